@@ -1,0 +1,27 @@
+import type { Scope } from "../types/rpc.ts";
+
+export interface EventSpec {
+  /** Scope a receiver needs; `none` = every authenticated connection. */
+  scope: Scope | "none";
+  /** May be skipped for a receiver whose buffer is full. */
+  droppable: boolean;
+  about: string;
+}
+
+/** Events of the protocol (`protocol.md` 7 and 7.2). Plugins' own events are `plugin.<id>.<name>`. */
+export const protocolEvents = {
+  "connect.challenge": { scope: "none", droppable: false, about: "first frame of every socket: nonce and server time" },
+  tick: { scope: "none", droppable: true, about: "every 30 s" },
+  shutdown: { scope: "none", droppable: false, about: "a graceful stop has begun; the close frame follows" },
+  health: { scope: "none", droppable: true, about: "the health snapshot changed" },
+  presence: { scope: "read", droppable: true, about: "somebody came or went" },
+  "plugins.changed": { scope: "read", droppable: true, about: "a plugin changed state" },
+  agent: { scope: "read", droppable: false, about: "progress of a run: lifecycle, assistant, tool, item, usage" },
+  chat: { scope: "read", droppable: false, about: "what a chat view shows of a run: delta, final, aborted, error" },
+  "session.message": { scope: "read", droppable: false, about: "a message was stored; after sessions.messages.subscribe" },
+  "session.tool": { scope: "read", droppable: false, about: "a tool call in a subscribed session" },
+  "sessions.changed": { scope: "read", droppable: true, about: "the session list changed; after sessions.subscribe" },
+  "memory.progress": { scope: "read", droppable: true, about: "progress of an index sync, at most ten a second" },
+} as const satisfies Record<string, EventSpec>;
+
+export type ProtocolEvent = keyof typeof protocolEvents;

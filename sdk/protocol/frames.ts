@@ -1,0 +1,148 @@
+import { z } from "zod";
+
+/** Raised only for incompatible changes (`protocol.md`, "Version"). */
+export const PROTOCOL_VERSION = 4;
+
+/** Fixed numbers of the wire (`protocol.md` 19). Sizes in bytes, times in ms. */
+export const limits = {
+  maxPreauthPayload: 65_536,
+  maxPayload: 26_214_400,
+  maxBufferedBytes: 52_428_800,
+  tickIntervalMs: 30_000,
+  pingIntervalMs: 25_000,
+  handshakeTimeoutMs: 15_000,
+  maxSilentPerAddress: 32,
+  maxSilent: 256,
+  maxInFlightPerConnection: 64,
+  maxInFlight: 512,
+  maxQueued: 256,
+  maxBadFrames: 20,
+  badFrameWindowMs: 60_000,
+  idempotencyTtlMs: 300_000,
+  idempotencyMax: 1_000,
+  healthCacheMs: 60_000,
+  presenceTtlMs: 300_000,
+  presenceMax: 200,
+  attachmentMaxBytes: 20_971_520,
+  imageMaxBytes: 6_291_456,
+  requestTimeoutMs: 30_000,
+} as const;
+
+export const clientIds = [
+  "cli",
+  "gateway-client",
+  "svc-control-ui",
+  "webchat-ui",
+  "webchat",
+  "svc-tui",
+  "node-host",
+  "svc-probe",
+  "fingerprint",
+  "test",
+] as const;
+export const clientModes = ["webchat", "cli", "ui", "backend", "node", "probe", "test"] as const;
+
+export const requestFrame = z.strictObject({
+  type: z.literal("req"),
+  id: z.string().min(1),
+  method: z.string().min(1),
+  params: z.record(z.string(), z.unknown()).optional(),
+  traceparent: z.string().max(128).optional(),
+});
+export type RequestFrame = z.output<typeof requestFrame>;
+
+const text = z.string().min(1);
+
+/** `connect` params; closed, `protocol.md` 3.1. Role is checked apart: an unknown one has its own message. */
+export const connectParams = z.strictObject({
+  minProtocol: z.number().int().min(1),
+  maxProtocol: z.number().int().min(1),
+  client: z.strictObject({
+    id: z.enum(clientIds),
+    version: text,
+    platform: text,
+    mode: z.enum(clientModes),
+    displayName: z.string().optional(),
+    deviceFamily: z.string().optional(),
+    modelIdentifier: z.string().optional(),
+    instanceId: z.string().optional(),
+    buildId: z.string().max(96).optional(),
+    timeZone: z.string().max(64).optional(),
+  }),
+  role: z.string().optional(),
+  scopes: z.array(z.string()).optional(),
+  caps: z.array(z.string()).optional(),
+  commands: z.array(z.string()).optional(),
+  permissions: z.record(z.string(), z.boolean()).optional(),
+  pathEnv: z.string().optional(),
+  auth: z
+    .strictObject({
+      token: z.string().optional(),
+      password: z.string().optional(),
+      deviceToken: z.string().optional(),
+      bootstrapToken: z.string().optional(),
+    })
+    .optional(),
+  device: z
+    .strictObject({ id: z.string(), publicKey: z.string(), signature: z.string(), signedAt: z.number().int(), nonce: z.string() })
+    .optional(),
+  locale: z.string().optional(),
+  userAgent: z.string().optional(),
+});
+export type ConnectParams = z.output<typeof connectParams>;
+
+export interface WireError {
+  code: string;
+  message: string;
+  details?: Record<string, unknown>;
+  retryable?: boolean;
+  retryAfterMs?: number;
+}
+
+export interface ResponseFrame {
+  type: "res";
+  id: string;
+  ok: boolean;
+  payload?: unknown;
+  error?: WireError;
+}
+
+export interface StateVersion {
+  presence: number;
+  health: number;
+}
+
+export interface EventFrame {
+  type: "event";
+  event: string;
+  payload?: unknown;
+  seq?: number;
+  stateVersion?: StateVersion;
+}
+
+export type ServerFrame = ResponseFrame | EventFrame;
+
+export interface HelloOk {
+  type: "hello-ok";
+  protocol: number;
+  server: { version: string; connId: string; bootId: string };
+  features: { methods: string[]; events: string[]; capabilities: string[] };
+  snapshot: {
+    presence: Array<Record<string, unknown>>;
+    health: Record<string, unknown>;
+    stateVersion: StateVersion;
+    uptimeMs: number;
+    sessionDefaults?: { defaultAgentId: string; mainKey: string; mainSessionKey: string; scope: string };
+    authMode?: string;
+    configPath?: string;
+    stateDir?: string;
+  };
+  auth: { role: string; scopes: string[]; deviceToken?: string; issuedAtMs?: number };
+  policy: {
+    maxPayload: number;
+    maxBufferedBytes: number;
+    tickIntervalMs: number;
+    attachments: { maxBytes: number; maxImageBytes: number };
+  };
+  limits: { maxPreauthPayload: number; handshakeTimeoutMs: number; idempotencyTtlMs: number; idempotencyMax: number };
+}

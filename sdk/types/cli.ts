@@ -1,0 +1,110 @@
+import type { JsonObject } from "./common.ts";
+import type { Services } from "./services.ts";
+
+export type CliOption =
+  | { kind: "flag"; description: string; short?: string; hidden?: boolean }
+  | { kind: "string"; description: string; short?: string; choices?: readonly string[]; placeholder?: string; hidden?: boolean }
+  | { kind: "integer" | "number"; description: string; short?: string; min?: number; max?: number; placeholder?: string; hidden?: boolean };
+
+/** Parsed options by long name: flags are booleans, the rest `undefined` when not given. */
+export type CliValues = Record<string, string | number | boolean | undefined>;
+
+/** One command of the `svc` program; plain data, so that help needs no vendor. */
+export interface CliCommand {
+  path: readonly string[];
+  summary: string;
+  details?: string;
+  examples?: ReadonlyArray<readonly [what: string, command: string]>;
+  options?: Readonly<Record<string, CliOption>>;
+  positionals?: ReadonlyArray<{ name: string; required: boolean; rest?: boolean }>;
+  /** Adds `--url --port --token --password --timeout`. */
+  rpc?: boolean;
+  /** Exit code: 0 success, 1 failed or negative finding, 2 usage. Throw `SvcError` for failures. */
+  run(cli: CliContext, values: CliValues, positionals: string[]): Promise<number>;
+}
+
+/** A connection to a running gateway, as a command needs it. */
+export interface CliClient {
+  readonly hello: JsonObject;
+  request<T = unknown>(
+    method: string,
+    params?: JsonObject,
+    options?: { timeoutMs?: number; onAccepted?(payload: JsonObject): void },
+  ): Promise<T>;
+  on(event: string, listener: (payload: JsonObject) => void): () => void;
+  close(): Promise<void>;
+}
+
+export interface CliContext {
+  /** `--json` was given: stdout must hold exactly one JSON document. */
+  readonly json: boolean;
+  readonly stdout: { line(text?: string): void; write(text: string): void; json(value: unknown): void; readonly isTTY: boolean };
+  readonly stderr: { line(text?: string): void; write(text: string): void; readonly isTTY: boolean };
+  readonly color: {
+    bold(s: string): string;
+    dim(s: string): string;
+    red(s: string): string;
+    green(s: string): string;
+    yellow(s: string): string;
+    cyan(s: string): string;
+  };
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly paths: CliPaths;
+  readonly signal: AbortSignal;
+  readonly version: string;
+  /** Where this command would connect to, and with which secret's source. */
+  target(): Promise<CliTarget>;
+  /** Parsed config of this profile; never throws for a bad file. */
+  config(): Promise<{
+    exists: boolean;
+    valid: boolean;
+    issues: Array<{ path: string; message: string; text: string }>;
+    config: JsonObject | undefined;
+  }>;
+  /** @throws {SvcError} `gateway-unreachable`, `client-unauthorized`: a command never goes around the gateway */
+  connect(options?: { mode?: "cli" | "probe"; scopes?: string[]; timeoutMs?: number }): Promise<CliClient>;
+  /** Who holds the state lock of this profile, if anybody alive does. */
+  lockOwner(): Promise<{ pid: number; port?: number } | undefined>;
+  /** Boots the kernel without a listener and only these plugins (and what they require) under the state lock. */
+  local(plugins: string[]): Promise<CliLocal>;
+  /** Plugins as their manifests say, no code run. */
+  manifests(): Promise<
+    Array<{
+      id: string;
+      version: string;
+      name: string;
+      description: string;
+      origin: string;
+      enabled: boolean;
+      state: string;
+      reason?: string;
+    }>
+  >;
+  /** Writes a file by temp, fsync, rename, fsync of the folder. */
+  writeFile(path: string, content: string, options?: { mode?: number }): Promise<void>;
+}
+
+export interface CliLocal {
+  service<K extends keyof Services>(name: K): Services[K];
+  close(): Promise<void>;
+}
+
+export interface CliPaths {
+  readonly profile: string;
+  readonly stateDir: string;
+  readonly stateDirSource: string;
+  readonly configPath: string;
+  readonly configPathSource: string;
+  /** Root of the installed package (bundled plugins and examples are below it). */
+  readonly packageRoot: string;
+}
+
+export interface CliTarget {
+  url: string;
+  host: string;
+  port: number;
+  portSource: "flag" | "env" | "config" | "default" | "lock";
+  token?: string;
+  password?: string;
+  secretSource: "flag" | "config" | "env" | "runtime" | "none";
+}

@@ -1,0 +1,33 @@
+/** Anything that can be undone. `dispose` may be called twice; the second call does nothing. */
+export interface Disposable {
+  dispose(): void | Promise<void>;
+}
+
+/** A JSON object whose keys are not known here. */
+export type JsonObject = { [key: string]: unknown };
+
+/** Source of time; injectable so that tests never sleep. */
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+  /** Monotonic milliseconds, for durations. */
+  monotonic(): number;
+}
+
+/** Timers that die with their owner. Delays are milliseconds. */
+export interface Timers {
+  setTimeout(fn: () => void, delayMs: number): Disposable;
+  setInterval(fn: () => void, periodMs: number): Disposable;
+}
+
+export type LogFields = Record<string, unknown>;
+
+/** One line per call; values that look like secrets are redacted before they are written. */
+export interface Logger {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+  /** A logger whose subsystem is `<this>/<name>`. */
+  child(name: string): Logger;
+}

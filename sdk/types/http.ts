@@ -1,0 +1,63 @@
+import type { OperatorScope } from "./rpc.ts";
+
+/** Who is at the other end of a connection. */
+export interface Remote {
+  /** Client address, IPv4-mapped IPv6 folded to IPv4. */
+  readonly address: string;
+  /** Loopback peer without any forwarding header. */
+  readonly directLoopback: boolean;
+}
+
+/** One HTTP request after routing and auth. */
+export interface HttpCall {
+  /** The web request. `req.signal` aborts when the client goes away. */
+  readonly req: Request;
+  readonly url: URL;
+  /** Decoded rest of the path after a `prefix` route's path, without a leading slash; `""` for exact routes. */
+  readonly rest: string;
+  readonly requestId: string;
+  readonly remote: Remote;
+  /** Operator scopes of the caller; empty on routes with `auth: "plugin"` or `"none"`. */
+  readonly scopes: readonly OperatorScope[];
+  /** Aborts when the client goes away or the gateway stops. */
+  readonly signal: AbortSignal;
+  /**
+   * Body as text, at most the route's `maxBodyBytes`, read within 30 s.
+   * @throws {SvcError} `payload-too-large`, `request-timeout`
+   */
+  text(): Promise<string>;
+  /**
+   * Body as JSON; a blank body is `{}`.
+   * @throws {SvcError} `invalid-json` and those of `text()`
+   */
+  json(): Promise<unknown>;
+}
+
+export interface HttpRoute {
+  /** Upper-case methods; anything else answers 405 with `Allow`. */
+  method: string | readonly string[];
+  /** Absolute path, no trailing slash except `/`. */
+  path: string;
+  match: "exact" | "prefix";
+  /** `gateway`: the kernel checks operator auth. `plugin`: the plugin verifies the caller itself (needs `http.public`). */
+  auth: "gateway" | "plugin";
+  /** Scope the kernel demands after auth; default `read`. */
+  scope?: OperatorScope;
+  /** Default 1 MiB. */
+  maxBodyBytes?: number;
+  /** Asked last, for GET and HEAD only; one plugin may own it. */
+  fallback?: boolean;
+  handler(call: HttpCall): Response | Promise<Response>;
+  /** Turns a refusal of the kernel or a thrown error into the route's own body format. */
+  onError?(error: HttpFault): Response;
+}
+
+/** A failed request before its body format is known. */
+export interface HttpFault {
+  status: number;
+  /** Stable code: an `SvcError` code such as `unauthorized`, `missing-scope`, `payload-too-large`, `internal`. */
+  code: string;
+  /** Safe to show; `internal error` for anything that was not an `SvcError`. */
+  message: string;
+  headers: Record<string, string>;
+}

@@ -1,0 +1,65 @@
+import type { JsonSchema } from "./schema.ts";
+
+/** Where a plugin was found; decides default enablement and trust, never what it may call. */
+export type PluginOrigin = "config" | "workspace" | "global" | "bundled";
+
+/** Permissions a plugin may ask for; consent and review, not a sandbox. */
+export type Permission =
+  | "hooks.conversation"
+  | "hooks.prompt"
+  | "hooks.gate"
+  | "auth.provider"
+  | "http.public"
+  | "rpc.admin"
+  | "fs.workspace"
+  | "exec"
+  | "net";
+
+/** What a plugin will register. Registering anything that is not listed here fails with `undeclared-contribution`. */
+export interface Contributes {
+  channels?: string[];
+  embeddingAdapters?: string[];
+  /** Provider ids; `"*"` = one provider per configured vendor, ids known only at run time. */
+  modelProviders?: string[];
+  memoryBackends?: string[];
+  tools?: string[];
+  rpc?: string[];
+  /** Paths of HTTP routes, as registered. */
+  http?: string[];
+  hookPresets?: string[];
+  cli?: string[];
+  services?: string[];
+  /** Events outside `plugin.<id>.`; only their owners declare them. */
+  events?: string[];
+}
+
+/** One command of the `svc` program. The module is imported only when the command is called. */
+export interface ManifestCommand {
+  /** Words as typed: `"memory search"`. */
+  name: string;
+  description: string;
+  /** Module relative to the plugin root whose default export is a `CliCommand` or a list of them. */
+  module: string;
+}
+
+/** `svc.plugin.json`, readable without running code. */
+export interface Manifest {
+  id: string;
+  version: string;
+  svc: { api: string };
+  entry?: string;
+  name?: string;
+  description?: string;
+  homepage?: string;
+  configSchema?: JsonSchema;
+  contributes?: Contributes;
+  permissions?: Permission[];
+  dependencies?: Record<string, string>;
+  after?: string[];
+  provides?: string[];
+  requires?: string[];
+  slot?: "memory";
+  enabledByDefault?: boolean;
+  cli?: ManifestCommand[];
+  deprecated?: string;
+}

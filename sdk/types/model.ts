@@ -1,0 +1,84 @@
+import type { JsonSchema } from "./schema.ts";
+
+export interface ModelInfo {
+  id: string;
+  name?: string;
+  contextWindow?: number;
+  maxTokens?: number;
+  reasoning?: boolean;
+  input?: Array<"text" | "image">;
+}
+
+export type ModelMessage =
+  | { role: "user"; content: Array<{ type: "text"; text: string } | { type: "image"; mimeType: string; data: string }> }
+  | { role: "assistant"; text: string; toolCalls: Array<{ id: string; name: string; args: unknown }> }
+  | { role: "tool"; toolCallId: string; name: string; text: string; isError?: boolean };
+
+export interface ModelToolSpec {
+  name: string;
+  description: string;
+  inputSchema: JsonSchema;
+}
+
+export interface ModelSampling {
+  maxTokens?: number;
+  temperature?: number;
+  topP?: number;
+  frequencyPenalty?: number;
+  presencePenalty?: number;
+  seed?: number;
+  stop?: string[];
+  responseFormat?: { type: "text" } | { type: "json_object" } | { type: "json_schema"; name?: string; schema: JsonSchema };
+}
+
+export type ToolChoice = "auto" | "none" | "required" | { name: string };
+
+export interface ModelRequest {
+  /** Id inside the provider, without the provider's prefix. */
+  model: string;
+  system: string;
+  messages: ModelMessage[];
+  tools: ModelToolSpec[];
+  toolChoice?: ToolChoice;
+  sampling?: ModelSampling;
+  thinking?: string;
+  context: { agentId: string; sessionKey: string; runId: string };
+}
+
+export interface Usage {
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+  reasoning?: number;
+  total: number;
+}
+
+export type ModelDelta =
+  | { type: "text"; delta: string }
+  | { type: "reasoning"; delta: string }
+  | { type: "toolCall"; id: string; name: string; argsDelta: string }
+  | { type: "toolCallEnd"; id: string }
+  | { type: "usage"; usage: Usage }
+  | { type: "finish"; reason: "stop" | "length" | "tool_calls" | "content_filter" | "other" };
+
+/** `operations.md` 13.5: the first five move on to the next candidate, `invalid_request` stops. */
+export type ModelFault = "auth" | "rate_limit" | "overloaded" | "timeout" | "network" | "context_overflow" | "invalid_request";
+
+/** A language model behind one vendor or server. Retries and time-outs belong to the run loop, not here. */
+export interface ModelProvider {
+  id: string;
+  name?: string;
+  /** Used when no model is configured for an agent. */
+  defaultModel?: string;
+  /** The provider that answers when no other is available. At most one. */
+  embedded?: boolean;
+  models(): ModelInfo[] | Promise<ModelInfo[]>;
+  /** Cheap and local: is there what it needs to call out (a key, an address)? */
+  available(): { ok: true } | { ok: false; reason: string };
+  /**
+   * One model turn.
+   * @throws {ModelError} with the class of the fault; aborting rejects with an `AbortError`
+   */
+  stream(req: ModelRequest, options: { signal: AbortSignal }): AsyncIterable<ModelDelta>;
+}

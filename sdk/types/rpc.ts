@@ -1,0 +1,55 @@
+import type { Disposable } from "./common.ts";
+import type { Schema } from "./schema.ts";
+
+/** Short form used by authors; on the wire `operator.<scope>`. */
+export type Scope = "read" | "write" | "approvals" | "pairing" | "admin";
+export type OperatorScope = `operator.${Scope}`;
+
+/** A connected protocol client, as plugins see it. */
+export interface ClientInfo {
+  readonly connId: string;
+  readonly clientId: string;
+  readonly mode: string;
+  readonly role: "operator" | "node";
+  readonly scopes: readonly OperatorScope[];
+  readonly caps: readonly string[];
+  readonly remote: string;
+  readonly deviceId?: string;
+  readonly instanceId?: string;
+}
+
+/** One running request. */
+export interface RpcCall {
+  readonly client: ClientInfo;
+  /** Aborts when the socket goes away; work that was accepted ignores it. */
+  readonly signal: AbortSignal;
+  /** First `res` of a two-phase method; the returned value of the handler becomes the second one. */
+  accept(payload: unknown): void;
+  /** Lets this connection receive events emitted with `topic`; ends with the socket. */
+  subscribe(topic: string): Disposable;
+  unsubscribe(topic: string): void;
+}
+
+export interface RpcMethod<Params = unknown, Result = unknown> {
+  method: string;
+  scope: Scope;
+  params: Schema<Params>;
+  /** Scope needed for particular params, when it is more than `scope`. */
+  scopeFor?(params: Params): Scope;
+  /** Left out of `features.methods`. */
+  hidden?: boolean;
+  handler(params: Params, call: RpcCall): Result | Promise<Result>;
+}
+
+export interface EmitOptions {
+  /** Scope a receiver needs; defaults to the row of the event in `svc/sdk`'s event table, else `write`. */
+  scope?: Scope;
+  /** Only connections subscribed to this topic. */
+  topic?: string;
+  /** Further filter per receiver. */
+  only?(client: ClientInfo): boolean;
+  /** May be skipped for a receiver whose buffer is full; defaults to the event table. */
+  droppable?: boolean;
+  /** Joins events of one key that wait for the same receiver, at most one per 50 ms. */
+  merge?: { key: string; join(earlier: unknown, later: unknown): unknown };
+}

@@ -1,0 +1,147 @@
+import type { JsonObject } from "./common.ts";
+import type { Usage } from "./model.ts";
+
+export type SessionStatus = "queued" | "running" | "done" | "failed" | "killed" | "timeout" | "interrupted";
+
+/** One session: a key, its current transcript (`sessionId`) and what is remembered about it. Times are epoch ms. */
+export interface SessionRow {
+  key: string;
+  sessionId: string;
+  agentId: string;
+  kind: "direct" | "group" | "global" | "unknown";
+  createdAt: number;
+  updatedAt: number;
+  sessionStartedAt: number;
+  lastInteractionAt?: number;
+  status?: SessionStatus;
+  lastRunId?: string;
+  startedAt?: number;
+  endedAt?: number;
+  channel?: string;
+  label?: string;
+  derivedTitle?: string;
+  lastMessagePreview?: string;
+  model?: string;
+  thinkingLevel?: string;
+  inputTokens: number;
+  outputTokens: number;
+  totalTokens: number;
+  archived: boolean;
+  pinned: boolean;
+  unread: boolean;
+}
+
+export type MessageBlock =
+  | { type: "text"; text: string }
+  | { type: "image"; mimeType: string; data: string }
+  | { type: "toolCall"; id: string; name: string; arguments: unknown };
+
+/** One transcript record. `seq` is 1-based inside a session and given by the store. */
+export interface MessageRow {
+  id: string;
+  seq: number;
+  sessionId: string;
+  ts: number;
+  role: "user" | "assistant" | "toolResult";
+  content: MessageBlock[];
+  runId?: string;
+  /** `toolResult` only. */
+  toolCallId?: string;
+  toolName?: string;
+  isError?: boolean;
+  /** Machine-readable form of a tool result. */
+  details?: unknown;
+  stopReason?: string;
+  aborted?: boolean;
+  usage?: Usage;
+  provider?: string;
+  model?: string;
+  /** `inject`, `interrupted`, … */
+  kind?: string;
+}
+
+export type RunState = "queued" | "running" | "ok" | "error" | "aborted" | "timeout" | "interrupted";
+
+/** One agent run. Its id is the idempotency key of the request that started it. */
+export interface RunRow {
+  runId: string;
+  sessionKey: string;
+  sessionId: string;
+  agentId: string;
+  state: RunState;
+  trigger: string;
+  bootId: string;
+  createdAt: number;
+  startedAt?: number;
+  endedAt?: number;
+  outcome?: JsonObject;
+}
+
+export interface IdempotencyRow {
+  family: string;
+  key: string;
+  value: JsonObject;
+  createdAt: number;
+  expiresAt: number;
+}
+
+/** Writes, executed in call order inside one transaction. A failed condition rejects the whole commit. */
+export type StoreOp =
+  /** `expectedSessionId`: the row's present transcript; else `session-changed`. `ifAbsent`: else `exists`. */
+  | { op: "session.put"; session: SessionRow; ifAbsent?: boolean; expectedSessionId?: string }
+  /** Merge into an existing row; `session-missing` when there is none. */
+  | { op: "session.patch"; key: string; patch: Partial<SessionRow>; expectedSessionId?: string }
+  | { op: "session.delete"; key: string; deleteTranscript: boolean; expectedSessionId?: string }
+  /** Appends at the end of the transcript; result `{ seq }`. */
+  | { op: "message.append"; message: Omit<MessageRow, "seq"> }
+  /** Insert or replace. `ifAbsent`: else `exists` with the row. `ifState`: the present state, else `run-state`. */
+  | { op: "run.put"; run: RunRow; ifAbsent?: boolean; ifState?: RunState[] }
+  | { op: "idempotency.put"; row: IdempotencyRow; ifAbsent?: boolean }
+  | { op: "kv.put"; scope: string; key: string; value: unknown }
+  | { op: "kv.delete"; scope: string; key: string };
+
+export type OpResult = { seq?: number; removed?: number };
+
+export interface SessionQuery {
+  agentId?: string;
+  archived?: boolean;
+  label?: string;
+  /** Case-insensitive part of key, label or title. */
+  search?: string;
+  /** Only rows updated at or after this time. */
+  updatedAfter?: number;
+  sortBy?: "updatedAt" | "lastInteractionAt";
+  /** 1–1000 */
+  limit: number;
+  offset?: number;
+}
+
+/** Service `store@1`: the one writer of state. */
+export interface Store {
+  /**
+   * One transaction; resolves after it is on disk (fsync). Commits happen in call order.
+   * @throws {SvcError} `exists`, `session-changed`, `session-missing`, `run-state`, `storage-busy`, `storage-unavailable`
+   */
+  commit(ops: StoreOp[], options?: { signal?: AbortSignal }): Promise<OpResult[]>;
+  /** Reads are synchronous, bounded (≤ 1,000 rows) and see every resolved commit. */
+  sessions: {
+    get(key: string): SessionRow | undefined;
+    bySessionId(sessionId: string): SessionRow | undefined;
+    list(query: SessionQuery): { rows: SessionRow[]; total: number };
+  };
+  messages: {
+    /** Newest page first to load, returned oldest first; `before` is a `seq`. */
+    page(sessionId: string, options: { before?: number; limit: number }): MessageRow[];
+    /** Oldest first, records with `seq > after`. */
+    scan(sessionId: string, after: number, limit: number): MessageRow[];
+    count(sessionId: string): number;
+  };
+  runs: {
+    get(runId: string): RunRow | undefined;
+    /** `queued` and `running` rows of any boot. */
+    unfinished(): RunRow[];
+  };
+  idempotency: { get(family: string, key: string): IdempotencyRow | undefined };
+  kv: { get(scope: string, key: string): unknown; list(scope: string, prefix: string): Array<{ key: string; value: unknown }> };
+  status(): { ok: boolean; reason?: "full" | "readonly" | "corrupt"; queued: number; path: string };
+}

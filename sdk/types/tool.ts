@@ -1,0 +1,26 @@
+import type { JsonSchema, Schema } from "./schema.ts";
+
+export interface ToolCall {
+  readonly agentId: string;
+  readonly sessionKey: string;
+  readonly runId: string;
+  readonly toolCallId: string;
+  readonly signal: AbortSignal;
+}
+
+/** What a model reads back. `details` is the machine-readable form, for events and the UI. */
+export interface ToolResult {
+  content: Array<{ type: "text"; text: string }>;
+  details?: unknown;
+  isError?: boolean;
+}
+
+export interface Tool<Args = unknown> {
+  /** `^[a-z][a-z0-9_]{0,63}$` */
+  name: string;
+  description: string;
+  /** A Standard Schema that can print itself as JSON Schema (zod), or a JSON Schema. */
+  input: Schema<Args> | JsonSchema;
+  /** A `ToolResult`, a string, or any JSON value (shown to the model as JSON). Throw `SvcError` for bad input. */
+  run(args: Args, call: ToolCall): unknown | Promise<unknown>;
+}

@@ -1,0 +1,22 @@
+import { Worker, type WorkerOptions } from "node:worker_threads";
+
+/** URL of a worker module beside the caller; `name` has no extension: that of the caller's own file is used. */
+export function workerUrl(callerUrl: string, name: string): URL {
+  const extension = callerUrl.endsWith(".ts") ? ".ts" : ".js";
+  return new URL(`${name}${extension}`, callerUrl);
+}
+
+/**
+ * Starts a worker thread from compiled JavaScript or from TypeScript sources alike.
+ * A `.ts` file runs through jiti with `svc/sdk` mapped to the sources. Only plain data crosses the border.
+ */
+export function startWorker(url: URL, options: WorkerOptions = {}): Worker {
+  if (!url.pathname.endsWith(".ts")) return new Worker(url, options);
+  const sdk = new URL("./index.ts", import.meta.url);
+  const bootstrap = [
+    `import { createJiti } from ${JSON.stringify(import.meta.resolve("jiti"))};`,
+    `const jiti = createJiti(${JSON.stringify(url.href)}, { alias: { "svc/sdk": ${JSON.stringify(sdk.pathname)} } });`,
+    `await jiti.import(${JSON.stringify(url.pathname)});`,
+  ].join("\n");
+  return new Worker(new URL(`data:text/javascript,${encodeURIComponent(bootstrap)}`), options);
+}

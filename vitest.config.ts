@@ -1,0 +1,37 @@
+import { defineConfig } from "vitest/config";
+
+/** `svc:source` makes `svc/sdk` resolve to the sources: one SDK object for the kernel, the plugins and the tests. */
+const shared = {
+  ssr: { resolve: { conditions: ["svc:source", "node"] } },
+  resolve: { conditions: ["svc:source", "node"] },
+};
+
+export default defineConfig({
+  ...shared,
+  test: {
+    reporters: process.env.CI ? ["default", "json"] : ["default"],
+    outputFile: { json: "test/.tmp/results.json" },
+    globalSetup: ["./test/global-setup.ts"],
+    projects: [
+      {
+        ...shared,
+        test: {
+          name: "unit",
+          include: ["kernel/**/*.test.ts", "sdk/**/*.test.ts", "plugins/**/*.test.ts", "test/{kernel,sdk,contracts}/**/*.test.ts"],
+          testTimeout: 20_000,
+        },
+      },
+      { ...shared, test: { name: "meta", include: ["test/meta/**/*.test.ts"], testTimeout: 60_000 } },
+      {
+        ...shared,
+        test: {
+          name: "e2e",
+          include: ["test/e2e/**/*.test.ts"],
+          testTimeout: 90_000,
+          hookTimeout: 90_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
