@@ -41,7 +41,7 @@ export interface HttpRoute {
   match: "exact" | "prefix";
   /** `gateway`: the kernel checks operator auth. `plugin`: the plugin verifies the caller itself (needs `http.public`). */
   auth: "gateway" | "plugin";
-  /** Scope the kernel demands after auth; default `read`. */
+  /** Scope the kernel demands after auth; default `operator.read`. */
   scope?: OperatorScope;
   /** Default 1 MiB. */
   maxBodyBytes?: number;

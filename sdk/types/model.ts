@@ -18,6 +18,8 @@ export interface ModelToolSpec {
   name: string;
   description: string;
   inputSchema: JsonSchema;
+  /** Asks the vendor to hold arguments to the schema exactly, where it can. */
+  strict?: boolean;
 }
 
 export interface ModelSampling {
@@ -28,7 +30,7 @@ export interface ModelSampling {
   presencePenalty?: number;
   seed?: number;
   stop?: string[];
-  responseFormat?: { type: "text" } | { type: "json_object" } | { type: "json_schema"; name?: string; schema: JsonSchema };
+  responseFormat?: { type: "text" } | { type: "json_object" } | { type: "json_schema"; name?: string; schema: JsonSchema; strict?: boolean };
 }
 
 export type ToolChoice = "auto" | "none" | "required" | { name: string };

@@ -1,0 +1,125 @@
+#!/usr/bin/env node
+/**
+ * Compiles the sources to `dist/`; is `prepare`, `build` and `prestart`. Silent when there was nothing to do.
+ * Without a compiler (an install without dev dependencies) the product runs from its sources, and that is no failure.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const dist = join(root, "dist");
+const layers = ["kernel", "sdk", "plugins"];
+const stamp = join(dist, "tsconfig.tsbuildinfo");
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args) {
+  const tsc = compilerPath();
+  if (!tsc) {
+    if (!existsSync(join(dist, "kernel/bin.js"))) console.log("svc: no TypeScript compiler installed, running from sources");
+    return 0;
+  }
+  if (args.includes("--if-needed") && isFresh()) return 0;
+  const release = await lock();
+  try {
+    removeOrphans();
+    const code = compile(tsc);
+    // A failed build leaves its notes too: an old date keeps `--if-needed` from taking them for a good one.
+    const date = code === 0 ? new Date() : new Date(0);
+    if (existsSync(stamp)) utimesSync(stamp, date, date);
+    return code;
+  } finally {
+    release();
+  }
+}
+
+function compilerPath() {
+  const path = join(root, "node_modules/typescript/bin/tsc");
+  return existsSync(path) ? path : undefined;
+}
+
+/** `tsc -b` trusts its own notes, so outputs that somebody deleted are only made again by force. */
+function compile(tsc) {
+  const force = sources().some((file) => !existsSync(outputOf(file))) && existsSync(stamp) ? ["--force"] : [];
+  const { status, error } = spawnSync(process.execPath, [tsc, "-b", ...force], { cwd: root, stdio: "inherit" });
+  if (error) throw error;
+  return status ?? 1;
+}
+
+/** Nothing in the source tree (files, or folders that lost or gained one) is younger than the last good build. */
+function isFresh() {
+  const built = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs;
+  if (built === undefined) return false;
+  const inputs = [join(root, "tsconfig.json"), ...layers.flatMap((layer) => walk(join(root, layer), { folders: true }))];
+  return inputs.every((path) => statSync(path).mtimeMs <= built) && sources().every((file) => existsSync(outputOf(file)));
+}
+
+/** What `include` and `exclude` of tsconfig.json select. */
+function sources() {
+  const excluded = /\.test\.ts$|\.d\.ts$|^plugins[\\/][^\\/]+[\\/](public|vendor)[\\/]|^sdk[\\/]testing[\\/]fixtures[\\/]/;
+  return layers
+    .flatMap((layer) => walk(join(root, layer)))
+    .map((path) => relative(root, path))
+    .filter((path) => path.endsWith(".ts") && !excluded.test(path));
+}
+
+function outputOf(source) {
+  return join(dist, source.replace(/\.ts$/, ".js"));
+}
+
+/** `tsc` never deletes; what a removed source left behind would still be importable. */
+function removeOrphans() {
+  const wanted = new Set(sources().map((path) => path.replace(/\.ts$/, "")));
+  for (const path of layers.flatMap((layer) => walk(join(dist, layer)))) {
+    const base = relative(dist, path).replace(/\.(d\.ts|js)(\.map)?$/, "");
+    if (!wanted.has(base)) rmSync(path);
+  }
+  for (const layer of layers) pruneEmpty(join(dist, layer));
+}
+
+function pruneEmpty(folder) {
+  if (!existsSync(folder)) return;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) if (entry.isDirectory()) pruneEmpty(join(folder, entry.name));
+  if (readdirSync(folder).length === 0) rmdirSync(folder);
+}
+
+function walk(folder, { folders = false } = {}) {
+  if (!existsSync(folder)) return [];
+  const found = folders ? [folder] : [];
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.name === "node_modules" || (folders && ["public", "vendor"].includes(entry.name))) continue;
+    const path = folder + sep + entry.name;
+    if (entry.isDirectory()) found.push(...walk(path, { folders }));
+    else found.push(path);
+  }
+  return found;
+}
+
+/** Two builds at once (a test run beside `npm start`) would read each other's half-written files. */
+async function lock() {
+  mkdirSync(dist, { recursive: true });
+  const path = join(dist, ".building");
+  const deadline = Date.now() + 120_000;
+  for (;;) {
+    try {
+      writeFileSync(path, String(process.pid), { flag: "wx" });
+      return () => rmSync(path, { force: true });
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+    }
+    if (!isAlive(path)) rmSync(path, { force: true });
+    else if (Date.now() > deadline) throw new Error(`another build still holds ${relative(root, path)}; stop it or delete that file`);
+    else await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+function isAlive(path) {
+  try {
+    process.kill(Number(readFileSync(path, "utf8")), 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+}

@@ -1,0 +1,39 @@
+import { networkInterfaces } from "node:os";
+import ipaddr from "ipaddr.js";
+import { isLoopback, normalizeAddress } from "./remote.ts";
+
+export interface OriginQuestion {
+  origin: string;
+  /** `Host` header. */
+  host: string | undefined;
+  /** Peer address. */
+  address: string;
+  allowed: readonly string[];
+}
+
+/**
+ * May a page of this origin use the gateway? Listed origins may; so may the gateway's own page when it was reached by a loopback name
+ * from this machine or by an address of this host. A host *name* must be listed, or a rebinding DNS name would pass.
+ */
+export function isOriginAllowed(question: OriginQuestion): boolean {
+  const origin = question.origin.trim().toLowerCase();
+  if (origin === "null" || origin === "") return false;
+  if (question.allowed.some((a) => a === "*" || a.toLowerCase().replace(/\/$/, "") === origin)) return true;
+  const url = safeUrl(origin);
+  if (!url || url.host !== question.host?.trim().toLowerCase()) return false;
+  const name = url.hostname.replace(/^\[|\]$/g, "");
+  if (name === "localhost" || isLoopback(name)) return isLoopback(question.address);
+  return ipaddr.isValid(name) && ownAddresses().has(normalizeAddress(name));
+}
+
+function safeUrl(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function ownAddresses(): Set<string> {
+  return new Set(Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((a) => normalizeAddress(a.address))));
+}

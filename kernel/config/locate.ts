@@ -1,0 +1,47 @@
+import { parse } from "@humanwhocodes/momoa";
+
+/** 1-based place in a file. */
+export interface Place {
+  line: number;
+  column: number;
+}
+
+type Node = ReturnType<typeof parse>["body"];
+
+/**
+ * Where a config path stands in JSON5 text: the value's place, or the key's for `at: "key"`.
+ * A missing path gives the place of its nearest present parent.
+ */
+export function locate(text: string, path: ReadonlyArray<PropertyKey>, at: "key" | "value" = "value"): Place {
+  try {
+    return find(parse(text, { mode: "json5", ranges: false }).body, path, at);
+  } catch {
+    // The text parsed before; if this parser disagrees, the file's start is still a true place.
+    return { line: 1, column: 1 };
+  }
+}
+
+function find(root: Node, path: ReadonlyArray<PropertyKey>, at: "key" | "value"): Place {
+  let node: Node = root;
+  let place: Place = node.loc.start;
+  for (const part of path) {
+    if (node.type === "Object") {
+      const member = node.members.find((m) => memberName(m.name) === String(part));
+      if (!member) return place;
+      node = member.value;
+      place = at === "key" ? member.name.loc.start : member.value.loc.start;
+    } else if (node.type === "Array") {
+      const element = node.elements[Number(part)];
+      if (!element) return place;
+      node = element.value;
+      place = node.loc.start;
+    } else {
+      return place;
+    }
+  }
+  return { line: place.line, column: place.column };
+}
+
+function memberName(name: { type: string; value?: unknown; name?: string }): string {
+  return name.type === "Identifier" ? (name.name as string) : String(name.value);
+}

@@ -1,0 +1,59 @@
+import type { Disposable } from "../sdk/types/common.ts";
+import type { Contribution, ContributionView } from "../sdk/types/context.ts";
+
+interface Entry extends Contribution<unknown> {
+  readonly order: number;
+}
+
+export interface Contributions {
+  /** Adds a value; `undefined` when `(point, id)` is taken: the first in load order keeps it. */
+  add(point: string, entry: { id: string; value: unknown; owner: string; order: number }): Disposable | undefined;
+  /** Owner of a taken id. */
+  ownerOf(point: string, id: string): string | undefined;
+  view<T>(point: string): ContributionView<T>;
+  /** Everything a plugin still holds, as `point/id`; empty after a clean dispose. */
+  ownedBy(owner: string): string[];
+}
+
+/** The generic registry `(point, id) → value, owner`; the kernel knows no domain words. */
+export function createContributions(): Contributions {
+  const points = new Map<string, Map<string, Entry>>();
+  const watchers = new Map<string, Set<() => void>>();
+  const entries = (point: string) => points.get(point) ?? new Map<string, Entry>();
+  const changed = (point: string) => {
+    for (const listener of watchers.get(point) ?? []) listener();
+  };
+  return {
+    add(point, entry) {
+      const map = entries(point);
+      if (map.has(entry.id)) return undefined;
+      map.set(entry.id, entry);
+      points.set(point, map);
+      changed(point);
+      return {
+        dispose() {
+          if (map.get(entry.id) !== entry) return;
+          map.delete(entry.id);
+          changed(point);
+        },
+      };
+    },
+    ownerOf: (point, id) => entries(point).get(id)?.owner,
+    view<T>(point: string): ContributionView<T> {
+      return {
+        get: (id) => entries(point).get(id) as Contribution<T> | undefined,
+        *[Symbol.iterator]() {
+          yield* [...entries(point).values()].sort((a, b) => a.order - b.order) as unknown as Contribution<T>[];
+        },
+        watch(listener) {
+          const set = watchers.get(point) ?? new Set();
+          watchers.set(point, set.add(listener));
+          return { dispose: () => void set.delete(listener) };
+        },
+      };
+    },
+    ownedBy(owner) {
+      return [...points].flatMap(([point, map]) => [...map.values()].filter((e) => e.owner === owner).map((e) => `${point}/${e.id}`));
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import { readFileSync } from "node:fs";
+import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { SvcError } from "../sdk/errors.ts";
+import { writeFileAtomic } from "../sdk/files.ts";
+
+/** Who holds a lock file; enough to tell a live owner from a recycled pid. */
+export interface LockRecord {
+  pid: number;
+  /** Field 22 of `/proc/<pid>/stat` on Linux, else null. */
+  startTime: string | null;
+  createdAt: number;
+  configPath: string;
+  stateDir: string;
+  port: number | null;
+  version: string;
+}
+
+export interface HeldLock {
+  /** Adds what became known later, such as the port. */
+  update(fields: Partial<LockRecord>): Promise<void>;
+  release(): Promise<void>;
+}
+
+const RETRY_MS = 100;
+const DEFAULT_WAIT_MS = 5_000;
+
+export function stateLockPath(stateDir: string): string {
+  return join(stateDir, "gateway", "state.lock");
+}
+
+/**
+ * Takes the one writer lock of a state directory, waiting at most 5 s. Leftovers of a dead owner are reclaimed silently.
+ * @throws {SvcError} `lock-held` with the owner's pid
+ */
+export async function acquireStateLock(record: Omit<LockRecord, "pid" | "startTime" | "createdAt">, waitMs = DEFAULT_WAIT_MS): Promise<HeldLock> {
+  const path = stateLockPath(record.stateDir);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const mine: LockRecord = { ...record, pid: process.pid, startTime: processStartTime(process.pid), createdAt: Date.now() };
+  const deadline = Date.now() + waitMs;
+  for (;;) {
+    if (await createExclusive(path, mine)) return held(path, mine);
+    const owner = await readLock(path);
+    if (!owner || !isAlive(owner)) {
+      await removeStale(path, owner);
+      continue;
+    }
+    if (Date.now() >= deadline) throw new SvcError("lock-held", { pid: owner.pid, waitedMs: waitMs });
+    await sleep(RETRY_MS);
+  }
+}
+
+/** The live owner of a state directory's lock, if there is one. */
+export async function readLockOwner(stateDir: string): Promise<LockRecord | undefined> {
+  const owner = await readLock(stateLockPath(stateDir));
+  return owner && isAlive(owner) ? owner : undefined;
+}
+
+function held(path: string, mine: LockRecord): HeldLock {
+  return {
+    async update(fields) {
+      Object.assign(mine, fields);
+      await writeFileAtomic(path, JSON.stringify(mine));
+    },
+    async release() {
+      const owner = await readLock(path);
+      if (owner?.pid === mine.pid && owner.startTime === mine.startTime) await rm(path, { force: true });
+    },
+  };
+}
+
+/** Appears with its content or not at all: a link of a finished temp file. */
+async function createExclusive(path: string, record: LockRecord): Promise<boolean> {
+  const temp = `${path}.${record.pid}.tmp`;
+  await writeFile(temp, JSON.stringify(record), { mode: 0o600 });
+  try {
+    await link(temp, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  } finally {
+    await rm(temp, { force: true });
+  }
+}
+
+async function readLock(path: string): Promise<LockRecord | undefined> {
+  try {
+    return JSON.parse(await readFile(path, "utf8")) as LockRecord;
+  } catch {
+    return undefined; // missing, or damaged by hand: nobody's
+  }
+}
+
+/** Removes a dead owner's file, unless somebody replaced it meanwhile. */
+async function removeStale(path: string, seen: LockRecord | undefined): Promise<void> {
+  const now = await readLock(path);
+  if (now?.pid === seen?.pid && now?.createdAt === seen?.createdAt) await rm(path, { force: true });
+}
+
+function isAlive(owner: LockRecord): boolean {
+  try {
+    process.kill(owner.pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
+  }
+  const now = processStartTime(owner.pid);
+  return now === null || owner.startTime === null || now === owner.startTime;
+}
+
+/** Start time of a process in clock ticks since boot; null where there is no `/proc`. */
+export function processStartTime(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+  } catch {
+    return null;
+  }
+}

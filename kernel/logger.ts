@@ -1,0 +1,99 @@
+import { createWriteStream, mkdirSync, type WriteStream } from "node:fs";
+import { join } from "node:path";
+import type { LogFields, Logger } from "../sdk/types/common.ts";
+
+export const logLevels = ["trace", "debug", "info", "warn", "error", "silent"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export interface LogRecord {
+  ts: number;
+  level: "debug" | "info" | "warn" | "error";
+  subsystem: string;
+  message: string;
+  fields?: LogFields;
+}
+
+/** Takes finished, redacted records. */
+export type LogSink = (record: LogRecord) => void;
+
+export interface RootLogger extends Logger {
+  /** Values that must never be printed from now on; short ones are ignored because they would blank ordinary words. */
+  addSecret(value: string | undefined): void;
+  close(): void;
+}
+
+const REDACTED = "[redacted]";
+const MIN_SECRET_CHARS = 6;
+const sensitiveName = /^(token|password|secret|api_?key|authorization|cookie|deviceToken|bootstrapToken)$/i;
+
+/** The process's logger: every record is redacted once and handed to all sinks. */
+export function createLogger(sinks: LogSink[], now: () => number = Date.now): RootLogger {
+  const secrets = new Set<string>();
+  const write = (level: LogRecord["level"], subsystem: string, message: string, fields?: LogFields) => {
+    const record: LogRecord = { ts: now(), level, subsystem, message: redactText(message, secrets) };
+    if (fields) record.fields = redactValue(fields, secrets, 0) as LogFields;
+    for (const sink of sinks) sink(record);
+  };
+  const make = (subsystem: string): Logger => ({
+    debug: (m, f) => write("debug", subsystem, m, f),
+    info: (m, f) => write("info", subsystem, m, f),
+    warn: (m, f) => write("warn", subsystem, m, f),
+    error: (m, f) => write("error", subsystem, m, f),
+    child: (name) => make(`${subsystem}/${name}`),
+  });
+  return {
+    ...make("gateway"),
+    addSecret(value) {
+      if (value && value.length >= MIN_SECRET_CHARS) secrets.add(value);
+    },
+    close() {
+      secrets.clear();
+    },
+  };
+}
+
+function redactText(text: string, secrets: ReadonlySet<string>): string {
+  let out = text;
+  for (const secret of secrets) out = out.replaceAll(secret, REDACTED);
+  return out.replace(/\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${REDACTED}`);
+}
+
+function redactValue(value: unknown, secrets: ReadonlySet<string>, depth: number): unknown {
+  if (typeof value === "string") return redactText(value, secrets);
+  if (value instanceof Error) return redactText(value.stack ?? value.message, secrets);
+  if (typeof value !== "object" || value === null || depth > 6) return value;
+  if (Array.isArray(value)) return value.slice(0, 100).map((v) => redactValue(v, secrets, depth + 1));
+  return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, sensitiveName.test(k) ? REDACTED : redactValue(v, secrets, depth + 1)]));
+}
+
+/** Human lines: `12:03:44 info  [gateway/hooks] message key=value`. */
+export function consoleSink(out: { write(text: string): unknown }, level: LogLevel): LogSink {
+  const least = logLevels.indexOf(level);
+  return (record) => {
+    if (logLevels.indexOf(record.level) < least) return;
+    const time = new Date(record.ts).toTimeString().slice(0, 8);
+    const fields = Object.entries(record.fields ?? {}).map(([k, v]) => ` ${k}=${typeof v === "string" ? v : JSON.stringify(v)}`);
+    out.write(`${time} ${record.level.padEnd(5)} [${record.subsystem}] ${record.message}${fields.join("")}\n`);
+  };
+}
+
+/** JSON lines in `<dir>/gateway-YYYY-MM-DD.jsonl`; the name is resolved per record, so midnight needs no timer. */
+export function fileSink(dir: string, level: LogLevel): LogSink & { close(): void } {
+  const least = logLevels.indexOf(level);
+  let day = "";
+  let stream: WriteStream | undefined;
+  const sink = (record: LogRecord) => {
+    if (logLevels.indexOf(record.level) < least) return;
+    const today = new Date(record.ts).toISOString().slice(0, 10);
+    if (today !== day) {
+      stream?.end();
+      mkdirSync(dir, { recursive: true, mode: 0o700 });
+      stream = createWriteStream(join(dir, `gateway-${today}.jsonl`), { flags: "a", mode: 0o600 });
+      // A full disk must not stop the gateway; the console still has the line.
+      stream.on("error", () => undefined);
+      day = today;
+    }
+    stream?.write(`${JSON.stringify(record)}\n`);
+  };
+  return Object.assign(sink, { close: () => stream?.end() });
+}

@@ -1,0 +1,162 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { H3, type H3Event, toNodeHandler } from "h3";
+import { isSvcError, SvcError } from "../../sdk/errors.ts";
+import type { HttpCall, HttpFault, HttpRoute, Remote } from "../../sdk/types/http.ts";
+import type { Logger } from "../../sdk/types/common.ts";
+import type { Authenticator } from "../auth/authenticator.ts";
+import { hasForwardingHeader, remoteOf } from "../auth/remote.ts";
+import { allScopes, hasScope } from "../auth/scopes.ts";
+import { running } from "../hooks/guard.ts";
+import type { HookBus } from "../hooks/bus.ts";
+import { parseJsonBody, readBodyText } from "./body.ts";
+import { answerProbe, type ProbeState } from "./probes.ts";
+import type { RouteMatch, RouteTable } from "./routes.ts";
+
+const DEFAULT_MAX_BODY_BYTES = 1024 * 1024;
+
+export interface HttpDeps {
+  routes: RouteTable;
+  authenticator: Authenticator;
+  isOriginAllowed(origin: string, req: IncomingMessage): boolean;
+  probe: ProbeState;
+  hooks: HookBus;
+  logger: Logger;
+  /** Value of `Strict-Transport-Security`, if any. */
+  hsts: string | undefined;
+  /** Aborts when the gateway stops for good. */
+  stopSignal: AbortSignal;
+}
+
+/** Everything HTTP on the port: baseline headers, probes, then the route table behind auth. */
+export function createHttpHandler(deps: HttpDeps): RequestListener {
+  const app = new H3({ silent: true, onError: () => plain(500, "Internal Server Error", { "Cache-Control": "no-store" }) });
+  app.all("/**", (event) => dispatch(event, deps));
+  const routed = toNodeHandler(app);
+  return (req, res) => {
+    setBaseline(req, res, deps.hsts);
+    if (!answerProbe(req, res, deps.probe)) void routed(req, res);
+  };
+}
+
+function setBaseline(req: IncomingMessage, res: ServerResponse, hsts: string | undefined): void {
+  const given = req.headers["x-request-id"];
+  res.setHeader("X-Content-Type-Options", "nosniff");
+  res.setHeader("Referrer-Policy", "no-referrer");
+  res.setHeader("Permissions-Policy", "camera=(), microphone=(self), geolocation=()");
+  res.setHeader("x-request-id", typeof given === "string" && /^[\w.-]{1,128}$/.test(given) ? given : randomUUID());
+  if (hsts) res.setHeader("Strict-Transport-Security", hsts);
+}
+
+async function dispatch(event: H3Event, deps: HttpDeps): Promise<Response> {
+  const node = event.runtime?.node as { req: IncomingMessage; res: ServerResponse };
+  const path = rawPath(node.req.url);
+  const matches = deps.routes.match(path);
+  if (matches.length === 0) return unclaimed(deps);
+  const match = matches.find((m) => m.entry.methods.includes(node.req.method ?? ""));
+  if (!match) return plain(405, "Method Not Allowed", { Allow: matches.map((m) => m.entry.allow).join(", ") });
+  try {
+    return await handle({ event, req: node.req, requestId: String(node.res.getHeader("x-request-id")), match, path }, deps);
+  } catch (error) {
+    return refuse(error, { route: match.entry.route, owner: match.entry.owner, path, logger: deps.logger });
+  }
+}
+
+interface Incoming {
+  event: H3Event;
+  req: IncomingMessage;
+  requestId: string;
+  match: RouteMatch;
+  path: string;
+}
+
+async function handle(incoming: Incoming, deps: HttpDeps): Promise<Response> {
+  const { route, owner } = incoming.match.entry;
+  const remote = remoteOf(incoming.req);
+  if (deps.probe.phase() === "draining" || deps.probe.phase() === "stopped") throw new SvcError("draining");
+  if (route.auth === "gateway") await authorize(incoming.req, remote, route, deps);
+  if (deps.hooks.isUsed("http.request")) {
+    const claim = await deps.hooks.run("http.request", { method: incoming.req.method ?? "", path: incoming.path, remote: remote.address });
+    if (claim?.response instanceof Response) return claim.response;
+  }
+  const call = createCall(incoming, remote, route, deps);
+  return running.run({ plugin: owner, what: `route ${route.path}` }, async () => route.handler(call));
+}
+
+/** @throws {SvcError} `proxy-untrusted`, `unauthorized`, `rate-limited`, `missing-scope` */
+async function authorize(req: IncomingMessage, remote: Remote, route: HttpRoute, deps: HttpDeps): Promise<void> {
+  if (hasForwardingHeader(req.headers)) throw new SvcError("proxy-untrusted");
+  const origin = req.headers.origin;
+  if (deps.authenticator.mode === "none" && origin && !deps.isOriginAllowed(origin, req)) throw new SvcError("unauthorized", { reason: "origin not allowed" });
+  const bearer = /^Bearer\s+(.*)$/i.exec(req.headers.authorization ?? "")?.[1]?.trim();
+  await deps.authenticator.check({ token: bearer, password: bearer }, remote);
+  const needed = route.scope ?? "operator.read";
+  if (!hasScope(allScopes, needed)) throw new SvcError("missing-scope", { missingScope: needed, requiredScopes: [needed] });
+}
+
+function createCall(incoming: Incoming, remote: Remote, route: HttpRoute, deps: HttpDeps): HttpCall {
+  const { event } = incoming;
+  const req = event.req as unknown as Request;
+  const maxBytes = route.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
+  let text: Promise<string> | undefined;
+  const readOnce = () => (text ??= readBodyText(req, maxBytes));
+  return {
+    req,
+    url: event.url,
+    rest: safeDecode(incoming.match.rest),
+    requestId: incoming.requestId,
+    remote,
+    scopes: route.auth === "gateway" ? allScopes : [],
+    signal: AbortSignal.any([req.signal, deps.stopSignal]),
+    text: readOnce,
+    json: async () => parseJsonBody(await readOnce()),
+  };
+}
+
+/** Path without query, undecoded. */
+function rawPath(url: string | undefined): string {
+  const path = (url ?? "/").split("?", 1)[0] as string;
+  return path === "" ? "/" : path;
+}
+
+function safeDecode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function unclaimed(deps: HttpDeps): Response {
+  const settled = deps.probe.phase() === "ready";
+  return settled ? plain(404, "Not Found") : plain(503, "Service Unavailable", { "Retry-After": "1" });
+}
+
+export function plain(status: number, body: string, headers: Record<string, string> = {}): Response {
+  return new Response(body, { status, headers: { "Content-Type": "text/plain; charset=utf-8", ...headers } });
+}
+
+function refuse(error: unknown, at: { route: HttpRoute; owner: string; path: string; logger: Logger }): Response {
+  const fault = toFault(error);
+  if (fault.status >= 500 && fault.code === "internal") {
+    at.logger.error(`route ${at.route.path} of plugin "${at.owner}" failed`, { path: at.path, error });
+  }
+  const response = at.route.onError ? at.route.onError(fault) : defaultError(fault);
+  for (const [name, value] of Object.entries(fault.headers)) response.headers.set(name, value);
+  return response;
+}
+
+function toFault(error: unknown): HttpFault {
+  if (!isSvcError(error)) return { status: 500, code: "internal", message: "internal error", headers: { "Cache-Control": "no-store" } };
+  const headers: Record<string, string> = {};
+  if (error.spec.http === 401) headers["WWW-Authenticate"] = "Bearer";
+  if (error.retryAfterMs !== undefined) headers["Retry-After"] = String(Math.ceil(error.retryAfterMs / 1000));
+  else if (error.spec.http === 503) headers["Retry-After"] = "1";
+  if (error.spec.http === 413 || error.spec.http === 408) headers.Connection = "close";
+  return { status: error.spec.http, code: error.code, message: error.message, headers };
+}
+
+function defaultError(fault: HttpFault): Response {
+  const body = { error: { message: fault.message, type: fault.code.replaceAll("-", "_"), param: null, code: null } };
+  return new Response(JSON.stringify(body), { status: fault.status, headers: { "Content-Type": "application/json; charset=utf-8" } });
+}

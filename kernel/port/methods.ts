@@ -1,0 +1,157 @@
+import { isSvcError, messageOf, SvcError } from "../../sdk/errors.ts";
+import { formatIssues } from "../../sdk/json-schema.ts";
+import { limits, type WireError } from "../../sdk/protocol/frames.ts";
+import { protocolMethods } from "../../sdk/protocol/methods.ts";
+import type { Disposable, Logger } from "../../sdk/types/common.ts";
+import type { ClientInfo, RpcCall, RpcMethod } from "../../sdk/types/rpc.ts";
+import { hasScope, toOperatorScope } from "../auth/scopes.ts";
+import type { HookBus } from "../hooks/bus.ts";
+import { running } from "../hooks/guard.ts";
+
+/** A result that is JSON already; saves hot methods from being serialised per call. */
+export class RawJson {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+interface Registered {
+  method: RpcMethod;
+  owner: string;
+}
+
+export interface MethodRegistry {
+  /** @throws {SvcError} `reserved-name`, `contribution-conflict` */
+  add(method: RpcMethod, owner: string): Disposable;
+  /** Names for `features.methods`, in order of registration. */
+  names(): string[];
+  has(name: string): boolean;
+  /** Runs a method for a client. Rejects with `SvcError` for every refusal. */
+  call(name: string, params: unknown, call: RpcCall): Promise<unknown>;
+  /** Takes a place among the running handlers; resolves when there is one. @throws {SvcError} `busy` */
+  admit(): Promise<Disposable>;
+}
+
+const kernelPrefixes = ["config.", "secrets.", "exec.", "update.", "plugins.", "device.", "gateway."];
+const scopeRank = { read: 0, write: 1, approvals: 1, pairing: 1, admin: 2 } as const;
+
+export function createMethodRegistry(deps: { hooks: HookBus; logger: Logger }): MethodRegistry {
+  const methods = new Map<string, Registered>();
+  const admission = createAdmission();
+
+  return {
+    add(method, owner) {
+      checkName(method, owner);
+      const taken = methods.get(method.method);
+      if (taken) throw new SvcError("contribution-conflict", { point: "rpc", id: method.method, plugin: owner, owner: taken.owner });
+      const entry = { method, owner };
+      methods.set(method.method, entry);
+      return {
+        dispose() {
+          if (methods.get(method.method) === entry) methods.delete(method.method);
+        },
+      };
+    },
+    names: () => [...methods.values()].filter((m) => !m.method.hidden).map((m) => m.method.method),
+    has: (name) => methods.has(name),
+    admit: admission,
+    async call(name, params, call) {
+      const entry = methods.get(name);
+      if (!entry) throw unknownMethod(name, call.client);
+      if (call.client.role !== "operator") throw new SvcError("unauthorized-role", { role: call.client.role });
+      requireScope(call.client, entry.method.scope);
+      const parsed = await entry.method.params["~standard"].validate(params ?? {});
+      if (parsed.issues) throw new SvcError("invalid-params", { method: name, issues: formatIssues(parsed.issues) });
+      if (entry.method.scopeFor) requireScope(call.client, entry.method.scopeFor(parsed.value));
+      return run(entry, parsed.value, { call, deps });
+    },
+  };
+}
+
+async function run(entry: Registered, params: unknown, { call, deps }: { call: RpcCall; deps: { hooks: HookBus; logger: Logger } }): Promise<unknown> {
+  const { method } = entry.method;
+  if (deps.hooks.isUsed("rpc.before")) {
+    const gate = await deps.hooks.run("rpc.before", { method, params, client: call.client }, { signal: call.signal });
+    if (gate.block) throw new SvcError("blocked", { reason: gate.reason, plugin: gate.plugin });
+  }
+  const started = performance.now();
+  const report = (ok: boolean, code?: string) => {
+    if (!deps.hooks.isUsed("rpc.after")) return;
+    void deps.hooks.run("rpc.after", { method, ok, ms: performance.now() - started, ...(code ? { code } : {}) });
+  };
+  try {
+    const result = await running.run({ plugin: entry.owner, what: `method ${method}` }, async () => entry.method.handler(params, call));
+    report(true);
+    return result;
+  } catch (error) {
+    report(false, isSvcError(error) ? error.code : "internal");
+    if (!isSvcError(error)) deps.logger.error(`method ${method} of plugin "${entry.owner}" failed`, { error });
+    throw error;
+  }
+}
+
+function requireScope(client: ClientInfo, scope: RpcMethod["scope"]): void {
+  const needed = toOperatorScope(scope);
+  if (!hasScope(client.scopes, needed)) throw new SvcError("missing-scope", { missingScope: needed, requiredScopes: [needed] });
+}
+
+/** Names are confirmed to administrators only. */
+function unknownMethod(name: string, client: ClientInfo): SvcError {
+  if (hasScope(client.scopes, "operator.admin")) return new SvcError("unknown-method", { method: name });
+  return new SvcError("missing-scope", { missingScope: "operator.admin", requiredScopes: ["operator.admin"] });
+}
+
+/** A plugin's methods are its own `<id>.<verb>` or rows of the protocol, never weaker than there. */
+function checkName(method: RpcMethod, owner: string): void {
+  if (owner === "kernel") return;
+  const name = method.method;
+  const row = (protocolMethods as Record<string, { scope: RpcMethod["scope"] }>)[name];
+  const reserved = !row && (kernelPrefixes.some((p) => name.startsWith(p)) || !name.startsWith(`${owner}.`));
+  if (reserved) throw new SvcError("reserved-name", { plugin: owner, name, owner: `the protocol; use ${owner}.<verb>` });
+  if (row && scopeRank[method.scope] < scopeRank[row.scope]) {
+    throw new SvcError("reserved-name", { plugin: owner, name, owner: `scope ${row.scope} or stronger` });
+  }
+}
+
+/** At most 512 handlers in the process; 256 more wait; then `busy`. */
+function createAdmission(): () => Promise<Disposable> {
+  let active = 0;
+  const waiting: Array<() => void> = [];
+  const leave = () => {
+    const next = waiting.shift();
+    if (next) next();
+    else active -= 1;
+  };
+  const place = (): Disposable => {
+    let left = false;
+    return {
+      dispose() {
+        if (!left) leave();
+        left = true;
+      },
+    };
+  };
+  return async () => {
+    if (active < limits.maxInFlight) {
+      active += 1;
+      return place();
+    }
+    if (waiting.length >= limits.maxQueued) throw new SvcError("busy", {}, { retryAfterMs: 1_000 });
+    await new Promise<void>((resolve) => waiting.push(resolve));
+    return place();
+  };
+}
+
+/** The wire form of anything a method threw. Foreign errors give their message only, never a stack. */
+export function toWireError(error: unknown): WireError {
+  if (!isSvcError(error)) return { code: "UNAVAILABLE", message: messageOf(error) };
+  const { details, retryAfterMs, spec } = error;
+  return {
+    code: spec.rpc,
+    message: error.message,
+    ...(details ? { details } : {}),
+    ...(spec.retryable ? { retryable: true } : {}),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}

@@ -1,0 +1,44 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { remoteOf } from "../auth/remote.ts";
+
+export type Phase = "starting" | "plugins" | "ready" | "draining" | "stopped";
+
+export interface ProbeState {
+  phase(): Phase;
+  /** Details for `/readyz` of a direct local caller. */
+  detail(): { failing: string[]; uptimeMs: number; eventLoop: Record<string, unknown> };
+}
+
+const live = Buffer.from('{"ok":true,"status":"live"}');
+const ready = Buffer.from('{"ready":true}');
+const notReady = Buffer.from('{"ready":false}');
+
+/** `/healthz`, `/readyz` and their short forms: no auth, no config, no database. False when the path is no probe. */
+export function answerProbe(req: IncomingMessage, res: ServerResponse, state: ProbeState): boolean {
+  const path = (req.url ?? "").split("?", 1)[0];
+  const isHealth = path === "/healthz" || path === "/health";
+  if (!isHealth && path !== "/readyz" && path !== "/ready") return false;
+  if (req.method !== "GET" && req.method !== "HEAD") {
+    res.setHeader("Allow", "GET, HEAD");
+    send(res, { status: 405, type: "text/plain; charset=utf-8", body: Buffer.from("Method Not Allowed") });
+    return true;
+  }
+  const head = req.method === "HEAD";
+  if (isHealth) {
+    send(res, { status: 200, type: "application/json; charset=utf-8", body: live, head });
+    return true;
+  }
+  const isReady = state.phase() === "ready";
+  const body = remoteOf(req).directLoopback
+    ? Buffer.from(JSON.stringify({ ready: isReady, phase: state.phase(), ...state.detail() }))
+    : isReady
+      ? ready
+      : notReady;
+  send(res, { status: isReady ? 200 : 503, type: "application/json; charset=utf-8", body, head });
+  return true;
+}
+
+function send(res: ServerResponse, answer: { status: number; type: string; body: Buffer; head?: boolean }): void {
+  res.writeHead(answer.status, { "Content-Type": answer.type, "Content-Length": answer.body.length, "Cache-Control": "no-store" });
+  res.end(answer.head ? undefined : answer.body);
+}

@@ -1,0 +1,80 @@
+import { SvcError } from "../../sdk/errors.ts";
+import type { Disposable } from "../../sdk/types/common.ts";
+import type { HttpRoute } from "../../sdk/types/http.ts";
+import "../errors.ts";
+
+export interface RouteEntry {
+  readonly route: HttpRoute;
+  readonly owner: string;
+  readonly methods: readonly string[];
+  /** Value of `Allow` on a 405. */
+  readonly allow: string;
+}
+
+export interface RouteMatch {
+  entry: RouteEntry;
+  /** Undecoded rest behind a prefix route. */
+  rest: string;
+}
+
+export interface RouteTable {
+  /** @throws {SvcError} `route-conflict` */
+  add(route: HttpRoute, owner: string): Disposable;
+  match(path: string): RouteMatch[];
+}
+
+/** Below these an unclaimed path is 404, never the page of the control UI. */
+const apiPrefixes = ["/v1/", "/api/", "/tools/", "/hooks/", "/health/", "/healthz/", "/ready/", "/readyz/"];
+const apiPaths = new Set(["/v1", "/api", "/tools", "/hooks"]);
+
+/** Routes by path: exact first, then the longest prefix, then the one fallback. */
+export function createRouteTable(): RouteTable {
+  const exact = new Map<string, RouteEntry[]>();
+  const prefixes: RouteEntry[] = [];
+  let fallback: RouteEntry | undefined;
+
+  return {
+    add(route, owner) {
+      const methods = typeof route.method === "string" ? [route.method] : route.method;
+      const entry: RouteEntry = { route, owner, methods, allow: methods.join(", ") };
+      if (route.fallback) {
+        if (fallback) throw new SvcError("route-conflict", { plugin: owner, path: route.path, owner: fallback.owner });
+        fallback = entry;
+        return {
+          dispose: () => {
+            if (fallback === entry) fallback = undefined;
+          },
+        };
+      }
+      const same = [...(exact.get(route.path) ?? []), ...prefixes].filter((e) => e.route.path === route.path && e.route.match === route.match);
+      const rival = same.find((e) => e.owner !== owner || e.methods.some((m) => methods.includes(m)));
+      if (rival) throw new SvcError("route-conflict", { plugin: owner, path: route.path, owner: rival.owner });
+      if (route.match === "exact") exact.set(route.path, [...(exact.get(route.path) ?? []), entry]);
+      else prefixes.push(entry);
+      prefixes.sort((a, b) => b.route.path.length - a.route.path.length);
+      return { dispose: () => remove(entry) };
+    },
+    match(path) {
+      const hits = exact.get(path);
+      if (hits && hits.length > 0) return hits.map((entry) => ({ entry, rest: "" }));
+      const longest = prefixes.find((e) => isBelow(path, e.route.path));
+      if (longest) {
+        const length = longest.route.path === "/" ? 1 : longest.route.path.length + 1;
+        return prefixes.filter((e) => e.route.path === longest.route.path).map((entry) => ({ entry, rest: path.slice(length) }));
+      }
+      const isApi = apiPaths.has(path) || apiPrefixes.some((p) => path.startsWith(p));
+      return fallback && !isApi && isBelow(path, fallback.route.path) ? [{ entry: fallback, rest: path.slice(1) }] : [];
+    },
+  };
+
+  function remove(entry: RouteEntry): void {
+    const list = exact.get(entry.route.path)?.filter((e) => e !== entry);
+    if (list) exact.set(entry.route.path, list);
+    const at = prefixes.indexOf(entry);
+    if (at >= 0) prefixes.splice(at, 1);
+  }
+}
+
+function isBelow(path: string, prefix: string): boolean {
+  return prefix === "/" || path === prefix || path.startsWith(`${prefix}/`);
+}

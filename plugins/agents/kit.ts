@@ -1,0 +1,38 @@
+import type { PluginContext, Store, SvcConfig } from "svc/sdk";
+import type { KeyedMutex } from "./common/mutex.ts";
+import type { Directory } from "./directory.ts";
+import type { Catalog } from "./models/catalog.ts";
+import type { ModelChoice } from "./models/choice.ts";
+import type { Cooldown } from "./models/cooldown.ts";
+import type { Lanes } from "./runs/lanes.ts";
+import type { Run } from "./runs/run.ts";
+import type { RunEvents } from "./runs/run-events.ts";
+import type { Subscriptions } from "./sessions/subscriptions.ts";
+import type { ToolBox } from "./tools/toolbox.ts";
+import type { WorkspacePrompt } from "./workspace/files.ts";
+
+/** The parts of this plugin, made once per instance and handed to whoever works. */
+export interface Kit {
+  readonly ctx: PluginContext;
+  readonly config: SvcConfig;
+  readonly bootId: string;
+  store(): Store;
+  readonly directory: Directory;
+  readonly tools: ToolBox;
+  readonly catalog: Catalog;
+  readonly models: ModelChoice;
+  readonly workspace: WorkspacePrompt;
+  readonly cooldown: Cooldown;
+  readonly lanes: Lanes;
+  /** Guards the row of a session: accept, reset, delete and patch of one key happen one after the other. */
+  readonly sessionLock: KeyedMutex;
+  readonly events: RunEvents;
+  readonly subscriptions: Subscriptions;
+  /** Runs that are not settled, in order of acceptance. */
+  readonly runs: Map<string, Run>;
+}
+
+/** Runs of a session that are not settled, in order of acceptance. */
+export function runsOf(kit: Pick<Kit, "runs">, sessionKey: string): Run[] {
+  return [...kit.runs.values()].filter((run) => run.sessionKey === sessionKey);
+}

@@ -1,0 +1,66 @@
+import { type Logger, type ModelInfo, type ModelProvider, messageOf, type PluginContext } from "svc/sdk";
+
+/** A list older than this is refreshed in the background while the old one is used. */
+const FRESH_MS = 60_000;
+/** Longest wait for a list that was never read. */
+const LIMIT_MS = 4_000;
+
+/** Model providers and what they offer. */
+export interface Catalog {
+  providers(): ModelProvider[];
+  provider(id: string): ModelProvider | undefined;
+  /** Empty when the provider does not say, or cannot be reached. */
+  models(provider: ModelProvider): Promise<ModelInfo[]>;
+  /** What the last reading gave; never waits. */
+  known(provider: ModelProvider): ModelInfo[];
+}
+
+interface Listing {
+  readAt: number;
+  pending: Promise<ModelInfo[]>;
+  latest: ModelInfo[];
+}
+
+export function createCatalog(ctx: PluginContext): Catalog {
+  const view = ctx.contributions<ModelProvider>("modelProvider");
+  const listings = new WeakMap<ModelProvider, Listing>();
+
+  const read = (provider: ModelProvider, before: Listing | undefined): Listing => {
+    const fresh = limited(provider, ctx.logger);
+    const listing: Listing = { readAt: ctx.clock.monotonic(), pending: before ? before.pending : fresh, latest: before?.latest ?? [] };
+    listings.set(provider, listing);
+    void fresh.then((models) => {
+      listing.latest = models;
+      listing.pending = fresh;
+    });
+    return listing;
+  };
+
+  return {
+    providers: () => [...view].map((c) => c.value),
+    provider: (id) => view.get(id)?.value,
+    models(provider) {
+      const listing = listings.get(provider);
+      if (listing && ctx.clock.monotonic() - listing.readAt <= FRESH_MS) return listing.pending;
+      return read(provider, listing).pending;
+    },
+    known: (provider) => listings.get(provider)?.latest ?? [],
+  };
+}
+
+/** Never rejects. */
+async function limited(provider: ModelProvider, logger: Logger): Promise<ModelInfo[]> {
+  let timer: NodeJS.Timeout | undefined;
+  const expired = new Promise<ModelInfo[]>((resolve) => {
+    timer = setTimeout(() => resolve([]), LIMIT_MS);
+    timer.unref();
+  });
+  try {
+    return await Promise.race([Promise.resolve(provider.models()), expired]);
+  } catch (error) {
+    logger.warn(`provider "${provider.id}" could not list its models`, { error: messageOf(error) });
+    return [];
+  } finally {
+    clearTimeout(timer);
+  }
+}

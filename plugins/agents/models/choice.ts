@@ -1,0 +1,137 @@
+import { type AgentInfo, type ModelProvider, type SvcConfig, SvcError } from "svc/sdk";
+import type { Catalog } from "./catalog.ts";
+import { closest } from "./closest.ts";
+
+/** Ids longer than this are not compared with anything. */
+const MAX_REF_CHARS = 256;
+
+/** A provider and a model id inside it. */
+export interface ModelRef {
+  provider: string;
+  model: string;
+}
+
+export interface Candidate {
+  provider: ModelProvider;
+  model: string;
+}
+
+export interface ModelChoice {
+  /**
+   * What a caller named: an alias, `provider/model` or a bare id.
+   * @throws {SvcError} `invalid-model`, `model-not-allowed`
+   */
+  check(agent: AgentInfo, named: string): Promise<ModelRef>;
+  /**
+   * Models to try for one run, in order: the override, the agent's own, its fallbacks; else the first vendor that is ready, else the embedded one.
+   * @throws {SvcError} `invalid-model`
+   */
+  candidates(agent: AgentInfo, override?: ModelRef | string): Promise<Candidate[]>;
+  /** What would answer without an override; no list is read. */
+  standard(agent: AgentInfo): ModelRef | undefined;
+}
+
+export function createModelChoice(config: SvcConfig, catalog: Catalog): ModelChoice {
+  const listed = config.agents.defaults.models ?? {};
+  const aliases = new Map(Object.entries(listed).flatMap(([ref, { alias }]) => (alias ? [[alias.toLowerCase(), ref] as const] : [])));
+
+  const resolve = async (named: string, preferred: string | undefined): Promise<ModelRef> => {
+    const text = aliases.get(named.trim().toLowerCase()) ?? named.trim();
+    if (text === "" || text.length > MAX_REF_CHARS) throw new SvcError("invalid-model", { model: text.slice(0, 64) });
+    const full = splitRef(text);
+    const provider = full && catalog.provider(full.provider);
+    if (full && provider && (await offers(catalog, provider, full.model))) return full;
+    const bare = await findBare(catalog, text, preferred);
+    if (bare) return bare;
+    throw await unknownModel(catalog, text, [...aliases.keys()]);
+  };
+
+  const standard = (agent: AgentInfo): ModelRef | undefined => {
+    const first = agent.models[0];
+    if (first !== undefined) return splitRef(aliases.get(first.toLowerCase()) ?? first) ?? { provider: "", model: first };
+    const ready = firstReady(catalog);
+    return ready && { provider: ready.provider.id, model: ready.model };
+  };
+
+  return {
+    standard,
+    async check(agent, named) {
+      const ref = await resolve(named, standard(agent)?.provider);
+      const id = `${ref.provider}/${ref.model}`;
+      const allowed = Object.keys(listed);
+      if (allowed.length > 0 && !allowed.includes(id) && !agent.models.includes(id)) {
+        throw new SvcError("model-not-allowed", { model: id, agentId: agent.id });
+      }
+      return ref;
+    },
+    async candidates(agent, override) {
+      const preferred = standard(agent)?.provider;
+      const refs: ModelRef[] = [];
+      if (override !== undefined) refs.push(typeof override === "string" ? await resolve(override, preferred) : override);
+      for (const [i, named] of agent.models.entries()) {
+        if (i === 0 && refs.length === 0) refs.push(await resolve(named, preferred));
+        else
+          refs.push(
+            ...(await resolve(named, preferred).then(
+              (ref) => [ref],
+              () => [],
+            )),
+          );
+      }
+      if (refs.length > 0) return distinct(refs).flatMap((ref) => toCandidate(catalog, ref));
+      const ready = firstReady(catalog);
+      return ready ? [ready] : [];
+    },
+  };
+}
+
+/** `provider/model` at the first slash; undefined for a bare id. */
+export function splitRef(text: string): ModelRef | undefined {
+  const slash = text.indexOf("/");
+  return slash > 0 && slash < text.length - 1 ? { provider: text.slice(0, slash), model: text.slice(slash + 1) } : undefined;
+}
+
+/** A provider that does not list its models is believed. */
+async function offers(catalog: Catalog, provider: ModelProvider, model: string): Promise<boolean> {
+  if (provider.defaultModel === model) return true;
+  const models = await catalog.models(provider);
+  return models.length === 0 || models.some((m) => m.id === model);
+}
+
+async function findBare(catalog: Catalog, model: string, preferred: string | undefined): Promise<ModelRef | undefined> {
+  const own = preferred === undefined ? undefined : catalog.provider(preferred);
+  if (own && (await offers(catalog, own, model))) return { provider: own.id, model };
+  const ready = [...catalog.providers()].sort((a, b) => Number(b.available().ok) - Number(a.available().ok));
+  for (const provider of ready) {
+    if (provider.defaultModel === model) return { provider: provider.id, model };
+    const models = await catalog.models(provider);
+    if (models.some((m) => m.id === model)) return { provider: provider.id, model };
+  }
+  return undefined;
+}
+
+function firstReady(catalog: Catalog): Candidate | undefined {
+  const providers = catalog.providers();
+  const vendor = providers.find((p) => !p.embedded && p.defaultModel !== undefined && p.available().ok);
+  const chosen = vendor ?? providers.find((p) => p.embedded);
+  return chosen && { provider: chosen, model: chosen.defaultModel ?? chosen.id };
+}
+
+async function unknownModel(catalog: Catalog, model: string, aliases: string[]): Promise<SvcError> {
+  const lists = await Promise.all(catalog.providers().map(async (p) => (await catalog.models(p)).map((m) => `${p.id}/${m.id}`)));
+  const near = closest(model, [...lists.flat(), ...aliases]);
+  return new SvcError("invalid-model", { model, hint: near ? `; the closest is "${near}"` : "", ...(near ? { closest: near } : {}) });
+}
+
+function toCandidate(catalog: Catalog, { provider, model }: ModelRef): Candidate[] {
+  const found = catalog.provider(provider);
+  return found ? [{ provider: found, model }] : [];
+}
+
+function distinct(refs: readonly ModelRef[]): ModelRef[] {
+  const seen = new Set<string>();
+  return refs.filter(({ provider, model }) => {
+    const id = `${provider}/${model}`;
+    return !seen.has(id) && seen.add(id);
+  });
+}

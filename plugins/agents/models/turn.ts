@@ -1,0 +1,132 @@
+import { isModelError, type ModelDelta, ModelError, messageOf, type Usage } from "svc/sdk";
+
+export interface ToolCallMade {
+  id: string;
+  name: string;
+  args: unknown;
+  /** The arguments were not JSON; `args` is empty then. */
+  broken?: true;
+}
+
+export interface TurnResult {
+  text: string;
+  toolCalls: ToolCallMade[];
+  usage: Usage;
+  finish: "stop" | "length" | "tool_calls" | "content_filter" | "other";
+}
+
+export const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+
+export interface TurnOptions {
+  signal: AbortSignal;
+  /** Longest silence between two events of the model. */
+  idleMs: number;
+  onText(delta: string): void;
+}
+
+/**
+ * Reads one model turn to its end. After the signal, or after an idle time-out, no delta is passed on, even if the provider goes on.
+ * @throws {ModelError} or the signal's reason
+ */
+export function readTurn(open: (signal: AbortSignal) => AsyncIterable<ModelDelta>, options: TurnOptions): Promise<TurnResult> {
+  return new Promise((resolve, reject) => {
+    const stop = new AbortController();
+    const turn = createTurn(options.onText);
+    let open_ = true;
+
+    const end = (settle: () => void) => {
+      if (!open_) return;
+      open_ = false;
+      clearTimeout(idle);
+      options.signal.removeEventListener("abort", onAbort);
+      settle();
+    };
+    const onAbort = () => {
+      end(() => reject(options.signal.reason));
+      stop.abort(options.signal.reason);
+    };
+    const idle = setTimeout(() => {
+      const error = new ModelError("timeout", `the model sent nothing for ${options.idleMs / 1000} s`);
+      end(() => reject(error));
+      stop.abort(error);
+    }, options.idleMs);
+
+    const pump = async () => {
+      for await (const delta of open(stop.signal)) {
+        if (!open_) return;
+        idle.refresh();
+        turn.take(delta);
+      }
+    };
+
+    if (options.signal.aborted) return onAbort();
+    options.signal.addEventListener("abort", onAbort, { once: true });
+    pump().then(
+      () => end(() => resolve(turn.result())),
+      (error) => end(() => reject(toFault(error))),
+    );
+  });
+}
+
+/** Collects the deltas of one turn. */
+function createTurn(onText: (delta: string) => void): { take(delta: ModelDelta): void; result(): TurnResult } {
+  const calls = new Map<string, { name: string; json: string }>();
+  let text = "";
+  let usage = noUsage;
+  let finish: TurnResult["finish"] = "other";
+  return {
+    take(delta) {
+      switch (delta.type) {
+        case "text":
+          if (delta.delta === "") return;
+          text += delta.delta;
+          onText(delta.delta);
+          return;
+        case "toolCall": {
+          const call = calls.get(delta.id);
+          if (call) call.json += delta.argsDelta;
+          else calls.set(delta.id, { name: delta.name, json: delta.argsDelta });
+          return;
+        }
+        case "usage":
+          usage = delta.usage;
+          return;
+        case "finish":
+          finish = delta.reason;
+          return;
+        default:
+          return;
+      }
+    },
+    result: () => ({ text, usage, finish, toolCalls: [...calls].map(([id, { name, json }]) => ({ id, name, ...parseArgs(json) })) }),
+  };
+}
+
+function parseArgs(json: string): { args: unknown; broken?: true } {
+  if (json.trim() === "") return { args: {} };
+  try {
+    return { args: JSON.parse(json) };
+  } catch {
+    return { args: {}, broken: true };
+  }
+}
+
+/** A provider that ends without our signal lost its connection, as far as the run can tell. */
+function toFault(error: unknown): unknown {
+  if (isModelError(error)) return error;
+  if (error instanceof Error && error.name === "AbortError")
+    return new ModelError("network", `the model's stream was cut: ${messageOf(error)}`, { cause: error });
+  return error;
+}
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  const reasoning = (a.reasoning ?? 0) + (b.reasoning ?? 0);
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+    total: a.total + b.total,
+    ...(reasoning > 0 ? { reasoning } : {}),
+  };
+}

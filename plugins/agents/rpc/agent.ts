@@ -1,0 +1,138 @@
+import { type JsonObject, type ParamsOf, type PluginContext, protocolMethod, type RpcCall, type RunRequest, SvcError } from "svc/sdk";
+import type { Kit } from "../kit.ts";
+import { toImages } from "../runs/attachments.ts";
+import { answeredReset, isResetMessage, resetByMessage, splitReset } from "../runs/commands.ts";
+import { outcomeOf, type StoredOutcome } from "../runs/outcome.ts";
+import type { Run } from "../runs/run.ts";
+import type { Runner } from "../runs/runner.ts";
+import { finalAnswer, storedAnswer } from "./run-result.ts";
+
+const DEFAULT_WAIT_MS = 30_000;
+
+/** `agent` (two answers), `agent.wait`, `agent.identity.get`. */
+export function registerAgentMethods(ctx: PluginContext, kit: Kit, runner: Runner): void {
+  ctx.registerRpc({
+    ...protocolMethod("agent"),
+    scopeFor: (params) => (isResetMessage(params.message) ? "admin" : "write"),
+    handler: (params, call) => runAgent(params, { call, kit, runner }),
+  });
+  ctx.registerRpc({
+    ...protocolMethod("agent.wait"),
+    handler: async ({ runId, timeoutMs }, call) => {
+      const run = await runner.live(runId);
+      if (run) return waitFor(run, { ctx, timeoutMs: timeoutMs ?? DEFAULT_WAIT_MS, signal: call.signal });
+      const row = kit.store().runs.get(runId);
+      return row ? { runId, ...waitAnswer(outcomeOf(row)) } : { runId, status: "timeout" };
+    },
+  });
+  ctx.registerRpc({
+    ...protocolMethod("agent.identity.get"),
+    handler: (params) => {
+      const { agentId } = kit.directory.resolve(target(params));
+      const { identity, name } = kit.directory.get(agentId);
+      return { agentId, ...identity, name: identity.name ?? name ?? agentId };
+    },
+  });
+}
+
+async function runAgent(
+  params: ParamsOf<"agent">,
+  { call, kit, runner }: { call: RpcCall; kit: Kit; runner: Runner },
+): Promise<JsonObject> {
+  const family = "agent";
+  const reset = splitReset(params.message);
+  const request = toRequest(params, call, kit);
+  const answered = answeredReset(kit, family, params.idempotencyKey);
+  if (answered) return answered;
+  if (reset && reset.rest === "" && !(await runner.live(params.idempotencyKey)) && !kit.store().runs.get(params.idempotencyKey)) {
+    return resetByMessage(kit, { family, key: params.idempotencyKey, ...kit.directory.resolve(request), reason: reset.reason });
+  }
+  const started = await runner.start(reset ? { ...request, message: reset.rest } : request, {
+    family,
+    ...(reset ? { fresh: reset.reason } : {}),
+    ...(params.label === undefined ? {} : { label: params.label }),
+  });
+  if (started.state === "finished") return storedAnswer(started.row);
+  const { run, state } = started;
+  const ids = { runId: run.id, sessionKey: run.sessionKey, agentId: run.agent.id };
+  if (state === "in_flight") {
+    run.participants.add(call.client.connId);
+    return { ...ids, status: "in_flight" };
+  }
+  call.accept({ ...ids, status: "accepted", acceptedAt: run.acceptedAt });
+  const outcome = (await run.done) as StoredOutcome;
+  return finalAnswer({ runId: run.id, sessionId: run.sessionId, outcome });
+}
+
+function toRequest(params: ParamsOf<"agent">, call: RpcCall, kit: Kit): RunRequest {
+  const model = params.provider && params.model ? `${params.provider}/${params.model}` : (params.model ?? defaultOf(kit, params.provider));
+  return {
+    message: params.message,
+    runId: params.idempotencyKey,
+    trigger: "user",
+    ...sessionTarget(params, kit),
+    ...(params.attachments ? { attachments: toImages(params.attachments) } : {}),
+    ...(model === undefined ? {} : { model }),
+    ...(params.thinking === undefined ? {} : { thinking: params.thinking }),
+    ...(params.timeout === undefined ? {} : { timeoutMs: params.timeout * 1_000 }),
+    ...(params.extraSystemPrompt === undefined ? {} : { extraSystem: params.extraSystemPrompt }),
+    actor: { kind: "rpc", scopes: call.client.scopes, connId: call.client.connId },
+  };
+}
+
+function defaultOf(kit: Kit, provider: string | undefined): string | undefined {
+  if (provider === undefined) return undefined;
+  const model = kit.catalog.provider(provider)?.defaultModel;
+  return model === undefined ? provider : `${provider}/${model}`;
+}
+
+/** `sessionId` names the session whose present transcript it is. */
+function sessionTarget(params: ParamsOf<"agent">, kit: Kit): { agentId?: string; sessionKey?: string } {
+  const named = target(params);
+  if (params.sessionId === undefined) return named;
+  const row = kit.store().sessions.bySessionId(params.sessionId);
+  if (!row) throw new SvcError("unknown-session", { key: params.sessionId });
+  const wanted = named.sessionKey === undefined ? row.key : kit.directory.resolve(named).sessionKey;
+  if (wanted !== row.key) throw new SvcError("session-mismatch", { actual: row.key, key: wanted });
+  return { ...named, sessionKey: row.key };
+}
+
+function target(params: { agentId?: string | undefined; sessionKey?: string | undefined }): { agentId?: string; sessionKey?: string } {
+  return {
+    ...(params.agentId === undefined ? {} : { agentId: params.agentId }),
+    ...(params.sessionKey === undefined ? {} : { sessionKey: params.sessionKey }),
+  };
+}
+
+/** Waiting never cancels; a wait that ends first says so. */
+function waitFor(
+  run: Run,
+  { ctx, timeoutMs, signal }: { ctx: PluginContext; timeoutMs: number; signal: AbortSignal },
+): Promise<JsonObject> {
+  return new Promise((resolve) => {
+    const expired = () => {
+      const status = run.phase === "queued" ? "pending" : "timeout";
+      end({ runId: run.id, status, ...(run.startedAt === undefined ? {} : { startedAt: run.startedAt }) });
+    };
+    const end = (answer: JsonObject) => {
+      timer.dispose();
+      signal.removeEventListener("abort", expired);
+      resolve(answer);
+    };
+    const timer = ctx.timers.setTimeout(expired, timeoutMs);
+    signal.addEventListener("abort", expired, { once: true });
+    void run.done.then((outcome) => end({ runId: run.id, ...waitAnswer(outcome) }));
+  });
+}
+
+function waitAnswer(outcome: {
+  status: string;
+  startedAt?: number;
+  endedAt?: number;
+  error?: string;
+  code?: string;
+  stopReason: string;
+}): JsonObject {
+  const { status, startedAt, endedAt, error, code, stopReason } = outcome;
+  return { status, startedAt, endedAt, error, ...(code === undefined ? {} : { code }), stopReason };
+}

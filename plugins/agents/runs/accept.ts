@@ -1,0 +1,154 @@
+import { randomUUID } from "node:crypto";
+import { type AgentInfo, type MessageBlock, type MessageRow, type RunRequest, type SessionRow, type StoreOp, SvcError } from "svc/sdk";
+import type { Kit } from "../kit.ts";
+import { runsOf } from "../kit.ts";
+import type { ModelRef } from "../models/choice.ts";
+import { freshSession, newSession, titleOf } from "../sessions/row.ts";
+import { missingTurns } from "./given-history.ts";
+import { Run } from "./run.ts";
+import { callsOf } from "./transcript.ts";
+import { keyOps, type NewMessage, runRow } from "./writes.ts";
+
+/** Messages that may wait behind the one at work in a session. */
+const MAX_QUEUED = 20;
+/** Runs of all sessions, at work and waiting. */
+const MAX_RUNS = 1_000;
+/** Rows compared with a history that a caller sent. */
+const COMPARED_ROWS = 1_000;
+/** Entries of a run at work never expire before it can end. */
+const WORKING_TTL_MS = 90_000_000;
+
+export interface AcceptOptions {
+  family?: "agent" | "chat";
+  /** Begin a new transcript in the same commit. */
+  fresh?: "new" | "reset";
+  label?: string;
+}
+
+/**
+ * Checks a request and makes it durable: session, messages and run row in one commit. What comes back is accepted, not started.
+ * @throws {SvcError} see `Agents.run`
+ */
+export async function acceptRun(request: RunRequest & { runId: string }, options: AcceptOptions, kit: Kit): Promise<Run> {
+  const { agentId, sessionKey } = kit.directory.resolve(request);
+  const agent = kit.directory.get(agentId);
+  checkRequest(request, agent, kit);
+  const model = request.model === undefined ? undefined : await kit.models.check(agent, request.model);
+  return kit.sessionLock.run(sessionKey, () => commitAccepted({ request, options, agent, sessionKey, model }, kit));
+}
+
+interface Checked {
+  request: RunRequest & { runId: string };
+  options: AcceptOptions;
+  agent: AgentInfo;
+  sessionKey: string;
+  model: ModelRef | undefined;
+}
+
+async function commitAccepted({ request, options, agent, sessionKey, model }: Checked, kit: Kit): Promise<Run> {
+  const ahead = runsOf(kit, sessionKey).length;
+  if (ahead > MAX_QUEUED || kit.runs.size >= MAX_RUNS) throw new SvcError("busy", {}, { retryAfterMs: 5_000 });
+  const now = kit.ctx.clock.now();
+  const before = kit.store().sessions.get(sessionKey);
+  const base = before === undefined ? newSession(sessionKey, agent.id, now) : options.fresh ? freshSession(before, now) : before;
+  const run = new Run({
+    id: request.runId,
+    agent,
+    sessionKey,
+    sessionId: base.sessionId,
+    request,
+    family: options.family,
+    model,
+    acceptedAt: now,
+  });
+  const messages = messagesFor(run, base === before ? kit.store().messages.page(base.sessionId, { limit: COMPARED_ROWS }) : [], now);
+  const change = changeFor(run, base, { now, label: options.label, isBusy: runsOf(kit, sessionKey).some((r) => r.phase !== "queued") });
+  const session: StoreOp =
+    base === before
+      ? { op: "session.patch", key: sessionKey, patch: change, expectedSessionId: base.sessionId }
+      : { op: "session.put", session: { ...base, ...change }, ...(before ? { expectedSessionId: before.sessionId } : { ifAbsent: true }) };
+  const results = await kit
+    .store()
+    .commit([
+      session,
+      ...messages.map((message) => ({ op: "message.append" as const, message })),
+      { op: "run.put", run: runRow(run, kit, "queued"), ifAbsent: true },
+      ...keyOps(run, now + WORKING_TTL_MS),
+    ]);
+  tellAccepted(run, kit, { before, fresh: options.fresh, stored: messages.map((m, i) => ({ ...m, seq: results[i + 1]?.seq ?? 0 })) });
+  return run;
+}
+
+function checkRequest(request: RunRequest, agent: AgentInfo, kit: Kit): void {
+  const hasContent = request.message.trim() !== "" || (request.attachments?.length ?? 0) > 0 || (request.toolResults?.length ?? 0) > 0;
+  if (!hasContent) throw new SvcError("message-required");
+  const taken = request.clientTools?.find((t) => kit.tools.has(agent, t.name));
+  if (taken) throw new SvcError("client-tool-conflict", { tool: taken.name });
+}
+
+/** What enters the transcript: given turns it does not hold, answers to client tools, the message. */
+function messagesFor(run: Run, rows: readonly MessageRow[], now: number): NewMessage[] {
+  const { request } = run;
+  const base = () => ({ id: randomUUID(), sessionId: run.sessionId, ts: now });
+  const given: NewMessage[] = missingTurns(request.history ?? [], rows).map(({ role, content, toolCallId, toolName }) => ({
+    ...base(),
+    role,
+    content,
+    kind: "history",
+    ...(toolCallId === undefined ? {} : { toolCallId }),
+    ...(toolName === undefined ? {} : { toolName }),
+  }));
+  const names = new Map([...rows, ...given].flatMap((r) => callsOf(r.content).map((c) => [c.id, c.name] as const)));
+  const answers: NewMessage[] = (request.toolResults ?? []).map(({ toolCallId, text }) => ({
+    ...base(),
+    role: "toolResult",
+    content: [{ type: "text", text }],
+    toolCallId,
+    toolName: names.get(toolCallId) ?? "unknown",
+    runId: run.id,
+  }));
+  const content = userContent(request);
+  return [...given, ...answers, ...(content.length > 0 ? [{ ...base(), role: "user" as const, content, runId: run.id }] : [])];
+}
+
+function userContent(request: RunRequest): MessageBlock[] {
+  const text: MessageBlock[] = request.message === "" ? [] : [{ type: "text", text: request.message }];
+  return [...text, ...(request.attachments ?? []).map(({ mimeType, data }) => ({ type: "image" as const, mimeType, data }))];
+}
+
+function changeFor(run: Run, row: SessionRow, given: { now: number; label: string | undefined; isBusy: boolean }): Partial<SessionRow> {
+  const title = row.derivedTitle === undefined ? titleOf(userContent(run.request)) : undefined;
+  return {
+    updatedAt: given.now,
+    lastRunId: run.id,
+    ...(given.isBusy ? {} : { status: "queued" as const }),
+    ...(run.request.trigger === "user" ? { lastInteractionAt: given.now } : {}),
+    ...(title === undefined ? {} : { derivedTitle: title }),
+    ...(given.label === undefined ? {} : { label: given.label }),
+  };
+}
+
+function tellAccepted(
+  run: Run,
+  kit: Kit,
+  what: { before: SessionRow | undefined; fresh: AcceptOptions["fresh"]; stored: MessageRow[] },
+): void {
+  kit.runs.set(run.id, run);
+  const row = kit.store().sessions.get(run.sessionKey);
+  if (!row) return;
+  const reason = what.fresh ?? (what.before ? "send" : "create");
+  kit.events.sessionChanged(row, { reason, runId: run.id });
+  for (const message of what.stored) if (message.role !== "toolResult" && message.kind !== "history") kit.events.message(row, message);
+  if (row.sessionId === what.before?.sessionId) return;
+  tellNewTranscript(kit, row, what.before && what.fresh ? what.fresh : undefined);
+}
+
+/** Tells the plugins that listen; nobody waits for them. */
+export function tellNewTranscript(kit: Kit, row: SessionRow, resetReason: string | undefined): void {
+  const { key: sessionKey, agentId, sessionId } = row;
+  const failed = (error: unknown) => kit.ctx.logger.warn("a session hook failed", { error: String(error) });
+  if (resetReason !== undefined && kit.ctx.isHookUsed("session.reset")) {
+    kit.ctx.runHook("session.reset", { sessionKey, agentId, sessionId, reason: resetReason }).catch(failed);
+  }
+  if (kit.ctx.isHookUsed("session.start")) kit.ctx.runHook("session.start", { sessionKey, agentId, sessionId }).catch(failed);
+}

@@ -1,0 +1,185 @@
+import { randomUUID } from "node:crypto";
+import type { MessageBlock, ModelRequest, ToolResult } from "svc/sdk";
+import { pause } from "../common/abort.ts";
+import type { Kit } from "../kit.ts";
+import { withFailover } from "../models/attempts.ts";
+import type { Candidate } from "../models/choice.ts";
+import { addUsage, readTurn, type ToolCallMade, type TurnResult } from "../models/turn.ts";
+import { toolFailure } from "../tools/toolbox.ts";
+import { RunFailure } from "./failure.ts";
+import { buildPrompt, type Prompt } from "./prompt.ts";
+import type { Run } from "./run.ts";
+import { dropOlderHalf, textOf } from "./transcript.ts";
+import { commitRun, type NewMessage } from "./writes.ts";
+
+/** A model that still wants tools after this many turns goes in circles. */
+const MAX_TURNS = 25;
+/** Longest silence between two events of a model. */
+const IDLE_MS = 60_000;
+
+export interface LoopResult {
+  /** The last assistant message, to be stored together with the end of the run; absent when it is stored already. */
+  last: NewMessage | undefined;
+  /** Calls of client tools. */
+  toolCalls: ToolCallMade[];
+  stopReason: string;
+}
+
+/**
+ * Model turns and tool calls until the model has nothing more to ask (`mechanics.md` 7, "chat turn").
+ * @throws {RunFailure} or a model fault, or the run's abort reason
+ */
+export async function runLoop(run: Run, kit: Kit): Promise<LoopResult> {
+  const override = run.model ?? kit.store().sessions.get(run.sessionKey)?.model;
+  const candidates = await kit.models.candidates(run.agent, override);
+  const prompt = await buildPrompt(run, kit, candidates[0]);
+  const clientTools = new Set((run.request.clientTools ?? []).map((t) => t.name));
+  for (let turn = 1; turn <= MAX_TURNS; turn++) {
+    const result = await modelTurn(run, kit, { candidates, prompt, isFirst: turn === 1 });
+    run.usage = addUsage(run.usage, result.usage);
+    kit.events.usage(run, result.usage);
+    run.endMessage();
+
+    const message = assistantMessage(run, kit, result);
+    const theirs = result.toolCalls.filter((c) => clientTools.has(c.name));
+    const ours = result.toolCalls.filter((c) => !clientTools.has(c.name));
+    if (ours.length === 0) return { last: hasContent(message) ? message : undefined, toolCalls: theirs, stopReason: stopReasonOf(result) };
+
+    const results = await toolTurn(run, kit, { message, calls: ours });
+    if (theirs.length > 0) return { last: undefined, toolCalls: theirs, stopReason: "tool_calls" };
+    prompt.messages.push(
+      { role: "assistant", text: result.text, toolCalls: ours.map(({ id, name, args }) => ({ id, name, args })) },
+      ...results.map((r) => toModelResult(r)),
+    );
+  }
+  throw new RunFailure("TURN_LIMIT", `the model asked for tools ${MAX_TURNS} times without an answer; ask something narrower`);
+}
+
+async function modelTurn(
+  run: Run,
+  kit: Kit,
+  { candidates, prompt, isFirst }: { candidates: readonly Candidate[]; prompt: Prompt; isFirst: boolean },
+): Promise<TurnResult> {
+  const { value } = await withFailover({
+    candidates,
+    cooldown: kit.cooldown,
+    attempt: (candidate) => {
+      select(run, kit, candidate);
+      run.beginMessage();
+      return readTurn((signal) => candidate.provider.stream(requestFor(run, { candidate, prompt, isFirst }), { signal }), {
+        signal: run.signal,
+        idleMs: IDLE_MS,
+        onText: (delta) => kit.events.text(run, delta),
+      });
+    },
+    isVisible: () => run.itemText !== "",
+    mayFailover: () => !run.visible,
+    shrink: () => {
+      const smaller = dropOlderHalf(prompt.messages);
+      if (smaller) prompt.messages = smaller;
+      return smaller !== undefined;
+    },
+    onRetry: (candidate, error, pauseMs) =>
+      kit.ctx.logger.warn(`run ${run.id}: ${candidate.provider.id}/${candidate.model} failed, trying again`, {
+        fault: error.fault,
+        pauseMs,
+      }),
+    pause: (ms) => pause(ms, run.signal),
+    random: Math.random,
+  });
+  return value;
+}
+
+function requestFor(run: Run, given: { candidate: Candidate; prompt: Prompt; isFirst: boolean }): ModelRequest {
+  const { prompt, candidate, isFirst } = given;
+  const { request } = run;
+  // A forced call is forced once; asking for it again after its result would never end.
+  const choice = isFirst || request.toolChoice === "none" ? request.toolChoice : undefined;
+  return {
+    model: candidate.model,
+    system: prompt.system,
+    messages: prompt.messages,
+    tools: [...prompt.tools, ...(request.clientTools ?? [])],
+    ...(choice === undefined ? {} : { toolChoice: choice }),
+    ...(request.sampling ? { sampling: request.sampling } : {}),
+    thinking: prompt.thinking,
+    context: { agentId: run.agent.id, sessionKey: run.sessionKey, runId: run.id },
+  };
+}
+
+function select(run: Run, kit: Kit, { provider, model }: Candidate): void {
+  if (run.provider === provider.id && run.modelId === model) return;
+  run.provider = provider.id;
+  run.modelId = model;
+  kit.events.lifecycle(run, { phase: "model", provider: provider.id, model });
+}
+
+/** Stores the calls, runs them one after the other, stores their results. */
+async function toolTurn(run: Run, kit: Kit, { message, calls }: { message: NewMessage; calls: ToolCallMade[] }): Promise<NewMessage[]> {
+  const [stored] = await commitRun(run, kit, { messages: [message] });
+  const session = kit.store().sessions.get(run.sessionKey);
+  if (stored && session) kit.events.message(session, stored);
+  const results: NewMessage[] = [];
+  for (const call of calls) {
+    const result = await runTool(run, kit, call);
+    const row = { ...blankRow(run, kit), role: "toolResult" as const, content: result.content, toolCallId: call.id, toolName: call.name };
+    results.push({
+      ...row,
+      ...(result.isError ? { isError: true } : {}),
+      ...(result.details === undefined ? {} : { details: result.details }),
+    });
+  }
+  await commitRun(run, kit, { messages: results });
+  return results;
+}
+
+async function runTool(run: Run, kit: Kit, call: ToolCallMade): Promise<ToolResult> {
+  const startedAt = kit.ctx.clock.now();
+  kit.events.toolStart(run, call);
+  const target = { agentId: run.agent.id, sessionKey: run.sessionKey, runId: run.id, toolCallId: call.id, signal: run.signal };
+  const work = call.broken
+    ? Promise.reject(new Error("its arguments are not valid JSON; send them again"))
+    : kit.tools.invoke(run.agent, { name: call.name, args: call.args }, target);
+  const result = await work.catch((error): ToolResult => toolFailure(error));
+  run.signal.throwIfAborted();
+  kit.events.toolEnd(run, { ...call, startedAt }, result);
+  return result;
+}
+
+function assistantMessage(run: Run, kit: Kit, result: TurnResult): NewMessage {
+  const content: MessageBlock[] = result.text === "" ? [] : [{ type: "text", text: result.text }];
+  for (const { id, name, args } of result.toolCalls) content.push({ type: "toolCall", id, name, arguments: args });
+  return {
+    ...blankRow(run, kit),
+    role: "assistant",
+    content,
+    stopReason: stopReasonOf(result),
+    usage: result.usage,
+    ...(run.provider === undefined ? {} : { provider: run.provider }),
+    ...(run.modelId === undefined ? {} : { model: run.modelId }),
+  };
+}
+
+/** What every row of a run has. */
+export function blankRow(run: Run, kit: Kit): Pick<NewMessage, "id" | "sessionId" | "ts" | "runId"> {
+  return { id: randomUUID(), sessionId: run.sessionId, ts: kit.ctx.clock.now(), runId: run.id };
+}
+
+function hasContent(message: NewMessage): boolean {
+  return message.content.length > 0;
+}
+
+function toModelResult(row: NewMessage): Prompt["messages"][number] {
+  return {
+    role: "tool",
+    toolCallId: row.toolCallId ?? "",
+    name: row.toolName ?? "",
+    text: textOf(row.content),
+    ...(row.isError ? { isError: true } : {}),
+  };
+}
+
+function stopReasonOf(result: TurnResult): string {
+  if (result.toolCalls.length > 0) return "tool_calls";
+  return result.finish === "other" || result.finish === "tool_calls" ? "stop" : result.finish;
+}

@@ -1,0 +1,74 @@
+import { type JsonObject, type RunOutcome, type RunRow, type RunState, SvcError, type Usage } from "svc/sdk";
+import { noUsage } from "../models/turn.ts";
+
+/** What is kept of a settled run; enough to repeat its final answer word for word. */
+export interface StoredOutcome extends RunOutcome {
+  /** One per assistant message with text. */
+  texts: string[];
+}
+
+/** Why a run ended that nobody saw end. */
+export const INTERRUPTED = "the gateway stopped during this run; send the message again with a new key to repeat it";
+
+/** Final payload of a successful run (`protocol.md` 10). */
+export function successPayload(run: { runId: string; sessionId: string; outcome: StoredOutcome }): JsonObject {
+  const { outcome } = run;
+  return {
+    runId: run.runId,
+    status: "ok",
+    summary: "completed",
+    result: {
+      payloads: outcome.texts.map((text) => ({ text, mediaUrl: null })),
+      meta: {
+        durationMs: outcome.durationMs ?? 0,
+        stopReason: outcome.stopReason,
+        agentMeta: { sessionId: run.sessionId, provider: outcome.provider, model: outcome.model, usage: outcome.usage },
+      },
+    },
+  };
+}
+
+/** Final error of a run that did not succeed: the frame carries payload and error. */
+export function failureError(runId: string, outcome: RunOutcome): SvcError {
+  const message = outcome.error ?? "the run failed";
+  const cancelled = ["rpc", "timeout", "superseded", "disconnect", "shutdown"].includes(outcome.stopReason);
+  return new SvcError(
+    "run-failed",
+    { message },
+    {
+      payload: { runId, status: "error", summary: message, ...(cancelled ? { stopReason: outcome.stopReason } : {}) },
+      ...(outcome.code === undefined ? {} : { details: outcome.code }),
+    },
+  );
+}
+
+/** The outcome of a stored run that is not alive any more. */
+export function outcomeOf(row: RunRow): StoredOutcome {
+  const stored = row.outcome as Partial<StoredOutcome> | undefined;
+  if (stored?.status && row.state !== "queued" && row.state !== "running" && row.state !== "interrupted") {
+    return { ...emptyOutcome(row), ...stored };
+  }
+  return { ...emptyOutcome(row), ...stored, status: "error", code: "INTERRUPTED", error: INTERRUPTED, stopReason: "interrupted" };
+}
+
+function emptyOutcome(row: RunRow): StoredOutcome {
+  return {
+    status: "error",
+    text: "",
+    texts: [],
+    toolCalls: [],
+    usage: noUsage satisfies Usage,
+    stopReason: row.state,
+    ...(row.startedAt === undefined ? {} : { startedAt: row.startedAt }),
+    ...(row.endedAt === undefined ? {} : { endedAt: row.endedAt }),
+  };
+}
+
+/** State of the run row and of its session for an outcome. */
+export function statesOf(outcome: RunOutcome): { run: RunState; session: "done" | "failed" | "killed" | "timeout" | "interrupted" } {
+  if (outcome.status === "ok") return { run: "ok", session: "done" };
+  if (outcome.code === "INTERRUPTED") return { run: "interrupted", session: "interrupted" };
+  if (outcome.code === "ABORTED") return { run: "aborted", session: "killed" };
+  if (outcome.stopReason === "timeout") return { run: "timeout", session: "timeout" };
+  return { run: "error", session: "failed" };
+}

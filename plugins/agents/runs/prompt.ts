@@ -1,0 +1,100 @@
+import { type AgentInfo, agentSetting, type ModelMessage, type ModelToolSpec, type SessionRow } from "svc/sdk";
+import { whileAlive } from "../common/abort.ts";
+import type { Kit } from "../kit.ts";
+import { runsOf } from "../kit.ts";
+import type { Candidate } from "../models/choice.ts";
+import type { Run } from "./run.ts";
+import { fitMessages, orderByRun, toModelMessages } from "./transcript.ts";
+
+/** Rows of a transcript that are read for one run. */
+const MAX_ROWS = 400;
+/** Assumed when nothing is known about a model; a token is taken as three characters. */
+const DEFAULT_WINDOW_TOKENS = 128_000;
+const CHARS_PER_TOKEN = 3;
+
+export interface Prompt {
+  system: string;
+  tools: ModelToolSpec[];
+  messages: ModelMessage[];
+  thinking: string;
+}
+
+/** Everything a model gets to read. No directory is listed and nothing is read again that did not change. */
+export async function buildPrompt(run: Run, kit: Kit, candidate: Candidate | undefined): Promise<Prompt> {
+  const session = kit.store().sessions.get(run.sessionKey);
+  const isGroup = session?.kind === "group";
+  const files = await kit.workspace.read(run.agent, { memory: !isGroup, heartbeat: run.request.trigger === "heartbeat" });
+  const specs = kit.tools.specs(run.agent);
+  const parts = await hooked(run, kit, {
+    system: systemParts(run.agent, {
+      files,
+      citations: citationsFor(kit, isGroup),
+      hasMemory: specs.some((s) => s.name === "memory_search"),
+    }),
+    tools: specs.map((s) => s.name),
+  });
+  const system = [...parts.system, situation(run, kit.ctx.clock.now()), run.request.extraSystem ?? ""].filter((p) => p !== "").join("\n\n");
+  const known = candidate && kit.catalog.known(candidate.provider).find((m) => m.id === candidate.model);
+  const budget = (known?.contextWindow ?? DEFAULT_WINDOW_TOKENS) * CHARS_PER_TOKEN - system.length;
+  return {
+    system,
+    tools: specs.filter((s) => parts.tools.includes(s.name)),
+    messages: fitMessages(conversation(run, kit), budget),
+    thinking: thinkingOf(run, kit, session),
+  };
+}
+
+function conversation(run: Run, kit: Kit): ModelMessage[] {
+  const rows = kit.store().messages.page(run.sessionId, { limit: MAX_ROWS });
+  const waiting = new Set(runsOf(kit, run.sessionKey).flatMap((r) => (r.phase === "queued" ? [r.id] : [])));
+  return toModelMessages(orderByRun(rows, run.id, waiting), run.id);
+}
+
+async function hooked(run: Run, kit: Kit, parts: { system: string[]; tools: string[] }): Promise<{ system: string[]; tools: string[] }> {
+  if (!kit.ctx.isHookUsed("prompt.build")) return parts;
+  const ids = { agentId: run.agent.id, sessionKey: run.sessionKey };
+  const meta = { signal: run.signal, runId: run.id, ...ids };
+  const changed = await whileAlive(kit.ctx.runHook("prompt.build", { ...ids, ...parts }, meta), run.signal);
+  return { system: changed.system, tools: changed.tools.filter((t) => parts.tools.includes(t)) };
+}
+
+/** The constant parts first, so that a vendor's prompt cache holds them. */
+export function systemParts(
+  agent: AgentInfo,
+  given: { files: string; citations: "invite" | "none" | "hide"; hasMemory: boolean },
+): string[] {
+  const name = agent.identity.name ?? agent.name;
+  return [
+    `You are ${name ? `${name}, ` : ""}a personal assistant that runs inside the svc gateway. Answer in the language of the question.`,
+    given.hasMemory ? memoryAdvice(given.citations) : "",
+    given.files,
+  ].filter((p) => p !== "");
+}
+
+function memoryAdvice(citations: "invite" | "none" | "hide"): string {
+  const source = {
+    invite: " When an answer rests on memory, end it with one line per passage: `Source: <path#Lstart-Lend>`.",
+    none: "",
+    hide: " Do not mention file paths or line numbers.",
+  }[citations];
+  return `# Memory\n\nBefore you answer anything about earlier work, decisions, dates, people, preferences or things to do, call memory_search; read more of a hit with memory_get. If memory has no answer, say so.${source}`;
+}
+
+/** `memory.md` 6.9: `auto` cites in direct chats only. */
+function citationsFor(kit: Kit, isGroup: boolean): "invite" | "none" | "hide" {
+  const mode = kit.config.memory.citations;
+  if (mode === "off") return "hide";
+  return mode === "on" || !isGroup ? "invite" : "none";
+}
+
+/** The date, not the time: a prompt that changes each minute is cached nowhere. */
+function situation(run: Run, now: number): string {
+  const date = new Date(now);
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const day = date.toLocaleDateString("en-GB", { weekday: "long", year: "numeric", month: "long", day: "numeric" });
+  return `# Now\n\nToday is ${day} (${zone}). Session: ${run.sessionKey}. Workspace: ${run.agent.workspace}`;
+}
+
+function thinkingOf(run: Run, kit: Kit, session: SessionRow | undefined): string {
+  return run.request.thinking ?? session?.thinkingLevel ?? agentSetting(kit.config, run.agent.id, "thinkingDefault") ?? "low";
+}

@@ -1,0 +1,166 @@
+import type { ClientInfo, JsonObject, MessageRow, PluginContext, RunEvent, SessionRow, ToolResult, Usage } from "svc/sdk";
+import { cutEnd } from "../common/cut.ts";
+import { toWireMessage } from "../sessions/display.ts";
+import { toWireSession } from "../sessions/row.ts";
+import { messagesTopic, SESSIONS_TOPIC, type Subscriptions } from "../sessions/subscriptions.ts";
+import { joinAssistant } from "./event-log.ts";
+import type { RunFailure } from "./failure.ts";
+import type { Run } from "./run.ts";
+
+/** Longest tool result inside an event. */
+const MAX_RESULT_CHARS = 65_536;
+
+type AgentPayload = Omit<RunEvent, "stream"> & { stream: RunEvent["stream"] | "item" };
+
+/** Everything this plugin says over the wire while it works. Each run event also enters the run's own log. */
+export interface RunEvents {
+  lifecycle(run: Run, data: JsonObject): void;
+  text(run: Run, delta: string): void;
+  toolStart(run: Run, call: { id: string; name: string; args: unknown }): void;
+  toolEnd(run: Run, call: { id: string; name: string; startedAt: number }, result: ToolResult): void;
+  usage(run: Run, usage: Usage): void;
+  chatEnd(run: Run, data: { state: "final" | "aborted" | "error" } & JsonObject): void;
+  message(session: SessionRow, row: MessageRow): void;
+  sessionChanged(session: SessionRow, data: { reason?: string; phase?: string; runId?: string }): void;
+  sessionGone(session: SessionRow): void;
+}
+
+export interface RunEventsOptions {
+  ctx: PluginContext;
+  subscriptions: Subscriptions;
+  /** Runs of a session that are not settled. */
+  activeRunIds(sessionKey: string): string[];
+  session(key: string): SessionRow | undefined;
+}
+
+export function createRunEvents({ ctx, subscriptions, activeRunIds, session }: RunEventsOptions): RunEvents {
+  const follows = (run: Run) => (client: ClientInfo) => subscriptions.wants(client, run.sessionKey, run.participants);
+  const seesTools = (run: Run) => (client: ClientInfo) => client.caps.includes("tool-events") && run.participants.has(client.connId);
+  const wire = (row: SessionRow) => toWireSession(row, activeRunIds(row.key), ctx.clock.now());
+
+  const record = (run: Run, stream: RunEvent["stream"], data: JsonObject): RunEvent => {
+    run.seq += 1;
+    const { id: runId, sessionKey, sessionId, agent } = run;
+    const event: RunEvent = { runId, seq: run.seq, stream, ts: ctx.clock.now(), sessionKey, agentId: agent.id, sessionId, data };
+    run.log.push(event);
+    return event;
+  };
+  const chat = (run: Run, data: JsonObject): JsonObject => ({
+    runId: run.id,
+    sessionKey: run.sessionKey,
+    agentId: run.agent.id,
+    seq: run.seq,
+    ...data,
+  });
+
+  /** Connections that cannot see tool calls get a plain step instead, under the same number. */
+  const tool = (run: Run, data: JsonObject, item: JsonObject): void => {
+    const event = record(run, "tool", data);
+    ctx.emit("agent", event, { only: seesTools(run) });
+    const step: AgentPayload = { ...event, stream: "item", data: item };
+    const watches = follows(run);
+    ctx.emit("agent", step, { only: (client) => !client.caps.includes("tool-events") && watches(client) });
+    const row = session(run.sessionKey);
+    const sees = seesTools(run);
+    ctx.emit("session.tool", row ? { ...event, session: wire(row) } : event, {
+      topic: messagesTopic(run.sessionKey),
+      only: (client) => !sees(client),
+    });
+  };
+
+  return {
+    lifecycle(run, data) {
+      ctx.emit("agent", record(run, "lifecycle", data), { only: follows(run) });
+    },
+    text(run, delta) {
+      run.itemText += delta;
+      const { itemId, itemText: text } = run;
+      const event = record(run, "assistant", { text, delta, itemId });
+      const only = follows(run);
+      ctx.emit("agent", event, { only, merge: { key: `agent:${run.id}:${itemId}`, join: joinAgentText } });
+      const message = { role: "assistant", content: [{ type: "text", text }], timestamp: event.ts };
+      ctx.emit("chat", chat(run, { state: "delta", deltaText: delta, message }), {
+        only,
+        merge: { key: `chat:${run.id}:${itemId}`, join: joinChatText },
+      });
+    },
+    toolStart(run, { id, name, args }) {
+      tool(
+        run,
+        { phase: "start", name, toolCallId: id, args },
+        stepOf(id, name, { phase: "start", status: "running", startedAt: ctx.clock.now() }),
+      );
+    },
+    toolEnd(run, { id, name, startedAt }, result) {
+      const isError = result.isError === true;
+      const status = isError ? "failed" : "completed";
+      tool(
+        run,
+        { phase: "result", name, toolCallId: id, isError, ...shownResult(result) },
+        stepOf(id, name, { phase: "end", status, startedAt, endedAt: ctx.clock.now() }),
+      );
+    },
+    usage(run, usage) {
+      if (usage.output > 0) ctx.emit("agent", record(run, "usage", { outputTokens: usage.output }), { only: follows(run) });
+    },
+    chatEnd(run, data) {
+      ctx.emit("chat", chat(run, data), { only: follows(run) });
+    },
+    message(row, message) {
+      const payload = {
+        sessionKey: row.key,
+        agentId: row.agentId,
+        message: toWireMessage(message),
+        messageId: message.id,
+        messageSeq: message.seq,
+        session: wire(row),
+      };
+      ctx.emit("session.message", payload, { topic: messagesTopic(row.key) });
+    },
+    sessionChanged(row, data) {
+      ctx.emit(
+        "sessions.changed",
+        { sessionKey: row.key, agentId: row.agentId, ...data, ts: ctx.clock.now(), session: wire(row) },
+        { topic: SESSIONS_TOPIC },
+      );
+    },
+    sessionGone(row) {
+      const { key: sessionKey, agentId, sessionId } = row;
+      ctx.emit("sessions.changed", { sessionKey, agentId, sessionId, reason: "delete", ts: ctx.clock.now() }, { topic: SESSIONS_TOPIC });
+    },
+  };
+}
+
+/** The `error` form of a chat event's last state. */
+export function chatError(failure: RunFailure): { state: "error" } & JsonObject {
+  const detail = Object.fromEntries(Object.entries(failure.detail).map(([k, v]) => [k, cutEnd(v, 300)]));
+  return {
+    state: "error",
+    errorMessage: failure.message,
+    errorKind: failure.kind,
+    ...(Object.keys(detail).length > 0 ? { errorDetail: detail } : {}),
+  };
+}
+
+function stepOf(itemId: string, name: string, rest: JsonObject): JsonObject {
+  return { itemId, kind: "tool", name, title: name.replaceAll("_", " "), ...rest };
+}
+
+function shownResult({ content, details }: ToolResult): JsonObject {
+  const size = content.reduce((sum, c) => sum + c.text.length, 0);
+  if (size <= MAX_RESULT_CHARS) {
+    const small = details !== undefined && (JSON.stringify(details) ?? "").length <= MAX_RESULT_CHARS;
+    return { result: { content, ...(small ? { details } : {}) } };
+  }
+  const text = cutEnd(content.map((c) => c.text).join("\n"), MAX_RESULT_CHARS);
+  return { result: { content: [{ type: "text", text }] }, truncated: true };
+}
+
+function joinAgentText(earlier: unknown, later: unknown): unknown {
+  return joinAssistant(earlier as RunEvent, later as RunEvent);
+}
+
+function joinChatText(earlier: unknown, later: unknown): unknown {
+  const [a, b] = [earlier as { deltaText: string }, later as { deltaText: string }];
+  return { ...b, deltaText: a.deltaText + b.deltaText };
+}

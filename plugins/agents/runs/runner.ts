@@ -1,0 +1,140 @@
+import { randomUUID } from "node:crypto";
+import { type GatewayService, type RunHandle, type RunRequest, type RunRow, SvcError } from "svc/sdk";
+import { type Kit, runsOf } from "../kit.ts";
+import { type AcceptOptions, acceptRun } from "./accept.ts";
+import { executeRun, fail } from "./execute.ts";
+import type { AbortReason } from "./failure.ts";
+import { outcomeOf } from "./outcome.ts";
+import type { Run } from "./run.ts";
+
+/** A plugin's stop has 5 s; a run that does not end in time is found by the next start. */
+const DRAIN_MS = 4_000;
+
+/** What became of a request to run: a new run, one that is at work under the same id, or one that has ended. */
+export type Started = { state: "started" | "queued" | "in_flight"; run: Run } | { state: "finished"; row: RunRow };
+
+export interface Runner {
+  /** @throws {SvcError} see `Agents.run` */
+  start(request: RunRequest, options?: AcceptOptions & { interrupt?: boolean }): Promise<Started>;
+  /** A run that is not settled; waits for one that is being accepted. */
+  live(runId: string): Promise<Run | undefined>;
+  abort(run: Run, reason: AbortReason): boolean;
+  /** Waiting runs first, then the active one. @returns ids of what was stopped */
+  abortSession(sessionKey: string, reason: AbortReason, options?: { runId?: string; except?: string }): string[];
+  /** Takes no more runs. */
+  close(): void;
+  /** Stops what is left and waits for its end. */
+  drain(): Promise<void>;
+}
+
+export function createRunner(kit: Kit, gateway: GatewayService): Runner {
+  const accepting = new Map<string, Promise<Run>>();
+  let isClosed = false;
+
+  /** Accepts under a key; a second call with the key that comes meanwhile gets the same run. */
+  const accept = async (request: RunRequest & { runId: string }, options: AcceptOptions): Promise<Run> => {
+    const work = acceptRun(request, options, kit);
+    accepting.set(request.runId, work);
+    try {
+      return await work;
+    } finally {
+      accepting.delete(request.runId);
+    }
+  };
+
+  const enqueue = (run: Run): "started" | "queued" => {
+    run.hold = gateway.hold(`run ${run.id}`);
+    run.job = { key: run.sessionKey, start: () => executeRun(run, kit) };
+    return kit.lanes.enqueue(run.job) ? "started" : "queued";
+  };
+
+  const abort = (run: Run, reason: AbortReason): boolean => {
+    if (!run.abort(reason)) return false;
+    if (run.job && kit.lanes.remove(run.job)) void fail(run, kit, undefined);
+    return true;
+  };
+
+  const abortSession: Runner["abortSession"] = (sessionKey, reason, { runId, except } = {}) => {
+    const chosen = runsOf(kit, sessionKey).filter((r) => (runId === undefined || r.id === runId) && r.id !== except);
+    return chosen
+      .reverse()
+      .filter((run) => abort(run, reason))
+      .map((run) => run.id);
+  };
+
+  return {
+    abort,
+    abortSession,
+    async live(runId) {
+      return kit.runs.get(runId) ?? (await accepting.get(runId)?.catch(() => undefined));
+    },
+    async start(request, { interrupt, ...options } = {}) {
+      const runId = request.runId ?? randomUUID();
+      const known = kit.runs.get(runId) ?? accepting.get(runId);
+      if (known) return { state: "in_flight", run: await known };
+      const row = kit.store().runs.get(runId);
+      if (row) return { state: "finished", row };
+      if (isClosed) throw new SvcError("draining", {}, { retryAfterMs: 2_000 });
+      const run = await accept({ ...request, runId }, options);
+      if (interrupt) abortSession(run.sessionKey, "superseded", { except: run.id });
+      return { state: enqueue(run), run };
+    },
+    close() {
+      isClosed = true;
+    },
+    async drain() {
+      isClosed = true;
+      await Promise.allSettled([...accepting.values()]);
+      const left = [...kit.runs.values()];
+      for (const run of left) abort(run, "shutdown");
+      await within(Promise.all(left.map((run) => run.done)), DRAIN_MS);
+    },
+  };
+}
+
+function within(work: Promise<unknown>, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    void work.finally(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+/** The run as other plugins see it. */
+export function toHandle(started: Started, runner: Runner): RunHandle {
+  if (started.state === "finished") return finishedHandle(started.row);
+  const { run, state } = started;
+  return {
+    runId: run.id,
+    sessionKey: run.sessionKey,
+    sessionId: run.sessionId,
+    agentId: run.agent.id,
+    acceptedAt: run.acceptedAt,
+    state,
+    events: () => run.log.read(),
+    done: run.done,
+    abort: (reason) => void runner.abort(run, reason),
+  };
+}
+
+function finishedHandle(row: RunRow): RunHandle {
+  const outcome = outcomeOf(row);
+  const { runId, sessionKey, sessionId, agentId } = row;
+  const phase = outcome.status === "ok" ? "end" : "error";
+  const data = { phase, startedAt: row.startedAt, endedAt: row.endedAt, stopReason: outcome.stopReason, error: outcome.error };
+  return {
+    runId,
+    sessionKey,
+    sessionId,
+    agentId,
+    acceptedAt: row.createdAt,
+    state: "finished",
+    async *events() {
+      yield { runId, seq: 1, stream: "lifecycle" as const, ts: row.endedAt ?? row.createdAt, sessionKey, agentId, sessionId, data };
+    },
+    done: Promise.resolve(outcome),
+    abort: () => undefined,
+  };
+}

@@ -1,0 +1,97 @@
+import type { MessageBlock, MessageRow, ModelMessage } from "svc/sdk";
+
+/** What the model is told when the result of a call was never stored. */
+const NO_RESULT = "(no result: the run ended before the tool did)";
+
+/**
+ * Rows in the order in which a model should read them. Messages are stored when they are accepted, so a message that waited for a busy
+ * session stands before the answer to the one it waited for. Here each run's rows stand together, the present run comes last, and runs
+ * that still wait are left out.
+ */
+export function orderByRun(rows: readonly MessageRow[], present: string, waiting: ReadonlySet<string>): MessageRow[] {
+  const groups = new Map<string, MessageRow[]>();
+  for (const [i, row] of rows.entries()) {
+    const id = row.runId ?? `#${i}`;
+    if (id !== present && waiting.has(id)) continue;
+    const group = groups.get(id);
+    if (group) group.push(row);
+    else groups.set(id, [row]);
+  }
+  const own = groups.get(present) ?? [];
+  groups.delete(present);
+  return [...groups.values(), own].flat();
+}
+
+/** Rows as a vendor wants them: every call has exactly one result right behind it, and no result stands alone. */
+export function toModelMessages(rows: readonly MessageRow[], present: string): ModelMessage[] {
+  const out: ModelMessage[] = [];
+  const used = new Set<MessageRow>();
+  for (const [i, row] of rows.entries()) {
+    if (row.role === "toolResult") continue;
+    if (row.role === "user") {
+      out.push({ role: "user", content: userContent(row.content, row.runId === present) });
+      continue;
+    }
+    const toolCalls = callsOf(row.content);
+    const text = textOf(row.content);
+    if (text === "" && toolCalls.length === 0) continue;
+    out.push({ role: "assistant", text, toolCalls });
+    for (const call of toolCalls) {
+      // Some vendors number their calls anew in each turn: the next free result after the call is meant.
+      const result = rows.find((r, j) => j > i && r.role === "toolResult" && r.toolCallId === call.id && !used.has(r));
+      if (result) used.add(result);
+      out.push(toolMessage(call, result));
+    }
+  }
+  return out;
+}
+
+function toolMessage(call: { id: string; name: string }, result: MessageRow | undefined): ModelMessage {
+  const base = { role: "tool" as const, toolCallId: call.id, name: call.name };
+  if (!result) return { ...base, text: NO_RESULT, isError: true };
+  return { ...base, text: textOf(result.content), ...(result.isError ? { isError: true } : {}) };
+}
+
+/** Drops the older half of what comes before the present turn, at a user message; undefined when nothing can go. */
+export function dropOlderHalf(messages: readonly ModelMessage[]): ModelMessage[] | undefined {
+  const starts = messages.flatMap((m, i) => (m.role === "user" ? [i] : []));
+  const from = starts[Math.ceil(starts.length / 2)];
+  return from === undefined || from === 0 ? undefined : messages.slice(from);
+}
+
+/** Newest messages that fit into `maxChars`, beginning at a user message; the last turn stays whole whatever its size. */
+export function fitMessages(messages: readonly ModelMessage[], maxChars: number): ModelMessage[] {
+  let left = maxChars;
+  let from = messages.length;
+  for (let i = messages.length - 1; i >= 0; i--) {
+    const message = messages[i];
+    if (!message) break;
+    left -= sizeOf(message);
+    if (left < 0 && from < messages.length) break;
+    if (message.role === "user") from = i;
+  }
+  return from === messages.length ? [...messages] : messages.slice(from);
+}
+
+export function textOf(content: readonly MessageBlock[]): string {
+  return content.flatMap((b) => (b.type === "text" ? [b.text] : [])).join("\n");
+}
+
+export function callsOf(content: readonly MessageBlock[]): Array<{ id: string; name: string; args: unknown }> {
+  return content.flatMap((b) => (b.type === "toolCall" ? [{ id: b.id, name: b.name, args: b.arguments }] : []));
+}
+
+/** Pictures are sent once, with the turn they belong to. */
+function userContent(content: readonly MessageBlock[], present: boolean): Extract<ModelMessage, { role: "user" }>["content"] {
+  return content.flatMap((b) => {
+    if (b.type === "text") return b.text === "" ? [] : [{ type: "text" as const, text: b.text }];
+    if (b.type !== "image") return [];
+    return [present ? { type: "image" as const, mimeType: b.mimeType, data: b.data } : { type: "text" as const, text: "[image]" }];
+  });
+}
+
+function sizeOf(message: ModelMessage): number {
+  if (message.role === "user") return message.content.reduce((sum, c) => sum + (c.type === "text" ? c.text.length : 1_000), 0);
+  if (message.role === "tool") return message.text.length;
+  return message.text.length + message.toolCalls.reduce((sum, c) => sum + (JSON.stringify(c.args) ?? "").length, 0);
+}

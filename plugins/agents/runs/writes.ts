@@ -1,0 +1,56 @@
+import { isSvcError, type MessageRow, type RunRow, type RunState, type SessionRow, type StoreOp } from "svc/sdk";
+import type { Kit } from "../kit.ts";
+import type { Run } from "./run.ts";
+
+/** A transcript row before the store has numbered it. */
+export type NewMessage = Omit<MessageRow, "seq">;
+
+/**
+ * Commits what a run did: messages, then `more`, then the change of its session. When the session got a new transcript meanwhile, or is
+ * gone, everything but that change is still stored, in the transcript the run belongs to.
+ *
+ * @returns the messages with their numbers
+ */
+export async function commitRun(
+  run: Run,
+  kit: Kit,
+  write: { messages?: NewMessage[]; more?: StoreOp[]; session?: Partial<SessionRow> },
+): Promise<MessageRow[]> {
+  const messages = write.messages ?? [];
+  const ops: StoreOp[] = [...messages.map((message) => ({ op: "message.append", message }) as const), ...(write.more ?? [])];
+  const patch: StoreOp[] = write.session
+    ? [{ op: "session.patch", key: run.sessionKey, patch: write.session, expectedSessionId: run.sessionId }]
+    : [];
+  const results = await kit
+    .store()
+    .commit([...ops, ...patch])
+    .catch((error) => {
+      if (patch.length > 0 && (isSvcError(error, "session-changed") || isSvcError(error, "session-missing")))
+        return kit.store().commit(ops);
+      throw error;
+    });
+  return messages.map((message, i) => ({ ...message, seq: results[i]?.seq ?? 0 }));
+}
+
+/** The run's row in a given state. */
+export function runRow(run: Run, kit: Pick<Kit, "bootId">, state: RunState, rest: Partial<RunRow> = {}): RunRow {
+  return {
+    runId: run.id,
+    sessionKey: run.sessionKey,
+    sessionId: run.sessionId,
+    agentId: run.agent.id,
+    state,
+    trigger: run.request.trigger,
+    bootId: kit.bootId,
+    createdAt: run.acceptedAt,
+    ...(run.startedAt === undefined ? {} : { startedAt: run.startedAt }),
+    ...rest,
+  };
+}
+
+/** The idempotency entry of a run whose caller chose the key; its value names the run, which knows the answer. */
+export function keyOps(run: Run, expiresAt: number): StoreOp[] {
+  if (!run.family) return [];
+  const row = { family: run.family, key: run.id, value: { runId: run.id }, createdAt: run.acceptedAt, expiresAt };
+  return [{ op: "idempotency.put", row }];
+}

@@ -1,0 +1,48 @@
+import type { JsonObject, MessageBlock, MessageRow } from "svc/sdk";
+import { cutEnd } from "../common/cut.ts";
+
+/** A larger message is shown as a placeholder. */
+const MAX_MESSAGE_CHARS = 131_072;
+const MAX_DETAILS_CHARS = 65_536;
+
+const silentTokens = /^\s*(?:NO_REPLY|HEARTBEAT_OK)\s*$/;
+const replyDirective = /\[\[\s*reply_to[^\]\n]{0,200}\]\]/g;
+const controlToken = /<\|[a-z_]{1,40}\|>/gi;
+
+/** A stored message as `chat.history` and the events show it (`protocol.md` 11). */
+export function toWireMessage(row: MessageRow, maxChars = Number.MAX_SAFE_INTEGER): JsonObject {
+  const content = row.content.flatMap((block) => showBlock(block, row.role, maxChars));
+  const message: JsonObject = {
+    role: row.role,
+    content,
+    timestamp: row.ts,
+    ...pick(row, ["toolCallId", "toolName", "isError", "stopReason", "aborted", "usage", "provider", "model"]),
+    ...smallDetails(row.details),
+    __svc: { id: row.id, seq: row.seq, ...pick(row, ["runId", "kind"]) },
+  };
+  if (JSON.stringify(message).length <= MAX_MESSAGE_CHARS) return message;
+  const { details: _, ...rest } = message;
+  return { ...rest, content: [{ type: "text", text: "[message too large to show]" }], truncated: true };
+}
+
+/** Text that people see: no reply directives, no leaked control tokens, nothing for a bare silent token. */
+export function visibleText(text: string): string {
+  if (silentTokens.test(text)) return "";
+  return text.replace(replyDirective, "").replace(controlToken, "");
+}
+
+function showBlock(block: MessageBlock, role: MessageRow["role"], maxChars: number): JsonObject[] {
+  if (block.type === "image") return [{ ...block }];
+  if (block.type === "toolCall") return [{ ...block }];
+  const text = cutEnd(role === "assistant" ? visibleText(block.text) : block.text, maxChars);
+  return text === "" && role !== "toolResult" ? [] : [{ type: "text", text }];
+}
+
+function smallDetails(details: unknown): JsonObject {
+  if (details === undefined) return {};
+  return (JSON.stringify(details) ?? "").length <= MAX_DETAILS_CHARS ? { details } : {};
+}
+
+function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Partial<Pick<T, K>> {
+  return Object.fromEntries(keys.filter((k) => from[k] !== undefined).map((k) => [k, from[k]])) as Partial<Pick<T, K>>;
+}

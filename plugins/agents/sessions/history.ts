@@ -1,0 +1,57 @@
+import type { JsonObject } from "svc/sdk";
+import { type Kit, runsOf } from "../kit.ts";
+import { toWireMessage } from "./display.ts";
+import { toWireSession } from "./row.ts";
+
+const DEFAULT_LIMIT = 200;
+const DEFAULT_TEXT_CHARS = 8_000;
+/** Size of a whole answer; what does not fit is cut from the old end. */
+const MAX_ANSWER_CHARS = 6 * 1024 * 1024;
+
+/** `chat.history`: oldest first, newest page by default; `offset` counts messages from the newest. An unknown session is empty. */
+export function readHistory(
+  kit: Kit,
+  sessionKey: string,
+  { limit, offset, maxChars }: { limit?: number | undefined; offset?: number | undefined; maxChars?: number | undefined },
+): JsonObject {
+  const store = kit.store();
+  const session = store.sessions.get(sessionKey);
+  if (!session) return { sessionKey, messages: [], hasMore: false, totalMessages: 0, sessionInfo: null };
+  const total = store.messages.count(session.sessionId);
+  const skip = Math.min(offset ?? 0, total);
+  const rows = store.messages.page(session.sessionId, { before: total - skip + 1, limit: limit ?? DEFAULT_LIMIT });
+  const shown = rows.map((row) => toWireMessage(row, maxChars ?? DEFAULT_TEXT_CHARS));
+  const first = firstThatFits(shown);
+  const read = skip + shown.length - first;
+  const runs = runsOf(kit, sessionKey);
+  const active = runs.find((r) => r.phase !== "queued" && r.sessionId === session.sessionId);
+  return {
+    sessionKey,
+    sessionId: session.sessionId,
+    messages: shown.slice(first).filter(isVisible),
+    hasMore: read < total,
+    ...(read < total ? { nextOffset: read } : {}),
+    totalMessages: total,
+    ...(session.thinkingLevel === undefined ? {} : { thinkingLevel: session.thinkingLevel }),
+    ...(active ? { inFlightRun: { runId: active.id, text: active.itemText, startedAt: active.startedAt } } : {}),
+    sessionInfo: toWireSession(
+      session,
+      runs.map((r) => r.id),
+      kit.ctx.clock.now(),
+    ),
+  };
+}
+
+function firstThatFits(messages: readonly JsonObject[]): number {
+  let left = MAX_ANSWER_CHARS;
+  for (let i = messages.length - 1; i >= 0; i--) {
+    left -= JSON.stringify(messages[i]).length;
+    if (left < 0) return i + 1;
+  }
+  return 0;
+}
+
+/** An assistant message of which nothing is left to show. */
+function isVisible(message: JsonObject): boolean {
+  return message.role !== "assistant" || (message.content as unknown[]).length > 0;
+}

@@ -1,0 +1,52 @@
+/** One level of `tools.{profile, allow, deny}`. */
+export interface ToolPolicy {
+  profile?: "minimal" | "coding" | "messaging" | "full" | undefined;
+  allow?: readonly string[] | undefined;
+  deny?: readonly string[] | undefined;
+}
+
+const groups: Record<string, readonly string[]> = {
+  "group:fs": ["read", "write", "edit", "list", "grep", "apply_patch", "fs_*"],
+  "group:runtime": ["exec", "process", "spawn", "shell"],
+  "group:sessions": ["sessions_*", "session_*"],
+  "group:memory": ["memory_*"],
+  "group:web": ["web_*"],
+  "group:messaging": ["message"],
+  "group:automation": ["cron", "gateway", "heartbeat_*"],
+};
+
+const profiles: Record<NonNullable<ToolPolicy["profile"]>, readonly string[]> = {
+  minimal: ["session_status"],
+  messaging: ["group:messaging", "group:sessions"],
+  coding: ["group:fs", "group:runtime", "group:sessions", "group:memory"],
+  full: ["*"],
+};
+
+/**
+ * Whether a tool passes every level, outermost first. A level is its profile, plus `allow`, minus `deny`; deny wins.
+ * A later level can only narrow what the earlier ones let through.
+ */
+export function isToolAllowed(tool: string, levels: readonly ToolPolicy[]): boolean {
+  return levels.every((level) => {
+    if (matches(tool, level.deny ?? [])) return false;
+    return matches(tool, profiles[level.profile ?? "full"]) || matches(tool, level.allow ?? []);
+  });
+}
+
+/** `*` globs and `group:…` names; `group:plugins` is every tool that no other group holds. */
+function matches(tool: string, patterns: readonly string[]): boolean {
+  return patterns.some((pattern) => {
+    if (pattern === "group:plugins") return !Object.values(groups).some((names) => matches(tool, names));
+    const members = groups[pattern];
+    return members ? matches(tool, members) : isGlobMatch(tool, pattern);
+  });
+}
+
+function isGlobMatch(text: string, pattern: string): boolean {
+  if (!pattern.includes("*")) return text === pattern;
+  const source = pattern
+    .split("*")
+    .map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"))
+    .join(".*");
+  return new RegExp(`^${source}$`, "s").test(text);
+}

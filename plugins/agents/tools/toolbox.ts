@@ -1,0 +1,147 @@
+import {
+  type AgentInfo,
+  formatIssues,
+  isSvcError,
+  type ModelToolSpec,
+  messageOf,
+  type PluginContext,
+  type Schema,
+  SvcError,
+  type Tool,
+  type ToolResult,
+  toJsonSchema,
+  toSchema,
+} from "svc/sdk";
+import { whileAlive } from "../common/abort.ts";
+import { cutMiddle } from "../common/cut.ts";
+import { isToolAllowed, type ToolPolicy } from "./policy.ts";
+
+/** Longest text of one tool result that enters a transcript and a prompt. */
+export const MAX_RESULT_CHARS = 200_000;
+/** How long a tool may take to end after its signal. */
+const GRACE_MS = 5_000;
+
+interface Prepared {
+  tool: Tool;
+  spec: ModelToolSpec;
+  schema: Schema;
+}
+
+export interface ToolTarget {
+  agentId: string;
+  sessionKey: string;
+  runId: string;
+  toolCallId: string;
+  signal: AbortSignal;
+}
+
+export interface ToolBox {
+  /** Tools of an agent after policy, in load order. */
+  specs(agent: AgentInfo): ModelToolSpec[];
+  has(agent: AgentInfo, name: string): boolean;
+  /** Policy, hooks, validation, run. @throws {SvcError} `tool-not-found`, `invalid-tool-args`, `tool-blocked`, or what the tool threw */
+  invoke(agent: AgentInfo, call: { name: string; args: unknown }, target: ToolTarget): Promise<ToolResult>;
+}
+
+/** Reads the contribution point `tool`; schemas are prepared once per tool, sets once per agent until a tool comes or goes. */
+export function createToolBox(ctx: PluginContext): ToolBox {
+  const view = ctx.contributions<Tool>("tool");
+  const prepared = new WeakMap<Tool, Prepared>();
+  const sets = new Map<string, Map<string, Prepared>>();
+  view.watch(() => sets.clear());
+
+  const prepare = (tool: Tool): Prepared => {
+    const known = prepared.get(tool);
+    if (known) return known;
+    const made = {
+      tool,
+      spec: { name: tool.name, description: tool.description, inputSchema: toJsonSchema(tool.input) },
+      schema: toSchema(tool.input),
+    };
+    prepared.set(tool, made);
+    return made;
+  };
+
+  const setOf = (agent: AgentInfo): Map<string, Prepared> => {
+    const known = sets.get(agent.id);
+    if (known) return known;
+    const config = ctx.snapshot();
+    const own = config.agents.list.find((a) => a.id === agent.id)?.tools ?? config.agents.defaults.tools;
+    const levels: ToolPolicy[] = own ? [config.tools, own] : [config.tools];
+    const made = new Map<string, Prepared>();
+    for (const { value } of view) if (isToolAllowed(value.name, levels)) made.set(value.name, prepare(value));
+    sets.set(agent.id, made);
+    return made;
+  };
+
+  return {
+    specs: (agent) => [...setOf(agent).values()].map((p) => p.spec),
+    has: (agent, name) => setOf(agent).has(name),
+    async invoke(agent, { name, args }, target) {
+      const entry = setOf(agent).get(name);
+      if (!entry) throw new SvcError("tool-not-found", { tool: name });
+      const value = await validated(entry, args);
+      await gate(ctx, { tool: name, args: value }, target);
+      const started = performance.now();
+      const result = await runTool(entry.tool, value, target).catch((error) => {
+        report(ctx, target, { tool: name, ok: false, ms: performance.now() - started });
+        throw error;
+      });
+      report(ctx, target, { tool: name, ok: !result.isError, ms: performance.now() - started });
+      return result;
+    },
+  };
+}
+
+/** What a model reads when a tool could not do its work. The run goes on: the model may mend its call. */
+export function toolFailure(error: unknown): ToolResult {
+  const text = isSvcError(error) ? error.message : `the tool failed: ${messageOf(error)}`;
+  return { content: [{ type: "text", text }], isError: true };
+}
+
+/** Any value a tool returned as a `ToolResult`. */
+export function toToolResult(value: unknown): ToolResult {
+  if (isToolResult(value)) {
+    return { ...value, content: value.content.map((c) => ({ type: "text" as const, text: cutMiddle(c.text, MAX_RESULT_CHARS) })) };
+  }
+  const text = typeof value === "string" ? value : (JSON.stringify(value ?? null) ?? "null");
+  return {
+    content: [{ type: "text", text: cutMiddle(text, MAX_RESULT_CHARS) }],
+    ...(typeof value === "object" && value !== null ? { details: value } : {}),
+  };
+}
+
+async function validated({ tool, schema }: Prepared, args: unknown): Promise<unknown> {
+  const parsed = await schema["~standard"].validate(args ?? {});
+  if (parsed.issues) throw new SvcError("invalid-tool-args", { tool: tool.name, issues: formatIssues(parsed.issues) });
+  return parsed.value;
+}
+
+async function gate(ctx: PluginContext, call: { tool: string; args: unknown }, target: ToolTarget): Promise<void> {
+  if (!ctx.isHookUsed("tool.before")) return;
+  const { agentId, sessionKey, runId, signal } = target;
+  const verdict = await whileAlive(
+    ctx.runHook("tool.before", { runId, agentId, sessionKey, ...call }, { signal, runId, sessionKey, agentId }),
+    signal,
+  );
+  if (verdict.block) throw new SvcError("tool-blocked", { tool: call.tool, reason: verdict.reason });
+}
+
+async function runTool(tool: Tool, args: unknown, target: ToolTarget): Promise<ToolResult> {
+  const { agentId, sessionKey, runId, toolCallId, signal } = target;
+  const work = (async () => tool.run(args, { agentId, sessionKey, runId, toolCallId, signal }))();
+  return toToolResult(await whileAlive(work, signal, GRACE_MS));
+}
+
+function report(ctx: PluginContext, target: ToolTarget, outcome: { tool: string; ok: boolean; ms: number }): void {
+  if (!ctx.isHookUsed("tool.after")) return;
+  const { agentId, sessionKey, runId } = target;
+  ctx
+    .runHook("tool.after", { runId, agentId, sessionKey, ...outcome }, { runId, sessionKey, agentId })
+    .catch((error) => ctx.logger.warn("hook tool.after failed", { error: messageOf(error) }));
+}
+
+function isToolResult(value: unknown): value is ToolResult {
+  if (typeof value !== "object" || value === null || !("content" in value) || !Array.isArray(value.content)) return false;
+  return value.content.every((c) => typeof c === "object" && c !== null && c.type === "text" && typeof c.text === "string");
+}

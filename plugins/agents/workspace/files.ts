@@ -1,0 +1,93 @@
+import { lstat, mkdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { type AgentInfo, agentSetting, type SvcConfig, writeFileAtomic } from "svc/sdk";
+import { cutMiddle } from "../common/cut.ts";
+import { bootstrapOrder, templates } from "./templates.ts";
+
+const DEFAULT_FILE_CHARS = 20_000;
+const DEFAULT_TOTAL_CHARS = 150_000;
+/** Less than this of a file is not worth a heading. */
+const MIN_PART_CHARS = 200;
+/** Larger files are not read at all; nobody means such a file as an instruction. */
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
+
+/** Makes the folder and the files that are missing. What is there is never touched. Resolves to the names written. */
+export async function ensureWorkspace(agent: AgentInfo, options: { skipBootstrap: boolean }): Promise<string[]> {
+  await mkdir(agent.workspace, { recursive: true, mode: 0o700 });
+  if (options.skipBootstrap) return [];
+  const written: string[] = [];
+  for (const { name, content } of templates) {
+    const path = join(agent.workspace, name);
+    if (await exists(path)) continue;
+    await writeFileAtomic(path, content);
+    written.push(name);
+  }
+  return written;
+}
+
+export interface WorkspacePrompt {
+  /** The bootstrap files of an agent as one prompt part; empty when there are none. */
+  read(agent: AgentInfo, options: { memory: boolean; heartbeat: boolean }): Promise<string>;
+}
+
+interface CachedFile {
+  stamp: string;
+  text: string;
+}
+
+/** Reads bootstrap files; a file is read again only when its time or size changed, so an unchanged workspace costs a few `stat` calls. */
+export function createWorkspacePrompt(config: SvcConfig): WorkspacePrompt {
+  const files = new Map<string, CachedFile>();
+  const rendered = new Map<string, { stamp: string; text: string }>();
+
+  const load = async (path: string, maxChars: number): Promise<CachedFile | undefined> => {
+    const info = await stat(path).catch(() => undefined);
+    if (!info?.isFile() || info.size > MAX_FILE_BYTES) return undefined;
+    const stamp = `${info.mtimeMs}:${info.size}:${maxChars}`;
+    const known = files.get(path);
+    if (known?.stamp === stamp) return known;
+    const text = cutMiddle((await readFile(path, "utf8")).trim(), maxChars);
+    const file = { stamp, text };
+    files.set(path, file);
+    return file;
+  };
+
+  return {
+    async read(agent, { memory, heartbeat }) {
+      const perFile = agentSetting(config, agent.id, "bootstrapMaxChars") ?? DEFAULT_FILE_CHARS;
+      const total = agentSetting(config, agent.id, "bootstrapTotalMaxChars") ?? DEFAULT_TOTAL_CHARS;
+      const names = bootstrapOrder.filter((n) => (n === "MEMORY.md" ? memory : n === "HEARTBEAT.md" ? heartbeat : true));
+      const parts = await Promise.all(names.map(async (name) => ({ name, file: await load(join(agent.workspace, name), perFile) })));
+      if (memory && !parts.at(-1)?.file) parts.push({ name: "MEMORY.md", file: await load(join(agent.workspace, "memory.md"), perFile) });
+
+      const stamp = parts.map((p) => p.file?.stamp ?? "-").join("|");
+      const key = `${agent.id}:${memory}:${heartbeat}`;
+      const known = rendered.get(key);
+      if (known?.stamp === stamp) return known.text;
+      const text = renderFiles(parts, total);
+      rendered.set(key, { stamp, text });
+      return text;
+    },
+  };
+}
+
+/** Files under headings, empty ones left out, all together at most `maxChars` of content. */
+export function renderFiles(parts: ReadonlyArray<{ name: string; file: { text: string } | undefined }>, maxChars: number): string {
+  let left = maxChars;
+  const out: string[] = [];
+  for (const { name, file } of parts) {
+    if (!file || file.text === "") continue;
+    if (left < MIN_PART_CHARS && file.text.length > left) continue;
+    const text = cutMiddle(file.text, left);
+    left -= text.length;
+    out.push(`## ${name}\n\n${text}`);
+  }
+  return out.length === 0 ? "" : `# Workspace files\n\n${out.join("\n\n")}`;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,112 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { extname, join, posix } from "node:path";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import { SvcError } from "svc/sdk";
+import "./errors.ts";
+
+/** Where the served files come from; `path` is what follows `<base>assets/<buildId>/`. */
+export type AssetSource =
+  | { kind: "folder"; path: string; folder: string; skip?: readonly string[] }
+  /** The first existing one of `candidates` is served as `path`. */
+  | { kind: "file"; path: string; candidates: readonly string[] };
+
+export type Encoding = "br" | "gzip" | "identity";
+
+export interface Asset {
+  readonly path: string;
+  readonly type: string;
+  readonly text: string;
+  /** Compressed at first demand in the thread pool, then kept. */
+  body(encoding: Encoding): Promise<Uint8Array>;
+}
+
+export interface Assets {
+  /** Changes when any name or content changes. */
+  readonly buildId: string;
+  get(path: string): Asset | undefined;
+  readonly paths: readonly string[];
+}
+
+/** Only these are ever served; a type missing here is a file that stays private. */
+export const contentTypes: Readonly<Record<string, string>> = {
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+/**
+ * Reads every servable file into memory; requests only look names up in the result, no path of a request reaches the file system.
+ * @throws {SvcError} `ui-files-missing`
+ */
+export async function loadAssets(sources: readonly AssetSource[]): Promise<Assets> {
+  const found = (await Promise.all(sources.map(readSource))).flat();
+  found.sort((a, b) => (a.path < b.path ? -1 : 1));
+  const hash = createHash("sha256");
+  for (const file of found) hash.update(`${file.path}\0${file.text}\0`);
+  const files = new Map(found.map((file) => [file.path, toAsset(file)]));
+  return { buildId: hash.digest("base64url").slice(0, 12), get: (path) => files.get(path), paths: [...files.keys()] };
+}
+
+interface Raw {
+  path: string;
+  text: string;
+}
+
+async function readSource(source: AssetSource): Promise<Raw[]> {
+  return source.kind === "folder" ? readFolder(source) : [await readFirst(source)];
+}
+
+async function readFolder(source: Extract<AssetSource, { kind: "folder" }>): Promise<Raw[]> {
+  const entries = await readdir(source.folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const names = entries
+    .filter((e) => e.isFile() && extname(e.name) in contentTypes)
+    .map((e) => join(e.parentPath, e.name).slice(source.folder.length + 1))
+    .filter((name) => !source.skip?.includes(name));
+  if (names.length === 0) throw new SvcError("ui-files-missing", { file: source.path || "public" });
+  return Promise.all(
+    names.map(async (name) => ({
+      path: posix.join(source.path, name.replaceAll("\\", "/")),
+      text: clean(await readFile(join(source.folder, name), "utf8")),
+    })),
+  );
+}
+
+async function readFirst(source: Extract<AssetSource, { kind: "file" }>): Promise<Raw> {
+  for (const candidate of source.candidates) {
+    const text = await readFile(candidate, "utf8").catch(() => undefined);
+    if (text !== undefined) return { path: source.path, text: clean(text) };
+  }
+  throw new SvcError("ui-files-missing", { file: source.path });
+}
+
+/** Source maps are not served, so nothing may point to them. */
+function clean(text: string): string {
+  return text.replace(/\n?\/\/# sourceMappingURL=[^\n]*\s*$/, "\n");
+}
+
+const compress = { br: promisify(brotliCompress), gzip: promisify(gzip) };
+
+function toAsset(file: Raw): Asset {
+  const plain = Buffer.from(file.text);
+  const packed = new Map<Encoding, Promise<Uint8Array>>();
+  return {
+    path: file.path,
+    type: contentTypes[extname(file.path)] ?? "application/octet-stream",
+    text: file.text,
+    async body(encoding) {
+      if (encoding === "identity") return plain;
+      const known = packed.get(encoding) ?? pack(plain, encoding);
+      packed.set(encoding, known);
+      return known;
+    },
+  };
+}
+
+/** Compressed bytes; the work happens in the thread pool. */
+export function pack(bytes: Uint8Array, encoding: Exclude<Encoding, "identity">): Promise<Uint8Array> {
+  if (encoding === "gzip") return compress.gzip(bytes, { level: 9 });
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+  return compress.br(bytes, { params });
+}

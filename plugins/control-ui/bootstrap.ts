@@ -1,0 +1,33 @@
+import { resolveAgents, type SvcConfig } from "svc/sdk";
+
+/** What the page may know before it has a connection; no secret, no path. */
+export interface BootstrapConfig {
+  basePath: string;
+  assistantName: string;
+  assistantAvatar: string | null;
+  assistantAgentId: string;
+  serverVersion: string;
+  serverBuildId?: string;
+  authMode: string;
+  pluginTabs: unknown[];
+}
+
+/** Body of `control-ui-config.json`. Pure. */
+export function bootstrapConfig(
+  config: SvcConfig,
+  facts: { stateDir: string; version: string; buildId: string | undefined },
+): BootstrapConfig {
+  const agents = resolveAgents(config, facts.stateDir);
+  const agent = agents.find((a) => a.isDefault);
+  const { mode, password, token } = config.gateway.auth;
+  return {
+    basePath: config.gateway.controlUi.basePath,
+    assistantName: agent?.identity.name ?? agent?.name ?? agent?.id ?? "main",
+    assistantAvatar: agent?.identity.avatar ?? agent?.identity.emoji ?? null,
+    assistantAgentId: agent?.id ?? "main",
+    serverVersion: facts.version,
+    ...(facts.buildId === undefined ? {} : { serverBuildId: facts.buildId }),
+    authMode: mode ?? (password && !token ? "password" : "token"),
+    pluginTabs: [],
+  };
+}

@@ -1,0 +1,40 @@
+import { dirname, join } from "node:path";
+import type { AssetSource } from "./assets.ts";
+
+/** Single-file builds of the page's libraries: name in the import map, file inside the package. */
+const libraries = [
+  { name: "preact", packageName: "preact", file: "dist/preact.mjs", served: "preact.js" },
+  { name: "preact/hooks", packageName: "preact", file: "hooks/dist/hooks.mjs", served: "preact-hooks.js" },
+  { name: "htm", packageName: "htm", file: "dist/htm.mjs", served: "htm.js" },
+  { name: "@preact/signals", packageName: "@preact/signals", file: "dist/signals.mjs", served: "signals.js" },
+  { name: "@preact/signals-core", packageName: "@preact/signals-core", file: "dist/signals-core.mjs", served: "signals-core.js" },
+  { name: "marked", packageName: "marked", file: "lib/marked.esm.js", served: "marked.js" },
+] as const;
+
+/** What bare names mean to the page, relative to its assets folder. */
+export const importNames: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(libraries.map((l) => [l.name, `vendor/${l.served}`])),
+  "svc/sdk/client": "sdk/client/browser.js",
+};
+
+/** Everything the page may load, from the plugin's own folder. */
+export function uiSources(pluginRoot: string): AssetSource[] {
+  return [
+    { kind: "folder", path: "", folder: join(pluginRoot, "public"), skip: ["index.html"] },
+    // Emitted by the build; index.js is the entry for Node and imports ws.
+    { kind: "folder", path: "sdk/client", folder: join(pluginRoot, "../../dist/sdk/client"), skip: ["index.js"] },
+    ...libraries.map(
+      (l): AssetSource => ({
+        kind: "file",
+        path: `vendor/${l.served}`,
+        candidates: moduleFolders(pluginRoot).map((folder) => join(folder, l.packageName, l.file)),
+      }),
+    ),
+  ];
+}
+
+/** Every `node_modules` from here up: beside the product, or above it when it is installed as a dependency. */
+function moduleFolders(from: string): string[] {
+  const parent = dirname(from);
+  return [join(from, "node_modules"), ...(parent === from ? [] : moduleFolders(parent))];
+}

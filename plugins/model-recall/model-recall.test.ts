@@ -1,0 +1,209 @@
+import type { MemorySearchResult, ModelDelta, ModelMessage, ModelRequest } from "svc/sdk";
+import { describe, expect, test } from "vitest";
+import { createRecallProvider } from "./provider.ts";
+
+const provider = createRecallProvider();
+const searchTool = { name: "memory_search", description: "Searches the notes.", inputSchema: { type: "object" } };
+
+function user(text: string): ModelMessage {
+  return { role: "user", content: [{ type: "text", text }] };
+}
+
+function request(messages: ModelMessage[], more: Partial<ModelRequest> = {}): ModelRequest {
+  const context = { agentId: "main", sessionKey: "agent:main:main", runId: "r1" };
+  return { model: "recall", system: "", messages, tools: [searchTool], context, ...more };
+}
+
+async function collect(req: ModelRequest, signal = new AbortController().signal): Promise<ModelDelta[]> {
+  const deltas: ModelDelta[] = [];
+  for await (const delta of provider.stream(req, { signal })) deltas.push(delta);
+  return deltas;
+}
+
+function textOf(deltas: ModelDelta[]): string {
+  return deltas.map((d) => (d.type === "text" ? d.delta : "")).join("");
+}
+
+function hit(path: string, startLine: number, score: number, body: string, endLine = startLine + body.split("\n").length - 1) {
+  const citation = `${path}#L${startLine}-L${endLine}`;
+  return { path, startLine, endLine, score, snippet: `${body}\n\nSource: ${citation}`, source: "memory" as const, citation };
+}
+
+function found(question: string, results: unknown[], more: Partial<MemorySearchResult> = {}): ModelMessage[] {
+  const text = JSON.stringify({ results, provider: "none", model: "", fallback: null, citations: "auto", mode: "fts-only", ...more });
+  return [
+    user(question),
+    { role: "assistant", text: "", toolCalls: [{ id: "t1", name: "memory_search", args: { query: question } }] },
+    { role: "tool", toolCallId: "t1", name: "memory_search", text },
+  ];
+}
+
+async function answer(question: string, results: unknown[], more: Partial<MemorySearchResult> = {}): Promise<string> {
+  return textOf(await collect(request(found(question, results, more))));
+}
+
+const router = hit("memory/home/network.md", 3, 0.8, "# Network\n\nThe router stands in the hall cupboard.\nAdmin page: 192.168.1.1");
+
+describe("the first turn", () => {
+  test("asks memory_search for the user's question", async () => {
+    const deltas = await collect(
+      request([user("an earlier question"), { role: "assistant", text: "…", toolCalls: [] }, user("Where is the router?")]),
+    );
+
+    const call = deltas.find((d) => d.type === "toolCall");
+    expect(call).toMatchObject({ name: "memory_search", argsDelta: JSON.stringify({ query: "Where is the router?" }) });
+    expect(deltas.at(-1)).toEqual({ type: "finish", reason: "tool_calls" });
+  });
+
+  test("cuts a pasted document to a query of 1,000 characters", async () => {
+    const [call] = await collect(request([user("🙂".repeat(600))]));
+
+    const query = JSON.parse(call?.type === "toolCall" ? call.argsDelta : "{}").query;
+    expect(query).toBe("🙂".repeat(500));
+  });
+
+  test("says plainly that it cannot search when the tool is not offered", async () => {
+    const text = textOf(await collect(request([user("Where is the router?")], { tools: [] })));
+
+    expect(text).toContain("not available to this agent");
+    expect(text).toContain("No language model is configured");
+  });
+
+  test("answers in text when it is told to call no tool, or one that is not memory_search", async () => {
+    const other = { name: "book_table", description: "", inputSchema: {} };
+
+    for (const more of [{ toolChoice: "none" as const }, { tools: [other], toolChoice: "required" as const }]) {
+      const deltas = await collect(request([user("A table for two")], more));
+      expect(deltas.some((d) => d.type === "toolCall")).toBe(false);
+      expect(deltas.at(-1)).toEqual({ type: "finish", reason: "stop" });
+    }
+  });
+});
+
+describe("the answer", () => {
+  test("quotes the passage, cites it on a line of its own and says once how to add a model", async () => {
+    const text = await answer("Where is the router?", [router]);
+
+    expect(text).toBe(
+      [
+        "This is in your notes:",
+        "> **Network**\n>\n> The router stands in the hall cupboard.\n> Admin page: 192.168.1.1",
+        "Source: memory/home/network.md#L3-L6",
+        "No language model is configured, so svc can only quote your notes; to get written answers, add a provider under `models.providers.<vendor>` in the config file or set an API key such as `OPENAI_API_KEY` in the environment.",
+      ].join("\n\n"),
+    );
+  });
+
+  test("keeps memory's order and leaves out what is far from the best", async () => {
+    const text = await answer("Where is the router?", [
+      router,
+      hit("memory/2026-10-02.md", 8, 0.7, "Restarted the router, the hall lamp flickered."),
+      hit("memory/shopping.md", 1, 0.2, "New router cable."),
+      hit("memory/bike.md", 1, 0.75, "The bike is in the cellar."),
+    ]);
+
+    const cited = [...text.matchAll(/^Source: (.*)$/gm)].map((m) => m[1]);
+    expect(cited).toEqual(["memory/home/network.md#L3-L6", "memory/2026-10-02.md#L8-L8"]);
+  });
+
+  test("keeps a near passage without a common word when the search was by meaning", async () => {
+    const text = await answer("Where is the router?", [router, hit("memory/wifi.md", 1, 0.75, "Access point above the coats.")], {
+      mode: "hybrid",
+    });
+
+    expect(text).toContain("Source: memory/wifi.md#L1-L1");
+  });
+
+  test("does not repeat lines of overlapping passages", async () => {
+    const text = await answer("Where is the router?", [
+      router,
+      hit("memory/home/network.md", 5, 0.79, "The router stands in the hall cupboard.\nAdmin page: 192.168.1.1"),
+      hit("memory/home/network.md", 6, 0.78, "Admin page: 192.168.1.1\nThe router restarts on Sundays."),
+    ]);
+
+    expect(text.match(/hall cupboard/g)).toHaveLength(1);
+    expect(text.match(/192\.168\.1\.1/g)).toHaveLength(1);
+    expect(text).toContain("restarts on Sundays");
+  });
+
+  test("shows of a long passage the part about the question, under its heading", async () => {
+    const filler = Array.from({ length: 20 }, (_, i) => `- item ${i} of the long list of other matters in the house`);
+    const body = [
+      "## Boiler",
+      "",
+      ...filler,
+      "",
+      "## Network",
+      "",
+      "- the router is in the hall cupboard",
+      "- the switch is below it",
+    ].join("\n");
+
+    const text = await answer("Where is the router?", [hit("memory/home.md", 1, 0.9, body)]);
+
+    expect(text).toContain("> **Network**\n>\n> - the router is in the hall cupboard\n> - the switch is below it");
+    expect(text).not.toContain("item 3");
+    expect(text).toContain("Source: memory/home.md#L1-L27");
+  });
+
+  test("leaves the footer away when citations are off", async () => {
+    const { citation: _, ...bare } = router;
+    const text = await answer("Where is the router?", [{ ...bare, snippet: "The router stands in the hall." }], { citations: "off" });
+
+    expect(text).toContain("> The router stands in the hall.");
+    expect(text).not.toContain("Source:");
+  });
+
+  test("says that nothing was found", async () => {
+    expect(await answer("hello!", [])).toMatch(/^There is nothing about this in the notes of this agent\.\n\nNo language model/);
+  });
+
+  test.each([
+    [
+      { results: [], disabled: true, unavailable: true, error: "index is\nbroken.", action: "Run svc memory index." },
+      "did not work: index is broken. Run svc memory index.",
+    ],
+    [{ results: "?" }, "could not be read"],
+    [null, "could not be read"],
+  ])("tells why the search failed: %j", async (result, expected) => {
+    const messages = [user("q"), { role: "tool" as const, toolCallId: "t1", name: "memory_search", text: JSON.stringify(result) }];
+
+    expect(textOf(await collect(request(messages)))).toContain(expected);
+  });
+
+  test("passes on what a failed tool call said", async () => {
+    const messages = [user("q"), { role: "tool" as const, toolCallId: "t1", name: "memory_search", text: "timed out", isError: true }];
+
+    expect(textOf(await collect(request(messages)))).toContain("did not work: timed out.");
+  });
+
+  test("comes word by word and joins to the same text", async () => {
+    const deltas = await collect(request(found("Where is the router?", [router])));
+
+    expect(deltas.filter((d) => d.type === "text").length).toBeGreaterThan(20);
+    expect(deltas.slice(-2)).toEqual([
+      { type: "usage", usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } },
+      { type: "finish", reason: "stop" },
+    ]);
+  });
+});
+
+test("an abort ends the answer at the next word", async () => {
+  const abort = new AbortController();
+  const seen: string[] = [];
+
+  const run = (async () => {
+    for await (const delta of provider.stream(request(found("Where is the router?", [router])), { signal: abort.signal })) {
+      if (delta.type === "text") seen.push(delta.delta);
+      if (seen.length === 3) abort.abort();
+    }
+  })();
+
+  await expect(run).rejects.toMatchObject({ name: "AbortError" });
+  expect(seen).toHaveLength(3);
+});
+
+test("it is the embedded provider and always available", () => {
+  expect(provider).toMatchObject({ id: "recall", embedded: true, defaultModel: "recall" });
+  expect(provider.available()).toEqual({ ok: true });
+});

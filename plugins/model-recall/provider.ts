@@ -1,0 +1,76 @@
+import { randomUUID } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { ModelDelta, ModelMessage, ModelProvider, ModelRequest, Usage } from "svc/sdk";
+import { writeAnswer } from "./answer.ts";
+import { readSearchResult } from "./search-result.ts";
+
+const SEARCH_TOOL = "memory_search";
+/** Longer questions are pasted documents; their beginning says what is asked. */
+const MAX_QUERY_CHARS = 1_000;
+const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+
+/** The model of last resort: asks memory through the ordinary tool loop, then quotes what was found. It knows nothing of memory but the tool's answer. */
+export function createRecallProvider(): ModelProvider {
+  return {
+    id: "recall",
+    name: "Recall (no language model)",
+    defaultModel: "recall",
+    embedded: true,
+    models: () => [{ id: "recall", name: "Recall", input: ["text"] }],
+    available: () => ({ ok: true }),
+    stream: (req, { signal }) => recall(req, signal),
+  };
+}
+
+async function* recall(req: ModelRequest, signal: AbortSignal): AsyncIterable<ModelDelta> {
+  const turn = currentTurn(req.messages);
+  const found = turn.results.at(-1);
+  if (!found && turn.question !== "" && canSearch(req)) {
+    throwIfAborted(signal);
+    const id = `recall_${randomUUID()}`;
+    yield { type: "toolCall", id, name: SEARCH_TOOL, argsDelta: JSON.stringify({ query: turn.question }) };
+    yield { type: "toolCallEnd", id };
+    yield { type: "usage", usage: noUsage };
+    yield { type: "finish", reason: "tool_calls" };
+    return;
+  }
+  const text = writeAnswer(turn.question, found ? readSearchResult(found.text, found.isError === true) : { kind: "no-tool" });
+  for (const delta of words(text)) {
+    throwIfAborted(signal);
+    yield { type: "text", delta };
+    await nextTurn();
+  }
+  throwIfAborted(signal);
+  yield { type: "usage", usage: noUsage };
+  yield { type: "finish", reason: "stop" };
+}
+
+interface Turn {
+  question: string;
+  /** Answers of the search tool since the question. */
+  results: Array<Extract<ModelMessage, { role: "tool" }>>;
+}
+
+function currentTurn(messages: ModelMessage[]): Turn {
+  const at = messages.findLastIndex((m) => m.role === "user");
+  const asked = messages[at];
+  const text = asked?.role === "user" ? asked.content.map((part) => (part.type === "text" ? part.text : "")).join("\n") : "";
+  const results = messages.slice(at + 1).filter((m) => m.role === "tool" && m.name === SEARCH_TOOL);
+  return { question: clip(text.trim()), results: results as Turn["results"] };
+}
+
+function canSearch(req: ModelRequest): boolean {
+  return req.toolChoice !== "none" && req.tools.some((tool) => tool.name === SEARCH_TOOL);
+}
+
+function clip(text: string): string {
+  return text.length <= MAX_QUERY_CHARS ? text : text.slice(0, MAX_QUERY_CHARS).replace(/[\ud800-\udbff]$/, "");
+}
+
+function words(text: string): string[] {
+  return text.match(/\s*\S+\s*?(?=\s|$)|\s+$/g) ?? [];
+}
+
+function throwIfAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw new DOMException("the run was aborted", "AbortError");
+}

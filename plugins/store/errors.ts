@@ -1,0 +1,61 @@
+import { defineErrors } from "svc/sdk";
+
+/** Codes of this plugin. The first four are failed conditions of a commit: nothing of that commit was stored. */
+export const storeErrors = defineErrors({
+  exists: { message: '{kind} "{key}" already exists', http: 409, rpc: "INVALID_REQUEST", details: "CONFLICT" },
+  "session-changed": {
+    message: 'session "{key}" has another transcript now: expected {expected}, found {found}; read the session again',
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    details: "CONFLICT",
+  },
+  "session-missing": { message: 'session "{key}" does not exist', http: 404, rpc: "INVALID_REQUEST", details: "SESSION_MISSING" },
+  "run-state": {
+    message: 'run "{key}" is {found}; expected {expected}',
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    details: "CONFLICT",
+  },
+  "store-invalid-op": { message: "state store: {reason}; nothing of this commit was stored", http: 500, rpc: "INVALID_REQUEST" },
+  "storage-busy": {
+    message: "state store: too much is waiting to be written ({queued} operations); try again in a moment",
+    http: 503,
+    rpc: "UNAVAILABLE",
+    details: "STORAGE_BUSY",
+    retryable: true,
+  },
+  "storage-unavailable": {
+    message: "state store: {advice}",
+    http: 503,
+    rpc: "UNAVAILABLE",
+    details: "STORAGE_UNAVAILABLE",
+    expose: ["reason"],
+    retryable: true,
+  },
+  "store-too-new": {
+    message:
+      "state database {path} has schema version {found}, this program reads up to {known}; start the newer program, or restore state.sqlite.pre-{known}",
+    http: 503,
+    rpc: "UNAVAILABLE",
+    exit: 78,
+  },
+  "store-migration-failed": {
+    message:
+      "state database {path}: the step to schema version {version} failed ({reason}); nothing was changed; fix the cause and start again",
+    http: 503,
+    rpc: "UNAVAILABLE",
+    exit: 78,
+  },
+  "store-native-missing": {
+    message: "better-sqlite3 has no binary for this system ({reason}); run: npm rebuild better-sqlite3",
+    http: 503,
+    rpc: "UNAVAILABLE",
+    exit: 78,
+  },
+  "store-open-failed": {
+    message: "state database {path} cannot be opened ({reason}); check that the folder exists and is writable",
+    http: 503,
+    rpc: "UNAVAILABLE",
+    exit: 1,
+  },
+});

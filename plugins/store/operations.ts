@@ -1,0 +1,70 @@
+import type { StoreOp } from "svc/sdk";
+import { Refusal } from "./refusal.ts";
+import { type Columns, encodeIdempotency, encodeMessage, encodeRun, encodeSession } from "./rows.ts";
+
+/** A `StoreOp` as it crosses to the writer: flat columns and JSON texts, cheap to clone, ready to bind. */
+export type WriteOp =
+  | { op: "session.put"; row: Columns; ifAbsent: boolean; expectedSessionId: string | null }
+  | { op: "session.patch"; key: string; patch: string; expectedSessionId: string | null }
+  | { op: "session.delete"; key: string; deleteTranscript: boolean; expectedSessionId: string | null }
+  | { op: "message.append"; row: Columns }
+  | { op: "run.put"; row: Columns; ifAbsent: boolean; ifState: string[] | null }
+  | { op: "idempotency.put"; row: Columns; ifAbsent: boolean }
+  | { op: "kv.put"; scope: string; key: string; value: string }
+  | { op: "kv.delete"; scope: string; key: string };
+
+/**
+ * A snapshot of the operation: what the caller does to its objects afterwards changes nothing.
+ * @throws {Refusal} `store-invalid-op` for what JSON cannot hold
+ */
+export function encodeOp(op: StoreOp): WriteOp {
+  try {
+    return encode(op);
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    throw new Refusal("store-invalid-op", { reason: `${op.op} holds a value that is not JSON (${(error as Error).message})` });
+  }
+}
+
+function encode(op: StoreOp): WriteOp {
+  switch (op.op) {
+    case "session.put":
+      return { op: op.op, row: encodeSession(op.session), ifAbsent: op.ifAbsent ?? false, ...expected(op) };
+    case "session.patch":
+      return { op: op.op, key: op.key, patch: JSON.stringify(op.patch), ...expected(op) };
+    case "session.delete":
+      return { op: op.op, key: op.key, deleteTranscript: op.deleteTranscript, ...expected(op) };
+    case "message.append":
+      return { op: op.op, row: encodeMessage(op.message) };
+    case "run.put":
+      return { op: op.op, row: encodeRun(op.run), ifAbsent: op.ifAbsent ?? false, ifState: op.ifState ? [...op.ifState] : null };
+    case "idempotency.put":
+      return { op: op.op, row: encodeIdempotency(op.row), ifAbsent: op.ifAbsent ?? false };
+    case "kv.put":
+      return { op: op.op, scope: op.scope, key: op.key, value: toJson(op.value) };
+    case "kv.delete":
+      return { op: op.op, scope: op.scope, key: op.key };
+    default:
+      throw new Refusal("store-invalid-op", { reason: `unknown operation "${String((op as { op?: unknown }).op)}"` });
+  }
+}
+
+function expected(op: { expectedSessionId?: string }): { expectedSessionId: string | null } {
+  return { expectedSessionId: op.expectedSessionId ?? null };
+}
+
+function toJson(value: unknown): string {
+  const text = JSON.stringify(value) as string | undefined;
+  if (text === undefined) throw new TypeError(`a value of type ${typeof value} has no JSON form`);
+  return text;
+}
+
+/** Characters of all texts in it, plus a little for the rest; near enough to bytes to bound a transaction and the queue. */
+export function sizeOfOp(op: WriteOp): number {
+  let size = 64;
+  const add = (value: unknown) => {
+    size += typeof value === "string" ? value.length : 8;
+  };
+  for (const value of Object.values("row" in op ? op.row : op)) add(value);
+  return size;
+}

@@ -1,0 +1,120 @@
+import type { IdempotencyRow, JsonObject, MessageRow, RunRow, RunState, SessionRow } from "svc/sdk";
+
+/**
+ * Rows of the contract and columns of the tables. What is searched or sorted by has a column, the rest is JSON in `body`.
+ * Every `decode…` throws on JSON that does not parse; its caller sets such a row aside.
+ */
+export type Columns = Record<string, string | number | null>;
+
+const finishedStates: ReadonlySet<RunState> = new Set(["ok", "error", "aborted", "timeout", "interrupted"]);
+
+export function encodeSession(row: SessionRow): Columns {
+  const { key, sessionId, agentId, updatedAt, lastInteractionAt, archived, label, derivedTitle, ...rest } = row;
+  return {
+    key,
+    session_id: sessionId,
+    agent_id: agentId,
+    updated_at: updatedAt,
+    last_interaction_at: lastInteractionAt ?? null,
+    archived: archived ? 1 : 0,
+    label: label ?? null,
+    title: derivedTitle ?? null,
+    search: toSearchText([key, label, derivedTitle].filter((text) => text !== undefined).join("\n")),
+    body: JSON.stringify(rest),
+  };
+}
+
+export function decodeSession(c: Columns): SessionRow {
+  return {
+    ...parseObject(c.body),
+    key: c.key,
+    sessionId: c.session_id,
+    agentId: c.agent_id,
+    updatedAt: c.updated_at,
+    archived: c.archived === 1,
+    ...(c.last_interaction_at === null ? {} : { lastInteractionAt: c.last_interaction_at }),
+    ...(c.label === null ? {} : { label: c.label }),
+    ...(c.title === null ? {} : { derivedTitle: c.title }),
+  } as SessionRow;
+}
+
+/** Case folding of the search; in JavaScript, because SQLite's own knows ASCII only. */
+export function toSearchText(text: string): string {
+  return text.toLowerCase();
+}
+
+export function encodeMessage(message: Omit<MessageRow, "seq">): Columns {
+  const { id, sessionId, ts, role, runId, ...rest } = message;
+  return { id, session_id: sessionId, ts, role, run_id: runId ?? null, body: JSON.stringify(rest) };
+}
+
+export function decodeMessage(c: Columns): MessageRow {
+  return {
+    ...parseObject(c.body),
+    id: c.id,
+    seq: c.seq,
+    sessionId: c.session_id,
+    ts: c.ts,
+    role: c.role,
+    ...(c.run_id === null ? {} : { runId: c.run_id }),
+  } as MessageRow;
+}
+
+export function encodeRun(run: RunRow): Columns {
+  return {
+    run_id: run.runId,
+    session_key: run.sessionKey,
+    session_id: run.sessionId,
+    agent_id: run.agentId,
+    state: run.state,
+    trigger: run.trigger,
+    boot_id: run.bootId,
+    created_at: run.createdAt,
+    started_at: run.startedAt ?? null,
+    ended_at: run.endedAt ?? null,
+    finished_at: finishedStates.has(run.state) ? (run.endedAt ?? run.createdAt) : null,
+    outcome: run.outcome === undefined ? null : JSON.stringify(run.outcome),
+  };
+}
+
+export function decodeRun(c: Columns): RunRow {
+  return {
+    runId: c.run_id,
+    sessionKey: c.session_key,
+    sessionId: c.session_id,
+    agentId: c.agent_id,
+    state: c.state,
+    trigger: c.trigger,
+    bootId: c.boot_id,
+    createdAt: c.created_at,
+    ...(c.started_at === null ? {} : { startedAt: c.started_at }),
+    ...(c.ended_at === null ? {} : { endedAt: c.ended_at }),
+    ...(c.outcome === null ? {} : { outcome: parseObject(c.outcome) }),
+  } as RunRow;
+}
+
+export function encodeIdempotency(row: IdempotencyRow): Columns {
+  return {
+    family: row.family,
+    key: row.key,
+    value: JSON.stringify(row.value),
+    created_at: row.createdAt,
+    expires_at: row.expiresAt,
+  };
+}
+
+export function decodeIdempotency(c: Columns): IdempotencyRow {
+  return {
+    family: String(c.family),
+    key: String(c.key),
+    value: parseObject(c.value),
+    createdAt: Number(c.created_at),
+    expiresAt: Number(c.expires_at),
+  };
+}
+
+function parseObject(text: unknown): JsonObject {
+  const value: unknown = JSON.parse(String(text));
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new TypeError("expected a JSON object");
+  return value as JsonObject;
+}

@@ -1,0 +1,92 @@
+import type { Sqlite } from "./native.ts";
+
+export interface SchemaStep {
+  /** `PRAGMA user_version` after this step; 1, 2, 3 … without gaps. */
+  version: number;
+  /** Runs inside its own transaction. No network, no clock, repeatable. */
+  up(db: Sqlite): void;
+}
+
+/** Steps are only ever added: an old step describes files that exist. */
+export const schemaSteps: readonly SchemaStep[] = [{ version: 1, up: (db) => db.exec(first) }];
+
+/**
+ * Columns for what is queried, JSON for the rest (`rows.ts`). `finished_at` is null while a run is unfinished: two partial indexes keep
+ * both kinds cheap. `sessions_by_update` covers filters and search, so that a list reads only the rows it returns.
+ */
+const first = `
+CREATE TABLE sessions (
+  id INTEGER PRIMARY KEY,
+  key TEXT NOT NULL UNIQUE,
+  session_id TEXT NOT NULL,
+  agent_id TEXT NOT NULL,
+  updated_at INTEGER NOT NULL,
+  last_interaction_at INTEGER,
+  archived INTEGER NOT NULL,
+  label TEXT,
+  title TEXT,
+  search TEXT NOT NULL,
+  body TEXT NOT NULL
+);
+CREATE INDEX sessions_by_transcript ON sessions (session_id);
+CREATE INDEX sessions_by_update ON sessions (updated_at DESC, key, archived, agent_id, label, search);
+CREATE INDEX sessions_by_interaction ON sessions (last_interaction_at DESC, key, updated_at, archived, agent_id, label, search);
+
+CREATE TABLE messages (
+  row INTEGER PRIMARY KEY,
+  session_id TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  ts INTEGER NOT NULL,
+  role TEXT NOT NULL,
+  run_id TEXT,
+  body TEXT NOT NULL
+);
+CREATE UNIQUE INDEX messages_in_order ON messages (session_id, seq);
+CREATE UNIQUE INDEX messages_by_id ON messages (session_id, id);
+
+CREATE TABLE runs (
+  id INTEGER PRIMARY KEY,
+  run_id TEXT NOT NULL UNIQUE,
+  session_key TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  agent_id TEXT NOT NULL,
+  state TEXT NOT NULL,
+  trigger TEXT NOT NULL,
+  boot_id TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  started_at INTEGER,
+  ended_at INTEGER,
+  finished_at INTEGER,
+  outcome TEXT
+);
+CREATE INDEX runs_unfinished ON runs (id) WHERE finished_at IS NULL;
+CREATE INDEX runs_finished ON runs (finished_at, id) WHERE finished_at IS NOT NULL;
+
+CREATE TABLE idempotency (
+  id INTEGER PRIMARY KEY,
+  family TEXT NOT NULL,
+  key TEXT NOT NULL,
+  value TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  UNIQUE (family, key)
+);
+CREATE INDEX idempotency_by_expiry ON idempotency (expires_at, id);
+
+CREATE TABLE kv (
+  scope TEXT NOT NULL,
+  key TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (scope, key)
+) WITHOUT ROWID;
+
+CREATE TABLE set_aside (
+  id INTEGER PRIMARY KEY,
+  origin TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  data TEXT NOT NULL
+);
+
+CREATE TABLE probe (id INTEGER PRIMARY KEY, filler BLOB NOT NULL);
+`;

@@ -1,0 +1,25 @@
+import type { ClientError } from "./error.ts";
+
+/** First and longest wait between two attempts (`protocol.md` 4), ms. */
+export const backoffMs = { first: 1_000, longest: 30_000 } as const;
+
+/**
+ * Full jitter: anything from 0 to the doubled ceiling, so that a thousand clients of one restarted gateway do not return together.
+ * @param attempt failed attempts so far, from 1
+ * @param floorMs what the gateway asked for (`retryAfterMs`, `restartExpectedMs`); added, not replaced by, the jitter
+ */
+export function reconnectDelayMs(attempt: number, random: number, floorMs = 0): number {
+  const ceiling = Math.min(backoffMs.longest, backoffMs.first * 2 ** Math.min(attempt - 1, 16));
+  return Math.round(floorMs + random * ceiling);
+}
+
+/** Close codes after which the same credentials would be refused again, or the protocol does not match. */
+const refusingCloses: ReadonlySet<unknown> = new Set([1002, 1008, 4001]);
+
+/** True when trying again with the same credentials is pointless until somebody acts. */
+export function isRefusal(error: ClientError): boolean {
+  if (error.code === "gateway-unreachable") return false;
+  if (error.code === "connection-closed") return refusingCloses.has(error.details?.closeCode);
+  // AUTH_RATE_LIMITED is retryable for a person with the right secret; a program that goes on by itself would only lengthen the lock.
+  return !(error.code === "UNAVAILABLE" && error.retryable);
+}

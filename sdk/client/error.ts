@@ -1,0 +1,56 @@
+import type { WireError } from "../protocol/frames.ts";
+
+/** What `ClientError` carries besides its message. */
+export interface ClientErrorFields {
+  /** Machine-readable detail; on the wire `error.details`, with the finer code in `details.code`. */
+  details?: Record<string, unknown> | undefined;
+  retryable?: boolean | undefined;
+  retryAfterMs?: number | undefined;
+  /** `payload` of a failed answer that had one, such as a failed run. */
+  payload?: unknown;
+}
+
+/**
+ * A failure as the client saw it. `code` is a wire code (`INVALID_REQUEST`, `FORBIDDEN`, `NOT_PAIRED`, `APPROVAL_NOT_FOUND`, `UNAVAILABLE`)
+ * or one of the client's own: `gateway-unreachable` (`details.reason`: `refused`, `timeout`, `not-a-gateway`, `network`), `connection-closed`
+ * (`details.closeCode`), `request-timed-out`, `too-many-pending`, `aborted`.
+ * Not an `SvcError`: that class lives beside zod, which a browser does not load.
+ */
+export class ClientError extends Error {
+  readonly code: string;
+  readonly details: Record<string, unknown> | undefined;
+  readonly retryable: boolean;
+  readonly retryAfterMs: number | undefined;
+  readonly payload: unknown;
+
+  constructor(code: string, message: string, fields: ClientErrorFields = {}) {
+    super(message);
+    this.name = "ClientError";
+    this.code = code;
+    this.details = fields.details;
+    this.retryable = fields.retryable ?? false;
+    this.retryAfterMs = fields.retryAfterMs;
+    this.payload = fields.payload;
+  }
+
+  /** `details.code`, the finer code of a wire error. */
+  get detailCode(): string | undefined {
+    const code = this.details?.code;
+    return typeof code === "string" ? code : undefined;
+  }
+}
+
+/** True for a `ClientError` of any copy of this module. */
+export function isClientError(error: unknown, code?: string): error is ClientError {
+  return error instanceof Error && error.name === "ClientError" && (code === undefined || (error as ClientError).code === code);
+}
+
+/** The failed answer of a request as an error. */
+export function fromWire(error: WireError | undefined, payload: unknown): ClientError {
+  return new ClientError(error?.code ?? "UNAVAILABLE", error?.message ?? "the gateway answered with a failure and no reason", {
+    details: error?.details,
+    retryable: error?.retryable,
+    retryAfterMs: error?.retryAfterMs,
+    payload,
+  });
+}

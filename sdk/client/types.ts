@@ -1,0 +1,126 @@
+import type { ConnectParams, EventFrame, HelloOk } from "../protocol/frames.ts";
+import type { ParamsOf, ProtocolMethod } from "../protocol/methods.ts";
+import type { JsonObject } from "../types/common.ts";
+import type { ClientError } from "./error.ts";
+
+/** Secrets of one connect attempt. */
+export type ClientAuth = NonNullable<ConnectParams["auth"]>;
+
+/** How the client names itself in `connect`. */
+export type ClientIdentity = ConnectParams["client"];
+
+export interface ClientOptions {
+  /** `ws://host:port` or `wss://…`. */
+  url: string;
+  /** Secrets, or a function that is asked before each attempt: a changed answer after a refusal is tried at once. */
+  auth?: ClientAuth | (() => ClientAuth | undefined | Promise<ClientAuth | undefined>);
+  /** Missing fields get the entry's defaults (Node: `gateway-client`, mode `backend`). */
+  client?: Partial<ClientIdentity>;
+  /** Default `operator.read` and `operator.write`. */
+  scopes?: readonly string[];
+  /** Abilities, such as `tool-events`. */
+  caps?: readonly string[];
+  locale?: string;
+  userAgent?: string;
+  /** Extra headers of the upgrade (Node only; a browser ignores them). */
+  headers?: Readonly<Record<string, string>>;
+  /** Try again after a lost connection; default true. */
+  reconnect?: boolean;
+  /** A refusal ends the attempts unless this says true: then it is retried with backoff, as a pending pairing is. */
+  retryRefused?(error: ClientError): boolean;
+  /** From dialling to `hello-ok`; default 15 s. */
+  handshakeTimeoutMs?: number;
+  /** Default for `request`; 30 s. */
+  requestTimeoutMs?: number;
+  onState?(state: ClientState): void;
+}
+
+/**
+ * Where the connection stands. `waiting` will try again by itself at `retryAtMs` (epoch ms); `refused` will not: call `connect()` when
+ * something changed; `closed` is the state before `connect()` and after `close()`.
+ */
+export type ClientState =
+  | { state: "connecting"; attempt: number }
+  | { state: "connected"; hello: HelloOk }
+  | { state: "waiting"; retryAtMs: number; attempt: number; restarting: boolean; error: ClientError }
+  | { state: "refused"; error: ClientError }
+  | { state: "closed"; error?: ClientError };
+
+export interface RequestOptions {
+  /** Until the first answer; default `requestTimeoutMs`. 0 = no limit but the connection's life. */
+  timeoutMs?: number;
+  /** Called for `status: "accepted"` of a two-phase method; the promise then waits for the final answer. Without it the accepted answer is the result. */
+  onAccepted?(payload: JsonObject): void;
+  /** From `accepted` to the final answer; default 24 h, the longest run. */
+  finalTimeoutMs?: number;
+  /** Ends the wait, not the work: what the gateway accepted goes on. */
+  signal?: AbortSignal;
+  traceparent?: string;
+}
+
+/** Why the caller's picture may be incomplete: events were lost, or the connection is a new one. */
+export interface Gap {
+  cause: "gap" | "reconnect";
+  /** Fresh answers of `health` and `system-presence`; absent when the connection may not read them. */
+  health?: unknown;
+  presence?: unknown;
+}
+
+export interface SvcClient {
+  /** Of the present or the last connection. */
+  readonly hello: HelloOk | undefined;
+  readonly state: ClientState;
+  /**
+   * Starts connecting, or tries at once while waiting. Resolves with `hello-ok`.
+   * @throws {ClientError} on a refusal, on `close()`, and with `reconnect: false` on any failure
+   */
+  connect(): Promise<HelloOk>;
+  /**
+   * One request.
+   * @throws {ClientError} the wire error, `request-timed-out`, `connection-closed`, `too-many-pending` (over 1,000 open), `aborted`
+   */
+  request<M extends ProtocolMethod>(method: M, params: ParamsOf<M>, options?: RequestOptions): Promise<unknown>;
+  request<T = unknown, N extends string = string>(
+    method: N extends ProtocolMethod ? never : N,
+    params?: JsonObject,
+    options?: RequestOptions,
+  ): Promise<T>;
+  /** Events by name; `"*"` = every one. Stale `health` and `presence` events are left out. Returns the way to stop. */
+  on(event: string, listener: (payload: JsonObject, frame: EventFrame) => void): () => void;
+  onState(listener: (state: ClientState) => void): () => void;
+  /** After lost events and after each reconnect, once `health` and `system-presence` are fresh. Re-read lists and open chats here. */
+  onGap(listener: (gap: Gap) => void): () => void;
+  /** Ends the connection for good; open requests reject with `connection-closed`. */
+  close(): Promise<void>;
+}
+
+/** A socket of any make; the entry modules adapt `ws` and the browser's. */
+export interface ClientSocket {
+  send(text: string): void;
+  /** Sends a close frame; `done` of the handlers follows within a second. */
+  close(code: number, reason: string): void;
+}
+
+export interface SocketHandlers {
+  message(text: string): void;
+  /** Called once, when the socket is gone or never came to be. */
+  done(end: SocketEnd): void;
+}
+
+export type SocketEnd =
+  | { closed: true; code: number; reason: string }
+  | { closed: false; reason: "refused" | "timeout" | "not-a-gateway" | "network"; message: string };
+
+/** What the core does not do itself. */
+export interface ClientPlatform {
+  openSocket(url: string, handlers: SocketHandlers, options: { headers: Readonly<Record<string, string>> }): ClientSocket;
+  identity: ClientIdentity;
+  /** Epoch ms. */
+  now(): number;
+  /** Monotonic ms, so that a clock set back is not taken for silence. */
+  monotonic(): number;
+  /** Returns the way to cancel. */
+  setTimeout(fn: () => void, delayMs: number): () => void;
+  /** In [0, 1). */
+  random(): number;
+}

@@ -1,0 +1,102 @@
+import type { ChatRequest } from "./openai-checks.ts";
+
+/** What a scripted model does with one request. `chunks` go out as SSE frames, `pauseMs` apart. */
+export type Script =
+  | { kind: "stream"; chunks: object[]; pauseMs?: number; end?: "done" | "cut" | "garbage" }
+  | { kind: "error"; status: number; error: object; headers?: Record<string, string> }
+  | { kind: "hang" };
+
+const text = ["The router ", "stands ", "in the hall cupboard."];
+export const okText = text.join("");
+export const okUsage = {
+  prompt_tokens: 12,
+  completion_tokens: 7,
+  total_tokens: 19,
+  prompt_tokens_details: { cached_tokens: 4 },
+  completion_tokens_details: { reasoning_tokens: 2 },
+};
+
+/** The behaviour of a model by its name; names that are not here do not exist. */
+export function scriptFor(request: ChatRequest, attempt: number): Script {
+  switch (request.model) {
+    case "ok":
+      return answer(request);
+    case "reasoning":
+      return { kind: "stream", chunks: [delta({ reasoning_content: "Let me " }), delta({ reasoning_content: "see." }), ...content(text), finish("stop"), ...usage(request)] };
+    case "tool":
+      return request.messages.at(-1)?.role === "tool" ? answer(request) : callFirstTool(request);
+    case "length":
+      return { kind: "stream", chunks: [...content(["The rou"]), finish("length"), ...usage(request)] };
+    case "503-twice":
+      return attempt <= 2 ? failure(503, "The server is overloaded", "server_error") : answer(request);
+    case "429":
+      return { ...failure(429, "Rate limit reached", "requests", "rate_limit_exceeded"), headers: { "retry-after": "2" } };
+    case "500":
+      return failure(500, "The server had an error", "server_error");
+    case "403":
+      return failure(403, "Country not supported", "request_forbidden");
+    case "401":
+      return failure(401, "Incorrect API key provided", "invalid_request_error", "invalid_api_key");
+    case "context":
+      return failure(400, "This model's maximum context length is 8192 tokens", "invalid_request_error", "context_length_exceeded");
+    case "redirect":
+      return { ...failure(307, "moved", "moved"), headers: { location: "https://example.org/v1/chat/completions" } };
+    case "hang":
+      return { kind: "hang" };
+    case "slow-drip":
+      return { kind: "stream", chunks: content(Array.from({ length: 2_000 }, (_, i) => `${i} `)), pauseMs: 20 };
+    case "cut-mid-event":
+      return { kind: "stream", chunks: content(text.slice(0, 2)), end: "cut" };
+    case "bad-json":
+      return { kind: "stream", chunks: content(text.slice(0, 1)), end: "garbage" };
+    case "error-in-stream":
+      return { kind: "stream", chunks: [...content(text.slice(0, 1)), { error: { message: "Overloaded, try later", type: "server_error", code: null } }] };
+    default:
+      return failure(404, `The model '${request.model}' does not exist`, "invalid_request_error", "model_not_found");
+  }
+}
+
+function answer(request: ChatRequest): Script {
+  return { kind: "stream", chunks: [delta({ role: "assistant", content: "" }), ...content(text), finish("stop"), ...usage(request)] };
+}
+
+/** Calls the first tool on offer with `{"query": <the last user text>}`, the arguments in two pieces. */
+function callFirstTool(request: ChatRequest): Script {
+  const tool = request.tools?.[0]?.function.name ?? "no_tool_offered";
+  const last = request.messages.findLast((m) => m.role === "user");
+  const query = typeof last?.content === "string" ? last.content : "images";
+  const args = JSON.stringify({ query });
+  const piece = (more: object) => delta({ tool_calls: [{ index: 0, ...more }] });
+  const chunks = [
+    piece({ id: "call_1", type: "function", function: { name: tool, arguments: "" } }),
+    piece({ function: { arguments: args.slice(0, 5) } }),
+    piece({ function: { arguments: args.slice(5) } }),
+    finish("tool_calls"),
+    ...usage(request),
+  ];
+  return { kind: "stream", chunks };
+}
+
+function failure(status: number, message: string, type: string, code: string | null = null): Script & { kind: "error" } {
+  return { kind: "error", status, error: { error: { message, type, param: null, code } } };
+}
+
+function content(pieces: string[]): object[] {
+  return pieces.map((piece) => delta({ content: piece }));
+}
+
+function delta(value: object): object {
+  return chunk([{ index: 0, delta: value, logprobs: null, finish_reason: null }]);
+}
+
+function finish(reason: string): object {
+  return chunk([{ index: 0, delta: {}, logprobs: null, finish_reason: reason }]);
+}
+
+function usage(request: ChatRequest): object[] {
+  return request.stream_options?.include_usage ? [{ ...chunk([]), usage: okUsage }] : [];
+}
+
+function chunk(choices: object[]): object {
+  return { id: "chatcmpl-fake", object: "chat.completion.chunk", created: 1_767_225_700, model: "fake", choices };
+}
