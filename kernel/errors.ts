@@ -76,7 +76,13 @@ export const kernelErrors = defineErrors({
   "already-connected": { message: "connect was already answered on this socket", http: 400, rpc: "INVALID_REQUEST" },
   blocked: { message: "{reason} (refused by plugin {plugin})", http: 403, rpc: "FORBIDDEN", details: "BLOCKED" },
   busy: { message: "too many requests are waiting; try again", http: 503, rpc: "UNAVAILABLE", details: "BUSY", retryable: true },
-  draining: { message: "the gateway is stopping; try again after the restart", http: 503, rpc: "UNAVAILABLE", details: "DRAINING", retryable: true },
+  draining: {
+    message: "the gateway is stopping; try again after the restart",
+    http: 503,
+    rpc: "UNAVAILABLE",
+    details: "DRAINING",
+    retryable: true,
+  },
   "gateway-starting": { message: "gateway starting; retry shortly", http: 503, rpc: "UNAVAILABLE", retryable: true, expose: ["reason"] },
 
   // plugins
@@ -91,12 +97,17 @@ export const kernelErrors = defineErrors({
     rpc: "UNAVAILABLE",
   },
   "permission-missing": {
-    message: 'plugin "{plugin}": {what} needs the permission {permission}; list it in svc.plugin.json and in plugins.entries.{plugin}.grants',
+    message:
+      'plugin "{plugin}": {what} needs the permission {permission}; list it in svc.plugin.json and in plugins.entries.{plugin}.grants',
     http: 500,
     rpc: "UNAVAILABLE",
   },
   "reserved-name": { message: 'plugin "{plugin}": the name "{name}" is reserved for {owner}', http: 500, rpc: "UNAVAILABLE" },
   "route-conflict": { message: 'plugin "{plugin}": route {path} overlaps that of plugin "{owner}"', http: 500, rpc: "UNAVAILABLE" },
   "hook-failed": { message: 'hook {hook}: plugin "{plugin}" {reason}', http: 500, rpc: "UNAVAILABLE" },
-  "plugin-timeout": { message: 'plugin "{plugin}": {phase} did not finish within {seconds} s; see svc plugins list', http: 500, rpc: "UNAVAILABLE" },
+  "plugin-timeout": {
+    message: 'plugin "{plugin}": {phase} did not finish within {seconds} s; see svc plugins list',
+    http: 500,
+    rpc: "UNAVAILABLE",
+  },
 });

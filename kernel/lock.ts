@@ -34,7 +34,10 @@ export function stateLockPath(stateDir: string): string {
  * Takes the one writer lock of a state directory, waiting at most 5 s. Leftovers of a dead owner are reclaimed silently.
  * @throws {SvcError} `lock-held` with the owner's pid
  */
-export async function acquireStateLock(record: Omit<LockRecord, "pid" | "startTime" | "createdAt">, waitMs = DEFAULT_WAIT_MS): Promise<HeldLock> {
+export async function acquireStateLock(
+  record: Omit<LockRecord, "pid" | "startTime" | "createdAt">,
+  waitMs = DEFAULT_WAIT_MS,
+): Promise<HeldLock> {
   const path = stateLockPath(record.stateDir);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const mine: LockRecord = { ...record, pid: process.pid, startTime: processStartTime(process.pid), createdAt: Date.now() };

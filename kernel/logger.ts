@@ -63,7 +63,9 @@ function redactValue(value: unknown, secrets: ReadonlySet<string>, depth: number
   if (value instanceof Error) return redactText(value.stack ?? value.message, secrets);
   if (typeof value !== "object" || value === null || depth > 6) return value;
   if (Array.isArray(value)) return value.slice(0, 100).map((v) => redactValue(v, secrets, depth + 1));
-  return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, sensitiveName.test(k) ? REDACTED : redactValue(v, secrets, depth + 1)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([k, v]) => [k, sensitiveName.test(k) ? REDACTED : redactValue(v, secrets, depth + 1)]),
+  );
 }
 
 /** Human lines: `12:03:44 info  [gateway/hooks] message key=value`. */

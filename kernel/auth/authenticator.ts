@@ -42,7 +42,8 @@ function rateLimited(retryAfterMs: number): SvcError {
 }
 
 function unauthorized(mode: "token" | "password", what: "missing" | "mismatch"): SvcError {
-  const reason = mode === "token" ? `gateway token ${what} (provide gateway auth token)` : `gateway password ${what} (provide gateway auth password)`;
+  const reason =
+    mode === "token" ? `gateway token ${what} (provide gateway auth token)` : `gateway password ${what} (provide gateway auth password)`;
   const fields = {
     reason,
     authReason: `${mode}_${what}`,

@@ -26,6 +26,12 @@ export function isOriginAllowed(question: OriginQuestion): boolean {
   return ipaddr.isValid(name) && ownAddresses().has(normalizeAddress(name));
 }
 
+/** A `Host` that no foreign DNS name can stand behind: a loopback name or an address literal (`security.md` B-03). */
+export function isKnownHost(host: string | undefined): boolean {
+  const name = safeUrl(`http://${host}`)?.hostname.replace(/^\[|\]$/g, "");
+  return name !== undefined && (name === "localhost" || ipaddr.isValid(name));
+}
+
 function safeUrl(text: string): URL | undefined {
   try {
     return new URL(text);

@@ -1,6 +1,12 @@
 import type { OperatorScope, Scope } from "../../sdk/types/rpc.ts";
 
-export const allScopes: readonly OperatorScope[] = ["operator.admin", "operator.approvals", "operator.pairing", "operator.read", "operator.write"];
+export const allScopes: readonly OperatorScope[] = [
+  "operator.admin",
+  "operator.approvals",
+  "operator.pairing",
+  "operator.read",
+  "operator.write",
+];
 
 /** Scopes a held scope stands for: admin is everything, write includes read. */
 export function hasScope(held: readonly string[], needed: OperatorScope): boolean {

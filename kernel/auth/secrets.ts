@@ -28,7 +28,11 @@ export function resolveAuth(options: {
   return { mode, secret: chosen.value, source: chosen.source };
 }
 
-function pick(flag: string | undefined, config: string | undefined, env: string | undefined): { value: string | undefined; source: SecretSource } {
+function pick(
+  flag: string | undefined,
+  config: string | undefined,
+  env: string | undefined,
+): { value: string | undefined; source: SecretSource } {
   if (flag) return { value: flag, source: "flag" };
   if (config) return { value: config, source: "config" };
   return env ? { value: env, source: "env" } : { value: undefined, source: "none" };

@@ -10,7 +10,11 @@ export function crossFieldIssues(config: SvcConfig, text: string, file: string):
 
   const { auth, bind, customBindHost } = config.gateway;
   if (auth.token && auth.password && !auth.mode) {
-    conflict(["gateway", "auth"], "both token and password are set; expected an explicit gateway.auth.mode", 'add mode: "token" or mode: "password"');
+    conflict(
+      ["gateway", "auth"],
+      "both token and password are set; expected an explicit gateway.auth.mode",
+      'add mode: "token" or mode: "password"',
+    );
   }
   if (bind === "custom" && !customBindHost) conflict(["gateway", "bind"], 'bind "custom" needs gateway.customBindHost');
 

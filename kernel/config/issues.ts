@@ -45,7 +45,12 @@ export function toConfigIssues(
   });
 }
 
-function unknownKey(key: string, issue: ZodIssueLike, source: { text: string; file: string; schema: z.ZodType }, base: PropertyKey[]): ConfigIssue {
+function unknownKey(
+  key: string,
+  issue: ZodIssueLike,
+  source: { text: string; file: string; schema: z.ZodType },
+  base: PropertyKey[],
+): ConfigIssue {
   const full = [...base, ...issue.path, key];
   const known = keysAt(source.schema, issue.path);
   const near = nearest(key, known);
@@ -59,12 +64,18 @@ function unknownKey(key: string, issue: ZodIssueLike, source: { text: string; fi
   };
 }
 
-function invalidValue(issue: ZodIssueLike, source: { text: string; file: string; value: unknown; schema: z.ZodType }, base: PropertyKey[]): ConfigIssue {
+function invalidValue(
+  issue: ZodIssueLike,
+  source: { text: string; file: string; value: unknown; schema: z.ZodType },
+  base: PropertyKey[],
+): ConfigIssue {
   const full = [...base, ...issue.path];
   const got = valueAt(source.value, issue.path);
   const sensitive = isSensitive(source.schema, issue.path);
   const allowed = issue.values;
-  const expectation = allowed ? `expected one of ${allowed.join(", ")}` : issue.message.replace(/^(Invalid input: |Too small: |Too big: )/, "");
+  const expectation = allowed
+    ? `expected one of ${allowed.join(", ")}`
+    : issue.message.replace(/^(Invalid input: |Too small: |Too big: )/, "");
   const hint = hintFor(full.join("."), got);
   return {
     path: full.join("."),
@@ -82,7 +93,8 @@ function invalidValue(issue: ZodIssueLike, source: { text: string; file: string;
 function mostSpecific(issue: ZodIssueLike): ZodIssueLike {
   const branches = (issue.errors ?? []).map((b) => b[0]).filter((b): b is ZodIssueLike => b !== undefined);
   const deepest = branches.sort((a, b) => b.path.length - a.path.length)[0];
-  if (!deepest || deepest.path.length === 0) return { ...issue, message: branches.map((b) => b.message.replace(/^Invalid input: /, "")).join(" or ") || issue.message };
+  if (!deepest || deepest.path.length === 0)
+    return { ...issue, message: branches.map((b) => b.message.replace(/^Invalid input: /, "")).join(" or ") || issue.message };
   return { ...deepest, path: [...issue.path, ...deepest.path] };
 }
 
@@ -96,7 +108,13 @@ function shown(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }
 
-const bindHints: Record<string, string> = { "0.0.0.0": "lan", "::": "lan", "127.0.0.1": "loopback", localhost: "loopback", "::1": "loopback" };
+const bindHints: Record<string, string> = {
+  "0.0.0.0": "lan",
+  "::": "lan",
+  "127.0.0.1": "loopback",
+  localhost: "loopback",
+  "::1": "loopback",
+};
 
 function hintFor(path: string, got: unknown): string | undefined {
   if (path === "gateway.bind" && typeof got === "string") {
@@ -124,7 +142,11 @@ function unwrap(node: unknown): unknown {
 }
 
 function child(node: unknown, part: PropertyKey): unknown {
-  const def = (node as { def?: { type?: string; shape?: Record<string, unknown>; element?: unknown; valueType?: unknown; options?: unknown[] } } | undefined)?.def;
+  const def = (
+    node as
+      | { def?: { type?: string; shape?: Record<string, unknown>; element?: unknown; valueType?: unknown; options?: unknown[] } }
+      | undefined
+  )?.def;
   if (def?.type === "object") return def.shape?.[String(part)];
   if (def?.type === "array") return def.element;
   if (def?.type === "record") return def.valueType;
@@ -141,7 +163,11 @@ function isSensitive(schema: z.ZodType, path: ReadonlyArray<PropertyKey>): boole
   let node: unknown = schema;
   for (const part of path) {
     node = child(unwrap(node), part);
-    for (let at = node as { def?: { innerType?: unknown; in?: unknown; type?: string } } | undefined; at?.def; at = (at.def.innerType ?? (at.def.type === "pipe" ? at.def.in : undefined)) as typeof at) {
+    for (
+      let at = node as { def?: { innerType?: unknown; in?: unknown; type?: string } } | undefined;
+      at?.def;
+      at = (at.def.innerType ?? (at.def.type === "pipe" ? at.def.in : undefined)) as typeof at
+    ) {
       if (z.globalRegistry.get(at as unknown as z.ZodType)?.sensitive === true) return true;
     }
   }

@@ -47,12 +47,16 @@ export function parseConfig(text: string, path: string): LoadedConfig {
     source = JSON5.parse(text);
   } catch (error) {
     const { lineNumber, columnNumber } = error as { lineNumber?: number; columnNumber?: number };
-    const message = messageOf(error).replace(/^JSON5: /, "").replace(/ at \d+:\d+$/, "");
+    const message = messageOf(error)
+      .replace(/^JSON5: /, "")
+      .replace(/ at \d+:\d+$/, "");
     return refuse(path, text, [{ path: "", code: "parse", message, file, line: lineNumber ?? 1, column: columnNumber ?? 1 }]);
   }
   const forbidden = findForbidden(source, []);
   if (forbidden) {
-    return refuse(path, text, [{ path: forbidden.join("."), code: "unknown_key", message: "this key is not allowed", file, line: 1, column: 1 }]);
+    return refuse(path, text, [
+      { path: forbidden.join("."), code: "unknown_key", message: "this key is not allowed", file, line: 1, column: 1 },
+    ]);
   }
   return validateConfig(source, { path, text, exists: true });
 }

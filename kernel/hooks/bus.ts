@@ -5,10 +5,13 @@ import type { Disposable, Logger } from "../../sdk/types/common.ts";
 import { runTap, type Tap } from "./guard.ts";
 
 type Meta = Partial<HookMeta>;
+/** A tap as the bus keeps it; the typed form is checked where plugins register it. */
+export type TapFunction = Tap["fn"];
+
 type Call = (event: unknown, meta: Meta) => Promise<unknown>;
 
 export interface HookBus {
-  tap(hook: HookName, tap: { plugin: string; order: number; fn: Tap["fn"]; options?: HookOptions | undefined }): Disposable;
+  tap(hook: HookName, tap: { plugin: string; order: number; fn: TapFunction; options?: HookOptions | undefined }): Disposable;
   run<N extends HookName>(hook: N, event: HookEvent<N>, meta?: Meta): Promise<HookResult<N>>;
   isUsed(hook: HookName): boolean;
   /** Plugins with taps on a hook, in calling order. */
@@ -34,7 +37,13 @@ export function createHookBus(logger: Logger): HookBus {
     tap(hook, { plugin, order, fn, options }) {
       const spec = hooks[hook];
       registrations += 1;
-      const tap: Tap = { plugin, fn, priority: options?.priority ?? 0, timeoutMs: options?.timeoutMs ?? spec.timeoutMs, order: order * 1e6 + registrations };
+      const tap: Tap = {
+        plugin,
+        fn,
+        priority: options?.priority ?? 0,
+        timeoutMs: options?.timeoutMs ?? spec.timeoutMs,
+        order: order * 1e6 + registrations,
+      };
       const list = [...(taps.get(hook) ?? []), tap].sort((a, b) => b.priority - a.priority || a.order - b.order);
       taps.set(hook, list);
       rebuild(hook);
@@ -66,7 +75,8 @@ function unused(kind: HookKind, event: unknown): unknown {
 
 function compile(hook: HookName, list: Tap[], logger: Logger): Call {
   const kind = hooks[hook].kind as HookKind;
-  const fail = (tap: Tap, error: unknown) => logger.warn(`hook ${hook}: plugin "${tap.plugin}" failed: ${messageOf(error)}`, { hook, plugin: tap.plugin });
+  const fail = (tap: Tap, error: unknown) =>
+    logger.warn(`hook ${hook}: plugin "${tap.plugin}" failed: ${messageOf(error)}`, { hook, plugin: tap.plugin });
   if (kind === "gate") return compileGate(hook, list, fail);
   if (kind === "claim") return compileClaim(hook, list, fail);
   if (kind === "modify") return compileModify(hook, list, fail);

@@ -32,7 +32,9 @@ export async function runTap(tap: Tap, hook: string, event: unknown, meta: Parti
       controller.abort(error);
     }, tap.timeoutMs);
   });
-  const call = running.run({ plugin: tap.plugin, what: hook }, async () => tap.fn(event as never, { report: () => undefined, ...meta, signal }));
+  const call = running.run({ plugin: tap.plugin, what: hook }, async () =>
+    tap.fn(event as never, { report: () => undefined, ...meta, signal }),
+  );
   try {
     return await Promise.race([call, limit]);
   } finally {

@@ -113,7 +113,7 @@ export class Connection implements Receiver {
       clearTimeout(this.#timer);
       raisePayloadLimit(this.#ws);
       this.#info = info;
-      this.#send(JSON.stringify({ type: "res", id: frame.id, ok: true, payload: hello }));
+      this.#respond(frame.id, undefined, hello);
       this.#line = this.#deps.fanout.add(this);
       this.#ping = setInterval(() => this.#beat(), limits.pingIntervalMs);
       this.#deps.joined(info);
@@ -220,12 +220,18 @@ function parseFrame(text: string): RequestFrame | SvcError {
   if (parsed.success) return parsed.data;
   const id = (value as { id?: unknown } | null)?.id;
   const issue = parsed.error.issues[0];
-  return new SvcError("invalid-frame", { reason: `at ${issue?.path.join(".") || "root"}: ${issue?.message}`, ...(typeof id === "string" && id ? { id } : {}) });
+  return new SvcError("invalid-frame", {
+    reason: `at ${issue?.path.join(".") || "root"}: ${issue?.message}`,
+    ...(typeof id === "string" && id ? { id } : {}),
+  });
 }
 
 /** A close reason is at most 123 bytes. */
 function truncate(reason: string): string {
-  return Buffer.from(reason).subarray(0, 123).toString("utf8").replace(/\uFFFD+$/, "");
+  return Buffer.from(reason)
+    .subarray(0, 123)
+    .toString("utf8")
+    .replace(/\uFFFD+$/, "");
 }
 
 /** ws 8 has one limit per server; its receiver reads the field for each frame (test/kernel/protocol pins this). */

@@ -1,5 +1,5 @@
-import { limits, type StateVersion } from "../../sdk/protocol/frames.ts";
 import { protocolEvents } from "../../sdk/protocol/events.ts";
+import { limits, type StateVersion } from "../../sdk/protocol/frames.ts";
 import type { ClientInfo, EmitOptions, Scope } from "../../sdk/types/rpc.ts";
 import { hasScope, toOperatorScope } from "../auth/scopes.ts";
 
@@ -22,7 +22,6 @@ export interface Fanout {
   size(): number;
   receivers(): Iterable<ClientInfo>;
 }
-
 
 interface Outgoing {
   name: string;

@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { SvcError } from "../../sdk/errors.ts";
+import { defineErrors, SvcError } from "../../sdk/errors.ts";
 import { formatIssues } from "../../sdk/json-schema.ts";
 import { type ConnectParams, connectParams, PROTOCOL_VERSION } from "../../sdk/protocol/frames.ts";
 import type { ClientInfo, OperatorScope } from "../../sdk/types/rpc.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { remoteOf } from "../auth/remote.ts";
-import { defineErrors } from "../../sdk/errors.ts";
 
 defineErrors({
   "invalid-connect": { message: "invalid connect params: {issues}", http: 400, rpc: "INVALID_REQUEST" },
@@ -40,7 +39,11 @@ export interface HandshakeDeps {
  * Decides about a `connect` in the order of `protocol.md` 3.2: params, protocol, role, origin, credentials, device, scopes.
  * @throws {SvcError} with the row of `protocol.md` 3.5
  */
-export async function admitClient(params: unknown, req: IncomingMessage, deps: HandshakeDeps): Promise<ClientInfo & { params: ConnectParams }> {
+export async function admitClient(
+  params: unknown,
+  req: IncomingMessage,
+  deps: HandshakeDeps,
+): Promise<ClientInfo & { params: ConnectParams }> {
   const connect = parseConnect(params);
   if (connect.minProtocol > PROTOCOL_VERSION || connect.maxProtocol < PROTOCOL_VERSION) {
     const fields = { clientMinProtocol: connect.minProtocol, clientMaxProtocol: connect.maxProtocol, expectedProtocol: PROTOCOL_VERSION };
@@ -83,7 +86,9 @@ function checkOrigin(connect: ConnectParams, req: IncomingMessage, deps: Handsha
 
 /** Scopes of an operator on direct loopback with a valid secret (`protocol.md` 3.2); nobody gets what it did not ask for. */
 function grantedScopes(connect: ConnectParams): OperatorScope[] {
-  const asked = [...new Set(connect.scopes ?? [])].filter((s): s is OperatorScope => /^operator\.(read|write|approvals|pairing|admin)$/.test(s));
+  const asked = [...new Set(connect.scopes ?? [])].filter((s): s is OperatorScope =>
+    /^operator\.(read|write|approvals|pairing|admin)$/.test(s),
+  );
   const { id, mode } = connect.client;
   if (mode === "probe") return asked.filter((s) => s === "operator.read");
   const trusted = (id === "gateway-client" && mode === "backend") || (id === "cli" && mode === "cli") || browserClients.has(id);

@@ -2,13 +2,14 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { H3, type H3Event, toNodeHandler } from "h3";
 import { isSvcError, SvcError } from "../../sdk/errors.ts";
-import type { HttpCall, HttpFault, HttpRoute, Remote } from "../../sdk/types/http.ts";
 import type { Logger } from "../../sdk/types/common.ts";
+import type { HttpCall, HttpFault, HttpRoute, Remote } from "../../sdk/types/http.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
+import { isKnownHost } from "../auth/origins.ts";
 import { hasForwardingHeader, remoteOf } from "../auth/remote.ts";
 import { allScopes, hasScope } from "../auth/scopes.ts";
-import { running } from "../hooks/guard.ts";
 import type { HookBus } from "../hooks/bus.ts";
+import { running } from "../hooks/guard.ts";
 import { parseJsonBody, readBodyText } from "./body.ts";
 import { answerProbe, type ProbeState } from "./probes.ts";
 import type { RouteMatch, RouteTable } from "./routes.ts";
@@ -86,8 +87,10 @@ async function handle(incoming: Incoming, deps: HttpDeps): Promise<Response> {
 /** @throws {SvcError} `proxy-untrusted`, `unauthorized`, `rate-limited`, `missing-scope` */
 async function authorize(req: IncomingMessage, remote: Remote, route: HttpRoute, deps: HttpDeps): Promise<void> {
   if (hasForwardingHeader(req.headers)) throw new SvcError("proxy-untrusted");
-  const origin = req.headers.origin;
-  if (deps.authenticator.mode === "none" && origin && !deps.isOriginAllowed(origin, req)) throw new SvcError("unauthorized", { reason: "origin not allowed" });
+  const { origin } = req.headers;
+  if (deps.authenticator.mode === "none" && !isKnownHost(req.headers.host)) throw new SvcError("unauthorized", { reason: "unknown Host" });
+  if (deps.authenticator.mode === "none" && origin && !deps.isOriginAllowed(origin, req))
+    throw new SvcError("unauthorized", { reason: "origin not allowed" });
   const bearer = /^Bearer\s+(.*)$/i.exec(req.headers.authorization ?? "")?.[1]?.trim();
   await deps.authenticator.check({ token: bearer, password: bearer }, remote);
   const needed = route.scope ?? "operator.read";

@@ -69,7 +69,11 @@ export function createMethodRegistry(deps: { hooks: HookBus; logger: Logger }): 
   };
 }
 
-async function run(entry: Registered, params: unknown, { call, deps }: { call: RpcCall; deps: { hooks: HookBus; logger: Logger } }): Promise<unknown> {
+async function run(
+  entry: Registered,
+  params: unknown,
+  { call, deps }: { call: RpcCall; deps: { hooks: HookBus; logger: Logger } },
+): Promise<unknown> {
   const { method } = entry.method;
   if (deps.hooks.isUsed("rpc.before")) {
     const gate = await deps.hooks.run("rpc.before", { method, params, client: call.client }, { signal: call.signal });

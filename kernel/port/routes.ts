@@ -46,7 +46,9 @@ export function createRouteTable(): RouteTable {
           },
         };
       }
-      const same = [...(exact.get(route.path) ?? []), ...prefixes].filter((e) => e.route.path === route.path && e.route.match === route.match);
+      const same = [...(exact.get(route.path) ?? []), ...prefixes].filter(
+        (e) => e.route.path === route.path && e.route.match === route.match,
+      );
       const rival = same.find((e) => e.owner !== owner || e.methods.some((m) => methods.includes(m)));
       if (rival) throw new SvcError("route-conflict", { plugin: owner, path: route.path, owner: rival.owner });
       if (route.match === "exact") exact.set(route.path, [...(exact.get(route.path) ?? []), entry]);

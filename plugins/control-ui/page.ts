@@ -15,17 +15,18 @@ const ENTRY = "main.js";
 
 /**
  * Fills `index.html` for one build and one base path.
- * @param base where the page lives, with a trailing slash
+ * @param basePath as configured: `/`, or `/ui` without a trailing slash
  * @param importNames bare name → asset path
  * @throws {SvcError} `ui-files-missing` when a boot module imports something that is not served
  */
-export function renderPage(template: string, assets: Assets, options: { base: string; importNames: Readonly<Record<string, string>> }): Page {
-  const root = `${options.base}assets/${assets.buildId}/`;
+export function renderPage(template: string, assets: Assets, options: { basePath: string; importNames: Readonly<Record<string, string>> }): Page {
+  const base = options.basePath === "/" ? "/" : `${options.basePath}/`;
+  const root = `${base}assets/${assets.buildId}/`;
   const imports = Object.fromEntries(Object.entries(options.importNames).map(([name, path]) => [name, root + path]));
   const importMap = JSON.stringify({ imports });
   const preloads = bootModules(assets, options.importNames).map((path) => `<link rel="modulepreload" href="${root}${path}">`);
   const values: Record<string, string> = {
-    base: options.base,
+    basePath: options.basePath,
     buildId: assets.buildId,
     root,
     importMap,

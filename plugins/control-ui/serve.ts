@@ -36,7 +36,7 @@ export function createUi(pluginRoot: string, basePath: string): Ui {
 
   async function build(): Promise<Built> {
     const [assets, template] = await Promise.all([loadAssets(uiSources(pluginRoot)), readTemplate(pluginRoot)]);
-    return { assets, page: renderPage(template, assets, { base, importNames }) };
+    return { assets, page: renderPage(template, assets, { basePath, importNames }) };
   }
 
   function ready(): Promise<Built> {

@@ -118,7 +118,7 @@ function readable<Row>(
     return decode(columns);
   } catch {
     sql.setAside.run(table, Date.now(), JSON.stringify(columns));
-    sql.remove[table].run(columns.id);
+    sql.remove[table].run(columns.row);
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, openSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import type { Failpoint } from "./failpoint.ts";
 import { migrate, versionOf } from "./migrate.ts";
 import { openConnection, type Sqlite } from "./native.ts";
@@ -54,7 +54,7 @@ async function openChecked({ path, steps, visit, again }: OpenOptions): Promise<
   if (again) return { db: configure(await openConnection(path, { timeout: lockWaitMs, fileMustExist: true })) };
   const unclean = sizeOf(`${path}-wal`) > 0 || existsSync(suspectMark(path));
   if (sizeOf(path) > 0) await refuseNewer(path, steps.at(-1)?.version ?? 0);
-  else if (unclean) throw emptied();
+  else if (unclean) throw corrupt("the file is empty, its log is not");
   closeSync(openSync(path, "a", 0o600));
   const db = await openConnection(path, { timeout: lockWaitMs });
   try {
@@ -71,7 +71,6 @@ async function openChecked({ path, steps, visit, again }: OpenOptions): Promise<
 
 /** Read-only, so that a file of a newer program stays as it is. */
 async function refuseNewer(path: string, known: number): Promise<void> {
-  if (!looksLikeSqlite(path)) throw emptied();
   const db = await openConnection(path, { readonly: true, timeout: lockWaitMs });
   try {
     const found = versionOf(db);
@@ -96,29 +95,15 @@ function check(db: Sqlite): void {
   if (verdict !== "ok") throw corrupt(String(verdict));
 }
 
-function emptied(): Error {
-  return corrupt("file is not a database");
-}
-
 /** What SQLite throws itself when it meets damage; used where damage is seen before SQLite can. */
 function corrupt(message: string): Error {
   return Object.assign(new Error(message), { name: "SqliteError", code: "SQLITE_CORRUPT" });
 }
 
-/** Checked by hand: with a WAL beside it SQLite would read pages of the WAL and not look at a damaged first page. */
-function looksLikeSqlite(path: string): boolean {
-  const magic = "SQLite format 3\0";
-  const file = openSync(path, "r");
-  try {
-    return readFileSync(file).subarray(0, magic.length).toString("latin1") === magic;
-  } finally {
-    closeSync(file);
-  }
-}
-
+/** The database goes first: a crash in between leaves a log without a database, which the next start sets aside too. */
 function setAside(path: string, now: number): string {
   const target = `${path}.corrupt.${now}`;
-  for (const suffix of ["-wal", "-shm", ""]) {
+  for (const suffix of ["", "-wal", "-shm"]) {
     if (existsSync(path + suffix)) {
       renameSync(path + suffix, target + suffix);
       chmodSync(target + suffix, 0o600);

@@ -16,7 +16,7 @@ export const schemaSteps: readonly SchemaStep[] = [{ version: 1, up: (db) => db.
  */
 const first = `
 CREATE TABLE sessions (
-  id INTEGER PRIMARY KEY,
+  row INTEGER PRIMARY KEY,
   key TEXT NOT NULL UNIQUE,
   session_id TEXT NOT NULL,
   agent_id TEXT NOT NULL,
@@ -46,7 +46,7 @@ CREATE UNIQUE INDEX messages_in_order ON messages (session_id, seq);
 CREATE UNIQUE INDEX messages_by_id ON messages (session_id, id);
 
 CREATE TABLE runs (
-  id INTEGER PRIMARY KEY,
+  row INTEGER PRIMARY KEY,
   run_id TEXT NOT NULL UNIQUE,
   session_key TEXT NOT NULL,
   session_id TEXT NOT NULL,
@@ -60,11 +60,11 @@ CREATE TABLE runs (
   finished_at INTEGER,
   outcome TEXT
 );
-CREATE INDEX runs_unfinished ON runs (id) WHERE finished_at IS NULL;
-CREATE INDEX runs_finished ON runs (finished_at, id) WHERE finished_at IS NOT NULL;
+CREATE INDEX runs_unfinished ON runs (row) WHERE finished_at IS NULL;
+CREATE INDEX runs_finished ON runs (finished_at, row) WHERE finished_at IS NOT NULL;
 
 CREATE TABLE idempotency (
-  id INTEGER PRIMARY KEY,
+  row INTEGER PRIMARY KEY,
   family TEXT NOT NULL,
   key TEXT NOT NULL,
   value TEXT NOT NULL,
@@ -72,7 +72,7 @@ CREATE TABLE idempotency (
   expires_at INTEGER NOT NULL,
   UNIQUE (family, key)
 );
-CREATE INDEX idempotency_by_expiry ON idempotency (expires_at, id);
+CREATE INDEX idempotency_by_expiry ON idempotency (expires_at, row);
 
 CREATE TABLE kv (
   scope TEXT NOT NULL,

@@ -47,9 +47,9 @@ export function prepareWrites(db: Sqlite) {
     deleteKv: db.prepare("DELETE FROM kv WHERE scope = ? AND key = ?"),
     setAside: db.prepare("INSERT INTO set_aside (origin, at, data) VALUES (?, ?, ?)"),
     remove: {
-      sessions: db.prepare("DELETE FROM sessions WHERE id = ?"),
-      runs: db.prepare("DELETE FROM runs WHERE id = ?"),
-      idempotency: db.prepare("DELETE FROM idempotency WHERE id = ?"),
+      sessions: db.prepare("DELETE FROM sessions WHERE row = ?"),
+      runs: db.prepare("DELETE FROM runs WHERE row = ?"),
+      idempotency: db.prepare("DELETE FROM idempotency WHERE row = ?"),
     },
   };
 }

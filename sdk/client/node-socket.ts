@@ -22,10 +22,9 @@ export function openNodeSocket(
   socket.on("message", (data, isBinary) => {
     if (!isBinary) handlers.message(data.toString());
   });
-  socket.on("unexpected-response", (request, response: IncomingMessage) => {
+  socket.on("unexpected-response", (_request, response: IncomingMessage) => {
     failure = describeStatus(response.statusCode);
-    response.resume();
-    request.destroy();
+    socket.terminate(); // `ws` leaves this to whoever listens
   });
   socket.on("error", (error: NodeJS.ErrnoException) => {
     // After `open` an error is followed by a close frame's code, which says more.

@@ -30,7 +30,10 @@ export interface ModelSampling {
   presencePenalty?: number;
   seed?: number;
   stop?: string[];
-  responseFormat?: { type: "text" } | { type: "json_object" } | { type: "json_schema"; name?: string; schema: JsonSchema; strict?: boolean };
+  responseFormat?:
+    | { type: "text" }
+    | { type: "json_object" }
+    | { type: "json_schema"; name?: string; schema: JsonSchema; strict?: boolean };
 }
 
 export type ToolChoice = "auto" | "none" | "required" | { name: string };

@@ -85,19 +85,28 @@ export interface IdempotencyRow {
   expiresAt: number;
 }
 
+/** Fields to change; `null` clears one that is optional. */
+export type SessionPatch = {
+  [Field in keyof SessionRow]?:
+    | Exclude<SessionRow[Field], undefined>
+    | (Record<never, never> extends Pick<SessionRow, Field> ? null : never);
+};
+
 /** Writes, executed in call order inside one transaction. A failed condition rejects the whole commit. */
 export type StoreOp =
   /** `expectedSessionId`: the row's present transcript; else `session-changed`. `ifAbsent`: else `exists`. */
   | { op: "session.put"; session: SessionRow; ifAbsent?: boolean; expectedSessionId?: string }
-  /** Merge into an existing row; `session-missing` when there is none. */
-  | { op: "session.patch"; key: string; patch: Partial<SessionRow>; expectedSessionId?: string }
+  /** Merge into an existing row, `null` clears an optional field; `session-missing` when there is none. The key stays. */
+  | { op: "session.patch"; key: string; patch: SessionPatch; expectedSessionId?: string }
+  /** Result `{ removed }`: 1 or 0 sessions; messages are not counted. */
   | { op: "session.delete"; key: string; deleteTranscript: boolean; expectedSessionId?: string }
-  /** Appends at the end of the transcript; result `{ seq }`. */
+  /** Appends at the end of the transcript; result `{ seq }`. An `id` the transcript has already: `exists`. */
   | { op: "message.append"; message: Omit<MessageRow, "seq"> }
   /** Insert or replace. `ifAbsent`: else `exists` with the row. `ifState`: the present state, else `run-state`. */
   | { op: "run.put"; run: RunRow; ifAbsent?: boolean; ifState?: RunState[] }
   | { op: "idempotency.put"; row: IdempotencyRow; ifAbsent?: boolean }
   | { op: "kv.put"; scope: string; key: string; value: unknown }
+  /** Result `{ removed }`: 1 or 0. */
   | { op: "kv.delete"; scope: string; key: string };
 
 export type OpResult = { seq?: number; removed?: number };
@@ -119,8 +128,9 @@ export interface SessionQuery {
 /** Service `store@1`: the one writer of state. */
 export interface Store {
   /**
-   * One transaction; resolves after it is on disk (fsync). Commits happen in call order.
-   * @throws {SvcError} `exists`, `session-changed`, `session-missing`, `run-state`, `storage-busy`, `storage-unavailable`
+   * One transaction of at most 10,000 ops; resolves after it is on disk (fsync). Commits happen in call order. The ops are copied at the call.
+   * @param options.signal drops a commit that still waits (rejects with the signal's reason); one that was handed to the writer is carried out
+   * @throws {SvcError} `exists`, `session-changed`, `session-missing`, `run-state`, `storage-busy`, `storage-unavailable`, `store-invalid-op`
    */
   commit(ops: StoreOp[], options?: { signal?: AbortSignal }): Promise<OpResult[]>;
   /** Reads are synchronous, bounded (≤ 1,000 rows) and see every resolved commit. */
@@ -138,10 +148,25 @@ export interface Store {
   };
   runs: {
     get(runId: string): RunRow | undefined;
-    /** `queued` and `running` rows of any boot. */
+    /** `queued` and `running` rows of any boot, oldest first, at most 1,000: settle them and ask again. */
     unfinished(): RunRow[];
   };
   idempotency: { get(family: string, key: string): IdempotencyRow | undefined };
   kv: { get(scope: string, key: string): unknown; list(scope: string, prefix: string): Array<{ key: string; value: unknown }> };
-  status(): { ok: boolean; reason?: "full" | "readonly" | "corrupt"; queued: number; path: string };
+  status(): StoreStatus;
+}
+
+export interface StoreStatus {
+  /** Commits are taken. */
+  ok: boolean;
+  /** Why not. `io`: the disk fails; `down`: the writer thread restarts; `closed`: the gateway stops. All but `corrupt` and `closed` heal by themselves. */
+  reason?: "full" | "readonly" | "corrupt" | "io" | "down" | "closed";
+  /** Operations not yet on disk. */
+  queued: number;
+  /** Absolute path of the database. */
+  path: string;
+  /** At this start the database was damaged: where it was kept. A fresh one took its place. */
+  damaged?: string;
+  /** Rows that could not be read and were skipped, when there are any. */
+  unreadableRows?: number;
 }

@@ -1,6 +1,10 @@
 import { z } from "zod";
 
-const toolCall = z.object({ id: z.string().min(1), type: z.literal("function"), function: z.object({ name: z.string().min(1), arguments: z.string() }) });
+const toolCall = z.object({
+  id: z.string().min(1),
+  type: z.literal("function"),
+  function: z.object({ name: z.string().min(1), arguments: z.string() }),
+});
 const part = z.discriminatedUnion("type", [
   z.object({ type: z.literal("text"), text: z.string() }),
   z.object({ type: z.literal("image_url"), image_url: z.object({ url: z.string().regex(/^(data:image\/|https?:)/) }) }),
@@ -25,12 +29,19 @@ const chatRequest = z.object({
     .array(
       z.object({
         type: z.literal("function"),
-        function: z.object({ name, description: z.string().optional(), parameters: z.record(z.string(), z.unknown()).optional(), strict: z.boolean().optional() }),
+        function: z.object({
+          name,
+          description: z.string().optional(),
+          parameters: z.record(z.string(), z.unknown()).optional(),
+          strict: z.boolean().optional(),
+        }),
       }),
     )
     .min(1)
     .optional(),
-  tool_choice: z.union([z.enum(["auto", "none", "required"]), z.object({ type: z.literal("function"), function: z.object({ name }) })]).optional(),
+  tool_choice: z
+    .union([z.enum(["auto", "none", "required"]), z.object({ type: z.literal("function"), function: z.object({ name }) })])
+    .optional(),
   max_tokens: z.int().positive().optional(),
   max_completion_tokens: z.int().positive().optional(),
   temperature: z.number().min(0).max(2).optional(),

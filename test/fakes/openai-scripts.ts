@@ -22,7 +22,16 @@ export function scriptFor(request: ChatRequest, attempt: number): Script {
     case "ok":
       return answer(request);
     case "reasoning":
-      return { kind: "stream", chunks: [delta({ reasoning_content: "Let me " }), delta({ reasoning_content: "see." }), ...content(text), finish("stop"), ...usage(request)] };
+      return {
+        kind: "stream",
+        chunks: [
+          delta({ reasoning_content: "Let me " }),
+          delta({ reasoning_content: "see." }),
+          ...content(text),
+          finish("stop"),
+          ...usage(request),
+        ],
+      };
     case "tool":
       return request.messages.at(-1)?.role === "tool" ? answer(request) : callFirstTool(request);
     case "length":
@@ -50,7 +59,10 @@ export function scriptFor(request: ChatRequest, attempt: number): Script {
     case "bad-json":
       return { kind: "stream", chunks: content(text.slice(0, 1)), end: "garbage" };
     case "error-in-stream":
-      return { kind: "stream", chunks: [...content(text.slice(0, 1)), { error: { message: "Overloaded, try later", type: "server_error", code: null } }] };
+      return {
+        kind: "stream",
+        chunks: [...content(text.slice(0, 1)), { error: { message: "Overloaded, try later", type: "server_error", code: null } }],
+      };
     default:
       return failure(404, `The model '${request.model}' does not exist`, "invalid_request_error", "model_not_found");
   }

@@ -47,13 +47,22 @@ export async function startFakeOpenAi(options: { apiKey?: string; models?: strin
   async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const text = await readText(req);
     const ended = once(res, "close").then(() => ({ aborted: !res.writableFinished }));
-    const request = { method: req.method ?? "", path: req.url ?? "", headers: req.headers, body: text === "" ? undefined : JSON.parse(text), ended };
+    const request = {
+      method: req.method ?? "",
+      path: req.url ?? "",
+      headers: req.headers,
+      body: text === "" ? undefined : JSON.parse(text),
+      ended,
+    };
     requests.push(request);
     waiting.shift()?.(request);
-    if (!isKey(req.headers.authorization, apiKey)) return sendError(res, { status: 401, message: "Incorrect API key provided", code: "invalid_api_key" });
+    if (!isKey(req.headers.authorization, apiKey))
+      return sendError(res, { status: 401, message: "Incorrect API key provided", code: "invalid_api_key" });
     if (req.method === "GET" && req.url === "/v1/models") return sendModels(res, options.models ?? ["ok", "tool"]);
-    if (req.method !== "POST" || req.url !== "/v1/chat/completions") return sendError(res, { status: 404, message: "Unknown request URL", code: "unknown_url" });
-    if (!req.headers["content-type"]?.startsWith("application/json")) return sendError(res, { status: 400, message: "you must send JSON", code: null });
+    if (req.method !== "POST" || req.url !== "/v1/chat/completions")
+      return sendError(res, { status: 404, message: "Unknown request URL", code: "unknown_url" });
+    if (!req.headers["content-type"]?.startsWith("application/json"))
+      return sendError(res, { status: 400, message: "you must send JSON", code: null });
     const checked = checkChatRequest(request.body);
     if ("problem" in checked) return sendError(res, { status: 400, message: checked.problem, code: "invalid_value" });
     const attempt = (attempts.get(checked.request.model) ?? 0) + 1;

@@ -41,7 +41,7 @@ export function createModelChoice(config: SvcConfig, catalog: Catalog): ModelCho
     const full = splitRef(text);
     const provider = full && catalog.provider(full.provider);
     if (full && provider && (await offers(catalog, provider, full.model))) return full;
-    const bare = await findBare(catalog, text, preferred);
+    const bare = await findBare(catalog, text, provider ? undefined : preferred);
     if (bare) return bare;
     throw await unknownModel(catalog, text, [...aliases.keys()]);
   };

@@ -7,7 +7,7 @@ import { freshSession, newSession, titleOf } from "../sessions/row.ts";
 import { missingTurns } from "./given-history.ts";
 import { Run } from "./run.ts";
 import { callsOf } from "./transcript.ts";
-import { keyOps, type NewMessage, runRow } from "./writes.ts";
+import { keyOps, type NewMessage, patchOp, runRow } from "./writes.ts";
 
 /** Messages that may wait behind the one at work in a session. */
 const MAX_QUEUED = 20;
@@ -65,7 +65,7 @@ async function commitAccepted({ request, options, agent, sessionKey, model }: Ch
   const change = changeFor(run, base, { now, label: options.label, isBusy: runsOf(kit, sessionKey).some((r) => r.phase !== "queued") });
   const session: StoreOp =
     base === before
-      ? { op: "session.patch", key: sessionKey, patch: change, expectedSessionId: base.sessionId }
+      ? patchOp(sessionKey, change, base.sessionId)
       : { op: "session.put", session: { ...base, ...change }, ...(before ? { expectedSessionId: before.sessionId } : { ifAbsent: true }) };
   const results = await kit
     .store()

@@ -8,7 +8,7 @@ import { blankRow, type LoopResult, runLoop } from "./loop.ts";
 import { type StoredOutcome, statesOf } from "./outcome.ts";
 import type { Run } from "./run.ts";
 import { chatError } from "./run-events.ts";
-import { commitRun, keyOps, type NewMessage, runRow } from "./writes.ts";
+import { commitRun, keyOps, type NewMessage, runRow, type SessionChange } from "./writes.ts";
 
 const DEFAULT_TIMEOUT_S = 600;
 /** `timeout: 0` means no limit; a day is where that ends. */
@@ -42,7 +42,7 @@ async function begin(run: Run, kit: Kit, startedAt: number): Promise<void> {
   kit.events.lifecycle(run, { phase: "start", startedAt });
   await commitRun(run, kit, {
     more: [{ op: "run.put", run: runRow(run, kit, "running"), ifState: ["queued"] }],
-    session: { status: "running", startedAt, lastRunId: run.id },
+    session: { status: "running", startedAt, endedAt: null, lastRunId: run.id },
   });
   const session = kit.store().sessions.get(run.sessionKey);
   if (session?.sessionId === run.sessionId && run.phase === "running") {
@@ -143,7 +143,7 @@ async function store(run: Run, kit: Kit, outcome: StoredOutcome, last: NewMessag
   });
 }
 
-function sessionChange(run: Run, kit: Kit, end: { status: NonNullable<SessionRow["status"]>; endedAt: number }): Partial<SessionRow> {
+function sessionChange(run: Run, kit: Kit, end: { status: NonNullable<SessionRow["status"]>; endedAt: number }): SessionChange {
   const row = kit.store().sessions.get(run.sessionKey);
   const preview = previewOf(visibleText(run.texts.at(-1) ?? ""));
   const { usage } = run;

@@ -5,6 +5,14 @@ import type { Run } from "./run.ts";
 /** A transcript row before the store has numbered it. */
 export type NewMessage = Omit<MessageRow, "seq">;
 
+/** Fields of a session to set; `null` removes one. */
+export type SessionChange = { [K in keyof SessionRow]?: SessionRow[K] | null };
+
+/** Merges into the row, as long as it still has this transcript. */
+export function patchOp(key: string, change: SessionChange, expectedSessionId: string): StoreOp {
+  return { op: "session.patch", key, patch: change as Partial<SessionRow>, expectedSessionId };
+}
+
 /**
  * Commits what a run did: messages, then `more`, then the change of its session. When the session got a new transcript meanwhile, or is
  * gone, everything but that change is still stored, in the transcript the run belongs to.
@@ -14,13 +22,11 @@ export type NewMessage = Omit<MessageRow, "seq">;
 export async function commitRun(
   run: Run,
   kit: Kit,
-  write: { messages?: NewMessage[]; more?: StoreOp[]; session?: Partial<SessionRow> },
+  write: { messages?: NewMessage[]; more?: StoreOp[]; session?: SessionChange },
 ): Promise<MessageRow[]> {
   const messages = write.messages ?? [];
   const ops: StoreOp[] = [...messages.map((message) => ({ op: "message.append", message }) as const), ...(write.more ?? [])];
-  const patch: StoreOp[] = write.session
-    ? [{ op: "session.patch", key: run.sessionKey, patch: write.session, expectedSessionId: run.sessionId }]
-    : [];
+  const patch = write.session ? [patchOp(run.sessionKey, write.session, run.sessionId)] : [];
   const results = await kit
     .store()
     .commit([...ops, ...patch])

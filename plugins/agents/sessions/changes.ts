@@ -2,6 +2,7 @@ import { isSvcError, mainSessionKey, type ParamsOf, type SessionRow, type StoreO
 import { type Kit, runsOf } from "../kit.ts";
 import { tellNewTranscript } from "../runs/accept.ts";
 import type { Runner } from "../runs/runner.ts";
+import { patchOp, type SessionChange } from "../runs/writes.ts";
 import { freshSession, newSession } from "./row.ts";
 
 /** New transcript under the same key. A run that is at work goes on and writes to the transcript it began with. */
@@ -56,17 +57,19 @@ export async function patchSession(kit: Kit, key: string, patch: Patch): Promise
     checkCurrent(row, patch.expectedSessionId);
     if (patch.label) checkLabel(kit, row, patch.label);
     if (patch.model) await kit.models.check(kit.directory.get(row.agentId), patch.model);
-    await commitFor(key, kit, [{ op: "session.patch", key, patch: toRowPatch(patch), expectedSessionId: row.sessionId }]);
+    await commitFor(key, kit, [patchOp(key, toRowPatch(patch), row.sessionId)]);
     const after = kit.store().sessions.get(key) ?? row;
     kit.events.sessionChanged(after, { reason: "patch" });
     return after;
   });
 }
 
-function toRowPatch(patch: Patch): Partial<SessionRow> {
-  const texts = (["label", "model", "thinkingLevel"] as const).flatMap((k) => (patch[k] === undefined ? [] : [[k, patch[k] ?? undefined]]));
-  const flags = (["archived", "pinned", "unread"] as const).flatMap((k) => (patch[k] === undefined ? [] : [[k, patch[k] ?? false]]));
-  return Object.fromEntries([...texts, ...flags]) as Partial<SessionRow>;
+function toRowPatch(patch: Patch): SessionChange {
+  const texts = (["label", "model", "thinkingLevel"] as const).flatMap((k) => (patch[k] === undefined ? [] : [[k, patch[k]] as const]));
+  const flags = (["archived", "pinned", "unread"] as const).flatMap((k) =>
+    patch[k] === undefined ? [] : [[k, patch[k] ?? false] as const],
+  );
+  return Object.fromEntries([...texts, ...flags]);
 }
 
 function checkLabel(kit: Kit, row: SessionRow, label: string): void {

@@ -1,0 +1,348 @@
+import { dirname, join } from "node:path";
+import { resolveAgents } from "../sdk/agents.ts";
+import { messageOf, SvcError } from "../sdk/errors.ts";
+import { writeFileAtomic } from "../sdk/files.ts";
+import { limits } from "../sdk/protocol/frames.ts";
+import type { Services } from "../sdk/types/services.ts";
+import { createAuthenticator } from "./auth/authenticator.ts";
+import { isOriginAllowed } from "./auth/origins.ts";
+import { createFailureLimiter } from "./auth/rate-limit.ts";
+import { remoteOf } from "./auth/remote.ts";
+import { type Env, envValue, type ProfilePaths } from "./config/paths.ts";
+import { secretsIn } from "./config/redact.ts";
+import { createContributions } from "./contributions.ts";
+import { createHealth } from "./health.ts";
+import { createHello } from "./hello.ts";
+import { createHookBus } from "./hooks/bus.ts";
+import { registerKernelMethods } from "./kernel-methods.ts";
+import { type Candidate, discoverPlugins } from "./loader/discovery.ts";
+import { createLoader, type PluginRecord } from "./loader/loader.ts";
+import { acquireStateLock } from "./lock.ts";
+import type { RootLogger } from "./logger.ts";
+import { createFanout } from "./port/events.ts";
+import { admitClient } from "./port/handshake.ts";
+import { createHttpHandler } from "./port/http.ts";
+import { type Listeners, openListeners } from "./port/listen.ts";
+import { createMethodRegistry } from "./port/methods.ts";
+import type { Phase } from "./port/probes.ts";
+import { createRouteTable } from "./port/routes.ts";
+import { createSockets } from "./port/sockets.ts";
+import { createPresence } from "./presence.ts";
+import { planStart, recordRefusal, removeRuntimeFiles, runtimeInfoPath, type StartFlags, type StartPlan } from "./start.ts";
+
+export interface GatewayOptions {
+  paths: ProfilePaths;
+  env: Env;
+  logger: RootLogger;
+  version: string;
+  flags?: StartFlags;
+  /** False: no listener; for commands that work on files while no gateway runs. */
+  listen?: boolean;
+  /** Only these plugins and what they require. */
+  only?: string[];
+  takePort?: (host: string, port: number) => Promise<void>;
+}
+
+export interface Gateway {
+  readonly host: string;
+  readonly port: number;
+  readonly portSource: StartPlan["portSource"];
+  readonly plan: StartPlan;
+  /** Resolves when boot has settled. Rejects when a required plugin failed. */
+  readonly ready: Promise<void>;
+  plugins(): PluginRecord[];
+  summary(): string;
+  service<K extends keyof Services>(name: K): Services[K];
+  /** Graceful stop: `shutdown` event, drain, plugins, close frames, port, lock. May be called twice. */
+  close(reason: string): Promise<void>;
+}
+
+/**
+ * Starts a gateway: guards, lock, listener, then plugins behind it. Resolves once the port listens.
+ * @throws {SvcError} `already-listening`, `invalid-config`, `start-blocked`, `bind-without-auth`, `lock-held`, `port-taken`, `bind-failed`
+ */
+export async function createGateway(options: GatewayOptions): Promise<Gateway> {
+  const listen = options.listen ?? true;
+  try {
+    const plan = await planStart({
+      paths: options.paths,
+      env: options.env,
+      flags: options.flags ?? {},
+      listen,
+      takePort: options.takePort,
+    });
+    const lock = await acquireStateLock({
+      configPath: options.paths.configPath,
+      stateDir: options.paths.stateDir,
+      port: listen ? plan.port : null,
+      version: options.version,
+    });
+    try {
+      return await boot(options, plan, lock);
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+  } catch (error) {
+    await recordRefusal(options.paths.stateDir, error);
+    throw error;
+  }
+}
+
+async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<ReturnType<typeof acquireStateLock>>): Promise<Gateway> {
+  const { logger, paths } = options;
+  const { config } = plan;
+  const clock = { now: Date.now, monotonic: () => performance.now() };
+  const startedAt = clock.now();
+  for (const secret of [...secretsIn(plan.loaded.source), plan.auth.secret]) logger.addSecret(secret);
+  let phase: Phase = "starting";
+  let listeners: Listeners | undefined;
+  const stopped = new AbortController();
+  const holds = new Set<string>();
+
+  const hooks = createHookBus(logger.child("hooks"));
+  const contributions = createContributions();
+  const methods = createMethodRegistry({ hooks, logger });
+  const routes = createRouteTable();
+  const fanout = createFanout();
+  const presence = createPresence({ version: options.version, bootId: plan.bootId, now: clock.now });
+  const stateVersion = () => ({ presence: presence.version(), health: health.version() });
+  const health = createHealth({
+    hooks,
+    now: clock.now,
+    base: () => ({ uptimeMs: clock.now() - startedAt, version: options.version, phase, plugins: pluginHealth(loader.records()) }),
+    onChange: () => void health.text().then((text) => fanout.emit("health", JSON.parse(text), { stateVersion: stateVersion() })),
+  });
+
+  const candidates = await discover(options, plan);
+  const loader = createLoader(candidates, {
+    hooks,
+    contributions,
+    methods,
+    routes,
+    emit: fanout.emit,
+    config: () => config,
+    logger: logger.child("plugin"),
+    clock,
+    stateDir: paths.stateDir,
+    onState: (record, from) => {
+      health.invalidate();
+      fanout.emit("plugins.changed", { generation: 1, pluginId: record.id, state: record.state });
+      if (hooks.isUsed("plugin.state")) {
+        void hooks.run("plugin.state", { id: record.id, from, to: record.state, ...(record.reason ? { error: record.reason } : {}) });
+      }
+    },
+  });
+  contributions.add("service", {
+    id: "gateway@1",
+    owner: "kernel",
+    order: -1,
+    value: {
+      info: () => ({
+        version: options.version,
+        bootId: plan.bootId,
+        stateDir: paths.stateDir,
+        configPath: paths.configPath,
+        host: listeners?.host ?? "",
+        port: listeners?.port ?? 0,
+        startedAt,
+        phase,
+      }),
+      invalidateHealth: health.invalidate,
+      hold: (reason: string) => {
+        const key = `${reason} ${holds.size} ${performance.now()}`;
+        holds.add(key);
+        return { dispose: () => void holds.delete(key) };
+      },
+    } satisfies Services["gateway@1"],
+  });
+  registerKernelMethods(methods, { health, presence, loaded: plan.loaded, plugins: loader.records, version: options.version });
+
+  const authenticator = createAuthenticator(
+    plan.auth,
+    createFailureLimiter(() => config.gateway.auth.rateLimit, clock.now),
+  );
+  const originAllowed = (origin: string, req: Parameters<typeof remoteOf>[0]) =>
+    isOriginAllowed({
+      origin,
+      host: req.headers.host,
+      address: remoteOf(req).address,
+      allowed: allowedOrigins(plan, listeners?.port ?? plan.port),
+    });
+  const hello = createHello({ version: options.version, paths, plan, startedAt, methods, presence, health, hooks, stateVersion });
+  const sockets = createSockets({
+    paths: new Set(["/", config.gateway.controlUi.basePath, `${config.gateway.controlUi.basePath.replace(/\/$/, "")}/`]),
+    methods,
+    fanout,
+    logger,
+    phase: () => phase,
+    handshakeTimeoutMs: handshakeTimeout(options.env),
+    async admit(params, req) {
+      const { params: connect, ...info } = await admitClient(params, req, { authenticator, isOriginAllowed: originAllowed });
+      const gate = await hooks.run("ws.connect", { client: info, scopes: info.scopes });
+      if (gate.block) throw new SvcError("blocked", { reason: gate.reason, plugin: gate.plugin });
+      presence.joined(info, connect);
+      return { info, hello: await hello(info) };
+    },
+    joined: () => announcePresence(),
+    left(info, code, reason) {
+      if (presence.left(info)) announcePresence();
+      if (hooks.isUsed("ws.disconnect")) void hooks.run("ws.disconnect", { client: info, code, reason });
+    },
+  });
+  let announced = presence.version();
+  const announcePresence = () => {
+    if (announced === presence.version()) return;
+    announced = presence.version();
+    fanout.emit("presence", { presence: presence.list() }, { stateVersion: stateVersion() });
+  };
+
+  if (options.listen ?? true) {
+    listeners = await openListeners({
+      plan: plan.bind,
+      port: plan.port,
+      handler: createHttpHandler({
+        routes,
+        authenticator,
+        isOriginAllowed: originAllowed,
+        probe: {
+          phase: () => phase,
+          detail: () => ({ failing: health.failing(), uptimeMs: clock.now() - startedAt, eventLoop: health.eventLoop() }),
+        },
+        hooks,
+        logger,
+        hsts: config.gateway.http.securityHeaders.strictTransportSecurity || undefined,
+        stopSignal: stopped.signal,
+      }),
+      onUpgrade: sockets.upgrade as never,
+    });
+    await lock.update({ port: listeners.port });
+    logger.info(`listening on ws://${listeners.host}:${listeners.port}`, { bind: plan.bindMode, auth: plan.auth.mode });
+  }
+
+  const tick = setInterval(() => {
+    presence.tick();
+    fanout.emit("tick", { ts: clock.now() });
+  }, limits.tickIntervalMs);
+  const refresh = setInterval(() => {
+    health.invalidate();
+    void health.text().catch((error: unknown) => logger.warn(`health: ${messageOf(error)}`));
+  }, limits.healthCacheMs);
+
+  const ready = (async () => {
+    phase = "plugins";
+    await hooks.run("gateway.starting", { port: listeners?.port ?? 0, bind: plan.bindMode });
+    await loader.loadAll();
+    logger.info(loader.summary());
+    requireLoaded(plan, loader.records());
+    for (const issue of await hooks.run("config.validate", { config })) logger.warn(`config: ${issue.path}: ${issue.message}`);
+    if (phase !== "plugins") return;
+    phase = "ready";
+    health.invalidate();
+    if (listeners) {
+      const info = { pid: process.pid, port: listeners.port, host: listeners.host, version: options.version, startedAt };
+      await writeFileAtomic(runtimeInfoPath(paths.stateDir), JSON.stringify(info));
+    }
+    logger.info("ready", { ms: clock.now() - startedAt });
+    await hooks.run("gateway.ready", { uptimeMs: clock.now() - startedAt });
+  })();
+  ready.catch(() => undefined);
+
+  const stop = async (reason: string) => {
+    phase = "draining";
+    const deadlineMs = config.gateway.shutdown.drainMs;
+    fanout.emit("shutdown", { reason });
+    await hooks.run("gateway.stopping", { reason, deadlineMs });
+    await drained(holds, deadlineMs);
+    await loader.stopAll();
+    stopped.abort(new SvcError("draining"));
+    clearInterval(tick);
+    clearInterval(refresh);
+    const closing = listeners?.close();
+    await sockets.closeAll({ code: 1001, reason: "gateway stopping", graceMs: 2_000 });
+    await closing;
+    health.dispose();
+    phase = "stopped";
+    await removeRuntimeFiles(paths.stateDir);
+    await lock.release();
+    logger.info("stopped", { reason });
+  };
+  let stopping: Promise<void> | undefined;
+
+  return {
+    host: listeners?.host ?? "",
+    port: listeners?.port ?? 0,
+    portSource: plan.portSource,
+    plan,
+    ready,
+    plugins: loader.records,
+    summary: loader.summary,
+    service(name) {
+      const found = contributions.view<never>("service").get(name);
+      if (!found) throw new SvcError("service-unavailable", { service: name });
+      return found.value;
+    },
+    close: (reason) => (stopping ??= stop(reason)),
+  };
+}
+
+async function discover(options: GatewayOptions, plan: StartPlan): Promise<Candidate[]> {
+  const workspace =
+    resolveAgents(plan.config, options.paths.stateDir).find((a) => a.isDefault)?.workspace ?? join(options.paths.stateDir, "workspace");
+  const found = await discoverPlugins({
+    config: plan.config,
+    stateDir: options.paths.stateDir,
+    configDir: dirname(options.paths.configPath),
+    workspace,
+  });
+  return options.only ? withRequirements(found, options.only) : found;
+}
+
+/** The named plugins and, transitively, who provides what they require. */
+function withRequirements(found: Candidate[], only: string[]): Candidate[] {
+  const wanted = new Set(only);
+  for (let size = 0; size !== wanted.size; ) {
+    size = wanted.size;
+    for (const c of found.filter((f) => wanted.has(f.id))) {
+      const services = (c.manifest?.requires ?? []).filter((r) => !r.endsWith("?"));
+      for (const p of found) if (p.manifest?.provides?.some((s) => services.includes(s))) wanted.add(p.id);
+      for (const id of Object.keys(c.manifest?.dependencies ?? {})) wanted.add(id);
+    }
+  }
+  return found.filter((c) => wanted.has(c.id));
+}
+
+function pluginHealth(records: PluginRecord[]): Record<string, unknown> {
+  return {
+    loaded: records.filter((r) => r.state === "active" || r.state === "degraded").map((r) => r.id),
+    errors: records
+      .filter((r) => r.state === "failed" || r.state === "degraded")
+      .map((r) => ({ id: r.id, error: r.reason ?? r.code ?? r.state })),
+    quarantined: [],
+  };
+}
+
+function allowedOrigins(plan: StartPlan, port: number): string[] {
+  const configured = plan.config.gateway.controlUi.allowedOrigins;
+  if (configured) return configured;
+  return plan.bind.loopbackOnly ? [] : [`http://localhost:${port}`, `http://127.0.0.1:${port}`];
+}
+
+function handshakeTimeout(env: Env): number {
+  const ms = Number(envValue(env, "SVC_HANDSHAKE_TIMEOUT_MS"));
+  return Number.isInteger(ms) && ms >= 1_000 && ms <= 120_000 ? ms : limits.handshakeTimeoutMs;
+}
+
+function requireLoaded(plan: StartPlan, records: PluginRecord[]): void {
+  for (const [id, entry] of Object.entries(plan.config.plugins.entries)) {
+    const record = records.find((r) => r.id === id);
+    if (entry.required && record?.state !== "active" && record?.state !== "degraded") {
+      throw new SvcError("required-plugin-failed", { plugin: id, reason: record?.reason ?? "not found" });
+    }
+  }
+}
+
+async function drained(holds: ReadonlySet<string>, limitMs: number): Promise<void> {
+  const deadline = Date.now() + limitMs;
+  while (holds.size > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 25));
+}

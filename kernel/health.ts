@@ -1,0 +1,119 @@
+import { monitorEventLoopDelay, performance } from "node:perf_hooks";
+import type { HealthPart } from "../sdk/hooks.ts";
+import { limits } from "../sdk/protocol/frames.ts";
+import type { HookBus } from "./hooks/bus.ts";
+
+export interface Health {
+  /** The snapshot as JSON, at most 60 s old, with live event-loop and memory figures. */
+  text(options?: { probe?: boolean }): Promise<string>;
+  value(): Promise<Record<string, unknown>>;
+  invalidate(): void;
+  version(): number;
+  eventLoop(): Record<string, unknown>;
+  /** Parts that are not ok, for `/readyz`. */
+  failing(): string[];
+  dispose(): void;
+}
+
+/** Between two collections at least this long, however often somebody invalidates. */
+const MIN_AGE_MS = 1_000;
+
+/** Collects the parts of `health` from the kernel and from plugins, and keeps the result ready to send. */
+export function createHealth(deps: { hooks: HookBus; now(): number; base(): Record<string, unknown>; onChange(): void }): Health {
+  const delay = monitorEventLoopDelay({ resolution: 20 });
+  delay.enable();
+  let utilization = performance.eventLoopUtilization();
+  let cached: { at: number; head: string; value: Record<string, unknown>; failing: string[] } | undefined;
+  let stale = true;
+  let collecting: Promise<void> | undefined;
+  let version = 1;
+
+  const collect = async (deep: boolean) => {
+    const started = deps.now();
+    const parts = await deps.hooks.run("health.collect", { deep });
+    const value = assemble(deps.base(), parts, { ts: started, durationMs: deps.now() - started });
+    const changed = cached === undefined || signature(cached.value) !== signature(value);
+    cached = { at: deps.now(), head: JSON.stringify(value).slice(0, -1), value, failing: parts.filter((p) => !p.ok).map((p) => p.part) };
+    stale = false;
+    if (changed) {
+      version += 1;
+      deps.onChange();
+    }
+  };
+  const refresh = async (deep: boolean) => {
+    collecting ??= collect(deep).finally(() => {
+      collecting = undefined;
+    });
+    await collecting;
+  };
+  const current = async (probe: boolean) => {
+    const age = cached ? deps.now() - cached.at : Number.POSITIVE_INFINITY;
+    if (probe || age > limits.healthCacheMs || (stale && age > MIN_AGE_MS)) await refresh(probe);
+    return cached as NonNullable<typeof cached>;
+  };
+  const eventLoop = () => ({
+    delayP99Ms: Math.round(delay.percentile(99) / 1e5) / 10,
+    delayMaxMs: Math.round(delay.max / 1e5) / 10,
+    utilization: Math.round(performance.eventLoopUtilization(utilization).utilization * 1000) / 1000,
+  });
+  const windowTimer = setInterval(() => {
+    delay.reset();
+    utilization = performance.eventLoopUtilization();
+  }, limits.healthCacheMs);
+  windowTimer.unref();
+
+  let live = { at: 0, text: "" };
+  const liveText = () => {
+    if (deps.now() - live.at > MIN_AGE_MS) {
+      const memory = process.memoryUsage();
+      const figures = { eventLoop: eventLoop(), memory: { rssBytes: memory.rss, heapUsedBytes: memory.heapUsed } };
+      live = { at: deps.now(), text: JSON.stringify(figures).slice(1) };
+    }
+    return live.text;
+  };
+
+  return {
+    async text(options = {}) {
+      return `${(await current(options.probe === true)).head},${liveText()}`;
+    },
+    async value() {
+      return { ...(await current(false)).value, ...JSON.parse(`{${liveText()}`) };
+    },
+    invalidate() {
+      stale = true;
+    },
+    version: () => version,
+    eventLoop,
+    failing: () => cached?.failing ?? [],
+    dispose() {
+      clearInterval(windowTimer);
+      delay.disable();
+    },
+  };
+}
+
+function assemble(base: Record<string, unknown>, parts: HealthPart[], times: Record<string, number>): Record<string, unknown> {
+  const payload: Record<string, unknown> = {
+    ok: !parts.some((p) => p.critical && !p.ok),
+    ...times,
+    channels: {},
+    channelOrder: [],
+    channelLabels: {},
+    ...base,
+  };
+  const notes: Record<string, string> = {};
+  const taken = new Set<string>();
+  for (const part of parts) {
+    if (part.message && !part.ok) notes[part.part] = part.message;
+    if (taken.has(part.part)) continue;
+    taken.add(part.part);
+    if (part.value !== undefined) payload[part.part] = part.value;
+  }
+  if (Object.keys(notes).length > 0) payload.problems = notes;
+  return payload;
+}
+
+/** What counts as a change: everything but the clock. */
+function signature(value: Record<string, unknown>): string {
+  return JSON.stringify({ ...value, ts: 0, durationMs: 0, uptimeMs: 0 });
+}

@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+import { protocolMethod } from "../sdk/protocol/methods.ts";
+import type { RpcMethod } from "../sdk/types/rpc.ts";
+import { hasScope } from "./auth/scopes.ts";
+import type { LoadedConfig } from "./config/load.ts";
+import { redactConfig, redactText } from "./config/redact.ts";
+import type { Health } from "./health.ts";
+import type { PluginRecord } from "./loader/loader.ts";
+import { type MethodRegistry, RawJson } from "./port/methods.ts";
+import type { Presence } from "./presence.ts";
+
+export interface KernelMethodDeps {
+  health: Health;
+  presence: Presence;
+  loaded: LoadedConfig;
+  plugins(): PluginRecord[];
+  version: string;
+}
+
+/** Methods the kernel answers itself, also with zero plugins. */
+export function registerKernelMethods(methods: MethodRegistry, deps: KernelMethodDeps): void {
+  const add = <P>(method: Omit<RpcMethod<P>, "handler">, handler: RpcMethod<P>["handler"]) =>
+    methods.add({ ...method, handler } as RpcMethod, "kernel");
+
+  add(
+    protocolMethod("health"),
+    async (params: { probe?: boolean | undefined }) => new RawJson(await deps.health.text({ probe: params.probe === true })),
+  );
+  add(protocolMethod("status"), async (_params, call) => {
+    const value = await deps.health.value();
+    return {
+      runtimeVersion: deps.version,
+      ok: value.ok,
+      uptimeMs: value.uptimeMs,
+      phase: value.phase,
+      agents: value.agents ?? [],
+      channelSummary: [],
+      queuedSystemEvents: [],
+      sessions: value.sessions ?? { count: 0, recent: [] },
+      plugins: value.plugins,
+      ...(value.memorySearch ? { memorySearch: value.memorySearch } : {}),
+      ...(value.problems ? { problems: value.problems } : {}),
+      ...(hasScope(call.client.scopes, "operator.admin") ? { pid: process.pid, processMemory: value.memory } : {}),
+    };
+  });
+  add(protocolMethod("system-presence"), () => deps.presence.list());
+  add(protocolMethod("config.get"), () => configSnapshot(deps.loaded));
+  add(protocolMethod("plugins.list"), () => ({
+    plugins: deps.plugins().map(toListRow),
+    diagnostics: deps.plugins().flatMap((p) => p.diagnostics.map((d) => ({ pluginId: p.id, ...d }))),
+    mutationAllowed: false,
+    generation: 1,
+  }));
+}
+
+function configSnapshot(loaded: LoadedConfig): Record<string, unknown> {
+  const hash = createHash("sha256").update(loaded.text).digest("hex");
+  return {
+    path: loaded.path,
+    exists: loaded.exists,
+    raw: redactText(loaded.text, loaded.source),
+    parsed: redactConfig(loaded.source),
+    config: redactConfig(loaded.config),
+    valid: loaded.valid,
+    hash,
+    issues: loaded.issues.map(({ path, message }) => ({ path, message })),
+    warnings: [],
+    pendingRestart: [],
+  };
+}
+
+function toListRow(p: PluginRecord): Record<string, unknown> {
+  const wireState = p.state === "failed" || p.state === "blocked" ? "error" : p.state === "disabled" ? "disabled" : "enabled";
+  return {
+    id: p.id,
+    name: p.name,
+    version: p.version,
+    description: p.description,
+    origin: p.origin,
+    installed: true,
+    enabled: wireState === "enabled",
+    state: wireState,
+    ...(p.reason ? { error: p.reason } : {}),
+    runtime: {
+      state: p.state,
+      since: p.since,
+      instance: p.instance,
+      ...(p.code ? { code: p.code } : {}),
+      ...(p.reason ? { reason: p.reason } : {}),
+      ...(p.hint ? { hint: p.hint } : {}),
+      ...(p.ms === undefined ? {} : { ms: p.ms }),
+    },
+  };
+}

@@ -1,0 +1,238 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { SvcConfig } from "../../sdk/config/root.ts";
+import { messageOf, SvcError } from "../../sdk/errors.ts";
+import { hooks as hookTable } from "../../sdk/hooks.ts";
+import { protocolEvents } from "../../sdk/protocol/events.ts";
+import type { Clock, Disposable, Logger, Timers } from "../../sdk/types/common.ts";
+import type { PluginContext } from "../../sdk/types/context.ts";
+import type { HttpRoute } from "../../sdk/types/http.ts";
+import type { Contributes, Manifest, Permission, PluginOrigin } from "../../sdk/types/manifest.ts";
+import type { EmitOptions, RpcMethod } from "../../sdk/types/rpc.ts";
+import type { Contributions } from "../contributions.ts";
+import type { HookBus, TapFunction } from "../hooks/bus.ts";
+import type { MethodRegistry } from "../port/methods.ts";
+import type { RouteTable } from "../port/routes.ts";
+
+/** What every context is made from. */
+export interface Host {
+  hooks: HookBus;
+  contributions: Contributions;
+  methods: MethodRegistry;
+  routes: RouteTable;
+  emit(event: string, payload: unknown, options?: EmitOptions): void;
+  config(): SvcConfig;
+  logger: Logger;
+  clock: Clock;
+  stateDir: string;
+}
+
+export interface InstanceIdentity {
+  id: string;
+  version: string;
+  instance: number;
+  origin: PluginOrigin;
+  root: string;
+  /** Load order, for ties. */
+  order: number;
+  manifest: Manifest | undefined;
+  config: unknown;
+}
+
+/** A context and the power to end it. */
+export interface Instance {
+  ctx: PluginContext;
+  /** Refused registrations, for `svc plugins list`. */
+  diagnostics: Array<{ code: string; message: string }>;
+  /** Aborts the signal, then undoes everything in reverse, each step within 5 s. Resolves to what could not be undone. */
+  dispose(): Promise<string[]>;
+}
+
+const DISPOSE_STEP_MS = 5_000;
+
+export function createInstance(identity: InstanceIdentity, host: Host): Instance {
+  const { id, manifest } = identity;
+  const ended = new AbortController();
+  const disposers: Array<() => void | Promise<void>> = [];
+  const diagnostics: Instance["diagnostics"] = [];
+  let disposed = false;
+
+  const alive = () => {
+    if (disposed) throw new SvcError("plugin-disposed", { plugin: id });
+  };
+  const keep = (undo: Disposable): Disposable => {
+    const once = onceDisposable(undo);
+    disposers.push(once.dispose);
+    return once;
+  };
+  /** A refused registration does not end the plugin: it is reported, and the plugin is degraded. */
+  const attempt = (register: () => Disposable): Disposable => {
+    alive();
+    try {
+      return keep(register());
+    } catch (error) {
+      const code = error instanceof SvcError ? error.code : "registration-failed";
+      diagnostics.push({ code, message: messageOf(error) });
+      host.logger.warn(`plugin "${id}": ${messageOf(error)}`);
+      return { dispose: () => undefined };
+    }
+  };
+  const declared = (kind: keyof Contributes, name: string) => {
+    const list = manifest ? (manifest.contributes?.[kind] ?? []) : ["*"];
+    if (!list.includes(name) && !list.includes("*")) throw new SvcError("undeclared-contribution", { plugin: id, kind, id: name });
+  };
+  const permitted = (permission: Permission, what: string) => {
+    const granted = identity.origin === "bundled" || (host.config().plugins.entries[id]?.grants ?? []).includes(permission);
+    if (!granted || (manifest && !manifest.permissions?.includes(permission)))
+      throw new SvcError("permission-missing", { plugin: id, what, permission });
+  };
+  const contribute = (point: string, name: string, value: unknown) => {
+    const added = host.contributions.add(point, { id: name, value, owner: id, order: identity.order });
+    if (!added)
+      throw new SvcError("contribution-conflict", { point, id: name, plugin: id, owner: host.contributions.ownerOf(point, name) });
+    return added;
+  };
+  const timers = createTimers(keep, (error) => host.logger.error(`plugin "${id}": a timer failed`, { error }));
+  let stateDir: string | undefined;
+
+  const ctx: PluginContext = {
+    id,
+    version: identity.version,
+    instance: identity.instance,
+    origin: identity.origin,
+    root: identity.root,
+    logger: host.logger.child(id),
+    config: identity.config,
+    signal: ended.signal,
+    clock: host.clock,
+    timers,
+    get stateDir() {
+      if (stateDir === undefined) {
+        stateDir = join(host.stateDir, "plugin-data", id);
+        mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+      }
+      return stateDir;
+    },
+    snapshot: host.config,
+    on: (hook, fn, options) =>
+      attempt(() => {
+        const { permission } = hookTable[hook] as { permission?: Permission };
+        if (permission) permitted(permission, `hook ${hook}`);
+        const limits = host.config().plugins.entries[id]?.hooks;
+        const timeoutMs = limits?.timeouts?.[hook] ?? limits?.timeoutMs ?? options?.timeoutMs;
+        return host.hooks.tap(hook, {
+          plugin: id,
+          order: identity.order,
+          fn: fn as TapFunction,
+          options: { ...options, ...(timeoutMs ? { timeoutMs } : {}) },
+        });
+      }),
+    runHook: (hook, event, meta) => host.hooks.run(hook, event, meta),
+    isHookUsed: (hook) => host.hooks.isUsed(hook),
+    contribute: (point, name, value) => attempt(() => contribute(point, name, value)),
+    contributions: (point) => host.contributions.view(point),
+    registerRpc: (method) =>
+      attempt(() => {
+        declared("rpc", method.method);
+        return host.methods.add(method as RpcMethod, id);
+      }),
+    registerHttpRoute: (route: HttpRoute) =>
+      attempt(() => {
+        declared("http", route.path);
+        if (route.auth === "plugin") permitted("http.public", `route ${route.path}`);
+        return host.routes.add(route, id);
+      }),
+    registerTool: (tool) =>
+      attempt(() => {
+        declared("tools", tool.name);
+        return contribute("tool", tool.name, tool);
+      }),
+    registerModelProvider: (provider) =>
+      attempt(() => {
+        declared("modelProviders", provider.id);
+        return contribute("modelProvider", provider.id, provider);
+      }),
+    registerService: (name, impl) =>
+      attempt(() => {
+        declared("services", name);
+        return contribute("service", name, impl);
+      }),
+    service: (name) => {
+      alive();
+      const found = host.contributions.view<never>("service").get(name);
+      if (!found) throw new SvcError("service-unavailable", { service: name });
+      return found.value;
+    },
+    emit: (event, payload, options) => {
+      alive();
+      if (event in protocolEvents) {
+        declared("events", event);
+        host.emit(event, payload, options);
+      } else host.emit(`plugin.${id}.${event}`, payload, options);
+    },
+    onDispose: (fn) => attempt(() => ({ dispose: fn })),
+  };
+
+  return {
+    ctx,
+    diagnostics,
+    async dispose() {
+      if (disposed) return [];
+      ended.abort(new SvcError("plugin-disposed", { plugin: id }));
+      const left: string[] = [];
+      for (const undo of disposers.reverse()) {
+        const problem = await within(undo, DISPOSE_STEP_MS);
+        if (problem) left.push(problem);
+      }
+      disposed = true;
+      return [...left, ...host.contributions.ownedBy(id)];
+    },
+  };
+}
+
+function onceDisposable(undo: Disposable): Disposable {
+  let done = false;
+  return {
+    dispose() {
+      if (done) return;
+      done = true;
+      return undo.dispose();
+    },
+  };
+}
+
+async function within(step: () => void | Promise<void>, limitMs: number): Promise<string | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve(`a disposer did not finish within ${limitMs / 1000} s`), limitMs);
+  });
+  const run = (async () => step())().then(
+    () => undefined,
+    (error: unknown) => messageOf(error),
+  );
+  try {
+    return await Promise.race([run, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function createTimers(keep: (d: Disposable) => Disposable, fail: (error: unknown) => void): Timers {
+  const guarded = (fn: () => void) => () => {
+    try {
+      fn();
+    } catch (error) {
+      fail(error);
+    }
+  };
+  return {
+    setTimeout(fn, delayMs) {
+      const timer = setTimeout(guarded(fn), delayMs);
+      return keep({ dispose: () => clearTimeout(timer) });
+    },
+    setInterval(fn, periodMs) {
+      const timer = setInterval(guarded(fn), periodMs);
+      return keep({ dispose: () => clearInterval(timer) });
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import * as sdk from "svc/sdk";
+import type { PluginDefinition } from "../../sdk/types/context.ts";
+
+/** Published names and the host's own files behind them; the authoring SDK itself is handed over as an object. */
+const aliases = {
+  "svc/sdk/client": fileURLToPath(import.meta.resolve("svc/sdk/client")),
+};
+
+/**
+ * Imports a plugin's module. Compiled JavaScript of the package goes native; everything else through jiti, which hands it the host's SDK
+ * object as `svc/sdk`, so that identities hold wherever the plugin stands on disk (kernel/adr/0004).
+ */
+export async function importPluginModule(file: string, options: { stateDir: string }): Promise<unknown> {
+  if (isCompiledBundle(file)) return ((await import(pathToFileURL(file).href)) as { default?: unknown }).default;
+  const { createJiti } = await import("jiti");
+  const jiti = createJiti(file, {
+    moduleCache: false,
+    fsCache: join(options.stateDir, "cache", "jiti"),
+    virtualModules: { "svc/sdk": sdk },
+    alias: aliases,
+  });
+  return jiti.import(file, { default: true });
+}
+
+/** A file under our own `dist` resolves `svc/sdk` by self-reference. */
+function isCompiledBundle(file: string): boolean {
+  const here = fileURLToPath(new URL("../..", import.meta.url));
+  return import.meta.url.endsWith(".js") && file.startsWith(here);
+}
+
+/** True for what `definePlugin` returns, of any SDK copy. */
+export function isDefinition(value: unknown): value is PluginDefinition {
+  const d = value as Partial<PluginDefinition> | null;
+  return typeof d === "object" && d !== null && typeof d.id === "string" && typeof d.setup === "function";
+}

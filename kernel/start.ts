@@ -1,0 +1,131 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { mkdir, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { rootSchema, type SvcConfig } from "../sdk/config/root.ts";
+import { isSvcError, SvcError } from "../sdk/errors.ts";
+import { writeFileAtomic } from "../sdk/files.ts";
+import { type ResolvedAuth, resolveAuth } from "./auth/secrets.ts";
+import { formatIssue } from "./config/issues.ts";
+import { deepFreeze, type LoadedConfig, loadConfig } from "./config/load.ts";
+import { type Env, type ProfilePaths, resolvePort } from "./config/paths.ts";
+import { answersAsGateway, type BindMode, type BindPlan, planBind } from "./port/listen.ts";
+import "./errors.ts";
+
+export interface StartFlags {
+  port?: number | undefined;
+  bind?: BindMode | undefined;
+  auth?: string | undefined;
+  token?: string | undefined;
+  password?: string | undefined;
+  allowUnconfigured?: boolean | undefined;
+}
+
+/** Everything decided before anything is opened. */
+export interface StartPlan {
+  loaded: LoadedConfig;
+  config: SvcConfig;
+  port: number;
+  portSource: "flag" | "env" | "config" | "default";
+  bindMode: BindMode;
+  bind: BindPlan;
+  auth: ResolvedAuth;
+  bootId: string;
+}
+
+export interface PlanOptions {
+  paths: ProfilePaths;
+  env: Env;
+  flags: StartFlags;
+  /** False for in-process use: no port, no guards about it. */
+  listen: boolean;
+  /** Ends whoever holds the port (`--force`); runs before the lock is asked for. */
+  takePort?: ((host: string, port: number) => Promise<void>) | undefined;
+}
+
+/**
+ * Steps 2 to 6 of the start (`operations.md` 7.1): port, conflict, config, mode guard, auth and bind guard.
+ * @throws {SvcError} with exit code 78 for every refusal a supervisor must not retry
+ */
+export async function planStart(options: PlanOptions): Promise<StartPlan> {
+  const { paths, env, flags } = options;
+  const loaded = await loadConfig(paths.configPath);
+  const raw = (loaded.source as { gateway?: { port?: unknown } } | undefined)?.gateway?.port;
+  const { port, source: portSource } = resolvePort({
+    flag: flags.port,
+    env,
+    config: typeof raw === "number" ? raw : undefined,
+    profile: paths.profile,
+  });
+  const bindMode = (flags.bind ?? loaded.config?.gateway.bind ?? "loopback") as BindMode;
+  const bind = planBind(bindMode, loaded.config?.gateway.customBindHost);
+  if (options.listen && port !== 0) {
+    if (options.takePort) await options.takePort(bind.host, port);
+    else if (await answersAsGateway(bind.host, port)) throw new SvcError("already-listening", { host: bind.host, port, holder: "" });
+  }
+  if (!loaded.valid) {
+    const message = `${paths.configPath} is not valid\n${loaded.issues.map(formatIssue).join("\n")}`;
+    throw new SvcError("invalid-config", { message });
+  }
+  const config = loaded.config ?? deepFreeze(rootSchema.parse({}));
+  if (options.listen) guardMode(loaded, config, flags);
+  const auth = await decideAuth({ config, env, flags, bind, port, stateDir: paths.stateDir, listen: options.listen });
+  return { loaded, config, port, portSource, bindMode, bind, auth, bootId: randomUUID() };
+}
+
+function guardMode(loaded: LoadedConfig, config: SvcConfig, flags: StartFlags): void {
+  if (flags.allowUnconfigured) return;
+  if (!loaded.exists) throw new SvcError("start-blocked", { reason: `no config at ${loaded.path}` });
+  if (config.gateway.mode === undefined) throw new SvcError("start-blocked", { reason: "key missing: the file may be damaged" });
+  if (config.gateway.mode === "remote") throw new SvcError("start-blocked", { reason: "current: remote" });
+}
+
+interface AuthQuestion {
+  config: SvcConfig;
+  env: Env;
+  flags: StartFlags;
+  bind: BindPlan;
+  port: number;
+  stateDir: string;
+  listen: boolean;
+}
+
+/** A secret is needed off loopback; on loopback a missing one is made up for this run and left where the local CLI finds it. */
+async function decideAuth(q: AuthQuestion): Promise<ResolvedAuth> {
+  const auth = resolveAuth(q);
+  if (!q.listen) return auth;
+  const usable = auth.mode !== "none" && auth.secret !== undefined;
+  if (!q.bind.loopbackOnly && !usable) throw new SvcError("bind-without-auth", { host: q.bind.host, port: q.port });
+  if (auth.mode === "none" || usable) return auth;
+  const secret = randomBytes(32).toString("base64url");
+  await writeFileAtomic(runtimeTokenPath(q.stateDir), secret);
+  return { mode: auth.mode, secret, source: "runtime" };
+}
+
+/** Secret of a gateway that was started without one; deleted when it stops. */
+export function runtimeTokenPath(stateDir: string): string {
+  return join(stateDir, "gateway", "runtime-token");
+}
+
+export function runtimeInfoPath(stateDir: string): string {
+  return join(stateDir, "gateway", "runtime.json");
+}
+
+export function lastRefusalPath(stateDir: string): string {
+  return join(stateDir, "gateway", "last-refusal.json");
+}
+
+/** Remembers why a start was refused, for `svc gateway status`. Never makes things worse by failing itself. */
+export async function recordRefusal(stateDir: string, error: unknown): Promise<void> {
+  if (!isSvcError(error) || error.spec.exit !== 78) return;
+  const path = lastRefusalPath(stateDir);
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFileAtomic(path, JSON.stringify({ ts: Date.now(), code: error.code, message: error.message }));
+  } catch {
+    // a read-only state directory is reported by the start itself
+  }
+}
+
+export async function removeRuntimeFiles(stateDir: string): Promise<void> {
+  await Promise.all([rm(runtimeInfoPath(stateDir), { force: true }), rm(runtimeTokenPath(stateDir), { force: true })]);
+}

@@ -1,0 +1,127 @@
+import { randomUUID } from "node:crypto";
+import { type CliClient, type CliContext, type CliValues, defineCommand, type JsonObject, SvcError } from "svc/sdk";
+
+interface FinalPayload {
+  status: string;
+  result?: { payloads?: Array<{ text?: string }>; meta?: JsonObject };
+}
+
+export default defineCommand({
+  path: ["agent"],
+  summary: "Ask an agent and wait for the answer",
+  details:
+    "Sends one message to the running gateway. Without --session-key the main session of the agent is used, so the conversation goes on.",
+  examples: [
+    ["Ask the default agent", 'svc agent --message "Where is the router?"'],
+    ["In a session of its own", 'svc agent -m "Plan the week" --session-key planning'],
+  ],
+  options: {
+    message: { kind: "string", short: "m", description: "What to say", placeholder: "text" },
+    agent: { kind: "string", description: "Agent id", placeholder: "id" },
+    "session-key": { kind: "string", description: "Session to talk in", placeholder: "key" },
+    thinking: { kind: "string", description: "How much the model thinks first", choices: ["off", "minimal", "low", "medium", "high"] },
+    model: { kind: "string", description: "provider/model, a bare id or an alias; for this run only", placeholder: "model" },
+    timeout: {
+      kind: "integer",
+      description: "Longest duration of the run in seconds; 0 = no limit",
+      min: 0,
+      max: 86_400,
+      placeholder: "s",
+    },
+    json: { kind: "flag", description: "Print the final answer as one JSON document" },
+  },
+  rpc: true,
+  async run(cli, values) {
+    const message = text(values.message);
+    if (message === undefined || message.trim() === "") throw new SvcError("usage", { message: "agent: --message is required" });
+    const client = await cli.connect();
+    try {
+      return await ask(cli, client, toParams(values, message));
+    } finally {
+      await client.close();
+    }
+  },
+});
+
+async function ask(cli: CliContext, client: CliClient, params: JsonObject): Promise<number> {
+  const progress = showProgress(cli, client, String(params.idempotencyKey));
+  const leave = stopOnSignal(cli, client);
+  try {
+    const final = await client.request<FinalPayload>("agent", params, { onAccepted: leave.accepted });
+    progress.end();
+    if (cli.json) cli.stdout.json(final);
+    else if (!progress.wroteText) cli.stdout.line(answerOf(final));
+    return 0;
+  } catch (error) {
+    progress.end();
+    throw error;
+  } finally {
+    leave.end();
+  }
+}
+
+/** Ctrl-C stops the run too: nobody would read its answer. */
+function stopOnSignal(cli: CliContext, client: CliClient): { accepted(payload: JsonObject): void; end(): void } {
+  let run: JsonObject | undefined;
+  const stop = () => {
+    if (run) client.request("chat.abort", { sessionKey: run.sessionKey, runId: run.runId }).catch(() => undefined);
+  };
+  cli.signal.addEventListener("abort", stop, { once: true });
+  return {
+    accepted: (payload) => {
+      run = payload;
+    },
+    end: () => cli.signal.removeEventListener("abort", stop),
+  };
+}
+
+/** On a terminal the answer appears while it is written, tool calls as a dim line; elsewhere nothing but the final text. */
+function showProgress(cli: CliContext, client: CliClient, runId: string): { readonly wroteText: boolean; end(): void } {
+  let wrote = false;
+  let item: unknown;
+  const live = cli.stdout.isTTY && !cli.json;
+  const off = client.on("agent", (payload) => {
+    if (payload.runId !== runId || !live) return;
+    const data = payload.data as JsonObject;
+    if (payload.stream === "item" && data.phase === "start" && cli.stderr.isTTY)
+      cli.stderr.line(cli.color.dim(`· ${data.title ?? data.name}`));
+    if (payload.stream !== "assistant" || typeof data.delta !== "string") return;
+    if (wrote && data.itemId !== item) cli.stdout.write("\n\n");
+    item = data.itemId;
+    wrote = true;
+    cli.stdout.write(data.delta);
+  });
+  return {
+    get wroteText() {
+      return wrote;
+    },
+    end() {
+      off();
+      if (wrote) cli.stdout.line();
+    },
+  };
+}
+
+function toParams(values: CliValues, message: string): JsonObject {
+  const params = {
+    message,
+    idempotencyKey: randomUUID(),
+    agentId: values.agent,
+    sessionKey: values["session-key"],
+    thinking: values.thinking,
+    model: values.model,
+    timeout: values.timeout,
+  };
+  return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
+}
+
+function answerOf(final: FinalPayload): string {
+  return (final.result?.payloads ?? [])
+    .map((p) => p.text ?? "")
+    .filter((t) => t !== "")
+    .join("\n\n");
+}
+
+function text(value: CliValues[string]): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,186 @@
+import "../errors.ts";
+import { type CliClient, type CliContext, type CliValues, defineCommand, type JsonObject, SvcError } from "svc/sdk";
+
+const PAGE = 500;
+const MAX_TEXT_CHARS = 1_000_000;
+
+interface SessionInfo extends JsonObject {
+  key: string;
+  sessionId: string;
+  agentId: string;
+  updatedAt: number;
+  createdAt: number;
+  status?: string;
+  derivedTitle?: string;
+  label?: string;
+  totalTokens?: number;
+}
+
+interface Message extends JsonObject {
+  role: string;
+  content: Array<{ type: string; text?: string; name?: string }>;
+  timestamp: number;
+  toolName?: string;
+}
+
+const json = { kind: "flag", description: "One JSON document on stdout" } as const;
+const keyArgument = [{ name: "key", required: true }] as const;
+
+const list = defineCommand({
+  path: ["sessions", "list"],
+  summary: "List sessions, newest first",
+  options: {
+    agent: { kind: "string", description: "Only sessions of this agent", placeholder: "id" },
+    search: { kind: "string", description: "Part of key, label or title", placeholder: "text" },
+    limit: { kind: "integer", description: "At most this many (default 100)", min: 1, max: 1000, placeholder: "n" },
+    json,
+  },
+  rpc: true,
+  run: (cli, values) =>
+    withClient(cli, async (client) => {
+      const params = defined({ agentId: values.agent, search: values.search, limit: values.limit });
+      const answer = await client.request<{ sessions: SessionInfo[]; totalCount: number }>("sessions.list", params);
+      if (cli.json) cli.stdout.json(answer);
+      else if (answer.sessions.length === 0) cli.stdout.line("No sessions yet.");
+      else printList(cli, answer);
+      return 0;
+    }),
+});
+
+const show = defineCommand({
+  path: ["sessions", "show"],
+  summary: "Show the messages of a session",
+  positionals: keyArgument,
+  options: { limit: { kind: "integer", description: "Newest messages (default 50)", min: 1, max: 1000, placeholder: "n" }, json },
+  rpc: true,
+  run: (cli, values, [key]) =>
+    withClient(cli, async (client) => {
+      const params = { sessionKey: required(key), limit: number(values.limit) ?? 50 };
+      const answer = await client.request<{ sessionInfo: SessionInfo | null; messages: Message[] }>("chat.history", params);
+      if (!answer.sessionInfo) throw new SvcError("unknown-session", { key: required(key) });
+      if (cli.json) cli.stdout.json(answer);
+      else for (const message of answer.messages) printMessage(cli, message);
+      return 0;
+    }),
+});
+
+const reset = defineCommand({
+  path: ["sessions", "reset"],
+  summary: "Begin a new transcript in a session",
+  positionals: keyArgument,
+  options: { json },
+  rpc: true,
+  run: (cli, _values, [key]) =>
+    withClient(cli, async (client) => {
+      const answer = await client.request<{ key: string }>("sessions.reset", { key: required(key) });
+      if (cli.json) cli.stdout.json(answer);
+      else cli.stdout.line(`${answer.key}: new transcript.`);
+      return 0;
+    }),
+});
+
+const remove = defineCommand({
+  path: ["sessions", "delete"],
+  summary: "Delete a session",
+  positionals: keyArgument,
+  options: { "keep-transcript": { kind: "flag", description: "Keep the stored messages" }, json },
+  rpc: true,
+  run: (cli, values, [key]) =>
+    withClient(cli, async (client) => {
+      const params = { key: required(key), deleteTranscript: values["keep-transcript"] !== true };
+      const answer = await client.request<{ key: string; deleted: boolean }>("sessions.delete", params);
+      if (cli.json) cli.stdout.json(answer);
+      else cli.stdout.line(answer.deleted ? `${answer.key}: deleted.` : `${answer.key}: no such session.`);
+      return answer.deleted ? 0 : 1;
+    }),
+});
+
+const exportLines = defineCommand({
+  path: ["sessions", "export"],
+  summary: "Write a session as JSON lines",
+  details: "The first line describes the session, each further line is one message, oldest first.",
+  examples: [["Into a file", "svc sessions export main > main.jsonl"]],
+  positionals: keyArgument,
+  rpc: true,
+  run: (cli, _values, [key]) =>
+    withClient(cli, async (client) => {
+      const { session, messages } = await readAll(client, required(key));
+      const { key: sessionKey, agentId, createdAt } = session;
+      const header = { type: "session", version: 1, id: session.sessionId, key: sessionKey, agentId, createdAt };
+      cli.stdout.line(JSON.stringify(header));
+      for (const message of messages) cli.stdout.line(JSON.stringify({ type: "message", ...message }));
+      return 0;
+    }),
+});
+
+export default [list, show, reset, remove, exportLines];
+
+async function withClient(cli: CliContext, work: (client: CliClient) => Promise<number>): Promise<number> {
+  const client = await cli.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/** Page by page from the newest; what arrives meanwhile is not part of the copy. */
+async function readAll(client: CliClient, sessionKey: string): Promise<{ session: SessionInfo; messages: Message[] }> {
+  const pages: Message[][] = [];
+  let offset: number | undefined = 0;
+  let session: SessionInfo | null = null;
+  while (offset !== undefined) {
+    const params: JsonObject = { sessionKey, limit: PAGE, offset, maxChars: MAX_TEXT_CHARS };
+    const page: { sessionInfo: SessionInfo | null; messages: Message[]; nextOffset?: number } = await client.request(
+      "chat.history",
+      params,
+    );
+    session ??= page.sessionInfo;
+    pages.unshift(page.messages);
+    offset = page.nextOffset;
+  }
+  if (!session) throw new SvcError("unknown-session", { key: sessionKey });
+  return { session, messages: pages.flat() };
+}
+
+function printList(cli: CliContext, { sessions, totalCount }: { sessions: SessionInfo[]; totalCount: number }): void {
+  const keyWidth = Math.max(...sessions.map((s) => s.key.length), 3);
+  cli.stdout.line(
+    cli.color.bold(`${"KEY".padEnd(keyWidth)}  ${"STATE".padEnd(11)}  ${"UPDATED".padEnd(16)}  ${"TOKENS".padStart(8)}  TITLE`),
+  );
+  for (const s of sessions) {
+    const title = s.label ?? s.derivedTitle ?? "";
+    const tokens = String(s.totalTokens ?? 0).padStart(8);
+    cli.stdout.line(`${s.key.padEnd(keyWidth)}  ${(s.status ?? "-").padEnd(11)}  ${localTime(s.updatedAt)}  ${tokens}  ${title}`);
+  }
+  if (sessions.length < totalCount) cli.stdout.line(cli.color.dim(`${sessions.length} of ${totalCount}`));
+}
+
+function printMessage(cli: CliContext, message: Message): void {
+  const who = message.role === "toolResult" ? `tool ${message.toolName ?? ""}` : message.role;
+  cli.stdout.line(cli.color.dim(`${localTime(message.timestamp)}  ${who}`));
+  for (const block of message.content) {
+    if (block.type === "text") cli.stdout.line(block.text ?? "");
+    else cli.stdout.line(cli.color.dim(`[${block.type}${block.name ? ` ${block.name}` : ""}]`));
+  }
+  cli.stdout.line();
+}
+
+function localTime(ms: number): string {
+  const d = new Date(ms);
+  const two = (n: number) => String(n).padStart(2, "0");
+  return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())} ${two(d.getHours())}:${two(d.getMinutes())}`;
+}
+
+function required(key: string | undefined): string {
+  if (!key) throw new SvcError("usage", { message: "sessions: a session key is required" });
+  return key;
+}
+
+function number(value: CliValues[string]): number | undefined {
+  return typeof value === "number" ? value : undefined;
+}
+
+function defined(values: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(values).filter(([, v]) => v !== undefined));
+}

@@ -1,0 +1,236 @@
+import { ModelError, type RunEvent, type RunRow, SvcError } from "svc/sdk";
+import { describe, expect, test } from "vitest";
+import "../errors.ts";
+import { noUsage } from "../models/turn.ts";
+import { toImages } from "./attachments.ts";
+import { isResetMessage, isStopMessage, splitReset } from "./commands.ts";
+import { EventLog } from "./event-log.ts";
+import { RunFailure, toRunFailure } from "./failure.ts";
+import { failureError, outcomeOf, statesOf, successPayload } from "./outcome.ts";
+import { systemParts } from "./prompt.ts";
+
+describe("the event log", () => {
+  function event(seq: number, stream: RunEvent["stream"], data: RunEvent["data"]): RunEvent {
+    return { runId: "r", seq, stream, ts: seq, sessionKey: "k", agentId: "a", sessionId: "s", data };
+  }
+  const delta = (seq: number, text: string, add: string, itemId = "i") => event(seq, "assistant", { text, delta: add, itemId });
+
+  async function all(log: EventLog): Promise<RunEvent[]> {
+    const out: RunEvent[] = [];
+    for await (const e of log.read()) out.push(e);
+    return out;
+  }
+
+  test("a reader that was there gets every delta", async () => {
+    const log = new EventLog();
+    const reading = all(log);
+    await Promise.resolve();
+    log.push(event(1, "lifecycle", { phase: "start" }));
+    log.push(delta(2, "a", "a"));
+    log.push(delta(3, "ab", "b"));
+    log.end();
+
+    expect((await reading).map((e) => e.seq)).toEqual([1, 2, 3]);
+  });
+
+  test("a reader that comes late gets everything, each message in one piece", async () => {
+    const log = new EventLog();
+    log.push(event(1, "lifecycle", { phase: "start" }));
+    for (const [i, text] of ["a", "ab", "abc"].entries()) log.push(delta(i + 2, text, text.at(-1) ?? ""));
+    log.push(delta(5, "x", "x", "other"));
+    log.end();
+
+    expect((await all(log)).map((e) => [e.seq, e.data.text, e.data.delta])).toEqual([
+      [1, undefined, undefined],
+      [4, "abc", "abc"],
+      [5, "x", "x"],
+    ]);
+  });
+
+  test("a slow reader holds a bounded number of events and loses no text", async () => {
+    const log = new EventLog();
+    const reader = log.read();
+    log.push(event(1, "lifecycle", { phase: "start" }));
+    await reader.next();
+    let text = "";
+    for (let i = 0; i < 5_000; i++) {
+      text += "x";
+      log.push(delta(i + 2, text, "x"));
+    }
+    log.end();
+
+    const rest: RunEvent[] = [];
+    for await (const e of reader) rest.push(e);
+    expect(rest.length).toBeLessThan(300);
+    expect(rest.map((e) => e.data.delta).join("")).toBe(text);
+    expect(rest.at(-1)?.data.text).toBe(text);
+  });
+
+  test("nothing follows the end", async () => {
+    const log = new EventLog();
+    log.end();
+    log.push(event(1, "lifecycle", {}));
+    expect(await all(log)).toEqual([]);
+  });
+});
+
+describe("outcomes", () => {
+  const base = { text: "hi", texts: ["hi"], toolCalls: [], usage: noUsage, stopReason: "stop", durationMs: 5 };
+  const row: RunRow = {
+    runId: "r",
+    sessionKey: "agent:main:main",
+    sessionId: "s",
+    agentId: "main",
+    state: "ok",
+    trigger: "user",
+    bootId: "b",
+    createdAt: 1,
+    startedAt: 2,
+    endedAt: 7,
+    outcome: { ...base, status: "ok", provider: "p", model: "m" },
+  };
+
+  test("a stored success repeats its payload", () => {
+    const outcome = outcomeOf(row);
+    expect(successPayload({ runId: "r", sessionId: "s", outcome })).toEqual({
+      runId: "r",
+      status: "ok",
+      summary: "completed",
+      result: {
+        payloads: [{ text: "hi", mediaUrl: null }],
+        meta: { durationMs: 5, stopReason: "stop", agentMeta: { sessionId: "s", provider: "p", model: "m", usage: noUsage } },
+      },
+    });
+  });
+
+  test("a failure carries payload and error of the same text", () => {
+    const error = failureError("r", { ...base, status: "error", code: "EMPTY_RESPONSE", error: "nothing came", stopReason: "error" });
+    expect(error).toMatchObject({
+      message: "nothing came",
+      details: { code: "EMPTY_RESPONSE" },
+      payload: { runId: "r", status: "error", summary: "nothing came" },
+      spec: { rpc: "UNAVAILABLE" },
+    });
+    expect(error.payload).not.toHaveProperty("stopReason");
+  });
+
+  test.each([
+    ["rpc", "ABORTED"],
+    ["superseded", "ABORTED"],
+    ["timeout", "TIMEOUT"],
+  ])("a run that ended by %s says so", (stopReason, code) => {
+    const error = failureError("r", { ...base, status: "error", code, error: "x", stopReason });
+    expect(error.payload).toMatchObject({ stopReason });
+    expect(error.details).toEqual({ code });
+  });
+
+  test.each(["queued", "running", "interrupted"] as const)("a row left %s was interrupted", (state) => {
+    const { outcome: _, ...left } = { ...row, state };
+    expect(outcomeOf(left)).toMatchObject({ status: "error", code: "INTERRUPTED", stopReason: "interrupted", startedAt: 2 });
+  });
+
+  test.each([
+    [{ status: "ok" as const }, { run: "ok", session: "done" }],
+    [
+      { code: "ABORTED", stopReason: "rpc" },
+      { run: "aborted", session: "killed" },
+    ],
+    [
+      { code: "TIMEOUT", stopReason: "timeout" },
+      { run: "timeout", session: "timeout" },
+    ],
+    [
+      { code: "TIMEOUT", stopReason: "error" },
+      { run: "error", session: "failed" },
+    ],
+    [
+      { code: "INTERRUPTED", stopReason: "shutdown" },
+      { run: "interrupted", session: "interrupted" },
+    ],
+    [
+      { code: "AUTH", stopReason: "error" },
+      { run: "error", session: "failed" },
+    ],
+  ])("states of %j", (outcome, states) => {
+    expect(statesOf({ ...base, status: "error", ...outcome })).toEqual(states);
+  });
+});
+
+describe("failures", () => {
+  test("a model fault keeps its class, status and model", () => {
+    const failure = toRunFailure(new ModelError("rate_limit", "slow down", { status: 429 }), { provider: "p", model: "m" });
+    expect(failure).toMatchObject({
+      code: "RATE_LIMIT",
+      kind: "rate_limit",
+      message: "slow down",
+      detail: { provider: "p", model: "m", failoverReason: "rate_limit", httpStatus: "429" },
+    });
+  });
+
+  test.each([
+    [new SvcError("invalid-model", { model: "x" }), "INVALID_MODEL"],
+    [new SvcError("storage-unavailable", { message: "disk full" }), "STORAGE"],
+    [new RunFailure("EMPTY_RESPONSE", "nothing"), "EMPTY_RESPONSE"],
+    [new Error("bug"), "INTERNAL"],
+    ["text", "INTERNAL"],
+  ])("%s becomes %s", (error, code) => {
+    expect(toRunFailure(error).code).toBe(code);
+  });
+});
+
+describe("commands in a message", () => {
+  test.each([
+    ["/new", { reason: "new", rest: "" }],
+    ["/reset", { reason: "reset", rest: "" }],
+    ["/new  plan the week", { reason: "new", rest: "plan the week" }],
+    ["/newer", undefined],
+    [" /new", undefined],
+    ["say /new", undefined],
+  ])("%j", (message, expected) => {
+    expect(splitReset(message)).toEqual(expected);
+    expect(isResetMessage(message)).toBe(expected !== undefined);
+  });
+
+  test("/stop stands alone", () => {
+    expect([isStopMessage("/stop"), isStopMessage("/stop\n"), isStopMessage("/stop it")]).toEqual([true, true, false]);
+  });
+});
+
+describe("attachments", () => {
+  const png = { type: "image", mimeType: "image/png", content: "aGk=" };
+
+  test("pictures pass, also as a data URL", () => {
+    expect(toImages([png, { ...png, mimeType: "IMAGE/PNG", content: "data:image/png;base64,aGk=" }])).toEqual([
+      { type: "image", mimeType: "image/png", data: "aGk=" },
+      { type: "image", mimeType: "image/png", data: "aGk=" },
+    ]);
+    expect(toImages(undefined)).toEqual([]);
+  });
+
+  test.each([
+    [{ ...png, mimeType: "application/pdf" }, "application/pdf"],
+    [{ ...png, content: "not base64!" }, "base64"],
+    [{ ...png, content: "" }, "base64"],
+    [{ ...png, content: "A".repeat(8_388_612) }, "larger"],
+  ])("what is no picture is refused", (bad, reason) => {
+    expect(() => toImages([png, bad])).toThrow(new RegExp(`attachment 1: .*${reason}`));
+  });
+});
+
+describe("the system prompt", () => {
+  const agent = { id: "main", isDefault: true, workspace: "/w", models: [], identity: { name: "Ada" } };
+
+  test("invites to search and to cite only where there is a memory", () => {
+    const system = systemParts(agent, { files: "# Workspace files", citations: "invite", hasMemory: true }).join("\n");
+    expect(system).toContain("You are Ada,");
+    expect(system).toContain("memory_search");
+    expect(system).toContain("Source: <path#Lstart-Lend>");
+    expect(systemParts(agent, { files: "", citations: "invite", hasMemory: false })).toHaveLength(1);
+  });
+
+  test("hides places when citations are off", () => {
+    const system = systemParts(agent, { files: "", citations: "hide", hasMemory: true }).join("\n");
+    expect(system).toContain("Do not mention file paths");
+    expect(system).not.toContain("Source:");
+  });
+});

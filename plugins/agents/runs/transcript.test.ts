@@ -1,0 +1,149 @@
+import type { MessageBlock, MessageRow, ModelMessage } from "svc/sdk";
+import { describe, expect, test } from "vitest";
+import { missingTurns } from "./given-history.ts";
+import { dropOlderHalf, fitMessages, orderByRun, toModelMessages } from "./transcript.ts";
+
+let seq = 0;
+
+function row(role: MessageRow["role"], text: string, more: Partial<MessageRow> = {}): MessageRow {
+  seq += 1;
+  return { id: `m${seq}`, seq, sessionId: "s", ts: seq, role, content: text === "" ? [] : [{ type: "text", text }], ...more };
+}
+
+function calling(id: string, runId: string, text = ""): MessageRow {
+  const call: MessageBlock = { type: "toolCall", id, name: "find", arguments: { q: id } };
+  return { ...row("assistant", text, { runId }), content: [...(text === "" ? [] : [{ type: "text" as const, text }]), call] };
+}
+
+function result(id: string, runId: string, text: string): MessageRow {
+  return row("toolResult", text, { runId, toolCallId: id, toolName: "find" });
+}
+
+function texts(rows: readonly MessageRow[]): string {
+  return rows.map((r) => (r.content[0]?.type === "text" ? r.content[0].text : r.role)).join(" ");
+}
+
+describe("order", () => {
+  test("a message that waited stands behind the answer it waited for", () => {
+    const rows = [row("user", "u1", { runId: "1" }), row("user", "u2", { runId: "2" }), row("assistant", "a1", { runId: "1" })];
+    expect(texts(orderByRun(rows, "2", new Set()))).toBe("u1 a1 u2");
+  });
+
+  test("messages that still wait are left out of the run before them", () => {
+    const rows = [row("user", "u1", { runId: "1" }), row("user", "u2", { runId: "2" }), row("user", "u3", { runId: "3" })];
+    expect(texts(orderByRun(rows, "1", new Set(["2", "3"])))).toBe("u1");
+  });
+
+  test("notes without a run keep their place", () => {
+    const rows = [
+      row("user", "u1", { runId: "1" }),
+      row("assistant", "note"),
+      row("assistant", "a1", { runId: "1" }),
+      row("user", "u2", { runId: "2" }),
+    ];
+    expect(texts(orderByRun(rows, "2", new Set()))).toBe("u1 a1 note u2");
+  });
+});
+
+describe("messages for a vendor", () => {
+  test("a result stands right behind its call", () => {
+    const rows = [row("user", "q", { runId: "1" }), calling("t1", "1"), result("t1", "1", "hit"), row("assistant", "done", { runId: "1" })];
+    expect(toModelMessages(rows, "2")).toEqual([
+      { role: "user", content: [{ type: "text", text: "q" }] },
+      { role: "assistant", text: "", toolCalls: [{ id: "t1", name: "find", args: { q: "t1" } }] },
+      { role: "tool", toolCallId: "t1", name: "find", text: "hit" },
+      { role: "assistant", text: "done", toolCalls: [] },
+    ]);
+  });
+
+  test("a call without a result gets one that says so, a result without a call is dropped", () => {
+    const messages = toModelMessages([calling("t1", "1"), result("t9", "1", "stray"), row("user", "next", { runId: "2" })], "2");
+    expect(messages.map((m) => m.role)).toEqual(["assistant", "tool", "user"]);
+    expect(messages[1]).toMatchObject({ toolCallId: "t1", isError: true });
+  });
+
+  test("call ids that a vendor uses again belong to the nearest result", () => {
+    const rows = [calling("c0", "1"), result("c0", "1", "first"), calling("c0", "1"), result("c0", "1", "second")];
+    const tools = toModelMessages(rows, "2").filter((m) => m.role === "tool");
+    expect(tools.map((t) => t.text)).toEqual(["first", "second"]);
+  });
+
+  test("pictures go out with their own turn only", () => {
+    const image: MessageBlock = { type: "image", mimeType: "image/png", data: "AAAA" };
+    const rows = [
+      { ...row("user", "", { runId: "1" }), content: [image] },
+      { ...row("user", "", { runId: "2" }), content: [image] },
+    ];
+    expect(toModelMessages(rows, "2").map((m) => (m.role === "user" ? m.content[0] : m))).toEqual([
+      { type: "text", text: "[image]" },
+      image,
+    ]);
+  });
+
+  test("an answer without text is left out", () => {
+    expect(toModelMessages([row("assistant", "", { runId: "1" })], "2")).toEqual([]);
+  });
+});
+
+describe("length", () => {
+  const user = (text: string): ModelMessage => ({ role: "user", content: [{ type: "text", text }] });
+  const said = (text: string): ModelMessage => ({ role: "assistant", text, toolCalls: [] });
+
+  test("the newest turns that fit are kept, beginning at a user message", () => {
+    const messages = [user("1234"), said("1234"), user("1234"), said("1234")];
+    expect(fitMessages(messages, 16)).toHaveLength(4);
+    expect(fitMessages(messages, 15)).toEqual(messages.slice(2));
+    expect(fitMessages(messages, 1)).toEqual(messages.slice(2));
+  });
+
+  test("the older half goes at a user message, the present turn stays", () => {
+    const messages = [user("a"), said("b"), user("c"), said("d"), user("e")];
+    expect(dropOlderHalf(messages)).toEqual(messages.slice(4));
+    expect(dropOlderHalf([user("a"), said("b")])).toBeUndefined();
+  });
+});
+
+describe("a history that the caller sent", () => {
+  const said = (role: "user" | "assistant", text: string) => ({ role, content: [{ type: "text" as const, text }] });
+
+  test("turns that the session holds are not stored twice", () => {
+    const rows = [row("user", "hi", { runId: "1" }), row("assistant", "hello", { runId: "1" })];
+    expect(missingTurns([said("user", "hi"), said("assistant", "hello")], rows)).toEqual([]);
+  });
+
+  test("a new session takes all of it", () => {
+    const given = [said("user", "hi"), said("assistant", "hello")];
+    expect(missingTurns(given, [])).toEqual(given);
+  });
+
+  test("the agent's own tool calls are invisible to the caller", () => {
+    const rows = [
+      row("user", "q", { runId: "1" }),
+      calling("t1", "1", "Let me look."),
+      result("t1", "1", "hit"),
+      row("assistant", "Found.", { runId: "1" }),
+    ];
+    expect(missingTurns([said("user", "q"), said("assistant", "Let me look.\n\nFound.")], rows)).toEqual([]);
+    expect(missingTurns([said("user", "q"), said("assistant", "Found.")], rows)).toEqual([]);
+  });
+
+  test("what follows the first unknown turn is new", () => {
+    const rows = [row("user", "a"), row("assistant", "b"), row("user", "c")];
+    const given = [said("user", "a"), said("assistant", "other"), said("user", "c")];
+    expect(missingTurns(given, rows)).toEqual(given.slice(1));
+  });
+
+  test("a shortened history is found further on", () => {
+    const rows = [row("user", "a"), row("assistant", "b"), row("user", "c"), row("assistant", "d")];
+    expect(missingTurns([said("user", "c"), said("assistant", "d")], rows)).toEqual([]);
+  });
+
+  test("client tool calls and their results are matched by id", () => {
+    const given = [
+      { role: "assistant" as const, content: [{ type: "toolCall" as const, id: "t1", name: "find", arguments: {} }] },
+      { role: "toolResult" as const, content: [{ type: "text" as const, text: "hit" }], toolCallId: "t1" },
+      { role: "toolResult" as const, content: [{ type: "text" as const, text: "other" }], toolCallId: "t2" },
+    ];
+    expect(missingTurns(given, [calling("t1", "1"), result("t1", "1", "hit")])).toEqual(given.slice(2));
+  });
+});

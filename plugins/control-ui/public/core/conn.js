@@ -1,0 +1,162 @@
+import { createClient } from "svc/sdk/client";
+import { base, buildId, kept, newId, ofTab, socketUrl, takeToken } from "./env.js";
+import { connection, hasNewBuild, health, hello, isRestarting, lastOnlineAt } from "./store.js";
+
+/** @typedef {import("svc/sdk/client").ClientError} ClientError */
+
+const scopes = ["operator.admin", "operator.read", "operator.write", "operator.approvals", "operator.pairing"];
+const caps = ["tool-events", "session-scoped-events"];
+
+/** @type {string | undefined} */
+let password;
+
+/** @type {Set<() => void>} */
+const onlineListeners = new Set();
+
+const client = createClient({
+  url: socketUrl,
+  auth: readAuth,
+  client: {
+    id: "svc-control-ui",
+    version: buildId || "unknown",
+    platform: navigator.platform || "web",
+    mode: "ui",
+    buildId,
+    instanceId: instanceId(),
+    timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  },
+  scopes,
+  caps,
+  locale: navigator.language,
+  onState: stateChanged,
+});
+
+/** Starts connecting and keeps at it: also when the network or the tab comes back, and when an address hands over a token. */
+export function startConnection() {
+  adoptToken();
+  addEventListener("hashchange", () => adoptToken() && tryNow());
+  addEventListener("online", tryNow);
+  document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && tryNow());
+  client.on("health", (payload) => {
+    health.value = payload;
+  });
+  client.on("shutdown", () => {
+    isRestarting.value = true;
+  });
+  client.onGap(({ cause, health: fresh }) => {
+    if (fresh) health.value = /** @type {import("./store.js").Health} */ (fresh);
+    // After a reconnect the listeners have run already, see stateChanged.
+    if (cause === "gap") tellOnline();
+  });
+  dial();
+}
+
+/** Tries at once instead of at the end of the wait. */
+export function tryNow() {
+  if (connection.value.state === "waiting" || connection.value.state === "closed") dial();
+}
+
+/** @param {{ token?: string, password?: string }} secret */
+export function signIn(secret) {
+  if (secret.token) ofTab.set("token", secret.token);
+  password = secret.password;
+  dial();
+}
+
+export function signOut() {
+  ofTab.remove("token");
+  password = undefined;
+  void client.close();
+}
+
+/**
+ * One request over the connection.
+ * @param {string} method
+ * @param {Record<string, unknown>} [params]
+ * @param {import("svc/sdk/client").RequestOptions} [options]
+ * @returns {Promise<any>}
+ * @throws {ClientError}
+ */
+export function request(method, params = {}, options = {}) {
+  return client.request(/** @type {any} */ (method), /** @type {any} */ (params), options);
+}
+
+/**
+ * Events of one name.
+ * @param {string} event
+ * @param {(payload: any) => void} listener
+ */
+export function onEvent(event, listener) {
+  return client.on(event, listener);
+}
+
+/**
+ * Called now if connected, on each new connection, and after lost events: read again what may have changed.
+ * @param {() => void} listener
+ */
+export function onOnline(listener) {
+  onlineListeners.add(listener);
+  if (connection.value.state === "connected") listener();
+  return () => onlineListeners.delete(listener);
+}
+
+function dial() {
+  // How it ends arrives as a state.
+  client.connect().catch(() => undefined);
+}
+
+/** @param {import("./store.js").ClientState} state */
+function stateChanged(state) {
+  if (connection.value.state === "connected") lastOnlineAt.value = Date.now();
+  connection.value = state;
+  if (state.state === "refused" && /^AUTH_(TOKEN|PASSWORD)_MISMATCH$/.test(String(state.error.details?.code))) {
+    // A refused secret is not tried again by a reload: failures are counted by the gateway.
+    ofTab.remove("token");
+    password = undefined;
+  }
+  if (state.state !== "connected") return;
+  hello.value = state.hello;
+  health.value = state.hello.snapshot.health;
+  isRestarting.value = false;
+  tellOnline();
+  void compareBuild();
+}
+
+function tellOnline() {
+  for (const listener of [...onlineListeners]) listener();
+}
+
+function readAuth() {
+  const token = ofTab.get("token");
+  if (password) return { password };
+  return token ? { token } : undefined;
+}
+
+function adoptToken() {
+  const token = takeToken();
+  if (!token) return false;
+  ofTab.set("token", token);
+  password = undefined;
+  if (connection.value.state === "refused") dial();
+  return true;
+}
+
+/** After a restart the gateway may serve another page than this one. Failing to ask changes nothing. */
+async function compareBuild() {
+  const auth = readAuth();
+  const secret = auth?.token ?? auth?.password;
+  const headers = secret ? { Authorization: `Bearer ${secret}` } : undefined;
+  const answer = await fetch(`${base}control-ui-config.json`, { ...(headers ? { headers } : {}), cache: "no-cache" }).catch(() => undefined);
+  if (!answer?.ok) return;
+  const config = await answer.json().catch(() => undefined);
+  const served = config?.serverBuildId;
+  if (typeof served === "string" && buildId) hasNewBuild.value = served !== buildId;
+}
+
+function instanceId() {
+  const known = kept.get("instance");
+  if (known) return known;
+  const made = newId();
+  kept.set("instance", made);
+  return made;
+}

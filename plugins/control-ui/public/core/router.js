@@ -1,0 +1,76 @@
+import { signal } from "@preact/signals";
+
+/**
+ * Everything worth sharing is in the hash, so any base path and any proxy will do.
+ *
+ * @typedef {{ view: string, rest: string, params: Record<string, string> }} Route
+ */
+
+/**
+ * `#/chat/agent%3Amain%3Amain?m=3` → view `chat`, rest `agent:main:main`, params `{m: "3"}`. Pure.
+ * @param {string} hash
+ * @returns {Route}
+ */
+export function parseRoute(hash) {
+  const text = hash.replace(/^#\/?/, "");
+  const cut = text.indexOf("?");
+  const path = cut < 0 ? text : text.slice(0, cut);
+  const params = Object.fromEntries(new URLSearchParams(cut < 0 ? "" : text.slice(cut + 1)));
+  const slash = path.indexOf("/");
+  const view = slash < 0 ? path : path.slice(0, slash);
+  return { view, rest: slash < 0 ? "" : decode(path.slice(slash + 1)), params };
+}
+
+/**
+ * @param {string} view
+ * @param {string} [rest]
+ * @param {Record<string, string | undefined>} [params] undefined ones are left out
+ */
+export function formatRoute(view, rest = "", params = {}) {
+  const query = new URLSearchParams(Object.entries(params).flatMap(([k, v]) => (v === undefined ? [] : [[k, v]]))).toString();
+  const path = rest === "" ? "" : `/${rest.split("/").map(encodeURIComponent).join("/")}`;
+  return `#/${view}${path}${query === "" ? "" : `?${query}`}`;
+}
+
+/** @param {string} key */
+export function chatAddress(key) {
+  return formatRoute("chat", key);
+}
+
+/** @param {{ path: string, from?: number | undefined, to?: number | undefined }} place @param {string} [agentId] */
+export function fileAddress({ path, from, to }, agentId) {
+  const lines = from === undefined ? undefined : to === undefined || to === from ? String(from) : `${from}-${to}`;
+  return formatRoute("memory", `file/${path}`, { l: lines, a: agentId });
+}
+
+export const route = signal(/** @type {Route} */ ({ view: "", rest: "", params: {} }));
+
+/** @param {string} address */
+export function go(address) {
+  if (location.hash === address) return;
+  location.hash = address;
+}
+
+/** Like `go`, without a step back in the history. @param {string} address */
+export function replace(address) {
+  history.replaceState(history.state, "", address);
+  read();
+}
+
+export function startRouter() {
+  addEventListener("hashchange", read);
+  read();
+}
+
+function read() {
+  route.value = parseRoute(location.hash);
+}
+
+/** @param {string} text */
+function decode(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,51 @@
+import { computed, signal } from "@preact/signals";
+
+/**
+ * Facts that more than one view reads. Events and answers write here, components only read.
+ *
+ * @typedef {import("svc/sdk/client").ClientState} ClientState
+ * @typedef {Extract<ClientState, {state: "connected"}>["hello"]} Hello
+ * @typedef {{ id: string, name?: string, version?: string, state: string, enabled?: boolean, error?: string, origin?: string }} PluginInfo
+ * @typedef {{ id: string, name?: string, provider: string, available?: boolean, unavailableReason?: string }} ModelInfo
+ * @typedef {{ files?: number, chunks?: number, dirty?: boolean, syncing?: boolean, workspace?: string, lastError?: string, provider?: string,
+ *   custom?: { searchMode?: string }, fileList?: Array<{ path: string, mtime: number }> }} MemoryStatus
+ * @typedef {{ ok?: boolean, ts?: number, uptimeMs?: number, version?: string, defaultAgentId?: string, [part: string]: unknown }} Health
+ */
+
+export const connection = signal(/** @type {ClientState} */ ({ state: "closed" }));
+export const isOnline = computed(() => connection.value.state === "connected");
+/** Of the present or the last connection. */
+export const hello = signal(/** @type {Hello | undefined} */ (undefined));
+/** Epoch ms of the last moment with a connection; what is shown is as old as that. */
+export const lastOnlineAt = signal(0);
+/** The gateway announced that it stops. */
+export const isRestarting = signal(false);
+/** The gateway serves another build than the one in this tab. */
+export const hasNewBuild = signal(false);
+
+export const health = signal(/** @type {Health | undefined} */ (undefined));
+export const plugins = signal(/** @type {PluginInfo[] | undefined} */ (undefined));
+export const models = signal(/** @type {ModelInfo[] | undefined} */ (undefined));
+export const memory = signal(/** @type {MemoryStatus | undefined} */ (undefined));
+
+/** Why writing is not possible now, as a sentence; undefined when it is. */
+export const readOnlyReason = computed(() => {
+  if (!isOnline.value) return "Not connected to the gateway";
+  const scopes = hello.value?.auth.scopes ?? [];
+  return scopes.includes("operator.write") || scopes.includes("operator.admin") ? undefined : "This sign-in may only read";
+});
+
+/** Why resetting and deleting are not possible now; undefined when they are. */
+export const noAdminReason = computed(() => {
+  if (!isOnline.value) return "Not connected to the gateway";
+  return hello.value?.auth.scopes.includes("operator.admin") ? undefined : "This sign-in is not an administrator's";
+});
+
+export const mainSessionKey = computed(() => hello.value?.snapshot.sessionDefaults?.mainSessionKey ?? "agent:main:main");
+export const defaultAgentId = computed(() => hello.value?.snapshot.sessionDefaults?.defaultAgentId ?? "main");
+
+/** Name of the gateway's machine. */
+export const gatewayName = computed(() => String(hello.value?.snapshot.presence[0]?.host ?? location.host));
+
+/** Now, moved on once a second while the page is visible; for ages and countdowns. */
+export const now = signal(Date.now());

@@ -1,0 +1,62 @@
+import type { Tokenizer } from "../index-settings.ts";
+import { hasCjk } from "./cjk.ts";
+import { extractKeywords } from "./keywords.ts";
+
+/** One question to the index: an FTS5 expression and terms that need `LIKE`. `all`: everything must match; `any`: something. */
+export interface TermQuery {
+  mode: "all" | "any";
+  /** Quoted words joined by the operator; nothing of the user's text is outside quotes. */
+  match: string | undefined;
+  /** The words of `match`, each quoted, for counting. */
+  quoted: string[];
+  /** Plain terms, not yet escaped. */
+  like: string[];
+}
+
+export interface KeywordPlan {
+  strict: TermQuery | undefined;
+  loose: TermQuery | undefined;
+}
+
+/** A longer question is cut: terms, patterns and SQL stay small whatever comes in. */
+export const MAX_QUERY_CHARS = 4_096;
+const MAX_MATCH_TERMS = 64;
+const MAX_LIKE_TERMS = 32;
+const tokens = /[\p{L}\p{N}_]+/gu;
+const shortestTrigram = 3;
+
+/** The two steps of a keyword search: all words of the question, then any of its keywords. */
+export function planKeywords(query: string, tokenizer: Tokenizer): KeywordPlan {
+  const text = query.slice(0, MAX_QUERY_CHARS).normalize("NFC");
+  const all = [...new Map((text.match(tokens) ?? []).map((token) => [token.toLowerCase(), token])).values()];
+  const strict = termQuery("all", all, tokenizer);
+  const loose = termQuery("any", extractKeywords(text, tokenizer), tokenizer);
+  return { strict, loose: isSame(strict, loose) ? undefined : loose };
+}
+
+/** A pattern that finds `term` anywhere, with nothing in it special. Used with `ESCAPE '\'`. */
+export function likePattern(term: string): string {
+  return `%${term.replace(/[\\%_]/g, (c) => `\\${c}`)}%`;
+}
+
+function termQuery(mode: TermQuery["mode"], terms: readonly string[], tokenizer: Tokenizer): TermQuery | undefined {
+  const like = terms.filter((term) => needsLike(term, tokenizer)).slice(0, MAX_LIKE_TERMS);
+  const quoted = terms
+    .filter((term) => !needsLike(term, tokenizer) && /[\p{L}\p{N}]/u.test(term))
+    .slice(0, MAX_MATCH_TERMS)
+    .map((term) => `"${term}"`);
+  if (quoted.length === 0 && like.length === 0) return undefined;
+  return { mode, match: quoted.length > 0 ? quoted.join(mode === "all" ? " AND " : " OR ") : undefined, quoted, like };
+}
+
+/** `unicode61` keeps an unspaced run as one token; `trigram` knows nothing shorter than three characters. */
+function needsLike(term: string, tokenizer: Tokenizer): boolean {
+  return tokenizer === "trigram" ? [...term].length < shortestTrigram : hasCjk(term);
+}
+
+/** A single word asks the same thing both ways. */
+function isSame(a: TermQuery | undefined, b: TermQuery | undefined): boolean {
+  const count = (q: TermQuery | undefined) => (q ? q.quoted.length + q.like.length : 0);
+  if (count(a) !== 1 || count(b) !== 1) return false;
+  return `${a?.quoted[0]}${a?.like[0]}`.toLowerCase() === `${b?.quoted[0]}${b?.like[0]}`.toLowerCase();
+}

@@ -1,0 +1,110 @@
+import { isModelError, ModelError, type ModelFault } from "svc/sdk";
+import { scrub } from "./scrub.ts";
+import { retryAfterMs } from "./retry-after.ts";
+
+/** The parts of the vendor package's call error that we read; its address and request stay where they are. */
+interface CallError {
+  statusCode?: number;
+  responseHeaders?: Record<string, string>;
+  responseBody?: string;
+}
+
+interface VendorError {
+  message?: string;
+  type?: string;
+  code?: string;
+}
+
+const timeoutCodes = new Set(["ETIMEDOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT", "UND_ERR_CONNECT_TIMEOUT"]);
+const contextPattern =
+  /context[_ ](length|window|size)|maximum context|too many (input )?tokens|prompt is too long|input is too long|exceeds? the (model'?s )?(maximum|max|context)|reduce the length/i;
+
+/** Whatever a request or its stream failed with, as a `ModelError` without key, address or prompt. */
+export function toModelError(error: unknown, at: { provider: string; secrets: readonly string[]; now: number }): ModelError {
+  if (isModelError(error)) return error;
+  const say = (what: string, text?: string) => `provider "${at.provider}": ${what}${text ? `: ${scrub(text, at.secrets)}` : ""}`;
+  const call = error as CallError;
+  const status = typeof call?.statusCode === "number" ? call.statusCode : undefined;
+  if (status !== undefined && status >= 300) {
+    const vendor = readVendorError(call.responseBody);
+    const fault = faultOfStatus(status, vendor);
+    const wait = retryAfterMs(call.responseHeaders ?? {}, at.now);
+    return new ModelError(fault, say(`${meaning(fault, status)} (${status})`, vendor.message), { status, ...(wait === undefined ? {} : { retryAfterMs: wait }) });
+  }
+  const code = codeOf(error);
+  if (code !== undefined) {
+    return timeoutCodes.has(code) ? new ModelError("timeout", say("no answer in time", code)) : new ModelError("network", say("the connection failed", code));
+  }
+  if (isInStreamError(error)) return new ModelError(faultOfVendor(error) ?? "overloaded", say("it reported an error in mid-answer", error.message));
+  if (error instanceof Error && /^AI_(InvalidResponseData|JSONParse|TypeValidation|EmptyResponseBody|APICall)Error$/.test(error.name)) {
+    return new ModelError("network", say(error.name === "AI_InvalidResponseDataError" ? "the answer broke off before its end" : "the answer could not be understood"));
+  }
+  return new ModelError("invalid_request", say("the request could not be made", error instanceof Error ? error.message : String(error)));
+}
+
+function faultOfStatus(status: number, vendor: VendorError): ModelFault {
+  if (status === 401 || status === 403) return "auth";
+  if (status === 429 || status === 402) return "rate_limit";
+  if (status === 408 || status === 504) return "timeout";
+  if (status >= 500) return "overloaded";
+  return status === 413 || faultOfVendor(vendor) === "context_overflow" ? "context_overflow" : "invalid_request";
+}
+
+/** What the vendor's own words say; undefined when they say nothing we know. */
+function faultOfVendor(vendor: VendorError): ModelFault | undefined {
+  const words = `${vendor.code ?? ""} ${vendor.type ?? ""}`;
+  if (contextPattern.test(`${words} ${vendor.message ?? ""}`)) return "context_overflow";
+  if (/rate_limit|insufficient_quota/.test(words)) return "rate_limit";
+  if (/invalid_api_key|authentication|permission/.test(words)) return "auth";
+  return /invalid_request/.test(words) ? "invalid_request" : undefined;
+}
+
+function meaning(fault: ModelFault, status: number): string {
+  if (status < 400) return "it redirects to another address, which is not followed; check baseUrl";
+  switch (fault) {
+    case "auth":
+      return "the key was rejected";
+    case "rate_limit":
+      return "the limit of the account is reached";
+    case "timeout":
+      return "it did not answer in time";
+    case "overloaded":
+      return "it is overloaded or failing";
+    case "context_overflow":
+      return "the conversation is too long for the model";
+    default:
+      return "it refused the request";
+  }
+}
+
+/** The several shapes of error bodies: `{error: {message}}`, `{error: "…"}`, `{message}`, `{detail}`. */
+function readVendorError(body: string | undefined): VendorError {
+  let value: unknown;
+  try {
+    value = JSON.parse(body ?? "");
+  } catch {
+    return {};
+  }
+  if (typeof value !== "object" || value === null) return {};
+  const { error, detail, ...rest } = value as Record<string, unknown>;
+  const inner = typeof error === "object" && error !== null ? (error as Record<string, unknown>) : rest;
+  const message = [inner.message, error, detail].find((text) => typeof text === "string");
+  return {
+    ...(typeof message === "string" ? { message } : {}),
+    ...(typeof inner.type === "string" ? { type: inner.type } : {}),
+    ...(inner.code == null ? {} : { code: String(inner.code) }),
+  };
+}
+
+function isInStreamError(error: unknown): error is VendorError & { message: string } {
+  return typeof error === "object" && error !== null && !(error instanceof Error) && typeof (error as VendorError).message === "string";
+}
+
+/** The first system or undici code in a chain of causes. */
+function codeOf(error: unknown): string | undefined {
+  for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
+    const code = (at as { code?: unknown }).code;
+    if (typeof code === "string" && /^(E[A-Z]+|UND_ERR_[A-Z_]+|[A-Z]+_[A-Z_]+)$/.test(code)) return code;
+  }
+  return undefined;
+}

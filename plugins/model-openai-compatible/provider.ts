@@ -1,0 +1,66 @@
+import type { Clock, Logger, ModelDelta, ModelProvider, ModelRequest } from "svc/sdk";
+import { createCatalog } from "./catalog.ts";
+import type { Connection } from "./connection.ts";
+import { toDeltas } from "./deltas.ts";
+import { toModelError } from "./faults.ts";
+import { type ChatModel, toCallOptions } from "./request.ts";
+import type { ProviderSettings } from "./settings.ts";
+
+interface ProviderDeps {
+  connection: Connection;
+  clock: Clock;
+  logger: Logger;
+}
+
+/** A model provider for one server. The vendor package is loaded with the first turn. */
+export function createProvider(settings: ProviderSettings, deps: ProviderDeps): ModelProvider {
+  const catalog = createCatalog(settings, deps);
+  const secrets = [settings.apiKey, ...Object.values(settings.headers)].filter((value): value is string => value !== undefined && value.length >= 8);
+  let loading: Promise<(model: string) => ChatModel> | undefined;
+
+  async function* stream(req: ModelRequest, signal: AbortSignal): AsyncIterable<ModelDelta> {
+    // Also stops the request when the reader leaves the loop early.
+    const stop = new AbortController();
+    let ended = false;
+    try {
+      loading ??= loadVendorPackage(settings, deps.connection);
+      const model = (await loading)(req.model);
+      const abortSignal = AbortSignal.any([signal, stop.signal]);
+      const { stream: parts } = await model.doStream({ ...toCallOptions(req, settings), abortSignal });
+      yield* toDeltas(parts);
+      ended = true;
+    } catch (error) {
+      ended = true;
+      if (signal.aborted) throw new DOMException("the model request was aborted", "AbortError");
+      const fault = toModelError(error, { provider: settings.id, secrets, now: deps.clock.now() });
+      deps.logger.debug(fault.message, { provider: settings.id, fault: fault.fault, status: fault.status });
+      throw fault;
+    } finally {
+      if (!ended || signal.aborted) stop.abort();
+    }
+  }
+
+  return {
+    id: settings.id,
+    name: settings.name,
+    ...(settings.defaultModel === undefined ? {} : { defaultModel: settings.defaultModel }),
+    models: () => (settings.models.length > 0 || settings.unavailable !== undefined ? settings.models : catalog()),
+    available: () => (settings.unavailable === undefined ? { ok: true } : { ok: false, reason: settings.unavailable }),
+    stream: (req, { signal }) => stream(req, signal),
+  };
+}
+
+async function loadVendorPackage(settings: ProviderSettings, connection: Connection): Promise<(model: string) => ChatModel> {
+  const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+  const vendor = createOpenAICompatible({
+    name: settings.id,
+    baseURL: settings.baseUrl,
+    ...(settings.apiKey === undefined ? {} : { apiKey: settings.apiKey }),
+    headers: settings.headers,
+    includeUsage: true,
+    supportsStructuredOutputs: true,
+    fetch: connection.fetch,
+    transformRequestBody: ({ max_tokens: budget, ...body }) => (budget === undefined ? body : { ...body, [settings.maxTokensField]: budget }),
+  });
+  return (model) => vendor.chatModel(model);
+}

@@ -1,0 +1,83 @@
+import type { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import type { ModelMessage, ModelRequest } from "svc/sdk";
+import type { ProviderSettings } from "./settings.ts";
+
+export type ChatModel = ReturnType<ReturnType<typeof createOpenAICompatible>["chatModel"]>;
+type CallOptions = Parameters<ChatModel["doStream"]>[0];
+type Prompt = CallOptions["prompt"];
+
+/** Our model request in the vendor package's words. Pure. */
+export function toCallOptions(req: ModelRequest, settings: Pick<ProviderSettings, "models">): CallOptions {
+  const sampling = req.sampling ?? {};
+  const options: Omit<CallOptions, "prompt"> = {
+    maxOutputTokens: sampling.maxTokens,
+    temperature: sampling.temperature,
+    topP: sampling.topP,
+    frequencyPenalty: sampling.frequencyPenalty,
+    presencePenalty: sampling.presencePenalty,
+    seed: sampling.seed,
+    stopSequences: sampling.stop,
+    responseFormat: toResponseFormat(sampling.responseFormat),
+    tools: req.tools.length === 0 ? undefined : req.tools.map(toTool),
+    toolChoice: req.tools.length === 0 ? undefined : toToolChoice(req.toolChoice),
+    providerOptions: { openaiCompatible: vendorOptions(req, settings) },
+  };
+  const set = Object.entries(options).filter(([, value]) => value !== undefined);
+  return { prompt: toPrompt(req), ...(Object.fromEntries(set) as Partial<CallOptions>) };
+}
+
+function toPrompt(req: ModelRequest): Prompt {
+  const system: Prompt = req.system === "" ? [] : [{ role: "system", content: req.system }];
+  return [...system, ...req.messages.map(toMessage)];
+}
+
+function toMessage(message: ModelMessage): Prompt[number] {
+  switch (message.role) {
+    case "user":
+      return {
+        role: "user",
+        content: message.content.map((part) =>
+          part.type === "text" ? { type: "text", text: part.text } : { type: "file", mediaType: part.mimeType, data: part.data },
+        ),
+      };
+    case "assistant": {
+      const calls = message.toolCalls.map((call) => ({ type: "tool-call" as const, toolCallId: call.id, toolName: call.name, input: call.args ?? {} }));
+      return { role: "assistant", content: [...(message.text === "" ? [] : [{ type: "text" as const, text: message.text }]), ...calls] };
+    }
+    case "tool": {
+      const output = { type: message.isError ? ("error-text" as const) : ("text" as const), value: message.text };
+      return { role: "tool", content: [{ type: "tool-result", toolCallId: message.toolCallId, toolName: message.name, output }] };
+    }
+  }
+}
+
+function toTool(tool: ModelRequest["tools"][number]): NonNullable<CallOptions["tools"]>[number] {
+  return {
+    type: "function",
+    name: tool.name,
+    description: tool.description,
+    inputSchema: tool.inputSchema as never,
+    ...(tool.strict === undefined ? {} : { strict: tool.strict }),
+  };
+}
+
+function toToolChoice(choice: ModelRequest["toolChoice"]): CallOptions["toolChoice"] {
+  if (choice === undefined) return undefined;
+  return typeof choice === "string" ? { type: choice } : { type: "tool", toolName: choice.name };
+}
+
+function toResponseFormat(format: NonNullable<ModelRequest["sampling"]>["responseFormat"]): CallOptions["responseFormat"] {
+  if (format === undefined || format.type === "text") return undefined;
+  if (format.type === "json_object") return { type: "json" };
+  return { type: "json", schema: format.schema as never, ...(format.name === undefined ? {} : { name: format.name }) };
+}
+
+/** The thinking level goes only to models that are declared to reason: others refuse the whole request for it. */
+function vendorOptions(req: ModelRequest, settings: Pick<ProviderSettings, "models">): Record<string, string | boolean> {
+  const reasons = settings.models.find((model) => model.id === req.model)?.reasoning === true;
+  const format = req.sampling?.responseFormat;
+  return {
+    strictJsonSchema: format?.type === "json_schema" && format.strict === true,
+    ...(reasons && req.thinking && req.thinking !== "off" ? { reasoningEffort: req.thinking } : {}),
+  };
+}

@@ -1,0 +1,105 @@
+import type { ModelInfo, SvcConfig } from "svc/sdk";
+import { knownVendor, type Vendor, vendors } from "./vendors.ts";
+
+type ProvidersConfig = SvcConfig["models"]["providers"];
+type ProviderConfig = ProvidersConfig[string];
+
+/** Everything one provider needs, resolved once. */
+export interface ProviderSettings {
+  id: string;
+  name: string;
+  /** Without a trailing slash. */
+  baseUrl: string;
+  apiKey?: string;
+  /** Lower-case names. */
+  headers: Record<string, string>;
+  timeoutMs: number;
+  models: ModelInfo[];
+  defaultModel?: string;
+  maxTokensField: "max_tokens" | "max_completion_tokens";
+  /** Why it cannot be used, if so. */
+  unavailable?: string;
+}
+
+const DEFAULT_TIMEOUT_SECONDS = 120;
+
+/**
+ * One provider per entry of `models.providers`, then one per vendor whose key is in the environment. Pure.
+ * @returns `skipped`: entries this plugin can do nothing with, and why
+ */
+export function resolveProviders(
+  config: ProvidersConfig,
+  env: (name: string) => string | undefined,
+): { providers: ProviderSettings[]; skipped: Array<{ id: string; reason: string }> } {
+  const providers: ProviderSettings[] = [];
+  const skipped: Array<{ id: string; reason: string }> = [];
+  for (const [id, entry] of Object.entries(config)) {
+    const vendor = knownVendor(id);
+    const baseUrl = entry.baseUrl ?? vendor?.baseUrl;
+    if (baseUrl === undefined) {
+      const known = vendors.map((v) => v.id).join(", ");
+      skipped.push({ id, reason: `no address is known for this vendor; set baseUrl, or use one of ${known}` });
+    } else providers.push(resolve(id, { entry, vendor, baseUrl, env }));
+  }
+  for (const vendor of vendors) {
+    const apiKey = vendor.keyEnv && env(vendor.keyEnv);
+    if (apiKey && !Object.hasOwn(config, vendor.id)) providers.push(resolve(vendor.id, { entry: {}, vendor, baseUrl: vendor.baseUrl, env }));
+  }
+  return { providers, skipped };
+}
+
+interface Source {
+  entry: ProviderConfig;
+  vendor: Vendor | undefined;
+  baseUrl: string;
+  env: (name: string) => string | undefined;
+}
+
+function resolve(id: string, source: Source): ProviderSettings {
+  const { entry, vendor } = source;
+  const headers = Object.fromEntries(Object.entries(entry.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
+  const url = addressOf(id, source.baseUrl);
+  const apiKey = entry.auth === "none" || headers.authorization !== undefined ? undefined : keyOf(source);
+  const unavailable = whyUnavailable({ id, source, url, authorized: apiKey !== undefined || headers.authorization !== undefined });
+  const defaultModel = entry.models?.[0]?.id ?? vendor?.defaultModel;
+  return {
+    id,
+    name: vendor?.name ?? id,
+    baseUrl: url.href.replace(/\/+$/, ""),
+    ...(apiKey === undefined ? {} : { apiKey }),
+    headers,
+    timeoutMs: (entry.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000,
+    models: (entry.models ?? []).map(definedOnly),
+    ...(defaultModel === undefined ? {} : { defaultModel }),
+    maxTokensField: vendor?.maxTokensField ?? "max_tokens",
+    ...(unavailable === undefined ? {} : { unavailable }),
+  };
+}
+
+/** The address; Ollama's own API lives at the root, so its plain address gets the `/v1` of this protocol. */
+function addressOf(id: string, baseUrl: string): URL {
+  const url = new URL(baseUrl);
+  if (id === "ollama" && url.pathname === "/") url.pathname = "/v1";
+  return url;
+}
+
+/** A key from the environment belongs to the vendor's own address; another server gets only a key that the config gives it. */
+function keyOf({ entry, vendor, baseUrl, env }: Source): string | undefined {
+  if (entry.apiKey !== undefined) return entry.apiKey;
+  if (!vendor?.keyEnv || new URL(baseUrl).origin !== new URL(vendor.baseUrl).origin) return undefined;
+  return env(vendor.keyEnv);
+}
+
+function whyUnavailable(at: { id: string; source: Source; url: URL; authorized: boolean }): string | undefined {
+  const { id, source, url } = at;
+  if (url.username !== "" || url.password !== "") {
+    return `models.providers.${id}.baseUrl: credentials do not belong into the address; use apiKey or headers.authorization`;
+  }
+  const needsNoKey = source.entry.auth === "none" || source.entry.baseUrl !== undefined || source.vendor?.keyEnv === undefined;
+  if (at.authorized || needsNoKey) return undefined;
+  return `no API key; set models.providers.${id}.apiKey in the config file or ${source.vendor?.keyEnv} in the environment`;
+}
+
+function definedOnly(model: NonNullable<ProviderConfig["models"]>[number]): ModelInfo {
+  return Object.fromEntries(Object.entries(model).filter(([, value]) => value !== undefined)) as unknown as ModelInfo;
+}

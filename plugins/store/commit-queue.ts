@@ -1,0 +1,112 @@
+import { type OpResult, SvcError } from "svc/sdk";
+import type { CommitOutcome } from "./group-commit.ts";
+import { sizeOfOp, type WriteOp } from "./operations.ts";
+
+/** Limits of one transaction and of all that waits. */
+export interface QueueLimits {
+  groupOps: number;
+  groupBytes: number;
+  waitingOps: number;
+  waitingBytes: number;
+}
+
+export const queueLimits: QueueLimits = { groupOps: 1_000, groupBytes: 1_000_000, waitingOps: 10_000, waitingBytes: 256 * 1024 * 1024 };
+
+/** A commit on its way. */
+export interface Pending {
+  ops: WriteOp[];
+  /** For the limits; at least 1, so that empty commits are bounded too. */
+  weight: number;
+  bytes: number;
+  settle(outcome: CommitOutcome): void;
+  fail(error: unknown): void;
+}
+
+/** Commits in call order, bounded. What is taken stays counted until it is settled. */
+export interface CommitQueue {
+  /** @throws {SvcError} `storage-busy`, `store-invalid-op` */
+  add(ops: WriteOp[], signal?: AbortSignal): Promise<OpResult[]>;
+  /** What waited since the last call, up to the limits of one transaction; at least one commit when there is any. */
+  takeGroup(): Pending[];
+  failAll(error: () => unknown): void;
+  readonly waiting: number;
+  /** Operations not settled yet. */
+  readonly queuedOps: number;
+}
+
+export function createCommitQueue(limits: QueueLimits): CommitQueue {
+  const queue: Pending[] = [];
+  let ops = 0;
+  let bytes = 0;
+
+  const accept = (weight: number, size: number) => {
+    if (weight > limits.waitingOps || size > limits.waitingBytes)
+      throw new SvcError("store-invalid-op", { reason: `a commit of ${weight} operations and about ${size} bytes is over the limit` });
+    if (ops + weight > limits.waitingOps || bytes + size > limits.waitingBytes)
+      throw new SvcError("storage-busy", { queued: ops }, { retryAfterMs: 1_000 });
+    ops += weight;
+    bytes += size;
+  };
+
+  return {
+    async add(encoded, signal) {
+      signal?.throwIfAborted();
+      const weight = Math.max(1, encoded.length);
+      const size = encoded.reduce((sum, op) => sum + sizeOfOp(op), 0);
+      accept(weight, size);
+      try {
+        return await enqueue(queue, { ops: encoded, weight, bytes: size }, signal);
+      } finally {
+        ops -= weight;
+        bytes -= size;
+      }
+    },
+    takeGroup: () => queue.splice(0, groupLength(queue, limits)),
+    failAll(error) {
+      for (const pending of queue.splice(0)) pending.fail(error());
+    },
+    get waiting() {
+      return queue.length;
+    },
+    get queuedOps() {
+      return ops;
+    },
+  };
+}
+
+function enqueue(queue: Pending[], commit: Pick<Pending, "ops" | "weight" | "bytes">, signal: AbortSignal | undefined): Promise<OpResult[]> {
+  return new Promise<OpResult[]>((resolve, reject) => {
+    const abort = () => {
+      const at = queue.indexOf(pending);
+      // Not found: it is with the writer, and what the writer answers is the truth.
+      if (at >= 0) queue.splice(at, 1)[0]?.fail(signal?.reason);
+    };
+    const pending: Pending = {
+      ...commit,
+      settle: (outcome) => {
+        signal?.removeEventListener("abort", abort);
+        if ("results" in outcome) resolve(outcome.results);
+        else reject(new SvcError(outcome.refused.code, outcome.refused.fields));
+      },
+      fail: (error) => {
+        signal?.removeEventListener("abort", abort);
+        reject(error);
+      },
+    };
+    signal?.addEventListener("abort", abort, { once: true });
+    queue.push(pending);
+  });
+}
+
+function groupLength(queue: readonly Pending[], limits: QueueLimits): number {
+  let length = 0;
+  let ops = 0;
+  let bytes = 0;
+  for (const pending of queue) {
+    ops += pending.weight;
+    bytes += pending.bytes;
+    if (length > 0 && (ops > limits.groupOps || bytes > limits.groupBytes)) break;
+    length += 1;
+  }
+  return length;
+}

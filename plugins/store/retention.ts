@@ -1,0 +1,45 @@
+import type { Sqlite, Statement } from "./native.ts";
+
+const dayMs = 86_400_000;
+const idempotencyKept = 1_000;
+const runsKept = 10_000;
+/** Rows of one step; keeps each transaction at a few milliseconds, so that commits pass in between. */
+const stepRows = 500;
+
+export interface Retention {
+  /** Drops one step's worth of old rows in one transaction; true when there may be more. */
+  step(now: number): boolean;
+}
+
+/**
+ * What is kept: idempotency rows that have not expired and the newest 1,000 in all; finished runs of the last 24 h and the newest
+ * 10,000; unfinished runs always.
+ */
+export function createRetention(db: Sqlite): Retention {
+  const idempotency = dropOld(db, { table: "idempotency", by: "expires_at", kept: idempotencyKept });
+  const runs = dropOld(db, { table: "runs", by: "finished_at", kept: runsKept });
+  return {
+    step: (now) =>
+      db
+        .transaction(() => {
+          const dropped = idempotency(now);
+          return runs(now - dayMs) || dropped;
+        })
+        .immediate(),
+  };
+}
+
+function dropOld(db: Sqlite, { table, by, kept }: { table: string; by: string; kept: number }): (before: number) => boolean {
+  // The newest row that is one too many; everything older may go once its time has passed.
+  const firstExtra = db.prepare(
+    `SELECT ${by} AS at, row FROM ${table} WHERE ${by} IS NOT NULL ORDER BY ${by} DESC, row DESC LIMIT 1 OFFSET ${kept}`,
+  ) as Statement & { get(): { at: number; row: number } | undefined };
+  const drop = db.prepare(
+    `DELETE FROM ${table} WHERE row IN (
+       SELECT row FROM ${table} WHERE ${by} IS NOT NULL AND ${by} < @before AND (${by}, row) <= (@at, @row) ORDER BY ${by}, row LIMIT ${stepRows})`,
+  );
+  return (before) => {
+    const extra = firstExtra.get();
+    return extra !== undefined && drop.run({ before, ...extra }).changes === stepRows;
+  };
+}

@@ -1,0 +1,18 @@
+import { type StoreStatus, SvcError } from "svc/sdk";
+
+export type StorageReason = NonNullable<StoreStatus["reason"]>;
+
+/** What is wrong and what to do, for the error and for health. */
+export const storageAdvice: Record<StorageReason, string> = {
+  full: "the disk is full, nothing can be stored; free some space, writing goes on by itself within 5 s",
+  readonly: "the state database is read-only, nothing can be stored; make it writable, writing goes on by itself within 5 s",
+  corrupt: "the state database is damaged, nothing more is stored; restart the gateway: it keeps the file aside and starts a fresh one",
+  io: "the disk does not store the state database; check the disk and its mount, writing goes on by itself within 5 s",
+  down: "the writer thread has ended, nothing can be stored; it is being restarted",
+  closed: "the state database is closed; the gateway is stopping",
+};
+
+/** The one error of a commit or a read that the storage, not the caller, made impossible. */
+export function storageUnavailable(reason: StorageReason, cause?: unknown): SvcError {
+  return new SvcError("storage-unavailable", { reason, advice: storageAdvice[reason] }, { retryAfterMs: 5_000, cause });
+}

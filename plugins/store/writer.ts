@@ -1,0 +1,94 @@
+import { createFailpoint, type Failpoint } from "./failpoint.ts";
+import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
+import type { Sqlite } from "./native.ts";
+import { openDatabase } from "./open-database.ts";
+import { Refusal } from "./refusal.ts";
+import { createRetention, type Retention } from "./retention.ts";
+import { schemaSteps } from "./schema.ts";
+import { isLocked, storageFault } from "./sqlite-fault.ts";
+import { faultAt, type WriterReply, type WriterRequest, type WriterSetup } from "./writer-messages.ts";
+
+const probeBytes = 64 * 1024;
+const noPageLimit = 4_294_967_294;
+
+interface OpenWriter {
+  db: Sqlite;
+  group: GroupCommit;
+  retention: Retention;
+}
+
+/** The one writer of the database: answers requests of `writer-messages.ts`; lives in the worker thread. */
+export function createWriter(setup: WriterSetup): { handle(request: WriterRequest): Promise<WriterReply>; visit(point: Failpoint): void } {
+  const visit = createFailpoint(setup.failpoint);
+  let open: OpenWriter | undefined;
+  let again = setup.again;
+
+  async function openWriter(): Promise<{ writer: OpenWriter; reply: WriterReply }> {
+    const { path, now } = setup;
+    const { db, ...rest } = await openDatabase({ path, now, steps: schemaSteps, visit, again });
+    again = true;
+    open = { db, group: createGroupCommit(db, visit), retention: createRetention(db) };
+    return { writer: open, reply: { type: "opened", ...rest } };
+  }
+
+  /** After an I/O error SQLite's view of the file is in doubt (a failed fsync is not repeatable): the next request opens it anew. */
+  function drop(): void {
+    try {
+      open?.db.close();
+    } finally {
+      open = undefined;
+    }
+  }
+
+  async function answer(request: WriterRequest): Promise<WriterReply> {
+    if (request.type === "open") return (await openWriter()).reply;
+    if (request.type === "close") return close(open);
+    const writer = open ?? (await openWriter()).writer;
+    applyFaults(writer.db, setup.faults);
+    switch (request.type) {
+      case "group":
+        return { type: "group", outcomes: writer.group.run(request.commits) };
+      case "probe":
+        return probe(writer.db);
+      case "maintain":
+        return { type: "maintained", more: writer.retention.step(request.now) };
+    }
+  }
+
+  return {
+    visit,
+    async handle(request) {
+      try {
+        return await answer(request);
+      } catch (error) {
+        const fault = storageFault(error) ?? (isLocked(error) ? "locked" : undefined);
+        if (fault === "io" || fault === "corrupt") drop();
+        if (fault) return { type: "failed", fault, message: (error as Error).message };
+        if (error instanceof Refusal) return { type: "refused", refusal: { code: error.code, fields: error.fields } };
+        throw error;
+      }
+    },
+  };
+}
+
+/** Takes new pages and gives them back: a full disk would refuse it where rewriting one page would pass. */
+function probe(db: Sqlite): WriterReply {
+  const { lastInsertRowid } = db.prepare("INSERT INTO probe (filler) VALUES (zeroblob(?))").run(probeBytes);
+  db.prepare("DELETE FROM probe WHERE id <= ?").run(lastInsertRowid);
+  return { type: "healthy" };
+}
+
+function close(open: OpenWriter | undefined): WriterReply {
+  try {
+    open?.db.pragma("wal_checkpoint(TRUNCATE)");
+  } finally {
+    open?.db.close();
+  }
+  return { type: "closed" };
+}
+
+function applyFaults(db: Sqlite, faults: WriterSetup["faults"]): void {
+  if (!faults) return;
+  db.pragma(`max_page_count = ${Atomics.load(faults, faultAt.full) ? 1 : noPageLimit}`);
+  db.pragma(`query_only = ${Atomics.load(faults, faultAt.readonly) ? 1 : 0}`);
+}

@@ -1,0 +1,20 @@
+/**
+ * Waits until a check stops throwing (and returns something else than `false` or `undefined`), polling every 20 ms.
+ * @returns what the check returned
+ * @throws the last failure once `timeoutMs` (default 10 s) have passed
+ */
+export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 10_000): Promise<NonNullable<T>> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    let failure: unknown;
+    try {
+      const value = await check();
+      if (value !== undefined && value !== null && value !== false) return value as NonNullable<T>;
+      failure = new Error(`still ${String(value)}`);
+    } catch (error) {
+      failure = error;
+    }
+    if (Date.now() >= deadline) throw failure;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
