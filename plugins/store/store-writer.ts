@@ -4,8 +4,9 @@ import { createLinkKeeper } from "./link-keeper.ts";
 import { suspectMark } from "./open-database.ts";
 import { encodeOp } from "./operations.ts";
 import { Refusal } from "./refusal.ts";
-import { type StorageReason, storageAdvice, storageUnavailable } from "./storage-unavailable.ts";
-import type { Opened, WriterReply, WriterSetup } from "./writer-messages.ts";
+import { createStorageState } from "./storage-state.ts";
+import { type StorageReason, storageUnavailable } from "./storage-unavailable.ts";
+import type { Opened, WriterReply, WriterRequest, WriterSetup } from "./writer-messages.ts";
 
 const requestTimeoutMs = 60_000;
 const drainTimeoutMs = 3_000;
@@ -24,122 +25,134 @@ export interface StoreWriterOptions {
   setup: Pick<WriterSetup, "failpoint" | "faults">;
 }
 
-/**
- * The main thread's side of all writes. One request is with the writer at a time; commits that arrive meanwhile become the next
- * transaction. No gather timer: measured, waiting 3 ms costs nine tenths of the throughput.
- */
+/** The main thread's side of all writes. */
 export interface StoreWriter {
   open(): Promise<Opened>;
   commit(ops: StoreOp[], signal?: AbortSignal): Promise<OpResult[]>;
-  /** Stops all writes until the next start; damage seen by a reader. */
-  reportDamage(message: string): void;
+  /** A reader met damage: no more writes until the next start, which checks the file. */
+  reportDamage(cause: unknown): void;
   readonly reason: StorageReason | undefined;
   readonly queuedOps: number;
   /** Writes what waits (3 s at most), calls `beforeLast`, truncates the log and ends the thread. */
   close(beforeLast: () => void): Promise<void>;
 }
 
+/**
+ * One group of commits is with the writer at a time; commits that arrive meanwhile become the next transaction. No gather timer: measured,
+ * waiting 3 ms costs nine tenths of the throughput (performance, section 1).
+ */
 export function createStoreWriter(options: StoreWriterOptions): StoreWriter {
-  return new Writer(options);
-}
+  const { path, logger, clock } = options;
+  const queue = createCommitQueue(options.limits);
+  let pumping: Promise<void> | undefined;
+  let maintenanceDue = false;
+  let maintainedLast = false;
+  let maintenanceTimer: NodeJS.Timeout | undefined;
+  let closing: Promise<void> | undefined;
 
-class Writer implements StoreWriter {
-  reason: StorageReason | undefined;
-  readonly #options: StoreWriterOptions;
-  readonly #queue: ReturnType<typeof createCommitQueue>;
-  readonly #keeper: ReturnType<typeof createLinkKeeper>;
-  #pumping: Promise<void> | undefined;
-  #closing: Promise<void> | undefined;
-  #maintenanceDue = false;
-  #maintained = false;
-  #probeTimer: NodeJS.Timeout | undefined;
-  #maintenanceTimer: NodeJS.Timeout | undefined;
+  const state = createStorageState({
+    logger,
+    probeMs: options.probeMs,
+    probe: async () => (await ask({ type: "probe" }))?.type === "healthy",
+    onFault(reason, cause) {
+      queue.failAll(() => storageUnavailable(reason, cause));
+      if (reason === "corrupt") markSuspect(path, logger);
+      options.onStatus();
+    },
+    onHealed() {
+      options.onStatus();
+      wake();
+    },
+  });
+  const keeper = createLinkKeeper({
+    path,
+    clock,
+    restartMs: options.restartMs,
+    setup: options.setup,
+    onUp: () => state.restarted(),
+    onDown: (error) => state.fail("down", error),
+  });
 
-  constructor(options: StoreWriterOptions) {
-    const { path, clock, restartMs, setup } = options;
-    this.#options = options;
-    this.#queue = createCommitQueue(options.limits);
-    this.#keeper = createLinkKeeper({
-      path,
-      clock,
-      restartMs,
-      setup,
-      onUp: () => this.#heal("down"),
-      onDown: (error) => this.#fail("down", error),
-    });
+  /** Undefined when the thread is gone; every fault of the storage is noted before this returns. */
+  async function ask(request: WriterRequest): Promise<WriterReply | undefined> {
+    const reply = await keeper.link?.request(request, requestTimeoutMs).catch(() => undefined);
+    if (reply?.type === "failed" && reply.fault !== "locked") state.fail(reply.fault, new Error(reply.message));
+    if (reply?.type === "refused") state.fail("io", new SvcError(reply.refusal.code, reply.refusal.fields));
+    return reply;
   }
 
-  get queuedOps(): number {
-    return this.#queue.queuedOps;
-  }
-
-  async open(): Promise<Opened> {
-    const opened = await this.#keeper.open();
-    this.#maintenanceTimer = setInterval(() => this.#wantMaintenance(), this.#options.maintenanceMs);
-    this.#maintenanceTimer.unref();
-    this.#wantMaintenance();
-    return opened;
-  }
-
-  async commit(ops: StoreOp[], signal?: AbortSignal): Promise<OpResult[]> {
-    if (this.reason) throw storageUnavailable(this.reason);
-    const added = this.#queue.add(encodeAll(ops), signal);
-    this.#wake();
-    return added;
-  }
-
-  reportDamage(message: string): void {
-    this.#fail("corrupt", new Error(message));
-  }
-
-  close(beforeLast: () => void): Promise<void> {
-    this.#closing ??= this.#close(beforeLast);
-    return this.#closing;
-  }
-
-  /** In a microtask, so that all commits of one synchronous stretch of the caller travel together. */
-  #wake(): void {
-    this.#pumping ??= Promise.resolve()
-      .then(() => this.#pump())
+  /** In a microtask, so that the commits of one synchronous stretch of the caller travel together. */
+  function wake(): void {
+    pumping ??= Promise.resolve()
+      .then(pump)
       .finally(() => {
-        this.#pumping = undefined;
-        if (this.#hasWork()) this.#wake();
+        pumping = undefined;
       });
   }
 
-  #hasWork(): boolean {
-    return this.#keeper.link !== undefined && !isFaulty(this.reason) && (this.#queue.waiting > 0 || this.#maintenanceDue);
-  }
-
-  async #pump(): Promise<void> {
-    while (this.#hasWork()) {
-      // Maintenance takes turns with commits: neither starves the other.
-      if (this.#maintenanceDue && (!this.#maintained || this.#queue.waiting === 0)) await this.#maintain();
-      else await this.#writeGroup(this.#queue.takeGroup());
+  async function pump(): Promise<void> {
+    while (!state.reason && (maintenanceDue || queue.waiting > 0)) {
+      // Taking turns: neither maintenance nor commits starve the other.
+      if (maintenanceDue && !(maintainedLast && queue.waiting > 0)) await maintain();
+      else await writeGroup(queue.takeGroup());
     }
   }
 
-  async #writeGroup(group: Pending[]): Promise<void> {
-    this.#maintained = false;
-    const reply = await this.#ask({ type: "group", commits: group.map((pending) => pending.ops) });
-    if (reply?.type === "group") {
-      for (const [at, pending] of group.entries()) {
-        pending.settle(reply.outcomes[at] ?? { refused: { code: "store-invalid-op", fields: { reason: "the writer gave no answer" } } });
-      }
-      return;
-    }
-    const error = reply?.type === "failed" && reply.fault === "locked" ? new SvcError("storage-busy", { queued: this.queuedOps }) : undefined;
-    for (const pending of group) pending.fail(error ?? storageUnavailable(this.reason ?? "io", reply === undefined ? this.#cause : undefined));
+  async function writeGroup(group: Pending[]): Promise<void> {
+    maintainedLast = false;
+    const reply = await ask({ type: "group", commits: group.map((pending) => pending.ops) });
+    if (reply?.type === "group") settle(group, reply.outcomes);
+    else if (reply?.type === "failed" && reply.fault === "locked") failGroup(group, () => new SvcError("storage-busy", { queued: queue.queuedOps }));
+    else failGroup(group, () => storageUnavailable(state.reason ?? "down", reply ? undefined : new SvcError("worker-down", { worker: "store" })));
   }
 
-  async #maintain(): Promise<void> {
-    this.#maintained = true;
-    const reply = await this.#ask({ type: "maintain", now: this.#options.clock.now() });
-    this.#maintenanceDue = reply?.type === "maintained" && reply.more;
+  async function maintain(): Promise<void> {
+    maintainedLast = true;
+    const reply = await ask({ type: "maintain", now: clock.now() });
+    maintenanceDue = reply?.type === "maintained" && reply.more;
   }
 
-  #wantMaintenance(): void {
-    this.#maintenanceDue = true;
-    this.#wake();
+  function wantMaintenance(): void {
+    maintenanceDue = true;
+    wake();
   }
+
+  async function close(beforeLast: () => void): Promise<void> {
+    clearInterval(maintenanceTimer);
+    maintenanceDue = false;
+    await withLimit(pumping ?? Promise.resolve(), drainTimeoutMs);
+    state.close();
+    queue.failAll(() => storageUnavailable("closed"));
+    beforeLast();
+    await keeper.link?.request({ type: "close" }, closeTimeoutMs).catch((error: unknown) => logger.warn("the state database was not closed cleanly", { error: messageOf(error) }));
+    await keeper.close();
+  }
+
+  return {
+    async open() {
+      const opened = await keeper.open();
+      maintenanceTimer = setInterval(wantMaintenance, options.maintenanceMs);
+      maintenanceTimer.unref();
+      wantMaintenance();
+      return opened;
+    },
+    async commit(ops, signal) {
+      const reason = closing ? "closed" : state.reason;
+      if (reason) throw storageUnavailable(reason);
+      const added = queue.add(encodeAll(ops), signal);
+      wake();
+      return added;
+    },
+    reportDamage: (cause) => state.fail("corrupt", cause),
+    get reason() {
+      return closing ? "closed" : state.reason;
+    },
+    get queuedOps() {
+      return queue.queuedOps;
+    },
+    close(beforeLast) {
+      closing ??= close(beforeLast);
+      return closing;
+    },
+  };
 }

@@ -1,11 +1,10 @@
-import type { Worker } from "node:worker_threads";
 import { SvcError, startWorker, workerUrl } from "svc/sdk";
 import type { WriterReply, WriterRequest, WriterSetup } from "./writer-messages.ts";
 
 /** One life of the writer thread, seen from the main thread. */
 export interface WriterLink {
   /**
-   * One request at a time. No answer in time ends the thread: a hanging disk must not hold its callers for ever.
+   * Requests are sent one after another. No answer in time ends the thread: a hanging disk must not hold its callers for ever.
    * @throws {SvcError} `worker-down` when the thread ends first
    */
   request(request: WriterRequest, timeoutMs: number): Promise<WriterReply>;
@@ -18,46 +17,48 @@ interface Waiting {
   timer: NodeJS.Timeout;
 }
 
-/** Starts the thread; `onDown` is called once when it ends, after the open request was rejected. */
+/** Starts the thread; `onDown` is called once when it ends, after its open request was rejected. */
 export function startWriterLink(setup: WriterSetup, onDown: (error: SvcError) => void): WriterLink {
   const worker = startWorker(workerUrl(import.meta.url, "./writer.worker"), { workerData: setup, name: "store-writer" });
   let waiting: Waiting | undefined;
   let down: SvcError | undefined;
+  let tail: Promise<unknown> = Promise.resolve();
 
   const take = (): Waiting | undefined => {
     const taken = waiting;
     waiting = undefined;
-    if (taken) clearTimeout(taken.timer);
+    clearTimeout(taken?.timer);
     return taken;
   };
   const fail = (cause: unknown) => {
     if (down) return;
-    down = new SvcError("worker-down", { worker: "store" }, cause === undefined ? {} : { cause });
+    down = new SvcError("worker-down", { worker: "store" }, { cause });
     take()?.reject(down);
     onDown(down);
   };
+  const send = (request: WriterRequest, timeoutMs: number) =>
+    new Promise<WriterReply>((resolve, reject) => {
+      if (down) return reject(down);
+      const timer = setTimeout(() => {
+        fail(new Error(`no answer to "${request.type}" within ${timeoutMs} ms`));
+        void worker.terminate();
+      }, timeoutMs);
+      waiting = { resolve, reject, timer };
+      worker.postMessage(request);
+    });
+
   worker.on("message", (reply: WriterReply) => take()?.resolve(reply));
   worker.on("error", fail);
   worker.on("messageerror", fail);
   worker.on("exit", (code) => fail(new Error(`the thread ended with code ${code}`)));
-
   return {
-    request: (request, timeoutMs) =>
-      new Promise((resolve, reject) => {
-        if (down) return reject(down);
-        const timer = setTimeout(() => {
-          fail(new Error(`no answer to "${request.type}" within ${timeoutMs} ms`));
-          void endThread(worker);
-        }, timeoutMs);
-        waiting = { resolve, reject, timer };
-        worker.postMessage(request);
-      }),
+    request(request, timeoutMs) {
+      const reply = tail.then(() => send(request, timeoutMs));
+      tail = reply.catch(() => undefined);
+      return reply;
+    },
     async terminate() {
-      await endThread(worker);
+      await worker.terminate();
     },
   };
-}
-
-async function endThread(worker: Worker): Promise<void> {
-  await worker.terminate();
 }
