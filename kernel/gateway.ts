@@ -1,5 +1,6 @@
 import { dirname, join } from "node:path";
 import { resolveAgents } from "../sdk/agents.ts";
+import { secretsIn } from "../sdk/config/redact.ts";
 import { messageOf, SvcError } from "../sdk/errors.ts";
 import { writeFileAtomic } from "../sdk/files.ts";
 import { limits } from "../sdk/protocol/frames.ts";
@@ -9,7 +10,6 @@ import { isOriginAllowed } from "./auth/origins.ts";
 import { createFailureLimiter } from "./auth/rate-limit.ts";
 import { remoteOf } from "./auth/remote.ts";
 import { type Env, envValue, type ProfilePaths } from "./config/paths.ts";
-import { secretsIn } from "./config/redact.ts";
 import { createContributions } from "./contributions.ts";
 import { createHealth } from "./health.ts";
 import { createHello } from "./hello.ts";

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
+import { redactConfig, redactText } from "../sdk/config/redact.ts";
 import { protocolMethod } from "../sdk/protocol/methods.ts";
 import type { RpcMethod } from "../sdk/types/rpc.ts";
 import { hasScope } from "./auth/scopes.ts";
 import type { LoadedConfig } from "./config/load.ts";
-import { redactConfig, redactText } from "./config/redact.ts";
 import type { Health } from "./health.ts";
 import type { PluginRecord } from "./loader/loader.ts";
 import { type MethodRegistry, RawJson } from "./port/methods.ts";

@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { formatIssue } from "../sdk/config/issues.ts";
 import { rootSchema, type SvcConfig } from "../sdk/config/root.ts";
 import { isSvcError, SvcError } from "../sdk/errors.ts";
 import { writeFileAtomic } from "../sdk/files.ts";
 import { type ResolvedAuth, resolveAuth } from "./auth/secrets.ts";
-import { formatIssue } from "./config/issues.ts";
 import { deepFreeze, type LoadedConfig, loadConfig } from "./config/load.ts";
 import { type Env, type ProfilePaths, resolvePort } from "./config/paths.ts";
 import { answersAsGateway, type BindMode, type BindPlan, planBind } from "./port/listen.ts";

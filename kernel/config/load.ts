@@ -1,10 +1,12 @@
 import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import JSON5 from "json5";
+import { crossFieldIssues } from "../../sdk/config/cross-field.ts";
+import { type ConfigIssue, toConfigIssues } from "../../sdk/config/issues.ts";
+import type { Locate } from "../../sdk/config/place.ts";
 import { rootSchema, type SvcConfig } from "../../sdk/config/root.ts";
 import { messageOf } from "../../sdk/errors.ts";
-import { crossFieldIssues } from "./cross-field.ts";
-import { type ConfigIssue, toConfigIssues } from "./issues.ts";
+import { locate } from "./locate.ts";
 
 /** Larger files are refused unread. */
 const MAX_CONFIG_BYTES = 8 * 1024 * 1024;
@@ -63,12 +65,13 @@ export function parseConfig(text: string, path: string): LoadedConfig {
 
 function validateConfig(source: unknown, at: { path: string; text: string; exists: boolean }): LoadedConfig {
   const file = basename(at.path);
+  const where: Locate = (path, part) => locate(at.text, path, part);
   const parsed = rootSchema.safeParse(source);
   if (!parsed.success) {
-    const issues = toConfigIssues(parsed.error, { text: at.text, file, value: source, schema: rootSchema });
+    const issues = toConfigIssues(parsed.error, { file, value: source, schema: rootSchema, locate: where });
     return { path: at.path, exists: at.exists, valid: false, text: at.text, source, issues };
   }
-  const conflicts = crossFieldIssues(parsed.data, at.text, file);
+  const conflicts = crossFieldIssues(parsed.data, file, where);
   if (conflicts.length > 0) return { path: at.path, exists: at.exists, valid: false, text: at.text, source, issues: conflicts };
   return { path: at.path, exists: at.exists, valid: true, text: at.text, source, config: deepFreeze(parsed.data), issues: [] };
 }

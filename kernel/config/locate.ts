@@ -1,10 +1,5 @@
 import { parse } from "@humanwhocodes/momoa";
-
-/** 1-based place in a file. */
-export interface Place {
-  line: number;
-  column: number;
-}
+import type { Place } from "../../sdk/config/place.ts";
 
 type Node = ReturnType<typeof parse>["body"];
 

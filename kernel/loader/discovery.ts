@@ -1,11 +1,13 @@
-import { access, readdir, realpath } from "node:fs/promises";
+import { access, readdir, readFile, realpath } from "node:fs/promises";
 import { basename, dirname, extname, join, resolve, sep } from "node:path";
+import JSON5 from "json5";
 import { expandPath } from "../../sdk/agents.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { SDK_API_VERSION } from "../../sdk/define.ts";
+import { messageOf } from "../../sdk/errors.ts";
+import { MANIFEST_FILE, type ManifestResult, parseManifest, satisfies } from "../../sdk/manifest.ts";
 import type { Manifest, PluginOrigin } from "../../sdk/types/manifest.ts";
 import { packageRoot, runsFromDist } from "../config/paths.ts";
-import { readManifest, satisfies } from "./manifest.ts";
 
 /** One plugin as found on disk; `problem` says why it will not load. */
 export interface Candidate {
@@ -135,4 +137,14 @@ function enablement(candidate: Candidate, config: SvcConfig): Pick<Candidate, "p
   const byOrigin = candidate.origin === "config" || (candidate.origin === "bundled" && candidate.manifest?.enabledByDefault === true);
   const enabled = plugins.entries[candidate.id]?.enabled ?? byOrigin;
   return enabled ? {} : off("disabled", "not-enabled", `plugins.entries.${candidate.id}.enabled is not true`);
+}
+
+/** `svc.plugin.json` of a folder (comments and trailing commas allowed); undefined when there is none. */
+async function readManifest(root: string): Promise<ManifestResult | undefined> {
+  try {
+    return parseManifest(JSON5.parse(await readFile(join(root, MANIFEST_FILE), "utf8")));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" || code === "ENOTDIR" ? undefined : { ok: false, reason: `${MANIFEST_FILE}: ${messageOf(error)}` };
+  }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { H3, type H3Event, toNodeHandler } from "h3";
 import { isSvcError, SvcError } from "../../sdk/errors.ts";
+import { parseJsonBody, readBodyText } from "../../sdk/request-body.ts";
 import type { Logger } from "../../sdk/types/common.ts";
 import type { HttpCall, HttpFault, HttpRoute, Remote } from "../../sdk/types/http.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
@@ -10,7 +11,6 @@ import { hasForwardingHeader, remoteOf } from "../auth/remote.ts";
 import { allScopes, hasScope } from "../auth/scopes.ts";
 import type { HookBus } from "../hooks/bus.ts";
 import { running } from "../hooks/guard.ts";
-import { parseJsonBody, readBodyText } from "./body.ts";
 import { answerProbe, type ProbeState } from "./probes.ts";
 import type { RouteMatch, RouteTable } from "./routes.ts";
 

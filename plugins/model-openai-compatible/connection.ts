@@ -38,7 +38,7 @@ export function createConnection(timeoutMs: number): Connection {
       const { agent, fetch } = await opening;
       const headers = { ...(init?.headers as Record<string, string>), "user-agent": USER_AGENT };
       // A redirect is an answer of its own: the key must not follow it to another origin (`security.md` O-04).
-      return fetch(input, { ...init, headers, redirect: "manual", dispatcher: agent } as RequestInit);
+      return fetch(input, { ...init, headers, redirect: "manual", dispatcher: agent } as unknown as RequestInit);
     },
     async close() {
       const opened = await opening?.catch(() => undefined);

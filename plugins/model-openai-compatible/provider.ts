@@ -30,13 +30,12 @@ export function createProvider(settings: ProviderSettings, deps: ProviderDeps): 
       yield* toDeltas(parts);
       ended = true;
     } catch (error) {
-      ended = true;
       if (signal.aborted) throw new DOMException("the model request was aborted", "AbortError");
       const fault = toModelError(error, { provider: settings.id, secrets, now: deps.clock.now() });
       deps.logger.debug(fault.message, { provider: settings.id, fault: fault.fault, status: fault.status });
       throw fault;
     } finally {
-      if (!ended || signal.aborted) stop.abort();
+      if (!ended) stop.abort();
     }
   }
 

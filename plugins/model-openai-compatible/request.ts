@@ -9,7 +9,8 @@ type Prompt = CallOptions["prompt"];
 /** Our model request in the vendor package's words. Pure. */
 export function toCallOptions(req: ModelRequest, settings: Pick<ProviderSettings, "models">): CallOptions {
   const sampling = req.sampling ?? {};
-  const options: Omit<CallOptions, "prompt"> = {
+  const options: { [K in keyof CallOptions]: CallOptions[K] | undefined } = {
+    prompt: toPrompt(req),
     maxOutputTokens: sampling.maxTokens,
     temperature: sampling.temperature,
     topP: sampling.topP,
@@ -23,7 +24,7 @@ export function toCallOptions(req: ModelRequest, settings: Pick<ProviderSettings
     providerOptions: { openaiCompatible: vendorOptions(req, settings) },
   };
   const set = Object.entries(options).filter(([, value]) => value !== undefined);
-  return { prompt: toPrompt(req), ...(Object.fromEntries(set) as Partial<CallOptions>) };
+  return Object.fromEntries(set) as unknown as CallOptions;
 }
 
 function toPrompt(req: ModelRequest): Prompt {

@@ -74,7 +74,11 @@ export function createCommitQueue(limits: QueueLimits): CommitQueue {
   };
 }
 
-function enqueue(queue: Pending[], commit: Pick<Pending, "ops" | "weight" | "bytes">, signal: AbortSignal | undefined): Promise<OpResult[]> {
+function enqueue(
+  queue: Pending[],
+  commit: Pick<Pending, "ops" | "weight" | "bytes">,
+  signal: AbortSignal | undefined,
+): Promise<OpResult[]> {
   return new Promise<OpResult[]>((resolve, reject) => {
     const abort = () => {
       const at = queue.indexOf(pending);

@@ -29,7 +29,8 @@ export function createStorageState(options: StorageStateOptions): StorageState {
   let timer: NodeJS.Timeout | undefined;
 
   function set(next: StorageReason, cause: unknown): void {
-    if (reason !== next) options.logger.error(storageAdvice[next], { reason: next, cause: cause instanceof Error ? cause.message : undefined });
+    if (reason !== next)
+      options.logger.error(storageAdvice[next], { reason: next, cause: cause instanceof Error ? cause.message : undefined });
     reason = next;
     options.onFault(next, cause);
   }

@@ -1,12 +1,13 @@
 import { type Clock, type Logger, messageOf, type OpResult, type StoreOp, SvcError, writeFileAtomic } from "svc/sdk";
-import { createCommitQueue, type Pending, type QueueLimits } from "./commit-queue.ts";
-import { createLinkKeeper } from "./link-keeper.ts";
+import { createCommitQueue, type QueueLimits } from "./commit-queue.ts";
+import { createLinkKeeper, type LinkKeeper } from "./link-keeper.ts";
 import { suspectMark } from "./open-database.ts";
-import { encodeOp } from "./operations.ts";
+import { encodeOp, type WriteOp } from "./operations.ts";
 import { Refusal } from "./refusal.ts";
-import { createStorageState } from "./storage-state.ts";
+import { createStorageState, type StorageState } from "./storage-state.ts";
 import { type StorageReason, storageUnavailable } from "./storage-unavailable.ts";
 import type { Opened, WriterReply, WriterRequest, WriterSetup } from "./writer-messages.ts";
+import { createPump } from "./writer-pump.ts";
 
 const requestTimeoutMs = 60_000;
 const drainTimeoutMs = 3_000;
@@ -37,22 +38,16 @@ export interface StoreWriter {
   close(beforeLast: () => void): Promise<void>;
 }
 
-/**
- * One group of commits is with the writer at a time; commits that arrive meanwhile become the next transaction. No gather timer: measured,
- * waiting 3 ms costs nine tenths of the throughput (performance, section 1).
- */
+/** Joins queue, pump, thread and storage state. */
 export function createStoreWriter(options: StoreWriterOptions): StoreWriter {
-  const { path, logger, clock } = options;
+  const { path, logger, clock, restartMs, setup, probeMs } = options;
   const queue = createCommitQueue(options.limits);
-  let pumping: Promise<void> | undefined;
-  let maintenanceDue = false;
-  let maintainedLast = false;
-  let maintenanceTimer: NodeJS.Timeout | undefined;
+  let maintenance: NodeJS.Timeout | undefined;
   let closing: Promise<void> | undefined;
 
-  const state = createStorageState({
+  const state: StorageState = createStorageState({
     logger,
-    probeMs: options.probeMs,
+    probeMs,
     probe: async () => (await ask({ type: "probe" }))?.type === "healthy",
     onFault(reason, cause) {
       queue.failAll(() => storageUnavailable(reason, cause));
@@ -61,19 +56,19 @@ export function createStoreWriter(options: StoreWriterOptions): StoreWriter {
     },
     onHealed() {
       options.onStatus();
-      wake();
+      pump.wake();
     },
   });
-  const keeper = createLinkKeeper({
+  const keeper: LinkKeeper = createLinkKeeper({
     path,
     clock,
-    restartMs: options.restartMs,
-    setup: options.setup,
+    restartMs,
+    setup,
     onUp: () => state.restarted(),
     onDown: (error) => state.fail("down", error),
   });
+  const pump = createPump({ queue, ask, blocked: () => state.reason, now: () => clock.now() });
 
-  /** Undefined when the thread is gone; every fault of the storage is noted before this returns. */
   async function ask(request: WriterRequest): Promise<WriterReply | undefined> {
     const reply = await keeper.link?.request(request, requestTimeoutMs).catch(() => undefined);
     if (reply?.type === "failed" && reply.fault !== "locked") state.fail(reply.fault, new Error(reply.message));
@@ -81,71 +76,37 @@ export function createStoreWriter(options: StoreWriterOptions): StoreWriter {
     return reply;
   }
 
-  /** In a microtask, so that the commits of one synchronous stretch of the caller travel together. */
-  function wake(): void {
-    pumping ??= Promise.resolve()
-      .then(pump)
-      .finally(() => {
-        pumping = undefined;
-      });
-  }
-
-  async function pump(): Promise<void> {
-    while (!state.reason && (maintenanceDue || queue.waiting > 0)) {
-      // Taking turns: neither maintenance nor commits starve the other.
-      if (maintenanceDue && !(maintainedLast && queue.waiting > 0)) await maintain();
-      else await writeGroup(queue.takeGroup());
-    }
-  }
-
-  async function writeGroup(group: Pending[]): Promise<void> {
-    maintainedLast = false;
-    const reply = await ask({ type: "group", commits: group.map((pending) => pending.ops) });
-    if (reply?.type === "group") settle(group, reply.outcomes);
-    else if (reply?.type === "failed" && reply.fault === "locked") failGroup(group, () => new SvcError("storage-busy", { queued: queue.queuedOps }));
-    else failGroup(group, () => storageUnavailable(state.reason ?? "down", reply ? undefined : new SvcError("worker-down", { worker: "store" })));
-  }
-
-  async function maintain(): Promise<void> {
-    maintainedLast = true;
-    const reply = await ask({ type: "maintain", now: clock.now() });
-    maintenanceDue = reply?.type === "maintained" && reply.more;
-  }
-
-  function wantMaintenance(): void {
-    maintenanceDue = true;
-    wake();
-  }
-
   async function close(beforeLast: () => void): Promise<void> {
-    clearInterval(maintenanceTimer);
-    maintenanceDue = false;
-    await withLimit(pumping ?? Promise.resolve(), drainTimeoutMs);
+    clearInterval(maintenance);
+    await within(pump.drain(), drainTimeoutMs);
     state.close();
     queue.failAll(() => storageUnavailable("closed"));
     beforeLast();
-    await keeper.link?.request({ type: "close" }, closeTimeoutMs).catch((error: unknown) => logger.warn("the state database was not closed cleanly", { error: messageOf(error) }));
+    await keeper.link?.request({ type: "close" }, closeTimeoutMs).catch((error: unknown) => {
+      logger.warn("the state database was not closed cleanly", { error: messageOf(error) });
+    });
     await keeper.close();
   }
 
+  const reason = () => (closing ? "closed" : state.reason);
   return {
     async open() {
       const opened = await keeper.open();
-      maintenanceTimer = setInterval(wantMaintenance, options.maintenanceMs);
-      maintenanceTimer.unref();
-      wantMaintenance();
+      maintenance = setInterval(() => pump.wantMaintenance(), options.maintenanceMs);
+      maintenance.unref();
+      pump.wantMaintenance();
       return opened;
     },
     async commit(ops, signal) {
-      const reason = closing ? "closed" : state.reason;
-      if (reason) throw storageUnavailable(reason);
+      const blocked = reason();
+      if (blocked) throw storageUnavailable(blocked);
       const added = queue.add(encodeAll(ops), signal);
-      wake();
+      pump.wake();
       return added;
     },
     reportDamage: (cause) => state.fail("corrupt", cause),
     get reason() {
-      return closing ? "closed" : state.reason;
+      return reason();
     },
     get queuedOps() {
       return queue.queuedOps;
@@ -155,4 +116,27 @@ export function createStoreWriter(options: StoreWriterOptions): StoreWriter {
       return closing;
     },
   };
+}
+
+function encodeAll(ops: StoreOp[]): WriteOp[] {
+  try {
+    return ops.map(encodeOp);
+  } catch (error) {
+    throw error instanceof Refusal ? new SvcError(error.code, error.fields) : error;
+  }
+}
+
+function markSuspect(path: string, logger: Logger): void {
+  writeFileAtomic(suspectMark(path), "").catch((error: unknown) => {
+    logger.warn("could not leave the mark that makes the next start check the database", { error: messageOf(error) });
+  });
+}
+
+async function within(work: Promise<void>, limitMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limitMs);
+  });
+  await Promise.race([work, limit]);
+  clearTimeout(timer);
 }

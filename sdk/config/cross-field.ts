@@ -1,12 +1,12 @@
-import type { SvcConfig } from "../../sdk/config/root.ts";
 import type { ConfigIssue } from "./issues.ts";
-import { locate } from "./locate.ts";
+import type { Locate } from "./place.ts";
+import type { SvcConfig } from "./root.ts";
 
 /** Rules between keys (`operations-config.md` 2), for the keys this release has. */
-export function crossFieldIssues(config: SvcConfig, text: string, file: string): ConfigIssue[] {
+export function crossFieldIssues(config: SvcConfig, file: string, locate: Locate): ConfigIssue[] {
   const issues: ConfigIssue[] = [];
   const conflict = (path: PropertyKey[], message: string, hint?: string) =>
-    issues.push({ path: path.join("."), code: "conflict", message, ...(hint ? { hint } : {}), file, ...locate(text, path) });
+    issues.push({ path: path.join("."), code: "conflict", message, ...(hint ? { hint } : {}), file, ...locate(path) });
 
   const { auth, bind, customBindHost } = config.gateway;
   if (auth.token && auth.password && !auth.mode) {

@@ -1,10 +1,6 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import JSON5 from "json5";
 import { z } from "zod";
-import { messageOf } from "../../sdk/errors.ts";
-import { formatIssues } from "../../sdk/json-schema.ts";
-import type { Manifest } from "../../sdk/types/manifest.ts";
+import { formatIssues } from "./json-schema.ts";
+import type { Manifest } from "./types/manifest.ts";
 
 export const MANIFEST_FILE = "svc.plugin.json";
 
@@ -62,23 +58,11 @@ const manifestSchema = z.strictObject({
 
 export type ManifestResult = { ok: true; manifest: Manifest } | { ok: false; reason: string };
 
-/** Reads `svc.plugin.json` of a folder (comments and trailing commas allowed). Undefined when there is none. */
-export async function readManifest(root: string): Promise<ManifestResult | undefined> {
-  let text: string;
-  try {
-    text = await readFile(join(root, MANIFEST_FILE), "utf8");
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    return { ok: false, reason: `${MANIFEST_FILE}: ${messageOf(error)}` };
-  }
-  try {
-    const parsed = manifestSchema.safeParse(JSON5.parse(text));
-    if (!parsed.success) return { ok: false, reason: `${MANIFEST_FILE}: ${formatIssues(parsed.error.issues as never)}` };
-    return { ok: true, manifest: parsed.data as Manifest };
-  } catch (error) {
-    return { ok: false, reason: `${MANIFEST_FILE}: ${messageOf(error)}` };
-  }
+/** Checks the parsed content of a `svc.plugin.json`. */
+export function parseManifest(value: unknown): ManifestResult {
+  const parsed = manifestSchema.safeParse(value);
+  if (parsed.success) return { ok: true, manifest: parsed.data as Manifest };
+  return { ok: false, reason: `${MANIFEST_FILE}: ${formatIssues(parsed.error.issues as never)}` };
 }
 
 /** Matches the caret and exact ranges manifests use (`^1.0.0`, `1.2.3`, `>=1.0.0`, `*`). */

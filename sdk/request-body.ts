@@ -1,4 +1,4 @@
-import { messageOf, SvcError } from "../../sdk/errors.ts";
+import { messageOf, SvcError } from "./errors.ts";
 
 /** Time a whole body may take (`http.md` 2). */
 const BODY_TIMEOUT_MS = 30_000;

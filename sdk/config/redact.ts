@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rootSchema } from "../../sdk/config/root.ts";
+import { rootSchema } from "./root.ts";
 
 export const REDACTED_VALUE = "__SVC_REDACTED__";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { locate } from "./locate.ts";
+import type { Locate } from "./place.ts";
 
 /** One thing wrong with a config file. Values of sensitive keys are never in it. */
 export interface ConfigIssue {
@@ -20,6 +20,17 @@ export function formatIssue(issue: ConfigIssue): string {
   return issue.hint ? `${head}\n  hint: ${issue.hint}` : head;
 }
 
+/** What the issues are about. */
+export interface IssueSource {
+  /** Name shown before line and column. */
+  file: string;
+  value: unknown;
+  schema: z.ZodType;
+  locate: Locate;
+  /** Path of `value` inside the file. */
+  base?: PropertyKey[];
+}
+
 interface ZodIssueLike {
   code: string;
   path: PropertyKey[];
@@ -33,10 +44,7 @@ interface ZodIssueLike {
 }
 
 /** Turns zod's issues into ours: one per unknown key, with place, hint and the value found. */
-export function toConfigIssues(
-  error: { issues: ReadonlyArray<unknown> },
-  source: { text: string; file: string; value: unknown; schema: z.ZodType; base?: PropertyKey[] },
-): ConfigIssue[] {
+export function toConfigIssues(error: { issues: ReadonlyArray<unknown> }, source: IssueSource): ConfigIssue[] {
   const base = source.base ?? [];
   return (error.issues as ZodIssueLike[]).flatMap((issue) => {
     const flat = issue.code === "invalid_union" ? mostSpecific(issue) : issue;
@@ -45,12 +53,7 @@ export function toConfigIssues(
   });
 }
 
-function unknownKey(
-  key: string,
-  issue: ZodIssueLike,
-  source: { text: string; file: string; schema: z.ZodType },
-  base: PropertyKey[],
-): ConfigIssue {
+function unknownKey(key: string, issue: ZodIssueLike, source: IssueSource, base: PropertyKey[]): ConfigIssue {
   const full = [...base, ...issue.path, key];
   const known = keysAt(source.schema, issue.path);
   const near = nearest(key, known);
@@ -60,15 +63,11 @@ function unknownKey(
     message: `unknown key "${key}"${known.length > 0 && !near ? `; known here: ${known.join(", ")}` : ""}`,
     ...(near ? { hint: `did you mean "${near}"?` } : {}),
     file: source.file,
-    ...locate(source.text, full, "key"),
+    ...source.locate(full, "key"),
   };
 }
 
-function invalidValue(
-  issue: ZodIssueLike,
-  source: { text: string; file: string; value: unknown; schema: z.ZodType },
-  base: PropertyKey[],
-): ConfigIssue {
+function invalidValue(issue: ZodIssueLike, source: IssueSource, base: PropertyKey[]): ConfigIssue {
   const full = [...base, ...issue.path];
   const got = valueAt(source.value, issue.path);
   const sensitive = isSensitive(source.schema, issue.path);
@@ -85,7 +84,7 @@ function invalidValue(
     ...(allowed ? { allowed } : {}),
     ...(hint ? { hint } : {}),
     file: source.file,
-    ...locate(source.text, full),
+    ...source.locate(full),
   };
 }
 

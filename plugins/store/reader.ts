@@ -1,0 +1,132 @@
+import type { Store } from "svc/sdk";
+import type { Sqlite, Statement } from "./native.ts";
+import { type Columns, decodeIdempotency, decodeMessage, decodeRun, decodeSession } from "./rows.ts";
+import { boundLimit, createSessionList } from "./session-list.ts";
+import { storageFault } from "./sqlite-fault.ts";
+
+/** How many unreadable rows are stepped over before a page ends early. */
+const mostSkipped = 1_000;
+const lastSeq = Number.MAX_SAFE_INTEGER;
+
+export interface ReaderNotices {
+  /** A row whose JSON does not parse; it is skipped. */
+  onUnreadable(table: string, row: unknown): void;
+  /** The error to throw instead of one of SQLite's own. */
+  toError(error: unknown): unknown;
+}
+
+export type Reads = Pick<Store, "sessions" | "messages" | "runs" | "idempotency" | "kv">;
+
+/** The reads of `store@1` on a connection of the main thread: one statement each, at most 1,000 rows. */
+export function createReader(db: Sqlite, notices: ReaderNotices): Reads {
+  const rows = createRowReader(notices);
+  return { sessions: sessionReads(db, rows), messages: messageReads(db, rows), runs: runReads(db, rows), ...keyedReads(db, rows) };
+}
+
+type RowReader = ReturnType<typeof createRowReader>;
+
+function createRowReader(notices: ReaderNotices) {
+  const guard = <T>(read: () => T): T => {
+    try {
+      return read();
+    } catch (error) {
+      throw notices.toError(error);
+    }
+  };
+  const decodeOr = <Row>(table: string, columns: Columns, decode: (columns: Columns) => Row): Row | undefined => {
+    try {
+      return decode(columns);
+    } catch {
+      notices.onUnreadable(table, columns.row ?? columns.key);
+      return undefined;
+    }
+  };
+  return {
+    guard,
+    one<Row>(table: string, statement: Statement, keys: string[], decode: (columns: Columns) => Row): Row | undefined {
+      const columns = guard(() => statement.get(...keys)) as Columns | undefined;
+      return columns && decodeOr(table, columns, decode);
+    },
+    /** Up to `limit` readable rows of what the statement yields. */
+    some<Row>(table: string, found: () => Iterable<unknown>, decode: (columns: Columns) => Row, limit: number): Row[] {
+      return guard(() => {
+        const rows: Row[] = [];
+        for (const columns of found()) {
+          const row = decodeOr(table, columns as Columns, decode);
+          if (row !== undefined && rows.push(row) >= limit) break;
+        }
+        return rows;
+      });
+    },
+  };
+}
+
+function sessionReads(db: Sqlite, rows: RowReader): Reads["sessions"] {
+  const byKey = db.prepare("SELECT * FROM sessions WHERE key = ?");
+  const byTranscript = db.prepare("SELECT * FROM sessions WHERE session_id = ? ORDER BY updated_at DESC LIMIT 1");
+  const list = createSessionList(db);
+  return {
+    get: (key) => rows.one("sessions", byKey, [key], decodeSession),
+    bySessionId: (sessionId) => rows.one("sessions", byTranscript, [sessionId], decodeSession),
+    list(query) {
+      const found = rows.guard(() => list(query));
+      return { rows: rows.some("sessions", () => found.rows, decodeSession, found.rows.length), total: found.total };
+    },
+  };
+}
+
+function messageReads(db: Sqlite, rows: RowReader): Reads["messages"] {
+  const backwards = db.prepare("SELECT * FROM messages WHERE session_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?");
+  const forwards = db.prepare("SELECT * FROM messages WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?");
+  // Records are appended and removed as whole transcripts, so both ends say how many there are; counting would walk all of them.
+  const count = db
+    .prepare(
+      `SELECT coalesce((SELECT max(seq) FROM messages WHERE session_id = @id) - (SELECT min(seq) FROM messages WHERE session_id = @id) + 1, 0)`,
+    )
+    .pluck();
+  const pick = (statement: Statement, sessionId: string, seq: number, limit: number) => {
+    const wanted = boundLimit(limit);
+    return rows.some("messages", () => statement.iterate(sessionId, seq, wanted + mostSkipped), decodeMessage, wanted);
+  };
+  return {
+    page: (sessionId, options) => pick(backwards, sessionId, options.before ?? lastSeq, options.limit).reverse(),
+    scan: (sessionId, after, limit) => pick(forwards, sessionId, after, limit),
+    count: (sessionId) => rows.guard(() => count.get({ id: sessionId }) as number),
+  };
+}
+
+function runReads(db: Sqlite, rows: RowReader): Reads["runs"] {
+  const byId = db.prepare("SELECT * FROM runs WHERE run_id = ?");
+  const unfinished = db.prepare("SELECT * FROM runs WHERE finished_at IS NULL ORDER BY row LIMIT 1000");
+  return {
+    get: (runId) => rows.one("runs", byId, [runId], decodeRun),
+    unfinished: () => rows.some("runs", () => unfinished.iterate(), decodeRun, 1_000),
+  };
+}
+
+function keyedReads(db: Sqlite, rows: RowReader): Pick<Reads, "idempotency" | "kv"> {
+  const idempotency = db.prepare("SELECT * FROM idempotency WHERE family = ? AND key = ?");
+  const value = db.prepare("SELECT key, value FROM kv WHERE scope = ? AND key = ?");
+  const from = db.prepare("SELECT key, value FROM kv WHERE scope = ? AND key >= ? ORDER BY key LIMIT 1000");
+  const decodeValue = (columns: Columns) => ({ key: String(columns.key), value: JSON.parse(String(columns.value)) as unknown });
+  return {
+    idempotency: { get: (family, key) => rows.one("idempotency", idempotency, [family, key], decodeIdempotency) },
+    kv: {
+      get: (scope, key) => rows.one("kv", value, [scope, key], decodeValue)?.value,
+      list: (scope, prefix) => rows.some("kv", () => startingWith(from.iterate(scope, prefix), prefix), decodeValue, 1_000),
+    },
+  };
+}
+
+/** Keys with one prefix stand together in key order: the first without it ends them. */
+function* startingWith(found: Iterable<unknown>, prefix: string): Generator<unknown> {
+  for (const columns of found) {
+    if (!String((columns as Columns).key).startsWith(prefix)) return;
+    yield columns;
+  }
+}
+
+/** True for damage met by a read. */
+export function isDamage(error: unknown): boolean {
+  return storageFault(error) === "corrupt";
+}

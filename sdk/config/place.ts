@@ -1,0 +1,8 @@
+/** 1-based place in a file. */
+export interface Place {
+  line: number;
+  column: number;
+}
+
+/** Where a path stands in a file: its value, or its key. A missing path gives its nearest present parent. */
+export type Locate = (path: ReadonlyArray<PropertyKey>, at?: "key" | "value") => Place;
