@@ -52,6 +52,8 @@ export interface Gateway {
   readonly ready: Promise<void>;
   plugins(): PluginRecord[];
   summary(): string;
+  /** Ends a plugin whose code threw where nobody could catch it; false when no such plugin runs. */
+  failPlugin(id: string, error: unknown): Promise<boolean>;
   service<K extends keyof Services>(name: K): Services[K];
   /** Graceful stop: `shutdown` event, drain, plugins, close frames, port, lock. May be called twice. */
   close(reason: string): Promise<void>;
@@ -277,6 +279,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     ready,
     plugins: loader.records,
     summary: loader.summary,
+    failPlugin: loader.fail,
     service(name) {
       const found = contributions.view<never>("service").get(name);
       if (!found) throw new SvcError("service-unavailable", { service: name });

@@ -36,6 +36,8 @@ export interface Loader {
   records(): PluginRecord[];
   /** `plugins: 14 active, 1 failed (irc: import-failed), 2 blocked; 812 ms` */
   summary(): string;
+  /** Ends one plugin because its code threw where nobody could catch it. False when no such plugin runs. */
+  fail(id: string, error: unknown): Promise<boolean>;
   stopAll(): Promise<void>;
 }
 
@@ -193,6 +195,13 @@ export function createLoader(candidates: Candidate[], host: Host & { onState(rec
         slots.map((s) => s.record),
         elapsedMs,
       ),
+    async fail(id, error) {
+      const slot = byId.get(id);
+      if (!slot?.instance) return false;
+      await stop(slot);
+      move(slot, "failed", { code: "uncaught", reason: messageOf(error), hint: "its code threw outside of any call; see the log for the stack" });
+      return true;
+    },
     async stopAll() {
       stopped = true;
       for (const slot of [...loadedInOrder].reverse()) await stop(slot);

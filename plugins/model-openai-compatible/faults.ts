@@ -1,6 +1,6 @@
 import { isModelError, ModelError, type ModelFault } from "svc/sdk";
-import { scrub } from "./scrub.ts";
 import { retryAfterMs } from "./retry-after.ts";
+import { scrub } from "./scrub.ts";
 
 /** The parts of the vendor package's call error that we read; its address and request stay where they are. */
 interface CallError {
@@ -29,15 +29,24 @@ export function toModelError(error: unknown, at: { provider: string; secrets: re
     const vendor = readVendorError(call.responseBody);
     const fault = faultOfStatus(status, vendor);
     const wait = retryAfterMs(call.responseHeaders ?? {}, at.now);
-    return new ModelError(fault, say(`${meaning(fault, status)} (${status})`, vendor.message), { status, ...(wait === undefined ? {} : { retryAfterMs: wait }) });
+    return new ModelError(fault, say(`${meaning(fault, status)} (${status})`, vendor.message), {
+      status,
+      ...(wait === undefined ? {} : { retryAfterMs: wait }),
+    });
   }
   const code = codeOf(error);
   if (code !== undefined) {
-    return timeoutCodes.has(code) ? new ModelError("timeout", say("no answer in time", code)) : new ModelError("network", say("the connection failed", code));
+    return timeoutCodes.has(code)
+      ? new ModelError("timeout", say("no answer in time", code))
+      : new ModelError("network", say("the connection failed", code));
   }
-  if (isInStreamError(error)) return new ModelError(faultOfVendor(error) ?? "overloaded", say("it reported an error in mid-answer", error.message));
+  if (isInStreamError(error))
+    return new ModelError(faultOfVendor(error) ?? "overloaded", say("it reported an error in mid-answer", error.message));
   if (error instanceof Error && /^AI_(InvalidResponseData|JSONParse|TypeValidation|EmptyResponseBody|APICall)Error$/.test(error.name)) {
-    return new ModelError("network", say(error.name === "AI_InvalidResponseDataError" ? "the answer broke off before its end" : "the answer could not be understood"));
+    return new ModelError(
+      "network",
+      say(error.name === "AI_InvalidResponseDataError" ? "the answer broke off before its end" : "the answer could not be understood"),
+    );
   }
   return new ModelError("invalid_request", say("the request could not be made", error instanceof Error ? error.message : String(error)));
 }

@@ -22,7 +22,11 @@ afterEach(async () => {
 });
 
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, child: () => quiet };
-const searchTool = { name: "memory_search", description: "Searches.", inputSchema: { type: "object", properties: { query: { type: "string" } } } };
+const searchTool = {
+  name: "memory_search",
+  description: "Searches.",
+  inputSchema: { type: "object", properties: { query: { type: "string" } } },
+};
 
 function provider(more: Partial<ProviderSettings> = {}, own: Connection = connection) {
   const settings: ProviderSettings = {
@@ -74,7 +78,9 @@ describe("a turn", () => {
   });
 
   test("sends the key, the product's name and a streaming request with usage", async () => {
-    await collect(request("ok", { sampling: { temperature: 0.5, maxTokens: 100, stop: ["END"], responseFormat: { type: "json_object" } } }));
+    await collect(
+      request("ok", { sampling: { temperature: 0.5, maxTokens: 100, stop: ["END"], responseFormat: { type: "json_object" } } }),
+    );
 
     const [sent] = vendor.requests;
     expect(sent).toMatchObject({ method: "POST", path: "/v1/chat/completions" });
@@ -114,7 +120,9 @@ describe("a turn", () => {
 
     const args = deltas.map((d) => (d.type === "toolCall" ? d.argsDelta : "")).join("");
     expect(JSON.parse(args)).toEqual({ query: "Where is the router?" });
-    expect(deltas.filter((d) => d.type === "toolCall").every((d) => d.type === "toolCall" && d.name === "memory_search" && d.id === "call_1")).toBe(true);
+    expect(
+      deltas.filter((d) => d.type === "toolCall").every((d) => d.type === "toolCall" && d.name === "memory_search" && d.id === "call_1"),
+    ).toBe(true);
     expect(deltas).toContainEqual({ type: "toolCallEnd", id: "call_1" });
     expect(deltas.at(-1)).toEqual({ type: "finish", reason: "tool_calls" });
 
@@ -131,7 +139,11 @@ describe("a turn", () => {
     );
     expect(textOf(next)).toBe(okText);
     expect((vendor.requests[1]?.body as { messages: unknown[] }).messages.slice(2)).toEqual([
-      { role: "assistant", content: null, tool_calls: [{ id: "call_1", type: "function", function: { name: "memory_search", arguments: args } }] },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "call_1", type: "function", function: { name: "memory_search", arguments: args } }],
+      },
       { role: "tool", tool_call_id: "call_1", content: "" },
     ]);
   });
@@ -146,7 +158,10 @@ describe("a turn", () => {
   });
 
   test("sends images as data addresses", async () => {
-    const content = [{ type: "text" as const, text: "What is this?" }, { type: "image" as const, mimeType: "image/png", data: "iVBORw0KGgo=" }];
+    const content = [
+      { type: "text" as const, text: "What is this?" },
+      { type: "image" as const, mimeType: "image/png", data: "iVBORw0KGgo=" },
+    ];
     await collect(request("ok", { messages: [{ role: "user", content }] }));
 
     expect((vendor.requests[0]?.body as { messages: unknown[] }).messages[1]).toEqual({
@@ -217,7 +232,10 @@ describe("faults", () => {
   });
 
   test("an error inside the stream keeps the vendor's words", async () => {
-    expect(await faultOf("error-in-stream")).toMatchObject({ fault: "overloaded", message: expect.stringContaining("Overloaded, try later") });
+    expect(await faultOf("error-in-stream")).toMatchObject({
+      fault: "overloaded",
+      message: expect.stringContaining("Overloaded, try later"),
+    });
   });
 
   test("a server that never answers is a timeout", async () => {

@@ -15,7 +15,9 @@ interface ProviderDeps {
 /** A model provider for one server. The vendor package is loaded with the first turn. */
 export function createProvider(settings: ProviderSettings, deps: ProviderDeps): ModelProvider {
   const catalog = createCatalog(settings, deps);
-  const secrets = [settings.apiKey, ...Object.values(settings.headers)].filter((value): value is string => value !== undefined && value.length >= 8);
+  const secrets = [settings.apiKey, ...Object.values(settings.headers)].filter(
+    (value): value is string => value !== undefined && value.length >= 8,
+  );
   let loading: Promise<(model: string) => ChatModel> | undefined;
 
   async function* stream(req: ModelRequest, signal: AbortSignal): AsyncIterable<ModelDelta> {
@@ -59,7 +61,8 @@ async function loadVendorPackage(settings: ProviderSettings, connection: Connect
     includeUsage: true,
     supportsStructuredOutputs: true,
     fetch: connection.fetch,
-    transformRequestBody: ({ max_tokens: budget, ...body }) => (budget === undefined ? body : { ...body, [settings.maxTokensField]: budget }),
+    transformRequestBody: ({ max_tokens: budget, ...body }) =>
+      budget === undefined ? body : { ...body, [settings.maxTokensField]: budget },
   });
   return (model) => vendor.chatModel(model);
 }

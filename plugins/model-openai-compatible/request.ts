@@ -42,7 +42,12 @@ function toMessage(message: ModelMessage): Prompt[number] {
         ),
       };
     case "assistant": {
-      const calls = message.toolCalls.map((call) => ({ type: "tool-call" as const, toolCallId: call.id, toolName: call.name, input: call.args ?? {} }));
+      const calls = message.toolCalls.map((call) => ({
+        type: "tool-call" as const,
+        toolCallId: call.id,
+        toolName: call.name,
+        input: call.args ?? {},
+      }));
       return { role: "assistant", content: [...(message.text === "" ? [] : [{ type: "text" as const, text: message.text }]), ...calls] };
     }
     case "tool": {

@@ -43,7 +43,8 @@ export function resolveProviders(
   }
   for (const vendor of vendors) {
     const apiKey = vendor.keyEnv && env(vendor.keyEnv);
-    if (apiKey && !Object.hasOwn(config, vendor.id)) providers.push(resolve(vendor.id, { entry: {}, vendor, baseUrl: vendor.baseUrl, env }));
+    if (apiKey && !Object.hasOwn(config, vendor.id))
+      providers.push(resolve(vendor.id, { entry: {}, vendor, baseUrl: vendor.baseUrl, env }));
   }
   return { providers, skipped };
 }

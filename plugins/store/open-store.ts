@@ -4,7 +4,7 @@ import { type Clock, type Logger, messageOf, type Store, type StoreStatus, SvcEr
 import "./errors.ts";
 import { type QueueLimits, queueLimits } from "./commit-queue.ts";
 import { openConnection, type Sqlite } from "./native.ts";
-import { createReader, isDamage, type Reads } from "./reader.ts";
+import { createReader, type Reads } from "./reader.ts";
 import { Refusal } from "./refusal.ts";
 import { isLocked, storageFault } from "./sqlite-fault.ts";
 import { storageUnavailable } from "./storage-unavailable.ts";
@@ -63,20 +63,14 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
   });
   const opened = await writer.open();
   announce(opened, logger);
+  let db: Sqlite | undefined;
   try {
-    return joinStore(path, { writer, opened, logger, db: await openReadConnection(path) });
+    db = await openConnection(path, { readonly: true, timeout: readLockWaitMs });
+    return joinStore(path, { writer, opened, logger, db });
   } catch (error) {
-    await writer.close(() => undefined);
-    throw error;
-  }
-}
-
-async function openReadConnection(path: string): Promise<Sqlite> {
-  try {
-    return await openConnection(path, { readonly: true, timeout: readLockWaitMs });
-  } catch (error) {
+    await writer.close(() => db?.close());
     if (error instanceof Refusal) throw new SvcError(error.code, error.fields);
-    throw new SvcError("store-open-failed", { path, reason: messageOf(error) });
+    throw new SvcError("store-open-failed", { path, reason: messageOf(error) }, { cause: error });
   }
 }
 
@@ -93,9 +87,9 @@ function joinStore(path: string, parts: { writer: StoreWriter; opened: Opened; l
     },
     toError(error) {
       if (!db.open) return storageUnavailable("closed");
-      if (isDamage(error)) writer.reportDamage(error);
       if (isLocked(error)) return new SvcError("storage-busy", { queued: writer.queuedOps }, { cause: error });
       const fault = storageFault(error);
+      if (fault === "corrupt") writer.reportDamage(error);
       return fault ? storageUnavailable(fault, error) : error;
     },
   });

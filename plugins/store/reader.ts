@@ -2,7 +2,6 @@ import type { Store } from "svc/sdk";
 import type { Sqlite, Statement } from "./native.ts";
 import { type Columns, decodeIdempotency, decodeMessage, decodeRun, decodeSession } from "./rows.ts";
 import { boundLimit, createSessionList } from "./session-list.ts";
-import { storageFault } from "./sqlite-fault.ts";
 
 /** How many unreadable rows are stepped over before a page ends early. */
 const mostSkipped = 1_000;
@@ -124,9 +123,4 @@ function* startingWith(found: Iterable<unknown>, prefix: string): Generator<unkn
     if (!String((columns as Columns).key).startsWith(prefix)) return;
     yield columns;
   }
-}
-
-/** True for damage met by a read. */
-export function isDamage(error: unknown): boolean {
-  return storageFault(error) === "corrupt";
 }

@@ -54,10 +54,12 @@ export function prepareWrites(db: Sqlite) {
   };
 }
 
-function lookup(db: Sqlite, table: string, keys: string[]): Statement & { get(...key: string[]): Columns | undefined } {
-  return db.prepare(`SELECT * FROM ${table} WHERE ${keys.map((key) => `${key} = ?`).join(" AND ")}`) as Statement & {
-    get(...key: string[]): Columns | undefined;
-  };
+interface Lookup {
+  get(...key: string[]): Columns | undefined;
+}
+
+function lookup(db: Sqlite, table: string, keys: string[]): Lookup {
+  return db.prepare(`SELECT * FROM ${table} WHERE ${keys.map((key) => `${key} = ?`).join(" AND ")}`) as unknown as Lookup;
 }
 
 /** Keeps the row id of an existing row, so that creation order stays. */

@@ -1,0 +1,182 @@
+import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats } from "node:fs";
+import { basename, dirname, join, relative, sep } from "node:path";
+import { codeOf } from "./fault.ts";
+import type { Pacer } from "./pacer.ts";
+
+/** A file to index. */
+export interface ListedFile {
+  absolute: string;
+  /** Identity: relative to the workspace, with `/`. */
+  path: string;
+  mtimeMs: number;
+  size: number;
+}
+
+/** A directory to watch; `key` changes when another directory takes its place. */
+export interface WatchedDirectory {
+  path: string;
+  key: string;
+}
+
+export interface Listing {
+  files: ListedFile[];
+  directories: WatchedDirectory[];
+  /** Paths that could not be read. */
+  problems: Array<{ path: string; code: string }>;
+}
+
+export interface ListingRoots {
+  workspace: string;
+  extraPaths: readonly string[];
+}
+
+/** Names of curated notes in the workspace. */
+export const curatedNames = ["MEMORY.md", "memory.md"];
+const MAX_FILES = 200_000;
+const ignoredNames = new Set([".git", "node_modules", ".pnpm-store", ".venv", "venv", ".tox", "__pycache__"]);
+
+export function isMarkdown(path: string): boolean {
+  return /\.md$/i.test(path);
+}
+
+/** The identity of a file in the index. */
+export function identityPath(workspace: string, absolute: string): string {
+  return relative(workspace, absolute).split(sep).join("/");
+}
+
+/** Lists what belongs to an agent's memory: no symlinks, each real file once, nothing fatal. */
+export async function listMemory(roots: ListingRoots, pacer: Pacer): Promise<Listing> {
+  const walk = new Walk(roots.workspace, pacer);
+  walk.watchNearest(roots.workspace);
+  for (const name of curatedNames) walk.addFile(join(roots.workspace, name), undefined);
+  await walk.addTree(join(roots.workspace, "memory"));
+  for (const path of roots.extraPaths) await walk.addExtra(path);
+  return walk.listing;
+}
+
+class Walk {
+  readonly listing: Listing = { files: [], directories: [], problems: [] };
+  readonly #workspace: string;
+  readonly #pacer: Pacer;
+  readonly #seenFiles = new Set<string>();
+  readonly #seenDirectories = new Set<string>();
+
+  constructor(workspace: string, pacer: Pacer) {
+    this.#workspace = workspace;
+    this.#pacer = pacer;
+  }
+
+  async addExtra(path: string): Promise<void> {
+    const stats = this.#lstat(path);
+    if (stats?.isDirectory()) return this.addTree(path);
+    if (isMarkdown(path)) this.addFile(path, undefined);
+    this.watchNearest(dirname(path));
+  }
+
+  /** Adds a directory with all below it, unless it is missing or a symlink. */
+  async addTree(root: string): Promise<void> {
+    const stats = this.#lstat(root);
+    const real = stats?.isDirectory() ? this.#realpath(root) : undefined;
+    if (real === undefined) return this.watchNearest(dirname(root));
+    const open = [{ path: root, real }];
+    for (let directory = open.pop(); directory; directory = open.pop()) {
+      await this.#pacer.breathe();
+      open.push(...(await this.#readDirectory(directory)));
+    }
+  }
+
+  /** `real`: its real path when the caller knows it. */
+  addFile(path: string, real: string | undefined): void {
+    const stats = this.#lstat(path);
+    if (!stats?.isFile()) return;
+    const key = real ?? this.#realpath(path);
+    if (key === undefined || this.#seenFiles.has(key)) return;
+    if (this.listing.files.length >= MAX_FILES) return this.#problem(path, "TOO_MANY_FILES");
+    this.#seenFiles.add(key);
+    this.listing.files.push({
+      absolute: path,
+      path: identityPath(this.#workspace, path),
+      mtimeMs: Math.floor(stats.mtimeMs),
+      size: stats.size,
+    });
+  }
+
+  /** Watches a directory, or the nearest one above it that exists: whatever is created later begins there. */
+  watchNearest(path: string): void {
+    for (let at = path; ; at = dirname(at)) {
+      const stats = this.#stat(at);
+      if (stats?.isDirectory()) return this.#watch(at, stats);
+      if (dirname(at) === at) return;
+    }
+  }
+
+  /** Files of one directory are added; its real sub-directories are returned, last first. */
+  async #readDirectory(directory: { path: string; real: string }): Promise<Array<{ path: string; real: string }>> {
+    if (this.#seenDirectories.has(directory.real)) return [];
+    this.#seenDirectories.add(directory.real);
+    const stats = this.#lstat(directory.path);
+    if (stats) this.#watch(directory.path, stats);
+    const below: Array<{ path: string; real: string }> = [];
+    for (const entry of this.#entries(directory.path)) {
+      const child = { path: join(directory.path, entry.name), real: join(directory.real, entry.name) };
+      if (entry.isFile() && isMarkdown(entry.name)) this.addFile(child.path, child.real);
+      else if (entry.isDirectory() && !ignoredNames.has(entry.name)) below.push(child);
+      await this.#pacer.breathe();
+    }
+    return below.reverse();
+  }
+
+  #entries(path: string): Dirent[] {
+    try {
+      return readdirSync(path, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+    } catch (error) {
+      this.#failed(path, error);
+      return [];
+    }
+  }
+
+  #watch(path: string, stats: Stats): void {
+    if (this.listing.directories.some((known) => known.path === path)) return;
+    this.listing.directories.push({ path, key: `${stats.dev}:${stats.ino}` });
+  }
+
+  #lstat(path: string): Stats | undefined {
+    try {
+      return lstatSync(path, { throwIfNoEntry: false });
+    } catch (error) {
+      this.#failed(path, error);
+      return undefined;
+    }
+  }
+
+  #stat(path: string): Stats | undefined {
+    try {
+      return lstatSync(realpathSync.native(path));
+    } catch {
+      return undefined; // missing: the caller goes one level up
+    }
+  }
+
+  #realpath(path: string): string | undefined {
+    try {
+      return realpathSync.native(path);
+    } catch (error) {
+      this.#failed(path, error);
+      return undefined;
+    }
+  }
+
+  #failed(path: string, error: unknown): void {
+    const code = codeOf(error) ?? "EIO";
+    if (code !== "ENOENT" && code !== "ENOTDIR") this.#problem(path, code);
+  }
+
+  #problem(path: string, code: string): void {
+    if (this.listing.problems.length < 100) this.listing.problems.push({ path, code });
+  }
+}
+
+/** False for names nobody looks into, wherever they stand below a root. */
+export function isWatchedName(name: string): boolean {
+  return !ignoredNames.has(basename(name));
+}

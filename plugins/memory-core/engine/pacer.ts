@@ -1,0 +1,23 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { IndexFault } from "./fault.ts";
+
+const SLICE_MS = 12;
+
+/** Lets long work give way: searches that arrive meanwhile are answered between two slices. */
+export interface Pacer {
+  /** Waits for other work when the slice is used up. @throws {IndexFault} `memory-sync-aborted` after the signal */
+  breathe(): Promise<void>;
+}
+
+export function createPacer(signal: AbortSignal): Pacer {
+  let sliceStart = performance.now();
+  return {
+    async breathe() {
+      if (performance.now() - sliceStart >= SLICE_MS) {
+        await nextTurn();
+        sliceStart = performance.now();
+      }
+      if (signal.aborted) throw new IndexFault("memory-sync-aborted", {});
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/** Words that say nothing about what is looked for, by language. A table; it may be long. */
+const lists = {
+  english: `a about above after again all also am an and any are as at be because been before being below between both but by can
+    could did do does doing don down during each few for from further had has have having he her here hers him his how i if in into
+    is it its itself just me more most my myself no nor not now of off on once only or other our ours out over own same she should
+    so some such than that the their theirs them then there these they this those through to too under until up us very was we were
+    what when where which while who whom whose why will with would you your yours
+    ain aren couldn didn doesn hadn hasn haven isn let ll may might must needn re shan shouldn ve wasn weren won wouldn
+    anybody anyone anything everybody everyone everything nobody nothing somebody someone something
+    ago ever maybe much please recently today tomorrow tonight yesterday
+    stuff thing things kind sort lot bit help find show get got tell give know want need look make say said ask remember remind`,
+  spanish: `al algo algunas algunos ante antes así aún bien cada como cómo con contra cual cuál cuando cuándo de del desde donde dónde
+    durante el él ella ellas ellos en entre era eran es esa esas ese eso esos está están estaba estar este esta estas esto estos fue
+    fueron ha había hace han hasta hay la las le les lo los más me mi mis mucho muy nada ni no nos nosotros o os otra otras otro otros
+    para pero poco por porque qué que quien quién quiénes se sea ser si sí sin sobre son su sus también tan tanto te tiene tienen todo
+    todos tu tú tus un una unas uno unos usted ustedes y ya yo ayer hoy mañana favor ayuda busca buscar encuentra muestra dame dime
+    cosa cosas`,
+  portuguese: `ao aos aquela aquelas aquele aqueles aquilo às até com como da das de dela dele deles depois do dos e é ela elas ele eles em
+    entre era eram essa essas esse esses esta está estão estava este estes eu foi foram há isso isto já lhe lhes mais mas me mesmo meu
+    meus minha minhas muito na não nas nem no nos nós nossa nosso num numa o os ou para pela pelas pelo pelos por porque qual quais
+    quando que quê quem onde são se seja sem ser será seu seus só sua suas também te tem têm tinha toda todas todo todos tu tua um uma
+    umas uns você vocês ontem hoje amanhã favor ajuda encontre mostre mostrar diga coisa coisas`,
+  arabic: `في من على إلى الى عن مع هذا هذه ذلك تلك هؤلاء أولئك الذي التي الذين اللذين هو هي هم هن أنا انا أنت انت نحن كان كانت يكون تكون
+    كل بعض أي اي ما ماذا متى أين اين كيف لماذا هل لم لن لا إن ان أن قد ثم أو او و ف ب ل ك حتى بعد قبل عند عندما بين تحت فوق أيضا ايضا
+    ليس ليست لكن بل إذا اذا لو كما منذ خلال أمس امس اليوم غدا شيء أشياء فضلك ساعدني ابحث أظهر أرني أخبرني`,
+  korean: `그 그리고 그러나 그런데 그래서 또는 및 이 저 그것 이것 저것 여기 거기 저기 나 너 우리 저희 당신 그녀 그들 무엇 뭐 누구 언제 어디
+    어떻게 왜 어느 어떤 무슨 것 수 등 더 잘 또 좀 매우 아주 정말 너무 있다 있는 있어 있나 없다 없는 하다 하는 했다 했어 한다 된다 되는
+    이다 입니다 인가요 있나요 해줘 주세요 보여줘 찾아줘 알려줘 어제 오늘 내일 은 는 가 을 를 의 에 로 와 과 도 만`,
+  japanese: `これ それ あれ この その あの ここ そこ あそこ こちら そちら どこ どれ どの どう なぜ なに いつ だれ は が を に へ と で も の や か
+    から まで より など です ます でした ました ません する した して している される です か だ である ある いる ない なる ください
+    こと もの ため よう そして しかし また ので のに けど って という とは には では について 何 誰 私 僕 昨日 今日 明日
+    教えて 見せて 探して`,
+  chinese: `的 了 是 在 我 你 您 他 她 它 们 我们 你们 他们 她们 这 那 这个 那个 这些 那些 这里 那里 哪 哪里 哪个 什么 怎么 怎样 如何 为什
+    什么样 么样 么 为 吗 呢 吧 啊 和 与 及 或 或者 但 但是 而 而且 因为 所以 如果 就 都 也 还 又 很 非常 不 没 没有 有 要 会 能 可以
+    到 从 对 于 关于 把 被 让 给 上 下 里 个 一 一个 一些 请 帮 帮我 找 查找 显示 告诉 昨天 今天 明天 東西 东西 這 這個 那個 們 為 嗎 麼 什麼 怎麼`,
+};
+
+const stopWords = new Set(
+  Object.values(lists)
+    .flatMap((list) => list.split(/\s+/))
+    .map((word) => word.normalize("NFC")),
+);
+
+/** `word` in lower case. */
+export function isStopWord(word: string): boolean {
+  return stopWords.has(word);
+}
+
+/** Particles a Korean noun may end in, longest first. */
+export const koreanParticles = [
+  ..."에게서 으로부터 이라는 에서는 에서도 에게는 까지는 부터는 으로는 에서 에게 으로 까지 부터 처럼 보다 라는 이나 이란 하고 한테 께서".split(" "),
+  ..."은는이가을를의에로와과도만나",
+].sort((a, b) => b.length - a.length);
