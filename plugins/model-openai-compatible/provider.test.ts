@@ -65,6 +65,11 @@ function textOf(deltas: ModelDelta[]): string {
   return deltas.map((d) => (d.type === "text" ? d.delta : "")).join("");
 }
 
+function sentMessages(index: number): unknown[] {
+  const body = vendor.requests[index]?.body as { messages?: unknown[] } | undefined;
+  return body?.messages ?? [];
+}
+
 describe("a turn", () => {
   test("streams text, then usage, then the finish", async () => {
     const deltas = await collect(request("ok"));
@@ -138,7 +143,7 @@ describe("a turn", () => {
       }),
     );
     expect(textOf(next)).toBe(okText);
-    expect((vendor.requests[1]?.body as { messages: unknown[] }).messages.slice(2)).toEqual([
+    expect(sentMessages(1).slice(2)).toEqual([
       {
         role: "assistant",
         content: null,
@@ -164,7 +169,7 @@ describe("a turn", () => {
     ];
     await collect(request("ok", { messages: [{ role: "user", content }] }));
 
-    expect((vendor.requests[0]?.body as { messages: unknown[] }).messages[1]).toEqual({
+    expect(sentMessages(0)[1]).toEqual({
       role: "user",
       content: [
         { type: "text", text: "What is this?" },

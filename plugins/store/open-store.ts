@@ -115,5 +115,5 @@ function joinStore(path: string, parts: { writer: StoreWriter; opened: Opened; l
 
 function announce(opened: Opened, logger: Logger): void {
   if (opened.damaged) logger.error("the state database was damaged; it was kept and a fresh one was started", { kept: opened.damaged });
-  if (opened.migrated) logger.info("state database brought up to date", opened.migrated);
+  if (opened.migrated && opened.migrated.from > 0) logger.info("state database brought up to date", opened.migrated);
 }

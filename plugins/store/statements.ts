@@ -2,9 +2,28 @@ import type { Sqlite, Statement } from "./native.ts";
 import type { Columns } from "./rows.ts";
 
 /** The writer's prepared statements; the only place with write SQL besides `schema.ts`, `retention.ts` and the probe. */
-export type WriteStatements = ReturnType<typeof prepareWrites>;
+export interface WriteStatements {
+  session: Lookup;
+  putSession: Statement;
+  deleteSession: Statement;
+  deleteTranscript: Statement;
+  appendMessage: Statement;
+  run: Lookup;
+  putRun: Statement;
+  idempotency: Lookup;
+  putIdempotency: Statement;
+  putKv: Statement;
+  deleteKv: Statement;
+  setAside: Statement;
+  /** By row number. */
+  remove: { sessions: Statement; runs: Statement; idempotency: Statement };
+}
 
-export function prepareWrites(db: Sqlite) {
+interface Lookup {
+  get(...key: string[]): Columns | undefined;
+}
+
+export function prepareWrites(db: Sqlite): WriteStatements {
   return {
     session: lookup(db, "sessions", ["key"]),
     putSession: upsert(db, "sessions", "key", [
@@ -52,10 +71,6 @@ export function prepareWrites(db: Sqlite) {
       idempotency: db.prepare("DELETE FROM idempotency WHERE row = ?"),
     },
   };
-}
-
-interface Lookup {
-  get(...key: string[]): Columns | undefined;
 }
 
 function lookup(db: Sqlite, table: string, keys: string[]): Lookup {

@@ -29,7 +29,7 @@ export function identityOf(settings: IndexSettings): IndexIdentity {
     model: "fts-only",
     providerKey: sha256({}),
     sources: ["memory"],
-    scopeHash: sha256({ workspace: settings.workspace, extraPaths: [...settings.extraPaths].sort(), multimodal: { enabled: false } }),
+    scopeHash: sha256({ extraPaths: [...settings.extraPaths].sort(), multimodal: { enabled: false } }),
     chunkTokens: settings.chunking.tokens,
     chunkOverlap: settings.chunking.overlap,
     chunkerVersion: CHUNKER_VERSION,

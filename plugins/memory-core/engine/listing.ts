@@ -1,5 +1,5 @@
 import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats } from "node:fs";
-import { basename, dirname, join, relative, sep } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import { codeOf } from "./fault.ts";
 import type { Pacer } from "./pacer.ts";
 
@@ -33,7 +33,8 @@ export interface ListingRoots {
 /** Names of curated notes in the workspace. */
 export const curatedNames = ["MEMORY.md", "memory.md"];
 const MAX_FILES = 200_000;
-const ignoredNames = new Set([".git", "node_modules", ".pnpm-store", ".venv", "venv", ".tox", "__pycache__"]);
+/** Folders nobody looks into, wherever they stand below a root. */
+export const ignoredNames = new Set([".git", "node_modules", ".pnpm-store", ".venv", "venv", ".tox", "__pycache__"]);
 
 export function isMarkdown(path: string): boolean {
   return /\.md$/i.test(path);
@@ -60,6 +61,7 @@ class Walk {
   readonly #pacer: Pacer;
   readonly #seenFiles = new Set<string>();
   readonly #seenDirectories = new Set<string>();
+  readonly #watched = new Set<string>();
 
   constructor(workspace: string, pacer: Pacer) {
     this.#workspace = workspace;
@@ -136,7 +138,8 @@ class Walk {
   }
 
   #watch(path: string, stats: Stats): void {
-    if (this.listing.directories.some((known) => known.path === path)) return;
+    if (this.#watched.has(path)) return;
+    this.#watched.add(path);
     this.listing.directories.push({ path, key: `${stats.dev}:${stats.ino}` });
   }
 
@@ -174,9 +177,4 @@ class Walk {
   #problem(path: string, code: string): void {
     if (this.listing.problems.length < 100) this.listing.problems.push({ path, code });
   }
-}
-
-/** False for names nobody looks into, wherever they stand below a root. */
-export function isWatchedName(name: string): boolean {
-  return !ignoredNames.has(basename(name));
 }

@@ -8,7 +8,7 @@ import { computed, signal } from "@preact/signals";
  * @typedef {{ id: string, name?: string, version?: string, state: string, enabled?: boolean, error?: string, origin?: string }} PluginInfo
  * @typedef {{ id: string, name?: string, provider: string, available?: boolean, unavailableReason?: string }} ModelInfo
  * @typedef {{ files?: number, chunks?: number, dirty?: boolean, syncing?: boolean, workspace?: string, lastError?: string, provider?: string,
- *   custom?: { searchMode?: string }, fileList?: Array<{ path: string, mtime: number }> }} MemoryStatus
+ *   custom?: { searchMode?: string }, fileList?: Array<{ path: string, source?: string, mtime: number }> }} MemoryStatus
  * @typedef {{ ok?: boolean, ts?: number, uptimeMs?: number, version?: string, defaultAgentId?: string, [part: string]: unknown }} Health
  */
 
@@ -26,6 +26,8 @@ export const hasNewBuild = signal(false);
 export const health = signal(/** @type {Health | undefined} */ (undefined));
 export const plugins = signal(/** @type {PluginInfo[] | undefined} */ (undefined));
 export const models = signal(/** @type {ModelInfo[] | undefined} */ (undefined));
+/** What answers when a session names no model. */
+export const defaultModel = signal(/** @type {{ provider: string, model: string } | undefined} */ (undefined));
 export const memory = signal(/** @type {MemoryStatus | undefined} */ (undefined));
 
 /** Why writing is not possible now, as a sentence; undefined when it is. */

@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const valued = new Set(["--profile", "--log-level"]);
+
+/** Text for `--version`, root help and nothing at all; undefined when a command has to run. */
+export async function quickAnswer(argv) {
+  const words = [];
+  const flags = [];
+  for (let i = 0; i < argv.length; i++) {
+    if (valued.has(argv[i])) i += 1;
+    else if (argv[i].startsWith("-")) flags.push(argv[i]);
+    else words.push(argv[i]);
+  }
+  if (words.length > 0 && words.join(" ") !== "help") return undefined;
+  const { version, description } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const json = flags.includes("--json");
+  if (words.length === 0 && (flags.includes("--version") || flags.includes("-V"))) {
+    return json ? `${JSON.stringify({ version })}\n` : `${version}\n`;
+  }
+  const isHelp = words.length > 0 || flags.includes("--help") || flags.includes("-h") || argv.length === 0;
+  if (!isHelp) return undefined;
+  const commands = await listCommands();
+  return json ? `${JSON.stringify({ version, commands }, null, 2)}\n` : helpText({ version, description, commands });
+}
+
+/** The kernel's own command and those of the bundled plugins' manifests; no plugin code is touched. */
+async function listCommands() {
+  const own = [{ name: "gateway", description: "Run the gateway in the foreground" }];
+  const lists = await Promise.all(readdirSync(join(root, "plugins")).map(readManifestCommands));
+  const all = [...own, ...lists.flat().map(({ name, description }) => ({ name, description }))];
+  return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+async function readManifestCommands(folder) {
+  let text;
+  try {
+    text = readFileSync(join(root, "plugins", folder, "svc.plugin.json"), "utf8");
+  } catch {
+    return []; // not a plugin
+  }
+  try {
+    return JSON.parse(text).cli ?? [];
+  } catch {
+    return readLoosely(text);
+  }
+}
+
+/** A manifest with comments; the reader for those is loaded only then. A broken one is reported by `svc plugins list`. */
+async function readLoosely(text) {
+  const { default: JSON5 } = await import("json5");
+  try {
+    return JSON5.parse(text).cli ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function helpText({ version, description, commands }) {
+  const width = Math.max(...commands.map((c) => c.name.length));
+  return `svc ${version}
+${description}
+
+Usage: svc [flags] <command> [flags of the command]
+
+Commands:
+${commands.map((c) => `  ${c.name.padEnd(width)}  ${c.description}`).join("\n")}
+
+Flags:
+  --profile <name>     Use the state of this profile (~/.svc-<name>)
+  --dev                The same as --profile dev; its port is 19001
+  --log-level <level>  trace, debug, info, warn, error or silent
+  --no-color           Plain text
+  --json               One JSON document on stdout, also for failures
+  -h, --help           This text; svc <command> --help for one command
+  -V, --version        Print the version
+`;
+}

@@ -1,0 +1,63 @@
+import { type ClientError, createClient, isClientError } from "../../sdk/client/index.ts";
+import { SvcError } from "../../sdk/errors.ts";
+import type { CliClient, CliTarget } from "../../sdk/types/cli.ts";
+import { allScopes } from "../auth/scopes.ts";
+
+/** Connecting to the own machine is a matter of milliseconds; a wrong address must not cost the whole `--timeout`. */
+const CONNECT_MS = 5_000;
+
+export interface ConnectOptions {
+  target: CliTarget;
+  version: string;
+  mode: "cli" | "probe";
+  scopes: readonly string[] | undefined;
+  timeoutMs: number;
+}
+
+/**
+ * Connects once, without reconnecting: a command fails fast.
+ * @throws {SvcError} `gateway-unreachable` (field `cause`: `refused`, `timeout`, `not-a-gateway`, `network`), `client-unauthorized`
+ *   (field `authReason`)
+ */
+export async function connectToGateway(options: ConnectOptions): Promise<CliClient> {
+  const { target } = options;
+  const client = createClient({
+    url: target.url,
+    auth: { ...(target.token ? { token: target.token } : {}), ...(target.password ? { password: target.password } : {}) },
+    client: { id: "cli", mode: options.mode, version: options.version, platform: process.platform },
+    scopes: options.scopes ?? allScopes,
+    caps: ["tool-events"],
+    reconnect: false,
+    handshakeTimeoutMs: Math.min(options.timeoutMs, CONNECT_MS),
+    requestTimeoutMs: options.timeoutMs,
+  });
+  const hello = await client.connect().catch((error: unknown) => {
+    throw explain(error, target);
+  });
+  return {
+    hello: { ...hello },
+    request: (method, params, requestOptions) => client.request(method, params, requestOptions),
+    on: (event, listener) => client.on(event, listener),
+    close: () => client.close(),
+  };
+}
+
+function explain(error: unknown, target: CliTarget): unknown {
+  if (!isClientError(error)) return error;
+  if (error.code === "gateway-unreachable" || error.code === "connection-closed") {
+    const reason = error.message.replace(`gateway not reachable at ${target.url}: `, "");
+    return new SvcError("gateway-unreachable", { url: target.url, reason, cause: error.details?.reason ?? "network" }, { cause: error });
+  }
+  const hint = secretHint(error, target);
+  const fields = { message: error.message, authReason: error.details?.authReason ?? error.detailCode ?? error.code, hint };
+  return new SvcError("client-unauthorized", fields, { cause: error });
+}
+
+/** Names the source of the secret, never the secret. */
+function secretHint(error: ClientError, target: CliTarget): string | undefined {
+  if (error.code === "NOT_PAIRED")
+    return "connect from the gateway's own machine, for instance through: ssh -N -L <port>:127.0.0.1:<port> <host>";
+  if (!error.detailCode?.startsWith("AUTH_")) return undefined;
+  if (target.secretSource === "none") return "no secret was found; give --token or --password, or set SVC_GATEWAY_TOKEN";
+  return `the secret came from ${target.secretSource}; the gateway may have been started with another one`;
+}

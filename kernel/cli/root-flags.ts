@@ -1,0 +1,50 @@
+import { SvcError } from "../../sdk/errors.ts";
+import { type LogLevel, logLevels } from "../logger.ts";
+
+/** Flags that belong to the program, wherever on the line they stand. */
+export interface RootFlags {
+  profile: string | undefined;
+  logLevel: LogLevel | undefined;
+  color: boolean;
+  json: boolean;
+  help: boolean;
+  version: boolean;
+}
+
+const switches: Record<string, Partial<RootFlags>> = {
+  "--dev": { profile: "dev" },
+  "--no-color": { color: false },
+  "--json": { json: true },
+  "--help": { help: true },
+  "-h": { help: true },
+  "--version": { version: true },
+  "-V": { version: true },
+};
+
+/**
+ * Takes the program's flags off a command line; what follows `--` is left alone.
+ * @throws {SvcError} `usage` for a missing or unknown value
+ */
+export function takeRootFlags(argv: readonly string[]): { flags: RootFlags; rest: string[] } {
+  const flags: RootFlags = { profile: undefined, logLevel: undefined, color: true, json: false, help: false, version: false };
+  const rest: string[] = [];
+  for (let i = 0; i < argv.length; i++) {
+    const arg = argv[i] as string;
+    if (arg === "--") return { flags, rest: [...rest, ...argv.slice(i)] };
+    const valued = /^(--profile|--log-level)(?:=(.*))?$/s.exec(arg);
+    if (valued) {
+      const name = valued[1] as string;
+      const value = valued[2] ?? argv[++i];
+      if (value === undefined || value === "") throw new SvcError("usage", { message: `${name}: expected a value` });
+      if (name === "--profile") flags.profile = value;
+      else flags.logLevel = toLogLevel(value);
+    } else if (Object.hasOwn(switches, arg)) Object.assign(flags, switches[arg]);
+    else rest.push(arg);
+  }
+  return { flags, rest };
+}
+
+function toLogLevel(value: string): LogLevel {
+  if ((logLevels as readonly string[]).includes(value)) return value as LogLevel;
+  throw new SvcError("usage", { message: `--log-level: expected one of ${logLevels.join(", ")}, got "${value}"` });
+}

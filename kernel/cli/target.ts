@@ -1,0 +1,83 @@
+import { readFile } from "node:fs/promises";
+import { SvcError } from "../../sdk/errors.ts";
+import type { CliTarget, CliValues } from "../../sdk/types/cli.ts";
+import { resolveAuth } from "../auth/secrets.ts";
+import { type Env, envValue, type ProfilePaths, resolvePort } from "../config/paths.ts";
+import { readLockOwner } from "../lock.ts";
+import { runtimeTokenPath } from "../start.ts";
+
+type ResolvableConfig = NonNullable<Parameters<typeof resolveAuth>[0]["config"]>;
+
+export interface TargetQuestion {
+  values: CliValues;
+  env: Env;
+  paths: ProfilePaths;
+  /** Parsed config, or the file as written when it is not valid: a running gateway may have read a better one. */
+  source: unknown;
+}
+
+/**
+ * Where a command connects to and with which secret: by the server's own rules, so that both always agree. An address that was named by
+ * hand gets only secrets that were named by hand.
+ * @throws {SvcError} `usage` for a bad address
+ */
+export async function resolveTarget(question: TargetQuestion): Promise<CliTarget> {
+  const { values, env } = question;
+  const flags = { token: text(values.token), password: text(values.password) };
+  const urlFlag = text(values.url);
+  if (urlFlag) return { ...parseUrl("--url", urlFlag), portSource: "flag", ...explicitSecret(flags) };
+  const envUrl = envValue(env, "SVC_GATEWAY_URL");
+  if (envUrl && values.port === undefined) {
+    const fromEnv = { token: envValue(env, "SVC_GATEWAY_TOKEN"), password: envValue(env, "SVC_GATEWAY_PASSWORD") };
+    const secret = flags.token || flags.password ? explicitSecret(flags) : explicitSecret(fromEnv, "env");
+    return { ...parseUrl("SVC_GATEWAY_URL", envUrl), portSource: "env", ...secret };
+  }
+  const { port, portSource } = await localPort(question);
+  const host = "127.0.0.1"; // every bind mode listens there
+  return { url: `ws://${host}:${port}`, host, port, portSource, ...(await localSecret(question, flags)) };
+}
+
+/** Flag and environment first, then where this profile's live gateway says it listens, then config and default. */
+async function localPort({ values, env, paths, source }: TargetQuestion): Promise<{ port: number; portSource: CliTarget["portSource"] }> {
+  const configured = gatewayOf(source).port;
+  const flag = typeof values.port === "number" ? values.port : undefined;
+  const resolved = resolvePort({ flag, env, config: typeof configured === "number" ? configured : undefined, profile: paths.profile });
+  if (resolved.source === "flag" || resolved.source === "env") return { port: resolved.port, portSource: resolved.source };
+  const owner = await readLockOwner(paths.stateDir);
+  return owner?.port ? { port: owner.port, portSource: "lock" } : { port: resolved.port, portSource: resolved.source };
+}
+
+type Secrets = { token: string | undefined; password: string | undefined };
+type Chosen = Pick<CliTarget, "token" | "password" | "secretSource">;
+
+async function localSecret(question: TargetQuestion, flags: Secrets): Promise<Chosen> {
+  if (flags.token || flags.password) return explicitSecret(flags);
+  const auth = resolveAuth({ config: { gateway: gatewayOf(question.source) } as unknown as ResolvableConfig, env: question.env });
+  if (auth.secret) return { [auth.mode]: auth.secret, secretSource: auth.source };
+  const runtime = await readFile(runtimeTokenPath(question.paths.stateDir), "utf8").catch(() => undefined);
+  return runtime ? { token: runtime.trim(), secretSource: "runtime" } : { secretSource: "none" };
+}
+
+function explicitSecret({ token, password }: Secrets, source: "flag" | "env" = "flag"): Chosen {
+  const secretSource = token || password ? source : "none";
+  return { ...(token ? { token } : {}), ...(password ? { password } : {}), secretSource };
+}
+
+/** The `gateway` section of a config that may be anything. */
+function gatewayOf(source: unknown): { port?: unknown; auth: object } {
+  const gateway = (source as { gateway?: { port?: unknown; auth?: unknown } } | null | undefined)?.gateway;
+  const auth = gateway?.auth;
+  return { port: gateway?.port, auth: typeof auth === "object" && auth !== null ? auth : {} };
+}
+
+function parseUrl(name: string, text: string): { url: string; host: string; port: number } {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^wss?:$/.test(url.protocol)) {
+    throw new SvcError("usage", { message: `${name}: expected ws://host:port or wss://host, got "${text}"` });
+  }
+  return { url: url.href.replace(/\/$/, ""), host: url.hostname, port: Number(url.port) || (url.protocol === "wss:" ? 443 : 80) };
+}
+
+function text(value: CliValues[string]): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}

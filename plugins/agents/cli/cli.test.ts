@@ -1,0 +1,142 @@
+import type { CliCommand, CliContext, CliValues } from "svc/sdk";
+import type { SvcClient } from "svc/sdk/client";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type AgentsGateway, createAgentsGateway } from "../../../test/fixtures/agents-gateway.ts";
+import agent from "./agent.ts";
+import sessions from "./sessions.ts";
+
+let gw: AgentsGateway;
+beforeAll(async () => {
+  gw = await createAgentsGateway();
+});
+afterAll(() => gw.close());
+
+interface Output {
+  out: string;
+  err: string;
+  code: number;
+}
+
+const plain = (s: string) => s;
+const color = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain, cyan: plain };
+
+/** One command against the running gateway, as the program would call it. */
+async function run(command: CliCommand, values: CliValues, options: { positionals?: string[]; tty?: boolean; signal?: AbortSignal } = {}): Promise<Output> {
+  const output: Output = { out: "", err: "", code: -1 };
+  const isTTY = options.tty ?? false;
+  const stream = (name: "out" | "err") => ({
+    line: (text = "") => {
+      output[name] += `${text}\n`;
+    },
+    write: (text: string) => {
+      output[name] += text;
+    },
+    json: (value: unknown) => {
+      output[name] += JSON.stringify(value);
+    },
+    isTTY,
+  });
+  const cli = {
+    json: values.json === true,
+    stdout: stream("out"),
+    stderr: stream("err"),
+    color,
+    signal: options.signal ?? new AbortController().signal,
+    connect: async () => asCliClient(await gw.client({ caps: [] })),
+  } as unknown as CliContext;
+  output.code = await command.run(cli, values, options.positionals ?? []);
+  return output;
+}
+
+function asCliClient(client: SvcClient): Awaited<ReturnType<CliContext["connect"]>> {
+  return {
+    hello: {},
+    request: (method, params, requestOptions) => client.request(method as string, params, requestOptions),
+    on: (event, listener) => client.on(event, listener),
+    close: () => client.close(),
+  } as Awaited<ReturnType<CliContext["connect"]>>;
+}
+
+const command = (name: string): CliCommand => {
+  const found = sessions.find((c) => c.path.join(" ") === `sessions ${name}`);
+  if (!found) throw new Error(name);
+  return found;
+};
+
+describe("svc agent", () => {
+  test("prints the final answer", async () => {
+    expect(await run(agent, { message: "hi", "session-key": "cli" })).toEqual({ out: "Hello from the script.\n", err: "", code: 0 });
+    expect((await gw.history("cli")).map((m) => m.text)).toEqual(["hi", "Hello from the script."]);
+  });
+
+  test("on a terminal writes the answer while it comes, with a line per tool", async () => {
+    const { out, err } = await run(agent, { message: "hi", model: "script/tool", "session-key": "cli-tool" }, { tty: true });
+    expect(out).toBe("Let me look.\n\nThe tool said: echo ping\n");
+    expect(err).toBe("· say back\n");
+  });
+
+  test("with --json prints the final payload and nothing else", async () => {
+    const { out } = await run(agent, { message: "hi", json: true, "session-key": "cli" }, { tty: true });
+    expect(JSON.parse(out)).toMatchObject({ status: "ok", result: { payloads: [{ text: "Hello from the script." }] } });
+  });
+
+  test("passes agent, thinking and model on", async () => {
+    const { out } = await run(agent, { message: "hi", agent: "echo", thinking: "high" });
+    expect(JSON.parse(out)).toMatchObject({ thinking: "high", context: { agentId: "echo", sessionKey: "agent:echo:main" } });
+  });
+
+  test("needs a message", async () => {
+    await expect(run(agent, {})).rejects.toMatchObject({ code: "usage" });
+    await expect(run(agent, { message: " " })).rejects.toMatchObject({ code: "usage" });
+  });
+
+  test("fails with the run", async () => {
+    await expect(run(agent, { message: "hi", model: "script/refused" })).rejects.toMatchObject({ message: "the request was refused" });
+  });
+
+  test("an interrupt stops the run", async () => {
+    const stop = new AbortController();
+    const asking = run(agent, { message: "hi", agent: "hang" }, { signal: stop.signal });
+    asking.catch(() => undefined);
+    await gw.waiting();
+
+    stop.abort();
+
+    await expect(asking).rejects.toMatchObject({ details: { code: "ABORTED" } });
+  });
+});
+
+describe("svc sessions", () => {
+  test("lists, shows, resets and deletes", async () => {
+    await gw.ask({ sessionKey: "shown", message: "Where is it?", model: "script/tool" });
+
+    const list = await run(command("list"), { search: "shown" });
+    expect(list.out.split("\n")[1]).toMatch(/^agent:main:shown\s+done\s+\d{4}-\d\d-\d\d \d\d:\d\d\s+34 {2}Where is it\?$/);
+    expect(JSON.parse((await run(command("list"), { search: "shown", json: true })).out)).toMatchObject({ totalCount: 1 });
+    expect((await run(command("list"), { search: "no such thing" })).out).toBe("No sessions yet.\n");
+
+    const shown = (await run(command("show"), {}, { positionals: ["shown"] })).out;
+    expect(shown).toMatch(/user\nWhere is it\?\n[\s\S]*\[toolCall say_back\][\s\S]*tool say_back\necho ping/);
+
+    expect((await run(command("reset"), {}, { positionals: ["shown"] })).out).toBe("agent:main:shown: new transcript.\n");
+    expect(await run(command("delete"), {}, { positionals: ["shown"] })).toMatchObject({ code: 0, out: "agent:main:shown: deleted.\n" });
+    expect(await run(command("delete"), {}, { positionals: ["shown"] })).toMatchObject({ code: 1 });
+    await expect(run(command("show"), {}, { positionals: ["shown"] })).rejects.toMatchObject({ code: "unknown-session" });
+    await expect(run(command("show"), {})).rejects.toMatchObject({ code: "usage" });
+  });
+
+  test("exports a header and every message, oldest first", async () => {
+    await gw.ask({ sessionKey: "kept", message: "one" });
+    await gw.ask({ sessionKey: "kept", message: "two" });
+
+    const lines = (await run(command("export"), {}, { positionals: ["kept"] })).out.trim().split("\n").map((l) => JSON.parse(l));
+
+    expect(lines[0]).toMatchObject({ type: "session", version: 1, key: "agent:main:kept", agentId: "main" });
+    expect(lines.slice(1).map((l) => [l.type, l.role, l.content[0].text])).toEqual([
+      ["message", "user", "one"],
+      ["message", "assistant", "Hello from the script."],
+      ["message", "user", "two"],
+      ["message", "assistant", "Hello from the script."],
+    ]);
+  });
+});

@@ -1,0 +1,33 @@
+import { kept } from "./env.js";
+
+/** What was typed and not sent, by session; at most this many, the oldest go first. */
+const MAX_DRAFTS = 50;
+const PREFIX = "draft:";
+
+/** @param {string} sessionKey */
+export function readDraft(sessionKey) {
+  return parse(kept.get(PREFIX + sessionKey))?.text ?? "";
+}
+
+/** @param {string} sessionKey @param {string} text */
+export function writeDraft(sessionKey, text) {
+  if (text === "") {
+    kept.remove(PREFIX + sessionKey);
+    return;
+  }
+  kept.set(PREFIX + sessionKey, JSON.stringify({ text, at: Date.now() }));
+  const names = kept.names(PREFIX);
+  if (names.length <= MAX_DRAFTS) return;
+  const oldest = names.sort((a, b) => (parse(kept.get(a))?.at ?? 0) - (parse(kept.get(b))?.at ?? 0));
+  for (const name of oldest.slice(0, names.length - MAX_DRAFTS)) kept.remove(name);
+}
+
+/** @param {string | null} stored @returns {{ text: string, at: number } | undefined} */
+function parse(stored) {
+  try {
+    const value = JSON.parse(stored ?? "");
+    return typeof value?.text === "string" ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

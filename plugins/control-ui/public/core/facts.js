@@ -1,0 +1,48 @@
+import { computed } from "@preact/signals";
+import { onEvent, onOnline, request } from "./conn.js";
+import { needingYou, partsOf } from "./parts.js";
+import { defaultModel, health, memory, models, now, plugins } from "./store.js";
+
+/** What the header and the overview know about the gateway, kept fresh by events. */
+
+export const parts = computed(() =>
+  partsOf({
+    health: health.value,
+    plugins: plugins.value,
+    models: models.value,
+    defaultModel: defaultModel.value,
+    memory: memory.value,
+  }),
+);
+
+export const needs = computed(() => needingYou(parts.value));
+
+export function startFacts() {
+  onOnline(() => {
+    void read("plugins.list", (answer) => (plugins.value = answer.plugins));
+    void read("models.list", (answer) => (models.value = answer.models));
+    void readMemory();
+  });
+  onEvent("plugins.changed", () => void read("plugins.list", (answer) => (plugins.value = answer.plugins)));
+  onEvent("memory.progress", (event) => (event.phase === "done" || event.phase === "error") && void readMemory());
+  setInterval(() => {
+    if (document.visibilityState === "visible") now.value = Date.now();
+  }, 1_000);
+}
+
+function readMemory() {
+  return read("memory.status", (answer) => (memory.value = answer));
+}
+
+/**
+ * What is not there (no such method, no scope) has no part; a lost connection leaves the old value.
+ * @param {string} method
+ * @param {(answer: any) => void} keep
+ */
+async function read(method, keep) {
+  try {
+    keep(await request(method));
+  } catch {
+    return;
+  }
+}

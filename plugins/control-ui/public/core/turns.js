@@ -1,0 +1,197 @@
+import { hitsOf } from "./places.js";
+
+/**
+ * From stored messages, running work and unsent messages to what a transcript shows. Pure.
+ *
+ * @typedef {{ type: string, text?: string, id?: string, name?: string, arguments?: unknown, mimeType?: string }} Block
+ * @typedef {{ role: string, content: string | Block[], timestamp: number, provider?: string, model?: string, aborted?: boolean,
+ *   stopReason?: string, toolCallId?: string, toolName?: string, isError?: boolean, details?: unknown,
+ *   __svc?: { id: string, seq: number, runId?: string, kind?: string } }} Message
+ * @typedef {{ kind: "user", id: string, text: string, images: number, at: number, state?: "sending" | "sent" | "failed", error?: string }} UserItem
+ * @typedef {{ kind: "text", id: string, text: string, at: number, isStreaming?: boolean }} TextItem
+ * @typedef {{ kind: "tool", id: string, name: string, args: unknown, at: number, state: "running" | "ok" | "error" | "unknown", text?: string,
+ *   details?: unknown, ms?: number }} ToolItem
+ * @typedef {{ kind: "note", id: string, level: "info" | "bad", text: string, retry?: string }} NoteItem
+ * @typedef {UserItem | TextItem | ToolItem | NoteItem} Item
+ * @typedef {{ key: string, seq: number, items: Item[], model?: string, isLive: boolean, isStopping?: boolean, startedAt?: number }} Turn
+ * @typedef {{ runId: string, startedAt: number, items: Item[], state: "running" | "stopping" | "ended", note?: NoteItem, model?: string }} LiveRun
+ * @typedef {{ key: string, sessionKey: string, text: string, at: number, state: "sending" | "sent" | "failed", error?: string, retry?: boolean }} Outgoing
+ */
+
+/** @param {Message["content"]} content */
+export function textOf(content) {
+  if (typeof content === "string") return content;
+  return content.flatMap((block) => (block.type === "text" && block.text ? [block.text] : [])).join("\n\n");
+}
+
+/**
+ * Turns in the order of their first message. A run's messages stand together, whatever was stored between them; a run that is still
+ * writing, and a message that is still on its way, are turns under the same key, so that nothing jumps when they are stored.
+ * @param {{ messages: readonly Message[], live: readonly LiveRun[], outgoing: readonly Outgoing[] }} input
+ * @returns {Turn[]}
+ */
+export function turnsOf({ messages, live, outgoing }) {
+  /** @type {Map<string, Turn>} */
+  const turns = new Map();
+  const results = new Map(messages.flatMap((m) => (m.role === "toolResult" && m.toolCallId ? [[resultKey(m), m]] : [])));
+  for (const message of messages) {
+    if (message.role === "toolResult") continue;
+    const turn = turnFor(turns, message.__svc?.runId ?? `m:${message.__svc?.id}`, message.__svc?.seq ?? 0);
+    turn.items.push(...itemsOf(message, results));
+    if (message.model) turn.model = modelName(message);
+  }
+  for (const out of outgoing) addOutgoing(turns, out);
+  for (const run of live) addLive(turns, run);
+  return [...turns.values()];
+}
+
+/** @param {Map<string, Turn>} turns @param {string} key @param {number} seq */
+function turnFor(turns, key, seq) {
+  const known = turns.get(key);
+  if (known) return known;
+  /** @type {Turn} */
+  const made = { key, seq, items: [], isLive: false };
+  turns.set(key, made);
+  return made;
+}
+
+/** @param {Message} message @param {Map<string, Message>} results @returns {Item[]} */
+function itemsOf(message, results) {
+  const id = message.__svc?.id ?? String(message.timestamp);
+  const at = message.timestamp;
+  const text = textOf(message.content);
+  if (message.role === "user") {
+    const images = typeof message.content === "string" ? 0 : message.content.filter((b) => b.type === "image").length;
+    return [{ kind: "user", id, text, images, at }];
+  }
+  /** @type {Item[]} */
+  const items = text === "" ? [] : [{ kind: "text", id, text, at }];
+  for (const block of typeof message.content === "string" ? [] : message.content) {
+    if (block.type === "toolCall") items.push(storedTool(block, message, results));
+  }
+  if (message.aborted) items.push({ kind: "note", id: `${id}:stopped`, level: "info", text: "Stopped" });
+  if (message.stopReason === "error") items.push({ kind: "note", id: `${id}:error`, level: "bad", text: "The answer broke off here" });
+  return items;
+}
+
+/** @param {Block} block @param {Message} message @param {Map<string, Message>} results @returns {ToolItem} */
+function storedTool(block, message, results) {
+  const id = block.id ?? "";
+  const result = results.get(`${message.__svc?.runId ?? ""}\n${id}`);
+  /** @type {ToolItem} */
+  const item = { kind: "tool", id, name: block.name ?? "tool", args: block.arguments, at: message.timestamp, state: "unknown" };
+  if (!result) return item;
+  return { ...item, state: result.isError ? "error" : "ok", text: textOf(result.content), details: result.details };
+}
+
+/** @param {Message} result */
+function resultKey(result) {
+  return `${result.__svc?.runId ?? ""}\n${result.toolCallId}`;
+}
+
+/** @param {Map<string, Turn>} turns @param {Outgoing} out */
+function addOutgoing(turns, out) {
+  const known = turns.get(out.key);
+  if (known?.items.some((item) => item.kind === "user")) return;
+  const turn = turnFor(turns, out.key, Number.MAX_SAFE_INTEGER);
+  /** @type {UserItem} */
+  const item = { kind: "user", id: out.key, text: out.text, images: 0, at: out.at, state: out.state };
+  turn.items.unshift(out.error === undefined ? item : { ...item, error: out.error });
+}
+
+/** @param {Map<string, Turn>} turns @param {LiveRun} run */
+function addLive(turns, run) {
+  const turn = turnFor(turns, run.runId, Number.MAX_SAFE_INTEGER);
+  for (const item of run.items) {
+    const at = item.kind === "tool" ? turn.items.findIndex((i) => i.kind === "tool" && i.id === item.id) : -1;
+    const stored = at < 0 ? undefined : turn.items[at];
+    if (!stored) turn.items.push(item);
+    else if (stored.kind === "tool" && stored.state === "unknown") turn.items[at] = item;
+  }
+  if (run.note) turn.items.push(run.note);
+  turn.isLive = run.state !== "ended";
+  turn.isStopping = run.state === "stopping";
+  turn.startedAt = run.startedAt;
+  if (run.model) turn.model = run.model;
+}
+
+/** @param {{ provider?: string, model?: string }} message */
+function modelName({ provider, model }) {
+  return !provider || provider === model ? (model ?? "") : `${provider}/${model}`;
+}
+
+/**
+ * A run after one more `agent` (or `session.tool`) event. Unknown streams change nothing.
+ * @param {LiveRun} run
+ * @param {{ stream: string, ts: number, data: any }} event
+ * @returns {LiveRun}
+ */
+export function withEvent(run, { stream, ts, data }) {
+  if (stream === "assistant") return withText(run, { id: data.itemId ?? "text", text: String(data.text ?? ""), at: ts });
+  if (stream === "tool" && data.phase === "start") {
+    return withTool(run, { kind: "tool", id: data.toolCallId, name: data.name, args: data.args, at: ts, state: "running" });
+  }
+  if (stream === "tool" && data.phase === "result") return withResult(run, data, ts);
+  if (stream === "lifecycle" && data.phase === "model") return { ...run, model: modelName(data) };
+  return run;
+}
+
+/** @param {LiveRun} run @param {{ id: string, text: string, at: number }} text @returns {LiveRun} */
+export function withText(run, { id, text, at }) {
+  const i = run.items.findIndex((item) => item.kind === "text" && item.id === id);
+  /** @type {TextItem} */
+  const item = { kind: "text", id, text, at: run.items[i] && "at" in run.items[i] ? run.items[i].at : at, isStreaming: true };
+  return { ...run, items: i < 0 ? [...run.items, item] : run.items.with(i, item) };
+}
+
+/** @param {LiveRun} run @param {ToolItem} tool @returns {LiveRun} */
+function withTool(run, tool) {
+  const i = run.items.findIndex((item) => item.kind === "tool" && item.id === tool.id);
+  return { ...run, items: i < 0 ? [...run.items, tool] : run.items.with(i, tool) };
+}
+
+/** @param {LiveRun} run @param {any} data @param {number} ts @returns {LiveRun} */
+function withResult(run, data, ts) {
+  const known = run.items.find((item) => item.kind === "tool" && item.id === data.toolCallId);
+  const started = known?.kind === "tool" ? known : undefined;
+  return withTool(run, {
+    kind: "tool",
+    id: data.toolCallId,
+    name: data.name,
+    args: started?.args,
+    at: started?.at ?? ts,
+    state: data.isError ? "error" : "ok",
+    text: Array.isArray(data.result?.content) ? textOf(data.result.content) : String(data.result ?? ""),
+    details: data.result?.details,
+    ...(started ? { ms: ts - started.at } : {}),
+  });
+}
+
+/**
+ * A run whose finished text was stored: what was streamed so far stands in the messages now.
+ * @param {LiveRun} run
+ * @returns {LiveRun}
+ */
+export function withoutText(run) {
+  return { ...run, items: run.items.filter((item) => item.kind !== "text") };
+}
+
+/**
+ * Old and new messages as one list by id, oldest first; the newer copy of one message wins.
+ * @param {readonly Message[]} known
+ * @param {readonly Message[]} fresh
+ * @returns {Message[]}
+ */
+export function mergeMessages(known, fresh) {
+  const byId = new Map(known.map((m) => [m.__svc?.id, m]));
+  for (const message of fresh) byId.set(message.__svc?.id, message);
+  return [...byId.values()].sort((a, b) => (a.__svc?.seq ?? 0) - (b.__svc?.seq ?? 0));
+}
+
+/**
+ * Places found by the memory searches of a turn, for answers that cite none themselves.
+ * @param {Turn} turn
+ */
+export function placesFound(turn) {
+  return turn.items.flatMap((item) => (item.kind === "tool" && item.state === "ok" ? (hitsOf(item) ?? []) : []));
+}

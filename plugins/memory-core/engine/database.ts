@@ -1,0 +1,76 @@
+import Sqlite from "better-sqlite3";
+import type { Tokenizer } from "../index-settings.ts";
+import { IndexFault, reasonOf } from "./fault.ts";
+import { type IndexIdentity, parseIdentity, SCHEMA_VERSION } from "./identity.ts";
+import { IDENTITY_KEY, schemaSql } from "./schema.ts";
+
+export type Database = Sqlite.Database;
+
+const PAGE_SIZE = 8192;
+const CACHE_KIB = 16_384;
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** An open index that answers; undefined when there is no usable one at `path`. */
+export function openIndex(path: string): { db: Database; identity: IndexIdentity } | undefined {
+  let db: Database;
+  try {
+    db = new Sqlite(path, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw new IndexFault("memory-index-unusable", { path, reason: reasonOf(error) }, { cause: error });
+  }
+  try {
+    tune(db, "WAL", "NORMAL");
+    const identity = readIdentity(db);
+    if (identity?.schemaVersion === SCHEMA_VERSION) return { db, identity };
+    db.close();
+    return undefined;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/**
+ * A new index beside the live one. It has no journal: whatever interrupts its making, it is thrown away as a whole,
+ * so each page is written once.
+ */
+export function createIndex(path: string, tokenizer: Tokenizer): Database {
+  const db = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS });
+  db.pragma(`page_size = ${PAGE_SIZE}`);
+  tune(db, "OFF", "OFF");
+  db.exec(schemaSql(tokenizer));
+  return db;
+}
+
+export function writeIdentity(db: Database, identity: IndexIdentity): void {
+  db.prepare("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)").run(IDENTITY_KEY, JSON.stringify(identity));
+}
+
+/** True for a file that is no database or a damaged one. */
+export function isCorrupt(error: unknown): boolean {
+  return error instanceof Sqlite.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code);
+}
+
+export function isReadonly(error: unknown): boolean {
+  return error instanceof Sqlite.SqliteError && error.code.startsWith("SQLITE_READONLY");
+}
+
+function tune(db: Database, journal: "WAL" | "OFF", synchronous: "NORMAL" | "OFF"): void {
+  db.pragma(`journal_mode = ${journal}`);
+  db.pragma(`synchronous = ${synchronous}`);
+  db.pragma("foreign_keys = ON");
+  db.pragma(`cache_size = -${CACHE_KIB}`);
+  db.pragma("temp_store = MEMORY");
+}
+
+function readIdentity(db: Database): IndexIdentity | undefined {
+  const table = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta'").get();
+  if (!table) return undefined;
+  const row = db.prepare("SELECT value FROM meta WHERE key = ?").get(IDENTITY_KEY) as { value: string } | undefined;
+  return row ? parseIdentity(row.value) : undefined;
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Sqlite.SqliteError && error.code === "SQLITE_CANTOPEN";
+}

@@ -1,0 +1,80 @@
+import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { codeOf, IndexFault } from "./fault.ts";
+
+interface LockRecord {
+  pid: number;
+  /** Start of that process in clock ticks since boot, where `/proc` tells: a recycled pid is somebody else. */
+  startTime: string | null;
+}
+
+export function rebuildLockPath(dbPath: string): string {
+  return `${dbPath}.reindex-lock`;
+}
+
+/**
+ * Takes the lock of a rebuild. A record of a dead process, or of this one (an earlier thread), holds nobody up.
+ * @returns how to release it
+ * @throws {IndexFault} `memory-index-locked`
+ */
+export function takeRebuildLock(dbPath: string): () => void {
+  const path = rebuildLockPath(dbPath);
+  const mine: LockRecord = { pid: process.pid, startTime: startTimeOf(process.pid) };
+  for (let attempt = 0; !createExclusive(path, mine); attempt++) {
+    const owner = liveOwner(dbPath);
+    if (owner !== undefined || attempt > 2) throw new IndexFault("memory-index-locked", { path: dbPath, pid: owner ?? 0 });
+    rmSync(path, { force: true });
+  }
+  return () => rmSync(path, { force: true });
+}
+
+/** Pid of another live process that rebuilds this index. */
+export function liveOwner(dbPath: string): number | undefined {
+  const record = readRecord(rebuildLockPath(dbPath));
+  if (!record || record.pid === process.pid || !isAlive(record)) return undefined;
+  return record.pid;
+}
+
+function createExclusive(path: string, record: LockRecord): boolean {
+  try {
+    const fd = openSync(path, "wx", 0o600);
+    try {
+      writeSync(fd, JSON.stringify(record));
+    } finally {
+      closeSync(fd);
+    }
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw error;
+  }
+}
+
+function readRecord(path: string): LockRecord | undefined {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, "utf8"));
+    if (typeof value !== "object" || value === null || typeof (value as LockRecord).pid !== "number") return undefined;
+    return value as LockRecord;
+  } catch {
+    return undefined; // missing or torn: nobody's
+  }
+}
+
+function isAlive(record: LockRecord): boolean {
+  try {
+    process.kill(record.pid, 0);
+  } catch (error) {
+    if (codeOf(error) === "ESRCH") return false;
+  }
+  const now = startTimeOf(record.pid);
+  return now === null || record.startTime === null || now === record.startTime;
+}
+
+/** Field 22 of `/proc/<pid>/stat`; null where there is no `/proc`. */
+function startTimeOf(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,240 @@
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
+import { migrate, versionOf } from "./migrate.ts";
+import { openConnection, type Sqlite } from "./native.ts";
+import { openDatabase, suspectMark } from "./open-database.ts";
+import { schemaSteps } from "./schema.ts";
+import { append, put, session, type TempStore, tempStore } from "./testing/temp-store.ts";
+
+const visit = () => undefined;
+const second = { version: 2, up: (db: Sqlite) => db.exec("ALTER TABLE kv ADD COLUMN note TEXT") };
+const open = (temp: TempStore, steps = schemaSteps) => openDatabase({ path: temp.path, steps, visit, now: 1_000 });
+
+async function filled(temp: TempStore): Promise<void> {
+  const store = await temp.open();
+  for (let n = 0; n < 60; n += 1)
+    await store.commit([put(session(`k${n}`)), append(`m${n}`, { content: [{ type: "text", text: "y".repeat(5_000) }] })]);
+  await store.close();
+}
+
+/** Overwrites the middle third of the file; its first page, with the schema, stays. */
+function damage(path: string): void {
+  const size = statSync(path).size;
+  const file = openSync(path, "r+");
+  const junk = Buffer.alloc(Math.floor(size / 3), 0xa5);
+  writeSync(file, junk, 0, junk.length, Math.floor(size / 3 / 4096) * 4096);
+  closeSync(file);
+}
+
+const kept = (temp: TempStore) => readdirSync(temp.dir).filter((name) => name.includes(".corrupt."));
+
+test("a fresh database has the newest schema, WAL, full synchronisation and is readable by its owner only", async () => {
+  const temp = tempStore(onTestFinished);
+  const { db, migrated } = await open(temp);
+
+  expect(migrated).toEqual({ from: 0, to: schemaSteps.length });
+  expect(versionOf(db)).toBe(schemaSteps.length);
+  expect(db.pragma("journal_mode", { simple: true })).toBe("wal");
+  expect(db.pragma("synchronous", { simple: true })).toBe(2);
+  expect(db.pragma("busy_timeout", { simple: true })).toBe(5_000);
+  expect(statSync(temp.path).mode & 0o777).toBe(0o600);
+  expect(readdirSync(temp.dir).filter((name) => name.includes(".pre-"))).toEqual([]);
+  db.close();
+});
+
+test("an older database is copied before its schema changes, and the copy is the old one", async () => {
+  const temp = tempStore(onTestFinished);
+  await filled(temp);
+
+  const { db, migrated } = await open(temp, [...schemaSteps, second]);
+  db.prepare("INSERT INTO kv (scope, key, value, note) VALUES ('s', 'k', '1', 'new column')").run();
+  db.close();
+
+  expect(migrated).toEqual({ from: 1, to: 2 });
+  const copy = await openConnection(`${temp.path}.pre-1`, { readonly: true });
+  expect(versionOf(copy)).toBe(1);
+  expect(copy.prepare("SELECT count(*) FROM messages").pluck().get()).toBe(60);
+  expect(statSync(`${temp.path}.pre-1`).mode & 0o777).toBe(0o600);
+  copy.close();
+});
+
+test("a database of version 0 with something in it is copied and brought up", async () => {
+  const temp = tempStore(onTestFinished);
+  const foreign = await openConnection(temp.path, {});
+  foreign.exec("CREATE TABLE notes (text)");
+  foreign.close();
+
+  const store = await temp.open();
+  await store.commit([append("m")]);
+
+  expect(existsSync(`${temp.path}.pre-0`)).toBe(true);
+  expect(store.messages.count("s")).toBe(1);
+});
+
+test("a step that fails leaves the database as it was, and the message names the version and the reason", async () => {
+  const temp = tempStore(onTestFinished);
+  await filled(temp);
+  const broken = { version: 2, up: (db: Sqlite) => db.exec("CREATE TABLE half (x); CREATE TABLE half (y)") };
+
+  await expect(open(temp, [...schemaSteps, broken])).rejects.toMatchObject({
+    code: "store-migration-failed",
+    fields: { version: 2, reason: expect.stringContaining("half") },
+  });
+
+  const store = await temp.open();
+  expect(store.messages.count("s")).toBe(60);
+});
+
+test("only the copies of the newest three versions are kept", async () => {
+  const temp = tempStore(onTestFinished);
+  const { db } = await open(temp);
+  const steps = [...schemaSteps, ...[2, 3, 4, 5, 6].map((version) => ({ version, up: () => undefined }))];
+  for (let count = 2; count <= steps.length; count += 1) migrate(db, temp.path, { steps: steps.slice(0, count), visit });
+  db.close();
+
+  expect(readdirSync(temp.dir).filter((name) => name.includes(".pre-"))).toEqual([
+    "state.sqlite.pre-3",
+    "state.sqlite.pre-4",
+    "state.sqlite.pre-5",
+  ]);
+});
+
+test("a database of a newer program is refused and not touched", async () => {
+  const temp = tempStore(onTestFinished);
+  await filled(temp);
+  const newer = await openConnection(temp.path, {});
+  newer.pragma("user_version = 99");
+  newer.close();
+  const before = readFileSync(temp.path);
+
+  await expect(temp.open()).rejects.toMatchObject({
+    code: "store-too-new",
+    spec: { exit: 78 },
+    message: expect.stringContaining("schema version 99"),
+  });
+
+  expect(readFileSync(temp.path).equals(before)).toBe(true);
+  expect(kept(temp)).toEqual([]);
+});
+
+test("a folder that cannot be one is a clear error", async () => {
+  const temp = tempStore(onTestFinished);
+  writeFileSync(`${temp.dir}/file`, "");
+
+  await expect(temp.open({ path: temp.dir })).rejects.toMatchObject({ code: "store-open-failed" });
+});
+
+test.each([
+  ["random bytes", (path: string) => writeFileSync(path, Buffer.alloc(50_000, 0x5a))],
+  ["a damaged header", (path: string) => writeFileSync(path, Buffer.concat([Buffer.alloc(100, 1), readFileSync(path).subarray(100)]))],
+  ["a text file", (path: string) => writeFileSync(path, "not a database\n")],
+])("%s instead of a database: it is kept, a fresh one starts, and the status says where", async (_, spoil) => {
+  const temp = tempStore(onTestFinished);
+  await filled(temp);
+  spoil(temp.path);
+  const spoilt = readFileSync(temp.path);
+
+  const store = await temp.open();
+  await store.commit([append("fresh")]);
+
+  const [name] = kept(temp);
+  expect(store.status()).toMatchObject({ ok: true, damaged: `${temp.dir}/${name}` });
+  expect(readFileSync(`${temp.dir}/${name}`).equals(spoilt)).toBe(true);
+  expect(store.messages.count("s")).toBe(1);
+  expect(temp.logs).toContainEqual(expect.objectContaining({ level: "error", message: expect.stringContaining("damaged") }));
+});
+
+test("damage inside is found by the check that follows an unclean stop", async () => {
+  const temp = tempStore(onTestFinished);
+  await filled(temp);
+  damage(temp.path);
+  writeFileSync(suspectMark(temp.path), "");
+
+  const store = await temp.open();
+
+  expect(store.status().damaged).toMatch(/\.corrupt\.\d+$/);
+  expect(existsSync(suspectMark(temp.path))).toBe(false);
+  await store.commit([append("fresh")]);
+});
+
+test("an emptied database with a log beside it is set aside together with the log", async () => {
+  const temp = tempStore(onTestFinished);
+  const live = await temp.open();
+  await live.commit([append("m")]);
+  const crashed = tempStore(onTestFinished);
+  copyFileSync(`${temp.path}-wal`, `${crashed.path}-wal`);
+  writeFileSync(crashed.path, "");
+
+  const store = await crashed.open();
+
+  expect(store.status().damaged).toBeDefined();
+  expect(kept(crashed).sort()).toEqual([expect.stringMatching(/corrupt\.\d+$/), expect.stringMatching(/corrupt\.\d+-wal$/)]);
+  await store.commit([append("fresh")]);
+});
+
+test("a log cut off in the middle loses its tail and nothing else", async () => {
+  const temp = tempStore(onTestFinished);
+  const live = await temp.open();
+  for (let n = 0; n < 40; n += 1) await live.commit([append(`m${n}`)]);
+  const crashed = tempStore(onTestFinished);
+  copyFileSync(temp.path, crashed.path);
+  copyFileSync(`${temp.path}-wal`, `${crashed.path}-wal`);
+  truncateSync(`${crashed.path}-wal`, Math.floor(statSync(`${crashed.path}-wal`).size * 0.7));
+
+  const store = await crashed.open();
+
+  expect(store.status().damaged).toBeUndefined();
+  const rows = store.messages.page("s", { limit: 100 });
+  expect(rows.length).toBeGreaterThan(0);
+  expect(rows.map((row) => row.id)).toEqual(rows.map((_, n) => `m${n}`));
+});
+
+test("damage met while running stops all writes, says so, and the next start sets the file aside", async () => {
+  const temp = tempStore(onTestFinished);
+  await filled(temp);
+  damage(temp.path);
+  const store = await temp.open();
+  expect(store.status().ok).toBe(true);
+
+  expect(() => store.messages.page("s", { limit: 60 })).toThrowError(expect.objectContaining({ code: "storage-unavailable" }));
+  expect(store.status()).toMatchObject({ ok: false, reason: "corrupt" });
+  await expect(store.commit([append("m")])).rejects.toMatchObject({ fields: { reason: "corrupt" } });
+  await store.close();
+
+  const next = await temp.open();
+  expect(next.status()).toMatchObject({ ok: true, damaged: expect.stringContaining(".corrupt.") });
+});
+
+test("rows whose JSON does not parse are skipped, counted, and do not block their key", async () => {
+  const temp = tempStore(onTestFinished);
+  const first = await temp.open();
+  await first.commit([put(session("good")), put(session("bad")), append("m1"), append("m2"), append("m3")]);
+  await first.close();
+  const other = await openConnection(temp.path, {});
+  other.exec("UPDATE sessions SET body = '{' WHERE key = 'bad'; UPDATE messages SET body = 'x' WHERE id = 'm2'");
+  other.close();
+
+  const store = await temp.open();
+
+  expect(store.messages.page("s", { limit: 2 }).map((row) => row.id)).toEqual(["m1", "m3"]);
+  expect(store.sessions.list({ limit: 10 }).rows.map((row) => row.key)).toEqual(["good"]);
+  expect(store.sessions.get("bad")).toBeUndefined();
+  expect(store.status()).toMatchObject({ ok: true, unreadableRows: 2 });
+  await store.commit([{ op: "session.put", session: session("bad", { label: "again" }), ifAbsent: true }]);
+  expect(store.sessions.get("bad")?.label).toBe("again");
+  await store.close();
+
+  const next = await temp.open();
+  expect(next.status().unreadableRows).toBe(1);
+});

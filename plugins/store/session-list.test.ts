@@ -1,0 +1,65 @@
+import { expect, onTestFinished, test } from "vitest";
+import { put, session, tempStore } from "./testing/temp-store.ts";
+
+async function fiveSessions() {
+  const store = await tempStore(onTestFinished).open();
+  await store.commit([
+    put(session("agent:main:a", { updatedAt: 10, lastInteractionAt: 50, label: "Holiday" })),
+    put(session("agent:main:b", { updatedAt: 20, archived: true })),
+    put(session("agent:main:c", { updatedAt: 30, lastInteractionAt: 40, derivedTitle: "Über den ÄRGER" })),
+    put(session("agent:ops:d", { updatedAt: 30, agentId: "ops" })),
+    put(session("agent:ops:e", { updatedAt: 5, agentId: "ops", label: "Holiday plans 100%" })),
+  ]);
+  return {
+    list: (query: Partial<Parameters<typeof store.sessions.list>[0]> = {}) => {
+      const { rows, total } = store.sessions.list({ limit: 10, ...query });
+      return [rows.map((row) => row.key.slice(-1)).join(""), total];
+    },
+  };
+}
+
+test("sessions are listed newest first, ties by key", async () => {
+  const { list } = await fiveSessions();
+
+  expect(list()).toEqual(["cdbae", 5]);
+});
+
+test("a list can be sorted by the last interaction; sessions without one come last", async () => {
+  const { list } = await fiveSessions();
+
+  expect(list({ sortBy: "lastInteractionAt" })).toEqual(["acbde", 5]);
+});
+
+test("offset and limit cut a page out of the list; the total is that of all", async () => {
+  const { list } = await fiveSessions();
+
+  expect(list({ limit: 2 })).toEqual(["cd", 5]);
+  expect(list({ limit: 2, offset: 2 })).toEqual(["ba", 5]);
+  expect(list({ limit: 2, offset: 4 })).toEqual(["e", 5]);
+  expect(list({ limit: 2, offset: 5 })).toEqual(["", 5]);
+  expect(list({ limit: 2, offset: -3 })).toEqual(["cd", 5]);
+});
+
+test("each filter narrows the list and the total", async () => {
+  const { list } = await fiveSessions();
+
+  expect(list({ agentId: "ops" })).toEqual(["de", 2]);
+  expect(list({ archived: true })).toEqual(["b", 1]);
+  expect(list({ archived: false })).toEqual(["cdae", 4]);
+  expect(list({ label: "Holiday" })).toEqual(["a", 1]);
+  expect(list({ updatedAfter: 20 })).toEqual(["cdb", 3]);
+  expect(list({ updatedAfter: 21 })).toEqual(["cd", 2]);
+  expect(list({ agentId: "ops", updatedAfter: 6, limit: 1 })).toEqual(["d", 1]);
+});
+
+test("search finds parts of key, label and title in any case, and takes every character literally", async () => {
+  const { list } = await fiveSessions();
+
+  expect(list({ search: "OPS" })).toEqual(["de", 2]);
+  expect(list({ search: "holiday" })).toEqual(["ae", 2]);
+  expect(list({ search: "über den ärger" })).toEqual(["c", 1]);
+  expect(list({ search: "100%" })).toEqual(["e", 1]);
+  expect(list({ search: "%" })).toEqual(["e", 1]);
+  expect(list({ search: "" })).toEqual(["cdbae", 5]);
+  expect(list({ search: "nothing" })).toEqual(["", 0]);
+});

@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { eventually } from "svc/sdk/testing";
+
+const svc = fileURLToPath(new URL("../../bin/svc.mjs", import.meta.url));
+
+/** A home of its own, so that nothing of this machine is read or written. */
+export interface Home {
+  stateDir: string;
+  env: Record<string, string>;
+  remove(): Promise<void>;
+}
+
+export async function createHome(): Promise<Home> {
+  const home = await mkdtemp(join(tmpdir(), "svc-e2e-"));
+  const stateDir = join(home, ".svc");
+  const env = { PATH: process.env.PATH ?? "", HOME: home, SVC_GATEWAY_PORT: "0", NO_COLOR: "1" };
+  return { stateDir, env, remove: () => rm(home, { recursive: true, force: true }) };
+}
+
+export interface Finished {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs one `svc` command to its end. */
+export async function svcCommand(home: Home, args: string[], env: Record<string, string> = {}): Promise<Finished> {
+  const child = spawn(process.execPath, [svc, ...args], { env: { ...home.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const out = collect(child);
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, ...out };
+}
+
+export interface Running {
+  child: ChildProcess;
+  port: number;
+  url: string;
+  out: { stdout: string; stderr: string };
+  /** Sends a signal and waits for the end. */
+  kill(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Starts the built gateway as its own process and waits until it is ready. */
+export async function startGateway(home: Home, args: string[] = [], env: Record<string, string> = {}): Promise<Running> {
+  const child = spawn(process.execPath, [svc, "gateway", ...args], { env: { ...home.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const out = collect(child);
+  const port = await eventually(async () => {
+    if (child.exitCode !== null) throw new Error(`the gateway ended with ${child.exitCode}: ${out.stderr}${out.stdout}`);
+    const info = JSON.parse(await readFile(join(home.stateDir, "gateway", "runtime.json"), "utf8")) as { pid: number; port: number };
+    return info.pid === child.pid && info.port;
+  }, 30_000);
+  return {
+    child,
+    port,
+    url: `http://127.0.0.1:${port}`,
+    out,
+    async kill(signal) {
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+      const closed = once(child, "close");
+      child.kill(signal);
+      const [code] = (await closed) as [number | null];
+      return code;
+    },
+  };
+}
+
+function collect(child: ChildProcess): { stdout: string; stderr: string } {
+  const out = { stdout: "", stderr: "" };
+  child.stdout?.on("data", (chunk: Buffer) => {
+    out.stdout += chunk.toString();
+  });
+  child.stderr?.on("data", (chunk: Buffer) => {
+    out.stderr += chunk.toString();
+  });
+  return out;
+}
