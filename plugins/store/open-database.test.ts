@@ -128,11 +128,12 @@ test("a database of a newer program is refused and not touched", async () => {
   expect(kept(temp)).toEqual([]);
 });
 
-test("a folder that cannot be one is a clear error", async () => {
+test("a path that cannot be a database is a clear error", async () => {
   const temp = tempStore(onTestFinished);
   writeFileSync(`${temp.dir}/file`, "");
 
   await expect(temp.open({ path: temp.dir })).rejects.toMatchObject({ code: "store-open-failed" });
+  await expect(temp.open({ path: `${temp.dir}/file/state.sqlite` })).rejects.toMatchObject({ code: "store-open-failed" });
 });
 
 test.each([

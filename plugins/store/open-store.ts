@@ -46,7 +46,7 @@ export interface OpenStore extends Store {
  */
 export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
   const { path, logger } = options;
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makeFolder(path);
   const writer = createStoreWriter({
     path,
     logger,
@@ -70,6 +70,14 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
   } catch (error) {
     await writer.close(() => db?.close());
     if (error instanceof Refusal) throw new SvcError(error.code, error.fields);
+    throw new SvcError("store-open-failed", { path, reason: messageOf(error) }, { cause: error });
+  }
+}
+
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  } catch (error) {
     throw new SvcError("store-open-failed", { path, reason: messageOf(error) }, { cause: error });
   }
 }

@@ -1,5 +1,4 @@
 import { expect, onTestFinished, test } from "vitest";
-import { openConnection } from "./native.ts";
 import { append, put, session, tempStore, until } from "./testing/temp-store.ts";
 import { faultAt, type StorageFaults } from "./writer-messages.ts";
 
@@ -41,19 +40,6 @@ test("a full disk stores nothing of a commit, refuses further ones, keeps reads,
   expect(temp.logs.filter((line) => line.level === "error")).toHaveLength(1);
 });
 
-test("a disk that stays full is probed again and again", async () => {
-  const faults = sharedFaults();
-  const store = await tempStore(onTestFinished).open({ faults, probeMs: 5 });
-  Atomics.store(faults, faultAt.full, 1);
-  await store.commit([append("large", large)]).catch(() => undefined);
-
-  for (let n = 0; n < 5; n += 1) await new Promise((resolve) => setTimeout(resolve, 10));
-
-  expect(store.status().reason).toBe("full");
-  Atomics.store(faults, faultAt.full, 0);
-  await until(() => store.status().ok, "the store recovers");
-});
-
 test("a database that turned read-only says so and recovers by itself", async () => {
   const faults = sharedFaults();
   const store = await tempStore(onTestFinished).open({ faults, probeMs: 10 });
@@ -64,21 +50,6 @@ test("a database that turned read-only says so and recovers by itself", async ()
 
   Atomics.store(faults, faultAt.readonly, 0);
   await until(() => store.status().ok, "the store recovers");
-  expect(await store.commit([append("m")])).toEqual([{ seq: 1 }]);
-});
-
-test("a lock of another process makes a commit busy and leaves the store in service", { timeout: 30_000 }, async () => {
-  const temp = tempStore(onTestFinished);
-  const store = await temp.open();
-  await store.commit([]);
-  const other = await openConnection(temp.path, {});
-  other.exec("BEGIN IMMEDIATE");
-
-  await expect(store.commit([append("m")])).rejects.toMatchObject({ code: "storage-busy" });
-  expect(store.status().ok).toBe(true);
-  other.exec("ROLLBACK");
-  other.close();
-
   expect(await store.commit([append("m")])).toEqual([{ seq: 1 }]);
 });
 

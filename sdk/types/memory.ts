@@ -18,6 +18,8 @@ export interface MemorySearchOptions {
   corpus?: "memory" | "sessions" | "all";
   /** Decides about citations in `auto` mode. */
   sessionKey?: string;
+  /** Replaces the configured mode, for callers that show places themselves. */
+  citations?: "auto" | "on" | "off";
   signal?: AbortSignal;
 }
 
@@ -34,6 +36,14 @@ export interface MemorySearchResult {
   error?: string;
   warning?: string;
   action?: string;
+}
+
+/** How far a sync is; `total` is 0 while it is not known. */
+export interface MemoryProgress {
+  phase: "scan" | "embed" | "write" | "swap" | "done" | "error";
+  done: number;
+  total: number;
+  error?: string;
 }
 
 export interface MemoryStatus {
@@ -71,7 +81,7 @@ export interface Memory {
   /** Joins a running sync. Resolves when the index is up to date. */
   sync(
     agentId: string,
-    options?: { force?: boolean; reason?: string; signal?: AbortSignal },
+    options?: { force?: boolean; reason?: string; signal?: AbortSignal; onProgress?(progress: MemoryProgress): void },
   ): Promise<{ started: boolean; joined: boolean }>;
   reset(agentId: string): Promise<{ removed: boolean }>;
 }

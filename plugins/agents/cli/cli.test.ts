@@ -1,7 +1,6 @@
 import type { CliCommand, CliContext, CliValues } from "svc/sdk";
-import type { SvcClient } from "svc/sdk/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type AgentsGateway, createAgentsGateway } from "../../../test/fixtures/agents-gateway.ts";
+import { type AgentsGateway, createAgentsGateway, type SvcClient } from "../../../test/fixtures/agents-gateway.ts";
 import agent from "./agent.ts";
 import sessions from "./sessions.ts";
 
@@ -21,7 +20,11 @@ const plain = (s: string) => s;
 const color = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain, cyan: plain };
 
 /** One command against the running gateway, as the program would call it. */
-async function run(command: CliCommand, values: CliValues, options: { positionals?: string[]; tty?: boolean; signal?: AbortSignal } = {}): Promise<Output> {
+async function run(
+  command: CliCommand,
+  values: CliValues,
+  options: { positionals?: string[]; tty?: boolean; signal?: AbortSignal } = {},
+): Promise<Output> {
   const output: Output = { out: "", err: "", code: -1 };
   const isTTY = options.tty ?? false;
   const stream = (name: "out" | "err") => ({
@@ -129,7 +132,10 @@ describe("svc sessions", () => {
     await gw.ask({ sessionKey: "kept", message: "one" });
     await gw.ask({ sessionKey: "kept", message: "two" });
 
-    const lines = (await run(command("export"), {}, { positionals: ["kept"] })).out.trim().split("\n").map((l) => JSON.parse(l));
+    const lines = (await run(command("export"), {}, { positionals: ["kept"] })).out
+      .trim()
+      .split("\n")
+      .map((l) => JSON.parse(l));
 
     expect(lines[0]).toMatchObject({ type: "session", version: 1, key: "agent:main:kept", agentId: "main" });
     expect(lines.slice(1).map((l) => [l.type, l.role, l.content[0].text])).toEqual([

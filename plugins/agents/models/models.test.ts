@@ -80,7 +80,7 @@ describe("a model turn", () => {
 
     await expect(turn).rejects.toThrow("stopped");
     release();
-    await Promise.resolve();
+    await new Promise<void>((resolve) => setImmediate(resolve));
 
     expect(seen).toEqual(["one"]);
   });

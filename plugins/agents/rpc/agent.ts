@@ -2,7 +2,7 @@ import { type JsonObject, type ParamsOf, type PluginContext, protocolMethod, typ
 import type { Kit } from "../kit.ts";
 import { toImages } from "../runs/attachments.ts";
 import { answeredReset, isResetMessage, resetByMessage, splitReset } from "../runs/commands.ts";
-import { outcomeOf, type StoredOutcome } from "../runs/outcome.ts";
+import { outcomeOf } from "../runs/outcome.ts";
 import type { Run } from "../runs/run.ts";
 import type { Runner } from "../runs/runner.ts";
 import { finalAnswer, storedAnswer } from "./run-result.ts";
@@ -60,8 +60,7 @@ async function runAgent(
     return { ...ids, status: "in_flight" };
   }
   call.accept({ ...ids, status: "accepted", acceptedAt: run.acceptedAt });
-  const outcome = (await run.done) as StoredOutcome;
-  return finalAnswer({ runId: run.id, sessionId: run.sessionId, outcome });
+  return finalAnswer({ runId: run.id, sessionId: run.sessionId, outcome: await run.done });
 }
 
 function toRequest(params: ParamsOf<"agent">, call: RpcCall, kit: Kit): RunRequest {

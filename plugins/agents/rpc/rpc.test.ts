@@ -32,10 +32,18 @@ describe("sessions", () => {
       path: expect.stringMatching(/state\.sqlite$/),
       defaults: { modelProvider: "script", model: "ok" },
     });
-    expect(all.sessions[1]).toMatchObject({ agentId: "main", kind: "direct", status: "done", derivedTitle: "about list-b", lastMessagePreview: "Hello from the script." });
+    expect(all.sessions[1]).toMatchObject({
+      agentId: "main",
+      kind: "direct",
+      status: "done",
+      derivedTitle: "about list-b",
+      lastMessagePreview: "Hello from the script.",
+    });
 
     expect(await gw.rpc("sessions.list", { search: "list-", limit: 2 })).toMatchObject({ count: 2, hasMore: true, nextOffset: 2 });
-    expect((await gw.rpc<List>("sessions.list", { search: "list-", limit: 2, offset: 2 })).sessions.map((s) => s.key)).toEqual(["agent:main:list-a"]);
+    expect((await gw.rpc<List>("sessions.list", { search: "list-", limit: 2, offset: 2 })).sessions.map((s) => s.key)).toEqual([
+      "agent:main:list-a",
+    ]);
     expect(await gw.rpc("sessions.list", { search: "list-", agentId: "echo" })).toMatchObject({ totalCount: 1 });
     expect(await gw.rpc("sessions.list", { spawnedBy: "agent:main:main" })).toMatchObject({ totalCount: 0 });
   });
@@ -46,18 +54,30 @@ describe("sessions", () => {
   });
 
   test("show their last texts", async () => {
-    const { previews } = await gw.rpc<{ previews: JsonObject[] }>("sessions.preview", { keys: ["list-a", "never", "agent:zzz:x"], limit: 1, maxChars: 20 });
+    const { previews } = await gw.rpc<{ previews: JsonObject[] }>("sessions.preview", {
+      keys: ["list-a", "never", "agent:zzz:x"],
+      limit: 1,
+      maxChars: 20,
+    });
     expect(previews).toEqual([
       { key: "list-a", status: "ok", items: [{ role: "assistant", text: "Hello from the scri…" }] },
       { key: "never", status: "missing", items: [] },
       { key: "agent:zzz:x", status: "error", items: [] },
     ]);
     await gw.rpc("sessions.reset", { key: "list-a" });
-    expect((await gw.rpc<{ previews: JsonObject[] }>("sessions.preview", { keys: ["list-a"] })).previews[0]).toMatchObject({ status: "empty" });
+    expect((await gw.rpc<{ previews: JsonObject[] }>("sessions.preview", { keys: ["list-a"] })).previews[0]).toMatchObject({
+      status: "empty",
+    });
   });
 
   test("take overrides, and null takes them back", async () => {
-    const patched = await gw.rpc<JsonObject>("sessions.patch", { key: "list-b", label: "Home", pinned: true, model: "script/echo", thinkingLevel: "high" });
+    const patched = await gw.rpc<JsonObject>("sessions.patch", {
+      key: "list-b",
+      label: "Home",
+      pinned: true,
+      model: "script/echo",
+      thinkingLevel: "high",
+    });
     expect(patched).toMatchObject({
       ok: true,
       key: "agent:main:list-b",
@@ -68,7 +88,13 @@ describe("sessions", () => {
     expect(final).toMatchObject({ result: { meta: { agentMeta: { model: "echo" } } } });
     expect(JSON.stringify(final)).toContain('\\"thinking\\":\\"high\\"');
 
-    const cleared = await gw.rpc<{ entry: JsonObject }>("sessions.patch", { key: "list-b", label: null, pinned: null, model: null, thinkingLevel: null });
+    const cleared = await gw.rpc<{ entry: JsonObject }>("sessions.patch", {
+      key: "list-b",
+      label: null,
+      pinned: null,
+      model: null,
+      thinkingLevel: null,
+    });
     expect(cleared.entry).toMatchObject({ pinned: false });
     for (const field of ["label", "model", "thinkingLevel"]) expect(cleared.entry).not.toHaveProperty(field);
   });
@@ -81,13 +107,19 @@ describe("sessions", () => {
     await expect(gw.rpc("sessions.patch", params)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
     const error = await gw.rpc("sessions.patch", params).catch((e: { details: JsonObject }) => e.details);
     expect(Object.values(error as JsonObject)).toContain(detail);
-    expect((await gw.rpc<{ session: JsonObject }>("sessions.describe", { key: "list-b" })).session.updatedAt).toBe(before.session.updatedAt);
+    expect((await gw.rpc<{ session: JsonObject }>("sessions.describe", { key: "list-b" })).session.updatedAt).toBe(
+      before.session.updatedAt,
+    );
   });
 
   test("a label belongs to one session of an agent", async () => {
     await gw.rpc("sessions.patch", { key: "list-b", label: "Only one" });
-    await expect(gw.rpc("sessions.patch", { key: "list-a", label: "Only one" })).rejects.toMatchObject({ message: expect.stringContaining("already used") });
-    await expect(gw.rpc("sessions.patch", { key: "never", label: "x" })).rejects.toMatchObject({ message: "No session found: agent:main:never" });
+    await expect(gw.rpc("sessions.patch", { key: "list-a", label: "Only one" })).rejects.toMatchObject({
+      message: expect.stringContaining("already used"),
+    });
+    await expect(gw.rpc("sessions.patch", { key: "never", label: "x" })).rejects.toMatchObject({
+      message: "No session found: agent:main:never",
+    });
   });
 
   test("are reset and deleted, guarded by expectedSessionId", async () => {
@@ -105,19 +137,22 @@ describe("sessions", () => {
       archived: [sessionId],
     });
     expect(await gw.rpc("sessions.delete", { key: "gone" })).toMatchObject({ deleted: false, archived: [] });
-    await expect(gw.rpc("sessions.delete", { key: "main" })).rejects.toMatchObject({ message: "Cannot delete the main session (agent:main:main)." });
+    await expect(gw.rpc("sessions.delete", { key: "main" })).rejects.toMatchObject({
+      message: "Cannot delete the main session (agent:main:main).",
+    });
     await expect(gw.rpc("sessions.reset", { key: "never" })).rejects.toMatchObject({ message: "No session found: agent:main:never" });
   });
 
   test("deleting one at work stops its run first", async () => {
     await gw.rpc("chat.send", { sessionKey: "agent:hang:gone", message: "hi", idempotencyKey: "gone-1" });
     await gw.waiting();
+    const { sessionId } = await gw.rpc<{ sessionId: string }>("chat.history", { sessionKey: "agent:hang:gone" });
 
     expect(await gw.rpc("sessions.delete", { key: "agent:hang:gone" })).toMatchObject({ deleted: true });
 
     expect(await gw.rpc("agent.wait", { runId: "gone-1" })).toMatchObject({ status: "error", stopReason: "rpc" });
     expect(await gw.rpc("sessions.describe", { key: "agent:hang:gone" })).toEqual({ session: null });
-    expect(await gw.history("agent:hang:gone")).toEqual([]);
+    expect(gw.service("store@1").messages.count(sessionId)).toBe(0);
   });
 });
 
@@ -125,7 +160,10 @@ describe("history", () => {
   test("pages from the newest to the oldest", async () => {
     for (const message of ["one", "two", "three"]) await gw.ask({ sessionKey: "pages", message });
     const page = async (params: JsonObject) => {
-      const { messages, ...rest } = await gw.rpc<{ messages: Array<{ __svc: { seq: number } }> }>("chat.history", { sessionKey: "pages", ...params });
+      const { messages, ...rest } = await gw.rpc<{ messages: Array<{ __svc: { seq: number } }> }>("chat.history", {
+        sessionKey: "pages",
+        ...params,
+      });
       return { seqs: messages.map((m) => m.__svc.seq), ...rest } as JsonObject;
     };
 
@@ -193,7 +231,11 @@ describe("subscriptions", () => {
       ["reset", undefined],
       ["delete", undefined],
     ]);
-    expect(names(frames, "sessions.changed")[0]).toMatchObject({ sessionKey: "agent:main:sub", agentId: "main", session: { status: "queued", hasActiveRun: true } });
+    expect(names(frames, "sessions.changed")[0]).toMatchObject({
+      sessionKey: "agent:main:sub",
+      agentId: "main",
+      session: { status: "queued", hasActiveRun: true },
+    });
     expect(names(frames, "sessions.changed").at(-1)).not.toHaveProperty("session");
 
     await client.request("sessions.unsubscribe", {});
@@ -254,7 +296,13 @@ describe("agents and models", () => {
   test("agents.list and agent.identity.get", async () => {
     const list = await gw.rpc<{ agents: JsonObject[] }>("agents.list");
     expect(list).toMatchObject({ defaultId: "main", mainKey: "main", scope: "per-sender" });
-    expect(list.agents[0]).toEqual({ id: "main", name: "Main", identity: {}, workspace: expect.stringMatching(/workspace$/), model: { primary: "script/ok" } });
+    expect(list.agents[0]).toEqual({
+      id: "main",
+      name: "Main",
+      identity: {},
+      workspace: expect.stringMatching(/workspace$/),
+      model: { primary: "script/ok" },
+    });
     expect(await gw.rpc("agent.identity.get", {})).toEqual({ agentId: "main", name: "Main" });
     expect(await gw.rpc("agent.identity.get", { sessionKey: "agent:echo:x" })).toEqual({ agentId: "echo", name: "echo" });
     await expect(gw.rpc("agent.identity.get", { agentId: "zzz" })).rejects.toMatchObject({ details: { code: "UNKNOWN_AGENT_ID" } });

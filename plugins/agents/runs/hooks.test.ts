@@ -1,7 +1,6 @@
 import type { JsonObject } from "svc/sdk";
-import { eventually } from "svc/sdk/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type AgentsGateway, createAgentsGateway } from "../../../test/fixtures/agents-gateway.ts";
+import { type AgentsGateway, createAgentsGateway, eventually } from "../../../test/fixtures/agents-gateway.ts";
 
 let gw: AgentsGateway;
 beforeAll(async () => {

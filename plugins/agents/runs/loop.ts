@@ -32,6 +32,7 @@ export interface LoopResult {
 export async function runLoop(run: Run, kit: Kit): Promise<LoopResult> {
   const override = run.model ?? kit.store().sessions.get(run.sessionKey)?.model;
   const candidates = await kit.models.candidates(run.agent, override);
+  if (candidates.length === 0) throw new RunFailure("NO_MODEL", "no language model is available; add one under models.providers");
   const prompt = await buildPrompt(run, kit, candidates[0]);
   const clientTools = new Set((run.request.clientTools ?? []).map((t) => t.name));
   for (let turn = 1; turn <= MAX_TURNS; turn++) {

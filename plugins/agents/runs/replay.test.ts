@@ -25,10 +25,12 @@ async function restart(): Promise<void> {
 
 /** The answer as the wire carries it, failed or not. */
 async function answer(method: string, params: JsonObject): Promise<JsonObject> {
-  return gw.rpc<JsonObject>(method, { message: "hi", ...params }).catch((e: { code: string; message: string; details: unknown; payload: unknown }) => ({
-    error: { code: e.code, message: e.message, details: e.details },
-    payload: e.payload,
-  }));
+  return gw
+    .rpc<JsonObject>(method, { message: "hi", ...params })
+    .catch((e: { code: string; message: string; details: unknown; payload: unknown }) => ({
+      error: { code: e.code, message: e.message, details: e.details },
+      payload: e.payload,
+    }));
 }
 
 async function ask(params: JsonObject): Promise<JsonObject> {
@@ -47,7 +49,11 @@ describe("the same key", () => {
     await gw.waiting();
 
     const ids = { runId: "one", status: "in_flight" };
-    expect(await answer("agent", { agentId: "held", idempotencyKey: "one" })).toEqual({ ...ids, sessionKey: "agent:held:main", agentId: "held" });
+    expect(await answer("agent", { agentId: "held", idempotencyKey: "one" })).toEqual({
+      ...ids,
+      sessionKey: "agent:held:main",
+      agentId: "held",
+    });
     expect(await answer("chat.send", { sessionKey: "agent:held:main", idempotencyKey: "one" })).toEqual(ids);
 
     await gw.waiting(1);
@@ -132,12 +138,26 @@ describe("a process that ends in the middle of a run", () => {
       pinned: false,
       unread: false,
     };
-    const run = { sessionKey: session.key, sessionId: session.sessionId, agentId: "main", trigger: "user", bootId: "earlier", createdAt: now };
+    const run = {
+      sessionKey: session.key,
+      sessionId: session.sessionId,
+      agentId: "main",
+      trigger: "user",
+      bootId: "earlier",
+      createdAt: now,
+    };
     await store.commit([
       { op: "session.put", session },
       ...["cut-1", "cut-2"].map((runId) => ({
         op: "message.append" as const,
-        message: { id: `m-${runId}`, sessionId: session.sessionId, ts: now, role: "user" as const, content: [{ type: "text" as const, text: runId }], runId },
+        message: {
+          id: `m-${runId}`,
+          sessionId: session.sessionId,
+          ts: now,
+          role: "user" as const,
+          content: [{ type: "text" as const, text: runId }],
+          runId,
+        },
       })),
       { op: "run.put", run: { ...run, runId: "cut-1", state: "running", startedAt: now } },
       { op: "run.put", run: { ...run, runId: "cut-2", state: "queued" } },
@@ -149,7 +169,9 @@ describe("a process that ends in the middle of a run", () => {
     await restart();
 
     expect((await gw.history("agent:main:cut")).map((m) => m.text)).toEqual(["cut-1", "cut-2"]);
-    expect(await gw.rpc("sessions.describe", { key: "agent:main:cut" })).toMatchObject({ session: { status: "interrupted", hasActiveRun: false } });
+    expect(await gw.rpc("sessions.describe", { key: "agent:main:cut" })).toMatchObject({
+      session: { status: "interrupted", hasActiveRun: false },
+    });
     for (const runId of ["cut-1", "cut-2"]) {
       const interrupted = { error: { code: "UNAVAILABLE", details: { code: "INTERRUPTED" } }, payload: { runId, status: "error" } };
       expect(await ask({ idempotencyKey: runId, sessionKey: "agent:main:cut" })).toMatchObject(interrupted);
@@ -179,6 +201,9 @@ test("a graceful stop marks what it cuts off as interrupted and keeps its text",
   await restart();
 
   expect(await gw.history("agent:hang:main")).toMatchObject([{ role: "user" }, { role: "assistant", text: "partial ", aborted: true }]);
-  expect(await ask({ idempotencyKey: "cut-off" })).toMatchObject({ error: { details: { code: "INTERRUPTED" } }, payload: { runId: "cut-off" } });
+  expect(await ask({ idempotencyKey: "cut-off" })).toMatchObject({
+    error: { details: { code: "INTERRUPTED" } },
+    payload: { runId: "cut-off" },
+  });
   expect(await gw.rpc("sessions.describe", { key: "agent:hang:main" })).toMatchObject({ session: { status: "interrupted" } });
 });

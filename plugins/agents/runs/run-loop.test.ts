@@ -1,7 +1,6 @@
 import type { JsonObject, RunRequest } from "svc/sdk";
-import { eventually } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type AgentsGateway, createAgentsGateway, outline, record } from "../../../test/fixtures/agents-gateway.ts";
+import { type AgentsGateway, createAgentsGateway, eventually, outline, record } from "../../../test/fixtures/agents-gateway.ts";
 
 let gw: AgentsGateway;
 beforeAll(async () => {
@@ -30,7 +29,13 @@ describe("a run over the wire", () => {
       },
     });
     const run = outline(frames, "wire-1");
-    expect(run.filter((l) => l !== "assistant" && l !== "chat delta")).toEqual(["lifecycle start", "lifecycle model", "usage", "chat final", "lifecycle end"]);
+    expect(run.filter((l) => l !== "assistant" && l !== "chat delta")).toEqual([
+      "lifecycle start",
+      "lifecycle model",
+      "usage",
+      "chat final",
+      "lifecycle end",
+    ]);
     expect(run.at(-1)).toBe("lifecycle end");
   });
 
@@ -75,7 +80,11 @@ describe("a run over the wire", () => {
 
   test.each<[string, JsonObject, JsonObject]>([
     ["an unknown agent", { agentId: "zzz" }, { message: 'unknown agent id "zzz"', details: { code: "UNKNOWN_AGENT_ID", agentId: "zzz" } }],
-    ["a key of another agent", { agentId: "main", sessionKey: "agent:echo:x" }, { message: expect.stringContaining("invalid session key") }],
+    [
+      "a key of another agent",
+      { agentId: "main", sessionKey: "agent:echo:x" },
+      { message: expect.stringContaining("invalid session key") },
+    ],
     ["an unknown model", { model: "script/oks" }, { details: { code: "INVALID_MODEL", model: "script/oks", closest: "script/ok" } }],
     ["an unknown sessionId", { sessionId: "nope" }, { message: "No session found: nope" }],
   ])("%s is refused and nothing is stored", async (_name, params, error) => {
@@ -91,7 +100,9 @@ describe("a run over the wire", () => {
     const { accepted } = await gw.ask({ sessionId });
 
     expect(accepted.sessionKey).toBe("agent:main:by-id");
-    await expect(gw.ask({ sessionId, sessionKey: "other" })).rejects.toMatchObject({ message: expect.stringContaining("only one of them") });
+    await expect(gw.ask({ sessionId, sessionKey: "other" })).rejects.toMatchObject({
+      message: expect.stringContaining("only one of them"),
+    });
   });
 });
 
@@ -149,15 +160,22 @@ describe("failures", () => {
     const { final } = await gw.ask({ idempotencyKey: "failover", sessionKey: "failover", model: "script/locked" }, client);
 
     expect(final).toMatchObject({ result: { meta: { agentMeta: { model: "ok" } } } });
-    const models = frames.filter((f) => (f.payload.data as JsonObject | undefined)?.phase === "model").map((f) => (f.payload.data as JsonObject).model);
+    const models = frames
+      .filter((f) => (f.payload.data as JsonObject | undefined)?.phase === "model")
+      .map((f) => (f.payload.data as JsonObject).model);
     expect(models).toEqual(["locked", "ok"]);
   });
 
   test("a run out of time ends with TIMEOUT and keeps what was shown", async () => {
-    const handle = await gw.service("agents@1").run({ message: "hi", sessionKey: "agent:hang:late", trigger: "user", timeoutMs: 50, actor: internal });
+    const handle = await gw
+      .service("agents@1")
+      .run({ message: "hi", sessionKey: "agent:hang:late", trigger: "user", timeoutMs: 50, actor: internal });
 
     expect(await handle.done).toMatchObject({ status: "error", code: "TIMEOUT", stopReason: "timeout" });
-    expect(await gw.history("agent:hang:late")).toMatchObject([{ role: "user" }, { role: "assistant", text: "partial ", aborted: true, stopReason: "timeout" }]);
+    expect(await gw.history("agent:hang:late")).toMatchObject([
+      { role: "user" },
+      { role: "assistant", text: "partial ", aborted: true, stopReason: "timeout" },
+    ]);
     expect(await gw.rpc("sessions.describe", { key: "agent:hang:late" })).toMatchObject({ session: { status: "timeout" } });
   });
 
@@ -180,7 +198,11 @@ describe("tools", () => {
     expect(final).toMatchObject({ result: { payloads: [{ text: "Let me look." }, { text: "The tool said: echo ping" }] } });
     expect(await gw.history("tools")).toMatchObject([
       { role: "user", text: "ping?" },
-      { role: "assistant", text: "Let me look.[toolCall]", content: [{}, { type: "toolCall", id: "t1", name: "say_back", arguments: { text: "ping" } }] },
+      {
+        role: "assistant",
+        text: "Let me look.[toolCall]",
+        content: [{}, { type: "toolCall", id: "t1", name: "say_back", arguments: { text: "ping" } }],
+      },
       { role: "toolResult", text: "echo ping", toolCallId: "t1", toolName: "say_back", details: { said: "ping" } },
       { role: "assistant", text: "The tool said: echo ping", stopReason: "stop" },
     ]);
@@ -226,15 +248,26 @@ describe("tools", () => {
 });
 
 describe("a caller with tools and a history of its own", () => {
-  const weather = { name: "get_weather", description: "Weather of a city", inputSchema: { type: "object", properties: { city: { type: "string" } } } };
+  const weather = {
+    name: "get_weather",
+    description: "Weather of a city",
+    inputSchema: { type: "object", properties: { city: { type: "string" } } },
+  };
   const run = async (request: Partial<RunRequest>) => {
-    const handle = await gw.service("agents@1").run({ message: "hi", trigger: "user", actor: internal, clientTools: [weather], ...request });
+    const handle = await gw
+      .service("agents@1")
+      .run({ message: "hi", trigger: "user", actor: internal, clientTools: [weather], ...request });
     return handle.done;
   };
 
   test("a call of its tool ends the run, the answer to it goes on", async () => {
     const first = await run({ sessionKey: "agent:client:a", message: "Rain?" });
-    expect(first).toMatchObject({ status: "ok", stopReason: "tool_calls", text: "Let me look.", toolCalls: [{ id: "t1", name: "get_weather", args: { city: "Bonn" } }] });
+    expect(first).toMatchObject({
+      status: "ok",
+      stopReason: "tool_calls",
+      text: "Let me look.",
+      toolCalls: [{ id: "t1", name: "get_weather", args: { city: "Bonn" } }],
+    });
 
     const second = await run({ sessionKey: "agent:client:a", message: "", toolResults: [{ toolCallId: "t1", text: "rain" }] });
     expect(second).toMatchObject({ status: "ok", stopReason: "stop", text: "The tool said: rain" });
@@ -250,7 +283,12 @@ describe("a caller with tools and a history of its own", () => {
     const first = await run({ sessionKey: "agent:main:mixed", model: "script/client-and-own" });
     expect(first.toolCalls).toEqual([{ id: "ext1", name: "get_weather", args: { city: "Bonn" } }]);
 
-    const second = await run({ sessionKey: "agent:main:mixed", model: "script/client-and-own", message: "", toolResults: [{ toolCallId: "ext1", text: "rain" }] });
+    const second = await run({
+      sessionKey: "agent:main:mixed",
+      model: "script/client-and-own",
+      message: "",
+      toolResults: [{ toolCallId: "ext1", text: "rain" }],
+    });
     expect(second.text).toBe("All: echo mine | rain");
   });
 
@@ -275,7 +313,11 @@ describe("a caller with tools and a history of its own", () => {
     expect(first.tools).toEqual(["say_back", "wait_here", "break_down", "get_weather"]);
 
     const answer = (await gw.history("agent:echo:h"))[3]?.text ?? "";
-    await run({ ...request, message: "three", history: [said("user", "one"), said("assistant", "1"), said("user", "two"), said("assistant", answer)] });
+    await run({
+      ...request,
+      message: "three",
+      history: [said("user", "one"), said("assistant", "1"), said("user", "two"), said("assistant", answer)],
+    });
     expect((await gw.history("agent:echo:h")).map((m) => m.role)).toEqual(["user", "assistant", "user", "assistant", "user", "assistant"]);
   });
 
@@ -313,7 +355,12 @@ test("the first answer gives the session its title, preview and sums", async () 
 
 test("health tells of agents, sessions and queues", async () => {
   const health = await eventually(() => gw.rpc<JsonObject>("health", { probe: true }));
-  expect(health).toMatchObject({ defaultAgentId: "main", heartbeatSeconds: 0, queues: { queued: 0 }, sessions: { count: expect.any(Number) } });
+  expect(health).toMatchObject({
+    defaultAgentId: "main",
+    heartbeatSeconds: 0,
+    queues: { queued: 0 },
+    sessions: { count: expect.any(Number) },
+  });
   expect((health.agents as JsonObject[])[0]).toMatchObject({ agentId: "main", isDefault: true, heartbeat: { enabled: false } });
   const client = await gw.client();
   expect(client.hello?.snapshot.sessionDefaults).toEqual({

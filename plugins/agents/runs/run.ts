@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
-import type { AgentInfo, Disposable, RunOutcome, RunRequest, Usage } from "svc/sdk";
+import type { AgentInfo, Disposable, RunRequest, Usage } from "svc/sdk";
 import type { ModelRef } from "../models/choice.ts";
 import { noUsage } from "../models/turn.ts";
 import { EventLog } from "./event-log.ts";
 import { type AbortReason, RunAborted } from "./failure.ts";
 import type { LaneJob } from "./lanes.ts";
+import type { StoredOutcome } from "./outcome.ts";
 
 export interface RunInit {
   id: string;
@@ -45,12 +46,12 @@ export class Run {
   /** Connections that started or joined the run. */
   readonly participants = new Set<string>();
   readonly log = new EventLog();
-  readonly done: Promise<RunOutcome>;
+  readonly done: Promise<StoredOutcome>;
   job: LaneJob | undefined;
   hold: Disposable | undefined;
 
   readonly #controller = new AbortController();
-  #settle: (outcome: RunOutcome) => void = () => undefined;
+  #settle: (outcome: StoredOutcome) => void = () => undefined;
   #aborted: AbortReason | undefined;
 
   constructor(init: RunInit) {
@@ -100,7 +101,7 @@ export class Run {
     return this.itemText !== "" || this.texts.length > 0;
   }
 
-  settle(outcome: RunOutcome): void {
+  settle(outcome: StoredOutcome): void {
     this.phase = "settled";
     this.log.end();
     this.#settle(outcome);

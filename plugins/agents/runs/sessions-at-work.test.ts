@@ -1,7 +1,6 @@
 import type { JsonObject } from "svc/sdk";
-import { eventually } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type AgentsGateway, createAgentsGateway, outline, record } from "../../../test/fixtures/agents-gateway.ts";
+import { type AgentsGateway, createAgentsGateway, eventually, outline, record } from "../../../test/fixtures/agents-gateway.ts";
 
 let gw: AgentsGateway;
 beforeAll(async () => {
@@ -45,11 +44,9 @@ describe("one run at a time", () => {
     const { final } = await asking;
 
     const { messages } = JSON.parse((final.result as { payloads: Array<{ text: string }> }).payloads[0]?.text ?? "{}");
-    expect(messages.map((m: { role: string; text?: string; content?: Array<{ text: string }> }) => m.text ?? m.content?.[0]?.text)).toEqual([
-      "first",
-      "one two",
-      "second",
-    ]);
+    expect(messages.map((m: { role: string; text?: string; content?: Array<{ text: string }> }) => m.text ?? m.content?.[0]?.text)).toEqual(
+      ["first", "one two", "second"],
+    );
   });
 
   test("twenty messages may wait, one more is refused as busy", async () => {
@@ -80,7 +77,10 @@ describe("one run at a time", () => {
   });
 
   test.each(["steer", "collect"])("queueMode %s is refused instead of pretended", async (queueMode) => {
-    await expect(send("main", { queueMode })).rejects.toMatchObject({ code: "INVALID_REQUEST", message: expect.stringContaining(queueMode) });
+    await expect(send("main", { queueMode })).rejects.toMatchObject({
+      code: "INVALID_REQUEST",
+      message: expect.stringContaining(queueMode),
+    });
   });
 });
 
@@ -104,7 +104,10 @@ describe("stopping", () => {
     expect(outline(frames, "stop-1").slice(-2)).toEqual(["chat aborted", "lifecycle end"]);
     const ended = frames.find((f) => f.payload.state === "aborted");
     expect(ended?.payload).toMatchObject({ stopReason: "rpc", message: { content: [{ type: "text", text: "partial " }] } });
-    expect(await gw.history(sessionKey)).toMatchObject([{ role: "user" }, { role: "assistant", text: "partial ", aborted: true, stopReason: "rpc" }]);
+    expect(await gw.history(sessionKey)).toMatchObject([
+      { role: "user" },
+      { role: "assistant", text: "partial ", aborted: true, stopReason: "rpc" },
+    ]);
     expect(await gw.rpc("sessions.describe", { key: sessionKey })).toMatchObject({ session: { status: "killed", abortedLastRun: true } });
   });
 
@@ -195,6 +198,8 @@ describe("a new transcript", () => {
     const { sessionId } = await gw.rpc<{ sessionId: string }>("chat.history", { sessionKey: "bare" });
     expect(await gw.rpc("chat.send", reset)).toEqual({ runId: "bare-new", status: "ok" });
 
+    // Params are not compared: the key has its answer.
+    expect(await gw.rpc("chat.send", { ...reset, message: "hello" })).toEqual({ runId: "bare-new", status: "ok" });
     expect(await gw.rpc("chat.history", { sessionKey: "bare" })).toMatchObject({ sessionId, messages: [] });
     expect((await gw.ask({ ...reset, idempotencyKey: "bare-agent" })).final).toMatchObject({ status: "ok", summary: "session reset" });
   });
@@ -203,7 +208,9 @@ describe("a new transcript", () => {
     const writer = await gw.client({ scopes: ["operator.read", "operator.write"] });
     for (const message of ["/new", "/reset now"]) {
       await expect(gw.ask({ message }, writer)).rejects.toMatchObject({ code: "FORBIDDEN", details: { missingScope: "operator.admin" } });
-      await expect(writer.request("chat.send", { sessionKey: "x", message, idempotencyKey: newKey() })).rejects.toMatchObject({ code: "FORBIDDEN" });
+      await expect(writer.request("chat.send", { sessionKey: "x", message, idempotencyKey: newKey() })).rejects.toMatchObject({
+        code: "FORBIDDEN",
+      });
     }
     expect((await gw.ask({ message: "/newer is not /new" }, writer)).final).toMatchObject({ status: "ok" });
   });

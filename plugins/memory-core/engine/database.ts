@@ -20,11 +20,16 @@ export function openIndex(path: string): { db: Database; identity: IndexIdentity
     throw new IndexFault("memory-index-unusable", { path, reason: reasonOf(error) }, { cause: error });
   }
   try {
-    tune(db, "WAL", "NORMAL");
     const identity = readIdentity(db);
-    if (identity?.schemaVersion === SCHEMA_VERSION) return { db, identity };
-    db.close();
-    return undefined;
+    if (!identity && hasTables(db)) {
+      throw new IndexFault("memory-index-unusable", { path, reason: "it is a database of something else; choose another store.path" });
+    }
+    if (identity?.schemaVersion !== SCHEMA_VERSION) {
+      db.close();
+      return undefined;
+    }
+    tune(db, "WAL", "NORMAL");
+    return { db, identity };
   } catch (error) {
     db.close();
     throw error;
@@ -69,6 +74,10 @@ function readIdentity(db: Database): IndexIdentity | undefined {
   if (!table) return undefined;
   const row = db.prepare("SELECT value FROM meta WHERE key = ?").get(IDENTITY_KEY) as { value: string } | undefined;
   return row ? parseIdentity(row.value) : undefined;
+}
+
+function hasTables(db: Database): boolean {
+  return db.prepare("SELECT 1 FROM sqlite_master LIMIT 1").get() !== undefined;
 }
 
 function isMissing(error: unknown): boolean {

@@ -43,7 +43,7 @@ async function build(temp: string, job: RebuildJob): Promise<SyncOutcome> {
   const db = createIndex(temp, job.tokenizer);
   try {
     const outcome = await syncFiles(db, job.scope);
-    await optimize(db, job.scope);
+    await optimizeText(db, job.scope);
     writeIdentity(db, job.identity);
     return outcome;
   } finally {
@@ -52,7 +52,7 @@ async function build(temp: string, job: RebuildJob): Promise<SyncOutcome> {
 }
 
 /** Joins the FTS segments in small steps: one `optimize` of a large index would hold up searches for seconds. */
-async function optimize(db: Database, scope: SyncScope): Promise<void> {
+export async function optimizeText(db: Database, scope: Pick<SyncScope, "pacer">): Promise<void> {
   const merge = db.prepare("INSERT INTO chunks_fts(chunks_fts, rank) VALUES ('merge', ?)");
   const changes = db.prepare("SELECT total_changes() AS n").pluck();
   for (let pages = -MERGE_PAGES, before = Number(changes.get()); ; pages = MERGE_PAGES) {

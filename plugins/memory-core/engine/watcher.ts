@@ -1,4 +1,4 @@
-import { type FSWatcher, lstatSync, watch } from "node:fs";
+import { existsSync, type FSWatcher, lstatSync, watch } from "node:fs";
 import { join } from "node:path";
 import { codeOf } from "./fault.ts";
 import { ignoredNames, isMarkdown, type WatchedDirectory } from "./listing.ts";
@@ -44,7 +44,7 @@ export function createDirectoryWatcher(options: WatcherOptions): DirectoryWatche
   const add = ({ path, key }: WatchedDirectory) => {
     try {
       const handle = watch(path, { persistent: true }, (event, name) => {
-        if (isRelevant(path, event, name)) quiet.touch();
+        if (isRelevant({ directory: path, event, name }, (below) => open.has(below))) quiet.touch();
       });
       handle.on("error", () => {
         drop(path);
@@ -80,11 +80,19 @@ export function createDirectoryWatcher(options: WatcherOptions): DirectoryWatche
 }
 
 /** A note changed, or a directory came or went; other files of a workspace are written all the time. */
-function isRelevant(directory: string, event: string, name: string | null): boolean {
+function isRelevant(
+  { directory, event, name }: { directory: string; event: string; name: string | null },
+  isWatched: (path: string) => boolean,
+): boolean {
   if (name === null || isMarkdown(name)) return true;
   if (event !== "rename" || ignoredNames.has(name)) return false;
-  const stats = lstatSync(join(directory, name), { throwIfNoEntry: false });
-  return stats === undefined ? !name.includes(".") || name.startsWith(".") : stats.isDirectory();
+  const path = join(directory, name);
+  try {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    return stats ? stats.isDirectory() : isWatched(path) || !existsSync(directory);
+  } catch {
+    return true; // cannot be told: a sync will
+  }
 }
 
 function createDebounce(delayMs: number, run: () => void) {

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import type { Statement } from "better-sqlite3";
 import { type ChunkingSettings, chunkLines, splitLines } from "./chunker.ts";
 import type { Database } from "./database.ts";
 import { headingsOf, readOutline } from "./headings.ts";
@@ -71,7 +70,7 @@ function prepareAll(db: Database) {
       "INSERT INTO chunks(id, path, source, start_line, end_line, hash, model, text, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     ),
     putFts: db.prepare("INSERT INTO chunks_fts(rowid, text, heading, path_words) VALUES (?, ?, ?, ?)"),
-  } satisfies Record<string, Statement>;
+  };
 }
 
 function insertChunks(

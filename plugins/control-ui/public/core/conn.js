@@ -1,6 +1,6 @@
 import { createClient } from "svc/sdk/client";
 import { base, buildId, kept, newId, ofTab, socketUrl, takeToken } from "./env.js";
-import { connection, hasNewBuild, health, hello, isRestarting, lastOnlineAt } from "./store.js";
+import { connection, greetedAt, hasNewBuild, health, hello, isRestarting, lastOnlineAt } from "./store.js";
 
 /** @typedef {import("svc/sdk/client").ClientError} ClientError */
 
@@ -116,6 +116,7 @@ function stateChanged(state) {
   }
   if (state.state !== "connected") return;
   hello.value = state.hello;
+  greetedAt.value = Date.now();
   health.value = state.hello.snapshot.health;
   isRestarting.value = false;
   tellOnline();

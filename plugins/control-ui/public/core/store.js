@@ -18,6 +18,8 @@ export const isOnline = computed(() => connection.value.state === "connected");
 export const hello = signal(/** @type {Hello | undefined} */ (undefined));
 /** Epoch ms of the last moment with a connection; what is shown is as old as that. */
 export const lastOnlineAt = signal(0);
+/** Epoch ms of the last hello-ok. */
+export const greetedAt = signal(0);
 /** The gateway announced that it stops. */
 export const isRestarting = signal(false);
 /** The gateway serves another build than the one in this tab. */
@@ -51,3 +53,6 @@ export const gatewayName = computed(() => String(hello.value?.snapshot.presence[
 
 /** Now, moved on once a second while the page is visible; for ages and countdowns. */
 export const now = signal(Date.now());
+
+/** How long the gateway has been running, ms. */
+export const uptimeMs = computed(() => (hello.value?.snapshot.uptimeMs ?? 0) + Math.max(0, now.value - greetedAt.value));

@@ -1,0 +1,16 @@
+import { createInterrupt } from "./cli/interrupt.ts";
+import { runCommandLine } from "./cli/run.ts";
+
+/** The `svc` program: one command line → exit code. The caller ends the process with `finish`. */
+export async function main(argv: readonly string[]): Promise<number> {
+  // Somebody who stopped reading (`svc … | head`) is no error.
+  process.stdout.once("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+  const { env, stdout, stderr } = process;
+  return runCommandLine(argv, { env, stdout, stderr, interrupt: createInterrupt });
+}
+
+/** Ends the process once everything written has left it. */
+export async function finish(code: number): Promise<void> {
+  await Promise.all([process.stdout, process.stderr].map((stream) => new Promise<void>((resolve) => stream.write("", () => resolve()))));
+  process.exit(code);
+}

@@ -1,0 +1,101 @@
+import { dirname, join } from "node:path";
+import { resolveAgents } from "../../sdk/agents.ts";
+import { rootSchema } from "../../sdk/config/root.ts";
+import { writeFileAtomic } from "../../sdk/files.ts";
+import type { CliCommand, CliContext, CliLocal, CliTarget, CliValues } from "../../sdk/types/cli.ts";
+import type { JsonObject } from "../../sdk/types/common.ts";
+import type { LoadedConfig } from "../config/load.ts";
+import { type Env, type ProfilePaths, packageRoot } from "../config/paths.ts";
+import { readLockOwner } from "../lock.ts";
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+
+export interface ContextOptions {
+  command: CliCommand;
+  values: CliValues;
+  env: Env;
+  paths: ProfilePaths;
+  version: string;
+  signal: AbortSignal;
+  output: Pick<CliContext, "json" | "stdout" | "stderr" | "color">;
+}
+
+/** What a command may use. Everything heavy (config schema, sockets, the kernel) is loaded by the method that needs it. */
+export function createCliContext(options: ContextOptions): CliContext {
+  const { env, paths, version } = options;
+  const rpc = rpcValues(options.command, options.values);
+  let loading: Promise<LoadedConfig> | undefined;
+  const load = () => {
+    loading ??= import("../config/load.ts").then(({ loadConfig }) => loadConfig(paths.configPath));
+    return loading;
+  };
+  const target = async (): Promise<CliTarget> => {
+    const { resolveTarget } = await import("./target.ts");
+    const { source } = await load();
+    return resolveTarget({ values: rpc, env, paths, source });
+  };
+
+  return {
+    ...options.output,
+    env,
+    paths: { ...paths, packageRoot: packageRoot() },
+    signal: options.signal,
+    version,
+    target,
+    async config() {
+      const { exists, valid, issues, config } = await load();
+      const { formatIssue } = await import("../../sdk/config/issues.ts");
+      return {
+        exists,
+        valid,
+        issues: issues.map((issue) => ({ path: issue.path, message: issue.message, text: formatIssue(issue) })),
+        config: config as JsonObject | undefined,
+      };
+    },
+    async connect({ mode = "cli", scopes, timeoutMs } = {}) {
+      const { connectToGateway } = await import("./connect.ts");
+      const limit = timeoutMs ?? (typeof rpc.timeout === "number" ? rpc.timeout : DEFAULT_TIMEOUT_MS);
+      return connectToGateway({ target: await target(), version, mode, scopes, timeoutMs: limit });
+    },
+    async lockOwner() {
+      const owner = await readLockOwner(paths.stateDir);
+      return owner ? { pid: owner.pid, ...(owner.port ? { port: owner.port } : {}) } : undefined;
+    },
+    local: (plugins) => openLocal(options, plugins),
+    manifests: async () => listManifests(paths, await load()),
+    writeFile: writeFileAtomic,
+  };
+}
+
+/** The common connection flags; an own option of the same name (`agent --timeout <s>`) means something else. */
+function rpcValues(command: CliCommand, values: CliValues): CliValues {
+  if (!command.rpc) return {};
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !Object.hasOwn(command.options ?? {}, name)));
+}
+
+async function openLocal(options: ContextOptions, plugins: string[]): Promise<CliLocal> {
+  const [{ createGateway }, { consoleSink, createLogger }] = await Promise.all([import("../gateway.ts"), import("../logger.ts")]);
+  const { env, paths, version, output } = options;
+  const logger = createLogger([consoleSink(output.stderr, "warn")]);
+  const gateway = await createGateway({ paths, env, version, logger, listen: false, only: plugins });
+  await gateway.ready;
+  return { service: gateway.service, close: () => gateway.close("command finished") };
+}
+
+async function listManifests(paths: ProfilePaths, loaded: LoadedConfig): Promise<Awaited<ReturnType<CliContext["manifests"]>>> {
+  const { discoverPlugins } = await import("../loader/discovery.ts");
+  const config = loaded.config ?? rootSchema.parse({});
+  const agents = resolveAgents(config, paths.stateDir);
+  const workspace = agents.find((a) => a.isDefault)?.workspace ?? join(paths.stateDir, "workspace");
+  const found = await discoverPlugins({ config, stateDir: paths.stateDir, configDir: dirname(paths.configPath), workspace });
+  return found.map(({ id, version, origin, manifest, problem }) => ({
+    id,
+    version,
+    name: manifest?.name ?? id,
+    description: manifest?.description ?? "",
+    origin,
+    enabled: problem === undefined,
+    state: problem?.state ?? "ready",
+    ...(problem ? { reason: `${problem.code}: ${problem.reason}` } : {}),
+  }));
+}

@@ -1,0 +1,169 @@
+import { readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { resolveAgents } from "../../sdk/agents.ts";
+import { isSvcError, messageOf, SvcError } from "../../sdk/errors.ts";
+import type { CliCommand, CliContext, CliValues } from "../../sdk/types/cli.ts";
+import { envValue } from "../config/paths.ts";
+import { createGateway, type Gateway } from "../gateway.ts";
+import { consoleSink, createLogger, fileSink, type LogLevel, logLevels } from "../logger.ts";
+import { installProcessGuard } from "../process-guard.ts";
+import type { StartFlags } from "../start.ts";
+import { freePort } from "./force.ts";
+import { findPortHolders } from "./port-holders.ts";
+import { programName, startBlock } from "./start-block.ts";
+
+const options: NonNullable<CliCommand["options"]> = {
+  port: { kind: "integer", description: "Port to listen on", min: 1, max: 65_535, placeholder: "n" },
+  bind: { kind: "string", description: "Where to listen", choices: ["loopback", "lan", "tailnet", "auto", "custom"] },
+  auth: { kind: "string", description: "How callers prove themselves", choices: ["token", "password", "none"] },
+  token: { kind: "string", description: "Gateway token", placeholder: "token" },
+  password: {
+    kind: "string",
+    description: "Gateway password; others on this machine can see it, better --password-file",
+    placeholder: "password",
+  },
+  "password-file": { kind: "string", description: "File that holds the gateway password", placeholder: "path" },
+  verbose: { kind: "flag", description: "Mirror debug and trace lines to this terminal" },
+  force: { kind: "flag", description: "End whoever listens on the port, then start" },
+  "allow-unconfigured": { kind: "flag", description: "Start without a config file or gateway.mode" },
+  "ws-log": { kind: "string", description: "WebSocket lines in the log", choices: ["auto", "compact", "full"] },
+  reset: { kind: "flag", description: "Begin with an empty state directory; profile dev only" },
+};
+
+/** `svc gateway`: the gateway in the foreground, until a signal. */
+export function gatewayCommand(own: { path: readonly string[]; logLevel: LogLevel | undefined }): CliCommand {
+  return {
+    path: own.path,
+    summary: "Run the gateway in the foreground",
+    details: "Ends gracefully on Ctrl-C or SIGTERM. Exit codes: 0 stopped, 1 failed, 2 usage, 78 refused to start (do not retry).",
+    examples: [
+      ["On another port", "svc gateway --port 18790"],
+      ["A throw-away gateway beside the real one", "svc --dev gateway --allow-unconfigured"],
+    ],
+    options,
+    run: (cli, values) => runGateway(cli, values, own.logLevel),
+  };
+}
+
+async function runGateway(cli: CliContext, values: CliValues, level: LogLevel | undefined): Promise<number> {
+  if (values.reset) await resetState(cli);
+  const loose = await cli.config();
+  const { logger, close: closeLogs } = openLogs(cli, { level: values.verbose ? "trace" : level, configured: loose.config?.logging });
+  const release = ignoreUnsupportedSignals((name) =>
+    logger.warn(`${name}: reload and restart are not available; stop the gateway and start it again`),
+  );
+  try {
+    if (process.getuid?.() === 0) logger.warn("running as root; an ordinary user is enough and safer");
+    const gateway = await start(cli, values, logger);
+    const removeGuard = installProcessGuard(gateway, logger, process.exit);
+    try {
+      return await serve(cli, gateway);
+    } finally {
+      removeGuard();
+    }
+  } finally {
+    release();
+    logger.close();
+    await closeLogs();
+  }
+}
+
+async function start(cli: CliContext, values: CliValues, logger: ReturnType<typeof createLogger>): Promise<Gateway> {
+  const { env, paths, version } = cli;
+  const takePort = values.force ? (host: string, port: number) => freePort(host, port, (line) => logger.warn(line)) : undefined;
+  try {
+    return await createGateway({
+      paths: paths as Parameters<typeof createGateway>[0]["paths"],
+      env,
+      logger,
+      version,
+      flags: await startFlags(values),
+      ...(takePort ? { takePort } : {}),
+    });
+  } catch (error) {
+    throw await withHolder(error);
+  }
+}
+
+async function startFlags(values: CliValues): Promise<StartFlags> {
+  const { port, bind, auth, token } = values as StartFlags;
+  return { port, bind, auth, token, password: await password(values), allowUnconfigured: values["allow-unconfigured"] === true };
+}
+
+async function password(values: CliValues): Promise<string | undefined> {
+  const file = values["password-file"];
+  if (typeof file !== "string") return values.password as string | undefined;
+  if (values.password !== undefined) throw new SvcError("usage", { message: "--password and --password-file exclude each other" });
+  try {
+    const text = (await readFile(file, "utf8")).replace(/\r?\n$/, "");
+    if (text !== "") return text;
+  } catch (error) {
+    throw new SvcError("usage", { message: `--password-file ${file}: ${messageOf(error)}` });
+  }
+  throw new SvcError("usage", { message: `--password-file ${file}: the file is empty` });
+}
+
+/** Until a signal, or until boot finds that a required plugin failed. */
+async function serve(cli: CliContext, gateway: Gateway): Promise<number> {
+  const signalled = new Promise<void>((resolve) => {
+    if (cli.signal.aborted) resolve();
+    cli.signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  try {
+    await Promise.race([gateway.ready, signalled]);
+    if (!cli.signal.aborted) cli.stdout.write(block(cli, gateway));
+    await signalled;
+  } finally {
+    await gateway.close(cli.signal.aborted ? "gateway stopping" : "start failed");
+  }
+  return 0;
+}
+
+function block(cli: CliContext, gateway: Gateway): string {
+  const { config, auth } = gateway.plan;
+  const { profile, packageRoot, stateDir } = cli.paths;
+  const program = programName({ script: process.argv[1] ?? "", root: packageRoot, cwd: process.cwd(), profile });
+  const workspace = resolveAgents(config, stateDir).find((a) => a.isDefault)?.workspace ?? join(stateDir, "workspace");
+  const token = cli.stdout.isTTY && auth.mode === "token" ? auth.secret : undefined;
+  const { basePath } = config.gateway.controlUi;
+  return startBlock({ host: gateway.host, port: gateway.port, profile, basePath, program, token, workspace }, cli.color);
+}
+
+/** Who is on the port, as far as the system tells. */
+async function withHolder(error: unknown): Promise<unknown> {
+  if (!isSvcError(error) || !("holder" in error.fields) || error.fields.holder !== "") return error;
+  const holder = (await findPortHolders(Number(error.fields.port)).catch(() => []))[0];
+  return holder ? new SvcError(error.code, { ...error.fields, holder: ` (held by ${holder.command}, pid ${holder.pid})` }) : error;
+}
+
+function openLogs(cli: CliContext, options: { level: LogLevel | undefined; configured: unknown }) {
+  const configured = options.configured as { level?: LogLevel; consoleLevel?: LogLevel } | undefined;
+  const named = envValue(cli.env, "SVC_LOG_LEVEL");
+  const fromEnv = (logLevels as readonly string[]).includes(named ?? "") ? (named as LogLevel) : undefined;
+  const override = options.level ?? fromEnv;
+  const file = fileSink(join(cli.paths.stateDir, "logs"), override ?? configured?.level ?? "info");
+  const console = consoleSink(cli.stderr, override ?? configured?.consoleLevel ?? configured?.level ?? "info");
+  return { logger: createLogger([console, file]), close: async () => file.close() };
+}
+
+/** Without a listener SIGUSR1 opens a debugger port and SIGHUP kills; neither may happen to a running gateway by accident. */
+function ignoreUnsupportedSignals(told: (name: string) => void): () => void {
+  const names = process.platform === "win32" ? [] : (["SIGHUP", "SIGUSR1", "SIGUSR2"] as const);
+  for (const name of names) process.on(name, told);
+  return () => {
+    for (const name of names) process.off(name, told);
+  };
+}
+
+/** Puts the dev profile's state aside; the one before it is kept as `<dir>.old`. */
+async function resetState(cli: CliContext): Promise<void> {
+  const { profile, stateDir, stateDirSource } = cli.paths;
+  if (profile !== "dev" || stateDirSource !== "profile")
+    throw new SvcError("usage", { message: "gateway --reset: only with --dev and without SVC_STATE_DIR" });
+  const owner = await cli.lockOwner();
+  if (owner) throw new SvcError("usage", { message: `gateway --reset: a gateway uses this state (pid ${owner.pid}); stop it first` });
+  await rm(`${stateDir}.old`, { recursive: true, force: true });
+  await rename(stateDir, `${stateDir}.old`).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") throw error;
+  });
+}

@@ -1,0 +1,91 @@
+import { signal } from "@preact/signals";
+import { newSessionKey, recent } from "./sessions.js";
+import { chatAddress, go, route } from "./router.js";
+import { mainSessionKey } from "./store.js";
+import { lastChatKey } from "./chat.js";
+
+/** Keyboard: letters act outside of fields only; Ctrl/⌘ K acts everywhere. */
+
+export const isPaletteOpen = signal(false);
+export const isHelpOpen = signal(false);
+
+/** What the table of keys shows; the order is that of the table. */
+export const keyTable = [
+  { keys: ["Ctrl", "K"], does: "Go anywhere, do anything" },
+  { keys: ["g", "o"], does: "Overview" },
+  { keys: ["g", "c"], does: "Chat" },
+  { keys: ["g", "s"], does: "Sessions" },
+  { keys: ["/"], does: "Search" },
+  { keys: ["n"], does: "New session" },
+  { keys: ["Alt", "↑ ↓"], does: "Other session" },
+  { keys: ["Enter"], does: "Send" },
+  { keys: ["Shift", "Enter"], does: "New line" },
+  { keys: ["↑ ↓"], does: "Earlier message, in an empty field" },
+  { keys: ["Esc"], does: "Close, or stop the answer" },
+  { keys: ["?"], does: "These keys" },
+];
+
+/** Where Chat leads: the last one, else the main one. */
+export function chatHome() {
+  return chatAddress(lastChatKey() ?? mainSessionKey.value);
+}
+
+export function startNewSession() {
+  go(chatAddress(newSessionKey()));
+}
+
+/** @type {Record<string, () => void>} */
+const afterG = {
+  o: () => go("#/overview"),
+  c: () => go(chatHome()),
+  s: () => go("#/sessions"),
+};
+
+/** @type {Record<string, () => void>} */
+const single = {
+  n: startNewSession,
+  "?": () => (isHelpOpen.value = true),
+  "/": focusSearch,
+};
+
+export function startKeys() {
+  let waitsForSecond = false;
+  addEventListener("keydown", (event) => {
+    if (event.isComposing || event.defaultPrevented) return;
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+      event.preventDefault();
+      isPaletteOpen.value = !isPaletteOpen.value;
+      return;
+    }
+    if (document.querySelector("dialog[open]")) return;
+    if (event.altKey && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
+      event.preventDefault();
+      return otherSession(event.key === "ArrowUp" ? -1 : 1);
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target)) return;
+    const act = waitsForSecond ? afterG[event.key] : single[event.key];
+    waitsForSecond = !waitsForSecond && event.key === "g";
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
+}
+
+/** @param {number} step */
+function otherSession(step) {
+  const list = recent.value ?? [];
+  const at = list.findIndex((row) => route.value.view === "chat" && row.key === route.value.rest);
+  const next = list[at < 0 ? 0 : at + step];
+  if (next) go(chatAddress(next.key));
+}
+
+function focusSearch() {
+  const field = /** @type {HTMLElement | null} */ (document.querySelector("main [type=search]"));
+  if (field) field.focus();
+  else isPaletteOpen.value = true;
+}
+
+/** @param {EventTarget | null} target */
+function isField(target) {
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches("input, textarea, select"));
+}

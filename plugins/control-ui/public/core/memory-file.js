@@ -1,0 +1,25 @@
+import { signal } from "@preact/signals";
+import { request } from "./conn.js";
+import { isOnline } from "./store.js";
+
+/**
+ * The memory file that is open.
+ *
+ * @typedef {{ name: string, text?: string, isCut?: boolean, error?: unknown }} ShownFile
+ */
+export const shownFile = signal(/** @type {ShownFile} */ ({ name: "" }));
+
+/** @param {string} path @param {string | undefined} agentId */
+export async function openFile(path, agentId) {
+  const name = `${agentId ?? ""}:${path}`;
+  if (shownFile.value.name !== name) shownFile.value = { name };
+  if (!isOnline.value) return;
+  try {
+    const answer = await request("memory.get", { path, ...(agentId === undefined ? {} : { agentId }) });
+    if (shownFile.value.name !== name) return;
+    if (answer.error) shownFile.value = { name, error: new Error(answer.error) };
+    else shownFile.value = { name, text: String(answer.text), isCut: answer.truncated === true };
+  } catch (error) {
+    if (shownFile.value.name === name && isOnline.value) shownFile.value = { name, error };
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * Why a connection was refused, in words, with the next step. Pure.
+ *
+ * @typedef {{ kind: "secret", field: "token" | "password", reason: string, isFailure: boolean, retryAfterMs?: number }
+ *   | { kind: "other" | "version", title: string, text: string, lines: string[] }} Refusal
+ */
+
+/**
+ * @param {{ message: string, details?: Record<string, unknown> | undefined, retryAfterMs?: number | undefined, code: string }} error
+ * @param {{ origin: string, protocol: string, port: string, hostname: string }} page
+ * @returns {Refusal}
+ */
+export function refusalOf(error, page) {
+  const code = String(error.details?.code ?? error.details?.reason ?? error.code);
+  const field = code.startsWith("AUTH_PASSWORD") ? "password" : "token";
+  switch (code) {
+    case "AUTH_TOKEN_MISSING":
+    case "AUTH_PASSWORD_MISSING":
+      return { kind: "secret", field, reason: "", isFailure: false };
+    case "AUTH_TOKEN_MISMATCH":
+    case "AUTH_PASSWORD_MISMATCH":
+      return { kind: "secret", field, reason: `The gateway refused this ${field}. Check that it is complete and belongs to this gateway.`, isFailure: true };
+    case "AUTH_RATE_LIMITED": {
+      const reason = "Too many failed attempts from this address. The gateway takes no secret until the time is over, not even the right one.";
+      return { kind: "secret", field, reason, isFailure: true, retryAfterMs: error.retryAfterMs ?? 60_000 };
+    }
+    case "CONTROL_UI_ORIGIN_NOT_ALLOWED":
+      return {
+        kind: "other",
+        title: "This address is not allowed yet",
+        text: "The gateway accepts pages from its own addresses only. To allow this one, add the line to its config file, then try again:",
+        lines: [`gateway: { controlUi: { allowedOrigins: ["${page.origin}"] } }`],
+      };
+    case "PAIRING_REQUIRED":
+    case "DEVICE_IDENTITY_REQUIRED":
+      return {
+        kind: "other",
+        title: "Open this page through a tunnel",
+        text: "From another machine the gateway accepts paired devices only, and a browser cannot be paired yet. A tunnel makes this browser local; run it, then open the address it forwards:",
+        lines: [`ssh -N -L ${page.port || "18789"}:127.0.0.1:${page.port || "18789"} ${page.hostname}`, `http://127.0.0.1:${page.port || "18789"}/`],
+      };
+    case "PROTOCOL_MISMATCH":
+      return { kind: "version", title: "A new version is running", text: "This page is older or newer than the gateway. Reload it.", lines: [] };
+    case "gateway auth changed":
+      return { kind: "secret", field: "token", reason: "The gateway's secret was changed. Sign in with the new one.", isFailure: false };
+    default:
+      return { kind: "other", title: "The gateway refused the connection", text: error.message, lines: [] };
+  }
+}

@@ -1,0 +1,93 @@
+import { effect, signal } from "@preact/signals";
+import { useEffect, useState } from "preact/hooks";
+import { lastChatKey } from "../core/chat.js";
+import { hasNewBuild, connection, hello, health } from "../core/store.js";
+import { html } from "../core/html.js";
+import { isHelpOpen, isPaletteOpen } from "../core/keys.js";
+import { chatAddress, replace, route } from "../core/router.js";
+import { Announcer } from "../ui/announce.js";
+import { DialogHost } from "../ui/dialog.js";
+import { Button } from "../ui/button.js";
+import { Notice, Waiting } from "../ui/states.js";
+import { Header } from "./header.js";
+import { BottomBar, Rail } from "./rail.js";
+import { startTitle } from "./title.js";
+
+/** Views by name; each is fetched when it is first seen. @type {Record<string, () => Promise<{ default: any }>>} */
+const views = {
+  overview: () => import("./overview.js"),
+  chat: () => import("./chat/page.js"),
+  sessions: () => import("./sessions.js"),
+  memory: () => import("./chat/page.js"),
+  about: () => import("./about.js"),
+};
+const overlays = {
+  signIn: () => import("./sign-in.js"),
+  palette: () => import("../ui/palette.js"),
+  help: () => import("../ui/key-help.js"),
+};
+
+/** A module of this build is gone: the gateway serves another one. */
+const isBroken = signal(false);
+
+// An empty address means: whatever matters most now.
+effect(() => {
+  if (route.value.view !== "" || !hello.value) return;
+  const last = lastChatKey();
+  replace(health.value?.ok === false || !last ? "#/overview" : chatAddress(last));
+});
+startTitle();
+
+export function App() {
+  const mustSignIn = connection.value.state === "refused" || !hello.value;
+  return html`
+    <a class="skip" href="#main" onClick=${skip}>Skip to content</a>
+    <${Header} />
+    ${!mustSignIn && html`<${Rail} />`}
+    <main id="main" tabindex="-1" class=${mustSignIn ? "alone" : ""}>
+      ${(hasNewBuild.value || isBroken.value) && html`<${NewBuild} />`}
+      ${mustSignIn ? html`<${Lazy} load=${overlays.signIn} />` : html`<${CurrentView} />`}
+    </main>
+    ${!mustSignIn && html`<${BottomBar} />`}
+    ${isPaletteOpen.value && !mustSignIn && html`<${Lazy} load=${overlays.palette} />`}
+    ${isHelpOpen.value && html`<${Lazy} load=${overlays.help} />`}
+    <${DialogHost} />
+    <${Announcer} />
+  `;
+}
+
+function CurrentView() {
+  const { view } = route.value;
+  const load = views[view];
+  if (view === "") return html`<${Waiting} />`;
+  if (!load) {
+    return html`<div class="page"><${Notice} level="warn"><p>There is no page at this address.</p>
+      <p><a href="#/overview">Go to the overview</a></p><//></div>`;
+  }
+  return html`<${Lazy} key=${load === views.memory ? "chat" : view} load=${load} />`;
+}
+
+/** @param {{ load: () => Promise<{ default: any }> }} props */
+function Lazy({ load }) {
+  const [View, setView] = useState(/** @type {any} */ (undefined));
+  useEffect(() => {
+    load().then(
+      (module) => setView(() => module.default),
+      () => (isBroken.value = true),
+    );
+  }, []);
+  return View ? html`<${View} />` : html`<div class="page"><${Waiting} /></div>`;
+}
+
+function NewBuild() {
+  return html`<div class="bar" role="status">
+    <span>A new version of this page is available.</span>
+    <${Button} kind="primary slim" onClick=${() => location.reload()}>Reload<//>
+  </div>`;
+}
+
+/** @param {Event} event */
+function skip(event) {
+  event.preventDefault();
+  document.getElementById("main")?.focus();
+}

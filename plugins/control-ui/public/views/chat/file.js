@@ -1,0 +1,53 @@
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { lastChatKey } from "../../core/chat.js";
+import { html } from "../../core/html.js";
+import { openFile, shownFile } from "../../core/memory-file.js";
+import { chatAddress, go, route } from "../../core/router.js";
+import { isOnline } from "../../core/store.js";
+import { Button, CopyButton } from "../../ui/button.js";
+import { Close, File } from "../../ui/icons.js";
+import { Failure, Notice, Waiting } from "../../ui/states.js";
+
+/** A memory file with the cited lines marked: beside the chat, or as a page where there is no room. */
+export function FilePane() {
+  const { rest, params } = route.value;
+  const path = rest.replace(/^file\//, "");
+  const [from = 0, to = from] = (params.l ?? "").split("-").map(Number);
+  useEffect(() => void openFile(path, params.a), [path, params.a, isOnline.value]);
+  const { text, error, isCut } = shownFile.value;
+  const retry = () => openFile(path, params.a);
+  const back = () => {
+    const key = lastChatKey();
+    go(key ? chatAddress(key) : "#/overview");
+  };
+  return html`<aside class="file" aria-label=${`File ${path}`}>
+    <header>
+      <${File} /><h1 class="cut" title=${path}>${path}</h1>
+      ${text && html`<${CopyButton} text=${text} label="Copy text" hidesWord=${true} />`}
+      <${Button} kind="quiet" icon=${Close} label="Close file" onClick=${back} />
+    </header>
+    <div class="file-body" tabindex="0" role="region" aria-label="Text of the file">
+      ${error ? html`<${Failure} what="The file could not be read." error=${error} onRetry=${retry} />` : null}
+      ${text === undefined && !error ? html`<${Waiting} rows=${8} />` : null}
+      ${text === "" && html`<${Notice}><p>There is no such file, or it is empty. It may have been moved or deleted since.</p><//>`}
+      ${text && html`<${Lines} key=${`${path}:${params.l}`} text=${text} from=${from} to=${to} />`}
+      ${isCut && html`<p class="muted small">The file is longer than what is shown.</p>`}
+    </div>
+  </aside>`;
+}
+
+/** @param {{ text: string, from: number, to: number }} props */
+function Lines({ text, from, to }) {
+  const first = useRef(/** @type {HTMLElement | null} */ (null));
+  useLayoutEffect(() => first.current?.scrollIntoView({ block: "center" }), []);
+  return html`<ol class="lines">${text
+    .replace(/\n$/, "")
+    .split("\n")
+    .map((line, i) => {
+      const isMarked = i + 1 >= from && i + 1 <= to;
+      const kind = /^#{1,6}\s/.test(line) ? "heading" : "";
+      return html`<li key=${i} class=${`${isMarked ? "marked" : ""} ${kind}`} ref=${i + 1 === from ? first : undefined}>
+        <span class="number" aria-hidden="true">${i + 1}</span>${isMarked ? html`<mark>${line || " "}</mark>` : html`<span>${line || " "}</span>`}
+      </li>`;
+    })}</ol>`;
+}

@@ -1,0 +1,38 @@
+import { useEffect } from "preact/hooks";
+import { lastChatKey, openChat } from "../../core/chat.js";
+import { html } from "../../core/html.js";
+import { isWide } from "../../core/media.js";
+import { route } from "../../core/router.js";
+import { mainSessionKey } from "../../core/store.js";
+import { Composer } from "./composer.js";
+import { FilePane } from "./file.js";
+import { SessionList } from "./list.js";
+import { Transcript } from "./transcript.js";
+
+/**
+ * One chat, beside it the list of sessions or the file a source leads to. On smaller screens the file is a page of its own.
+ */
+export default function ChatPage() {
+  const { view, rest } = route.value;
+  const isFile = view === "memory";
+  const key = isFile ? lastChatKey() : rest || mainSessionKey.value;
+  // A file opened from its address alone has no chat beside it.
+  const showsChat = key !== undefined && (!isFile || isWide.value);
+  return html`<div class=${`chat ${isFile ? "with-file" : ""}`}>
+    ${isWide.value && !isFile && html`<${SessionList} current=${key} />`}
+    ${showsChat && html`<${Conversation} key=${key} sessionKey=${key} />`}
+    ${isFile && html`<${FilePane} />`}
+  </div>`;
+}
+
+/** @param {{ sessionKey: string }} props */
+function Conversation({ sessionKey }) {
+  const chat = openChat(sessionKey);
+  useEffect(() => {
+    openChat(sessionKey);
+  }, [sessionKey]);
+  return html`<section class="conversation" aria-label="Conversation">
+    <${Transcript} chat=${chat} />
+    <${Composer} chat=${chat} />
+  </section>`;
+}

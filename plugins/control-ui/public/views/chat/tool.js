@@ -1,0 +1,73 @@
+import { useState } from "preact/hooks";
+import { plural, span } from "../../core/format.js";
+import { html } from "../../core/html.js";
+import { formatPlace, hitsOf } from "../../core/places.js";
+import { Button } from "../../ui/button.js";
+import { SourceChip } from "../../ui/sources.js";
+import { Open, Tool } from "../../ui/icons.js";
+
+/** @typedef {import("../../core/turns.js").ToolItem} ToolItem */
+
+const SHOWN_CHARS = 4_096;
+
+/** One closed row: what was called, with what, how it ended. @param {{ item: ToolItem, agentId: string }} props */
+export function ToolCall({ item, agentId }) {
+  const hits = item.name === "memory_search" ? hitsOf(item) : undefined;
+  const argument = firstArgument(item.args);
+  return html`<details class=${`tool ${item.state}`}>
+    <summary>
+      <span class="turnable"><${Open} /></span><${Tool} />
+      <code>${item.name}</code>
+      ${argument && html`<span class="cut muted">${argument}</span>`}
+      <span class="outcome">${outcomeOf(item, hits)}</span>
+    </summary>
+    <div class="body">${hits && hits.length > 0 ? html`<${Hits} hits=${hits} agentId=${agentId} />` : html`<${Plain} item=${item} />`}</div>
+  </details>`;
+}
+
+/** @param {{ hits: NonNullable<ReturnType<typeof hitsOf>>, agentId: string }} props */
+function Hits({ hits, agentId }) {
+  return html`<ol class="hits">${hits.map(
+    (hit) => html`<li key=${formatPlace(hit)}>
+      <div class="line"><${SourceChip} place=${hit} agentId=${agentId} />${hit.score === undefined ? null : html`<span class="muted small">score ${hit.score.toFixed(2)}</span>`}</div>
+      ${hit.snippet && html`<p class="snippet muted small">${hit.snippet}</p>`}
+    </li>`,
+  )}</ol>`;
+}
+
+/** @param {{ item: ToolItem }} props */
+function Plain({ item }) {
+  return html`
+    <p class="muted small">Arguments</p><${LongText} text=${JSON.stringify(item.args ?? {}, null, 2)} />
+    ${item.text !== undefined && html`<p class="muted small">${item.state === "error" ? "Error" : "Result"}</p><${LongText} text=${item.text} />`}
+  `;
+}
+
+/** @param {{ text: string }} props */
+function LongText({ text }) {
+  const [isWhole, setWhole] = useState(false);
+  const isLong = text.length > SHOWN_CHARS;
+  return html`<pre tabindex="0">${isLong && !isWhole ? `${text.slice(0, SHOWN_CHARS)}…` : text}</pre>
+    ${isLong && !isWhole && html`<${Button} kind="slim" onClick=${() => setWhole(true)}>Show all<//>`}`;
+}
+
+/** @param {ToolItem} item @param {ReturnType<typeof hitsOf>} hits */
+function outcomeOf(item, hits) {
+  const took = item.ms === undefined || item.ms < 1_000 ? "" : `, ${span(item.ms)}`;
+  if (item.state === "running") return html`<i class="dot busy"></i> running`;
+  if (item.state === "unknown") return "no result";
+  if (item.state === "error") return `failed: ${firstLine(item.text)}${took}`;
+  return `${hits ? plural(hits.length, "hit") : "done"}${took}`;
+}
+
+/** @param {unknown} args */
+function firstArgument(args) {
+  const value = typeof args === "object" && args !== null ? Object.values(args)[0] : undefined;
+  if (typeof value === "string") return `“${value}”`;
+  return value === undefined ? "" : JSON.stringify(value);
+}
+
+/** @param {string | undefined} text */
+function firstLine(text) {
+  return (text ?? "").split("\n", 1)[0]?.slice(0, 160) ?? "";
+}

@@ -1,0 +1,85 @@
+import { useMemo, useRef } from "preact/hooks";
+import { loadOlder, reload, trimOlder } from "../../core/chat.js";
+import { exampleQuestions } from "../../core/examples.js";
+import { clock, day } from "../../core/format.js";
+import { html } from "../../core/html.js";
+import { outbox } from "../../core/outbox.js";
+import { isOnline, lastOnlineAt, memory, now } from "../../core/store.js";
+import { turnsOf } from "../../core/turns.js";
+import { Button } from "../../ui/button.js";
+import { Down } from "../../ui/icons.js";
+import { Failure, Waiting } from "../../ui/states.js";
+import { Block } from "./block.js";
+import { fillComposer } from "./composer.js";
+import { useFollowing } from "./follow.js";
+import { TurnView } from "./turn.js";
+
+/** Turns per block; a block far from the view is replaced by its height. */
+const BLOCK_TURNS = 20;
+
+/** @param {{ chat: import("../../core/chat.js").Chat }} props */
+export function Transcript({ chat }) {
+  const scroller = useRef(/** @type {HTMLElement | null} */ (null));
+  const outgoing = outbox.value.filter((entry) => entry.sessionKey === chat.key);
+  const messages = chat.messages.value;
+  const live = chat.live.value;
+  const turns = useMemo(() => turnsOf({ messages, live, outgoing }), [messages, live, outbox.value]);
+  const { isFollowing, toEnd } = useFollowing(scroller, chat, { onNearTop: () => loadOlder(chat), onEnd: () => trimOlder(chat) });
+  const isEmpty = chat.isLoaded.value && turns.length === 0;
+  return html`<div class="transcript-frame">
+    <div class="transcript" ref=${scroller} tabindex="0" role="region" aria-label="Messages">
+      <div class="column">
+        ${chat.hasOlder.value && html`<p class="older muted small">${chat.isLoadingOlder.value ? "Loading earlier messages…" : "Earlier messages"}</p>`}
+        ${!isOnline.value && chat.isLoaded.value && html`<p class="older muted small">As of ${clock(lastOnlineAt.value)}</p>`}
+        ${chat.error.value && html`<${Failure} what="The messages could not be read." error=${chat.error.value} onRetry=${() => reload(chat)} />`}
+        ${!chat.isLoaded.value && turns.length === 0 && !chat.error.value && html`<${Waiting} rows=${6} />`}
+        ${isEmpty && html`<${Empty} />`}
+        ${blocksOf(turns).map(
+          ({ id, list }) => html`<${Block} key=${id} isKept=${list.some((t) => t.isLive)} root=${scroller}>${withDays(list).map(
+            ({ turn, heading }) => html`<${TurnView} key=${turn.key} turn=${turn} heading=${heading} chat=${chat} />`,
+          )}<//>`,
+        )}
+      </div>
+    </div>
+    <p class="sr-only" role="status">${live.some((run) => run.state === "running") ? "Answering" : ""}</p>
+    ${!isFollowing && turns.length > 0 && html`<${Button} kind="slim latest" icon=${Down} onClick=${toEnd}>Latest<//>`}
+  </div>`;
+}
+
+function Empty() {
+  return html`<div class="empty">
+    <h2>What would you like to know?</h2>
+    <p>Answers come from your notes and name their sources.</p>
+    <div class="chips">${exampleQuestions(memory.value?.fileList).map(
+      (q) => html`<button key=${q} type="button" class="chip" onClick=${() => fillComposer(q)}>${q}</button>`,
+    )}</div>
+  </div>`;
+}
+
+/**
+ * Turns in blocks whose borders do not move when older ones are put before them.
+ * @param {import("../../core/turns.js").Turn[]} turns
+ */
+function blocksOf(turns) {
+  /** @type {Array<{ id: number, list: import("../../core/turns.js").Turn[] }>} */
+  const blocks = [];
+  for (const turn of turns) {
+    const last = blocks.at(-1);
+    const id = turn.seq === Number.MAX_SAFE_INTEGER ? (last?.id ?? 0) : Math.floor(turn.seq / (2 * BLOCK_TURNS));
+    if (last && last.id >= id) last.list.push(turn);
+    else blocks.push({ id, list: [turn] });
+  }
+  return blocks;
+}
+
+/** @param {import("../../core/turns.js").Turn[]} turns */
+function withDays(turns) {
+  let before = "";
+  return turns.map((turn) => {
+    const first = turn.items.find((item) => "at" in item);
+    const name = first && "at" in first ? day(first.at, now.peek()) : before;
+    const heading = name === before ? undefined : name;
+    before = name;
+    return { turn, heading };
+  });
+}

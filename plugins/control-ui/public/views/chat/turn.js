@@ -1,0 +1,148 @@
+import { useMemo } from "preact/hooks";
+import { retry, send } from "../../core/chat.js";
+import { clock, moment, span } from "../../core/format.js";
+import { html } from "../../core/html.js";
+import { dropOutgoing } from "../../core/outbox.js";
+import { splitSources, uniquePlaces } from "../../core/places.js";
+import { sessionRow } from "../../core/sessions.js";
+import { isOnline, now, readOnlyReason } from "../../core/store.js";
+import { placesFound } from "../../core/turns.js";
+import { Button, CopyButton } from "../../ui/button.js";
+import { Markdown } from "../../ui/md.js";
+import { Sources } from "../../ui/sources.js";
+import { fillComposer } from "./composer.js";
+import { followSent } from "./follow.js";
+import { ToolCall } from "./tool.js";
+
+/** @typedef {import("../../core/turns.js").Turn} Turn */
+/** @typedef {import("../../core/chat.js").Chat} Chat */
+
+/** Places shown below an answer that cites none itself. */
+const MAX_FOUND = 4;
+
+/** A question and everything that came of it. @param {{ turn: Turn, heading: string | undefined, chat: Chat }} props */
+export function TurnView({ turn, heading, chat }) {
+  const agentId = /^agent:([^:]+):/.exec(chat.key)?.[1] ?? "main";
+  const questions = turn.items.filter((item) => item.kind === "user");
+  const answer = turn.items.filter((item) => item.kind !== "user");
+  const begun = answer.find((item) => "at" in item);
+  return html`<article class="turn" data-turn=${turn.key}>
+    ${heading && html`<h2 class="day">${heading}</h2>`}
+    ${questions.map((item) => html`<${Question} key=${turn.key} item=${item} />`)}
+    ${
+      (answer.length > 0 || turn.isLive) &&
+      html`<div class="answer" key="answer">
+        <p class="by muted small"><strong>${agentId}</strong>
+          ${begun && "at" in begun ? html` <time title=${moment(begun.at)}>${clock(begun.at)}</time>` : null}
+          ${turn.model ? html` <span>${turn.model}</span>` : null}</p>
+        ${answer.map((item) => html`<${AnswerItem} key=${`${item.kind}:${item.id}`} item=${item} chat=${chat} agentId=${agentId} />`)}
+        <${Found} turn=${turn} agentId=${agentId} />
+        ${turn.isLive ? html`<${Working} turn=${turn} />` : html`<${AnswerActions} items=${answer} />`}
+      </div>`
+    }
+    ${answer.length === 0 && !turn.isLive && questions.length > 0 && html`<${Unanswered} turn=${turn} chat=${chat} />`}
+  </article>`;
+}
+
+/** @param {{ item: import("../../core/turns.js").UserItem }} props */
+function Question({ item }) {
+  return html`<div class="question">
+    <div class="bubble">${item.text}${item.images > 0 ? html`<span class="muted small">${item.images === 1 ? "1 image" : `${item.images} images`}</span>` : null}</div>
+    ${item.state === "sending" && html`<p class="muted small">${isOnline.value ? "Sending…" : "Will be sent when the connection is back"}</p>`}
+    ${item.state === "failed" && html`<${Unsent} item=${item} />`}
+  </div>`;
+}
+
+/** @param {{ item: import("../../core/turns.js").UserItem }} props */
+function Unsent({ item }) {
+  const edit = () => {
+    dropOutgoing(item.id);
+    fillComposer(item.text);
+  };
+  return html`<div class="unsent" role="alert">
+    <p class="small">Not sent. ${item.error ?? ""}</p>
+    <div class="actions">
+      <${Button} kind="slim" blocked=${readOnlyReason.value} onClick=${() => retry(item.id)}>Retry<//>
+      <${Button} kind="slim" onClick=${edit}>Edit<//>
+    </div>
+  </div>`;
+}
+
+/** @param {{ item: import("../../core/turns.js").Item, chat: Chat, agentId: string }} props */
+function AnswerItem({ item, chat, agentId }) {
+  if (item.kind === "text") return html`<${Text} item=${item} agentId=${agentId} />`;
+  if (item.kind === "tool") return html`<${ToolCall} item=${item} agentId=${agentId} />`;
+  if (item.kind === "note") return html`<${Note} item=${item} chat=${chat} />`;
+  return null;
+}
+
+/** @param {{ item: import("../../core/turns.js").TextItem, agentId: string }} props */
+function Text({ item, agentId }) {
+  const segments = useMemo(() => splitSources(item.text, { isStreaming: item.isStreaming === true }), [item.text, item.isStreaming]);
+  return segments.map((segment, i) =>
+    segment.kind === "text"
+      ? html`<${Markdown} key=${i} text=${segment.text} agentId=${agentId} />`
+      : html`<${Sources} key=${i} places=${segment.places} agentId=${agentId} />`,
+  );
+}
+
+/** What the searches of this turn found, for an answer that names no source itself. @param {{ turn: Turn, agentId: string }} props */
+function Found({ turn, agentId }) {
+  if (turn.isLive) return null;
+  const texts = turn.items.flatMap((item) => (item.kind === "text" ? [item.text] : []));
+  if (texts.length === 0 || texts.some((text) => text.includes("#L"))) return null;
+  const places = uniquePlaces(placesFound(turn)).slice(0, MAX_FOUND);
+  return places.length === 0 ? null : html`<div class="found"><p class="muted small">Looked at</p><${Sources} places=${places} agentId=${agentId} /></div>`;
+}
+
+/** @param {{ turn: Turn }} props */
+function Working({ turn }) {
+  const seconds = turn.startedAt === undefined ? "" : ` · ${span(now.value - turn.startedAt)}`;
+  return html`<p class="working muted small"><i class="dot busy"></i>${turn.isStopping ? "Stopping…" : "Answering"}${seconds}</p>`;
+}
+
+/** @param {{ items: import("../../core/turns.js").Item[] }} props */
+function AnswerActions({ items }) {
+  const text = items.flatMap((item) => (item.kind === "text" ? [item.text] : [])).join("\n\n");
+  return text === "" ? null : html`<div class="answer-actions"><${CopyButton} text=${text} label="Copy answer" hidesWord=${true} /></div>`;
+}
+
+/** @param {{ item: import("../../core/turns.js").NoteItem, chat: Chat }} props */
+function Note({ item, chat }) {
+  const { retry: question } = item;
+  return html`<div class=${`note ${item.level}`} role=${item.level === "bad" ? "alert" : undefined}>
+    <p>${item.text}</p>
+    ${question && html`<${AskAgain} question=${question} chat=${chat} />`}
+  </div>`;
+}
+
+const endings = /** @type {Record<string, string>} */ ({
+  interrupted: "The gateway stopped during this answer.",
+  failed: "This question got no answer: the run failed.",
+  timeout: "This question got no answer: the run took too long.",
+  killed: "Stopped before there was an answer.",
+});
+
+/** The last question of a session whose run ended without an answer. @param {{ turn: Turn, chat: Chat }} props */
+function Unanswered({ turn, chat }) {
+  const row = sessionRow(chat.key);
+  const question = turn.items[0]?.kind === "user" ? turn.items[0] : undefined;
+  const why = row && row.lastRunId === turn.key && !row.hasActiveRun ? endings[row.status ?? ""] : undefined;
+  if (question?.state === "sent" || (row?.activeRunIds?.includes(turn.key) && !turn.isLive)) {
+    return html`<p class="working muted small"><i class="dot busy"></i>Waiting for its turn</p>`;
+  }
+  if (!why || !question || question.state) return null;
+  return html`<div class="note bad"><p>${why}</p><${AskAgain} question=${question.text} chat=${chat} /></div>`;
+}
+
+/** A new run, so a new key: the old one would only repeat its outcome. @param {{ question: string, chat: Chat }} props */
+function AskAgain({ question, chat }) {
+  const again = () => {
+    send(chat, question);
+    followSent();
+  };
+  return html`<div class="actions">
+    <${Button} kind="slim" blocked=${readOnlyReason.value} onClick=${again}>Ask again<//>
+    <${Button} kind="slim" onClick=${() => fillComposer(question)}>Edit<//>
+  </div>`;
+}

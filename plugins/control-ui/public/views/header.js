@@ -1,0 +1,78 @@
+import { isNarrow } from "../core/media.js";
+import { needs } from "../core/facts.js";
+import { html } from "../core/html.js";
+import { isPaletteOpen } from "../core/keys.js";
+import { route } from "../core/router.js";
+import { titleOfKey } from "../core/sessions.js";
+import { connection, gatewayName, hello, isRestarting, now } from "../core/store.js";
+import { tryNow } from "../core/conn.js";
+import { Button } from "../ui/button.js";
+import { Back, Search, Warn } from "../ui/icons.js";
+
+/** On every view: which gateway, whether it is there, what needs a person. */
+export function Header() {
+  const { view, rest } = route.value;
+  const isChat = view === "chat" || view === "memory";
+  return html`<header class="top">
+    ${isChat && isNarrow.value && hello.value ? html`<${BackLink} view=${view} />` : html`<${Mark} />`}
+    <p class="where cut">
+      ${
+        view === "chat" && hello.value
+          ? html`<span class="wide muted">${gatewayName.value} / </span>${titleOfKey(rest)}`
+          : html`<span>${hello.value ? gatewayName.value : "svc"}</span>`
+      }
+    </p>
+    ${hello.value && needs.value.length > 0 && html`<${NeedsYou} />`}
+    ${
+      hello.value &&
+      html`<${Button} kind="quiet find" icon=${Search} label="Search and commands" onClick=${() => (isPaletteOpen.value = true)} />`
+    }
+    <${Connection} />
+  </header>`;
+}
+
+function Mark() {
+  return html`<a class="mark" href="#/overview" aria-label="svc, overview">
+    <svg viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">
+      <rect width="32" height="32" rx="8" />
+      <path d="M9 16h5l3-6 2 12 2-6h2" />
+    </svg>
+    <span>svc</span>
+  </a>`;
+}
+
+/** @param {{ view: string }} props */
+function BackLink({ view }) {
+  if (view !== "memory") return html`<a class="button quiet icon" href="#/sessions" aria-label="All sessions"><${Back} /></a>`;
+  return html`<${Button} kind="quiet" icon=${Back} label="Back" onClick=${() => history.back()} />`;
+}
+
+function NeedsYou() {
+  const { length } = needs.value;
+  return html`<a class="button slim needs" href="#/overview" aria-label=${`Needs you: ${length}`}>
+    <${Warn} /><span class="wide">Needs you</span> ${length}
+  </a>`;
+}
+
+function Connection() {
+  const state = connection.value;
+  const { mark, word } = wordsOf(state);
+  return html`<div class="connection">
+    <span role="status" class="state"><i class=${`dot ${mark}`}></i><span>${word}</span></span>
+    ${state.state === "waiting" && html`<${Button} kind="slim" onClick=${tryNow}>Try now<//>`}
+  </div>`;
+}
+
+/** @param {import("../core/store.js").ClientState} state @returns {{ mark: string, word: any }} */
+function wordsOf(state) {
+  if (state.state === "connected") return { mark: "ok", word: "Connected" };
+  if (state.state === "refused") return { mark: "warn", word: "Signed out" };
+  if (state.state === "waiting") {
+    if (state.restarting || isRestarting.value) return { mark: "busy", word: "Restarting…" };
+    const seconds = Math.max(1, Math.ceil((state.retryAtMs - now.value) / 1000));
+    // The seconds are for eyes: read out each second they would drown everything else.
+    return { mark: "bad", word: html`<span class="wide">Connection lost. </span><span aria-hidden="true">Next try in ${seconds} s</span>` };
+  }
+  if (state.state === "closed") return { mark: "", word: "Not connected" };
+  return { mark: "busy", word: hello.value ? "Reconnecting…" : "Connecting…" };
+}

@@ -1,0 +1,65 @@
+import { useEffect, useState } from "preact/hooks";
+import { signIn, tryNow } from "../core/conn.js";
+import { html } from "../core/html.js";
+import { connection, now } from "../core/store.js";
+import { Button, Command } from "../ui/button.js";
+import { Notice } from "../ui/states.js";
+import { refusalOf } from "../core/refusal.js";
+
+/** What stands between a person and the gateway, and the next step. */
+export default function SignIn() {
+  const state = connection.value;
+  if (state.state === "waiting") return html`<${Unreachable} error=${state.error} />`;
+  if (state.state !== "refused") return html`<div class="sign-in" aria-busy="true"></div>`;
+  const refusal = refusalOf(state.error, location);
+  if (refusal.kind === "secret") return html`<${SecretForm} key=${state.error} refusal=${refusal} />`;
+  return html`<section class="sign-in panel">
+    <h1>${refusal.title}</h1>
+    <p>${refusal.text}</p>
+    ${refusal.lines.map((line) => html`<${Command} key=${line} command=${line} />`)}
+    <div class="actions"><${Button} kind="primary" onClick=${refusal.kind === "version" ? () => location.reload() : () => signIn({})}>
+      ${refusal.kind === "version" ? "Reload" : "Try again"}
+    <//></div>
+  </section>`;
+}
+
+/** @param {{ refusal: Extract<ReturnType<typeof refusalOf>, { kind: "secret" }> }} props */
+function SecretForm({ refusal }) {
+  const [secret, setSecret] = useState("");
+  const [since] = useState(Date.now());
+  const left = refusal.retryAfterMs === undefined ? 0 : Math.ceil((since + refusal.retryAfterMs - now.value) / 1000);
+  const isLocked = left > 0;
+  useEffect(() => document.getElementById("secret")?.focus(), [isLocked]);
+  /** @param {Event} event */
+  const submit = (event) => {
+    event.preventDefault();
+    const value = secret.trim();
+    if (value !== "" && !isLocked) signIn(refusal.field === "password" ? { password: value } : { token: value });
+  };
+  const word = refusal.field === "password" ? "Password" : "Token";
+  return html`<section class="sign-in panel">
+    <h1>Sign in to this gateway</h1>
+    ${refusal.reason && html`<${Notice} level=${refusal.isFailure ? "bad" : "info"}><p role="alert">${refusal.reason}</p><//>`}
+    <form onSubmit=${submit}>
+      <label class="label" for="secret">Gateway ${word.toLowerCase()}</label>
+      <div class="row">
+        <input id="secret" class="field" type="password" autocomplete="current-password" spellcheck=${false} value=${secret} readonly=${isLocked}
+          aria-invalid=${refusal.isFailure ? "true" : undefined} onInput=${(/** @type {any} */ e) => setSecret(e.currentTarget.value)} />
+        <${Button} type="submit" kind="primary" blocked=${isLocked ? `Wait ${left} s` : undefined}>${isLocked ? `Wait ${left} s` : "Connect"}<//>
+      </div>
+    </form>
+    <p class="muted">On the machine of the gateway this prints an address that signs you in:</p>
+    <${Command} command="svc dashboard" />
+  </section>`;
+}
+
+/** @param {{ error: Error }} props */
+function Unreachable({ error }) {
+  return html`<section class="sign-in panel">
+    <h1>The gateway does not answer</h1>
+    <p class="muted">${error.message}</p>
+    <p>This page keeps trying. If the gateway is not running, start it:</p>
+    <${Command} command="svc gateway" />
+    <div class="actions"><${Button} kind="primary" onClick=${tryNow}>Try now<//></div>
+  </section>`;
+}

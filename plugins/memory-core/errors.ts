@@ -1,0 +1,49 @@
+import { defineErrors } from "svc/sdk";
+
+/** Errors of the memory plugin. */
+export const memoryErrors = defineErrors({
+  "invalid-query": { message: "query must be a non-empty string", http: 400, rpc: "INVALID_REQUEST", exit: 1 },
+  "memory-disabled": {
+    message: 'memory search is off for agent "{agentId}"; set agents.defaults.memorySearch.enabled to true',
+    http: 503,
+    rpc: "UNAVAILABLE",
+    exit: 1,
+  },
+  "memory-store-shared": {
+    message: 'agents {agents} share the memory index {path}; put "{agentId}" into memorySearch.store.path',
+    http: 503,
+    rpc: "UNAVAILABLE",
+    exit: 1,
+  },
+  "memory-index-failed": { message: "memory index {path}: {reason}", http: 500, rpc: "UNAVAILABLE", exit: 1 },
+  "memory-index-unusable": { message: "memory index {path} cannot be used: {reason}", http: 500, rpc: "UNAVAILABLE", exit: 1 },
+  "memory-index-locked": {
+    message: "memory index {path} is being rebuilt by process {pid}; wait for it or stop it",
+    http: 503,
+    rpc: "UNAVAILABLE",
+    exit: 1,
+    retryable: true,
+  },
+  "memory-sync-aborted": { message: "the memory sync was stopped", http: 503, rpc: "UNAVAILABLE", exit: 1, retryable: true },
+  "memory-timed-out": {
+    message: "memory {method}: no answer within {timeoutMs} ms; see svc memory status",
+    http: 504,
+    rpc: "UNAVAILABLE",
+    exit: 1,
+    retryable: true,
+  },
+  "memory-busy": {
+    message: "the memory index has {pending} requests waiting; try again shortly",
+    http: 503,
+    rpc: "UNAVAILABLE",
+    exit: 1,
+    retryable: true,
+  },
+  "memory-worker-down": {
+    message: 'the memory index of agent "{agentId}" is not running: {reason}; it is started again in {retryMs} ms',
+    http: 503,
+    rpc: "UNAVAILABLE",
+    exit: 1,
+    retryable: true,
+  },
+});

@@ -1,0 +1,129 @@
+import type { Worker } from "node:worker_threads";
+import { messageOf, SvcError, startWorker, workerUrl } from "svc/sdk";
+import type { IndexSettings } from "./index-settings.ts";
+import "./errors.ts";
+import { createPendingRequests, type RequestOptions } from "./pending-requests.ts";
+import type { IndexMethod, IndexMethods, WorkerMessage, WorkerNews } from "./worker-protocol.ts";
+
+/** The thread of one index: started on first use, started again after a death, gone after `close`. */
+export interface IndexWorkerHost {
+  /** Rejects with `memory-worker-down` while the thread is down, `memory-busy`, `memory-timed-out`, or what the index says. */
+  request<M extends IndexMethod>(method: M, params: IndexMethods[M]["params"], options: RequestOptions): Promise<IndexMethods[M]["reply"]>;
+  readonly isRunning: boolean;
+  close(): Promise<void>;
+}
+
+export interface IndexWorkerEvents {
+  news(news: WorkerNews): void;
+  /** The thread died; called before the next one can start. */
+  died(reason: string): void;
+  /** The time to start again has come; called once per death. */
+  canRestart(): void;
+}
+
+const FIRST_BACKOFF_MS = 500;
+const LAST_BACKOFF_MS = 30_000;
+const HEALTHY_AFTER_MS = 60_000;
+const CLOSE_MS = 3_000;
+const HEAP_MB = 512;
+
+export function createIndexWorkerHost(settings: IndexSettings, events: IndexWorkerEvents): IndexWorkerHost {
+  return new WorkerHost(settings, events);
+}
+
+class WorkerHost implements IndexWorkerHost {
+  readonly #settings: IndexSettings;
+  readonly #events: IndexWorkerEvents;
+  readonly #pending = createPendingRequests();
+  #worker: Worker | undefined;
+  #startedAt = 0;
+  #deaths = 0;
+  #down: { reason: string; until: number } | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(settings: IndexSettings, events: IndexWorkerEvents) {
+    this.#settings = settings;
+    this.#events = events;
+  }
+
+  get isRunning(): boolean {
+    return this.#worker !== undefined;
+  }
+
+  request<M extends IndexMethod>(
+    method: M,
+    params: IndexMethods[M]["params"],
+    options: RequestOptions,
+  ): Promise<IndexMethods[M]["reply"]> {
+    if (this.#isClosed) return Promise.reject(this.#downError("it was closed", 0));
+    const waitMs = this.#down ? this.#down.until - Date.now() : 0;
+    if (this.#down && waitMs > 0) return Promise.reject(this.#downError(this.#down.reason, waitMs));
+    const worker = this.#worker ?? this.#start();
+    return this.#pending.track(method, options, (id) => worker.postMessage({ id, method, params })) as Promise<IndexMethods[M]["reply"]>;
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    const worker = this.#worker;
+    const ended = worker && this.request("close", {}, { timeoutMs: CLOSE_MS }).catch(() => undefined);
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await ended;
+    this.#worker = undefined;
+    this.#pending.rejectAll(this.#downError("it was closed", 0));
+    await worker?.terminate();
+  }
+
+  #start(): Worker {
+    const worker = startWorker(workerUrl(import.meta.url, "./index.worker"), {
+      workerData: this.#settings,
+      name: `memory-index ${this.#settings.agentId}`,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+    });
+    this.#down = undefined;
+    this.#startedAt = Date.now();
+    this.#worker = worker;
+    let reason = "its thread ended";
+    worker.on("message", (message: WorkerMessage) => this.#receive(message));
+    worker.on("error", (error) => {
+      reason = explain(error);
+    });
+    worker.on("exit", () => this.#died(worker, reason));
+    return worker;
+  }
+
+  #receive(message: WorkerMessage): void {
+    if ("news" in message) {
+      if (message.news === "progress") this.#pending.extend("sync");
+      return this.#events.news(message);
+    }
+    this.#pending.settle(message);
+  }
+
+  #died(worker: Worker, reason: string): void {
+    if (this.#worker !== worker || this.#isClosed) return;
+    this.#worker = undefined;
+    if (Date.now() - this.#startedAt > HEALTHY_AFTER_MS) this.#deaths = 0;
+    const waitMs = Math.min(LAST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#deaths);
+    this.#deaths++;
+    this.#down = { reason, until: Date.now() + waitMs };
+    this.#pending.rejectAll(this.#downError(reason, waitMs));
+    this.#events.died(reason);
+    this.#timer = setTimeout(() => {
+      this.#down = undefined;
+      this.#events.canRestart();
+    }, waitMs);
+    this.#timer.unref();
+  }
+
+  #downError(reason: string, retryMs: number): SvcError {
+    return new SvcError("memory-worker-down", { agentId: this.#settings.agentId, reason, retryMs });
+  }
+}
+
+function explain(error: unknown): string {
+  const message = messageOf(error);
+  const isNative = /NODE_MODULE_VERSION|better_sqlite3\.node|ERR_DLOPEN_FAILED|Could not locate the bindings file/.test(message);
+  return isNative ? "the database library was built for another Node version; run: npm rebuild better-sqlite3" : message;
+}

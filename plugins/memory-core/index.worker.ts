@@ -1,0 +1,46 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { IndexEngine } from "./engine/engine.ts";
+import { IndexFault, reasonOf } from "./engine/fault.ts";
+import type { IndexSettings } from "./index-settings.ts";
+import type { IndexMethods, WorkerFault, WorkerMessage, WorkerRequest } from "./worker-protocol.ts";
+
+const port = parentPort;
+const settings = workerData as IndexSettings;
+const post = (message: WorkerMessage) => port?.postMessage(message);
+const engine = new IndexEngine(settings, post);
+
+port?.on("message", (request: WorkerRequest) => {
+  answer(request).then(
+    (reply) => {
+      post({ id: request.id, reply });
+      if (request.method === "close") port.close();
+    },
+    (error) => post({ id: request.id, fault: toFault(error) }),
+  );
+});
+
+async function answer({ id, method, params }: WorkerRequest): Promise<unknown> {
+  switch (method) {
+    case "search":
+      return engine.search(params as IndexMethods["search"]["params"], (interim) => post({ id, interim }));
+    case "get": {
+      const { path, range } = params as IndexMethods["get"]["params"];
+      return engine.get(path, range);
+    }
+    case "sync":
+      return engine.sync(params as IndexMethods["sync"]["params"]);
+    case "status":
+      return engine.status((params as IndexMethods["status"]["params"]).files);
+    case "reset":
+      return engine.reset();
+    case "watch":
+      return engine.watch();
+    case "close":
+      return engine.close();
+  }
+}
+
+function toFault(error: unknown): WorkerFault {
+  if (error instanceof IndexFault) return { code: error.code, fields: { path: settings.dbPath, ...error.fields } };
+  return { code: "memory-index-failed", fields: { path: settings.dbPath, reason: reasonOf(error) } };
+}

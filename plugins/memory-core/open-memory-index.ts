@@ -1,0 +1,85 @@
+import { isSvcError } from "svc/sdk";
+import type { GetOutcome, LineRange } from "./engine/get-file.ts";
+import type { IndexSettings } from "./index-settings.ts";
+import { createIndexWorkerHost } from "./index-worker-host.ts";
+import type { IndexProgress, IndexState, SearchReply, SearchRequest, StatusReply, SyncReply } from "./worker-protocol.ts";
+
+/** The index of one agent, on its own thread. Usable without a gateway. */
+export interface MemoryIndex {
+  /** What was found within `timeoutMs`; `partial` when that is not all. */
+  search(request: SearchRequest, options?: { signal?: AbortSignal | undefined }): Promise<SearchReply>;
+  get(path: string, range?: LineRange): Promise<GetOutcome>;
+  /** Resolves when the index is up to date. The signal ends the wait, not the sync. */
+  sync(request?: { force?: boolean; reason?: string }, options?: { signal?: AbortSignal | undefined }): Promise<SyncReply>;
+  status(options?: { files?: boolean }): Promise<StatusReply>;
+  reset(): Promise<{ removed: boolean }>;
+  /** Follows the files until closed, also after a restart of the thread. */
+  watch(): Promise<void>;
+  /** Figures as last heard, without asking the thread. */
+  state(): IndexState;
+  close(): Promise<void>;
+}
+
+export interface MemoryIndexOptions extends IndexSettings {
+  onProgress?(progress: IndexProgress): void;
+  onSynced?(summary: { files: number; chunks: number; ms: number }): void;
+  onState?(state: IndexState): void;
+  log?(level: "info" | "warn" | "error", message: string): void;
+}
+
+const REQUEST_MS = 10_000;
+/** A sync may take as long as it needs, but not be silent this long. */
+const SILENT_SYNC_MS = 300_000;
+
+export function openMemoryIndex(options: MemoryIndexOptions): MemoryIndex {
+  const { onProgress, onSynced, onState, log, ...settings } = options;
+  let state: IndexState = { files: 0, chunks: 0, dirty: true, syncing: false, watching: false };
+  let wantsWatch = false;
+  const setState = (next: IndexState) => {
+    state = next;
+    onState?.(state);
+  };
+  const watch = () => host.request("watch", {}, { timeoutMs: REQUEST_MS });
+
+  const host = createIndexWorkerHost(settings, {
+    news(news) {
+      if (news.news === "state") setState(news.state);
+      else if (news.news === "progress") onProgress?.(news.progress);
+      else if (news.news === "synced") onSynced?.({ files: news.files, chunks: news.chunks, ms: news.ms });
+      else log?.(news.level, news.message);
+    },
+    died(reason) {
+      setState({ ...state, dirty: true, syncing: false, watching: false, lastError: reason });
+      log?.("error", `the thread of the memory index ended: ${reason}`);
+    },
+    canRestart() {
+      if (wantsWatch) watch().catch(() => undefined); // its death was reported; the next one waits longer
+    },
+  });
+
+  return {
+    async search(request, { signal } = {}) {
+      let found: SearchReply = { hits: [], partial: true };
+      const interim = (value: unknown) => {
+        found = value as SearchReply;
+      };
+      try {
+        return await host.request("search", request, { timeoutMs: request.timeoutMs, signal, interim });
+      } catch (error) {
+        if (isSvcError(error, "memory-timed-out")) return found;
+        throw error;
+      }
+    },
+    get: (path, range = {}) => host.request("get", { path, range }, { timeoutMs: REQUEST_MS }),
+    sync: ({ force = false, reason = "request" } = {}, { signal } = {}) =>
+      host.request("sync", { force, reason }, { timeoutMs: SILENT_SYNC_MS, signal }),
+    status: ({ files = false } = {}) => host.request("status", { files }, { timeoutMs: REQUEST_MS }),
+    reset: () => host.request("reset", {}, { timeoutMs: REQUEST_MS }),
+    async watch() {
+      wantsWatch = true;
+      await watch();
+    },
+    state: () => state,
+    close: () => host.close(),
+  };
+}

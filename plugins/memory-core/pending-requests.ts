@@ -1,0 +1,92 @@
+import { SvcError } from "svc/sdk";
+import type { IndexMethod, WorkerMessage } from "./worker-protocol.ts";
+
+export interface RequestOptions {
+  /** How long an answer may take; for a sync: how long it may be silent. */
+  timeoutMs: number;
+  /** Gives up waiting; the work itself goes on. */
+  signal?: AbortSignal | undefined;
+  /** What a search has found so far. */
+  interim?(value: unknown): void;
+}
+
+export interface PendingRequests {
+  /** Calls `send` with a fresh id; the promise is the answer. */
+  track(method: IndexMethod, options: RequestOptions, send: (id: number) => void): Promise<unknown>;
+  settle(message: Exclude<WorkerMessage, { news: unknown }>): void;
+  /** Gives the waiting requests of a method their whole time again. */
+  extend(method: IndexMethod): void;
+  rejectAll(error: Error): void;
+}
+
+interface Entry {
+  method: IndexMethod;
+  interim: RequestOptions["interim"];
+  restartTimer(): void;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** Requests waiting for one index at a time; more are refused. */
+export const MAX_PENDING = 1_000;
+
+/** Open requests to a worker: each ends by its answer, its time-out, its signal, or the death of the worker. */
+export function createPendingRequests(): PendingRequests {
+  const open = new Map<number, Entry>();
+  let nextId = 1;
+  return {
+    track(method, options, send) {
+      if (options.signal?.aborted) return Promise.reject(options.signal.reason);
+      if (open.size >= MAX_PENDING) return Promise.reject(new SvcError("memory-busy", { pending: open.size }));
+      const id = nextId++;
+      const answer = wait(open, { id, method, options });
+      send(id);
+      return answer;
+    },
+    settle(message) {
+      const entry = open.get(message.id);
+      if (!entry) return; // nobody waits any more
+      if ("interim" in message) entry.interim?.(message.interim);
+      else if ("fault" in message) entry.reject(SvcError.fromPlain(message.fault));
+      else entry.resolve(message.reply);
+    },
+    extend(method) {
+      for (const entry of open.values()) if (entry.method === method) entry.restartTimer();
+    },
+    rejectAll(error) {
+      for (const entry of [...open.values()]) entry.reject(error);
+    },
+  };
+}
+
+function wait(
+  open: Map<number, Entry>,
+  { id, method, options }: { id: number; method: IndexMethod; options: RequestOptions },
+): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      entry.reject(new SvcError("memory-timed-out", { method, timeoutMs: options.timeoutMs }));
+    }, options.timeoutMs);
+    const onAbort = () => entry.reject(options.signal?.reason);
+    const end = () => {
+      open.delete(id);
+      clearTimeout(timer);
+      options.signal?.removeEventListener("abort", onAbort);
+    };
+    const entry: Entry = {
+      method,
+      interim: options.interim,
+      restartTimer: () => timer.refresh(),
+      resolve(value) {
+        end();
+        resolve(value);
+      },
+      reject(error) {
+        end();
+        reject(error);
+      },
+    };
+    open.set(id, entry);
+    options.signal?.addEventListener("abort", onAbort, { once: true });
+  });
+}

@@ -1,0 +1,48 @@
+import { defaultAgentId, type PluginContext, protocolMethod } from "svc/sdk";
+import type { MemoryService } from "./service.ts";
+
+/** The `memory.*` methods of the control protocol. */
+export function registerMemoryRpc(ctx: Pick<PluginContext, "registerRpc" | "snapshot">, memory: MemoryService): void {
+  const agentOf = (params: { agentId?: string | undefined }) => params.agentId ?? defaultAgentId(ctx.snapshot());
+
+  ctx.registerRpc({
+    ...protocolMethod("memory.search"),
+    async handler(params, call) {
+      const agentId = agentOf(params);
+      const { maxResults, minScore } = params;
+      const limits = { ...(maxResults === undefined ? {} : { maxResults }), ...(minScore === undefined ? {} : { minScore }) };
+      const found = await memory.search(agentId, params.query, { ...limits, citations: "off", signal: call.signal });
+      const { results, provider, mode, partial, unavailable, error, warning, action } = found;
+      return { agentId, provider, searchMode: mode, results, partial, unavailable, error, warning, action };
+    },
+  });
+
+  ctx.registerRpc({
+    ...protocolMethod("memory.get"),
+    handler({ path, from, lines, ...params }) {
+      return memory.get(agentOf(params), path, { ...(from === undefined ? {} : { from }), ...(lines === undefined ? {} : { lines }) });
+    },
+  });
+
+  ctx.registerRpc({ ...protocolMethod("memory.status"), handler: (params) => memory.status(agentOf(params), { files: true }) });
+
+  ctx.registerRpc({
+    ...protocolMethod("memory.index"),
+    // Two answers, because a rebuild may take minutes: what was begun, then that it is done.
+    async handler({ force = false, ...params }, call) {
+      const agentId = agentOf(params);
+      const { syncing } = await memory.status(agentId);
+      const sync = memory.sync(agentId, { force, reason: "rpc" });
+      call.accept({ status: "accepted", agentId, started: force || !syncing, joined: syncing && !force });
+      return { agentId, ...(await sync) };
+    },
+  });
+
+  ctx.registerRpc({
+    ...protocolMethod("memory.reset"),
+    async handler(params) {
+      const agentId = agentOf(params);
+      return { agentId, ...(await memory.reset(agentId)) };
+    },
+  });
+}

@@ -1,0 +1,217 @@
+import {
+  isSvcError,
+  type Memory,
+  type MemorySearchOptions,
+  type MemorySearchResult,
+  type MemoryStatus,
+  messageOf,
+  type PluginContext,
+  SvcError,
+} from "svc/sdk";
+import { type AgentMemory, createAgentMemory } from "./agent-memory.ts";
+import { fitInjected, showsCitations, withCitations } from "./citations.ts";
+import "./errors.ts";
+import type { IndexHit } from "./engine/search.ts";
+import { createProgressEvents } from "./progress-events.ts";
+import { keepHits, keywordResult, unavailableResult } from "./search-result.ts";
+import type { AgentMemorySettings } from "./settings.ts";
+import { statusOf } from "./status.ts";
+
+export type MemoryHost = Pick<PluginContext, "logger" | "timers" | "signal" | "emit" | "isHookUsed" | "runHook">;
+
+/** `memory@1` with its life. */
+export interface MemoryService extends Memory {
+  readonly agents: readonly AgentMemory[];
+  /** Catches up with the files and follows them, agent after agent. Failures are logged and shown in status. */
+  startBackground(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const SESSIONS_WARNING = "session transcripts are not indexed";
+
+export function createMemoryService(
+  host: MemoryHost,
+  settings: readonly AgentMemorySettings[],
+  onSynced: () => void = () => undefined,
+): MemoryService {
+  const agents = settings.map((one) => openAgent(host, one, onSynced));
+  return new AgentMemories(
+    host,
+    agents.map((agent) => agent.memory),
+    () => agents.map((agent) => agent.stopEvents()),
+  );
+}
+
+class AgentMemories implements MemoryService {
+  readonly agents: readonly AgentMemory[];
+  readonly #host: MemoryHost;
+  readonly #stopEvents: () => void;
+
+  constructor(host: MemoryHost, agents: readonly AgentMemory[], stopEvents: () => void) {
+    this.#host = host;
+    this.agents = agents;
+    this.#stopEvents = stopEvents;
+  }
+
+  async search(agentId: string, query: string, options: MemorySearchOptions = {}): Promise<MemorySearchResult> {
+    const startedAt = performance.now();
+    const agent = this.#agent(agentId);
+    if (query.trim() === "") throw new SvcError("invalid-query");
+    const refusal = refusalOf(agent.settings);
+    if (refusal) return unavailableResult(agent.settings, { error: refusal.message, action: refusal.message });
+    if (options.corpus === "sessions") return { ...keywordResult(agent.settings, []), warning: SESSIONS_WARNING };
+    try {
+      return await this.#search(agent, { query: query.trim(), options, startedAt });
+    } catch (error) {
+      if (options.signal?.aborted) throw error;
+      const message = messageOf(error);
+      this.#host.logger.warn(`memory search of agent "${agentId}" failed: ${message}`);
+      return unavailableResult(agent.settings, { error: message, action: "run: svc memory status" });
+    }
+  }
+
+  async get(agentId: string, path: string, range: { from?: number; lines?: number } = {}): ReturnType<Memory["get"]> {
+    const agent = this.#agent(agentId);
+    const from = Math.max(1, Math.floor(range.from ?? 1));
+    const refusal = refusalOf(agent.settings);
+    if (refusal) return { path, text: "", from, totalLines: 0, disabled: true, error: refusal.message };
+    const lines = range.lines === undefined ? undefined : Math.max(1, Math.floor(range.lines));
+    const found = await agent.index().get(path, { from, lines });
+    if (found.kind === "refused") return { path, text: "", from, totalLines: 0, disabled: true, error: "path required" };
+    if (found.kind === "missing") return { path, text: "", from, totalLines: 0 };
+    return { path, text: found.text, from, totalLines: found.totalLines, ...(found.truncated ? { truncated: true } : {}) };
+  }
+
+  async status(agentId: string, options: { files?: boolean } = {}): Promise<MemoryStatus> {
+    const agent = this.#agent(agentId);
+    return statusOf(agent, { files: options.files ?? false, refusal: refusalOf(agent.settings) });
+  }
+
+  async sync(agentId: string, options: Parameters<Memory["sync"]>[1] = {}): ReturnType<Memory["sync"]> {
+    const agent = this.#usable(agentId);
+    const stop = options.onProgress && agent.onProgress(options.onProgress);
+    try {
+      const { force = false, reason = "request", signal } = options;
+      return await agent.index().sync({ force, reason }, { signal });
+    } finally {
+      stop?.();
+    }
+  }
+
+  async reset(agentId: string): Promise<{ removed: boolean }> {
+    return this.#usable(agentId).index().reset();
+  }
+
+  async startBackground(): Promise<void> {
+    for (const agent of this.agents) {
+      const { sync, agentId } = agent.settings;
+      if (this.#host.signal.aborted) return;
+      if (refusalOf(agent.settings)) continue;
+      try {
+        if (sync.watch) await agent.index().watch();
+        else await agent.index().sync({ reason: "start" });
+      } catch (error) {
+        this.#host.logger.warn(`memory of agent "${agentId}" is not up to date: ${messageOf(error)}`);
+      }
+      if (sync.intervalMinutes > 0) this.#repeat(agent, sync.intervalMinutes * 60_000);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#stopEvents();
+    await Promise.all(this.agents.map((agent) => agent.close()));
+  }
+
+  async #search(
+    agent: AgentMemory,
+    { query, options, startedAt }: { query: string; options: MemorySearchOptions; startedAt: number },
+  ): Promise<MemorySearchResult> {
+    const { settings } = agent;
+    const asked = await this.#beforeSearch(settings.agentId, query, clampResults(options.maxResults ?? settings.query.maxResults));
+    if (asked.query.trim() === "") return keywordResult(settings, []);
+    const { hits, partial } = await agent.index().search(
+      {
+        query: asked.query,
+        maxResults: clampResults(asked.limit),
+        minScore: Math.min(1, Math.max(0, options.minScore ?? settings.query.minScore)),
+        explicit: options.minScore !== undefined,
+        candidateMultiplier: settings.query.candidateMultiplier,
+        maxSnippetChars: settings.limits.maxSnippetChars,
+        timeoutMs: Math.max(1, Math.round(settings.limits.timeoutMs - (performance.now() - startedAt))),
+        syncAfter: agent.syncAfter(options.sessionKey),
+      },
+      { signal: options.signal },
+    );
+    const kept = await this.#afterSearch(settings.agentId, asked.query, hits);
+    const cited = showsCitations(options.citations ?? settings.citations, options.sessionKey) ? withCitations(kept) : kept;
+    const result = keywordResult(settings, fitInjected(cited, settings.limits.maxInjectedChars));
+    if (!partial) return result;
+    return { ...result, partial: true, warning: `the search was cut off after ${settings.limits.timeoutMs} ms; there may be more` };
+  }
+
+  async #beforeSearch(agentId: string, query: string, limit: number): Promise<{ query: string; limit: number }> {
+    if (!this.#host.isHookUsed("memory.query")) return { query, limit };
+    return this.#host.runHook("memory.query", { agentId, query, limit }, { agentId });
+  }
+
+  async #afterSearch(agentId: string, query: string, hits: IndexHit[]): Promise<IndexHit[]> {
+    if (!this.#host.isHookUsed("memory.results")) return hits;
+    const changed = await this.#host.runHook("memory.results", { agentId, query, hits }, { agentId });
+    return keepHits(changed.hits);
+  }
+
+  #repeat(agent: AgentMemory, everyMs: number): void {
+    this.#host.timers.setInterval(() => {
+      agent
+        .index()
+        .sync({ reason: "interval" })
+        .catch((error) => this.#host.logger.warn(`memory sync of agent "${agent.settings.agentId}" failed: ${messageOf(error)}`));
+    }, everyMs);
+  }
+
+  #agent(agentId: string): AgentMemory {
+    const agent = this.agents.find((one) => one.settings.agentId === agentId);
+    if (!agent) throw new SvcError("unknown-agent", { agentId });
+    return agent;
+  }
+
+  #usable(agentId: string): AgentMemory {
+    const agent = this.#agent(agentId);
+    const refusal = refusalOf(agent.settings);
+    if (refusal) throw refusal;
+    return agent;
+  }
+}
+
+/** Why an agent has no memory by its configuration. */
+function refusalOf(settings: AgentMemorySettings): SvcError | undefined {
+  const { agentId, index, sharedWith } = settings;
+  if (!settings.enabled) return new SvcError("memory-disabled", { agentId });
+  if (sharedWith.length === 0) return undefined;
+  return new SvcError("memory-store-shared", { agents: [agentId, ...sharedWith].sort().join(", "), path: index.dbPath });
+}
+
+function clampResults(count: number): number {
+  return Number.isFinite(count) ? Math.min(200, Math.max(1, Math.floor(count))) : 6;
+}
+
+/** One agent with its events on the wire, in the log and on the hook bus. */
+function openAgent(host: MemoryHost, settings: AgentMemorySettings, onSynced: () => void): { memory: AgentMemory; stopEvents(): void } {
+  const { agentId } = settings;
+  const events = createProgressEvents(
+    (progress) => host.emit("memory.progress", { agentId, ...progress }),
+    (fn, delayMs) => host.timers.setTimeout(fn, delayMs),
+  );
+  const memory = createAgentMemory(settings, {
+    onProgress: (progress) => events.push(progress),
+    onSynced(summary) {
+      onSynced();
+      if (!host.isHookUsed("memory.synced")) return;
+      host.runHook("memory.synced", { agentId, ...summary }, { agentId }).catch((error) => {
+        if (!isSvcError(error, "plugin-disposed")) host.logger.warn(`hook memory.synced failed: ${messageOf(error)}`);
+      });
+    },
+    log: (level, message) => host.logger[level](message, { agentId }),
+  });
+  return { memory, stopEvents: () => void events.dispose() };
+}

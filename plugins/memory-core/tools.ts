@@ -1,0 +1,51 @@
+import { type Memory, type Tool, z } from "svc/sdk";
+
+const searchInput = z.object({
+  query: z.string().describe("What to look for, as words or as a question."),
+  maxResults: z.number().optional().describe("Most results to return, 1 to 200."),
+  minScore: z.number().optional().describe("Lowest score to return, 0 to 1."),
+  corpus: z.enum(["memory", "sessions", "all"]).optional().describe("Notes, session transcripts, or both."),
+});
+
+const getInput = z.object({
+  path: z.string().describe("Path as memory_search returned it."),
+  from: z.number().int().min(1).optional().describe("First line, from 1."),
+  lines: z.number().int().min(1).optional().describe("How many lines."),
+});
+
+/** `memory_search`: passages of the agent's notes. */
+export function memorySearchTool(memory: Memory): Tool<z.output<typeof searchInput>> {
+  return {
+    name: "memory_search",
+    description:
+      "Searches the agent's memory: MEMORY.md and the notes below memory/. Use it before answering any question about earlier work, " +
+      "decisions, dates, people, preferences or todos. Returns passages with path, lines and score; read more of one with memory_get. " +
+      "When the result says that memory is unavailable, say so instead of guessing.",
+    input: searchInput,
+    run: ({ query, ...options }, call) => {
+      // A model that asks for nothing gets nothing; it is no fault worth an error turn.
+      const isBlank = query.trim() === "";
+      return isBlank ? { results: [] } : memory.search(call.agentId, query, { ...defined(options), sessionKey: call.sessionKey, signal: call.signal });
+    },
+  };
+}
+
+/** `memory_get`: a memory file, or lines of it. */
+export function memoryGetTool(memory: Memory): Tool<z.output<typeof getInput>> {
+  return {
+    name: "memory_get",
+    description:
+      "Reads a memory file or some of its lines, by the path of a memory_search result. Only MEMORY.md, DREAMS.md, files below memory/ " +
+      "and configured extra paths can be read. A missing file has an empty text.",
+    input: getInput,
+    async run({ path, ...range }, call) {
+      const found = await memory.get(call.agentId, path, defined(range));
+      const { text, truncated, disabled, error } = found;
+      return { path, text, ...defined({ truncated, disabled, error }) };
+    },
+  };
+}
+
+function defined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}

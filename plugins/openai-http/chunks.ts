@@ -1,0 +1,51 @@
+import type { Usage } from "svc/sdk";
+import { argumentsOf, type Envelope, usageOf } from "./completion.ts";
+import { errorJson, type Problem } from "./error-body.ts";
+
+/** Longest piece of a call's arguments, in UTF-16 units. */
+const MAX_ARGUMENT_PIECE = 256;
+
+export const doneFrame = "data: [DONE]\n\n";
+export const keepaliveFrame = ": keepalive\n\n";
+
+/** The frames of one streamed answer (`http.md` 5.4). What all share is serialised once. */
+export interface Chunks {
+  role(): string;
+  text(delta: string): string;
+  toolCall(index: number, call: { id: string; name: string; args: unknown }): string[];
+  finish(reason: "stop" | "length" | "tool_calls"): string;
+  usage(usage: Usage): string;
+}
+
+export function createChunks({ id, created, model }: Envelope): Chunks {
+  const head = `data: {"id":${JSON.stringify(id)},"object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"choices":[`;
+  const choice = (delta: string, reason: string | null = null) =>
+    `${head}{"index":0,"delta":${delta},"finish_reason":${JSON.stringify(reason)}}]}\n\n`;
+  return {
+    role: () => choice('{"role":"assistant"}'),
+    text: (delta) => choice(`{"content":${JSON.stringify(delta)}}`),
+    toolCall(index, call) {
+      const part = (value: object) => choice(JSON.stringify({ tool_calls: [{ index, ...value }] }));
+      const opening = part({ id: call.id, type: "function", function: { name: call.name, arguments: "" } });
+      return [opening, ...pieces(argumentsOf(call.args)).map((piece) => part({ function: { arguments: piece } }))];
+    },
+    finish: (reason) => choice("{}", reason),
+    usage: (usage) => `${head}],"usage":${JSON.stringify(usageOf(usage))}}\n\n`,
+  };
+}
+
+export function errorFrame(problem: Problem): string {
+  return `data: ${errorJson(problem)}\n\n`;
+}
+
+/** Cuts text into pieces that never split a surrogate pair. */
+export function pieces(text: string, size = MAX_ARGUMENT_PIECE): string[] {
+  const out: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const end = at + size;
+    const splits = end < text.length && /[\ud800-\udbff]/.test(text.charAt(end - 1)) && /[\udc00-\udfff]/.test(text.charAt(end));
+    out.push(text.slice(at, splits ? end - 1 : end));
+    at = splits ? end - 1 : end;
+  }
+  return out;
+}

@@ -1,0 +1,69 @@
+import { randomUUID } from "node:crypto";
+import type { RunOutcome, Usage } from "svc/sdk";
+import { errorResponse, type Problem } from "./error-body.ts";
+import { type Demand, isMet, unmetDemand } from "./tools.ts";
+import { toUpstreamProblem } from "./upstream.ts";
+
+/** What all parts of one answer share. `model` echoes the request. */
+export interface Envelope {
+  id: string;
+  created: number;
+  model: string;
+}
+
+export function createEnvelope(model: string | undefined, nowMs: number): Envelope {
+  return { id: `chatcmpl_${randomUUID()}`, created: Math.floor(nowMs / 1000), model: model ?? "svc" };
+}
+
+/** Content of an answer without text and without calls. */
+export const noText = "No response from svc.";
+
+/** A settled run as the client is told about it. */
+export type Verdict =
+  | { ok: true; text: string; toolCalls: RunOutcome["toolCalls"]; finishReason: "stop" | "length" | "tool_calls"; usage: Usage }
+  | { ok: false; problem: Problem };
+
+/** Decides what a settled run means on this surface. Pure. */
+export function judge(outcome: RunOutcome, demand: Demand | undefined): Verdict {
+  const isEmpty = outcome.status === "error" && outcome.code === "EMPTY_RESPONSE";
+  if (outcome.status === "error" && !isEmpty) return { ok: false, problem: toUpstreamProblem(outcome) };
+  if (demand && !isMet(demand, outcome.toolCalls)) {
+    return { ok: false, problem: { status: 502, type: "api_error", code: null, message: unmetDemand(demand) } };
+  }
+  const { toolCalls, usage } = outcome;
+  if (toolCalls.length > 0) return { ok: true, text: outcome.text, toolCalls, finishReason: "tool_calls", usage };
+  const finishReason = outcome.stopReason === "length" ? "length" : "stop";
+  return { ok: true, text: outcome.text === "" ? noText : outcome.text, toolCalls, finishReason, usage };
+}
+
+/** The answer without streaming. */
+export function completionResponse(envelope: Envelope, verdict: Verdict): Response {
+  if (!verdict.ok) return errorResponse(verdict.problem);
+  const calls = verdict.toolCalls.map(({ id, name, args }) => ({ id, type: "function", function: { name, arguments: argumentsOf(args) } }));
+  const message = { role: "assistant", content: verdict.text, refusal: null, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+  const body = {
+    id: envelope.id,
+    object: "chat.completion",
+    created: envelope.created,
+    model: envelope.model,
+    choices: [{ index: 0, message, logprobs: null, finish_reason: verdict.finishReason }],
+    usage: usageOf(verdict.usage),
+  };
+  return new Response(JSON.stringify(body), { headers: { "Content-Type": "application/json; charset=utf-8" } });
+}
+
+/** Arguments as the JSON text clients parse. */
+export function argumentsOf(args: unknown): string {
+  return typeof args === "string" ? args : JSON.stringify(args ?? {});
+}
+
+export function usageOf(usage: Usage): object {
+  const prompt = usage.input + usage.cacheRead;
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: usage.output,
+    total_tokens: Math.max(prompt + usage.output, usage.total),
+    ...(usage.cacheRead > 0 ? { prompt_tokens_details: { cached_tokens: usage.cacheRead } } : {}),
+    ...(usage.reasoning === undefined ? {} : { completion_tokens_details: { reasoning_tokens: usage.reasoning } }),
+  };
+}

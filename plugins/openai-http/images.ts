@@ -1,0 +1,81 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { RunRequest } from "svc/sdk";
+import { invalidImage } from "./content.ts";
+import { badRequest } from "./errors.ts";
+
+type Attachments = NonNullable<RunRequest["attachments"]>;
+
+const MAX_IMAGES = 8;
+const MAX_IMAGE_BYTES = 10 * 1024 * 1024;
+const MAX_TOTAL_BYTES = 20 * 1024 * 1024;
+const allowedTypes = new Set(["image/jpeg", "image/png", "image/gif", "image/webp", "image/heic", "image/heif"]);
+/** Enough for every signature below. */
+const SIGNATURE_BYTES = 12;
+const dataPrefix = /^data:(image\/[a-z0-9.+-]+)(?:;[^,;]*)*;base64$/i;
+const MAX_PREFIX_CHARS = 200;
+/** Base64 characters checked before the loop is given back. */
+const SLICE_CHARS = 1_000_000;
+
+/**
+ * Images of the current turn from `data:` addresses; others are not fetched.
+ * @param refuse told the reason, for the log; the caller gets one fixed message
+ * @throws {SvcError} `v1-bad-request`
+ */
+export async function decodeImages(addresses: string[], refuse: (reason: string) => void): Promise<Attachments> {
+  const fail = (reason: string) => {
+    refuse(reason);
+    return badRequest(invalidImage);
+  };
+  if (addresses.length > MAX_IMAGES) throw fail(`${addresses.length} images; at most ${MAX_IMAGES}`);
+  const images: Attachments = [];
+  let total = 0;
+  for (const [i, address] of addresses.entries()) {
+    const image = await decodeImage(address);
+    if (typeof image === "string") throw fail(`image ${i}: ${image}`);
+    total += image.bytes;
+    if (total > MAX_TOTAL_BYTES) throw fail(`the images are larger than ${MAX_TOTAL_BYTES} bytes together`);
+    images.push({ type: "image", mimeType: image.mimeType, data: image.data });
+  }
+  return images;
+}
+
+/** The image, or why it is refused. */
+async function decodeImage(address: string): Promise<{ mimeType: string; data: string; bytes: number } | string> {
+  const comma = address.indexOf(",");
+  const declared = comma < 0 || comma > MAX_PREFIX_CHARS ? undefined : dataPrefix.exec(address.slice(0, comma))?.[1]?.toLowerCase();
+  if (declared === undefined) return "not a base64 data: address";
+  if (!allowedTypes.has(declared)) return `type ${declared} is not accepted`;
+  const data = address.slice(comma + 1);
+  const bytes = Math.floor((data.replace(/={1,2}$/, "").length * 3) / 4);
+  if (bytes > MAX_IMAGE_BYTES) return `larger than ${MAX_IMAGE_BYTES} bytes`;
+  if (!(await isBase64(data))) return "not valid base64";
+  const found = typeOf(Buffer.from(data.slice(0, Math.ceil(SIGNATURE_BYTES / 3) * 4), "base64"));
+  if (found === undefined || familyOf(found) !== familyOf(declared)) return `the bytes are not ${declared}`;
+  return { mimeType: declared, data, bytes };
+}
+
+async function isBase64(data: string): Promise<boolean> {
+  if (data.length === 0 || data.length % 4 === 1) return false;
+  const body = data.replace(/={1,2}$/, "");
+  for (let at = 0; at < body.length; at += SLICE_CHARS) {
+    if (!/^[A-Za-z0-9+/]*$/.test(body.slice(at, at + SLICE_CHARS))) return false;
+    if (at > 0) await nextTurn();
+  }
+  return true;
+}
+
+/** The type the first bytes tell. */
+function typeOf(bytes: Buffer): string | undefined {
+  const text = bytes.toString("latin1");
+  if (text.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
+  if (text.startsWith("\xff\xd8\xff")) return "image/jpeg";
+  if (text.startsWith("GIF87a") || text.startsWith("GIF89a")) return "image/gif";
+  if (text.startsWith("RIFF") && text.slice(8, 12) === "WEBP") return "image/webp";
+  if (text.slice(4, 8) === "ftyp" && /^(hei[cxms]|hev[cxms]|mif1|msf1)$/.test(text.slice(8, 12))) return "image/heic";
+  return undefined;
+}
+
+/** HEIC files are HEIF files; their signatures overlap. */
+function familyOf(type: string): string {
+  return type === "image/heif" ? "image/heic" : type;
+}

@@ -1,0 +1,46 @@
+import { type HttpCall, resolveAgents, type SvcConfig, SvcError } from "svc/sdk";
+import { badRequest } from "./errors.ts";
+
+const headers = { "Content-Type": "application/json; charset=utf-8" };
+
+interface Prebuilt {
+  config: SvcConfig;
+  list: string;
+  byId: Map<string, string>;
+}
+
+/** Agents as models: `svc`, `svc/default`, `svc/<agentId>`. The answers are built once per config, as strings. */
+export function createModels(snapshot: () => SvcConfig): { list(): Response; get(call: HttpCall): Response } {
+  let prebuilt: Prebuilt | undefined;
+  const current = (): Prebuilt => {
+    const config = snapshot();
+    if (prebuilt?.config !== config) prebuilt = build(config);
+    return prebuilt;
+  };
+  return {
+    list: () => new Response(current().list, { headers }),
+    get({ rest: id, url }) {
+      if (isMalformed(url.pathname)) throw badRequest("Invalid model id encoding.");
+      if (id === "") throw badRequest("Missing model id.");
+      const found = current().byId.get(id);
+      if (found === undefined) throw new SvcError("v1-model-not-found", { model: id });
+      return new Response(found, { headers });
+    },
+  };
+}
+
+function build(config: SvcConfig): Prebuilt {
+  // Only ids are used, so the folder that workspaces are resolved against does not matter.
+  const ids = new Set(["svc", "svc/default", ...resolveAgents(config, "/").map((agent) => `svc/${agent.id}`)]);
+  const byId = new Map([...ids].map((id) => [id, JSON.stringify({ id, object: "model", created: 0, owned_by: "svc", permission: [] })]));
+  return { config, list: `{"object":"list","data":[${[...byId.values()].join(",")}]}`, byId };
+}
+
+function isMalformed(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return false;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,140 @@
+import type { MessageBlock, RunRequest } from "svc/sdk";
+import { readContent } from "./content.ts";
+import { badRequest } from "./errors.ts";
+import type { WireMessage } from "./request.ts";
+
+type GivenTurn = NonNullable<RunRequest["history"]>[number];
+
+/** `messages` as one turn of an agent. */
+export interface Turn {
+  system: string;
+  history: GivenTurn[];
+  message: string;
+  /** Image addresses of the current user turn. */
+  images: string[];
+  /** The current turn when it answers tool calls. */
+  toolResults: Array<{ toolCallId: string; text: string }>;
+  /** Path of a current tool result whose call is not among `messages`. */
+  orphan: string | undefined;
+}
+
+const onlyImages = "User sent image(s) with no text.";
+
+/**
+ * The last `user` or `tool` message is the current turn, earlier ones are history, `system` and `developer` texts extend the system prompt. Pure.
+ * @throws {SvcError} `v1-bad-request`
+ */
+export function toTurn(messages: WireMessage[]): Turn {
+  const entries = messages.map((message, i) => ({ message, path: `messages.${i}` }));
+  const system = entries.filter(({ message }) => isSystem(message.role)).map(({ message, path }) => readContent(message, path).text.trim());
+  const at = entries.findLastIndex(({ message }) => message.role === "user" || isResult(message.role));
+  const current = entries[at];
+  if (!current) throw badRequest("Missing user message in `messages`.");
+
+  const first = isResult(current.message.role) ? entries.slice(0, at).findLastIndex(({ message }) => !isResult(message.role)) + 1 : at;
+  const calls = new Calls();
+  const history = entries.slice(0, first).flatMap(({ message, path }) => toHistory(message, path, calls));
+  const base = { system: system.filter((text) => text !== "").join("\n\n"), history };
+  if (!isResult(current.message.role)) return { ...base, ...toUserTurn(current.message, current.path), toolResults: [], orphan: undefined };
+  const results = entries.slice(first, at + 1).map(({ message, path }) => ({ path, ...readResult(message, path, calls) }));
+  return {
+    ...base,
+    message: "",
+    images: [],
+    toolResults: results.map(({ toolCallId, text }) => ({ toolCallId, text })),
+    orphan: results.find(({ toolName }) => toolName === undefined)?.path,
+  };
+}
+
+function toUserTurn(message: WireMessage, path: string): Pick<Turn, "message" | "images"> {
+  const { text, images } = readContent(message, path);
+  if (text.trim() === "" && images.length === 0) throw badRequest("Missing user message in `messages`.");
+  return { message: text.trim() === "" ? onlyImages : text, images };
+}
+
+function toHistory(message: WireMessage, path: string, calls: Calls): GivenTurn[] {
+  if (message.role === "user") {
+    const { text, images } = readContent(message, path);
+    const shown = text === "" && images.length > 0 ? onlyImages : text;
+    return shown === "" ? [] : [{ role: "user", content: [{ type: "text", text: shown }] }];
+  }
+  if (message.role === "assistant") {
+    const { text } = readContent(message, path);
+    const content: MessageBlock[] = [...(text === "" ? [] : [{ type: "text" as const, text }]), ...calls.read(message, path)];
+    return content.length === 0 ? [] : [{ role: "assistant", content }];
+  }
+  if (!isResult(message.role)) return [];
+  const { toolCallId, toolName, text } = readResult(message, path, calls);
+  return [{ role: "toolResult", content: [{ type: "text", text }], toolCallId, ...(toolName === undefined ? {} : { toolName }) }];
+}
+
+/** An empty result is a result. The legacy role `function` names the tool instead of the call. */
+function readResult(message: WireMessage, path: string, calls: Calls): { toolCallId: string; toolName: string | undefined; text: string } {
+  const { text } = readContent(message, path);
+  if (message.role === "function") {
+    const name = requireString(message.name, `${path}.name`);
+    return { toolCallId: calls.idOf(name) ?? `function_${name}`, toolName: calls.idOf(name) === undefined ? undefined : name, text };
+  }
+  const toolCallId = requireString(message.tool_call_id, `${path}.tool_call_id`);
+  return { toolCallId, toolName: calls.nameOf(toolCallId), text };
+}
+
+/** The tool calls met so far, by id. */
+class Calls {
+  readonly #names = new Map<string, string>();
+
+  nameOf(id: string): string | undefined {
+    return this.#names.get(id);
+  }
+
+  /** The latest call of a tool. */
+  idOf(name: string): string | undefined {
+    return [...this.#names].findLast(([, called]) => called === name)?.[0];
+  }
+
+  read(message: WireMessage, path: string): MessageBlock[] {
+    const list = message.tool_calls ?? [];
+    if (!Array.isArray(list)) throw badRequest(`${path}.tool_calls: expected array, received ${typeof list}`);
+    const calls = (list as unknown[]).map((call, i) => {
+      const { id, function: fn } = asObject(call);
+      return this.#add(requireString(id, `${path}.tool_calls.${i}.id`), fn, `${path}.tool_calls.${i}.function`);
+    });
+    if (message.function_call == null) return calls;
+    return [...calls, this.#add(`function_${this.#names.size}`, message.function_call, `${path}.function_call`)];
+  }
+
+  #add(id: string, fn: unknown, path: string): MessageBlock {
+    const name = requireString(asObject(fn).name, `${path}.name`);
+    this.#names.set(id, name);
+    return { type: "toolCall", id, name, arguments: parseArguments(asObject(fn).arguments) };
+  }
+}
+
+/** Models write arguments as JSON text, not always well. */
+function parseArguments(text: unknown): unknown {
+  if (typeof text !== "string") return text ?? {};
+  if (text.trim() === "") return {};
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function isSystem(role: string): boolean {
+  return role === "system" || role === "developer";
+}
+
+function isResult(role: string): boolean {
+  return role === "tool" || role === "function";
+}
+
+function requireString(value: unknown, path: string): string {
+  if (typeof value !== "string" || value === "")
+    throw badRequest(`${path}: expected string, received ${value === "" ? "an empty one" : typeof value}`);
+  return value;
+}
+
+function asObject(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}

@@ -1,0 +1,63 @@
+import { randomUUID } from "node:crypto";
+import { type Agents, agentIdPattern, isSvcError, normalizedSessionKey } from "svc/sdk";
+import { badRequest } from "./errors.ts";
+
+const invalidModel = "Invalid `model`. Use `svc` or `svc/<agentId>`.";
+const reservedNamespaces = ["subagent:", "cron:", "acp:"];
+
+export interface Target {
+  agentId: string;
+  sessionKey: string;
+  /** True when nobody can continue this session. */
+  isFresh: boolean;
+}
+
+/**
+ * The agent named by `model`; undefined = the default agent. Pure.
+ * @throws {SvcError} `v1-bad-request`
+ */
+export function parseModel(model: string | undefined): string | undefined {
+  if (model === undefined) return undefined;
+  const name = model.trim().toLowerCase();
+  if (name === "svc" || name === "svc/default") return undefined;
+  const agentId = /^(?:svc\/|svc:|agent:)(.*)$/s.exec(name)?.[1];
+  if (agentId === undefined || !agentIdPattern.test(agentId)) throw badRequest(invalidModel);
+  return agentId;
+}
+
+/**
+ * Agent and session of a request. The header `x-svc-agent-id` wins over `model`, `x-svc-session-key` over `user`.
+ * @throws {SvcError} `v1-bad-request`, `invalid-session-key`
+ */
+export function resolveTarget(agents: Agents, request: { model: string | undefined; user: string | undefined; headers: Headers }): Target {
+  const named = parseModel(request.model);
+  const agentId = request.headers.get("x-svc-agent-id")?.trim().toLowerCase() ?? named;
+  const given = request.headers.get("x-svc-session-key");
+  const sessionKey = given ?? (request.user === undefined ? `openai:${randomUUID()}` : `openai-user:${request.user}`);
+  const target = resolve(agents, { ...(agentId === undefined ? {} : { agentId }), sessionKey });
+  if (given !== null && reservedNamespaces.some((name) => normalizedSessionKey(target.sessionKey).trimStart().startsWith(name))) {
+    throw badRequest("`x-svc-session-key` cannot use reserved internal session namespaces.");
+  }
+  return { ...target, isFresh: given === null && request.user === undefined };
+}
+
+function resolve(agents: Agents, target: { agentId?: string; sessionKey: string }): { agentId: string; sessionKey: string } {
+  try {
+    return agents.resolve(target);
+  } catch (error) {
+    if (isSvcError(error, "unknown-agent")) throw badRequest(`Unknown agent '${String(error.fields.agentId)}'.`);
+    throw error;
+  }
+}
+
+/**
+ * The backend model of the header `x-svc-model`: `provider/model`, a bare id or an alias.
+ * @throws {SvcError} `v1-bad-request`
+ */
+export function parseBackendModel(header: string | null): string | undefined {
+  if (header === null) return undefined;
+  const model = header.trim();
+  const isParsable = model.length <= 256 && /^[^\s/]+(\/[^\s/]+)*$/.test(model);
+  if (!isParsable) throw badRequest("Invalid `x-svc-model`.");
+  return model;
+}

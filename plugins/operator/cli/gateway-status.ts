@@ -1,0 +1,155 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type CliContext, type CliTarget, type CliValues, defineCommand, type JsonObject, SvcError } from "svc/sdk";
+import { pageUrl } from "./page-url.ts";
+import { type ProbeResult, probe } from "./probe.ts";
+import { formatDuration, formatTime } from "./text.ts";
+
+/** Everything the report is made of; nothing in it was written anywhere. */
+interface Findings {
+  target: CliTarget;
+  config: Awaited<ReturnType<CliContext["config"]>>;
+  owner: { pid: number; port?: number } | undefined;
+  startedAt: number | undefined;
+  lastRefusal: { ts: number; code: string; message: string } | null;
+  /** Undefined with `--no-probe`. */
+  probe: ProbeResult | undefined;
+}
+
+/** `svc gateway status`: works with a dead gateway and with an invalid config. */
+export default defineCommand({
+  path: ["gateway", "status"],
+  summary: "Is the gateway running, reachable and whole?",
+  details: "Exits with 1 when the probe fails.",
+  examples: [["Prove that a read-scope call works", "svc gateway status --require-rpc"]],
+  options: {
+    "require-rpc": { kind: "flag", description: "Also call health, and fail when that fails" },
+    "no-probe": { kind: "flag", description: "Do not connect" },
+    deep: { kind: "flag", description: "Scan the system for gateway services", hidden: true },
+    json: { kind: "flag", description: "One JSON document on stdout" },
+  },
+  rpc: true,
+  run: async (cli, values) => {
+    if (values.deep === true) throw new SvcError("usage", { message: "gateway status: --deep is not part of this release; leave it out" });
+    if (values["no-probe"] === true && values["require-rpc"] === true) {
+      throw new SvcError("usage", { message: "gateway status: --no-probe and --require-rpc exclude each other" });
+    }
+    const findings = await find(cli, values);
+    if (cli.json) cli.stdout.json(toJson(cli, findings));
+    else print(cli, findings);
+    return isWell(findings) ? 0 : 1;
+  },
+});
+
+async function find(cli: CliContext, values: CliValues): Promise<Findings> {
+  const [target, config, owner, refusal, runtime] = await Promise.all([
+    cli.target(),
+    cli.config(),
+    cli.lockOwner(),
+    readJson<{ ts: number; code: string; message: string }>(join(cli.paths.stateDir, "gateway", "last-refusal.json")),
+    readJson<{ pid: number; startedAt: number }>(join(cli.paths.stateDir, "gateway", "runtime.json")),
+  ]);
+  const startedAt = owner && runtime?.pid === owner.pid ? runtime.startedAt : undefined;
+  // A refusal from before the present gateway's start was overcome.
+  const lastRefusal = refusal && (startedAt === undefined || refusal.ts > startedAt) ? refusal : null;
+  const result = values["no-probe"] === true ? undefined : await probe(cli, { requireRpc: values["require-rpc"] === true });
+  return { target, config, owner, startedAt, lastRefusal, probe: result };
+}
+
+function isWell({ probe: p }: Findings): boolean {
+  return p === undefined || (p.ok && p.rpc?.ok !== false);
+}
+
+/** Without a supervisor the lock decides; a gateway of another state directory is not ours to judge. */
+function runtimeOf({ owner, probe: p }: Findings): "running" | "stopped" | "unknown" {
+  if (owner) return "running";
+  return p?.portBusy ? "unknown" : "stopped";
+}
+
+function print(cli: CliContext, f: Findings): void {
+  const { color, paths, stdout } = cli;
+  const tint = (ok: boolean, text: string) => (ok ? color.green(text) : color.red(text));
+  const page = pageUrl(f.target.url, f.config.config);
+  const state = !f.config.exists ? "missing" : f.config.valid ? "valid" : "invalid";
+  stdout.line("Service: not installed");
+  stdout.line(`State: ${paths.stateDir} (source: ${paths.stateDirSource})`);
+  stdout.line(`Config: ${paths.configPath} (${state}; source: ${paths.configPathSource})`);
+  for (const issue of f.config.issues) stdout.line(color.yellow(`  ${issue.text.replaceAll("\n", "\n  ")}`));
+  stdout.line(`Gateway: bind=${bindOf(f)} (${f.target.host}), port=${f.target.port} (source: ${f.target.portSource})`);
+  stdout.line(`Probe target: ${f.target.url}   Dashboard: ${page ?? "off"}`);
+  stdout.line(`Log file: ${logFile(cli)}`);
+  stdout.line(`Runtime: ${tint(f.owner !== undefined, runtimeOf(f))}${runtimeDetail(f)}`);
+  stdout.line(`Connectivity probe: ${f.probe ? tint(f.probe.ok, probeText(f.probe)) : "skipped"}`);
+  stdout.line(`Capability: ${(f.probe?.capability ?? "unknown").replaceAll("_", "-")}`);
+  if (f.probe?.rpc)
+    stdout.line(`Read probe: ${tint(f.probe.rpc.ok, f.probe.rpc.result)}${f.probe.rpc.error ? ` (${f.probe.rpc.error})` : ""}`);
+  if (f.lastRefusal) stdout.line(color.yellow(`Last refusal: ${formatTime(f.lastRefusal.ts)} ${f.lastRefusal.message}`));
+  if (runtimeOf(f) === "stopped") stdout.line(color.dim("Start it with: svc gateway"));
+}
+
+function probeText(result: ProbeResult): string {
+  return result.ok ? `ok (${result.latencyMs}ms)` : `failed (${result.reason})`;
+}
+
+function runtimeDetail({ owner, startedAt }: Findings): string {
+  if (!owner) return "";
+  return ` (pid ${owner.pid}${startedAt === undefined ? "" : `, up ${formatDuration(Date.now() - startedAt)}`})`;
+}
+
+function toJson(cli: CliContext, f: Findings): JsonObject {
+  const { paths } = cli;
+  const gateway = (f.config.config?.gateway ?? {}) as { mode?: string };
+  const runtime = { status: runtimeOf(f), ...(f.owner ? { pid: f.owner.pid } : {}), ...(f.startedAt ? { startedAt: f.startedAt } : {}) };
+  const { rpc, portBusy, ...connection } = f.probe ?? {
+    ok: null,
+    capability: "unknown",
+    reason: "skipped",
+    portBusy: f.owner !== undefined,
+  };
+  const busy = portBusy || f.owner?.port === f.target.port;
+  return {
+    ok: isWell(f),
+    cli: { version: cli.version, entry: process.argv[1] ?? "" },
+    service: { manager: "none", installed: false, enabled: false, runtime },
+    state: { path: paths.stateDir, source: paths.stateDirSource, profile: paths.profile },
+    config: {
+      path: paths.configPath,
+      source: paths.configPathSource,
+      exists: f.config.exists,
+      valid: f.config.valid,
+      issues: f.config.issues.map(({ path, message }) => ({ path, message })),
+    },
+    gateway: {
+      mode: gateway.mode ?? null,
+      bind: bindOf(f),
+      host: f.target.host,
+      port: f.target.port,
+      portSource: f.target.portSource,
+      url: f.target.url,
+      secretSource: f.target.secretSource,
+    },
+    port: { status: busy ? "busy" : "free", listeners: f.owner && busy ? [{ pid: f.owner.pid, isGateway: true }] : [] },
+    probe: connection,
+    rpc: rpc ?? null,
+    otherServices: [],
+    lastRefusal: f.lastRefusal,
+    logFile: logFile(cli),
+  };
+}
+
+function bindOf({ config }: Findings): string {
+  if (!config.valid) return "unknown";
+  return (config.config?.gateway as { bind?: string } | undefined)?.bind ?? "loopback";
+}
+
+function logFile(cli: CliContext): string {
+  return join(cli.paths.stateDir, "logs", `gateway-${new Date().toISOString().slice(0, 10)}.jsonl`);
+}
+
+async function readJson<T>(path: string): Promise<T | null> {
+  try {
+    return JSON.parse(await readFile(path, "utf8")) as T;
+  } catch {
+    return null; // never started, or never refused
+  }
+}

@@ -1,0 +1,80 @@
+import { release } from "node:os";
+import { type CliContext, type CliTarget, defineCommand, type JsonObject } from "svc/sdk";
+import { pageUrl } from "./page-url.ts";
+import { formatDuration, formatTime, printTable } from "./text.ts";
+import { withClient } from "./with-client.ts";
+
+interface StatusPayload extends JsonObject {
+  runtimeVersion: string;
+  ok: boolean;
+  phase: string;
+  uptimeMs: number;
+  pid?: number;
+  agents?: Array<{ agentId: string; isDefault?: boolean }>;
+  sessions?: { count: number; recent?: Array<{ key: string; updatedAt: number }> };
+  plugins?: { loaded: string[]; errors: Array<{ id: string; error: string }> };
+  memorySearch?: JsonObject;
+  problems?: Record<string, string>;
+}
+
+/** `svc status`: what runs, in one table. */
+export default defineCommand({
+  path: ["status"],
+  summary: "Overview of the running gateway",
+  options: { json: { kind: "flag", description: "One JSON document on stdout" } },
+  rpc: true,
+  run: async (cli) => {
+    const status = await withClient(cli, (client) => client.request<StatusPayload>("status", {}));
+    if (cli.json) cli.stdout.json(status);
+    else await printStatus(cli, status);
+    return 0;
+  },
+});
+
+async function printStatus(cli: CliContext, status: StatusPayload): Promise<void> {
+  const target = await cli.target();
+  const { config } = await cli.config();
+  printTable(cli, ["Item", "Value"], items(status, target, pageUrl(target.url, config)));
+  printRecent(cli, status);
+  const issues = issuesOf(status);
+  if (issues.length > 0) cli.stdout.line(`\n${cli.color.bold("Issues")}`);
+  for (const issue of issues) cli.stdout.line(cli.color.yellow(`  ${issue}`));
+  cli.stdout.line();
+  const next = issues.length > 0 ? "svc plugins list shows each plugin with its reason." : 'Ask something: svc agent --message "…"';
+  cli.stdout.line(cli.color.dim(next));
+}
+
+function items(status: StatusPayload, target: CliTarget, page: string | undefined): Array<[string, string]> {
+  const agents = (status.agents ?? []).map((a) => `${a.agentId}${a.isDefault ? " (default)" : ""}`);
+  const pid = status.pid === undefined ? "" : `pid ${status.pid}, `;
+  const failed = status.plugins?.errors.length ?? 0;
+  return [
+    ["System", `${process.platform} ${release()}, node ${process.versions.node}`],
+    ["Gateway", `${target.url}, ${status.runtimeVersion}, ${status.phase}, ${pid}up ${formatDuration(status.uptimeMs)}`],
+    ["Dashboard", page ?? "off (gateway.controlUi.enabled)"],
+    ["Service", "not installed"],
+    ["Agents", agents.join(", ") || "none"],
+    ["Memory", memoryLine(status.memorySearch)],
+    ["Sessions", String(status.sessions?.count ?? 0)],
+    ["Plugins", `${status.plugins?.loaded.length ?? 0} active${failed > 0 ? `, ${failed} with errors` : ""}`],
+  ];
+}
+
+/** The figures of the memory part, whichever it reports. */
+function memoryLine(memory: JsonObject | undefined): string {
+  if (!memory) return "no figures";
+  const shown = ["provider", "mode", "files", "chunks", "dirty"].filter((key) => memory[key] !== undefined);
+  return shown.length > 0 ? shown.map((key) => `${key} ${String(memory[key])}`).join(", ") : "on";
+}
+
+function printRecent(cli: CliContext, status: StatusPayload): void {
+  const recent = status.sessions?.recent ?? [];
+  if (recent.length === 0) return;
+  cli.stdout.line(`\n${cli.color.bold("Recent sessions")}`);
+  for (const session of recent.slice(0, 5)) cli.stdout.line(`  ${formatTime(session.updatedAt)}  ${session.key}`);
+}
+
+function issuesOf(status: StatusPayload): string[] {
+  const plugins = (status.plugins?.errors ?? []).map(({ id, error }) => `plugin ${id}: ${error}`);
+  return [...plugins, ...Object.entries(status.problems ?? {}).map(([part, message]) => `${part}: ${message}`)];
+}

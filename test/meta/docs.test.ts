@@ -1,0 +1,173 @@
+import { describe, expect, test } from "vitest";
+import { collectReference, errorTables, readManifests } from "../tools/docs/collect.ts";
+import { referencePages } from "../tools/docs/pages.ts";
+import { type SchemaNode, schemaRows, typeOf } from "../tools/docs/schema-rows.ts";
+import { table } from "../tools/docs/table.ts";
+import { callsWith, mentions } from "../tools/source/mentions.ts";
+import { isProductCode, isTest, readRepositoryFile, readRepositoryFiles } from "../tools/source/tree.ts";
+
+const product = [...readRepositoryFiles((path) => isProductCode(path) && path.endsWith(".ts"))];
+const tests = [...readRepositoryFiles((path) => isTest(path) && !path.startsWith("test/meta/"))];
+const input = await collectReference((path) => import(path));
+const pages = referencePages(input);
+const pageText = (name: string) => pages.get(name) as string;
+
+const without = (names: readonly string[], has: (name: string) => boolean) => names.filter((name) => !has(name));
+const inProduct = (check: (source: string) => boolean, under = "") => product.some(([path, source]) => path.startsWith(under) && check(source));
+const inTests = (name: string) => tests.some(([, source]) => mentions(source, name));
+
+describe("the reference", () => {
+  test.each([...pages.keys()])("page %s is what the code says", (name) => {
+    expect(readRepositoryFile(`sdk/docs/reference/${name}`)).toBe(pages.get(name));
+  });
+
+  test("has a row for every config key", () => {
+    const paths = schemaRows(input.config).map((row) => row.path);
+    expect(paths.length).toBeGreaterThan(50);
+    expect(without(paths, (path) => pageText("config.md").includes(`| \`${path}\` |`))).toEqual([]);
+  });
+});
+
+describe("every hook", () => {
+  const names = Object.keys(input.hooks);
+
+  test("is emitted by somebody", () => {
+    const emitters = ["runHook", "hooks\\.run", "bus\\.run"];
+    expect(without(names, (name) => inProduct((source) => callsWith(source, emitters, name)))).toEqual([]);
+  });
+
+  test("is named by a test", () => {
+    expect(without(names, inTests)).toEqual([]);
+  });
+
+  test("has a row", () => {
+    expect(without(names, (name) => pageText("hooks.md").includes(`| \`${name}\` |`))).toEqual([]);
+  });
+});
+
+describe("every error code", () => {
+  const codes = input.errors.map((e) => e.code);
+
+  test("is defined in a file called errors.ts", () => {
+    expect(errorTables().filter((path) => !path.endsWith("/errors.ts"))).toEqual([]);
+  });
+
+  test("has a row", () => {
+    expect(without(codes, (code) => pageText("errors.md").includes(`| \`${code}\` |`))).toEqual([]);
+  });
+
+  test("is used outside its table", () => {
+    const tables = new Set(errorTables());
+    const users = product.filter(([path]) => !tables.has(path));
+    expect(without(codes, (code) => users.some(([, source]) => mentions(source, code)))).toEqual([]);
+  });
+});
+
+describe("every protocol method", () => {
+  const names = Object.keys(input.methods);
+
+  test("is answered by the one that the page names", () => {
+    const unanswered = without(names, (name) => {
+      const owner = input.methodOwners[name];
+      return inProduct((source) => callsWith(source, ["protocolMethod"], name), owner ? `plugins/${owner}/` : "kernel/");
+    });
+    expect(unanswered).toEqual([]);
+  });
+
+  test("is named by a test", () => {
+    expect(without(names, inTests)).toEqual([]);
+  });
+
+  test("has a row", () => {
+    expect(without(names, (name) => pageText("methods.md").includes(`| \`${name}\` |`))).toEqual([]);
+  });
+});
+
+describe("every protocol event", () => {
+  const names = Object.keys(input.events);
+
+  test("is sent by somebody", () => {
+    const senders = product.filter(([path]) => path !== "sdk/protocol/events.ts" && !path.startsWith("sdk/client/"));
+    expect(without(names, (name) => senders.some(([, source]) => mentions(source, name)))).toEqual([]);
+  });
+
+  test("is declared by the plugin that sends it, if a plugin does", () => {
+    const declared = new Set(readManifests().flatMap((m) => m.contributes?.events ?? []));
+    const undeclared = product
+      .filter(([path]) => path.startsWith("plugins/"))
+      .flatMap(([path, source]) => names.filter((name) => callsWith(source, ["ctx\\.emit"], name) && !declared.has(name)).map((name) => `${path}: ${name}`));
+    expect(undeclared).toEqual([]);
+  });
+
+  test("is named by a test", () => {
+    expect(without(names, inTests)).toEqual([]);
+  });
+});
+
+describe("a mention counts", () => {
+  test.each([
+    ["a call", `await ctx.runHook("memory.query", {});`, true],
+    ["a call over lines", `await ctx.runHook(\n  "memory.query",\n  {});`, true],
+    ["a call with a type", `ctx.runHook<"x">("memory.query", {});`, true],
+    ["a comment", `// runHook("memory.query")`, false],
+    ["another name that only begins so", `ctx.runHook("memory.query.more", {});`, false],
+    ["the name without the call", `const a = "memory.query";`, false],
+  ])("of %s", (_name, source, counts) => {
+    expect(callsWith(source, ["runHook"], "memory.query")).toBe(counts);
+  });
+
+  test.each([
+    ["as a string", `throw new SvcError("no-disk");`, true],
+    ["in a comment", `// "no-disk"`, false],
+    ["as a part of a longer one", `throw new SvcError("no-disk-left");`, false],
+  ])("of a code %s", (_name, source, counts) => {
+    expect(mentions(source, "no-disk")).toBe(counts);
+  });
+});
+
+describe("a schema becomes rows", () => {
+  const rows = (schema: SchemaNode) => schemaRows(schema).map((row) => `${row.path}: ${row.type}`);
+
+  test("by the path of each value", () => {
+    const schema: SchemaNode = {
+      type: "object",
+      properties: {
+        a: { type: "object", properties: { b: { type: "integer" }, c: { type: "string" } } },
+        list: { type: "array", items: { type: "object", properties: { id: { type: "string" } } } },
+        map: { type: "object", additionalProperties: { type: "object", properties: { on: { type: "boolean" } } } },
+        open: { type: "object", additionalProperties: true },
+        empty: { type: "object", additionalProperties: {} },
+      },
+    };
+    expect(rows(schema)).toEqual([
+      "a.b: integer",
+      "a.c: string",
+      "list: list of object",
+      "list[].id: string",
+      "map.<name>.on: boolean",
+      "open: object",
+      "empty: object",
+    ]);
+  });
+
+  test("with both forms of a choice", () => {
+    const model: SchemaNode = { anyOf: [{ type: "string" }, { type: "object", properties: { primary: { type: "string" } } }] };
+    expect(rows({ properties: { model } })).toEqual(["model: string or object", "model.primary: string"]);
+    expect(typeOf({ enum: ["a", "b"] })).toBe('"a" or "b"');
+  });
+
+  test("with ranges, secrets and needs", () => {
+    const schema: SchemaNode = {
+      required: ["port"],
+      properties: { port: { type: "integer", minimum: 1, maximum: 65535 }, token: { type: "string", minLength: 1, sensitive: true } },
+    };
+    expect(schemaRows(schema)).toMatchObject([
+      { path: "port", required: true, note: "1 to 65535" },
+      { path: "token", required: false, note: "secret; at least 1 character" },
+    ]);
+  });
+
+  test("and a cell never breaks its table", () => {
+    expect(table(["a"], [["x | y\nz"]])).toBe("| a |\n|---|\n| x \\| y z |");
+  });
+});

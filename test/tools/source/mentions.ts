@@ -1,0 +1,15 @@
+import { blank } from "./blank.ts";
+
+/** True when code (not a comment) calls one of these functions with this name as its first argument. */
+export function callsWith(source: string, functions: readonly string[], name: string): boolean {
+  if (!source.includes(name)) return false;
+  const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return new RegExp(`\\b(?:${functions.join("|")})(?:<[^>()]*>)?\\(\\s*["']${escaped}["']`).test(blank(source));
+}
+
+/** True when code holds this name as a literal. */
+export function mentions(source: string, name: string): boolean {
+  if (!source.includes(name)) return false;
+  const code = blank(source);
+  return ['"', "'", "`"].some((quote) => code.includes(`${quote}${name}${quote}`)) || new RegExp(`\\b${name.replaceAll(".", "\\.")}:`).test(code);
+}
