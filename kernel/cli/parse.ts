@@ -1,6 +1,7 @@
 import { Cli, Command, Option } from "clipanion";
 import { SvcError } from "../../sdk/errors.ts";
 import type { CliCommand, CliOption, CliValues } from "../../sdk/types/cli.ts";
+import { distance } from "./commands.ts";
 
 /** Options that commands with `rpc: true` have besides their own; an own option of the same name wins. */
 export const rpcOptions: Record<string, CliOption> = {
@@ -60,17 +61,22 @@ function process(definition: new () => Command, args: readonly string[], command
   try {
     return cli.process([...args]);
   } catch (error) {
-    throw new SvcError("usage", { message: `${command.path.join(" ")}: ${reason(error)}` });
+    throw new SvcError("usage", { message: `${command.path.join(" ")}: ${reason(error, Object.keys(optionsOf(command)))}` });
   }
 }
 
 /** clipanion's words without its usage lines, which would name no command here. */
-function reason(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return (text.split("\n\n")[0] ?? text)
+function reason(error: unknown, names: readonly string[]): string {
+  const text = (error instanceof Error ? error.message : String(error)).split("\n\n")[0] ?? "";
+  const flag = /[Uu]nsupported option name \("(-[^"]*)"\)/.exec(text)?.[1];
+  if (flag !== undefined) {
+    const near = names.map((n) => `--${n}`).find((n) => distance(flag.replace(/=.*/s, ""), n) <= 2);
+    return `unknown flag ${flag}${near ? `; did you mean ${near}?` : ""}`;
+  }
+  return text
     .replace(/\.$/, "")
-    .replace(/^Unknown Syntax Error: /, "")
-    .replace(/^(\w)/, (c) => c.toLowerCase());
+    .replace(/^(Unknown|Unsupported) Syntax Error: /, "")
+    .replace(/^\w/, (c) => c.toLowerCase());
 }
 
 function toOption(name: string, option: CliOption): unknown {

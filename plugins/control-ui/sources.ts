@@ -21,8 +21,8 @@ export const importNames: Readonly<Record<string, string>> = {
 export function uiSources(pluginRoot: string): AssetSource[] {
   return [
     { kind: "folder", path: "", folder: join(pluginRoot, "public"), skip: ["index.html"] },
-    // Emitted by the build; index.js is the entry for Node and imports ws.
-    { kind: "folder", path: "sdk/client", folder: join(pluginRoot, "../../dist/sdk/client"), skip: ["index.js"] },
+    // Emitted by the build; two of them are the half for Node and import ws.
+    { kind: "folder", path: "sdk/client", folder: join(pluginRoot, "../../dist/sdk/client"), skip: ["index.js", "node-socket.js"] },
     ...libraries.map(
       (l): AssetSource => ({
         kind: "file",

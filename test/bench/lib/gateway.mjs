@@ -1,0 +1,75 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { get } from "./http.mjs";
+import { freePort, startProcess } from "./process.mjs";
+import { connect } from "./ws.mjs";
+
+export const root = join(dirname(fileURLToPath(import.meta.url)), "../../..");
+export const svc = join(root, "bin/svc.mjs");
+const token = "bench-only-0000";
+
+/** A home folder of its own: state, config, workspace. The caller removes it. */
+export function makeHome(config = {}) {
+  const home = mkdtempSync(join(tmpdir(), "svc-bench-"));
+  const state = join(home, "state");
+  mkdirSync(join(state, "workspace"), { recursive: true });
+  const file = { gateway: { mode: "local", auth: { token } }, ...config };
+  writeFileSync(join(state, "svc.json"), JSON.stringify(file));
+  return {
+    path: home,
+    state,
+    workspace: join(state, "workspace"),
+    env: { HOME: home, SVC_STATE_DIR: state, NO_COLOR: "1" },
+    remove: () => rmSync(home, { recursive: true, force: true }),
+  };
+}
+
+/** Spawns the product as its user would; returns at once. */
+export async function spawnGateway(home, env = {}) {
+  const port = await freePort();
+  const child = startProcess([svc, "gateway", "--port", String(port)], { env: { ...home.env, ...env } });
+  return handle(child, port);
+}
+
+/** The bare server of `baselines/server.mjs`, in the same shape. */
+export async function spawnBaselineServer() {
+  const port = await freePort();
+  return handle(startProcess([join(root, "test/bench/baselines/server.mjs"), String(port)]), port);
+}
+
+function handle(child, port) {
+  const url = `http://127.0.0.1:${port}`;
+  const retry = async (what, attempt) => {
+    const deadline = performance.now() + 30_000;
+    for (;;) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!child.isRunning()) throw new Error(`the process ended before ${what}:\n${child.output()}`);
+        if (performance.now() > deadline) throw new Error(`no ${what} within 30 s: ${error.message}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+  };
+  const expect200 = async (path) => {
+    if ((await get(url + path)).status !== 200) throw new Error(`${path} is not 200`);
+  };
+  return {
+    ...child,
+    port,
+    url,
+    wsUrl: `ws://127.0.0.1:${port}`,
+    headers: { authorization: `Bearer ${token}` },
+    msToHealthz: () => retry("/healthz", () => expect200("/healthz")).then(() => performance.now() - child.spawnedAt),
+    ready: () => retry("/readyz", () => expect200("/readyz")),
+    connect: (options = {}) => connect(`ws://127.0.0.1:${port}`, { token, ...options }),
+    async msToHello() {
+      const connection = await retry("hello-ok", () => connect(`ws://127.0.0.1:${port}`, { token }));
+      const ms = performance.now() - child.spawnedAt;
+      await connection.close();
+      return ms;
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import { Agent, request } from "node:http";
+
+/** One GET over a keep-alive agent; resolves with status and body. */
+export function get(url, { agent, headers = {} } = {}) {
+  return new Promise((resolve, reject) => {
+    const req = request(url, { agent, headers, method: "GET" }, (res) => {
+      const parts = [];
+      res.on("data", (part) => parts.push(part));
+      res.on("end", () => resolve({ status: res.statusCode, body: Buffer.concat(parts).toString() }));
+      res.on("error", reject);
+    });
+    req.on("error", reject);
+    req.end();
+  });
+}
+
+/** Keeps `inFlight` requests open until `total` were answered with `expected`. */
+export async function loadHttp(url, { total, inFlight, headers, expected }) {
+  const agent = new Agent({ keepAlive: true, maxSockets: inFlight });
+  let started = 0;
+  const lane = async () => {
+    while (started < total) {
+      started += 1;
+      const { status, body } = await get(url, { agent, headers });
+      if (status !== 200 || (expected !== undefined && body !== expected)) throw new Error(`${url}: ${status} ${body.slice(0, 200)}`);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: inFlight }, lane));
+  } finally {
+    agent.destroy();
+  }
+}
