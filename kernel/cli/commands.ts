@@ -1,9 +1,10 @@
 import { readdir, readFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { messageOf, SvcError } from "../../sdk/errors.ts";
 import type { CliCommand } from "../../sdk/types/cli.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
-import { packageRoot } from "../config/paths.ts";
+import { packageRoot, runsFromDist } from "../config/paths.ts";
 
 /** One command as the manifests tell of it; its code is not loaded yet. */
 export interface CommandEntry {
@@ -74,6 +75,7 @@ function nearestName(typed: readonly string[], names: readonly string[]): string
       const length = name.split(" ").length;
       return { name, length, edits: distance(typed.slice(0, length).join(" "), name) };
     })
+    .filter(({ edits }) => edits > 0) // a name that stands there as it is did not help
     .sort((a, b) => a.edits - b.edits || b.length - a.length);
   const best = ranked[0];
   return best && best.edits <= Math.max(1, Math.floor(best.name.length / 4)) ? best.name : undefined;
@@ -102,20 +104,27 @@ function startsWith(words: readonly string[], beginning: readonly string[]): boo
 }
 
 /**
- * Imports a command's module and picks the command out of it.
+ * Imports a command's module and picks the command out of it. Bundled code needs no loader: it resolves `svc/sdk` like the program itself.
  * @throws {SvcError} `failed` when the module does not deliver what its manifest says
  */
-export async function loadCommand(entry: CommandEntry, importModule: (file: string) => Promise<unknown>): Promise<CliCommand> {
+export async function loadCommand(entry: CommandEntry & { module: string }): Promise<CliCommand> {
   const name = entry.words.join(" ");
   let exported: unknown;
   try {
-    exported = await importModule(entry.module as string);
+    exported = ((await import(pathToFileURL(codeFile(entry.module)).href)) as { default?: unknown }).default;
   } catch (error) {
-    throw new SvcError("failed", { message: `svc ${name}: its module could not be loaded: ${messageOf(error)}` }, { cause: error });
+    throw new SvcError("failed", { message: `${name}: its module could not be loaded: ${messageOf(error)}` }, { cause: error });
   }
   const found = ([exported].flat() as Array<Partial<CliCommand> | undefined>).find((c) => c?.path?.join(" ") === name);
   if (!found || typeof found.run !== "function") {
-    throw new SvcError("failed", { message: `svc ${name}: ${entry.module} does not export a command of this name` });
+    throw new SvcError("failed", { message: `${name}: ${entry.module} does not export a command of this name` });
   }
   return found as CliCommand;
+}
+
+/** Compiled code stands under `dist` with the same path (`codePath` of the loader would bring the config schema along). */
+function codeFile(source: string): string {
+  const root = packageRoot();
+  const inside = relative(join(root, "plugins"), source);
+  return runsFromDist() && !inside.startsWith("..") ? join(root, "dist/plugins", inside).replace(/\.ts$/, ".js") : source;
 }

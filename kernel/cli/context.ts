@@ -1,12 +1,11 @@
 import { dirname, join } from "node:path";
-import { resolveAgents } from "../../sdk/agents.ts";
-import { rootSchema } from "../../sdk/config/root.ts";
 import { writeFileAtomic } from "../../sdk/files.ts";
 import type { CliCommand, CliContext, CliLocal, CliTarget, CliValues } from "../../sdk/types/cli.ts";
 import type { JsonObject } from "../../sdk/types/common.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { type Env, type ProfilePaths, packageRoot } from "../config/paths.ts";
 import { readLockOwner } from "../lock.ts";
+import { resolveTarget } from "./target.ts";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 
@@ -29,11 +28,7 @@ export function createCliContext(options: ContextOptions): CliContext {
     loading ??= import("../config/load.ts").then(({ loadConfig }) => loadConfig(paths.configPath));
     return loading;
   };
-  const target = async (): Promise<CliTarget> => {
-    const { resolveTarget } = await import("./target.ts");
-    const { source } = await load();
-    return resolveTarget({ values: rpc, env, paths, source });
-  };
+  const target = (): Promise<CliTarget> => resolveTarget({ values: rpc, env, paths });
 
   return {
     ...options.output,
@@ -83,7 +78,11 @@ async function openLocal(options: ContextOptions, plugins: string[]): Promise<Cl
 }
 
 async function listManifests(paths: ProfilePaths, loaded: LoadedConfig): Promise<Awaited<ReturnType<CliContext["manifests"]>>> {
-  const { discoverPlugins } = await import("../loader/discovery.ts");
+  const [{ discoverPlugins }, { rootSchema }, { resolveAgents }] = await Promise.all([
+    import("../loader/discovery.ts"),
+    import("../../sdk/config/root.ts"),
+    import("../../sdk/agents.ts"),
+  ]);
   const config = loaded.config ?? rootSchema.parse({});
   const agents = resolveAgents(config, paths.stateDir);
   const workspace = agents.find((a) => a.isDefault)?.workspace ?? join(paths.stateDir, "workspace");

@@ -2,7 +2,7 @@ import { readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { resolveAgents } from "../../sdk/agents.ts";
 import { isSvcError, messageOf, SvcError } from "../../sdk/errors.ts";
-import type { CliCommand, CliContext, CliValues } from "../../sdk/types/cli.ts";
+import type { CliContext, CliValues } from "../../sdk/types/cli.ts";
 import { envValue } from "../config/paths.ts";
 import { createGateway, type Gateway } from "../gateway.ts";
 import { consoleSink, createLogger, fileSink, type LogLevel, logLevels } from "../logger.ts";
@@ -12,40 +12,14 @@ import { freePort } from "./force.ts";
 import { findPortHolders } from "./port-holders.ts";
 import { programName, startBlock } from "./start-block.ts";
 
-const options: NonNullable<CliCommand["options"]> = {
-  port: { kind: "integer", description: "Port to listen on", min: 1, max: 65_535, placeholder: "n" },
-  bind: { kind: "string", description: "Where to listen", choices: ["loopback", "lan", "tailnet", "auto", "custom"] },
-  auth: { kind: "string", description: "How callers prove themselves", choices: ["token", "password", "none"] },
-  token: { kind: "string", description: "Gateway token", placeholder: "token" },
-  password: {
-    kind: "string",
-    description: "Gateway password; others on this machine can see it, better --password-file",
-    placeholder: "password",
-  },
-  "password-file": { kind: "string", description: "File that holds the gateway password", placeholder: "path" },
-  verbose: { kind: "flag", description: "Mirror debug and trace lines to this terminal" },
-  force: { kind: "flag", description: "End whoever listens on the port, then start" },
-  "allow-unconfigured": { kind: "flag", description: "Start without a config file or gateway.mode" },
-  "ws-log": { kind: "string", description: "WebSocket lines in the log", choices: ["auto", "compact", "full"] },
-  reset: { kind: "flag", description: "Begin with an empty state directory; profile dev only" },
-};
-
-/** `svc gateway`: the gateway in the foreground, until a signal. */
-export function gatewayCommand(own: { path: readonly string[]; logLevel: LogLevel | undefined }): CliCommand {
-  return {
-    path: own.path,
-    summary: "Run the gateway in the foreground",
-    details: "Ends gracefully on Ctrl-C or SIGTERM. Exit codes: 0 stopped, 1 failed, 2 usage, 78 refused to start (do not retry).",
-    examples: [
-      ["On another port", "svc gateway --port 18790"],
-      ["A throw-away gateway beside the real one", "svc --dev gateway --allow-unconfigured"],
-    ],
-    options,
-    run: (cli, values) => runGateway(cli, values, own.logLevel),
-  };
-}
-
-async function runGateway(cli: CliContext, values: CliValues, level: LogLevel | undefined): Promise<number> {
+/**
+ * The gateway in the foreground, until a signal.
+ * @param level of `--log-level`
+ * @throws {SvcError} what `createGateway` throws, `usage`, `port-owner-*`
+ */
+export async function runGateway(cli: CliContext, values: CliValues, level: LogLevel | undefined): Promise<number> {
+  const wsLog = values["ws-log"] ?? "auto";
+  if (wsLog !== "auto") throw new SvcError("usage", { message: `gateway: --ws-log ${wsLog} is not part of this release; leave it out` });
   if (values.reset) await resetState(cli);
   const loose = await cli.config();
   const { logger, close: closeLogs } = openLogs(cli, { level: values.verbose ? "trace" : level, configured: loose.config?.logging });

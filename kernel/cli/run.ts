@@ -6,6 +6,7 @@ import { type Env, packageRoot, resolvePaths } from "../config/paths.ts";
 import { type CommandEntry, loadCommand, matchCommand, readCommands, unknown } from "./commands.ts";
 import { type ContextOptions, createCliContext } from "./context.ts";
 import { type Failure, toFailure } from "./failure.ts";
+import { gatewayCommand } from "./gateway-command.ts";
 import { commandHelp, groupHelp } from "./help.ts";
 import type { Interrupt } from "./interrupt.ts";
 import { createColor, createOutput } from "./output.ts";
@@ -48,7 +49,7 @@ async function dispatch(rest: readonly string[], flags: RootFlags, host: Host): 
     if (wantsHelp) return print(host, flags, text);
     throw new SvcError("usage", { message: `${match.words.join(" ")}: expected one of ${names(match.members)}` });
   }
-  const command = await load(match.entry, { stateDir: paths.stateDir, flags });
+  const command = await load(match.entry, flags);
   if (wantsHelp) return print(host, flags, commandHelp(command, siblings(commands, match.entry)));
   const first = match.args[0];
   if (first !== undefined && !first.startsWith("-") && !command.positionals?.length) {
@@ -79,13 +80,9 @@ async function runUninterrupted(common: Omit<ContextOptions, "signal">, position
   }
 }
 
-async function load(entry: CommandEntry, options: { stateDir: string; flags: RootFlags }): Promise<CliCommand> {
-  if (entry.module === undefined) {
-    const { gatewayCommand } = await import("./gateway-run.ts");
-    return gatewayCommand({ path: entry.words, logLevel: options.flags.logLevel });
-  }
-  const [{ codePath }, { importPluginModule }] = await Promise.all([import("../loader/discovery.ts"), import("../loader/import.ts")]);
-  return loadCommand(entry, (file) => importPluginModule(codePath(file), options));
+async function load(entry: CommandEntry, flags: RootFlags): Promise<CliCommand> {
+  const { module } = entry;
+  return module === undefined ? gatewayCommand({ path: entry.words, logLevel: flags.logLevel }) : loadCommand({ ...entry, module });
 }
 
 function outputOf(host: Host, flags: Pick<RootFlags, "json" | "color">): ContextOptions["output"] {

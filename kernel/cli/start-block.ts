@@ -13,7 +13,8 @@ export interface Started {
   workspace: string;
 }
 
-const question = "Where is the router?";
+/** Its answer stands in `examples/workspace`; no apostrophe, because of the quotes around it. */
+const question = "When does the train to the airport leave?";
 
 /** What a newcomer needs next, in one block: where to look and how to ask. */
 export function startBlock(started: Started, color: Pick<CliContext["color"], "bold" | "cyan" | "dim">): string {

@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { SvcError } from "../../sdk/errors.ts";
 import type { CliTarget, CliValues } from "../../sdk/types/cli.ts";
 import { resolveAuth } from "../auth/secrets.ts";
 import { type Env, envValue, type ProfilePaths, resolvePort } from "../config/paths.ts";
 import { readLockOwner } from "../lock.ts";
-import { runtimeTokenPath } from "../start.ts";
 
 type ResolvableConfig = NonNullable<Parameters<typeof resolveAuth>[0]["config"]>;
 
@@ -12,8 +12,6 @@ export interface TargetQuestion {
   values: CliValues;
   env: Env;
   paths: ProfilePaths;
-  /** Parsed config, or the file as written when it is not valid: a running gateway may have read a better one. */
-  source: unknown;
 }
 
 /**
@@ -32,14 +30,17 @@ export async function resolveTarget(question: TargetQuestion): Promise<CliTarget
     const secret = flags.token || flags.password ? explicitSecret(flags) : explicitSecret(fromEnv, "env");
     return { ...parseUrl("SVC_GATEWAY_URL", envUrl), portSource: "env", ...secret };
   }
-  const { port, portSource } = await localPort(question);
+  const gateway = await gatewaySection(question.paths.configPath);
+  const { port, portSource } = await localPort(question, gateway);
   const host = "127.0.0.1"; // every bind mode listens there
-  return { url: `ws://${host}:${port}`, host, port, portSource, ...(await localSecret(question, flags)) };
+  return { url: `ws://${host}:${port}`, host, port, portSource, ...(await localSecret(question, gateway, flags)) };
 }
 
 /** Flag and environment first, then where this profile's live gateway says it listens, then config and default. */
-async function localPort({ values, env, paths, source }: TargetQuestion): Promise<{ port: number; portSource: CliTarget["portSource"] }> {
-  const configured = gatewayOf(source).port;
+async function localPort(
+  { values, env, paths }: TargetQuestion,
+  { port: configured }: GatewaySection,
+): Promise<{ port: number; portSource: CliTarget["portSource"] }> {
   const flag = typeof values.port === "number" ? values.port : undefined;
   const resolved = resolvePort({ flag, env, config: typeof configured === "number" ? configured : undefined, profile: paths.profile });
   if (resolved.source === "flag" || resolved.source === "env") return { port: resolved.port, portSource: resolved.source };
@@ -50,11 +51,12 @@ async function localPort({ values, env, paths, source }: TargetQuestion): Promis
 type Secrets = { token: string | undefined; password: string | undefined };
 type Chosen = Pick<CliTarget, "token" | "password" | "secretSource">;
 
-async function localSecret(question: TargetQuestion, flags: Secrets): Promise<Chosen> {
+async function localSecret({ env, paths }: TargetQuestion, gateway: GatewaySection, flags: Secrets): Promise<Chosen> {
   if (flags.token || flags.password) return explicitSecret(flags);
-  const auth = resolveAuth({ config: { gateway: gatewayOf(question.source) } as unknown as ResolvableConfig, env: question.env });
+  const auth = resolveAuth({ config: { gateway } as unknown as ResolvableConfig, env });
   if (auth.secret) return { [auth.mode]: auth.secret, secretSource: auth.source };
-  const runtime = await readFile(runtimeTokenPath(question.paths.stateDir), "utf8").catch(() => undefined);
+  // Left there by a gateway that was started without a secret (kernel/start.ts).
+  const runtime = await readFile(join(paths.stateDir, "gateway", "runtime-token"), "utf8").catch(() => undefined);
   return runtime ? { token: runtime.trim(), secretSource: "runtime" } : { secretSource: "none" };
 }
 
@@ -63,11 +65,30 @@ function explicitSecret({ token, password }: Secrets, source: "flag" | "env" = "
   return { ...(token ? { token } : {}), ...(password ? { password } : {}), secretSource };
 }
 
-/** The `gateway` section of a config that may be anything. */
-function gatewayOf(source: unknown): { port?: unknown; auth: object } {
+interface GatewaySection {
+  port?: unknown;
+  auth: object;
+}
+
+/**
+ * The `gateway` section as written, without the schema: checking it is the gateway's business, and a file that became invalid must not
+ * cut the operator off from a gateway that runs.
+ */
+async function gatewaySection(configPath: string): Promise<GatewaySection> {
+  const source = await looseConfig(configPath).catch(() => undefined);
   const gateway = (source as { gateway?: { port?: unknown; auth?: unknown } } | null | undefined)?.gateway;
   const auth = gateway?.auth;
   return { port: gateway?.port, auth: typeof auth === "object" && auth !== null ? auth : {} };
+}
+
+async function looseConfig(path: string): Promise<unknown> {
+  const text = (await readFile(path, "utf8")).replace(/^\uFEFF/, "");
+  try {
+    return JSON.parse(text);
+  } catch {
+    const { default: JSON5 } = await import("json5");
+    return JSON5.parse(text);
+  }
 }
 
 function parseUrl(name: string, text: string): { url: string; host: string; port: number } {

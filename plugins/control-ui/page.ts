@@ -19,7 +19,11 @@ const ENTRY = "main.js";
  * @param importNames bare name → asset path
  * @throws {SvcError} `ui-files-missing` when a boot module imports something that is not served
  */
-export function renderPage(template: string, assets: Assets, options: { basePath: string; importNames: Readonly<Record<string, string>> }): Page {
+export function renderPage(
+  template: string,
+  assets: Assets,
+  options: { basePath: string; importNames: Readonly<Record<string, string>> },
+): Page {
   const base = options.basePath === "/" ? "/" : `${options.basePath}/`;
   const root = `${base}assets/${assets.buildId}/`;
   const imports = Object.fromEntries(Object.entries(options.importNames).map(([name, path]) => [name, root + path]));
@@ -32,7 +36,10 @@ export function renderPage(template: string, assets: Assets, options: { basePath
     importMap,
     preloads: preloads.join("\n    "),
   };
-  const html = template.replace(/\{\{(\w+)\}\}/g, (whole, name: string) => values[name] ?? whole);
+  const html = template.replace(
+    /"\{\{(importMap)\}\}"|\{\{(\w+)\}\}/g,
+    (whole, quoted: string, name: string) => values[quoted ?? name] ?? whole,
+  );
   return { html, etag: digest(html, "base64url").slice(0, 22), csp: contentSecurityPolicy(digest(importMap, "base64")) };
 }
 

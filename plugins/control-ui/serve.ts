@@ -10,7 +10,9 @@ const bareCsp = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; fo
 
 /** Endings of files; a miss with one of these is a 404 and never the page. */
 const fileExtensions = new Set(
-  ".js .mjs .css .svg .ico .png .jpg .jpeg .gif .webp .avif .woff .woff2 .ttf .map .json .txt .xml .webmanifest .wasm .html .htm .php".split(" "),
+  ".js .mjs .css .svg .ico .png .jpg .jpeg .gif .webp .avif .woff .woff2 .ttf .map .json .txt .xml .webmanifest .wasm .html .htm .php".split(
+    " ",
+  ),
 );
 
 export interface Ui {
@@ -97,7 +99,8 @@ async function sendPage(page: Page, req: Request, packed: Map<string, Promise<Ui
   const encoding = bestEncoding(req.headers.get("accept-encoding"));
   const etag = `"${page.etag}${encoding === "identity" ? "" : `-${encoding}`}"`;
   const headers = { "Cache-Control": "no-cache", ETag: etag, "Content-Security-Policy": page.csp, ...encoded(encoding) };
-  if (matches(req.headers.get("if-none-match"), etag)) return new Response(null, { status: 304, headers: { ...strictHeaders, ...headers } });
+  if (matches(req.headers.get("if-none-match"), etag))
+    return new Response(null, { status: 304, headers: { ...strictHeaders, ...headers } });
   const bytes = Buffer.from(page.html);
   let body = packed.get(etag);
   if (!body) {

@@ -1,7 +1,7 @@
 import type { HealthPart } from "svc/sdk";
 import type { MemoryService } from "./service.ts";
 
-/** Part `memory` of the health snapshot, from figures at hand: no index is opened or asked for it. */
+/** Part `memoryIndex` (`memory` is the process memory there) of the health snapshot, from figures at hand: no index is opened or asked for it. */
 export function memoryHealth(memory: MemoryService): HealthPart {
   const value: Record<string, { files: number; chunks: number; dirty: boolean; provider: string }> = {};
   const problems: string[] = [];
@@ -12,5 +12,11 @@ export function memoryHealth(memory: MemoryService): HealthPart {
     if (enabled && sharedWith.length > 0) problems.push(`${agentId}: shares its index with ${sharedWith.join(", ")}`);
     else if (enabled && lastError !== undefined) problems.push(`${agentId}: ${lastError}`);
   }
-  return { part: "memory", ok: problems.length === 0, critical: false, value, ...(problems.length > 0 ? { message: problems.join("; ") } : {}) };
+  return {
+    part: "memoryIndex",
+    ok: problems.length === 0,
+    critical: false,
+    value,
+    ...(problems.length > 0 ? { message: problems.join("; ") } : {}),
+  };
 }

@@ -51,11 +51,7 @@ class WorkerHost implements IndexWorkerHost {
     return this.#worker !== undefined;
   }
 
-  request<M extends IndexMethod>(
-    method: M,
-    params: IndexMethods[M]["params"],
-    options: RequestOptions,
-  ): Promise<IndexMethods[M]["reply"]> {
+  request<M extends IndexMethod>(method: M, params: IndexMethods[M]["params"], options: RequestOptions): Promise<IndexMethods[M]["reply"]> {
     if (this.#isClosed) return Promise.reject(this.#downError("it was closed", 0));
     const waitMs = this.#down ? this.#down.until - Date.now() : 0;
     if (this.#down && waitMs > 0) return Promise.reject(this.#downError(this.#down.reason, waitMs));

@@ -8,21 +8,20 @@ const EVERY_MS = 100;
 const MAX_WAITING = 16;
 
 /** Passes on at most ten a second: the newest of a phase, and every end. */
-export function createProgressEvents(
-  send: (progress: MemoryProgress) => void,
-  setTimer: (fn: () => void, delayMs: number) => Disposable,
-): ProgressEvents {
+export function createProgressEvents(send: (progress: MemoryProgress) => void): ProgressEvents {
   let waiting: MemoryProgress[] = [];
-  let timer: Disposable | undefined;
+  let isDisposed = false;
+  let timer: NodeJS.Timeout | undefined;
   const next = () => {
     timer = undefined;
     const progress = waiting.shift();
     if (!progress) return;
-    timer = setTimer(next, EVERY_MS);
+    timer = setTimeout(next, EVERY_MS);
     send(progress);
   };
   return {
     push(progress) {
+      if (isDisposed) return;
       const last = waiting.at(-1);
       if (last && !isEnd(last)) waiting.pop();
       if (waiting.length < MAX_WAITING) waiting.push(progress);
@@ -30,7 +29,8 @@ export function createProgressEvents(
     },
     dispose() {
       waiting = [];
-      return timer?.dispose();
+      clearTimeout(timer);
+      isDisposed = true;
     },
   };
 }

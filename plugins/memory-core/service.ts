@@ -198,10 +198,7 @@ function clampResults(count: number): number {
 /** One agent with its events on the wire, in the log and on the hook bus. */
 function openAgent(host: MemoryHost, settings: AgentMemorySettings, onSynced: () => void): { memory: AgentMemory; stopEvents(): void } {
   const { agentId } = settings;
-  const events = createProgressEvents(
-    (progress) => host.emit("memory.progress", { agentId, ...progress }),
-    (fn, delayMs) => host.timers.setTimeout(fn, delayMs),
-  );
+  const events = createProgressEvents((progress) => host.emit("memory.progress", { agentId, ...progress }));
   const memory = createAgentMemory(settings, {
     onProgress: (progress) => events.push(progress),
     onSynced(summary) {
@@ -213,5 +210,5 @@ function openAgent(host: MemoryHost, settings: AgentMemorySettings, onSynced: ()
     },
     log: (level, message) => host.logger[level](message, { agentId }),
   });
-  return { memory, stopEvents: () => void events.dispose() };
+  return { memory, stopEvents: () => events.dispose() };
 }

@@ -1,4 +1,4 @@
-import { type Memory, type Tool, z } from "svc/sdk";
+import { type HookEvent, type Memory, type Tool, z } from "svc/sdk";
 
 const searchInput = z.object({
   query: z.string().describe("What to look for, as words or as a question."),
@@ -25,7 +25,9 @@ export function memorySearchTool(memory: Memory): Tool<z.output<typeof searchInp
     run: ({ query, ...options }, call) => {
       // A model that asks for nothing gets nothing; it is no fault worth an error turn.
       const isBlank = query.trim() === "";
-      return isBlank ? { results: [] } : memory.search(call.agentId, query, { ...defined(options), sessionKey: call.sessionKey, signal: call.signal });
+      return isBlank
+        ? { results: [] }
+        : memory.search(call.agentId, query, { ...defined(options), sessionKey: call.sessionKey, signal: call.signal });
     },
   };
 }
@@ -44,6 +46,11 @@ export function memoryGetTool(memory: Memory): Tool<z.output<typeof getInput>> {
       return { path, text, ...defined({ truncated, disabled, error }) };
     },
   };
+}
+
+/** For agents whose memory is off. */
+export function withoutMemoryTools(event: HookEvent<"prompt.build">): HookEvent<"prompt.build"> {
+  return { ...event, tools: event.tools.filter((name) => name !== "memory_search" && name !== "memory_get") };
 }
 
 function defined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {

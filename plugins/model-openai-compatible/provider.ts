@@ -21,23 +21,17 @@ export function createProvider(settings: ProviderSettings, deps: ProviderDeps): 
   let loading: Promise<(model: string) => ChatModel> | undefined;
 
   async function* stream(req: ModelRequest, signal: AbortSignal): AsyncIterable<ModelDelta> {
-    // Also stops the request when the reader leaves the loop early.
-    const stop = new AbortController();
-    let ended = false;
     try {
       loading ??= loadVendorPackage(settings, deps.connection);
       const model = (await loading)(req.model);
-      const abortSignal = AbortSignal.any([signal, stop.signal]);
-      const { stream: parts } = await model.doStream({ ...toCallOptions(req, settings), abortSignal });
+      const { stream: parts } = await model.doStream({ ...toCallOptions(req, settings), abortSignal: signal });
+      // A reader that leaves early cancels the stream, which closes the socket.
       yield* toDeltas(parts);
-      ended = true;
     } catch (error) {
       if (signal.aborted) throw new DOMException("the model request was aborted", "AbortError");
       const fault = toModelError(error, { provider: settings.id, secrets, now: deps.clock.now() });
       deps.logger.debug(fault.message, { provider: settings.id, fault: fault.fault, status: fault.status });
       throw fault;
-    } finally {
-      if (!ended) stop.abort();
     }
   }
 

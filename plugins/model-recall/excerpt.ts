@@ -1,33 +1,46 @@
 import { weightOf } from "./terms.ts";
 
-/** Short passages are quoted whole. */
-const WHOLE_CHARS = 420;
-const MAX_CHARS = 420;
-const MAX_LINES = 10;
 const GAP = "…";
 
+/** How much of a passage is shown. */
+export interface ExcerptSize {
+  maxChars: number;
+  maxLines: number;
+}
+
 /**
- * The part of a passage that speaks to the question: its most telling line, what stands around it in the same list or paragraph
- * up to about 420 characters, and the heading it belongs to.
+ * The part of a passage that speaks to the question: its most telling line, what stands around it under the same heading, and that heading.
+ * A passage that fits is shown whole.
  */
-export function excerptOf(input: string[], weights: Map<string, number>): string[] {
+export function excerptOf(input: string[], weights: Map<string, number>, size: ExcerptSize): string[] {
   const lines = trimBlank(input);
-  if (lines.join("\n").length <= WHOLE_CHARS && lines.length <= MAX_LINES) return lines;
-  const best = indexOfBest(lines.map((line) => (isHeading(line) ? 0 : weightOf(line, weights))));
-  const [from, to] = grow(lines, best);
-  const heading = lines.slice(0, from).findLast(isHeading);
-  const cut = trimBlank(lines.slice(from, to + 1)).map(clipLine);
-  const more = lines.slice(to + 1).some((line) => line.trim() !== "");
-  return [...(heading ? [heading, ""] : []), ...cut, ...(more && !cut.at(-1)?.endsWith(GAP) ? [GAP] : [])];
+  if (lines.join("\n").length <= size.maxChars && lines.length <= size.maxLines) return lines;
+  const [from, to] = grow(lines, indexOfBest(lineValues(lines, weights)), size);
+  const headingAt = lines.slice(0, from).findLastIndex(isHeading);
+  const heading = lines[headingAt];
+  const cut = trimBlank(lines.slice(from, to + 1)).map((line) => clipLine(line, size.maxChars));
+  const skips = lines.slice(headingAt + 1, from).some(isFilled);
+  const more = lines.slice(to + 1).some(isFilled) && !cut.at(-1)?.endsWith(GAP);
+  return [...(heading === undefined ? [] : [heading, ""]), ...(skips ? [GAP] : []), ...cut, ...(more ? [GAP] : [])];
+}
+
+/** What each line says of the question, together with the heading it stands under. */
+function lineValues(lines: string[], weights: Map<string, number>): number[] {
+  let heading = 0;
+  return lines.map((line) => {
+    if (!isHeading(line)) return isFilled(line) ? heading + weightOf(line, weights) : 0;
+    heading = weightOf(line, weights);
+    return 0;
+  });
 }
 
 /** Widens around a line, forward first, until the budget is used up or a heading begins another matter. */
-function grow(lines: string[], best: number): [number, number] {
+function grow(lines: string[], best: number, size: ExcerptSize): [number, number] {
   let from = best;
   let to = best;
   let chars = (lines[best] ?? "").length;
   const fits = (line: string | undefined): line is string =>
-    line !== undefined && !isHeading(line) && chars + line.length < MAX_CHARS && to - from + 1 < MAX_LINES;
+    line !== undefined && !isHeading(line) && chars + line.length < size.maxChars && to - from + 1 < size.maxLines;
   for (let grew = true; grew; ) {
     grew = false;
     for (const next of [to + 1, from - 1]) {
@@ -48,18 +61,24 @@ function indexOfBest(values: number[]): number {
   return best;
 }
 
-function clipLine(line: string): string {
-  if (line.length <= MAX_CHARS) return line;
-  const space = line.lastIndexOf(" ", MAX_CHARS);
-  const cut = space > MAX_CHARS / 2 ? space : MAX_CHARS;
+function clipLine(line: string, maxChars: number): string {
+  if (line.length <= maxChars) return line;
+  const space = line.lastIndexOf(" ", maxChars);
+  const cut = space > maxChars / 2 ? space : maxChars;
   return `${line.slice(0, cut).replace(/[\ud800-\udbff]$/, "")} ${GAP}`;
 }
 
-function isHeading(line: string): boolean {
+/** A Markdown heading. */
+export function isHeading(line: string): boolean {
   return /^#{1,6}\s/.test(line);
 }
 
+/** A list marker alone is what a cut snippet ends with. */
+function isFilled(line: string): boolean {
+  return !/^\s*([-*+]|\d+[.)])?\s*$/.test(line);
+}
+
 function trimBlank(lines: string[]): string[] {
-  const first = lines.findIndex((line) => line.trim() !== "");
-  return first < 0 ? [] : lines.slice(first, lines.findLastIndex((line) => line.trim() !== "") + 1);
+  const first = lines.findIndex(isFilled);
+  return first < 0 ? [] : lines.slice(first, lines.findLastIndex(isFilled) + 1);
 }

@@ -55,11 +55,18 @@ describe("the first turn", () => {
     expect(deltas.at(-1)).toEqual({ type: "finish", reason: "tool_calls" });
   });
 
-  test("cuts a pasted document to a query of 1,000 characters", async () => {
-    const [call] = await collect(request([user("🙂".repeat(600))]));
+  test("cuts a pasted document to a query of at most 1,000 characters, never inside a character", async () => {
+    const [call] = await collect(request([user(`a${"🙂".repeat(600)}`)]));
 
     const query = JSON.parse(call?.type === "toolCall" ? call.argsDelta : "{}").query;
-    expect(query).toBe("🙂".repeat(500));
+    expect(query).toBe(`a${"🙂".repeat(499)}`);
+  });
+
+  test("searches anew for each question of a conversation", async () => {
+    const earlier = [...found("Where is the router?", [router]), { role: "assistant" as const, text: "In the hall.", toolCalls: [] }];
+
+    const [call] = await collect(request([...earlier, user("And the boiler?")]));
+    expect(call).toMatchObject({ type: "toolCall", argsDelta: JSON.stringify({ query: "And the boiler?" }) });
   });
 
   test("says plainly that it cannot search when the tool is not offered", async () => {
@@ -144,6 +151,43 @@ describe("the answer", () => {
     expect(text).toContain("> **Network**\n>\n> - the router is in the hall cupboard\n> - the switch is below it");
     expect(text).not.toContain("item 3");
     expect(text).toContain("Source: memory/home.md#L1-L27");
+  });
+
+  test("takes the section the question names, not the one the note is called after", async () => {
+    const filler = "The cellar was painted in spring and the shelves were moved to the left side of the door. ".repeat(3);
+    const body = [
+      "# Boiler",
+      "",
+      `The boiler stands in the cellar. ${filler}`,
+      "",
+      "## Service",
+      "",
+      "- due every October",
+      "- next time: the vessel",
+      "",
+      "## Pressure",
+      "",
+      `The boiler needs 1.4 bar. ${filler}`,
+    ].join("\n");
+
+    const text = await answer("When is the boiler serviced next?", [hit("memory/home/boiler.md", 1, 0.9, body)]);
+
+    expect(text).toContain("> **Service**\n>\n> - due every October\n> - next time: the vessel\n> …\n\nSource:");
+  });
+
+  test("marks what it leaves out between a heading and the excerpt", async () => {
+    const filler = "It rained for most of the day and nothing of note happened in the house or in the garden. ".repeat(8);
+    const text = await answer("Where is the router?", [
+      hit("memory/log.md", 1, 0.9, `# Log\n\n${filler}\n\nThe router moved to the hall.`),
+    ]);
+
+    expect(text).toContain("> **Log**\n>\n> …\n> The router moved to the hall.\n\nSource:");
+  });
+
+  test("drops a list marker that a cut snippet ends with", async () => {
+    const text = await answer("Where is the router?", [hit("memory/a.md", 1, 0.9, "- the router is in the hall\n-")]);
+
+    expect(text).toContain("> - the router is in the hall\n\nSource:");
   });
 
   test("leaves the footer away when citations are off", async () => {

@@ -1,6 +1,6 @@
-import { excerptOf } from "./excerpt.ts";
+import { type ExcerptSize, excerptOf, isHeading } from "./excerpt.ts";
 import type { Hit } from "./search-result.ts";
-import { weighTerms, weightOf } from "./terms.ts";
+import { termsOf, weighTerms, weightOf } from "./terms.ts";
 
 export interface Passage {
   lines: string[];
@@ -9,6 +9,9 @@ export interface Passage {
 
 /** More than three quotes is a list of search results, not an answer. */
 const MAX_PASSAGES = 3;
+/** The closest passage has the room to answer; the others are pointers. */
+const closestSize: ExcerptSize = { maxChars: 600, maxLines: 14 };
+const otherSize: ExcerptSize = { maxChars: 280, maxLines: 6 };
 /** A passage counts when its score is near the best one's. */
 const NEAR_BEST = 0.6;
 /** By keywords alone it must also meet this part of what the best passage says of the question. */
@@ -29,12 +32,20 @@ export function choosePassages(question: string, hits: Hit[], keywordsOnly: bool
     const isNear = hit.score >= bestScore * NEAR_BEST && (!keywordsOnly || (coverage[i] ?? 0) >= bestCoverage * NEAR_BEST_COVERAGE);
     if (i > 0 && !isNear) continue;
     const fresh = (texts[i] ?? []).filter((line) => line.trim() === "" || !quoted.has(line.trim()));
-    const lines = excerptOf(fresh, weights);
+    const lines = excerptOf(fresh, tellingWithin(hit, texts[i] ?? [], weights), passages.length === 0 ? closestSize : otherSize);
     if (!lines.some(saysSomething)) continue;
     for (const line of lines) quoted.add(line.trim());
     passages.push({ lines, citation: hit.citation });
   }
   return passages;
+}
+
+/** What a whole note is about tells nothing about its lines: terms of its path and title count only when there are no others. */
+function tellingWithin(hit: Hit, lines: string[], weights: Map<string, number>): Map<string, number> {
+  const title = lines.find((line) => line.trim() !== "") ?? "";
+  const subject = termsOf(`${hit.path}\n${isHeading(title) ? title : ""}`);
+  const rest = new Map([...weights].filter(([term]) => !subject.has(term)));
+  return rest.size > 0 ? rest : weights;
 }
 
 /** The snippet without the footer that citations add to it. */
@@ -45,5 +56,5 @@ function bodyOf(hit: Hit): string {
 }
 
 function saysSomething(line: string): boolean {
-  return /[\p{L}\p{N}]/u.test(line) && !/^#{1,6}\s/.test(line);
+  return /[\p{L}\p{N}]/u.test(line) && !isHeading(line);
 }

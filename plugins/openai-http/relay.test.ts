@@ -144,7 +144,9 @@ describe("a run on the wire", () => {
   test.each([
     [
       "a delta that replaces text",
-      [said("Hello"), ["assistant", { text: "Bye", delta: "Bye", replace: true }]] as Parameters<typeof handleOf>[0],
+      [said("Hello"), ["assistant", { text: "Bye there.", delta: " there.", itemId: "m1", replace: true }]] as Parameters<
+        typeof handleOf
+      >[0],
     ],
     ["a final text that does not begin with what was sent", [said("Bye")]],
   ])("%s ends in an error frame", async (_name, events) => {

@@ -5,8 +5,6 @@ import { type Columns, decodeIdempotency, decodeRun, decodeSession, encodeSessio
 import { sqliteCode } from "./sqlite-fault.ts";
 import type { WriteStatements } from "./statements.ts";
 
-type SetAsideTable = keyof WriteStatements["remove"];
-
 /**
  * Executes one operation inside the open transaction.
  * @throws {Refusal} for a failed condition; the caller rolls the whole commit back
@@ -106,10 +104,10 @@ function expectTranscript(key: string, expected: string | null, present: Session
   throw new Refusal("session-changed", { key, expected, found: present?.sessionId ?? "none" });
 }
 
-/** A row whose JSON does not parse is kept in `set_aside` and counts as absent: it must not block its key for ever. */
+/** A row whose JSON does not parse counts as absent, so that it does not block its key; before it is written over it is kept in `set_aside`. */
 function readable<Row>(
   sql: WriteStatements,
-  table: SetAsideTable,
+  table: string,
   columns: Columns | undefined,
   decode: (columns: Columns) => Row,
 ): Row | undefined {
@@ -118,7 +116,6 @@ function readable<Row>(
     return decode(columns);
   } catch {
     sql.setAside.run(table, Date.now(), JSON.stringify(columns));
-    sql.remove[table].run(columns.row);
     return undefined;
   }
 }

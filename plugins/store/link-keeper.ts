@@ -65,6 +65,7 @@ export function createLinkKeeper(options: KeeperOptions): LinkKeeper {
   }
 
   async function tryAgain(): Promise<void> {
+    if (closed) return;
     try {
       await start(true);
       if (!closed) options.onUp();

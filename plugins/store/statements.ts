@@ -15,8 +15,6 @@ export interface WriteStatements {
   putKv: Statement;
   deleteKv: Statement;
   setAside: Statement;
-  /** By row number. */
-  remove: { sessions: Statement; runs: Statement; idempotency: Statement };
 }
 
 interface Lookup {
@@ -65,11 +63,6 @@ export function prepareWrites(db: Sqlite): WriteStatements {
     putKv: upsert(db, "kv", "scope, key", ["scope", "key", "value"]),
     deleteKv: db.prepare("DELETE FROM kv WHERE scope = ? AND key = ?"),
     setAside: db.prepare("INSERT INTO set_aside (origin, at, data) VALUES (?, ?, ?)"),
-    remove: {
-      sessions: db.prepare("DELETE FROM sessions WHERE row = ?"),
-      runs: db.prepare("DELETE FROM runs WHERE row = ?"),
-      idempotency: db.prepare("DELETE FROM idempotency WHERE row = ?"),
-    },
   };
 }
 

@@ -6,6 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { disposeIndexedHome } from "./lib/indexed-home.mjs";
 import { describeMachine } from "./lib/machine.mjs";
 import { finishRow, formatTable, regressions, resultsPage } from "./lib/report.mjs";
 
@@ -31,6 +32,7 @@ if (unknown.length > 0) {
 const started = performance.now();
 const report = { machine: describeMachine(), quick: values.quick, rows: [], notes: [], failures: [] };
 for (const name of chosen) await runSuite(name);
+await disposeIndexedHome();
 report.seconds = Math.round((performance.now() - started) / 1_000);
 
 console.log(`\n${formatTable(report.rows)}`);

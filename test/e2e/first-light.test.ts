@@ -28,7 +28,7 @@ afterAll(async () => {
 
 describe("one question, answered from the notes with file and lines", () => {
   test("by svc agent --message", async () => {
-    const answer = await svcCommand(home, ["agent", "--message", question]);
+    const answer = await svcCommand(home, ["agent", "--message", question], { SVC_GATEWAY_PORT: String(gateway.port) });
     expect(answer, answer.stderr).toMatchObject({ code: 0 });
     expect(answer.stdout).toMatch(citation);
     await expectCited(answer.stdout);

@@ -45,7 +45,7 @@ export function createWorkspacePrompt(config: SvcConfig): WorkspacePrompt {
     if (!info?.isFile() || info.size > MAX_FILE_BYTES) return undefined;
     const stamp = `${info.mtimeMs}:${info.size}:${maxChars}`;
     const known = files.get(path);
-    
+    if (known?.stamp === stamp) return known;
     const text = cutMiddle((await readFile(path, "utf8")).trim(), maxChars);
     const file = { stamp, text };
     files.set(path, file);

@@ -23,7 +23,10 @@ function allTerms(db: Database, { match, like }: TermQuery, limit: number): Rank
   const contains = patterns.map(() => "c.text LIKE ? ESCAPE '\\'").join(" AND ");
   if (match === undefined) {
     const sql = `SELECT c.rowid FROM chunks c WHERE ${contains} ORDER BY c.path, c.start_line LIMIT ?`;
-    const rowids = db.prepare(sql).pluck().all(...patterns, limit) as number[];
+    const rowids = db
+      .prepare(sql)
+      .pluck()
+      .all(...patterns, limit) as number[];
     return rowids.map((rowid) => ({ rowid, score: 1, exact: true }));
   }
   const joined = `JOIN chunks c ON c.rowid = chunks_fts.rowid WHERE chunks_fts MATCH ? AND ${contains}`;
@@ -42,7 +45,10 @@ function anyTerm(db: Database, query: TermQuery, limit: number): RankedRow[] {
     for (const row of ranked.all(query.match, limit) as Array<{ rowid: number; rank: number }>) add(row.rowid, scoreOfRank(row.rank));
   }
   for (const row of likeShare(db, query.like, limit)) add(row.rowid, row.share);
-  return [...scores].map(([rowid, score]) => ({ rowid, score, exact: false })).sort((a, b) => b.score - a.score || a.rowid - b.rowid).slice(0, limit);
+  return [...scores]
+    .map(([rowid, score]) => ({ rowid, score, exact: false }))
+    .sort((a, b) => b.score - a.score || a.rowid - b.rowid)
+    .slice(0, limit);
 }
 
 /** Chunks with at least one term; longer terms weigh more, since two characters side by side say more than each alone. */

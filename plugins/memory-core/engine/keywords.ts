@@ -3,7 +3,8 @@ import { hasCjk } from "./cjk.ts";
 import { isStopWord, koreanParticles } from "./stop-words.ts";
 
 const words = /[\p{L}\p{M}\p{N}_]+/gu;
-const scriptRuns = /[\p{Script=Han}\u3005]+|[\p{Script=Katakana}\u30fc]+|\p{Script=Hiragana}+|[^\p{Script=Han}\u3005\p{Script=Katakana}\u30fc\p{Script=Hiragana}]+/gu;
+const scriptRuns =
+  /[\p{Script=Han}\u3005]+|[\p{Script=Katakana}\u30fc]+|\p{Script=Hiragana}+|[^\p{Script=Han}\u3005\p{Script=Katakana}\u30fc\p{Script=Hiragana}]+/gu;
 
 /** What a question is about: its words without stop words, split the way the tokenizer needs. In order, each once. */
 export function extractKeywords(query: string, tokenizer: Tokenizer): string[] {

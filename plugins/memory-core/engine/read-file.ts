@@ -39,7 +39,10 @@ export function decodeText(bytes: Buffer): string {
 }
 
 /** What is read of a file for the index. */
-export type FileContent = { kind: "text"; text: string; hash: string; mtimeMs: number; size: number } | { kind: "too-large" } | { kind: "gone" };
+export type FileContent =
+  | { kind: "text"; text: string; hash: string; mtimeMs: number; size: number }
+  | { kind: "too-large" }
+  | { kind: "gone" };
 
 /** @throws system errors other than "not there any more" */
 export function readForIndex(path: string): FileContent {

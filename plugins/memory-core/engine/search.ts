@@ -1,8 +1,8 @@
 import type { Tokenizer } from "../index-settings.ts";
 import type { Database } from "./database.ts";
 import { isAllCommon, runTerms } from "./keyword-leg.ts";
-import { extractKeywords } from "./keywords.ts";
 import { MAX_QUERY_CHARS, planKeywords } from "./keyword-query.ts";
+import { extractKeywords } from "./keywords.ts";
 import { applyThreshold, candidateCount, compareRows, mergeRows, type PlacedRow, type RankedRow, type Threshold } from "./ranking.ts";
 import { snippetOf } from "./snippet.ts";
 

@@ -48,6 +48,8 @@ export function isStopWord(word: string): boolean {
 
 /** Particles a Korean noun may end in, longest first. */
 export const koreanParticles = [
-  ..."에게서 으로부터 이라는 에서는 에서도 에게는 까지는 부터는 으로는 에서 에게 으로 까지 부터 처럼 보다 라는 이나 이란 하고 한테 께서".split(" "),
+  ..."에게서 으로부터 이라는 에서는 에서도 에게는 까지는 부터는 으로는 에서 에게 으로 까지 부터 처럼 보다 라는 이나 이란 하고 한테 께서".split(
+    " ",
+  ),
   ..."은는이가을를의에로와과도만나",
 ].sort((a, b) => b.length - a.length);

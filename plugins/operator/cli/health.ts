@@ -1,4 +1,5 @@
-import { type CliContext, defineCommand, type JsonObject } from "svc/sdk";
+// Types only: `svc/sdk` brings the schemas along, and this command should cost no more than its connection.
+import type { CliCommand, CliContext, JsonObject } from "svc/sdk";
 import { formatDuration } from "./text.ts";
 import { withClient } from "./with-client.ts";
 
@@ -15,8 +16,8 @@ interface HealthPayload extends JsonObject {
   memory?: { rssBytes?: number };
 }
 
-function healthCommand(path: string[]) {
-  return defineCommand({
+function healthCommand(path: string[]): CliCommand {
+  return {
     path,
     summary: "Health of the running gateway and its parts",
     details: "Exits with 1 when a critical part is not well.",
@@ -32,7 +33,7 @@ function healthCommand(path: string[]) {
       else printHealth(cli, health);
       return health.ok ? 0 : 1;
     },
-  });
+  };
 }
 
 function printHealth(cli: CliContext, health: HealthPayload): void {

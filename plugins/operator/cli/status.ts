@@ -1,5 +1,6 @@
 import { release } from "node:os";
-import { type CliContext, type CliTarget, defineCommand, type JsonObject } from "svc/sdk";
+// Types only, as in `health.ts`.
+import type { CliCommand, CliContext, CliTarget, JsonObject } from "svc/sdk";
 import { pageUrl } from "./page-url.ts";
 import { formatDuration, formatTime, printTable } from "./text.ts";
 import { withClient } from "./with-client.ts";
@@ -18,7 +19,7 @@ interface StatusPayload extends JsonObject {
 }
 
 /** `svc status`: what runs, in one table. */
-export default defineCommand({
+export default {
   path: ["status"],
   summary: "Overview of the running gateway",
   options: { json: { kind: "flag", description: "One JSON document on stdout" } },
@@ -29,7 +30,7 @@ export default defineCommand({
     else await printStatus(cli, status);
     return 0;
   },
-});
+} satisfies CliCommand;
 
 async function printStatus(cli: CliContext, status: StatusPayload): Promise<void> {
   const target = await cli.target();

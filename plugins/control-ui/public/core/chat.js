@@ -1,8 +1,8 @@
 import { batch, signal } from "@preact/signals";
 import { onEvent, onOnline, request } from "./conn.js";
-import { kept, newId } from "./env.js";
+import { newId } from "./env.js";
 import { changeOutgoing, dropOutgoing, outbox, outgoingOf, putOutgoing } from "./outbox.js";
-import { patchSession, sessionRow } from "./sessions.js";
+import { patchSession, rememberChat, sessionRow } from "./sessions.js";
 import { isOnline } from "./store.js";
 import { mergeMessages, textOf, withEvent, withoutText } from "./turns.js";
 
@@ -46,7 +46,9 @@ function create(key) {
   };
 }
 
-export function startChats() {
+startChats();
+
+function startChats() {
   onOnline(() => {
     for (const chat of chats.values()) void join(chat);
     void resend();
@@ -67,7 +69,7 @@ export function openChat(key) {
   const chat = known ?? create(key);
   chats.delete(key);
   chats.set(key, chat);
-  kept.set("last-chat", key);
+  rememberChat(key);
   if (!known && isOnline.value) void join(chat);
   for (const [oldKey, old] of chats) {
     if (chats.size <= MAX_CHATS) break;
@@ -76,11 +78,6 @@ export function openChat(key) {
     if (isOnline.value) request("sessions.messages.unsubscribe", { key: oldKey }).catch(() => undefined);
   }
   return chat;
-}
-
-/** Session of the last open chat in this browser. */
-export function lastChatKey() {
-  return kept.get("last-chat") ?? undefined;
 }
 
 /** Subscribes first, then reads: what happens in between is seen twice, never lost. @param {Chat} chat */
@@ -136,7 +133,10 @@ function adopt(chat, inFlight) {
   const hasText = run.items.some((item) => item.kind === "text");
   if (inFlight.text === "" || hasText) return;
   // Its id is not known yet; the next event brings the whole text under its own id and replaces this.
-  putRun(chat, { ...run, items: [...run.items, { kind: "text", id: "adopted", text: inFlight.text, at: inFlight.startedAt, isStreaming: true }] });
+  putRun(chat, {
+    ...run,
+    items: [...run.items, { kind: "text", id: "adopted", text: inFlight.text, at: inFlight.startedAt, isStreaming: true }],
+  });
 }
 
 /** One page further back. @param {Chat} chat */
@@ -224,12 +224,6 @@ export async function stop(chat, runId) {
   } catch {
     for (const run of stopping) putRun(chat, { ...run, state: "running" });
   }
-}
-
-/** Stops what a session is doing, whether its chat is open or not. @param {string} key */
-export function stopSession(key) {
-  const chat = chats.get(key);
-  return chat ? stop(chat) : request("chat.abort", { sessionKey: key });
 }
 
 /** @param {any} event payload of `agent` or `session.tool` */

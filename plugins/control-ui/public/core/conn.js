@@ -1,3 +1,4 @@
+// biome-ignore lint/style/noRestrictedImports: a published name; the pattern is meant for paths into the tree
 import { createClient } from "svc/sdk/client";
 import { base, buildId, kept, newId, ofTab, socketUrl, takeToken } from "./env.js";
 import { connection, greetedAt, hasNewBuild, health, hello, isRestarting, lastOnlineAt } from "./store.js";
@@ -115,12 +116,13 @@ function stateChanged(state) {
     password = undefined;
   }
   if (state.state !== "connected") return;
+  const isReturn = hello.value !== undefined;
   hello.value = state.hello;
   greetedAt.value = Date.now();
   health.value = state.hello.snapshot.health;
   isRestarting.value = false;
   tellOnline();
-  void compareBuild();
+  if (isReturn) void compareBuild();
 }
 
 function tellOnline() {
@@ -147,7 +149,9 @@ async function compareBuild() {
   const auth = readAuth();
   const secret = auth?.token ?? auth?.password;
   const headers = secret ? { Authorization: `Bearer ${secret}` } : undefined;
-  const answer = await fetch(`${base}control-ui-config.json`, { ...(headers ? { headers } : {}), cache: "no-cache" }).catch(() => undefined);
+  const answer = await fetch(`${base}control-ui-config.json`, { ...(headers ? { headers } : {}), cache: "no-cache" }).catch(
+    () => undefined,
+  );
   if (!answer?.ok) return;
   const config = await answer.json().catch(() => undefined);
   const served = config?.serverBuildId;

@@ -36,5 +36,8 @@ function topicOf(path) {
   const name = path.split("/").at(-1)?.replace(/\.md$/i, "") ?? "";
   if (/^(memory|readme|index|dreams|agents|soul|tools|identity|user|heartbeat)$/i.test(name)) return undefined;
   const words = name.replace(/[-_]+/g, " ").trim();
-  return words.length >= 3 ? words : undefined;
+  if (words.length < 3) return undefined;
+  const folder = path.split("/").at(-2) ?? "";
+  const saysMore = words.split(" ").length < 3 && folder !== "" && !/^(memory|notes|topics|people|projects|.*s)$/i.test(folder);
+  return saysMore && !words.includes(folder) ? `${folder.replace(/[-_]+/g, " ")} ${words}` : words;
 }

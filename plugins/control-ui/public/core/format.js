@@ -44,6 +44,19 @@ export function day(at, now) {
   return new Date(at).toLocaleDateString([], { day: "numeric", month: "long", ...(sameYear ? {} : { year: "numeric" }) });
 }
 
+/**
+ * One line of an answer without its Markdown signs, for lists.
+ * @param {string | undefined} text
+ */
+export function plain(text) {
+  return (text ?? "")
+    .replace(/Source: \S+/g, "")
+    .replace(/(^|\s)(?:>|#{1,6}|[-*])(?=\s|$)/g, " ")
+    .replace(/\*\*|__|`/g, "")
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
 /** Whole date and time, for titles. @param {number} at */
 export function moment(at) {
   return new Date(at).toLocaleString([], { dateStyle: "long", timeStyle: "short" });

@@ -1,8 +1,7 @@
 import { signal } from "@preact/signals";
-import { newSessionKey, recent } from "./sessions.js";
 import { chatAddress, go, route } from "./router.js";
+import { lastChatKey, newSessionKey, recent } from "./sessions.js";
 import { mainSessionKey } from "./store.js";
-import { lastChatKey } from "./chat.js";
 
 /** Keyboard: letters act outside of fields only; Ctrl/⌘ K acts everywhere. */
 

@@ -60,7 +60,10 @@ function modelPart({ models, defaultModel }) {
   const name = `${defaultModel.provider}/${defaultModel.model}`;
   const own = models.find((m) => m.provider === defaultModel.provider && m.id === defaultModel.model);
   if (own?.available === false) {
-    const reason = own.unavailableReason === "missing-auth" ? "its API key is missing" : `it is not available now (${own.unavailableReason ?? "unknown"})`;
+    const reason =
+      own.unavailableReason === "missing-auth"
+        ? "its API key is missing"
+        : `it is not available now (${own.unavailableReason ?? "unknown"})`;
     return { id: "model", name: "Model", level: "warn", text: name, reason };
   }
   return { id: "model", name: "Model", level: "ok", text: name };

@@ -19,9 +19,15 @@ export function refusalOf(error, page) {
       return { kind: "secret", field, reason: "", isFailure: false };
     case "AUTH_TOKEN_MISMATCH":
     case "AUTH_PASSWORD_MISMATCH":
-      return { kind: "secret", field, reason: `The gateway refused this ${field}. Check that it is complete and belongs to this gateway.`, isFailure: true };
+      return {
+        kind: "secret",
+        field,
+        reason: `The gateway refused this ${field}. Check that it is complete and belongs to this gateway.`,
+        isFailure: true,
+      };
     case "AUTH_RATE_LIMITED": {
-      const reason = "Too many failed attempts from this address. The gateway takes no secret until the time is over, not even the right one.";
+      const reason =
+        "Too many failed attempts from this address. The gateway takes no secret until the time is over, not even the right one.";
       return { kind: "secret", field, reason, isFailure: true, retryAfterMs: error.retryAfterMs ?? 60_000 };
     }
     case "CONTROL_UI_ORIGIN_NOT_ALLOWED":
@@ -37,10 +43,18 @@ export function refusalOf(error, page) {
         kind: "other",
         title: "Open this page through a tunnel",
         text: "From another machine the gateway accepts paired devices only, and a browser cannot be paired yet. A tunnel makes this browser local; run it, then open the address it forwards:",
-        lines: [`ssh -N -L ${page.port || "18789"}:127.0.0.1:${page.port || "18789"} ${page.hostname}`, `http://127.0.0.1:${page.port || "18789"}/`],
+        lines: [
+          `ssh -N -L ${page.port || "18789"}:127.0.0.1:${page.port || "18789"} ${page.hostname}`,
+          `http://127.0.0.1:${page.port || "18789"}/`,
+        ],
       };
     case "PROTOCOL_MISMATCH":
-      return { kind: "version", title: "A new version is running", text: "This page is older or newer than the gateway. Reload it.", lines: [] };
+      return {
+        kind: "version",
+        title: "A new version is running",
+        text: "This page is older or newer than the gateway. Reload it.",
+        lines: [],
+      };
     case "gateway auth changed":
       return { kind: "secret", field: "token", reason: "The gateway's secret was changed. Sign in with the new one.", isFailure: false };
     default:

@@ -12,7 +12,8 @@ import { signal } from "@preact/signals";
  * @returns {Route}
  */
 export function parseRoute(hash) {
-  const text = hash.replace(/^#\/?/, "");
+  if (!hash.startsWith("#/")) return { view: "", rest: "", params: {} };
+  const text = hash.slice(2);
   const cut = text.indexOf("?");
   const path = cut < 0 ? text : text.slice(0, cut);
   const params = Object.fromEntries(new URLSearchParams(cut < 0 ? "" : text.slice(cut + 1)));

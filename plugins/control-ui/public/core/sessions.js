@@ -1,6 +1,6 @@
 import { computed, signal } from "@preact/signals";
-import { newId } from "./env.js";
 import { onEvent, onOnline, request } from "./conn.js";
+import { kept, newId } from "./env.js";
 import { defaultAgentId, defaultModel, mainSessionKey } from "./store.js";
 
 /**
@@ -63,6 +63,21 @@ export function newSessionKey() {
   return `agent:${defaultAgentId.value}:chat-${newId().slice(0, 10)}`;
 }
 
+/** Session of the last open chat in this browser. */
+export function lastChatKey() {
+  return kept.get("last-chat") ?? undefined;
+}
+
+/** @param {string} key */
+export function rememberChat(key) {
+  kept.set("last-chat", key);
+}
+
+/** Ends what a session is doing. @param {string} key */
+export function stopSession(key) {
+  return request("chat.abort", { sessionKey: key });
+}
+
 export function startSessions() {
   onOnline(() => void loadRecent());
   onEvent("sessions.changed", changed);
@@ -96,7 +111,8 @@ let searching;
 /** The filtered list from its start, or its next page. @param {{ more?: boolean }} [options] */
 export async function loadFound({ more = false } = {}) {
   searching?.abort();
-  const { signal: stop } = (searching = new AbortController());
+  searching = new AbortController();
+  const { signal: stop } = searching;
   const { search, filter } = found.query.value;
   const offset = more ? (found.keys.value?.length ?? 0) : 0;
   found.isLoading.value = true;

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { render } from "preact";
 import { html } from "../core/html.js";
 
 const SHOWN_MS = 5_000;
@@ -13,6 +14,10 @@ export function announce(sentence) {
   timer = setTimeout(() => (text.value = ""), SHOWN_MS);
 }
 
-export function Announcer() {
+const host = document.createElement("div");
+document.body.append(host);
+render(html`<${Announcer} />`, host);
+
+function Announcer() {
   return html`<div class=${`announcer ${text.value ? "shown" : ""}`} role="status">${text.value}</div>`;
 }

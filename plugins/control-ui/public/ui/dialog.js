@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { render } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "../core/html.js";
 import { Button } from "./button.js";
@@ -9,27 +10,30 @@ import { Button } from "./button.js";
  * @typedef {{ title: string, text?: any, action: string, isDanger?: boolean, field?: { label: string, value: string, maxLength?: number },
  *   run: (value: string) => unknown }} Ask
  */
-const open = signal(/** @type {{ ask: Ask } | { content: any, label: string } | undefined} */ (undefined));
+const open = signal(/** @type {Ask | undefined} */ (undefined));
+
+mount();
+
+/** Beside the page, when first needed. */
+function mount() {
+  const host = document.createElement("div");
+  document.body.append(host);
+  render(html`<${DialogHost} />`, host);
+}
 
 /** Asks before doing something; the question stays open, with the reason, when doing it fails. @param {Ask} question */
 export function ask(question) {
-  open.value = { ask: question };
+  open.value = question;
 }
 
-/** @param {string} label @param {any} content */
-export function showDialog(label, content) {
-  open.value = { label, content };
-}
-
-export function closeDialog() {
+function closeDialog() {
   open.value = undefined;
 }
 
-export function DialogHost() {
+function DialogHost() {
   const shown = open.value;
   if (!shown) return null;
-  if ("ask" in shown) return html`<${AskDialog} key=${shown.ask} ask=${shown.ask} />`;
-  return html`<${Dialog} label=${shown.label}><div>${shown.content}</div><//>`;
+  return html`<${AskDialog} key=${shown} ask=${shown} />`;
 }
 
 /** @param {{ label: string, children?: any, kind?: string, onClose?: () => void }} props */

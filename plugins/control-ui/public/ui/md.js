@@ -101,7 +101,9 @@ function codeBlock(t, key) {
 /** @param {any} t @param {number} key @param {Context} context */
 function list(t, key, context) {
   const items = t.items.map((/** @type {any} */ item, /** @type {number} */ i) => {
-    const box = item.task ? html`<input type="checkbox" disabled checked=${item.checked} aria-label=${item.checked ? "done" : "open"} /> ` : null;
+    const box = item.task
+      ? html`<input type="checkbox" disabled checked=${item.checked} aria-label=${item.checked ? "done" : "open"} /> `
+      : null;
     const inner = item.tokens.filter((/** @type {any} */ child) => child.type !== "checkbox");
     return html`<li key=${i} class=${item.task ? "task" : undefined}>${box}${blocks(inner, context)}</li>`;
   });
@@ -111,7 +113,8 @@ function list(t, key, context) {
 /** @param {any} t @param {number} key @param {Context} context */
 function table(t, key, context) {
   /** @param {any} cell @param {number} i @param {string} tag */
-  const cell = (cell, i, tag) => html`<${tag} key=${i} class=${cell.align ? `to-${cell.align}` : undefined}>${inlines(cell.tokens, context)}<//>`;
+  const cell = (cell, i, tag) =>
+    html`<${tag} key=${i} class=${cell.align ? `to-${cell.align}` : undefined}>${inlines(cell.tokens, context)}<//>`;
   return html`<div key=${key} class="table" tabindex="0" role="region" aria-label="Table">
     <table>
       <thead><tr>${t.header.map((/** @type {any} */ c, /** @type {number} */ i) => cell(c, i, "th"))}</tr></thead>
@@ -143,7 +146,9 @@ function inline(token, key, context) {
       return html`<br key=${key} />`;
     case "codespan": {
       const place = parsePlace(t.text);
-      return place ? html`<${SourceChip} key=${key} place=${place} agentId=${context.agentId} />` : html`<code key=${key}>${entities(t.text)}</code>`;
+      return place
+        ? html`<${SourceChip} key=${key} place=${place} agentId=${context.agentId} />`
+        : html`<code key=${key}>${entities(t.text)}</code>`;
     }
     case "link":
       return link(t, key, context);
@@ -158,7 +163,9 @@ function link(t, key, context) {
   if (place) return html`<${SourceChip} key=${key} place=${place} agentId=${context.agentId} />`;
   const href = safeHref(t.href);
   const words = inlines(t.tokens, context);
-  return href ? html`<a key=${key} href=${href} target="_blank" rel="noreferrer noopener">${words}</a>` : html`<span key=${key}>${words}</span>`;
+  return href
+    ? html`<a key=${key} href=${href} target="_blank" rel="noreferrer noopener">${words}</a>`
+    : html`<span key=${key}>${words}</span>`;
 }
 
 /**

@@ -1,11 +1,10 @@
 import { useState } from "preact/hooks";
 import { html } from "../core/html.js";
 import { chatHome, isHelpOpen, isPaletteOpen, startNewSession } from "../core/keys.js";
+import { setTheme, theme } from "../core/look.js";
 import { chatAddress, go, route } from "../core/router.js";
-import { recent, titleOf } from "../core/sessions.js";
-import { stopSession } from "../core/chat.js";
-import { readOnlyReason, defaultAgentId } from "../core/store.js";
-import { setTheme, theme } from "../core/theme.js";
+import { recent, stopSession, titleOf } from "../core/sessions.js";
+import { defaultAgentId, readOnlyReason } from "../core/store.js";
 import { Dialog } from "./dialog.js";
 import { Chat, Home, Info, Key, List, Plus, Stop } from "./icons.js";
 
@@ -43,7 +42,10 @@ export default function Palette() {
         setAt(0);
       }} onKeyDown=${key} />
     <ul id="palette-list" role="listbox" aria-label="Results">${shown.map(
-      (entry, i) => html`<li key=${entry.id} id=${`p-${entry.id}`} role="option" aria-selected=${i === current} onClick=${() => choose(entry)}
+      (
+        entry,
+        i,
+      ) => html`<li key=${entry.id} id=${`p-${entry.id}`} role="option" aria-selected=${i === current} onClick=${() => choose(entry)}
         onPointerMove=${() => i !== current && setAt(i)}>
         <${entry.icon} /><span class="cut">${entry.word}</span>${entry.note && html`<span class="muted small">${entry.note}</span>`}
       </li>`,

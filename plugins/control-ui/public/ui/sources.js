@@ -1,6 +1,6 @@
-import { fileAddress } from "../core/router.js";
 import { html } from "../core/html.js";
 import { formatPlace } from "../core/places.js";
+import { fileAddress } from "../core/router.js";
 import { defaultAgentId } from "../core/store.js";
 import { File } from "./icons.js";
 

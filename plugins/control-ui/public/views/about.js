@@ -2,8 +2,8 @@ import { signOut } from "../core/conn.js";
 import { buildId, forgetBrowser } from "../core/env.js";
 import { span } from "../core/format.js";
 import { html } from "../core/html.js";
+import { setTheme, theme } from "../core/look.js";
 import { gatewayName, hello, uptimeMs } from "../core/store.js";
-import { setTheme, theme } from "../core/theme.js";
 import { Button, CopyButton } from "../ui/button.js";
 import { ask } from "../ui/dialog.js";
 import { KeyTable } from "../ui/key-help.js";
@@ -28,7 +28,8 @@ export default function About() {
       <header><h2 id="look">This browser</h2></header>
       <div class="inside stack">
         <div class="choice" role="group" aria-label="Appearance">${themes.map(
-          (name) => html`<button key=${name} type="button" aria-pressed=${theme.value === name} onClick=${() => setTheme(name)}>${name === "system" ? "As the system" : name === "light" ? "Light" : "Dark"}</button>`,
+          (name) =>
+            html`<button key=${name} type="button" aria-pressed=${theme.value === name} onClick=${() => setTheme(name)}>${name === "system" ? "As the system" : name === "light" ? "Light" : "Dark"}</button>`,
         )}</div>
         <p class="muted small">Kept here: the token until the tab closes; drafts and messages on their way until they are sent.</p>
         <div class="actions"><${Button} kind="danger" onClick=${forget}>Forget this browser<//></div>

@@ -1,16 +1,13 @@
 import { effect, signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { lastChatKey } from "../core/chat.js";
-import { hasNewBuild, connection, hello, health } from "../core/store.js";
 import { html } from "../core/html.js";
 import { isHelpOpen, isPaletteOpen } from "../core/keys.js";
 import { chatAddress, replace, route } from "../core/router.js";
-import { Announcer } from "../ui/announce.js";
-import { DialogHost } from "../ui/dialog.js";
+import { lastChatKey } from "../core/sessions.js";
+import { connection, hasNewBuild, health, hello } from "../core/store.js";
 import { Button } from "../ui/button.js";
 import { Notice, Waiting } from "../ui/states.js";
-import { Header } from "./header.js";
-import { BottomBar, Rail } from "./rail.js";
+import { BottomBar, Header, Rail } from "./frame.js";
 import { startTitle } from "./title.js";
 
 /** Views by name; each is fetched when it is first seen. @type {Record<string, () => Promise<{ default: any }>>} */
@@ -46,14 +43,18 @@ export function App() {
     ${!mustSignIn && html`<${Rail} />`}
     <main id="main" tabindex="-1" class=${mustSignIn ? "alone" : ""}>
       ${(hasNewBuild.value || isBroken.value) && html`<${NewBuild} />`}
-      ${mustSignIn ? html`<${Lazy} load=${overlays.signIn} />` : html`<${CurrentView} />`}
+      ${mustSignIn ? html`<${Gate} />` : html`<${CurrentView} />`}
     </main>
     ${!mustSignIn && html`<${BottomBar} />`}
     ${isPaletteOpen.value && !mustSignIn && html`<${Lazy} load=${overlays.palette} />`}
     ${isHelpOpen.value && html`<${Lazy} load=${overlays.help} />`}
-    <${DialogHost} />
-    <${Announcer} />
   `;
+}
+
+/** The first attempt is quick: only when it fails there is something to say. */
+function Gate() {
+  const isTrying = connection.value.state === "connecting" && connection.value.attempt === 1;
+  return isTrying ? html`<div class="page"><${Waiting} label="Connecting" /></div>` : html`<${Lazy} load=${overlays.signIn} />`;
 }
 
 function CurrentView() {

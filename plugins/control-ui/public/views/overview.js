@@ -1,11 +1,10 @@
 import { useState } from "preact/hooks";
-import { send, openChat, stopSession } from "../core/chat.js";
 import { exampleQuestions } from "../core/examples.js";
 import { needs, parts } from "../core/facts.js";
-import { age, clock, plural, span } from "../core/format.js";
+import { age, clock, plain, plural, span } from "../core/format.js";
 import { html } from "../core/html.js";
 import { chatAddress, go } from "../core/router.js";
-import { recent, recentError, running, titleOf } from "../core/sessions.js";
+import { recent, recentError, running, stopSession, titleOf } from "../core/sessions.js";
 import { isOnline, lastOnlineAt, mainSessionKey, memory, now, readOnlyReason, uptimeMs } from "../core/store.js";
 import { Button, Command } from "../ui/button.js";
 import { Stop } from "../ui/icons.js";
@@ -41,10 +40,11 @@ function AskBox() {
   const [text, setText] = useState("");
   const reason = readOnlyReason.value;
   /** @param {Event} event */
-  const submit = (event) => {
+  const submit = async (event) => {
     event.preventDefault();
     if (text.trim() === "" || reason) return;
     const key = mainSessionKey.value;
+    const { openChat, send } = await import("../core/chat.js");
     send(openChat(key), text.trim());
     go(chatAddress(key));
   };
@@ -117,7 +117,7 @@ function Latest() {
       list && list.length > 0
         ? html`<ul class="rows">${list.slice(0, LATEST).map(
             (row) => html`<li key=${row.key}><a href=${chatAddress(row.key)} class="row-line">
-              <span class="grow"><span class="cut title">${titleOf(row)}</span><span class="cut muted small">${row.lastMessagePreview ?? ""}</span></span>
+              <span class="grow"><span class="cut title">${titleOf(row)}</span><span class="cut muted small">${plain(row.lastMessagePreview)}</span></span>
               <span class="muted small">${age(row.updatedAt, now.value)}</span>
             </a></li>`,
           )}</ul>`

@@ -1,12 +1,12 @@
 import { useRef } from "preact/hooks";
-import { html } from "../core/html.js";
 import { plural } from "../core/format.js";
+import { html } from "../core/html.js";
 import { go, route } from "../core/router.js";
 import { countMessages, deleteSession, patchSession, resetSession, titleOf } from "../core/sessions.js";
 import { mainSessionKey, noAdminReason, readOnlyReason } from "../core/store.js";
+import { announce } from "../ui/announce.js";
 import { Button } from "../ui/button.js";
 import { ask } from "../ui/dialog.js";
-import { announce } from "../ui/announce.js";
 import { Archive, Pencil, Pin, Reset, Trash } from "../ui/icons.js";
 
 /** @typedef {import("../core/sessions.js").SessionRow} SessionRow */
@@ -20,7 +20,12 @@ export function SessionMenu({ row, id, icon }) {
   /** @param {Event} event */
   const place = (event) => putBeside(/** @type {HTMLElement} */ (menu.current), /** @type {HTMLElement} */ (event.currentTarget));
   /** @param {any} IconView @param {string} word @param {() => unknown} act @param {{ blocked?: string | undefined, isDanger?: boolean }} [options] */
-  const entry = (IconView, word, act, { blocked, isDanger } = {}) => html`<button type="button" role="menuitem" class=${isDanger ? "danger" : ""}
+  const entry = (
+    IconView,
+    word,
+    act,
+    { blocked, isDanger } = {},
+  ) => html`<button type="button" role="menuitem" class=${isDanger ? "danger" : ""}
     aria-disabled=${blocked ? "true" : undefined} title=${blocked} onClick=${() => {
       if (blocked) return;
       menu.current?.hidePopover();
@@ -63,7 +68,9 @@ function rename(row) {
 async function change(row, patch) {
   try {
     await patchSession(row, patch);
-    announce(patch.archived === undefined ? "Saved" : patch.archived ? `Archived “${titleOf(row)}”` : `“${titleOf(row)}” is back in the list`);
+    announce(
+      patch.archived === undefined ? "Saved" : patch.archived ? `Archived “${titleOf(row)}”` : `“${titleOf(row)}” is back in the list`,
+    );
   } catch (error) {
     announce(`Not saved: ${/** @type {Error} */ (error).message}`);
   }

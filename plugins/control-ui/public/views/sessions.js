@@ -1,11 +1,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { age, count, moment } from "../core/format.js";
+import { age, clock, count, moment, plain } from "../core/format.js";
 import { html } from "../core/html.js";
 import { startNewSession } from "../core/keys.js";
 import { chatAddress, formatRoute, replace, route } from "../core/router.js";
 import { byTime, found, loadFound, sessionRow, setQuery, titleOf } from "../core/sessions.js";
 import { isOnline, lastOnlineAt, now, readOnlyReason } from "../core/store.js";
-import { clock } from "../core/format.js";
 import { Button } from "../ui/button.js";
 import { More, Pin, Plus, Search } from "../ui/icons.js";
 import { Failure, Waiting } from "../ui/states.js";
@@ -35,7 +34,8 @@ export default function Sessions() {
       <div class="search grow"><${Search} /><input type="search" class="field" placeholder="Search title, label or key" aria-label="Search sessions"
         value=${search} onInput=${(/** @type {any} */ e) => show({ q: e.currentTarget.value })} /></div>
       <div class="choice" role="group" aria-label="Show">${filters.map(
-        (name) => html`<button key=${name} type="button" aria-pressed=${name === filter} onClick=${() => show({ f: name })}>${wordOf(name)}</button>`,
+        (name) =>
+          html`<button key=${name} type="button" aria-pressed=${name === filter} onClick=${() => show({ f: name })}>${wordOf(name)}</button>`,
       )}</div>
     </div>
     <${Found} filter=${filter} search=${search} />
@@ -102,7 +102,7 @@ function Row({ row }) {
         ${row.pinned && html`<span class="pinned" title="Pinned"><${Pin} /><span class="sr-only">pinned</span></span>`}
         <${State} row=${row} />
       </span>
-      <span class="cut muted small">${row.lastMessagePreview ?? "No answer yet"}</span>
+      <span class="cut muted small">${plain(row.lastMessagePreview) || "No answer yet"}</span>
       <span class="facts muted small">
         <span>${row.agentId}</span>${row.channel && html`<span>${row.channel}</span>`}
         ${row.totalTokens ? html`<span>${count(row.totalTokens)} tokens</span>` : null}
@@ -124,7 +124,8 @@ function State({ row }) {
 
 /** @param {{ filter: string, search: string }} props */
 function Nothing({ filter, search }) {
-  if (search.trim() !== "") return html`<div class="empty"><h2>No session matches “${search}”</h2><p>Title, label and key are searched.</p></div>`;
+  if (search.trim() !== "")
+    return html`<div class="empty"><h2>No session matches “${search}”</h2><p>Title, label and key are searched.</p></div>`;
   if (filter !== "all") return html`<div class="empty"><h2>No ${filter} sessions</h2></div>`;
   return html`<div class="empty"><h2>No sessions yet</h2><p>A session begins with its first message.</p>
     <${Button} kind="primary" icon=${Plus} blocked=${readOnlyReason.value} onClick=${startNewSession}>New session<//></div>`;

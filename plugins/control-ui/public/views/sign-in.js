@@ -1,10 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { signIn, tryNow } from "../core/conn.js";
 import { html } from "../core/html.js";
+import { refusalOf } from "../core/refusal.js";
 import { connection, now } from "../core/store.js";
 import { Button, Command } from "../ui/button.js";
 import { Notice } from "../ui/states.js";
-import { refusalOf } from "../core/refusal.js";
 
 /** What stands between a person and the gateway, and the next step. */
 export default function SignIn() {

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { send, stop } from "../../core/chat.js";
 import { readDraft, writeDraft } from "../../core/drafts.js";
 import { html } from "../../core/html.js";
-import { isCoarse } from "../../core/media.js";
+import { isCoarse } from "../../core/look.js";
 import { isOutboxFull } from "../../core/outbox.js";
 import { readOnlyReason } from "../../core/store.js";
 import { textOf } from "../../core/turns.js";
@@ -65,7 +65,10 @@ export function Composer({ chat }) {
   };
   /** Walks through what was asked here before, as long as nothing else was typed. @param {number} step */
   const recall = (step) => {
-    const asked = chat.messages.value.filter((m) => m.role === "user").map((m) => textOf(m.content)).reverse();
+    const asked = chat.messages.value
+      .filter((m) => m.role === "user")
+      .map((m) => textOf(m.content))
+      .reverse();
     if (text !== "" && text !== asked[recalled.current]) return false;
     const next = Math.max(-1, Math.min(recalled.current + step, asked.length - 1));
     if (next === recalled.current) return false;

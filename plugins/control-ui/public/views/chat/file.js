@@ -1,8 +1,8 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { lastChatKey } from "../../core/chat.js";
 import { html } from "../../core/html.js";
 import { openFile, shownFile } from "../../core/memory-file.js";
 import { chatAddress, go, route } from "../../core/router.js";
+import { lastChatKey } from "../../core/sessions.js";
 import { isOnline } from "../../core/store.js";
 import { Button, CopyButton } from "../../ui/button.js";
 import { Close, File } from "../../ui/icons.js";

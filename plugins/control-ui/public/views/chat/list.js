@@ -1,4 +1,4 @@
-import { age } from "../../core/format.js";
+import { age, plain } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { startNewSession } from "../../core/keys.js";
 import { chatAddress } from "../../core/router.js";
@@ -22,7 +22,7 @@ export function SessionList({ current }) {
             ${row.hasActiveRun ? html`<i class="dot busy"></i><span class="sr-only">answering</span>` : null}
             ${row.unread && row.key !== current ? html`<i class="dot info"></i><span class="sr-only">unread</span>` : null}
           </span>
-          <span class="muted small cut">${row.lastMessagePreview || age(row.updatedAt, now.value)}</span>
+          <span class="muted small cut">${plain(row.lastMessagePreview) || age(row.updatedAt, now.value)}</span>
         </a>
       </li>`,
     )}</ul>

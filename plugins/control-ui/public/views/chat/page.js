@@ -1,8 +1,9 @@
 import { useEffect } from "preact/hooks";
-import { lastChatKey, openChat } from "../../core/chat.js";
+import { openChat } from "../../core/chat.js";
 import { html } from "../../core/html.js";
-import { isWide } from "../../core/media.js";
-import { route } from "../../core/router.js";
+import { isWide } from "../../core/look.js";
+import { chatAddress, replace, route } from "../../core/router.js";
+import { lastChatKey } from "../../core/sessions.js";
 import { mainSessionKey } from "../../core/store.js";
 import { Composer } from "./composer.js";
 import { FilePane } from "./file.js";
@@ -15,6 +16,9 @@ import { Transcript } from "./transcript.js";
 export default function ChatPage() {
   const { view, rest } = route.value;
   const isFile = view === "memory";
+  useEffect(() => {
+    if (view === "chat" && rest === "") replace(chatAddress(mainSessionKey.value));
+  }, [view, rest]);
   const key = isFile ? lastChatKey() : rest || mainSessionKey.value;
   // A file opened from its address alone has no chat beside it.
   const showsChat = key !== undefined && (!isFile || isWide.value);

@@ -3,8 +3,8 @@ import { plural, span } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { formatPlace, hitsOf } from "../../core/places.js";
 import { Button } from "../../ui/button.js";
-import { SourceChip } from "../../ui/sources.js";
 import { Open, Tool } from "../../ui/icons.js";
+import { SourceChip } from "../../ui/sources.js";
 
 /** @typedef {import("../../core/turns.js").ToolItem} ToolItem */
 

@@ -35,9 +35,10 @@ export function Transcript({ chat }) {
         ${!chat.isLoaded.value && turns.length === 0 && !chat.error.value && html`<${Waiting} rows=${6} />`}
         ${isEmpty && html`<${Empty} />`}
         ${blocksOf(turns).map(
-          ({ id, list }) => html`<${Block} key=${id} isKept=${list.some((t) => t.isLive)} root=${scroller}>${withDays(list).map(
-            ({ turn, heading }) => html`<${TurnView} key=${turn.key} turn=${turn} heading=${heading} chat=${chat} />`,
-          )}<//>`,
+          ({ id, list }) =>
+            html`<${Block} key=${id} isKept=${list.some((t) => t.isLive)} root=${scroller}>${withDays(list).map(
+              ({ turn, heading }) => html`<${TurnView} key=${turn.key} turn=${turn} heading=${heading} chat=${chat} />`,
+            )}<//>`,
         )}
       </div>
     </div>

@@ -92,7 +92,9 @@ function Found({ turn, agentId }) {
   const texts = turn.items.flatMap((item) => (item.kind === "text" ? [item.text] : []));
   if (texts.length === 0 || texts.some((text) => text.includes("#L"))) return null;
   const places = uniquePlaces(placesFound(turn)).slice(0, MAX_FOUND);
-  return places.length === 0 ? null : html`<div class="found"><p class="muted small">Looked at</p><${Sources} places=${places} agentId=${agentId} /></div>`;
+  return places.length === 0
+    ? null
+    : html`<div class="found"><p class="muted small">Looked at</p><${Sources} places=${places} agentId=${agentId} /></div>`;
 }
 
 /** @param {{ turn: Turn }} props */

@@ -1,13 +1,13 @@
-import { isNarrow } from "../core/media.js";
+import { tryNow } from "../core/conn.js";
 import { needs } from "../core/facts.js";
 import { html } from "../core/html.js";
-import { isPaletteOpen } from "../core/keys.js";
+import { chatHome, isPaletteOpen } from "../core/keys.js";
+import { isNarrow } from "../core/look.js";
 import { route } from "../core/router.js";
-import { titleOfKey } from "../core/sessions.js";
+import { titleOfKey, unreadCount } from "../core/sessions.js";
 import { connection, gatewayName, hello, isRestarting, now } from "../core/store.js";
-import { tryNow } from "../core/conn.js";
 import { Button } from "../ui/button.js";
-import { Back, Search, Warn } from "../ui/icons.js";
+import { Back, Chat, Home, Info, List, Search, Warn } from "../ui/icons.js";
 
 /** On every view: which gateway, whether it is there, what needs a person. */
 export function Header() {
@@ -19,7 +19,7 @@ export function Header() {
       ${
         view === "chat" && hello.value
           ? html`<span class="wide muted">${gatewayName.value} / </span>${titleOfKey(rest)}`
-          : html`<span>${hello.value ? gatewayName.value : "svc"}</span>`
+          : html`<span>${hello.value ? gatewayName.value : location.host}</span>`
       }
     </p>
     ${hello.value && needs.value.length > 0 && html`<${NeedsYou} />`}
@@ -75,4 +75,35 @@ function wordsOf(state) {
   }
   if (state.state === "closed") return { mark: "", word: "Not connected" };
   return { mark: "busy", word: hello.value ? "Reconnecting…" : "Connecting…" };
+}
+
+const items = [
+  { id: "overview", word: "Overview", icon: Home, address: () => "#/overview" },
+  { id: "chat", word: "Chat", icon: Chat, address: chatHome },
+  { id: "sessions", word: "Sessions", icon: List, address: () => "#/sessions" },
+  { id: "about", word: "About", icon: Info, address: () => "#/about" },
+];
+
+export function Rail() {
+  return html`<nav class="rail" aria-label="Views"><${Items} /></nav>`;
+}
+
+export function BottomBar() {
+  return html`<nav class="bottom" aria-label="Views"><${Items} /></nav>`;
+}
+
+function Items() {
+  const current = route.value.view === "memory" ? "chat" : route.value.view;
+  return items.map(
+    ({ id, word, icon, address }) => html`<a
+      key=${id}
+      href=${address()}
+      aria-current=${id === current ? "page" : undefined}
+      class=${id === "about" ? "last" : ""}
+      title=${word}
+    >
+      <${icon} /><span>${word}</span>
+      ${id === "sessions" && unreadCount.value > 0 && html`<span class="badge info">${unreadCount.value}<span class="sr-only"> unread</span></span>`}
+    </a>`,
+  );
 }

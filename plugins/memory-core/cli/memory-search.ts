@@ -1,0 +1,67 @@
+import { type CliContext, defineCommand, type MemoryHit, SvcError } from "svc/sdk";
+import { chosenAgents, openAccess, type SearchAnswer } from "./access.ts";
+
+const INDENT = "    ";
+
+/** `svc memory search`: passages with their places. */
+export default defineCommand({
+  path: ["memory", "search"],
+  summary: "Search the memory of an agent",
+  details: "Searches the default agent unless --agent is given. With both a word and --query, --query is used.",
+  examples: [
+    ["A question", 'svc memory search "where is the router"'],
+    ["As JSON", "svc memory search --query boiler --json"],
+  ],
+  positionals: [{ name: "query", required: false, rest: true }],
+  options: {
+    query: { kind: "string", description: "What to look for", placeholder: "text" },
+    "max-results": { kind: "integer", description: "Most results (default 6)", min: 1, max: 200, placeholder: "n" },
+    "min-score": { kind: "number", description: "Lowest score, taken as given", min: 0, max: 1, placeholder: "x" },
+    agent: { kind: "string", description: "Agent whose memory is searched", placeholder: "id" },
+    json: { kind: "flag", description: "One JSON document on stdout" },
+  },
+  rpc: true,
+  run: async (cli, values, positionals) => {
+    const query = typeof values.query === "string" ? values.query : positionals.join(" ");
+    if (query.trim() === "")
+      throw new SvcError("failed", { message: "memory search: nothing to look for; give a query: svc memory search <query>" });
+    const access = await openAccess(cli);
+    try {
+      const agentId = values.agent === undefined ? access.agents.default : (chosenAgents(access, values.agent)[0] as string);
+      const answer = await access.search(agentId, query, {
+        ...(typeof values["max-results"] === "number" ? { maxResults: values["max-results"] } : {}),
+        ...(typeof values["min-score"] === "number" ? { minScore: values["min-score"] } : {}),
+      });
+      if (cli.json) cli.stdout.json({ ok: answer.unavailable !== true, ...answer });
+      else print(cli, answer);
+      return answer.unavailable === true ? 1 : 0;
+    } finally {
+      await access.close();
+    }
+  },
+});
+
+function print(cli: CliContext, answer: SearchAnswer): void {
+  if (answer.unavailable === true) {
+    cli.stderr.line(cli.color.red(`memory search is not available: ${answer.error ?? "unknown reason"}`));
+    if (answer.action !== undefined && answer.action !== answer.error) cli.stderr.line(answer.action);
+    return;
+  }
+  for (const [position, hit] of answer.results.entries()) {
+    if (position > 0) cli.stdout.line();
+    cli.stdout.line(`${cli.color.cyan(cli.color.bold(placeOf(hit)))}  ${cli.color.dim(`score ${hit.score.toFixed(2)}`)}`);
+    for (const line of hit.snippet.trim().split("\n")) cli.stdout.line(`${INDENT}${printable(line)}`.trimEnd());
+  }
+  if (answer.results.length === 0) cli.stdout.line("No matches.");
+  if (answer.warning !== undefined) cli.stderr.line(cli.color.yellow(answer.warning));
+}
+
+function placeOf({ path, startLine, endLine }: MemoryHit): string {
+  return `${printable(path)}:${startLine}${endLine > startLine ? `-${endLine}` : ""}`;
+}
+
+/** Notes may hold anything; a terminal must not act on it. */
+function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are replaced
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "\ufffd");
+}

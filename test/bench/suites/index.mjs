@@ -1,0 +1,73 @@
+import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { indexedHome, untilIndexed } from "../lib/indexed-home.mjs";
+import { percentile } from "../lib/stats.mjs";
+
+/** How fast a tree of notes becomes searchable, and what else goes on meanwhile. */
+export async function run({ files, row, note, quick }) {
+  const { home, gateway, connection, bare } = await indexedHome(files);
+  const pings = [];
+  const other = await gateway.connect();
+  const rates = { ours: [], bare: [] };
+  let chunks = 0;
+  for (let round = 0; round < (quick ? 1 : 2); round += 1) {
+    const done = { value: false };
+    const pinging = ping(other, pings, done);
+    const started = performance.now();
+    await connection.request("memory.index", { force: true });
+    const status = await untilIndexed(connection, files);
+    rates.ours.push((status.chunks / (performance.now() - started)) * 1_000);
+    done.value = true;
+    await pinging;
+    chunks = status.chunks;
+    const least = await bare();
+    rates.bare.push((least.chunks / least.ms) * 1_000);
+  }
+  await other.close();
+  row({
+    id: "P12",
+    metric: `full index of ${files} files`,
+    unit: "chunks/s",
+    better: "higher",
+    ours: Math.max(...rates.ours),
+    baseline: Math.max(...rates.bare),
+    target: 0.4,
+    n: rates.ours.length,
+  });
+  row({ id: "P12", metric: "index size per chunk", unit: "KB", ours: indexBytes(home.state) / chunks / 1_000, target: 18, targetOf: "ours", n: chunks });
+  row({ id: "P15", metric: "health while indexing, p99", unit: "ms", ours: percentile(pings, 0.99), target: 10, targetOf: "ours", n: pings.length });
+  row({ id: "P15", metric: "health while indexing, max", unit: "ms", ours: Math.max(...pings), target: 50, targetOf: "ours", n: pings.length });
+  await edit({ home, connection, row });
+  note(`${chunks} chunks from ${files} files`);
+}
+
+/** One request after the other, so that each sees what the main thread was doing just then. */
+async function ping(connection, times, done) {
+  while (!done.value) {
+    const started = performance.now();
+    const health = await connection.request("health");
+    if (health.ok !== true) throw new Error("health was not ok while indexing");
+    times.push(performance.now() - started);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+/** From the end of a write to the first search that finds it. */
+async function edit({ home, connection, row }) {
+  const word = `freshly${Date.now()}`;
+  const started = performance.now();
+  writeFileSync(join(home.workspace, "memory/edited.md"), `# Edited\n\nThe ${word} bell hangs by the door.\n`);
+  for (;;) {
+    const { results } = await connection.request("memory.search", { query: `${word} bell` });
+    if (results.some((hit) => hit.path === "memory/edited.md")) break;
+    if (performance.now() - started > 30_000) throw new Error("an edited note was not found within 30 s");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  row({ id: "", metric: "edit → found", unit: "ms", ours: performance.now() - started, target: 3_000, targetOf: "ours", n: 1 });
+}
+
+function indexBytes(state) {
+  const folder = join(state, "memory");
+  if (!existsSync(folder)) throw new Error("no index in the state folder");
+  return readdirSync(folder).reduce((sum, file) => sum + statSync(join(folder, file)).size, 0);
+}
