@@ -12,7 +12,9 @@ console.log(`${passed} passed, ${shown} failed${skipped > 0 ? `, ${skipped} skip
 process.exitCode = shown > 0 ? 1 : 0;
 
 function countsOf(report) {
-  const brokenFiles = (report.testResults ?? []).filter((file) => file.status === "failed" && file.assertionResults.every((t) => t.status !== "failed"));
+  const brokenFiles = (report.testResults ?? []).filter(
+    (file) => file.status === "failed" && file.assertionResults.every((t) => t.status !== "failed"),
+  );
   return {
     passed: report.numPassedTests ?? 0,
     failed: (report.numFailedTests ?? 0) + brokenFiles.length,

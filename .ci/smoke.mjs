@@ -69,7 +69,10 @@ function runningPid() {
 }
 
 function expectAnswer(how, text) {
-  check(text.includes(answer.file) && text.includes(answer.fact), `${how} did not answer with ${answer.fact} from ${answer.file}:\n${text}`);
+  check(
+    text.includes(answer.file) && text.includes(answer.fact),
+    `${how} did not answer with ${answer.fact} from ${answer.file}:\n${text}`,
+  );
 }
 
 function check(ok, message) {

@@ -56,7 +56,7 @@ export const MAX_SESSION_KEY = 512;
 
 /**
  * A caller's session key in full form: `agent:<agentId>:<rest>`. Short keys belong to `agentId`; the rest keeps its case.
- * @throws {SvcError} `invalid-session-key` for empty, too long or control characters; `session-agent-mismatch` when a full key names another agent than an explicit one
+ * @throws {SvcError} `invalid-session-key` for empty, too long or control characters, and when a full key names another agent than an explicit one
  */
 export function canonicalSessionKey(key: string, agentId: string, explicitAgent = false): { key: string; agentId: string } {
   const text = key.trim();

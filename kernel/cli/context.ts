@@ -48,7 +48,7 @@ export function createCliContext(options: ContextOptions): CliContext {
       };
     },
     async connect({ mode = "cli", scopes, timeoutMs } = {}) {
-      const { connectToGateway } = await import("./connect.ts");
+      const { connectToGateway } = await import("../../sdk/cli/connect.ts");
       const limit = timeoutMs ?? (typeof rpc.timeout === "number" ? rpc.timeout : DEFAULT_TIMEOUT_MS);
       return connectToGateway({ target: await target(), version, mode, scopes, timeoutMs: limit });
     },
@@ -64,7 +64,8 @@ export function createCliContext(options: ContextOptions): CliContext {
 
 /** The common connection flags; an own option of the same name (`agent --timeout <s>`) means something else. */
 function rpcValues(command: CliCommand, values: CliValues): CliValues {
-  if (!command.rpc) return {};
+  // The gateway's own flags: its secrets are those with which it is reached, and its port stands in the lock.
+  if (!command.rpc) return { token: values.token, password: values.password };
   return Object.fromEntries(Object.entries(values).filter(([name]) => !Object.hasOwn(command.options ?? {}, name)));
 }
 

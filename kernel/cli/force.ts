@@ -1,27 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
-import { defineErrors, messageOf, SvcError } from "../../sdk/errors.ts";
-import { findPortHolders, type PortHolder } from "./port-holders.ts";
-
-defineErrors({
-  "port-owner-unknown": {
-    message: "port {port} is busy but its owner could not be identified; stop it by hand or choose another --port",
-    http: 500,
-    rpc: "UNAVAILABLE",
-    exit: 1,
-  },
-  "port-owner-protected": {
-    message: 'port {port} is held by "{command}" (pid {pid}), which --force does not end: {reason}',
-    http: 500,
-    rpc: "UNAVAILABLE",
-    exit: 1,
-  },
-});
-
-const POLL_MS = 100;
-const TERM_MS = 5_000;
-const KILL_MS = 2_000;
+import { endProcess } from "../../sdk/end-process.ts";
+import { messageOf, SvcError } from "../../sdk/errors.ts";
+import { findPortHolders, type PortHolder } from "../../sdk/port-holders.ts";
+import "./errors.ts";
 
 export interface ForceDeps {
   find(port: number): Promise<PortHolder[]>;
@@ -41,51 +23,42 @@ const system: ForceDeps = {
 };
 
 /**
- * Ends whoever listens on a port (`--force`): SIGTERM, up to 5 s, SIGKILL, up to 2 s. Never this process, one it descends from, pid 1 or
- * another user's.
+ * Ends whoever listens on a port (`--force`). Never this process, one it descends from, pid 1 or another user's.
  * @throws {SvcError} `port-owner-unknown`, `port-owner-protected`
  */
 export async function freePort(host: string, port: number, told: (line: string) => void, deps: ForceDeps = system): Promise<void> {
   if (await deps.isFree(host, port)) return;
   const holders = await deps.find(port);
-  if (holders.length === 0) throw new SvcError("port-owner-unknown", { port });
   const family = await deps.lineage();
-  for (const holder of holders) refuseProtected(holder, port, { family, uid: deps.uid });
+  for (const holder of holders) {
+    const reason = protection(holder, family, deps.uid);
+    if (reason) throw refused(holder, port, reason);
+  }
   for (const holder of holders) await end(holder, port, told, deps);
   if (!(await deps.isFree(host, port))) throw new SvcError("port-owner-unknown", { port });
 }
 
-function refuseProtected(holder: PortHolder, port: number, self: { family: ReadonlySet<number>; uid: number | undefined }): void {
-  const refuse = (reason: string) => new SvcError("port-owner-protected", { port, pid: holder.pid, command: holder.command, reason });
-  if (holder.pid <= 1) throw refuse("it is the init process");
-  if (self.family.has(holder.pid)) throw refuse("this command runs inside it");
-  if (self.uid !== undefined && self.uid !== 0 && holder.uid !== undefined && holder.uid !== self.uid)
-    throw refuse("it belongs to another user");
+function protection(holder: PortHolder, family: ReadonlySet<number>, uid: number | undefined): string | undefined {
+  if (holder.pid <= 1) return "it is the init process";
+  if (family.has(holder.pid)) return "this command runs inside it";
+  return uid && holder.uid !== undefined && holder.uid !== uid ? "it belongs to another user" : undefined;
 }
 
 async function end(holder: PortHolder, port: number, told: (line: string) => void, deps: ForceDeps): Promise<void> {
-  for (const [signal, limitMs] of [
-    ["SIGTERM", TERM_MS],
-    ["SIGKILL", KILL_MS],
-  ] as const) {
-    // Looked up again right before each signal: the pid may be somebody else's by now.
-    if (!(await stillHolds(holder, port, deps))) return;
-    told(`--force: ${signal} to "${holder.command}" (pid ${holder.pid}) on port ${port}`);
-    try {
-      deps.kill(holder.pid, signal);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ESRCH") return;
-      throw new SvcError("port-owner-protected", { port, pid: holder.pid, command: holder.command, reason: messageOf(error) });
-    }
-    for (let waited = 0; waited < limitMs; waited += POLL_MS) {
-      await sleep(POLL_MS);
-      if (!(await stillHolds(holder, port, deps))) return;
-    }
+  const { pid, command } = holder;
+  try {
+    await endProcess(pid, {
+      isStillThere: async () => (await deps.find(port)).some((h) => h.pid === pid),
+      told: (signal) => told(`--force: ${signal} to "${command}" (pid ${pid}) on port ${port}`),
+      kill: deps.kill,
+    });
+  } catch (error) {
+    throw refused(holder, port, messageOf(error));
   }
 }
 
-async function stillHolds(holder: PortHolder, port: number, deps: ForceDeps): Promise<boolean> {
-  return (await deps.find(port)).some((h) => h.pid === holder.pid);
+function refused({ pid, command }: PortHolder, port: number, reason: string): SvcError {
+  return new SvcError("port-owner-protected", { port, pid, command, reason });
 }
 
 /** A real bind, at once given back. */
@@ -99,10 +72,9 @@ async function isFree(host: string, port: number): Promise<boolean> {
 
 async function lineage(): Promise<ReadonlySet<number>> {
   const pids = new Set([process.pid, process.ppid]);
-  for (let pid = process.ppid; pid > 1; ) {
+  for (let pid = process.ppid; pid > 1; pids.add(pid)) {
     const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
     pid = Number(/^PPid:\s*(\d+)/m.exec(status)?.[1] ?? 0);
-    pids.add(pid);
   }
   return pids;
 }

@@ -1,5 +1,5 @@
-import type { CliCommand } from "../../sdk/types/cli.ts";
-import type { LogLevel } from "../logger.ts";
+import type { LogLevelName } from "../../sdk/cli/root-flags.ts";
+import type { CliCommand, CliContext } from "../../sdk/types/cli.ts";
 
 const options: NonNullable<CliCommand["options"]> = {
   port: { kind: "integer", description: "Port to listen on", min: 1, max: 65_535, placeholder: "n" },
@@ -19,8 +19,15 @@ const options: NonNullable<CliCommand["options"]> = {
   reset: { kind: "flag", description: "Begin with an empty state directory; profile dev only" },
 };
 
+export interface GatewayCommandOptions {
+  path: readonly string[];
+  logLevel: LogLevelName | undefined;
+  /** Tells a person what to do next, once the gateway is ready; some plugin's command, if there is one. */
+  announce: ((cli: CliContext) => Promise<unknown>) | undefined;
+}
+
 /** `svc gateway` as data; the gateway's code is loaded when it runs. */
-export function gatewayCommand(own: { path: readonly string[]; logLevel: LogLevel | undefined }): CliCommand {
+export function gatewayCommand(own: GatewayCommandOptions): CliCommand {
   return {
     path: own.path,
     summary: "Run the gateway in the foreground",
@@ -32,7 +39,7 @@ export function gatewayCommand(own: { path: readonly string[]; logLevel: LogLeve
     options,
     run: async (cli, values) => {
       const { runGateway } = await import("./gateway-run.ts");
-      return runGateway(cli, values, own.logLevel);
+      return runGateway(cli, values, own);
     },
   };
 }

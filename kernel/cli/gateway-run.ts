@@ -1,7 +1,7 @@
 import { readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { resolveAgents } from "../../sdk/agents.ts";
 import { isSvcError, messageOf, SvcError } from "../../sdk/errors.ts";
+import { findPortHolders } from "../../sdk/port-holders.ts";
 import type { CliContext, CliValues } from "../../sdk/types/cli.ts";
 import { envValue } from "../config/paths.ts";
 import { createGateway, type Gateway } from "../gateway.ts";
@@ -9,36 +9,35 @@ import { consoleSink, createLogger, fileSink, type LogLevel, logLevels } from ".
 import { installProcessGuard } from "../process-guard.ts";
 import type { StartFlags } from "../start.ts";
 import { freePort } from "./force.ts";
-import { findPortHolders } from "./port-holders.ts";
-import { programName, startBlock } from "./start-block.ts";
+import type { GatewayCommandOptions } from "./gateway-command.ts";
 
 /**
  * The gateway in the foreground, until a signal.
- * @param level of `--log-level`
  * @throws {SvcError} what `createGateway` throws, `usage`, `port-owner-*`
  */
-export async function runGateway(cli: CliContext, values: CliValues, level: LogLevel | undefined): Promise<number> {
+export async function runGateway(cli: CliContext, values: CliValues, own: GatewayCommandOptions): Promise<number> {
   const wsLog = values["ws-log"] ?? "auto";
   if (wsLog !== "auto") throw new SvcError("usage", { message: `gateway: --ws-log ${wsLog} is not part of this release; leave it out` });
   if (values.reset) await resetState(cli);
-  const loose = await cli.config();
-  const { logger, close: closeLogs } = openLogs(cli, { level: values.verbose ? "trace" : level, configured: loose.config?.logging });
-  const release = ignoreUnsupportedSignals((name) =>
-    logger.warn(`${name}: reload and restart are not available; stop the gateway and start it again`),
+  const { config } = await cli.config();
+  const logs = openLogs(cli, { level: values.verbose ? "trace" : own.logLevel, configured: config?.logging });
+  const release = holdSignals((name) =>
+    logs.logger.warn(`${name}: reload and restart are not available; stop the gateway and start it again`),
   );
   try {
-    if (process.getuid?.() === 0) logger.warn("running as root; an ordinary user is enough and safer");
-    const gateway = await start(cli, values, logger);
-    const removeGuard = installProcessGuard(gateway, logger, process.exit);
+    if (process.getuid?.() === 0) logs.logger.warn("running as root; an ordinary user is enough and safer");
+    const gateway = await start(cli, values, logs.logger);
+    const removeGuard = installProcessGuard(gateway, logs.logger, process.exit);
     try {
-      return await serve(cli, gateway);
+      return await serve(cli, gateway, async () => {
+        await own.announce?.(cli).catch((error) => logs.logger.warn(`the hints could not be shown: ${messageOf(error)}`));
+      });
     } finally {
       removeGuard();
     }
   } finally {
     release();
-    logger.close();
-    await closeLogs();
+    logs.close();
   }
 }
 
@@ -78,29 +77,19 @@ async function password(values: CliValues): Promise<string | undefined> {
 }
 
 /** Until a signal, or until boot finds that a required plugin failed. */
-async function serve(cli: CliContext, gateway: Gateway): Promise<number> {
+async function serve(cli: CliContext, gateway: Gateway, announce: () => Promise<void>): Promise<number> {
   const signalled = new Promise<void>((resolve) => {
     if (cli.signal.aborted) resolve();
     cli.signal.addEventListener("abort", () => resolve(), { once: true });
   });
   try {
     await Promise.race([gateway.ready, signalled]);
-    if (!cli.signal.aborted) cli.stdout.write(block(cli, gateway));
+    if (!cli.signal.aborted) await announce();
     await signalled;
   } finally {
     await gateway.close(cli.signal.aborted ? "gateway stopping" : "start failed");
   }
   return 0;
-}
-
-function block(cli: CliContext, gateway: Gateway): string {
-  const { config, auth } = gateway.plan;
-  const { profile, packageRoot, stateDir } = cli.paths;
-  const program = programName({ script: process.argv[1] ?? "", root: packageRoot, cwd: process.cwd(), profile });
-  const workspace = resolveAgents(config, stateDir).find((a) => a.isDefault)?.workspace ?? join(stateDir, "workspace");
-  const token = cli.stdout.isTTY && auth.mode === "token" ? auth.secret : undefined;
-  const { basePath } = config.gateway.controlUi;
-  return startBlock({ host: gateway.host, port: gateway.port, profile, basePath, program, token, workspace }, cli.color);
 }
 
 /** Who is on the port, as far as the system tells. */
@@ -117,11 +106,16 @@ function openLogs(cli: CliContext, options: { level: LogLevel | undefined; confi
   const override = options.level ?? fromEnv;
   const file = fileSink(join(cli.paths.stateDir, "logs"), override ?? configured?.level ?? "info");
   const console = consoleSink(cli.stderr, override ?? configured?.consoleLevel ?? configured?.level ?? "info");
-  return { logger: createLogger([console, file]), close: async () => file.close() };
+  const logger = createLogger([console, file]);
+  const close = () => {
+    logger.close();
+    file.close();
+  };
+  return { logger, close };
 }
 
 /** Without a listener SIGUSR1 opens a debugger port and SIGHUP kills; neither may happen to a running gateway by accident. */
-function ignoreUnsupportedSignals(told: (name: string) => void): () => void {
+function holdSignals(told: (name: string) => void): () => void {
   const names = process.platform === "win32" ? [] : (["SIGHUP", "SIGUSR1", "SIGUSR2"] as const);
   for (const name of names) process.on(name, told);
   return () => {

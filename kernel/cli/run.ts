@@ -1,17 +1,18 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type Failure, toFailure } from "../../sdk/cli/failure.ts";
+import { commandHelp, groupHelp } from "../../sdk/cli/help.ts";
+import { type CommandEntry, longerCommands, matchCommand, unknown } from "../../sdk/cli/match.ts";
+import { type RootFlags, takeRootFlags } from "../../sdk/cli/root-flags.ts";
 import { SvcError } from "../../sdk/errors.ts";
-import type { CliCommand } from "../../sdk/types/cli.ts";
+import type { CliCommand, CliContext } from "../../sdk/types/cli.ts";
 import { type Env, packageRoot, resolvePaths } from "../config/paths.ts";
-import { type CommandEntry, loadCommand, matchCommand, readCommands, unknown } from "./commands.ts";
+import { loadCommand, readCommands } from "./commands.ts";
 import { type ContextOptions, createCliContext } from "./context.ts";
-import { type Failure, toFailure } from "./failure.ts";
 import { gatewayCommand } from "./gateway-command.ts";
-import { commandHelp, groupHelp } from "./help.ts";
 import type { Interrupt } from "./interrupt.ts";
 import { createColor, createOutput } from "./output.ts";
 import { parseArgs } from "./parse.ts";
-import { type RootFlags, takeRootFlags } from "./root-flags.ts";
 
 /** What the program stands in; tests bring their own. */
 export interface Host {
@@ -47,10 +48,12 @@ async function dispatch(rest: readonly string[], flags: RootFlags, host: Host): 
   if (match.kind === "group") {
     const text = groupHelp(match.words, match.members);
     if (wantsHelp) return print(host, flags, text);
-    throw new SvcError("usage", { message: `${match.words.join(" ")}: expected one of ${names(match.members)}` });
+    throw new SvcError("usage", {
+      message: `${match.words.join(" ")}: expected one of ${match.members.map((m) => m.words.slice(1).join(" ")).join(", ")}`,
+    });
   }
-  const command = await load(match.entry, flags);
-  if (wantsHelp) return print(host, flags, commandHelp(command, siblings(commands, match.entry)));
+  const command = await load(match.entry, commands, flags);
+  if (wantsHelp) return print(host, flags, commandHelp(command, longerCommands(commands, match.entry.words)));
   const first = match.args[0];
   if (first !== undefined && !first.startsWith("-") && !command.positionals?.length) {
     throw unknownCommand(unknown(commands, [...match.entry.words, ...match.args.filter((a) => !a.startsWith("-"))]));
@@ -80,9 +83,15 @@ async function runUninterrupted(common: Omit<ContextOptions, "signal">, position
   }
 }
 
-async function load(entry: CommandEntry, flags: RootFlags): Promise<CliCommand> {
-  const { module } = entry;
-  return module === undefined ? gatewayCommand({ path: entry.words, logLevel: flags.logLevel }) : loadCommand({ ...entry, module });
+async function load(entry: CommandEntry, commands: readonly CommandEntry[], flags: RootFlags): Promise<CliCommand> {
+  if (isLoadable(entry)) return loadCommand(entry);
+  const hints = commands.filter(isLoadable).find((c) => c.words.join(" ") === "gateway hints");
+  const announce = hints && (async (cli: CliContext) => (await loadCommand(hints)).run(cli, {}, []));
+  return gatewayCommand({ path: entry.words, logLevel: flags.logLevel, announce });
+}
+
+function isLoadable(entry: CommandEntry): entry is CommandEntry & { module: string } {
+  return entry.module !== undefined;
 }
 
 function outputOf(host: Host, flags: Pick<RootFlags, "json" | "color">): ContextOptions["output"] {
@@ -116,14 +125,6 @@ function unknownCommand(match: { typed: string; suggestion: string | undefined }
   const message = match.typed === "" ? "expected a command; see svc --help" : `unknown command "${match.typed}"`;
   const hint = match.suggestion ? `did you mean: svc ${match.suggestion}` : "see svc --help";
   return new SvcError("usage", match.typed === "" ? { message } : { message, hint });
-}
-
-function siblings(commands: readonly CommandEntry[], entry: CommandEntry): CommandEntry[] {
-  return commands.filter((c) => c.words.length > entry.words.length && entry.words.every((w, i) => c.words[i] === w));
-}
-
-function names(members: readonly CommandEntry[]): string {
-  return members.map((m) => m.words.slice(1).join(" ")).join(", ");
 }
 
 async function version(): Promise<string> {

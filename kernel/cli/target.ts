@@ -5,6 +5,7 @@ import type { CliTarget, CliValues } from "../../sdk/types/cli.ts";
 import { resolveAuth } from "../auth/secrets.ts";
 import { type Env, envValue, type ProfilePaths, resolvePort } from "../config/paths.ts";
 import { readLockOwner } from "../lock.ts";
+import { readLooseJson } from "./loose-json.ts";
 
 type ResolvableConfig = NonNullable<Parameters<typeof resolveAuth>[0]["config"]>;
 
@@ -43,7 +44,8 @@ async function localPort(
 ): Promise<{ port: number; portSource: CliTarget["portSource"] }> {
   const flag = typeof values.port === "number" ? values.port : undefined;
   const resolved = resolvePort({ flag, env, config: typeof configured === "number" ? configured : undefined, profile: paths.profile });
-  if (resolved.source === "flag" || resolved.source === "env") return { port: resolved.port, portSource: resolved.source };
+  const isNamed = resolved.port !== 0 && (resolved.source === "flag" || resolved.source === "env"); // 0 lets the system choose
+  if (isNamed) return { port: resolved.port, portSource: resolved.source };
   const owner = await readLockOwner(paths.stateDir);
   return owner?.port ? { port: owner.port, portSource: "lock" } : { port: resolved.port, portSource: resolved.source };
 }
@@ -75,20 +77,10 @@ interface GatewaySection {
  * cut the operator off from a gateway that runs.
  */
 async function gatewaySection(configPath: string): Promise<GatewaySection> {
-  const source = await looseConfig(configPath).catch(() => undefined);
+  const source = await readLooseJson(configPath).catch(() => undefined);
   const gateway = (source as { gateway?: { port?: unknown; auth?: unknown } } | null | undefined)?.gateway;
   const auth = gateway?.auth;
   return { port: gateway?.port, auth: typeof auth === "object" && auth !== null ? auth : {} };
-}
-
-async function looseConfig(path: string): Promise<unknown> {
-  const text = (await readFile(path, "utf8")).replace(/^\uFEFF/, "");
-  try {
-    return JSON.parse(text);
-  } catch {
-    const { default: JSON5 } = await import("json5");
-    return JSON5.parse(text);
-  }
 }
 
 function parseUrl(name: string, text: string): { url: string; host: string; port: number } {

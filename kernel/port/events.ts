@@ -28,8 +28,9 @@ interface Outgoing {
   payload: unknown;
   droppable: boolean;
   merge: EmitOptions["merge"];
-  /** Payload and everything after it, serialised once for all receivers. */
-  tail: string;
+  stateVersion: StateVersion | undefined;
+  /** Payload and state version, serialised once for all receivers, and not at all when it is merged away. */
+  tail: string | undefined;
 }
 
 interface Line {
@@ -64,7 +65,8 @@ export function createFanout(): Fanout {
           payload,
           droppable: options.droppable ?? (spec?.droppable || options.merge !== undefined),
           merge: options.merge,
-          tail: tailOf(payload, options.stateVersion),
+          stateVersion: options.stateVersion,
+          tail: undefined,
         };
         if (options.merge) hold(line, event, options.merge);
         else {
@@ -105,7 +107,7 @@ function hold(line: Line, event: Outgoing, merge: NonNullable<EmitOptions["merge
     return;
   }
   const payload = merge.join(slot.event.payload, event.payload);
-  slot.event = { ...event, payload, tail: "" };
+  slot.event = { ...event, payload, tail: undefined };
 }
 
 function release(line: Line, key: string): void {
@@ -134,6 +136,6 @@ function deliver(line: Line, event: Outgoing): void {
     if (!event.droppable) line.receiver.cut(1008, "slow consumer");
     return;
   }
-  const tail = event.tail === "" && event.payload !== undefined ? tailOf(event.payload, undefined) : event.tail;
-  line.receiver.send(`{"type":"event","event":${JSON.stringify(event.name)}${tail},"seq":${line.seq}}`);
+  event.tail ??= tailOf(event.payload, event.stateVersion);
+  line.receiver.send(`{"type":"event","event":${JSON.stringify(event.name)}${event.tail},"seq":${line.seq}}`);
 }

@@ -24,13 +24,13 @@ export function excerptOf(input: string[], weights: Map<string, number>, size: E
   return [...(heading === undefined ? [] : [heading, ""]), ...(skips ? [GAP] : []), ...cut, ...(more ? [GAP] : [])];
 }
 
-/** What each line says of the question, together with the heading it stands under. */
+/** What each line says of the question, together with the heading it stands under; below zero for lines that say nothing themselves. */
 function lineValues(lines: string[], weights: Map<string, number>): number[] {
   let heading = 0;
   return lines.map((line) => {
-    if (!isHeading(line)) return isFilled(line) ? heading + weightOf(line, weights) : 0;
+    if (!isHeading(line)) return isReadable(line) ? heading + weightOf(line, weights) : -1;
     heading = weightOf(line, weights);
-    return 0;
+    return -1;
   });
 }
 
@@ -56,9 +56,7 @@ function grow(lines: string[], best: number, size: ExcerptSize): [number, number
 }
 
 function indexOfBest(values: number[]): number {
-  let best = 0;
-  for (const [i, value] of values.entries()) if (value > (values[best] ?? 0)) best = i;
-  return best;
+  return values.indexOf(Math.max(...values));
 }
 
 function clipLine(line: string, maxChars: number): string {
@@ -66,6 +64,11 @@ function clipLine(line: string, maxChars: number): string {
   const space = line.lastIndexOf(" ", maxChars);
   const cut = space > maxChars / 2 ? space : maxChars;
   return `${line.slice(0, cut).replace(/[\ud800-\udbff]$/, "")} ${GAP}`;
+}
+
+/** Says something to a person: not blank, a rule or a fence. */
+export function isReadable(line: string): boolean {
+  return /[\p{L}\p{N}]/u.test(line);
 }
 
 /** A Markdown heading. */

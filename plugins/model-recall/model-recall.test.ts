@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import type { MemorySearchResult, ModelDelta, ModelMessage, ModelRequest } from "svc/sdk";
 import { describe, expect, test } from "vitest";
 import { createRecallProvider } from "./provider.ts";
@@ -173,6 +174,49 @@ describe("the answer", () => {
     const text = await answer("When is the boiler serviced next?", [hit("memory/home/boiler.md", 1, 0.9, body)]);
 
     expect(text).toContain("> **Service**\n>\n> - due every October\n> - next time: the vessel\n> …\n\nSource:");
+  });
+
+  test("takes the words a note is called after when its lines meet no others", async () => {
+    const filler = "- Eye test: mine was in August, reading glasses one and a quarter, the shop keeps the numbers for two years.\n".repeat(
+      7,
+    );
+    const body = `# Health\n\n## Doctors\n\n${filler}\n## Insurance\n\n- Ines: public health insurance, number 17.`;
+
+    const text = await answer("How much does the health insurance cost?", [hit("memory/health/insurance.md", 1, 0.9, body)]);
+    expect(text).toContain("> **Insurance**\n>\n> - Ines: public health insurance, number 17.\n\nSource:");
+  });
+
+  test("quotes a long passage that memory found by other words", async () => {
+    const body = `# Log\n\n## Monday\n\n${"It rained for most of the day and nothing of note happened. ".repeat(15)}`;
+
+    expect(await answer("Weather?", [hit("memory/log.md", 1, 0.9, body)])).toContain("> **Monday**\n>\n> It rained");
+  });
+
+  test("whatever the closest hit looks like, it is quoted and cited", async () => {
+    const line = fc.constantFrom(
+      "# Title",
+      "## Part",
+      "",
+      "- a list entry",
+      "some words of a paragraph ".repeat(12),
+      "the router",
+      "```",
+      "> quoted",
+      "1. first",
+      "-",
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(line, { maxLength: 20 }),
+        fc.constantFrom("router?", "title part", "nothing of it", "路由器"),
+        async (lines, question) => {
+          fc.pre(lines.some((l) => /\p{L}/u.test(l)));
+          const text = await answer(question, [hit("memory/title.md", 1, 0.9, lines.join("\n"))]);
+          expect(text).toMatch(/^> .*\p{L}/mu);
+          expect(text).toMatch(/^Source: memory\/title\.md#L/m);
+        },
+      ),
+    );
   });
 
   test("marks what it leaves out between a heading and the excerpt", async () => {

@@ -1,4 +1,4 @@
-import { type ExcerptSize, excerptOf, isHeading } from "./excerpt.ts";
+import { type ExcerptSize, excerptOf, isHeading, isReadable } from "./excerpt.ts";
 import type { Hit } from "./search-result.ts";
 import { termsOf, weighTerms, weightOf } from "./terms.ts";
 
@@ -33,19 +33,20 @@ export function choosePassages(question: string, hits: Hit[], keywordsOnly: bool
     if (i > 0 && !isNear) continue;
     const fresh = (texts[i] ?? []).filter((line) => line.trim() === "" || !quoted.has(line.trim()));
     const lines = excerptOf(fresh, tellingWithin(hit, texts[i] ?? [], weights), passages.length === 0 ? closestSize : otherSize);
-    if (!lines.some(saysSomething)) continue;
+    const isWorthIt = passages.length === 0 ? isReadable : saysSomething;
+    if (!lines.some(isWorthIt)) continue;
     for (const line of lines) quoted.add(line.trim());
     passages.push({ lines, citation: hit.citation });
   }
   return passages;
 }
 
-/** What a whole note is about tells nothing about its lines: terms of its path and title count only when there are no others. */
+/** What a whole note is about tells nothing about its lines: terms of its path and title count only when its lines meet no others. */
 function tellingWithin(hit: Hit, lines: string[], weights: Map<string, number>): Map<string, number> {
   const title = lines.find((line) => line.trim() !== "") ?? "";
   const subject = termsOf(`${hit.path}\n${isHeading(title) ? title : ""}`);
   const rest = new Map([...weights].filter(([term]) => !subject.has(term)));
-  return rest.size > 0 ? rest : weights;
+  return weightOf(lines.join("\n"), rest) > 0 ? rest : weights;
 }
 
 /** The snippet without the footer that citations add to it. */
@@ -56,5 +57,5 @@ function bodyOf(hit: Hit): string {
 }
 
 function saysSomething(line: string): boolean {
-  return /[\p{L}\p{N}]/u.test(line) && !isHeading(line);
+  return isReadable(line) && !isHeading(line);
 }

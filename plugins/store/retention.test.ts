@@ -30,29 +30,36 @@ test("expired idempotency rows beyond the newest 1,000 go, oldest first; unexpir
   expect(store.idempotency.get("chat", "i10000")).toBeDefined();
 });
 
-test("finished runs go when they are older than a day and not among the newest 10,000; unfinished ones never", async () => {
+const finished = (n: number, endedAt: number): StoreOp => ({ op: "run.put", run: run(`r${n}`, { state: "ok", endedAt }) });
+
+async function runsLeft(ops: StoreOp[]): Promise<string[]> {
   const temp = tempStore(onTestFinished);
   const store = await temp.open();
-  const runs = (ids: number, fields: (n: number) => Parameters<typeof run>[1]) =>
-    store.commit(Array.from({ length: ids }, (_, n): StoreOp => ({ op: "run.put", run: run(`${JSON.stringify(fields(n))}`, fields(n)) })));
-  await runs(10_000, (n) => ({ state: "ok", endedAt: now - dayMs - 1 - n }));
-  await runs(3, (n) => ({ state: "error", endedAt: now - n }));
-  await runs(2, (n) => ({ state: "running", createdAt: n }));
+  for (let at = 0; at < ops.length; at += 5_000) await store.commit(ops.slice(at, at + 5_000));
   await store.close();
   const db = await openConnection(temp.path, {});
   onTestFinished(() => void db.close());
-  const states = () => db.prepare("SELECT state, count(*) AS n FROM runs GROUP BY state ORDER BY state").all();
-
   expect(createRetention(db).step(now)).toBe(false);
+  return db.prepare("SELECT run_id FROM runs ORDER BY row").pluck().all() as string[];
+}
 
-  expect(states()).toEqual([
-    { state: "error", n: 3 },
-    { state: "ok", n: 9_997 },
-    { state: "running", n: 2 },
-  ]);
-  expect(db.prepare("SELECT min(finished_at) FROM runs").pluck().get()).toBe(now - dayMs - 1 - 9_996);
-  createRetention(db).step(now - 100 * dayMs);
-  expect(states()).toContainEqual({ state: "ok", n: 9_997 });
+test("of finished runs older than a day the newest 10,000 stay", async () => {
+  const old = Array.from({ length: 10_002 }, (_, n) => finished(n, now - dayMs - 20_000 + n));
+
+  const left = await runsLeft(old);
+
+  expect(left).toHaveLength(10_000);
+  expect(left[0]).toBe("r2");
+});
+
+test("a finished run of the last day stays however many are newer; an unfinished one stays for ever", async () => {
+  const newer = Array.from({ length: 10_000 }, (_, n) => finished(n, now));
+  const queued: StoreOp = { op: "run.put", run: run("queued", { createdAt: 1 }) };
+
+  const left = await runsLeft([queued, finished(-1, now - dayMs - 1), finished(-2, now - dayMs), ...newer]);
+
+  expect(left.slice(0, 2)).toEqual(["queued", "r-2"]);
+  expect(left).toHaveLength(10_002);
 });
 
 test("one step drops at most 500 rows of a table and says that there are more", async () => {

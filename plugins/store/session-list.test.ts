@@ -33,6 +33,7 @@ test("a list can be sorted by the last interaction; sessions without one come la
 test("offset and limit cut a page out of the list; the total is that of all", async () => {
   const { list } = await fiveSessions();
 
+  expect(list({ limit: 1 })).toEqual(["c", 5]);
   expect(list({ limit: 2 })).toEqual(["cd", 5]);
   expect(list({ limit: 2, offset: 2 })).toEqual(["ba", 5]);
   expect(list({ limit: 2, offset: 4 })).toEqual(["e", 5]);

@@ -93,7 +93,7 @@ export interface RunHandle {
 export interface Agents {
   /**
    * Starts a run, or attaches to the run of a repeated `runId`. Resolves when the user message and the run row are committed.
-   * @throws {SvcError} `unknown-agent`, `invalid-session-key`, `session-agent-mismatch`, `invalid-model`, `model-not-allowed`,
+   * @throws {SvcError} `unknown-agent`, `invalid-session-key`, `invalid-model`, `model-not-allowed`,
    *   `client-tool-conflict`, `storage-*`, `draining`
    */
   run(request: RunRequest): Promise<RunHandle>;

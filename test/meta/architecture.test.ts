@@ -124,7 +124,11 @@ describe("cycles", () => {
   });
 
   test("a diamond is none", () => {
-    const diamond = { "kernel/a.ts": `import "./b.ts";\nimport "./c.ts";`, "kernel/b.ts": `import "./d.ts";`, "kernel/c.ts": `import "./d.ts";` };
+    const diamond = {
+      "kernel/a.ts": `import "./b.ts";\nimport "./c.ts";`,
+      "kernel/b.ts": `import "./d.ts";`,
+      "kernel/c.ts": `import "./d.ts";`,
+    };
     expect(importCycles(files({ ...diamond, "kernel/d.ts": "" }))).toEqual([]);
   });
 });
@@ -145,7 +149,12 @@ describe("imports are read from", () => {
   });
 
   test("nothing that only looks like one", () => {
-    const texts = ['const s = "import x from y";', "const re = /import 'x'/;", "export const from = 1;\nconst a = 'x';", "/* import 'x' */"];
+    const texts = [
+      'const s = "import x from y";',
+      "const re = /import 'x'/;",
+      "export const from = 1;\nconst a = 'x';",
+      "/* import 'x' */",
+    ];
     for (const text of texts) expect(importsOf(text), text).toEqual([]);
   });
 });

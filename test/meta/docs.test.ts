@@ -3,8 +3,8 @@ import { collectReference, errorTables, readManifests } from "../tools/docs/coll
 import { referencePages } from "../tools/docs/pages.ts";
 import { type SchemaNode, schemaRows, typeOf } from "../tools/docs/schema-rows.ts";
 import { table } from "../tools/docs/table.ts";
-import { callsWith, mentions } from "../tools/source/mentions.ts";
-import { isProductCode, isTest, readRepositoryFile, readRepositoryFiles } from "../tools/source/tree.ts";
+import { callsWith, mentions, usesAsValue } from "../tools/source/mentions.ts";
+import { isProductCode, isTest, readRepositoryFile, readRepositoryFiles, repositoryFiles } from "../tools/source/tree.ts";
 
 const product = [...readRepositoryFiles((path) => isProductCode(path) && path.endsWith(".ts"))];
 const tests = [...readRepositoryFiles((path) => isTest(path) && !path.startsWith("test/meta/"))];
@@ -13,7 +13,8 @@ const pages = referencePages(input);
 const pageText = (name: string) => pages.get(name) as string;
 
 const without = (names: readonly string[], has: (name: string) => boolean) => names.filter((name) => !has(name));
-const inProduct = (check: (source: string) => boolean, under = "") => product.some(([path, source]) => path.startsWith(under) && check(source));
+const inProduct = (check: (source: string) => boolean, under = "") =>
+  product.some(([path, source]) => path.startsWith(under) && check(source));
 const inTests = (name: string) => tests.some(([, source]) => mentions(source, name));
 
 describe("the reference", () => {
@@ -56,10 +57,8 @@ describe("every error code", () => {
     expect(without(codes, (code) => pageText("errors.md").includes(`| \`${code}\` |`))).toEqual([]);
   });
 
-  test("is used outside its table", () => {
-    const tables = new Set(errorTables());
-    const users = product.filter(([path]) => !tables.has(path));
-    expect(without(codes, (code) => users.some(([, source]) => mentions(source, code)))).toEqual([]);
+  test("is used by somebody", () => {
+    expect(without(codes, (code) => inProduct((source) => usesAsValue(source, code)))).toEqual([]);
   });
 });
 
@@ -95,12 +94,42 @@ describe("every protocol event", () => {
     const declared = new Set(readManifests().flatMap((m) => m.contributes?.events ?? []));
     const undeclared = product
       .filter(([path]) => path.startsWith("plugins/"))
-      .flatMap(([path, source]) => names.filter((name) => callsWith(source, ["ctx\\.emit"], name) && !declared.has(name)).map((name) => `${path}: ${name}`));
+      .flatMap(([path, source]) =>
+        names.filter((name) => callsWith(source, ["ctx\\.emit"], name) && !declared.has(name)).map((name) => `${path}: ${name}`),
+      );
     expect(undeclared).toEqual([]);
   });
 
   test("is named by a test", () => {
     expect(without(names, inTests)).toEqual([]);
+  });
+});
+
+describe("the README", () => {
+  const readme = readRepositoryFile("README.md");
+  const shown = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map((m) => m[1] as string).join("\n");
+
+  test("starts with the two commands that matter", () => {
+    expect(readme.split("\n").slice(0, 6)).toEqual(["# svc", "", "```sh", "npm install && npm start", "npm install && npm test", "```"]);
+  });
+
+  test("shows only commands that exist", () => {
+    const known = new Set(["gateway", ...readManifests().flatMap((m) => (m.cli ?? []).map((command) => command.name))]);
+    const used = [...shown.matchAll(/(?:^|\()svc ((?:[a-z]+ )?[a-z]+)/gm)].map((m) => m[1] as string);
+    expect(used.length).toBeGreaterThan(2);
+    expect(used.filter((name) => !known.has(name) && !known.has(name.split(" ")[0] as string))).toEqual([]);
+  });
+
+  test("names only folders and files that exist", () => {
+    const named = [...readme.matchAll(/`((?:kernel|sdk|plugins|bin|test|examples)\/[\w./-]*)`/g)].map((m) =>
+      (m[1] as string).replace(/\/$/, ""),
+    );
+    expect(named.length).toBeGreaterThan(15);
+    expect(
+      without(named, (name) =>
+        repositoryFiles().some((path) => path === name || path.startsWith(`${name}/`) || path.startsWith(`${name}-`)),
+      ),
+    ).toEqual([]);
   });
 });
 
@@ -122,6 +151,12 @@ describe("a mention counts", () => {
     ["as a part of a longer one", `throw new SvcError("no-disk-left");`, false],
   ])("of a code %s", (_name, source, counts) => {
     expect(mentions(source, "no-disk")).toBe(counts);
+  });
+
+  test("of a code as a value only where it is no key", () => {
+    expect(usesAsValue(`defineErrors({ "no-disk": { http: 500 } })`, "no-disk")).toBe(false);
+    expect(usesAsValue(`throw new SvcError(full ? "no-disk" : "x");`, "no-disk")).toBe(true);
+    expect(usesAsValue(`// "no-disk"`, "no-disk")).toBe(false);
   });
 });
 

@@ -1,7 +1,7 @@
 import { isSvcError, type JsonObject } from "svc/sdk";
 import type { Kit } from "../kit.ts";
 import { resetSession } from "../sessions/changes.ts";
-import { IDEMPOTENCY_TTL_MS } from "./execute.ts";
+import { IDEMPOTENCY_TTL_MS } from "./finish.ts";
 
 const resetPattern = /^\/(new|reset)\b/;
 

@@ -1,27 +1,22 @@
-import { agentSetting, limits, type MessageRow, messageOf, type SessionRow } from "svc/sdk";
+import { agentSetting } from "svc/sdk";
 import { whileAlive } from "../common/abort.ts";
 import type { Kit } from "../kit.ts";
-import { visibleText } from "../sessions/display.ts";
-import { previewOf } from "../sessions/row.ts";
-import { type AbortReason, abortSentences, RunFailure, toRunFailure } from "./failure.ts";
-import { blankRow, type LoopResult, runLoop } from "./loop.ts";
-import { type StoredOutcome, statesOf } from "./outcome.ts";
+import { RunFailure } from "./failure.ts";
+import { fail, succeed } from "./finish.ts";
+import { type LoopResult, runLoop } from "./loop.ts";
 import type { Run } from "./run.ts";
-import { chatError } from "./run-events.ts";
-import { commitRun, keyOps, type NewMessage, runRow, type SessionChange } from "./writes.ts";
+import { commitRun, runRow } from "./writes.ts";
 
 const DEFAULT_TIMEOUT_S = 600;
 /** `timeout: 0` means no limit; a day is where that ends. */
 const LONGEST_MS = 86_400_000;
-/** Keys of finished runs are known for longer than the protocol promises. */
-export const IDEMPOTENCY_TTL_MS = 2 * limits.idempotencyTtlMs;
 
 /** One run from its place in the lane to its last event. Never rejects. */
 export async function executeRun(run: Run, kit: Kit): Promise<void> {
   run.phase = "running";
   run.startedAt = kit.ctx.clock.now();
   const timer = kit.ctx.timers.setTimeout(() => run.abort("timeout"), timeoutOf(run, kit));
-  // The row says "running" while the model already works; only the end waits for it.
+  // The row says "running" while the model already works. Only the end waits for it; a run that fails before has its own end to store.
   const begun = begin(run, kit, run.startedAt);
   begun.catch(() => undefined);
   try {
@@ -59,153 +54,6 @@ async function admit(run: Run, kit: Kit): Promise<void> {
   if (verdict.block) throw new RunFailure("BLOCKED", verdict.reason);
 }
 
-/** Durable first: the answer and the end of the run are one commit, and only then anybody hears of it. */
-async function succeed(run: Run, kit: Kit, result: LoopResult): Promise<void> {
-  run.phase = "ending";
-  const outcome = outcomeFor(run, kit, { status: "ok", stopReason: result.stopReason, toolCalls: result.toolCalls });
-  const [last] = await store(run, kit, outcome, result.last);
-  const message = last && run.texts.length > 0 ? { message: shownMessage(run, last.ts) } : {};
-  conclude(run, kit, outcome, {
-    last,
-    chat: { state: "final", ...message, stopReason: outcome.stopReason, usage: run.usage },
-    lifecycle: { phase: "end", aborted: false, stopReason: outcome.stopReason },
-  });
-}
-
-/** Ends a run that did not succeed, whether it was running or still waiting. Never rejects. */
-export async function fail(run: Run, kit: Kit, error: unknown): Promise<void> {
-  if (run.phase === "settled") return;
-  run.phase = "ending";
-  const reason = run.aborted;
-  const failure = reason ? abortFailure(reason) : toRunFailure(error, { provider: run.provider, model: run.modelId });
-  const partial = partialMessage(run, kit, reason ?? "error");
-  run.endMessage();
-  const outcome = outcomeFor(run, kit, {
-    status: "error",
-    code: failure.code,
-    error: failure.message,
-    stopReason: reason ?? "error",
-    toolCalls: [],
-  });
-  if (!reason) kit.ctx.logger.warn(`run ${run.id} failed`, { code: failure.code, error: failure.message });
-  const saved = await store(run, kit, outcome, partial).catch((storeError) => {
-    kit.ctx.logger.error(`run ${run.id}: its end could not be stored; after a restart it counts as interrupted`, {
-      error: messageOf(storeError),
-    });
-    return [];
-  });
-  const isQuiet = reason !== undefined && reason !== "timeout";
-  const message = partial && reason ? { message: shownMessage(run, partial.ts) } : {};
-  conclude(run, kit, outcome, {
-    last: saved[0],
-    chat: isQuiet ? { state: "aborted", ...message, stopReason: reason } : { ...chatError(failure), ...message },
-    lifecycle: isQuiet
-      ? { phase: "end", aborted: true, stopReason: reason }
-      : { phase: "error", error: failure.message, ...(reason ? { aborted: true } : {}) },
-  });
-}
-
-/** Nothing of the run follows the terminal lifecycle event. */
-function conclude(
-  run: Run,
-  kit: Kit,
-  outcome: StoredOutcome,
-  say: {
-    last: MessageRow | undefined;
-    chat: Parameters<Kit["events"]["chatEnd"]>[1];
-    lifecycle: { phase: "end" | "error"; [key: string]: unknown };
-  },
-): void {
-  kit.runs.delete(run.id);
-  try {
-    const session = kit.store().sessions.get(run.sessionKey);
-    if (session && say.last) kit.events.message(session, say.last);
-    kit.events.chatEnd(run, say.chat);
-    if (session?.sessionId === run.sessionId) kit.events.sessionChanged(session, { phase: say.lifecycle.phase, runId: run.id });
-    const { phase, ...rest } = say.lifecycle;
-    kit.events.lifecycle(run, { phase, startedAt: run.startedAt, endedAt: outcome.endedAt, ...rest });
-  } catch (error) {
-    kit.ctx.logger.error(`run ${run.id}: its end could not be told`, { error: messageOf(error) });
-  }
-  run.settle(outcome);
-  run.hold?.dispose();
-  tellEnd(run, kit, outcome);
-}
-
-async function store(run: Run, kit: Kit, outcome: StoredOutcome, last: NewMessage | undefined): Promise<MessageRow[]> {
-  const states = statesOf(outcome);
-  const endedAt = outcome.endedAt ?? kit.ctx.clock.now();
-  const row = runRow(run, kit, states.run, { endedAt, outcome: { ...outcome } });
-  return commitRun(run, kit, {
-    messages: last ? [last] : [],
-    more: [{ op: "run.put", run: row }, ...keyOps(run, endedAt + IDEMPOTENCY_TTL_MS)],
-    session: sessionChange(run, kit, { status: states.session, endedAt }),
-  });
-}
-
-function sessionChange(run: Run, kit: Kit, end: { status: NonNullable<SessionRow["status"]>; endedAt: number }): SessionChange {
-  const row = kit.store().sessions.get(run.sessionKey);
-  const preview = previewOf(visibleText(run.texts.at(-1) ?? ""));
-  const { usage } = run;
-  return {
-    status: end.status,
-    endedAt: end.endedAt,
-    updatedAt: end.endedAt,
-    inputTokens: (row?.inputTokens ?? 0) + usage.input + usage.cacheRead + usage.cacheWrite,
-    outputTokens: (row?.outputTokens ?? 0) + usage.output,
-    totalTokens: (row?.totalTokens ?? 0) + usage.total,
-    ...(preview ? { lastMessagePreview: preview } : {}),
-  };
-}
-
-function outcomeFor(
-  run: Run,
-  kit: Kit,
-  end: Pick<StoredOutcome, "status" | "code" | "error" | "stopReason"> & { toolCalls: LoopResult["toolCalls"] },
-): StoredOutcome {
-  const endedAt = kit.ctx.clock.now();
-  return {
-    status: end.status,
-    ...(end.code === undefined ? {} : { code: end.code }),
-    ...(end.error === undefined ? {} : { error: end.error }),
-    text: run.texts.join("\n\n"),
-    texts: [...run.texts],
-    toolCalls: end.toolCalls.map(({ id, name, args }) => ({ id, name, args })),
-    usage: run.usage,
-    stopReason: end.stopReason,
-    ...(run.provider === undefined ? {} : { provider: run.provider }),
-    ...(run.modelId === undefined ? {} : { model: run.modelId }),
-    ...(run.startedAt === undefined ? {} : { startedAt: run.startedAt, durationMs: Math.max(0, endedAt - run.startedAt) }),
-    endedAt,
-  };
-}
-
-/** What was shown before the run broke off; without it the history would hold less than people saw. */
-function partialMessage(run: Run, kit: Kit, stopReason: AbortReason | "error"): NewMessage | undefined {
-  if (run.itemText === "") return undefined;
-  return {
-    ...blankRow(run, kit),
-    role: "assistant",
-    content: [{ type: "text", text: run.itemText }],
-    stopReason,
-    ...(stopReason === "error" ? {} : { aborted: true }),
-    ...(run.provider === undefined ? {} : { provider: run.provider }),
-    ...(run.modelId === undefined ? {} : { model: run.modelId }),
-  };
-}
-
-function shownMessage(
-  run: Run,
-  timestamp: number,
-): { role: "assistant"; content: Array<{ type: "text"; text: string }>; timestamp: number } {
-  return { role: "assistant", content: [{ type: "text", text: visibleText(run.texts.at(-1) ?? "") }], timestamp };
-}
-
-function abortFailure(reason: AbortReason): RunFailure {
-  const code = reason === "timeout" ? "TIMEOUT" : reason === "shutdown" ? "INTERRUPTED" : "ABORTED";
-  return new RunFailure(code, abortSentences[reason], { kind: reason === "timeout" ? "timeout" : "unknown" });
-}
-
 function emptyAnswer(result: LoopResult): RunFailure {
   if (result.stopReason === "content_filter")
     return new RunFailure("REFUSAL", "the model's vendor withheld the answer", { kind: "refusal" });
@@ -216,12 +64,4 @@ function timeoutOf(run: Run, kit: Kit): number {
   const asked = run.request.timeoutMs;
   if (asked === 0) return LONGEST_MS;
   return Math.min(asked ?? (agentSetting(kit.config, run.agent.id, "timeoutSeconds") ?? DEFAULT_TIMEOUT_S) * 1_000, LONGEST_MS);
-}
-
-function tellEnd(run: Run, kit: Kit, { status, durationMs, usage }: StoredOutcome): void {
-  if (!kit.ctx.isHookUsed("agent.end")) return;
-  const ids = { runId: run.id, agentId: run.agent.id, sessionKey: run.sessionKey };
-  kit.ctx
-    .runHook("agent.end", { ...ids, status, ms: durationMs ?? 0, usage }, ids)
-    .catch((error) => kit.ctx.logger.warn("hook agent.end failed", { error: messageOf(error) }));
 }

@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { type GatewayService, type RunHandle, type RunRequest, type RunRow, SvcError } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import { type AcceptOptions, acceptRun } from "./accept.ts";
-import { executeRun, fail } from "./execute.ts";
+import { executeRun } from "./execute.ts";
 import type { AbortReason } from "./failure.ts";
+import { fail } from "./finish.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { Run } from "./run.ts";
 

@@ -16,9 +16,15 @@ test("a long passage is shown from its beginning when the words are there", () =
 });
 
 test("a long passage is shown from the line where the words are, when they come later", () => {
-  const text = `${"filler line\n".repeat(100)}The Router stands here\nend`;
-  expect(snippetOf(text, ["router"], 60)).toContain("The Router stands here");
-  expect(snippetOf(text, ["router"], 60).startsWith("filler line")).toBe(true);
+  const filler = "filler line\n";
+  const text = `${filler.repeat(100)}The Router stands here\n${filler.repeat(100)}`;
+  expect(snippetOf(text, ["router"], 60)).toBe(`${filler}The Router stands here\n${filler}${filler}f`);
+});
+
+test("at the end of a passage as much as fits is shown before it", () => {
+  const text = `${"filler line\n".repeat(100)}The Router stands here`;
+  expect(snippetOf(text, ["router"], 60).endsWith("\nThe Router stands here")).toBe(true);
+  expect(snippetOf(text, ["router"], 60).length).toBeGreaterThan(45);
 });
 
 test("a passage of one endless line is cut", () => {

@@ -20,7 +20,23 @@ export function snippetOf(text: string, terms: readonly string[], maxChars: numb
     if (found > best.found) best = { start, found };
     if (start + maxChars >= text.length) break;
   }
-  return cutText(text.slice(best.start), maxChars);
+  return cutText(text.slice(best.start === 0 ? 0 : settle(text, spots, { start: best.start, maxChars })), maxChars);
+}
+
+/** Start of the line before the one that starts at `at`. */
+function lineBefore(text: string, at: number): number {
+  return at === 0 ? 0 : text.lastIndexOf("\n", at - 2) + 1;
+}
+
+/** Moves a window on to the line before its first term, as long as that shows text instead of the end of the chunk. */
+function settle(text: string, spots: readonly Spot[], { start, maxChars }: { start: number; maxChars: number }): number {
+  const first = Math.min(...spots.filter((spot) => spot.start >= start).map((spot) => spot.start));
+  let at = Math.max(start, lineBefore(text, text.lastIndexOf("\n", first) + 1));
+  for (;;) {
+    const earlier = lineBefore(text, at);
+    if (earlier < start || earlier >= at || text.length - earlier > maxChars) return at;
+    at = earlier;
+  }
 }
 
 // Hostile text must not make this slow: few terms, few places of each.

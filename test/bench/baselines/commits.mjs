@@ -38,7 +38,7 @@ function serve(path) {
   const commit = db.transaction((rows) => {
     for (const row of rows) insert.run(row.id, row.body);
   });
-  let queue = [];
+  const queue = [];
   const flush = () => {
     const rows = queue.splice(0, 1_000);
     commit(rows);

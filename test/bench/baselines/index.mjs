@@ -17,7 +17,9 @@ const started = performance.now();
 const db = new Database(path);
 db.pragma("journal_mode = WAL");
 db.pragma("synchronous = NORMAL");
-db.exec("CREATE TABLE chunks(id INTEGER PRIMARY KEY, path TEXT, hash TEXT, text TEXT); CREATE VIRTUAL TABLE fts USING fts5(text, content='')");
+db.exec(
+  "CREATE TABLE chunks(id INTEGER PRIMARY KEY, path TEXT, hash TEXT, text TEXT); CREATE VIRTUAL TABLE fts USING fts5(text, content='')",
+);
 const insert = db.prepare("INSERT INTO chunks(path, hash, text) VALUES (?, ?, ?)");
 const insertText = db.prepare("INSERT INTO fts(rowid, text) VALUES (?, ?)");
 

@@ -1,7 +1,7 @@
 /** `node store-commits.mjs <database> <callers> <total>`: messages into the product's store, as many callers at once. */
 import { join } from "node:path";
-import { root } from "../lib/gateway.mjs";
 import { measureCommits } from "../lib/commits.mjs";
+import { root } from "../lib/gateway.mjs";
 
 const [path, callers, total] = process.argv.slice(2);
 const { openStore } = await import(join(root, "dist/plugins/store/open-store.js"));
@@ -14,10 +14,17 @@ const result = await measureCommits(Number(callers), Number(total), (i) =>
   store.commit([
     {
       op: "message.append",
-      message: { id: `m${i}`, sessionId, ts: clock.now(), role: "user", content: [{ type: "text", text: `message ${i} ${"x".repeat(200)}` }] },
+      message: {
+        id: `m${i}`,
+        sessionId,
+        ts: clock.now(),
+        role: "user",
+        content: [{ type: "text", text: `message ${i} ${"x".repeat(200)}` }],
+      },
     },
   ]),
 );
-if (store.messages.count(sessionId) !== Number(total)) throw new Error(`${store.messages.count(sessionId)} of ${total} messages are in the store`);
+if (store.messages.count(sessionId) !== Number(total))
+  throw new Error(`${store.messages.count(sessionId)} of ${total} messages are in the store`);
 await store.close();
 console.log(JSON.stringify(result));

@@ -1,7 +1,7 @@
+import { join } from "node:path";
 import { writeCorpus } from "./corpus.mjs";
 import { makeHome, root, spawnGateway } from "./gateway.mjs";
 import { runToEnd } from "./process.mjs";
-import { join } from "node:path";
 
 let made;
 

@@ -60,7 +60,10 @@ export function resultsPage({ machine, rows, notes, failures, seconds }) {
     `- Node ${machine.node}, ${machine.system}, ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGb} GB, load ${machine.load} at the start`,
     "",
     `| ${columns.join(" | ")} |`,
-    `|---|${columns.slice(1).map(() => "---:").join("|")}|`,
+    `|---|${columns
+      .slice(1)
+      .map(() => "---:")
+      .join("|")}|`,
     ...rows.map(cells),
     "",
     ...notes.map((note) => `- ${note}`),

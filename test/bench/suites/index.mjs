@@ -34,9 +34,33 @@ export async function run({ files, row, note, quick }) {
     target: 0.4,
     n: rates.ours.length,
   });
-  row({ id: "P12", metric: "index size per chunk", unit: "KB", ours: indexBytes(home.state) / chunks / 1_000, target: 18, targetOf: "ours", n: chunks });
-  row({ id: "P15", metric: "health while indexing, p99", unit: "ms", ours: percentile(pings, 0.99), target: 10, targetOf: "ours", n: pings.length });
-  row({ id: "P15", metric: "health while indexing, max", unit: "ms", ours: Math.max(...pings), target: 50, targetOf: "ours", n: pings.length });
+  row({
+    id: "P12",
+    metric: "index size per chunk",
+    unit: "KB",
+    ours: indexBytes(home.state) / chunks / 1_000,
+    target: 18,
+    targetOf: "ours",
+    n: chunks,
+  });
+  row({
+    id: "P15",
+    metric: "health while indexing, p99",
+    unit: "ms",
+    ours: percentile(pings, 0.99),
+    target: 10,
+    targetOf: "ours",
+    n: pings.length,
+  });
+  row({
+    id: "P15",
+    metric: "health while indexing, max",
+    unit: "ms",
+    ours: Math.max(...pings),
+    target: 50,
+    targetOf: "ours",
+    n: pings.length,
+  });
   await edit({ home, connection, row });
   note(`${chunks} chunks from ${files} files`);
 }

@@ -19,7 +19,15 @@ export async function run({ quick, row }) {
     const rates = await alternate(quick ? 1 : 3, ours, baseline);
     row({ id: "", metric: `durable messages, ${callers} callers`, unit: "/s", better: "higher", target: 0.4, ...rates });
     if (callers === 64) {
-      row({ id: "P10", metric: "durable messages, 64 callers, p99", unit: "ms", ours: median(p99), target: 10, targetOf: "ours", n: p99.length });
+      row({
+        id: "P10",
+        metric: "durable messages, 64 callers, p99",
+        unit: "ms",
+        ours: median(p99),
+        target: 10,
+        targetOf: "ours",
+        n: p99.length,
+      });
     }
   }
 }

@@ -1,7 +1,6 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../lib/gateway.mjs";
-import { existsSync } from "node:fs";
 import { indexedHome } from "../lib/indexed-home.mjs";
 import { memoryMb, runToEnd } from "../lib/process.mjs";
 import { percentile } from "../lib/stats.mjs";

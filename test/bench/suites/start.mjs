@@ -8,15 +8,35 @@ export async function run({ quick, row, note }) {
   const home = makeHome();
   try {
     // The first start of a state directory makes databases and caches; people start a gateway many times.
-    const first = await once(() => spawnGateway(home), (server) => server.msToHello());
+    const first = await once(
+      () => spawnGateway(home),
+      (server) => server.msToHello(),
+    );
     note(`first start with an empty state directory → hello-ok: ${first.toFixed(0)} ms`);
 
     const live = (spawn) => () => once(spawn, (server) => server.msToHealthz());
     const hello = (spawn) => () => once(spawn, (server) => server.msToHello());
     const ours = () => spawnGateway(home);
-    row({ id: "P1", metric: "spawn → /healthz", unit: "ms", target: 4, ...(await alternate(rounds, live(ours), live(spawnBaselineServer))) });
-    row({ id: "P1", metric: "spawn → hello-ok", unit: "ms", target: 6, ...(await alternate(rounds, hello(ours), hello(spawnBaselineServer))) });
-    row({ id: "", metric: "CPU until ready", unit: "ms", ...(await alternate(quick ? 1 : 3, startCpu(ours), startCpu(spawnBaselineServer))) });
+    row({
+      id: "P1",
+      metric: "spawn → /healthz",
+      unit: "ms",
+      target: 4,
+      ...(await alternate(rounds, live(ours), live(spawnBaselineServer))),
+    });
+    row({
+      id: "P1",
+      metric: "spawn → hello-ok",
+      unit: "ms",
+      target: 6,
+      ...(await alternate(rounds, hello(ours), hello(spawnBaselineServer))),
+    });
+    row({
+      id: "",
+      metric: "CPU until ready",
+      unit: "ms",
+      ...(await alternate(quick ? 1 : 3, startCpu(ours), startCpu(spawnBaselineServer))),
+    });
     await idle({ home, row, quick });
     await commands({ home, row, rounds });
   } finally {
@@ -58,13 +78,11 @@ async function idle({ home, row, quick }) {
 
 async function commands({ home, row, rounds }) {
   const node = async () => (await runToEnd(["-e", "0"])).ms;
-  const command =
-    (args, expected) =>
-    async () => {
-      const { ms, output } = await runToEnd([svc, ...args], { env: home.env });
-      if (!output.includes(expected)) throw new Error(`svc ${args.join(" ")} did not print ${expected}:\n${output}`);
-      return ms;
-    };
+  const command = (args, expected) => async () => {
+    const { ms, output } = await runToEnd([svc, ...args], { env: home.env });
+    if (!output.includes(expected)) throw new Error(`svc ${args.join(" ")} did not print ${expected}:\n${output}`);
+    return ms;
+  };
   const n = rounds * 2;
   row({ id: "P3", metric: "svc --version", unit: "ms", target: 1.6, ...(await alternate(n, command(["--version"], "."), node)) });
   row({ id: "P3", metric: "svc --help", unit: "ms", target: 1.6, ...(await alternate(n, command(["--help"], "Usage"), node)) });

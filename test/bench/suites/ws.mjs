@@ -71,6 +71,8 @@ async function requests({ ours, baseline, row, note, quick }) {
     baseline: percentile(times.baseline, 0.5),
     n: times.ours.length,
   });
-  note(`health, one at a time, p99: ${percentile(times.ours, 0.99).toFixed(0)} µs, bare server ${percentile(times.baseline, 0.99).toFixed(0)} µs`);
+  note(
+    `health, one at a time, p99: ${percentile(times.ours, 0.99).toFixed(0)} µs, bare server ${percentile(times.baseline, 0.99).toFixed(0)} µs`,
+  );
   await Promise.all([a.close(), b.close()]);
 }

@@ -42,7 +42,9 @@ export function readManifests(): Manifest[] {
 
 /** Files that define error codes. */
 export function errorTables(): string[] {
-  return repositoryFiles().filter((path) => isProductCode(path) && path.endsWith(".ts") && readRepositoryFile(path).includes("defineErrors({"));
+  return repositoryFiles().filter(
+    (path) => isProductCode(path) && path.endsWith(".ts") && readRepositoryFile(path).includes("defineErrors({"),
+  );
 }
 
 async function collectErrors(importModule: (path: string) => Promise<unknown>): Promise<ReferenceInput["errors"]> {

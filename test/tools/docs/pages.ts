@@ -13,7 +13,16 @@ export interface ReferenceInput {
   methodOwners: Record<string, string>;
   events: Record<string, { scope: string; droppable: boolean; about: string }>;
   hooks: Record<string, { kind: string; timeoutMs: number; permission?: string; about: string }>;
-  errors: ReadonlyArray<{ code: string; owner: string; message: string; http: number; rpc: string; details?: string; exit?: number; retryable?: boolean }>;
+  errors: ReadonlyArray<{
+    code: string;
+    owner: string;
+    message: string;
+    http: number;
+    rpc: string;
+    details?: string;
+    exit?: number;
+    retryable?: boolean;
+  }>;
 }
 
 /** File name → content. */

@@ -41,7 +41,8 @@ function members(node: SchemaNode, path: string): SchemaRow[] {
     rowsOf(child, path === "" ? key : `${path}.${key}`, node.required?.includes(key) ?? false),
   );
   const rest = node.additionalProperties;
-  const any = rest && typeof rest === "object" && Object.keys(rest).length > 0 ? rowsOf(rest, path === "" ? "<name>" : `${path}.<name>`, false) : [];
+  const any =
+    rest && typeof rest === "object" && Object.keys(rest).length > 0 ? rowsOf(rest, path === "" ? "<name>" : `${path}.<name>`, false) : [];
   return [...named, ...any];
 }
 

@@ -23,7 +23,7 @@ export const kernelPackages = new Set([
 /** Vendor packages, one owner each. A plugin that is not listed has none. */
 export const pluginPackages: Record<string, readonly string[]> = {
   store: ["better-sqlite3"],
-  "memory-core": ["better-sqlite3", "chokidar"],
+  "memory-core": ["better-sqlite3"],
   "model-openai-compatible": ["@ai-sdk/openai-compatible", "undici"],
   "control-ui": ["preact", "preact/hooks", "htm", "@preact/signals", "@preact/signals-core", "marked"],
 };

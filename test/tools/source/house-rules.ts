@@ -12,7 +12,11 @@ const envReaders = /^kernel\/(config|cli)\/|^kernel\/bin\.ts$|^plugins\/[^/]+\/(
 /** Reads of the environment in product code outside the files made for it. */
 export function environmentReads(file: string, source: string): Finding[] {
   if (envReaders.test(file)) return [];
-  return matches(file, blank(source, { strings: true, templates: false }), /\bprocess\.env\b|\bimport\s*\{[^}]*\benv\b[^}]*\}\s*from\s*"\s*"/g);
+  return matches(
+    file,
+    blank(source, { strings: true, templates: false }),
+    /\bprocess\.env\b|\bimport\s*\{[^}]*\benv\b[^}]*\}\s*from\s*"\s*"/g,
+  );
 }
 
 /** Calls of the console in product code; output goes through the logger or the command's context. */

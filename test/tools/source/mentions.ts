@@ -11,5 +11,12 @@ export function callsWith(source: string, functions: readonly string[], name: st
 export function mentions(source: string, name: string): boolean {
   if (!source.includes(name)) return false;
   const code = blank(source);
-  return ['"', "'", "`"].some((quote) => code.includes(`${quote}${name}${quote}`)) || new RegExp(`\\b${name.replaceAll(".", "\\.")}:`).test(code);
+  return (
+    ['"', "'", "`"].some((quote) => code.includes(`${quote}${name}${quote}`)) || new RegExp(`\\b${name.replaceAll(".", "\\.")}:`).test(code)
+  );
+}
+
+/** True when code holds this name as a value: a string that is no key of a table. */
+export function usesAsValue(source: string, name: string): boolean {
+  return source.includes(name) && new RegExp(`(["'\`])${name}\\1(?!\\s*:)`).test(blank(source));
 }

@@ -2,10 +2,10 @@ import { html } from "../core/html.js";
 
 /** 20 px line icons in the colour of the text. They say nothing to a screen reader: the word stands beside them or in a label. */
 
-/** @param {string} d @returns {() => any} */
-function icon(d) {
+/** @param {string} d @param {number} [width] @returns {() => any} */
+function icon(d, width = 1.8) {
   return () =>
-    html`<svg viewBox="0 0 24 24" width="20" height="20" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round"
+    html`<svg viewBox="0 0 24 24" width="20" height="20" fill="none" stroke="currentColor" stroke-width=${width} stroke-linecap="round"
       stroke-linejoin="round" aria-hidden="true"><path d=${d} /></svg>`;
 }
 
@@ -24,7 +24,7 @@ export const Close = icon("M6 6l12 12M18 6L6 18");
 export const Back = icon("M15 5l-7 7 7 7");
 export const Down = icon("M12 5v14M6 13l6 6 6-6");
 export const Open = icon("M9 5l7 7-7 7");
-export const More = icon("M5 12h.01M12 12h.01M19 12h.01");
+export const More = icon("M6 12h.01M12 12h.01M18 12h.01", 2.8);
 export const Pin = icon("M9 4h6l-1 6 3 3v2H7v-2l3-3-1-6zM12 15v6");
 export const Archive = icon("M4 5h16v4H4zM6 9v10h12V9M10 13h4");
 export const Trash = icon("M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13");

@@ -4,8 +4,8 @@ import { html } from "../core/html.js";
 import { chatHome, isPaletteOpen } from "../core/keys.js";
 import { isNarrow } from "../core/look.js";
 import { route } from "../core/router.js";
-import { titleOfKey, unreadCount } from "../core/sessions.js";
-import { connection, gatewayName, hello, isRestarting, now } from "../core/store.js";
+import { lastChatKey, titleOfKey, unreadCount } from "../core/sessions.js";
+import { connection, gatewayName, hello, isRestarting, mainSessionKey, now } from "../core/store.js";
 import { Button } from "../ui/button.js";
 import { Back, Chat, Home, Info, List, Search, Warn } from "../ui/icons.js";
 
@@ -17,8 +17,8 @@ export function Header() {
     ${isChat && isNarrow.value && hello.value ? html`<${BackLink} view=${view} />` : html`<${Mark} />`}
     <p class="where cut">
       ${
-        view === "chat" && hello.value
-          ? html`<span class="wide muted">${gatewayName.value} / </span>${titleOfKey(rest)}`
+        isChat && hello.value
+          ? html`<span class="wide muted">${gatewayName.value} / </span>${titleOfKey(view === "chat" ? rest : (lastChatKey() ?? mainSessionKey.value))}`
           : html`<span>${hello.value ? gatewayName.value : location.host}</span>`
       }
     </p>

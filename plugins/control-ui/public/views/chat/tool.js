@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { plural, span } from "../../core/format.js";
+import { plain, plural, span } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { formatPlace, hitsOf } from "../../core/places.js";
 import { Button } from "../../ui/button.js";
@@ -30,7 +30,7 @@ function Hits({ hits, agentId }) {
   return html`<ol class="hits">${hits.map(
     (hit) => html`<li key=${formatPlace(hit)}>
       <div class="line"><${SourceChip} place=${hit} agentId=${agentId} />${hit.score === undefined ? null : html`<span class="muted small">score ${hit.score.toFixed(2)}</span>`}</div>
-      ${hit.snippet && html`<p class="snippet muted small">${hit.snippet}</p>`}
+      ${hit.snippet && html`<p class="snippet muted small">${plain(hit.snippet)}</p>`}
     </li>`,
   )}</ol>`;
 }

@@ -1,8 +1,9 @@
-import { type ClientError, createClient, isClientError } from "../../sdk/client/index.ts";
-import { SvcError } from "../../sdk/errors.ts";
-import type { CliClient, CliTarget } from "../../sdk/types/cli.ts";
-import { allScopes } from "../auth/scopes.ts";
+import { type ClientError, createClient, isClientError } from "../client/index.ts";
+import { SvcError } from "../errors.ts";
+import type { CliClient, CliTarget } from "../types/cli.ts";
 
+/** A person at the gateway's own machine with its secret may do everything. */
+const allScopes = ["operator.admin", "operator.approvals", "operator.pairing", "operator.read", "operator.write"];
 /** Connecting to the own machine is a matter of milliseconds; a wrong address must not cost the whole `--timeout`. */
 const CONNECT_MS = 5_000;
 

@@ -1,5 +1,5 @@
-import { isClientError } from "../../sdk/client/error.ts";
-import { isSvcError, messageOf } from "../../sdk/errors.ts";
+import { isClientError } from "../client/error.ts";
+import { isSvcError, messageOf } from "../errors.ts";
 
 /** A failed command, as `--json` prints it (`operations.md` 8). */
 export interface Failure {

@@ -1,6 +1,6 @@
-import type { CliCommand, CliOption } from "../../sdk/types/cli.ts";
-import type { CommandEntry } from "./commands.ts";
-import { optionsOf } from "./parse.ts";
+import type { CliCommand, CliOption } from "../types/cli.ts";
+import type { CommandEntry } from "./match.ts";
+import { optionsOf } from "./options.ts";
 
 /** Help of one command, from its data alone. */
 export function commandHelp(command: CliCommand, siblings: readonly CommandEntry[] = []): string {

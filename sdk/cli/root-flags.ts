@@ -1,10 +1,12 @@
-import { SvcError } from "../../sdk/errors.ts";
-import { type LogLevel, logLevels } from "../logger.ts";
+import { SvcError } from "../errors.ts";
+
+const logLevels = ["trace", "debug", "info", "warn", "error", "silent"] as const;
+export type LogLevelName = (typeof logLevels)[number];
 
 /** Flags that belong to the program, wherever on the line they stand. */
 export interface RootFlags {
   profile: string | undefined;
-  logLevel: LogLevel | undefined;
+  logLevel: LogLevelName | undefined;
   color: boolean;
   json: boolean;
   help: boolean;
@@ -44,7 +46,7 @@ export function takeRootFlags(argv: readonly string[]): { flags: RootFlags; rest
   return { flags, rest };
 }
 
-function toLogLevel(value: string): LogLevel {
-  if ((logLevels as readonly string[]).includes(value)) return value as LogLevel;
+function toLogLevel(value: string): LogLevelName {
+  if ((logLevels as readonly string[]).includes(value)) return value as LogLevelName;
   throw new SvcError("usage", { message: `--log-level: expected one of ${logLevels.join(", ")}, got "${value}"` });
 }

@@ -1,0 +1,69 @@
+import { relative } from "node:path";
+import { type CliContext, type CliTarget, defineCommand, resolveAgents, type SvcConfig } from "svc/sdk";
+import { pageUrl } from "./page-url.ts";
+
+/** Its answer stands in `examples/workspace`; no apostrophe, because of the quotes around it. */
+const question = "When does the train to the airport leave?";
+
+/** `svc gateway hints`: where to look and how to ask; `svc gateway` prints it once it is ready. */
+export default defineCommand({
+  path: ["gateway", "hints"],
+  summary: "How to open the page and ask a first question",
+  rpc: true,
+  run: async (cli) => {
+    const target = await cli.target();
+    const { config } = await cli.config();
+    const program = programName({ script: process.argv[1] ?? "", cwd: process.cwd(), ...cli.paths });
+    cli.stdout.write(hints(cli, { target, program, page: pageUrl(target.url, config), workspace: workspaceOf(cli, config) }));
+    return 0;
+  },
+});
+
+interface Known {
+  target: CliTarget;
+  program: string;
+  page: string | undefined;
+  workspace: string | undefined;
+}
+
+function hints(cli: CliContext, { target, program, page, workspace }: Known): string {
+  const { bold, cyan, dim } = cli.color;
+  const profile = cli.paths.profile === "" ? "" : ` (profile ${cli.paths.profile})`;
+  const http = target.url.replace(/^ws/, "http");
+  const body = JSON.stringify({ model: "svc", messages: [{ role: "user", content: question }] });
+  const lines = [
+    bold(`svc is ready on ${target.url}${profile}`),
+    "",
+    ...pageLines(cli, { target, program, page }),
+    ...(workspace ? [`  Notes        ${workspace}`] : []),
+    `  Ask by svc   ${program} agent --message "${question}"`,
+    `  Ask by curl  curl -s ${http}/v1/chat/completions \\`,
+    `                 -H "Authorization: Bearer $(${program} dashboard --secret)" \\`,
+    `                 -d '${body}'`,
+    "",
+    dim(`  ${program} --help lists all commands. Ctrl-C stops the gateway.`),
+  ];
+  return `\n${lines.join("\n")}\n\n`.replaceAll(http, (url) => cyan(url));
+}
+
+/** The token goes into the address only for a person at a terminal; elsewhere the output may end up in a log. */
+function pageLines(cli: CliContext, { target, program, page }: Pick<Known, "target" | "program" | "page">): string[] {
+  if (page === undefined) return [];
+  if (target.token === undefined) return [`  Control UI   ${page}`];
+  if (cli.stdout.isTTY) return [`  Control UI   ${page}#token=${encodeURIComponent(target.token)}`];
+  return [`  Control UI   ${page}`, `               signed in: ${program} dashboard`];
+}
+
+/** The default agent's notes; unknown while the config is not valid. */
+function workspaceOf(cli: CliContext, config: object | undefined): string | undefined {
+  if (!config) return undefined;
+  return resolveAgents(config as SvcConfig, cli.paths.stateDir).find((agent) => agent.isDefault)?.workspace;
+}
+
+/** How to call this program again from the working directory. */
+export function programName(options: { script: string; packageRoot: string; cwd: string; profile: string }): string {
+  const entry = `${options.packageRoot}/bin/svc.mjs`;
+  const inside = relative(options.cwd, entry);
+  const name = /(^|[\\/])svc$/.test(options.script) ? "svc" : `node ${inside.startsWith("..") ? entry : inside}`;
+  return options.profile === "" ? name : `${name} --profile ${options.profile}`;
+}
