@@ -25,59 +25,63 @@ export interface Host {
 
 /** A command that does not come to an end by itself after a signal is not waited for longer. */
 const PATIENCE_MS = 3_000;
+const gatewayPaths = new Set(["gateway", "gateway run"]);
+
+type Output = ContextOptions["output"];
 
 /** Runs one command line. Never rejects: every failure becomes a message and an exit code. */
 export async function runCommandLine(argv: readonly string[], host: Host): Promise<number> {
+  let output = outputOf(host, { json: argv.includes("--json"), color: true });
   let flags: RootFlags | undefined;
   try {
     const taken = takeRootFlags(argv);
     flags = taken.flags;
-    return await dispatch(taken.rest, flags, host);
+    output = outputOf(host, flags);
+    return await dispatch(taken.rest, flags, { host, output });
   } catch (error) {
-    return report(error, flags ?? { json: argv.includes("--json"), color: true, logLevel: undefined }, host);
+    return report(error, output, flags);
   }
 }
 
-async function dispatch(rest: readonly string[], flags: RootFlags, host: Host): Promise<number> {
-  const paths = resolvePaths({ env: host.env, profile: flags.profile });
+async function dispatch(rest: readonly string[], flags: RootFlags, to: { host: Host; output: Output }): Promise<number> {
   const wantsHelp = flags.help || rest[0] === "help";
-  const words = rest[0] === "help" ? rest.slice(1) : rest;
-  const commands = await readCommands(host.pluginsRoot);
-  const match = matchCommand(commands, words);
+  const commands = await readCommands(to.host.pluginsRoot);
+  const match = matchCommand(commands, rest[0] === "help" ? rest.slice(1) : rest);
   if (match.kind === "unknown") throw unknownCommand(match);
   if (match.kind === "group") {
-    const text = groupHelp(match.words, match.members);
-    if (wantsHelp) return print(host, flags, text);
-    throw new SvcError("usage", {
-      message: `${match.words.join(" ")}: expected one of ${match.members.map((m) => m.words.slice(1).join(" ")).join(", ")}`,
-    });
+    if (wantsHelp) return print(to, groupHelp(match.words, match.members));
+    const next = match.members.map((m) => m.words.slice(1).join(" ")).join(", ");
+    throw new SvcError("usage", { message: `${match.words.join(" ")}: expected one of ${next}` });
   }
   const command = await load(match.entry, commands, flags);
-  if (wantsHelp) return print(host, flags, commandHelp(command, longerCommands(commands, match.entry.words)));
+  if (wantsHelp) return print(to, commandHelp(command, longerCommands(commands, match.entry.words)));
   const first = match.args[0];
   if (first !== undefined && !first.startsWith("-") && !command.positionals?.length) {
     throw unknownCommand(unknown(commands, [...match.entry.words, ...match.args.filter((a) => !a.startsWith("-"))]));
   }
-  if (flags.json && !command.options?.json) throw new SvcError("usage", { message: `${command.path.join(" ")}: has no --json` });
-  const { values, positionals } = parseArgs(command, match.args);
-  if (flags.json) values.json = true;
-  const common = { command, values, env: host.env, paths, version: await version(), output: outputOf(host, flags) };
-  if (match.entry.module === undefined) return runUninterrupted(common, positionals, host);
-  const interrupt = host.interrupt({ patienceMs: PATIENCE_MS });
-  try {
-    return interrupt.exitCode(await command.run(createCliContext({ ...common, signal: interrupt.signal }), values, positionals));
-  } catch (error) {
-    return interrupt.exitCode(report(error, flags, host));
-  } finally {
-    interrupt.dispose();
-  }
+  return execute(command, match.args, flags, to);
 }
 
-/** The gateway ends when it has drained, and a stop that was asked for is a success. */
-async function runUninterrupted(common: Omit<ContextOptions, "signal">, positionals: string[], host: Host): Promise<number> {
-  const interrupt = host.interrupt({});
+async function execute(
+  command: CliCommand,
+  args: readonly string[],
+  flags: RootFlags,
+  to: { host: Host; output: Output },
+): Promise<number> {
+  const { host, output } = to;
+  if (flags.json && !command.options?.json) throw new SvcError("usage", { message: `${command.path.join(" ")}: has no --json` });
+  const { values, positionals } = parseArgs(command, args);
+  if (flags.json) values.json = true;
+  const paths = resolvePaths({ env: host.env, profile: flags.profile });
+  // The gateway ends when it has drained, however long that takes, and a stop that was asked for is a success.
+  const isGateway = gatewayPaths.has(command.path.join(" "));
+  const interrupt = host.interrupt(isGateway ? {} : { patienceMs: PATIENCE_MS });
+  const exitCode = isGateway ? (code: number) => code : interrupt.exitCode;
   try {
-    return await common.command.run(createCliContext({ ...common, signal: interrupt.signal }), common.values, positionals);
+    const context = createCliContext({ command, values, env: host.env, paths, version: await version(), output, signal: interrupt.signal });
+    return exitCode(await command.run(context, values, positionals));
+  } catch (error) {
+    return exitCode(report(error, output, flags));
   } finally {
     interrupt.dispose();
   }
@@ -94,7 +98,7 @@ function isLoadable(entry: CommandEntry): entry is CommandEntry & { module: stri
   return entry.module !== undefined;
 }
 
-function outputOf(host: Host, flags: Pick<RootFlags, "json" | "color">): ContextOptions["output"] {
+function outputOf(host: Host, flags: Pick<RootFlags, "json" | "color">): Output {
   return {
     json: flags.json,
     ...createOutput({ ...host, json: flags.json }),
@@ -102,18 +106,19 @@ function outputOf(host: Host, flags: Pick<RootFlags, "json" | "color">): Context
   };
 }
 
-function print(host: Host, flags: RootFlags, help: string): number {
-  host.stdout.write(flags.json ? `${JSON.stringify({ ok: true, help })}\n` : help);
+function print({ host, output }: { host: Host; output: Output }, help: string): number {
+  if (output.json) output.stdout.json({ ok: true, help });
+  else host.stdout.write(help);
   return 0;
 }
 
-function report(error: unknown, flags: Pick<RootFlags, "json" | "color" | "logLevel">, host: Host): number {
+function report(error: unknown, output: Output, flags: RootFlags | undefined): number {
   const failure = toFailure(error);
   const { exit, ...told } = failure;
-  if (flags.json) host.stdout.write(`${JSON.stringify({ ok: false, error: told }, null, 2)}\n`);
-  else host.stderr.write(humanFailure(failure, outputOf(host, flags).color.red));
-  const inDetail = flags.logLevel === "debug" || flags.logLevel === "trace";
-  if (failure.type === "internal" && inDetail && error instanceof Error) host.stderr.write(`${error.stack}\n`);
+  if (output.json) output.stdout.json({ ok: false, error: told });
+  else output.stderr.write(humanFailure(failure, output.color.red));
+  const inDetail = flags?.logLevel === "debug" || flags?.logLevel === "trace";
+  if (failure.type === "internal" && inDetail && error instanceof Error) output.stderr.line(error.stack);
   return exit;
 }
 

@@ -27,13 +27,28 @@ const HEALTHY_AFTER_MS = 60_000;
 const CLOSE_MS = 3_000;
 const HEAP_MB = 512;
 
-export function createIndexWorkerHost(settings: IndexSettings, events: IndexWorkerEvents): IndexWorkerHost {
-  return new WorkerHost(settings, events);
+/** @param startThread how a thread is made; another one is of use to tests only */
+export function createIndexWorkerHost(
+  settings: IndexSettings,
+  events: IndexWorkerEvents,
+  startThread: (settings: IndexSettings) => Worker = startIndexThread,
+): IndexWorkerHost {
+  return new WorkerHost(settings, events, startThread);
+}
+
+/** Starts the thread of one index. */
+export function startIndexThread(settings: IndexSettings): Worker {
+  return startWorker(workerUrl(import.meta.url, "./index.worker"), {
+    workerData: settings,
+    name: `memory-index ${settings.agentId}`,
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+  });
 }
 
 class WorkerHost implements IndexWorkerHost {
   readonly #settings: IndexSettings;
   readonly #events: IndexWorkerEvents;
+  readonly #startThread: (settings: IndexSettings) => Worker;
   readonly #pending = createPendingRequests();
   #worker: Worker | undefined;
   #startedAt = 0;
@@ -42,9 +57,10 @@ class WorkerHost implements IndexWorkerHost {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(settings: IndexSettings, events: IndexWorkerEvents) {
+  constructor(settings: IndexSettings, events: IndexWorkerEvents, startThread: (settings: IndexSettings) => Worker) {
     this.#settings = settings;
     this.#events = events;
+    this.#startThread = startThread;
   }
 
   get isRunning(): boolean {
@@ -72,11 +88,7 @@ class WorkerHost implements IndexWorkerHost {
   }
 
   #start(): Worker {
-    const worker = startWorker(workerUrl(import.meta.url, "./index.worker"), {
-      workerData: this.#settings,
-      name: `memory-index ${this.#settings.agentId}`,
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
-    });
+    const worker = this.#startThread(this.#settings);
     this.#down = undefined;
     this.#startedAt = Date.now();
     this.#worker = worker;

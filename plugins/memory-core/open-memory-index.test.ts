@@ -1,9 +1,11 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Sqlite from "better-sqlite3";
+import type { Worker } from "node:worker_threads";
 import { isSvcError } from "svc/sdk";
 import { eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { startIndexThread } from "./index-worker-host.ts";
 import { type MemoryIndex, type MemoryIndexOptions, openMemoryIndex } from "./open-memory-index.ts";
 import { createTestWorkspace, type TestWorkspace } from "./test-workspace.ts";
 import type { IndexProgress, SearchRequest } from "./worker-protocol.ts";
@@ -201,7 +203,6 @@ describe("a file at store.path", () => {
     await index.sync();
     await index.close();
     const bytes = new Uint8Array(100_000).fill(7);
-    const { openSync, writeSync, closeSync } = await import("node:fs");
     const fd = openSync(ws.settings.dbPath, "r+");
     writeSync(fd, bytes, 0, bytes.length, 8192 * 3);
     closeSync(fd);
@@ -209,6 +210,7 @@ describe("a file at store.path", () => {
     await damaged.sync().catch(() => undefined);
     await damaged.search(request("note")).catch(() => undefined);
     await eventually(async () => (await paths(damaged, "router").catch(() => []))[0] === "MEMORY.md");
+    expect(files()).toContain("main.sqlite.damaged");
   });
 });
 
@@ -281,6 +283,29 @@ describe("the thread", () => {
     await index.sync();
     await index.close();
     await expect(index.search(request("router"))).rejects.toMatchObject({ code: "memory-worker-down" });
+  });
+
+  test("that dies rejects its calls at once, refuses for a moment, and is started again with its watch", async () => {
+    const threads: Worker[] = [];
+    const startThread: MemoryIndexOptions["startThread"] = (settings) => {
+      const thread = startIndexThread(settings);
+      threads.push(thread);
+      return thread;
+    };
+    const index = start({ startThread });
+    await index.watch();
+    await eventually(() => index.state().watching && !index.state().dirty);
+
+    const waiting = index.sync({ force: true });
+    void threads[0]?.terminate();
+
+    await expect(waiting).rejects.toMatchObject({ code: "memory-worker-down" });
+    await expect(index.search(request("router"))).rejects.toMatchObject({ code: "memory-worker-down" });
+    expect(index.state()).toMatchObject({ watching: false, dirty: true, lastError: expect.any(String) });
+    await eventually(() => threads.length === 2 && index.state().watching && !index.state().dirty);
+    ws.write("memory/a.md", "the xylophone");
+    await eventually(async () => (await paths(index, "xylophone")).length === 1);
+    expect(index.state().lastError).toBeUndefined();
   });
 
   test("closing in the middle of a rebuild leaves no temporary file", async () => {

@@ -1,7 +1,8 @@
+import type { Worker } from "node:worker_threads";
 import { isSvcError } from "svc/sdk";
 import type { GetOutcome, LineRange } from "./engine/get-file.ts";
 import type { IndexSettings } from "./index-settings.ts";
-import { createIndexWorkerHost } from "./index-worker-host.ts";
+import { createIndexWorkerHost, type IndexWorkerEvents } from "./index-worker-host.ts";
 import type { IndexProgress, IndexState, SearchReply, SearchRequest, StatusReply, SyncReply } from "./worker-protocol.ts";
 
 /** The index of one agent, on its own thread. Usable without a gateway. */
@@ -25,6 +26,8 @@ export interface MemoryIndexOptions extends IndexSettings {
   onSynced?(summary: { files: number; chunks: number; ms: number }): void;
   onState?(state: IndexState): void;
   log?(level: "info" | "warn" | "error", message: string): void;
+  /** Replaces how the thread is made; for tests. */
+  startThread?(settings: IndexSettings): Worker;
 }
 
 const REQUEST_MS = 10_000;
@@ -32,7 +35,7 @@ const REQUEST_MS = 10_000;
 const SILENT_SYNC_MS = 300_000;
 
 export function openMemoryIndex(options: MemoryIndexOptions): MemoryIndex {
-  const { onProgress, onSynced, onState, log, ...settings } = options;
+  const { onProgress, onSynced, onState, log, startThread, ...settings } = options;
   let state: IndexState = { files: 0, chunks: 0, dirty: true, syncing: false, watching: false };
   let wantsWatch = false;
   const setState = (next: IndexState) => {
@@ -41,7 +44,7 @@ export function openMemoryIndex(options: MemoryIndexOptions): MemoryIndex {
   };
   const watch = () => host.request("watch", {}, { timeoutMs: REQUEST_MS });
 
-  const host = createIndexWorkerHost(settings, {
+  const events: IndexWorkerEvents = {
     news(news) {
       if (news.news === "state") setState(news.state);
       else if (news.news === "progress") onProgress?.(news.progress);
@@ -55,7 +58,8 @@ export function openMemoryIndex(options: MemoryIndexOptions): MemoryIndex {
     canRestart() {
       if (wantsWatch) watch().catch(() => undefined); // its death was reported; the next one waits longer
     },
-  });
+  };
+  const host = createIndexWorkerHost(settings, events, startThread);
 
   return {
     async search(request, { signal } = {}) {

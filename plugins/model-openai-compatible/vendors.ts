@@ -12,8 +12,8 @@ export interface Vendor {
 }
 
 /**
- * In the order in which keys in the environment are tried. Addresses and model names are those of each vendor's own pages, read in 2026;
- * "latest" aliases are preferred because they outlive a model.
+ * In the order in which keys in the environment are tried. Behind each default model stands where its name was read; none of them was called.
+ * "Latest" aliases and routers are preferred because they outlive a model.
  */
 export const vendors: readonly Vendor[] = [
   {
@@ -29,21 +29,21 @@ export const vendors: readonly Vendor[] = [
     name: "Mistral",
     baseUrl: "https://api.mistral.ai/v1",
     keyEnv: "MISTRAL_API_KEY",
-    defaultModel: "mistral-small-latest", // docs.mistral.ai/getting-started/models
+    defaultModel: "mistral-small-latest", // docs.mistral.ai/getting-started/models, column "API Endpoints"
   },
   {
     id: "openrouter",
     name: "OpenRouter",
     baseUrl: "https://openrouter.ai/api/v1",
     keyEnv: "OPENROUTER_API_KEY",
-    defaultModel: "openrouter/auto", // openrouter.ai/docs, "Auto Router"
+    defaultModel: "openrouter/auto", // the vendor's router, by third-party pages
   },
   {
     id: "groq",
     name: "Groq",
     baseUrl: "https://api.groq.com/openai/v1",
     keyEnv: "GROQ_API_KEY",
-    defaultModel: "openai/gpt-oss-120b", // console.groq.com/docs/deprecations: the replacement of llama-3.3-70b-versatile
+    defaultModel: "openai/gpt-oss-120b", // replaces llama-3.3-70b-versatile (ends 2026-08-16), by third-party pages
   },
   {
     id: "deepseek",
@@ -52,8 +52,8 @@ export const vendors: readonly Vendor[] = [
     keyEnv: "DEEPSEEK_API_KEY",
     defaultModel: "deepseek-flash", // api-docs.deepseek.com/quick_start/your_first_api_call
   },
-  { id: "ollama", name: "Ollama", baseUrl: "http://127.0.0.1:11434/v1" }, // ollama.com/blog/openai-compatibility
-  { id: "lmstudio", name: "LM Studio", baseUrl: "http://127.0.0.1:1234/v1" }, // lmstudio.ai/docs/api/endpoints/openai
+  { id: "ollama", name: "Ollama", baseUrl: "http://127.0.0.1:11434/v1" },
+  { id: "lmstudio", name: "LM Studio", baseUrl: "http://127.0.0.1:1234/v1" },
 ];
 
 export function knownVendor(id: string): Vendor | undefined {

@@ -41,7 +41,7 @@ describe("lines of code are counted", () => {
     ["with text that looks like a comment", 'const a = "// no";\nconst b = `/* no\n*/`;\n', 3],
     ["with regular expressions that hold quotes", "const a = /[\"'`/]/;\n// c\nconst b = 1;\n", 2],
     ["with divisions", "const a = b / c; // d / e\nconst f = (g) / 2;\n", 2],
-    ["with templates inside templates", "const a = `${b ? `x // ${'y'}` : ''}`;\n// z\n", 1],
+    ["with templates inside templates", `const a = \`\${b ? \`x // \${'y'}\` : ''}\`;\n// z\n`, 1],
     ["not at all in an empty file", "", 0],
   ])("%s", (_name, source, lines) => {
     expect(countCodeLines(source)).toBe(lines);

@@ -9,12 +9,21 @@ const question = "When does the train to the airport leave?";
 export default defineCommand({
   path: ["gateway", "hints"],
   summary: "How to open the page and ask a first question",
+  options: { json: { kind: "flag", description: "One JSON document on stdout" } },
   rpc: true,
   run: async (cli) => {
     const target = await cli.target();
     const { config } = await cli.config();
-    const program = programName({ script: process.argv[1] ?? "", cwd: process.cwd(), ...cli.paths });
-    cli.stdout.write(hints(cli, { target, program, page: pageUrl(target.url, config), workspace: workspaceOf(cli, config) }));
+    const known: Known = {
+      target,
+      program: programName({ script: process.argv[1] ?? "", cwd: process.cwd(), ...cli.paths }),
+      page: pageUrl(target.url, config),
+      workspace: workspaceOf(cli, config),
+      runs: (await cli.lockOwner()) !== undefined || target.portSource === "flag",
+    };
+    const { program, page, workspace, runs } = known;
+    if (cli.json) cli.stdout.json({ ok: true, running: runs, url: target.url, page: page ?? null, program, workspace: workspace ?? null });
+    else cli.stdout.write(hints(cli, known));
     return 0;
   },
 });
@@ -24,15 +33,16 @@ interface Known {
   program: string;
   page: string | undefined;
   workspace: string | undefined;
+  runs: boolean;
 }
 
-function hints(cli: CliContext, { target, program, page, workspace }: Known): string {
+function hints(cli: CliContext, { target, program, page, workspace, runs }: Known): string {
   const { bold, cyan, dim } = cli.color;
   const profile = cli.paths.profile === "" ? "" : ` (profile ${cli.paths.profile})`;
   const http = target.url.replace(/^ws/, "http");
   const body = JSON.stringify({ model: "svc", messages: [{ role: "user", content: question }] });
   const lines = [
-    bold(`svc is ready on ${target.url}${profile}`),
+    bold(runs ? `svc is ready on ${target.url}${profile}` : `No gateway runs here yet${profile}; start it with: ${program} gateway`),
     "",
     ...pageLines(cli, { target, program, page }),
     ...(workspace ? [`  Notes        ${workspace}`] : []),

@@ -5,7 +5,7 @@ import { root } from "../lib/gateway.mjs";
 
 const [path, callers, total] = process.argv.slice(2);
 const { openStore } = await import(join(root, "dist/plugins/store/open-store.js"));
-const quiet = { debug() {}, info() {}, warn: console.error, error: console.error, child: () => quiet };
+const quiet = { debug: () => undefined, info: () => undefined, warn: console.error, error: console.error, child: () => quiet };
 const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 const store = await openStore({ path, clock, logger: quiet });
 const sessionId = "bench";

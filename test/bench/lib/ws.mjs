@@ -15,7 +15,8 @@ export function connect(url, { token = "", scopes = defaultScopes } = {}) {
       socket,
       hello: undefined,
       request(method, params = {}) {
-        const id = String((nextId += 1));
+        nextId += 1;
+        const id = String(nextId);
         return new Promise((done, fail) => {
           waiting.set(id, { done, fail });
           socket.send(`{"type":"req","id":"${id}","method":"${method}","params":${JSON.stringify(params)}}`);

@@ -1,0 +1,32 @@
+import { expect, it } from "vitest";
+import { ClientError } from "../client/error.ts";
+import { SvcError } from "../errors.ts";
+import { toFailure } from "./failure.ts";
+
+it.each([
+  [new SvcError("usage", { message: "m", hint: "h" }), { type: "usage", code: "usage", message: "m", hint: "h", exit: 2 }],
+  [new SvcError("invalid-config", { message: "m" }), { type: "config", code: "invalid-config", message: "m", exit: 78 }],
+  [
+    new SvcError("gateway-unreachable", { url: "ws://x", reason: "refused" }),
+    {
+      type: "transport",
+      code: "gateway-unreachable",
+      message: "gateway not reachable at ws://x: refused; start it with: svc gateway",
+      exit: 1,
+    },
+  ],
+  [new SvcError("client-unauthorized", { message: "m" }), { type: "auth", code: "client-unauthorized", message: "m", exit: 1 }],
+  [new SvcError("failed", { message: "m" }), { type: "rpc", code: "failed", message: "m", exit: 1 }],
+  [new ClientError("request-timed-out", "m"), { type: "transport", code: "request-timed-out", message: "m", exit: 1 }],
+  [
+    new ClientError("FORBIDDEN", "m", { details: { code: "MISSING_SCOPE" } }),
+    { type: "auth", code: "MISSING_SCOPE", message: "m", exit: 1 },
+  ],
+  [new ClientError("UNAVAILABLE", "m", { details: { code: "TIMEOUT" } }), { type: "rpc", code: "TIMEOUT", message: "m", exit: 1 }],
+  [new ClientError("INVALID_REQUEST", "m"), { type: "rpc", code: "INVALID_REQUEST", message: "m", exit: 1 }],
+])("%s", (error, failure) => expect(toFailure(error)).toEqual(failure));
+
+it("calls anything else a fault of the program", () => {
+  expect(toFailure(new TypeError("x is undefined"))).toMatchObject({ type: "internal", message: "x is undefined", exit: 1 });
+  expect(toFailure("text")).toMatchObject({ type: "internal", message: "text" });
+});

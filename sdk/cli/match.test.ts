@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { type CommandEntry, distance, longerCommands, matchCommand } from "./match.ts";
+
+const commands: CommandEntry[] = [
+  "gateway",
+  "gateway run",
+  "gateway status",
+  "gateway call",
+  "health",
+  "memory status",
+  "memory search",
+].map((name) => ({ words: name.split(" "), description: name, module: `/plugins/x/${name}.ts` }));
+const match = (line: string) => matchCommand(commands, line.split(" ").filter(Boolean));
+
+describe("matchCommand", () => {
+  it.each([
+    ["gateway", "gateway", []],
+    ["gateway --port 1", "gateway", ["--port", "1"]],
+    ["gateway status --json", "gateway status", ["--json"]],
+    ["gateway call health --params {}", "gateway call", ["health", "--params", "{}"]],
+    ["memory search boiler pressure", "memory search", ["boiler", "pressure"]],
+  ])("%s is the command %s", (line, name, args) => {
+    expect(match(line)).toMatchObject({ kind: "command", entry: { words: name.split(" ") }, args });
+  });
+
+  it("knows words that only begin commands", () => {
+    expect(match("memory")).toMatchObject({ kind: "group", words: ["memory"] });
+    expect(match("memory --agent main")).toMatchObject({ kind: "group" });
+  });
+
+  it.each([
+    ["helth", "health"],
+    ["memory serach x", "memory search"],
+    ["memroy status", "memory status"],
+    ["weather", undefined],
+    ["", undefined],
+  ])("%s is unknown, and %s was meant", (line, suggestion) => {
+    expect(match(line)).toEqual({ kind: "unknown", typed: line, suggestion });
+  });
+
+  it("a flag before the words hides them", () => {
+    expect(match("--port 1 gateway")).toMatchObject({ kind: "unknown", typed: "" });
+  });
+});
+
+it("longerCommands lists what goes on after some words, not the words themselves", () => {
+  expect(longerCommands(commands, ["gateway"]).map((c) => c.words[1])).toEqual(["run", "status", "call"]);
+});
+
+it.each([
+  ["", "", 0],
+  ["abc", "abc", 0],
+  ["abc", "ab", 1],
+  ["abc", "abxc", 1],
+  ["status", "stauts", 1],
+  ["abc", "xyz", 3],
+])("%s and %s are %i edits apart", (a, b, edits) => {
+  expect(distance(a, b)).toBe(edits);
+  expect(distance(b, a)).toBe(edits);
+});
