@@ -31,7 +31,7 @@ export interface HttpDeps {
 
 /** Everything HTTP on the port: baseline headers, probes, then the route table behind auth. */
 export function createHttpHandler(deps: HttpDeps): RequestListener {
-  const app = new H3({ silent: true, onError: () => plain(500, "Internal Server Error", { "Cache-Control": "no-store" }) });
+  const app = new H3({ silent: true, allowMalformedURL: true, onError: () => plain(500, "Internal Server Error", { "Cache-Control": "no-store" }) });
   app.all("/**", (event) => dispatch(event, deps));
   const routed = toNodeHandler(app);
   return (req, res) => {

@@ -61,9 +61,3 @@ test("every file is of a kind that is served, and stays small", () => {
   const long = files.filter((f) => f.path.endsWith(".js") && f.text.split("\n").length > 330).map((f) => f.path);
   expect(long).toEqual([]);
 });
-
-test("keys on the page are Latin letters the key table names", async () => {
-  const keys = files.find((f) => f.path === "core/keys.js")?.text ?? "";
-
-  for (const key of ["o", "c", "s", "n"]) expect(keys).toMatch(new RegExp(`\\b${key}: `));
-});

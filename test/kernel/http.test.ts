@@ -136,3 +136,8 @@ test("an upgrade on a path nobody owns is 404, and one with forwarded headers is
   expect((await raw({ path: "/other", headers: upgrade })).status).toBe(404);
   expect((await raw({ path: "/", headers: { ...upgrade, "x-forwarded-for": "1.2.3.4" } })).status).toBe(403);
 });
+
+test("a path that does not decode reaches the route table like any other", async () => {
+  expect(await raw({ path: "/foo/%zz" })).toMatchObject({ status: 404, body: "Not Found" });
+  expect((await raw({ path: "/leaky/tree/%zz", headers: auth() })).body).toBe('{"rest":"%zz"}');
+});

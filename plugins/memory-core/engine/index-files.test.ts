@@ -56,6 +56,7 @@ test("a crash before the log followed its database is repaired too", () => {
 
 test("leftovers go when there is a live database", () => {
   for (const suffix of ["", ".tmp-1", ".tmp-1-journal", ".tmp-2-wal", ".backup-1", ".backup-1-shm"]) put(suffix);
+  writeFileSync(rebuildLockPath(live), "{}");
   recoverFiles(live);
   expect(names()).toEqual([""]);
 });

@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, lstatSync, openSync, readdirSync, renameSync, rmS
 import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { IndexFault } from "./fault.ts";
-import { liveOwner } from "./rebuild-lock.ts";
+import { liveOwner, rebuildLockPath } from "./rebuild-lock.ts";
 
 const companions = ["-wal", "-shm", "-journal"];
 
@@ -54,7 +54,7 @@ export function swapDatabase(live: string, temp: string, { id, between }: { id: 
 }
 
 /**
- * Repairs what a crash left: with the live file missing its backup comes back; temporary files and orphan backups go.
+ * Repairs what a crash left: with the live file missing its backup comes back; temporary files, orphan backups and a dead owner's lock go.
  * Does nothing while another live process rebuilds this very index.
  */
 export function recoverFiles(live: string): void {
@@ -69,6 +69,7 @@ export function recoverFiles(live: string): void {
     if (newest) moveDatabase(newest.path, live);
   }
   for (const path of [...backups, ...leftovers(live, "tmp")]) removeDatabase(path);
+  rmSync(rebuildLockPath(live), { force: true });
   if (!isDatabaseFile(live)) removeDatabase(live); // a log without its database
 }
 

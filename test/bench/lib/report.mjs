@@ -9,7 +9,7 @@ export function finishRow(row) {
 }
 
 const columns = ["metric", "ours", "baseline", "ratio", "target", "ok"];
-const widths = [44, 14, 14, 8, 12, 4];
+const widths = [44, 17, 17, 9, 12, 5];
 
 /** Aligned text, one line a row. */
 export function formatTable(rows, { head = true } = {}) {
