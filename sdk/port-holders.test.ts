@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { expect, it } from "vitest";
 import { findPortHolders, listeningInodes, parseLsof } from "./port-holders.ts";
 
-it.runIf(process.platform === "linux")("finds this very process on a port it listens on, and nobody once it stopped", async () => {
+it("finds this very process on a port it listens on, and nobody once it stopped", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

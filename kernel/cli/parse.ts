@@ -1,4 +1,5 @@
-import { Cli, Command, Option } from "clipanion";
+// The file itself: clipanion 3.2.1 names its main without an extension, and vitest then takes the ES build, which imports a folder.
+import { Cli, Command, Option } from "clipanion/lib/advanced/index.js";
 import { distance } from "../../sdk/cli/match.ts";
 import { optionsOf, optionValue } from "../../sdk/cli/options.ts";
 import { SvcError } from "../../sdk/errors.ts";

@@ -25,9 +25,12 @@ for (const [i, theme] of themes.entries()) {
     expect(ratio(colour(token, i), colour(grounds[i] ?? "", i))).toBeCloseTo(ratios[i] ?? 0, 1);
   });
 
-  test.each(["text", "muted", "accent", "ok", "warn", "bad", "info", "focus"])(`%s can be read on every plain ground of the ${theme} theme`, (token) => {
-    for (const ground of plainGrounds) expect(ratio(colour(token, i), colour(ground, i))).toBeGreaterThanOrEqual(4.5);
-  });
+  test.each(["text", "muted", "accent", "ok", "warn", "bad", "info", "focus"])(
+    `%s can be read on every plain ground of the ${theme} theme`,
+    (token) => {
+      for (const ground of plainGrounds) expect(ratio(colour(token, i), colour(ground, i))).toBeGreaterThanOrEqual(4.5);
+    },
+  );
 
   test(`borders of controls can be seen on every plain ground of the ${theme} theme`, () => {
     for (const ground of plainGrounds) expect(ratio(colour("control", i), colour(ground, i))).toBeGreaterThanOrEqual(3);

@@ -52,7 +52,10 @@ test("an empty memory says where notes go, a failing one how to look closer", ()
   const empty = partsOf({ ...healthy, memory: { files: 0, chunks: 0, workspace: "/home/ana/notes" } });
   const failing = partsOf({ ...healthy, memory: { files: 3, chunks: 9, lastError: "the folder cannot be read" } });
 
-  expect(empty.find((p: { id: string }) => p.id === "memory")).toMatchObject({ level: "info", hint: expect.stringContaining("/home/ana/notes") });
+  expect(empty.find((p: { id: string }) => p.id === "memory")).toMatchObject({
+    level: "info",
+    hint: expect.stringContaining("/home/ana/notes"),
+  });
   expect(failing[0]).toMatchObject({ id: "memory", level: "warn", reason: "the folder cannot be read" });
 });
 
@@ -81,9 +84,9 @@ test("other refusals name the next step", () => {
   expect(refusalOf(refused("DEVICE_IDENTITY_REQUIRED"), { ...at, port: "18789" }).lines[0]).toBe(
     "ssh -N -L 18789:127.0.0.1:18789 ui.example.org",
   );
-  expect(refusalOf({ code: "connection-closed", message: "closed", details: { closeCode: 4001, reason: "gateway auth changed" } }, at).kind).toBe(
-    "secret",
-  );
+  expect(
+    refusalOf({ code: "connection-closed", message: "closed", details: { closeCode: 4001, reason: "gateway auth changed" } }, at).kind,
+  ).toBe("secret");
   expect(refusalOf({ code: "INVALID_REQUEST", message: "something new" }, at)).toMatchObject({ kind: "other", text: "something new" });
 });
 

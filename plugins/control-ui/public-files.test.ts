@@ -12,14 +12,15 @@ const files = readdirSync(root, { recursive: true, withFileTypes: true })
 const rules: Array<{ rule: string; broken: RegExp; samples: string[]; in: RegExp; except?: string[] }> = [
   {
     rule: "no way from text to HTML",
-    broken: /\b(?:inner|outer)HTML\b|dangerouslySetInnerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|setHTMLUnsafe/,
-    samples: ["element.innerHTML = text", "html`<div dangerouslySetInnerHTML=${x} />`", 'el.insertAdjacentHTML("beforeend", x)'],
+    broken:
+      /\b(?:inner|outer)HTML\b|dangerouslySetInnerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|setHTMLUnsafe/,
+    samples: ["element.innerHTML = text", "<div dangerouslySetInnerHTML={x}>", 'el.insertAdjacentHTML("beforeend", x)'],
     in: /\.(js|html)$/,
   },
   {
     rule: "no inline style attribute (the policy forbids it)",
     broken: /\sstyle=/,
-    samples: ["html`<i style=${x}></i>`", '<p style="color: red">'],
+    samples: ['<p style="color: red">'],
     in: /\.(js|html)$/,
   },
   {

@@ -10,7 +10,7 @@ export const memoryErrors = defineErrors({
     exit: 1,
   },
   "memory-store-shared": {
-    message: 'agents {agents} share the memory index {path}; put "{agentId}" into memorySearch.store.path',
+    message: 'agents {agents} share the memory index {path}; put "{token}" into memorySearch.store.path',
     http: 503,
     rpc: "UNAVAILABLE",
     exit: 1,

@@ -1,7 +1,20 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync, writeSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
-import Sqlite from "better-sqlite3";
 import type { Worker } from "node:worker_threads";
+import Sqlite from "better-sqlite3";
 import { isSvcError } from "svc/sdk";
 import { eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -62,6 +75,11 @@ test("an index of an earlier process answers at once, and the files may be gone 
   await first.close();
   rmSync(ws.root, { recursive: true });
   expect(await paths(start(), "router")).toEqual(["MEMORY.md"]);
+});
+
+test("the database can be read by its owner only", async () => {
+  await start().sync();
+  expect(statSync(ws.settings.dbPath).mode & 0o777).toBe(0o600);
 });
 
 test("status counts and lists what is indexed", async () => {

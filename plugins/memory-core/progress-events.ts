@@ -4,7 +4,8 @@ export interface ProgressEvents extends Disposable {
   push(progress: MemoryProgress): void;
 }
 
-const EVERY_MS = 100;
+/** A little over 100, so that no second ever holds eleven. */
+const EVERY_MS = 110;
 const MAX_WAITING = 16;
 
 /** Passes on at most ten a second: the newest of a phase, and every end. */

@@ -188,7 +188,8 @@ function refusalOf(settings: AgentMemorySettings): SvcError | undefined {
   const { agentId, index, sharedWith } = settings;
   if (!settings.enabled) return new SvcError("memory-disabled", { agentId });
   if (sharedWith.length === 0) return undefined;
-  return new SvcError("memory-store-shared", { agents: [agentId, ...sharedWith].sort().join(", "), path: index.dbPath });
+  const agents = [agentId, ...sharedWith].sort().join(", ");
+  return new SvcError("memory-store-shared", { agents, path: index.dbPath, token: "{agentId}" });
 }
 
 function clampResults(count: number): number {

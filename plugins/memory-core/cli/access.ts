@@ -66,8 +66,11 @@ function agentsOf(config: SvcConfig, stateDir: string): MemoryAccess["agents"] {
 function inProcess(memory: Memory): Omit<MemoryAccess, "agents" | "close"> {
   return {
     async search(agentId, query, options) {
-      const { results, provider, mode, ...rest } = await memory.search(agentId, query, { ...options, citations: "off" });
-      return { agentId, provider, searchMode: mode, results, ...rest };
+      const { results, provider, mode, partial, unavailable, error, warning, action } = await memory.search(agentId, query, {
+        ...options,
+        citations: "off",
+      });
+      return { agentId, provider, searchMode: mode, results, ...given({ partial, unavailable, error, warning, action }) };
     },
     status: (agentId) => memory.status(agentId, { files: true }),
     index: (agentId, { force, onProgress }) => memory.sync(agentId, { force, reason: "cli", onProgress }),
@@ -94,4 +97,9 @@ function overGateway(client: CliClient, agents: MemoryAccess["agents"]): MemoryA
     reset: (agentId) => client.request("memory.reset", { agentId }),
     close: () => client.close(),
   };
+}
+
+/** Without the fields that are undefined, as an answer from the wire is. */
+function given<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }

@@ -54,14 +54,19 @@ function print(cli: CliContext, all: readonly MemoryStatus[], defaultAgent: stri
 }
 
 function rowsOf(status: MemoryStatus): Array<[string, string]> {
-  const state = status.syncing ? "sync running" : status.dirty ? "not yet up to date" : "up to date";
   return [
     ["Search", status.custom.searchMode === "fts-only" ? "keywords only (no embedding provider)" : status.custom.searchMode],
-    ["Index", `${count(status.files, "file")}, ${count(status.chunks, "chunk")}; ${state}`],
+    ["Index", `${count(status.files, "file")}, ${count(status.chunks, "chunk")}; ${freshness(status)}`],
     ["Workspace", status.workspace],
     ["Database", status.dbPath],
-    ["Last sync", status.lastSyncAt === undefined ? "not in this process" : new Date(status.lastSyncAt).toLocaleString("sv-SE")],
+    ...(status.lastSyncAt === undefined ? [] : [["Last sync", new Date(status.lastSyncAt).toLocaleString("sv-SE")] as [string, string]]),
   ];
+}
+
+function freshness({ syncing, dirty, lastSyncAt }: MemoryStatus): string {
+  if (syncing) return "a sync is running";
+  if (lastSyncAt === undefined) return "not compared with the files yet";
+  return dirty ? "notes have changed since the last sync" : "up to date";
 }
 
 function count(n: number, noun: string): string {

@@ -26,7 +26,9 @@ describe("chunks", () => {
   });
 
   test("a short file is one chunk with its lines and its hash", () => {
-    expect(cut("# A\n\nhello\n")).toEqual([{ startLine: 1, endLine: 3, text: "# A\n\nhello", hash: expect.stringMatching(/^[0-9a-f]{64}$/) }]);
+    expect(cut("# A\n\nhello\n")).toEqual([
+      { startLine: 1, endLine: 3, text: "# A\n\nhello", hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    ]);
   });
 
   test("Windows line ends leave no trace and count as one line end", () => {
@@ -58,8 +60,13 @@ describe("chunks", () => {
     const chunks = cut(`head\n${line}`, 10, 0);
     expect(chunks.length).toBeGreaterThan(20);
     expect(chunks.slice(1).every((c) => c.startLine === 2 && c.endLine === 2)).toBe(true);
-    expect(chunks.every((c) => c.text.isWellFormed())).toBe(true);
-    expect(chunks.slice(1).map((c) => c.text).join("")).toBe(line);
+    expect(chunks.every((c) => !/[\ud800-\udfff]/u.test(c.text))).toBe(true);
+    expect(
+      chunks
+        .slice(1)
+        .map((c) => c.text)
+        .join(""),
+    ).toBe(line);
   });
 
   test("a long dense line is cut by tokens", () => {
@@ -87,7 +94,10 @@ describe("chunks", () => {
 });
 
 describe("for any text", () => {
-  const words = fc.string({ unit: fc.constantFrom("a", "b ", "\n", "\r\n", "天", "한", "😀", "\u{20001}", "#", "\t", "x".repeat(50)), maxLength: 400 });
+  const words = fc.string({
+    unit: fc.constantFrom("a", "b ", "\n", "\r\n", "天", "한", "😀", "\u{20001}", "#", "\t", "x".repeat(50)),
+    maxLength: 400,
+  });
   const sizes = fc.record({ tokens: fc.integer({ min: 1, max: 40 }), overlap: fc.integer({ min: 0, max: 60 }) });
 
   test("every line that is not blank is in some chunk, and chunks go forward", () => {

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 import type { Tokenizer } from "../index-settings.ts";
 import { IndexFault, reasonOf } from "./fault.ts";
@@ -41,6 +42,7 @@ export function openIndex(path: string): { db: Database; identity: IndexIdentity
  * so each page is written once.
  */
 export function createIndex(path: string, tokenizer: Tokenizer): Database {
+  closeSync(openSync(path, "wx", 0o600)); // notes are nobody else's business, wherever store.path points
   const db = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS });
   db.pragma(`page_size = ${PAGE_SIZE}`);
   tune(db, "OFF", "OFF");

@@ -22,7 +22,8 @@ beforeEach(() => {
 });
 afterEach(() => ws.remove());
 
-const get = (path: string, range: LineRange = {}, extraPaths: string[] = []) => getMemoryFile({ workspace: ws.root, extraPaths }, path, range);
+const get = (path: string, range: LineRange = {}, extraPaths: string[] = []) =>
+  getMemoryFile({ workspace: ws.root, extraPaths }, path, range);
 const text = (path: string, extraPaths: string[] = []) => {
   const found = get(path, {}, extraPaths);
   return found.kind === "text" ? found.text : found.kind;
@@ -48,7 +49,10 @@ describe("may be read", () => {
 
   test("a file in a workspace that is itself behind a symlink", () => {
     symlinkSync(ws.root, join(ws.folder, "linked"));
-    expect(getMemoryFile({ workspace: join(ws.folder, "linked"), extraPaths: [] }, "memory/sub/deep.md", {})).toMatchObject({ kind: "text", text: "deep" });
+    expect(getMemoryFile({ workspace: join(ws.folder, "linked"), extraPaths: [] }, "memory/sub/deep.md", {})).toMatchObject({
+      kind: "text",
+      text: "deep",
+    });
   });
 
   test("a missing file, which has no text", () => {
@@ -119,7 +123,13 @@ describe("lines", () => {
     [{ from: 3, lines: 99 }, "three"],
     [{ from: 9 }, ""],
   ])("%j are %j", (range, wanted) => {
-    expect(get("memory/note.md", range)).toMatchObject({ kind: "text", text: wanted, from: range.from ?? 1, totalLines: 3, truncated: false });
+    expect(get("memory/note.md", range)).toMatchObject({
+      kind: "text",
+      text: wanted,
+      from: range.from ?? 1,
+      totalLines: 3,
+      truncated: false,
+    });
   });
 
   test("more than 64 KiB is cut between two characters and marked", () => {

@@ -25,5 +25,9 @@ test("lines in code fences and front matter are no headings", () => {
 });
 
 test("underlined headings and closing marks count, hash tags do not", () => {
-  expect(outline("Title\n=====\n\nPart\n----\n\n# Closed ##\n#tag").headings.map((h) => h.trail.at(-1))).toEqual(["Title", "Part", "Closed"]);
+  expect(outline("Title\n=====\n\nPart\n----\n\n# Closed ##\n#tag").headings.map((h) => h.trail.at(-1))).toEqual([
+    "Title",
+    "Part",
+    "Closed",
+  ]);
 });

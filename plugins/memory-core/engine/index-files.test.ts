@@ -81,7 +81,9 @@ test("while another live process rebuilds, its files are left alone", () => {
   writeFileSync(rebuildLockPath(live), JSON.stringify({ pid: process.ppid, startTime: null }));
   recoverFiles(live);
   expect(names()).toContain(".tmp-1");
-  expect(() => takeRebuildLock(live)).toThrow(expect.objectContaining({ code: "memory-index-locked", fields: { path: live, pid: process.ppid } }));
+  expect(() => takeRebuildLock(live)).toThrow(
+    expect.objectContaining({ code: "memory-index-locked", fields: { path: live, pid: process.ppid } }),
+  );
 });
 
 test.each([

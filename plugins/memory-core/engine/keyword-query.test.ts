@@ -17,7 +17,8 @@ test("one word is asked once", () => {
 });
 
 test("what holds no word asks nothing", () => {
-  for (const query of ["", "  ", '"*"', "🙂🙂", "--- :::"]) expect(planKeywords(query, "unicode61")).toEqual({ strict: undefined, loose: undefined });
+  for (const query of ["", "  ", '"*"', "🙂🙂", "--- :::"])
+    expect(planKeywords(query, "unicode61")).toEqual({ strict: undefined, loose: undefined });
 });
 
 test("operators and column filters stay inside quotes", () => {
@@ -52,13 +53,44 @@ afterAll(() => {
 });
 
 test("no input of any kind is an error to the database", () => {
-  const nasty = fc.string({ unit: fc.constantFrom('"', "*", "NEAR(", ":", "text:", "^", "-", "(", ")", " AND ", "OR ", "'", "%", "_", "\\", "天", "한", "😀", "a", "é", "\0", "\n", "1"), maxLength: 60 });
+  const nasty = fc.string({
+    unit: fc.constantFrom(
+      '"',
+      "*",
+      "NEAR(",
+      ":",
+      "text:",
+      "^",
+      "-",
+      "(",
+      ")",
+      " AND ",
+      "OR ",
+      "'",
+      "%",
+      "_",
+      "\\",
+      "天",
+      "한",
+      "😀",
+      "a",
+      "é",
+      "\0",
+      "\n",
+      "1",
+    ),
+    maxLength: 60,
+  });
   fc.assert(
-    fc.property(fc.oneof(nasty, fc.string({ unit: "binary", maxLength: 80 })), fc.constantFrom<Tokenizer>("unicode61", "trigram"), (query, tokenizer) => {
-      const { strict, loose } = planKeywords(query, tokenizer);
-      const db = databases.get(tokenizer) as Sqlite.Database;
-      for (const step of [strict, loose]) if (step) expect(runTerms(db, step, 5).length).toBeLessThanOrEqual(5);
-    }),
+    fc.property(
+      fc.oneof(nasty, fc.string({ unit: "binary", maxLength: 80 })),
+      fc.constantFrom<Tokenizer>("unicode61", "trigram"),
+      (query, tokenizer) => {
+        const { strict, loose } = planKeywords(query, tokenizer);
+        const db = databases.get(tokenizer) as Sqlite.Database;
+        for (const step of [strict, loose]) if (step) expect(runTerms(db, step, 5).length).toBeLessThanOrEqual(5);
+      },
+    ),
     { numRuns: 200 },
   );
 });

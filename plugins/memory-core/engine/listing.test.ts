@@ -16,7 +16,17 @@ const list = (extraPaths: string[] = []) => listMemory({ workspace: ws.root, ext
 const paths = async (extraPaths: string[] = []) => (await list(extraPaths)).files.map((file) => file.path);
 
 test("curated notes and every Markdown file below memory/ are listed, nothing else of the workspace", async () => {
-  for (const path of ["MEMORY.md", "memory/2026-04-01.md", "memory/a/b/c.MD", "AGENTS.md", "DREAMS.md", "notes/x.md", "memory/x.txt", "memory/.dreams/state.json"]) ws.write(path, "x");
+  for (const path of [
+    "MEMORY.md",
+    "memory/2026-04-01.md",
+    "memory/a/b/c.MD",
+    "AGENTS.md",
+    "DREAMS.md",
+    "notes/x.md",
+    "memory/x.txt",
+    "memory/.dreams/state.json",
+  ])
+    ws.write(path, "x");
   expect(await paths()).toEqual(["MEMORY.md", "memory/2026-04-01.md", "memory/a/b/c.MD"]);
 });
 
@@ -81,12 +91,16 @@ test("every folder that may bring a note is watched, once", async () => {
   mkdirSync(ws.path("memory/empty"));
   ws.write("../single.md", "x");
   const { directories } = await list([join(ws.folder, "single.md"), join(ws.folder, "later/on")]);
-  expect(directories.map((d) => d.path).sort()).toEqual([ws.folder, ws.root, ws.path("memory"), ws.path("memory/a"), ws.path("memory/a/b"), ws.path("memory/empty")].sort());
+  expect(directories.map((d) => d.path).sort()).toEqual(
+    [ws.folder, ws.root, ws.path("memory"), ws.path("memory/a"), ws.path("memory/a/b"), ws.path("memory/empty")].sort(),
+  );
 });
 
 test("a listing can be stopped", async () => {
   ws.write("memory/a.md", "x");
   const stop = new AbortController();
   stop.abort();
-  await expect(listMemory({ workspace: ws.root, extraPaths: [] }, createPacer(stop.signal))).rejects.toMatchObject({ code: "memory-sync-aborted" });
+  await expect(listMemory({ workspace: ws.root, extraPaths: [] }, createPacer(stop.signal))).rejects.toMatchObject({
+    code: "memory-sync-aborted",
+  });
 });

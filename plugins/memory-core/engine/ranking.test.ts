@@ -25,7 +25,13 @@ test.each([
 });
 
 test("a chunk of both steps keeps the better score and stays exact", () => {
-  const merged = mergeRows([{ rowid: 1, score: 0.4, exact: true }], [{ rowid: 1, score: 0.6, exact: false }, { rowid: 2, score: 0.5, exact: false }]);
+  const merged = mergeRows(
+    [{ rowid: 1, score: 0.4, exact: true }],
+    [
+      { rowid: 1, score: 0.6, exact: false },
+      { rowid: 2, score: 0.5, exact: false },
+    ],
+  );
   expect(merged).toEqual([
     { rowid: 1, score: 0.6, exact: true },
     { rowid: 2, score: 0.5, exact: false },
@@ -34,7 +40,13 @@ test("a chunk of both steps keeps the better score and stays exact", () => {
 
 test("order is score, then exact before loose, then path, then line", () => {
   const row = (rowid: number, score: number, exact: boolean, path: string, startLine: number) => ({ rowid, score, exact, path, startLine });
-  const rows = [row(1, 0.5, false, "a", 1), row(2, 0.5, true, "b", 9), row(3, 0.5, true, "b", 2), row(4, 0.9, false, "z", 1), row(5, 0.5, true, "a", 5)];
+  const rows = [
+    row(1, 0.5, false, "a", 1),
+    row(2, 0.5, true, "b", 9),
+    row(3, 0.5, true, "b", 2),
+    row(4, 0.9, false, "z", 1),
+    row(5, 0.5, true, "a", 5),
+  ];
   expect(rows.sort(compareRows).map((r) => r.rowid)).toEqual([4, 5, 3, 2, 1]);
 });
 
@@ -44,7 +56,8 @@ describe("threshold", () => {
     { rowid: 2, score: 0.3, exact: false },
     { rowid: 3, score: 0.000001, exact: true },
   ];
-  const show = (over: object, from = rows) => applyThreshold(from, { maxResults: 6, minScore: 0.35, explicit: false, ...over }).map((r) => r.rowid);
+  const show = (over: object, from = rows) =>
+    applyThreshold(from, { maxResults: 6, minScore: 0.35, explicit: false, ...over }).map((r) => r.rowid);
 
   test("an exact hit below it is shown after the strict ones", () => expect(show({})).toEqual([1, 3]));
   test("with nothing else the loose hits are shown", () => expect(show({}, rows.slice(1, 2))).toEqual([2]));

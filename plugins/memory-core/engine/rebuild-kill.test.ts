@@ -34,7 +34,9 @@ afterEach(() => {
 
 function start(): { output(): string; kill(): Promise<void> } {
   const engine = fileURLToPath(new URL("./engine.ts", import.meta.url));
-  const started = spawn(process.execPath, ["--input-type=module", "-e", program(engine, ws.settings)], { stdio: ["ignore", "pipe", "inherit"] });
+  const started = spawn(process.execPath, ["--input-type=module", "-e", program(engine, ws.settings)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   child = started;
   let output = "";
   started.stdout.on("data", (data) => {
@@ -64,7 +66,15 @@ test("whenever a rebuild is killed, the index answers afterwards, is whole, and 
 
     const index = openMemoryIndex(ws.settings);
     try {
-      const search = { query: "router", maxResults: 6, minScore: 0.35, explicit: false, candidateMultiplier: 4, maxSnippetChars: 700, timeoutMs: 15_000 };
+      const search = {
+        query: "router",
+        maxResults: 6,
+        minScore: 0.35,
+        explicit: false,
+        candidateMultiplier: 4,
+        maxSnippetChars: 700,
+        timeoutMs: 15_000,
+      };
       const { hits } = await index.search({ ...search, syncAfter: "never" });
       expect(hits.map((hit) => hit.path)).toEqual(["MEMORY.md"]);
       expect(await index.status()).toMatchObject({ files: 121, dirty: true });

@@ -43,7 +43,15 @@ test("a store of one file answers, though its score is nearly zero", async () =>
   const { search } = await index({ "MEMORY.md": "# Home\n\nThe router stands in the hall cupboard.\n" });
   const { hits } = search("router");
   expect(hits).toEqual([
-    { path: "MEMORY.md", startLine: 1, endLine: 3, score: expect.any(Number), textScore: expect.any(Number), snippet: "# Home\n\nThe router stands in the hall cupboard.", source: "memory" },
+    {
+      path: "MEMORY.md",
+      startLine: 1,
+      endLine: 3,
+      score: expect.any(Number),
+      textScore: expect.any(Number),
+      snippet: "# Home\n\nThe router stands in the hall cupboard.",
+      source: "memory",
+    },
   ]);
   expect(hits[0]?.score).toBeLessThan(0.01);
 });
@@ -163,7 +171,9 @@ describe("the second step", () => {
   });
 
   test("is spared when every word is everywhere and there is enough to show", async () => {
-    const common = Object.fromEntries(Array.from({ length: 600 }, (_, i) => [note(`n${i}`), i % 60 === 0 ? "alpha beta" : i % 2 ? "alpha" : "beta"]));
+    const common = Object.fromEntries(
+      Array.from({ length: 600 }, (_, i) => [note(`n${i}`), i % 60 === 0 ? "alpha beta" : i % 2 ? "alpha" : "beta"]),
+    );
     const { search, interim } = await index(common);
     expect(search("alpha beta", { maxResults: 6 }).hits).toHaveLength(6);
     expect(interim).toEqual([]);

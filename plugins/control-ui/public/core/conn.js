@@ -1,4 +1,3 @@
-// biome-ignore lint/style/noRestrictedImports: a published name; the pattern is meant for paths into the tree
 import { createClient } from "svc/sdk/client";
 import { base, buildId, kept, newId, ofTab, socketUrl, takeToken } from "./env.js";
 import { connection, greetedAt, hasNewBuild, health, hello, isRestarting, lastOnlineAt } from "./store.js";

@@ -101,10 +101,10 @@ function isUnfinished(line) {
 
 /** @param {string} list @returns {Place[] | undefined} */
 function placesOf(list) {
-  const whole = parsePlace(list);
-  if (whole) return [whole];
   const places = list.split(/\s*[,;]\s+|\s+and\s+/).map(parsePlace);
-  return places.every((p) => p !== undefined) ? /** @type {Place[]} */ (places) : undefined;
+  if (places.every((p) => p !== undefined)) return /** @type {Place[]} */ (places);
+  const whole = parsePlace(list);
+  return whole ? [whole] : undefined;
 }
 
 /** @param {Segment[]} segments @param {Place[]} places */

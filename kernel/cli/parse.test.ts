@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import type { CliCommand } from "../../sdk/types/cli.ts";
+import { parseArgs } from "./parse.ts";
+
+const command: CliCommand = {
+  path: ["demo"],
+  summary: "",
+  positionals: [
+    { name: "first", required: true },
+    { name: "more", required: false, rest: true },
+  ],
+  options: {
+    message: { kind: "string", short: "m", description: "" },
+    count: { kind: "integer", description: "", min: 1 },
+    quick: { kind: "flag", short: "q", description: "" },
+    "no-open": { kind: "flag", description: "" },
+  },
+  run: async () => 0,
+};
+const parse = (...args: string[]) => parseArgs(command, args);
+
+describe("parseArgs", () => {
+  it("reads flags, values and positionals wherever they stand", () => {
+    expect(parse("a", "-m", "hi", "--count=3", "b", "-q", "c", "--no-open")).toEqual({
+      values: { message: "hi", count: 3, quick: true, "no-open": true },
+      positionals: ["a", "b", "c"],
+    });
+  });
+
+  it("leaves out what was not given", () => {
+    expect(parse("a")).toEqual({ values: { message: undefined, count: undefined, quick: false, "no-open": false }, positionals: ["a"] });
+  });
+
+  it("takes everything behind -- as it is", () => {
+    expect(parse("--", "--message", "-q").positionals).toEqual(["--message", "-q"]);
+  });
+
+  it("adds the connection flags to commands that ask for them", () => {
+    const values = parseArgs({ ...command, rpc: true }, ["a", "--port", "18789", "--token", "t", "--timeout", "5"]).values;
+    expect(values).toMatchObject({ port: 18_789, token: "t", timeout: 5, url: undefined });
+  });
+
+  it.each([
+    [[], "demo: not enough positional arguments"],
+    [["a", "--cuont", "1"], "demo: unknown flag --cuont; did you mean --count?"],
+    [["a", "--weather"], "demo: unknown flag --weather"],
+    [["a", "--count"], "demo: not enough arguments"],
+    [["a", "--count", "0"], '--count: expected an integer, at least 1, got "0"'],
+  ])("refuses %j in words that name the flag", (args, message) => {
+    expect(() => parseArgs(command, args)).toThrow(
+      expect.objectContaining({ code: "usage", message: expect.stringContaining(message) as string }),
+    );
+  });
+});

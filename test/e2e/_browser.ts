@@ -1,0 +1,83 @@
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+
+const args = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+const screens = join(import.meta.dirname, "../.tmp/screens");
+
+export const desktop = { width: 1440, height: 900 } as const;
+export const phone = { width: 390, height: 844, touch: true } as const;
+
+export function launchChromium(): Promise<Browser> {
+  return chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium", args });
+}
+
+export interface Tab {
+  page: Page;
+  context: BrowserContext;
+  /** Console errors and warnings, uncaught errors and policy violations so far. */
+  problems: string[];
+  /** Leaves a picture in `test/.tmp/screens`. */
+  picture(name: string): Promise<void>;
+}
+
+/** A fresh browser profile with one tab that notes everything that goes wrong in it. */
+export async function openTab(
+  browser: Browser,
+  options: { width: number; height: number; touch?: boolean; dark?: boolean } = desktop,
+): Promise<Tab> {
+  const { width, height, touch = false, dark = false } = options;
+  const context = await browser.newContext({
+    viewport: { width, height },
+    hasTouch: touch,
+    isMobile: touch,
+    colorScheme: dark ? "dark" : "light",
+    locale: "en-GB",
+  });
+  const problems: string[] = [];
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") problems.push(`${message.type()}: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => problems.push(`uncaught: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    problems.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  await page.exposeFunction("noteViolation", (text: string) => problems.push(`policy: ${text}`));
+  await page.addInitScript(() => {
+    addEventListener("securitypolicyviolation", (event) => {
+      void (globalThis as unknown as { noteViolation(text: string): void }).noteViolation(`${event.violatedDirective} ${event.blockedURI}`);
+    });
+  });
+  return {
+    page,
+    context,
+    problems,
+    async picture(name) {
+      await mkdir(screens, { recursive: true });
+      await page.screenshot({ path: join(screens, `${name}.png`), animations: "disabled" });
+    },
+  };
+}
+
+interface AxeResult {
+  violations: Array<{ id: string; help: string; nodes: Array<{ target: string[]; failureSummary?: string }> }>;
+}
+
+/** What axe finds, one line per element. */
+export async function axeViolations(page: Page): Promise<string[]> {
+  const source = await readFile(join(import.meta.dirname, "../../node_modules/axe-core/axe.min.js"), "utf8");
+  await page.evaluate(source);
+  const result = (await page.evaluate("axe.run(document)")) as AxeResult;
+  return result.violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.target.join(" ")}: ${n.failureSummary ?? v.help}`));
+}
