@@ -215,20 +215,40 @@ describe("a file at store.path", () => {
     again.close();
   });
 
-  test("that is damaged later is noticed, put aside and replaced", async () => {
+  test("that is damaged in its pages is put aside when it is opened", async () => {
     for (let i = 0; i < 50; i++) ws.write(`memory/${i}.md`, `note ${i} `.repeat(200));
     const index = start();
     await index.sync();
     await index.close();
-    const bytes = new Uint8Array(100_000).fill(7);
     const fd = openSync(ws.settings.dbPath, "r+");
-    writeSync(fd, bytes, 0, bytes.length, 8192 * 3);
+    writeSync(fd, new Uint8Array(100_000).fill(7), 0, 100_000, 8192 * 3);
     closeSync(fd);
-    const damaged = start();
-    await damaged.sync().catch(() => undefined);
-    await damaged.search(request("note")).catch(() => undefined);
-    await eventually(async () => (await paths(damaged, "router").catch(() => []))[0] === "MEMORY.md");
+    expect(await paths(start(), "router")).toEqual(["MEMORY.md"]);
     expect(files()).toContain("main.sqlite.damaged");
+  });
+
+  const damageText = () => {
+    const db = new Sqlite(ws.settings.dbPath);
+    db.exec("UPDATE chunks_fts_data SET block = x'00112233'");
+    db.close();
+  };
+
+  test("that turns out to be damaged in a sync is made anew by it", async () => {
+    const index = start();
+    await index.sync();
+    damageText();
+    ws.write("MEMORY.md", "the xylophone");
+    await index.sync();
+    expect(await paths(index, "xylophone")).toEqual(["MEMORY.md"]);
+    expect(files()).toContain("main.sqlite.damaged");
+  });
+
+  test("that turns out to be damaged in a search is made anew after it", async () => {
+    const index = start();
+    await index.sync();
+    damageText();
+    await expect(index.search(request("router"))).rejects.toMatchObject({ code: "memory-index-failed" });
+    await eventually(async () => (await paths(index, "router").catch(() => [])).length === 1);
   });
 });
 

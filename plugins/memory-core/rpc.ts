@@ -31,6 +31,7 @@ export function registerMemoryRpc(ctx: Pick<PluginContext, "registerRpc" | "snap
     // Two answers, because a rebuild may take minutes: what was begun, then that it is done.
     async handler({ force = false, ...params }, call) {
       const agentId = agentOf(params);
+      memory.requireUsable(agentId);
       const { syncing } = await memory.status(agentId);
       const sync = memory.sync(agentId, { force, reason: "rpc" });
       call.accept({ status: "accepted", agentId, started: force || !syncing, joined: syncing && !force });

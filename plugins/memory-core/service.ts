@@ -22,6 +22,8 @@ export type MemoryHost = Pick<PluginContext, "logger" | "timers" | "signal" | "e
 /** `memory@1` with its life. */
 export interface MemoryService extends Memory {
   readonly agents: readonly AgentMemory[];
+  /** @throws {SvcError} `unknown-agent`, `memory-disabled`, `memory-store-shared` */
+  requireUsable(agentId: string): void;
   /** Catches up with the files and follows them, agent after agent. Failures are logged and shown in status. */
   startBackground(): Promise<void>;
   close(): Promise<void>;
@@ -100,6 +102,10 @@ class AgentMemories implements MemoryService {
 
   async reset(agentId: string): Promise<{ removed: boolean }> {
     return this.#usable(agentId).index().reset();
+  }
+
+  requireUsable(agentId: string): void {
+    this.#usable(agentId);
   }
 
   async startBackground(): Promise<void> {

@@ -22,10 +22,12 @@ export interface LiveIndex {
   remove(): boolean;
 }
 
+type Opened = NonNullable<ReturnType<typeof openIndex>>;
+
 const none: IndexCounts = { files: 0, chunks: 0 };
 
 export function createLiveIndex(path: string, warn: (message: string) => void): LiveIndex {
-  let open: ReturnType<typeof openIndex>;
+  let open: Opened | undefined;
   let counts = none;
   let isRecovered = false;
 
@@ -34,8 +36,9 @@ export function createLiveIndex(path: string, warn: (message: string) => void): 
       if (!open) {
         if (!isRecovered) recoverFiles(path);
         isRecovered = true;
-        open = openOrSetAside(path, warn);
-        live.recount();
+        open = openOrSetAside(path, warn, (opened) => {
+          counts = countRows(opened.db);
+        });
       }
       return open && { ...open, tokenizer: open.identity.ftsTokenizer };
     },
@@ -65,11 +68,16 @@ export function createLiveIndex(path: string, warn: (message: string) => void): 
   return live;
 }
 
-function openOrSetAside(path: string, warn: (message: string) => void): ReturnType<typeof openIndex> {
+/** @param check reads the whole of what an answer needs; damage it meets counts as damage of the file */
+function openOrSetAside(path: string, warn: (message: string) => void, check: (opened: Opened) => void): Opened | undefined {
   if (!isDatabaseFile(path)) return undefined;
+  let opened: Opened | undefined;
   try {
-    return openIndex(path);
+    opened = openIndex(path);
+    if (opened) check(opened);
+    return opened;
   } catch (error) {
+    opened?.db.close();
     if (!isCorrupt(error)) throw error;
     warn(`the memory index ${path} is damaged; it was moved to ${path}.damaged and is made anew from the files`);
     setAside(path);

@@ -14,11 +14,14 @@ const call = /(.)?\bimport\(\s*(["'])([^"'\n]+)\2\s*\)(\s*\.\s*[A-Z])?/g;
 /** What a module imports, in order of appearance. Text inside comments and template literals does not count. */
 export function importsOf(source: string): ImportOf[] {
   const code = blank(source, { templates: true });
+  const bare = blank(source, { templates: true, strings: true });
   const found: Array<ImportOf & { at: number }> = [];
   for (const m of code.matchAll(clause)) {
+    if (!/import|export/.test(bare.slice(m.index, m.index + m[0].length))) continue; // a sentence in a string
     found.push({ at: m.index, specifier: m[3] as string, typeOnly: m[1] !== undefined, dynamic: false });
   }
   for (const m of code.matchAll(call)) {
+    if (!bare.slice(m.index, m.index + m[0].length).includes("import(")) continue;
     found.push({ at: m.index, specifier: m[3] as string, typeOnly: m[4] !== undefined, dynamic: m[4] === undefined });
   }
   return found.sort((a, b) => a.at - b.at).map(({ at: _, ...found }) => found);

@@ -16,7 +16,13 @@ export function mentions(source: string, name: string): boolean {
   );
 }
 
+/** True when code or one of its texts (the title of a test, say) holds this dotted name as a whole. */
+export function names(source: string, name: string): boolean {
+  return source.includes(name) && new RegExp(`(?<![\\w.-])${name.replaceAll(".", "\\.")}(?![\\w-]|\\.\\w)`).test(blank(source));
+}
+
 /** True when code holds this name as a value: a string that is no key of a table. */
 export function usesAsValue(source: string, name: string): boolean {
-  return source.includes(name) && new RegExp(`(["'\`])${name}\\1(?!\\s*:)`).test(blank(source));
+  if (!source.includes(name)) return false;
+  return new RegExp(`(?<![{,]\\s*)(["'\`])${name}\\1|(["'\`])${name}\\2(?!\\s*:)`).test(blank(source));
 }

@@ -9,9 +9,8 @@ import { File } from "./icons.js";
 /** A place in a memory file; opens it with its lines marked. @param {{ place: Place, agentId?: string | undefined }} props */
 export function SourceChip({ place, agentId }) {
   const agent = agentId === defaultAgentId.value ? undefined : agentId;
-  const lines = place.from === undefined ? "" : `, line ${place.from}${place.to && place.to !== place.from ? ` to ${place.to}` : ""}`;
-  return html`<a class="chip" href=${fileAddress(place, agent)} aria-label=${`Open ${place.path}${lines}`} title=${place.path}>
-    <${File} /><span class="cut">${formatPlace({ ...place, path: shortPath(place.path) })}</span>
+  return html`<a class="chip" href=${fileAddress(place, agent)} title=${place.path}>
+    <${File} /><span class="sr-only">Source </span><span class="cut">${formatPlace({ ...place, path: shortPath(place.path) })}</span>
   </a>`;
 }
 

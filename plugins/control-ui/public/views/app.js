@@ -10,7 +10,7 @@ import { Notice, Waiting } from "../ui/states.js";
 import { BottomBar, Header, Rail } from "./frame.js";
 import { startTitle } from "./title.js";
 
-/** Views by name; each is fetched when it is first seen. @type {Record<string, () => Promise<{ default: any }>>} */
+/** Views by name; each is fetched when it is first seen. @type {Record<string, Load>} */
 const views = {
   overview: () => import("./overview.js"),
   chat: () => import("./chat/page.js"),
@@ -35,7 +35,14 @@ effect(() => {
 });
 startTitle();
 
+/** Keys typed right after the one that opens the palette must find it there. */
+const PREFETCH_AFTER_MS = 1_000;
+
 export function App() {
+  useEffect(() => {
+    const timer = setTimeout(() => void fetchView(overlays.palette), PREFETCH_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
   const mustSignIn = connection.value.state === "refused" || !hello.value;
   return html`
     <a class="skip" href="#main" onClick=${skip}>Skip to content</a>
@@ -68,14 +75,28 @@ function CurrentView() {
   return html`<${Lazy} key=${load === views.memory ? "chat" : view} load=${load} />`;
 }
 
-/** @param {{ load: () => Promise<{ default: any }> }} props */
+/** @typedef {() => Promise<{ default: any }>} Load */
+
+/** What was fetched already is drawn at once. @type {Map<Load, any>} */
+const fetched = new Map();
+
+/** @param {Load} load */
+async function fetchView(load) {
+  try {
+    const { default: View } = await load();
+    fetched.set(load, View);
+    return View;
+  } catch {
+    isBroken.value = true;
+    return undefined;
+  }
+}
+
+/** @param {{ load: Load }} props */
 function Lazy({ load }) {
-  const [View, setView] = useState(/** @type {any} */ (undefined));
+  const [View, setView] = useState(() => fetched.get(load));
   useEffect(() => {
-    load().then(
-      (module) => setView(() => module.default),
-      () => (isBroken.value = true),
-    );
+    if (!View) void fetchView(load).then((found) => found && setView(() => found));
   }, []);
   return View ? html`<${View} />` : html`<div class="page"><${Waiting} /></div>`;
 }

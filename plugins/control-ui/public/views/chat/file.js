@@ -22,7 +22,7 @@ export function FilePane() {
   };
   return html`<aside class="file" aria-label=${`File ${path}`}>
     <header>
-      <${File} /><h1 class="cut" title=${path}>${path}</h1>
+      <${File} /><h2 class="cut" title=${path}>${path}</h2>
       ${text && html`<${CopyButton} text=${text} label="Copy text" hidesWord=${true} />`}
       <${Button} kind="quiet" icon=${Close} label="Close file" onClick=${back} />
     </header>

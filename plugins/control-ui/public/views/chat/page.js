@@ -3,7 +3,7 @@ import { openChat } from "../../core/chat.js";
 import { html } from "../../core/html.js";
 import { isWide } from "../../core/look.js";
 import { chatAddress, replace, route } from "../../core/router.js";
-import { lastChatKey } from "../../core/sessions.js";
+import { lastChatKey, titleOfKey } from "../../core/sessions.js";
 import { mainSessionKey } from "../../core/store.js";
 import { Composer } from "./composer.js";
 import { FilePane } from "./file.js";
@@ -23,6 +23,7 @@ export default function ChatPage() {
   // A file opened from its address alone has no chat beside it.
   const showsChat = key !== undefined && (!isFile || isWide.value);
   return html`<div class=${`chat ${isFile ? "with-file" : ""}`}>
+    <h1 class="sr-only">${key === undefined ? "Memory" : titleOfKey(key)}</h1>
     ${isWide.value && !isFile && html`<${SessionList} current=${key} />`}
     ${showsChat && html`<${Conversation} key=${key} sessionKey=${key} />`}
     ${isFile && html`<${FilePane} />`}
