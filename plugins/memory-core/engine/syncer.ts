@@ -215,7 +215,7 @@ class FileSyncer implements Syncer {
     this.#failures = 0;
     this.#retryAt = 0;
     for (const { path, code } of outcome.skipped) this.#reportOnce(path, code);
-    if (false) {
+    if (this.#watcher?.follow(outcome.listing.directories)) {
       // A file may have been put into a new directory between the listing and the watch.
       this.markDirty();
       this.#kickAgain("watch-added");

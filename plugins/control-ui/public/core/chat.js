@@ -215,14 +215,20 @@ async function resend() {
   for (const entry of outbox.value) if (entry.state !== "failed") await deliver(entry.key);
 }
 
-/** @param {Chat} chat @param {string} [runId] all runs of the session without one */
-export async function stop(chat, runId) {
-  const stopping = chat.live.value.filter((run) => run.state === "running" && (runId === undefined || run.runId === runId));
+/** Stops what is being written; messages that wait for their turn keep it. @param {Chat} chat */
+export async function stop(chat) {
+  const stopping = chat.live.value.filter((run) => run.state === "running");
   for (const run of stopping) putRun(chat, { ...run, state: "stopping" });
+  await Promise.all(stopping.map((run) => abort(chat, run)));
+}
+
+/** @param {Chat} chat @param {LiveRun} run */
+async function abort(chat, run) {
   try {
-    await request("chat.abort", { sessionKey: chat.key, ...(runId === undefined ? {} : { runId }) });
+    await request("chat.abort", { sessionKey: chat.key, runId: run.runId });
   } catch {
-    for (const run of stopping) putRun(chat, { ...run, state: "running" });
+    const now = chat.live.value.find((r) => r.runId === run.runId);
+    if (now?.state === "stopping") putRun(chat, { ...now, state: "running" });
   }
 }
 
