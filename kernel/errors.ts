@@ -23,23 +23,11 @@ export const kernelErrors = defineErrors({
     exit: 1,
   },
   "bind-failed": { message: "failed to bind gateway socket on ws://{host}:{port}: {reason}", http: 500, rpc: "UNAVAILABLE", exit: 1 },
-  "lock-held": {
-    message: "gateway already running (pid {pid}); lock timeout after {waitedMs}ms; stop it or use another SVC_STATE_DIR",
-    http: 500,
-    rpc: "UNAVAILABLE",
-    exit: 78,
-  },
   "required-plugin-failed": {
     message: 'plugin "{plugin}" is required (plugins.entries.{plugin}.required) but did not start: {reason}',
     http: 500,
     rpc: "UNAVAILABLE",
     exit: 78,
-  },
-  "invalid-profile": {
-    message: 'profile "{profile}": expected lower-case letters, digits, _ or -, at most 64; "gateway" and "node" are reserved',
-    http: 400,
-    rpc: "INVALID_REQUEST",
-    exit: 2,
   },
 
   // requests

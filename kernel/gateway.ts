@@ -2,14 +2,16 @@ import { dirname, join } from "node:path";
 import { resolveAgents } from "../sdk/agents.ts";
 import { secretsIn } from "../sdk/config/redact.ts";
 import { messageOf, SvcError } from "../sdk/errors.ts";
+import { createFailureLimiter } from "../sdk/failure-limiter.ts";
 import { writeFileAtomic } from "../sdk/files.ts";
+import { acquireStateLock } from "../sdk/host/lock.ts";
+import type { RootLogger } from "../sdk/host/logger.ts";
+import { type Env, envValue, type ProfilePaths } from "../sdk/host/paths.ts";
 import { limits } from "../sdk/protocol/frames.ts";
 import type { Services } from "../sdk/types/services.ts";
 import { createAuthenticator } from "./auth/authenticator.ts";
 import { isOriginAllowed } from "./auth/origins.ts";
-import { createFailureLimiter } from "./auth/rate-limit.ts";
-import { remoteOf } from "./auth/remote.ts";
-import { type Env, envValue, type ProfilePaths } from "./config/paths.ts";
+import { addressBucket, remoteOf } from "./auth/remote.ts";
 import { createContributions } from "./contributions.ts";
 import { createHealth } from "./health.ts";
 import { createHello } from "./hello.ts";
@@ -17,8 +19,6 @@ import { createHookBus } from "./hooks/bus.ts";
 import { registerKernelMethods } from "./kernel-methods.ts";
 import { type Candidate, discoverPlugins } from "./loader/discovery.ts";
 import { createLoader, type PluginRecord } from "./loader/loader.ts";
-import { acquireStateLock } from "./lock.ts";
-import type { RootLogger } from "./logger.ts";
 import { createFanout } from "./port/events.ts";
 import { admitClient } from "./port/handshake.ts";
 import { createHttpHandler } from "./port/http.ts";
@@ -162,7 +162,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
 
   const authenticator = createAuthenticator(
     plan.auth,
-    createFailureLimiter(() => config.gateway.auth.rateLimit, clock.now),
+    createFailureLimiter(() => config.gateway.auth.rateLimit, clock.now, addressBucket),
   );
   const originAllowed = (origin: string, req: Parameters<typeof remoteOf>[0]) =>
     isOriginAllowed({

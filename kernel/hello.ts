@@ -1,9 +1,9 @@
 import { defaultAgentId, mainSessionKey } from "../sdk/agents.ts";
+import type { ProfilePaths } from "../sdk/host/paths.ts";
 import { protocolEvents } from "../sdk/protocol/events.ts";
 import { limits, PROTOCOL_VERSION, type StateVersion } from "../sdk/protocol/frames.ts";
+import { hasScope } from "../sdk/scopes.ts";
 import type { ClientInfo } from "../sdk/types/rpc.ts";
-import { hasScope } from "./auth/scopes.ts";
-import type { ProfilePaths } from "./config/paths.ts";
 import type { Health } from "./health.ts";
 import type { HookBus } from "./hooks/bus.ts";
 import { type MethodRegistry, RawJson } from "./port/methods.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { redactConfig, redactText } from "../sdk/config/redact.ts";
 import { protocolMethod } from "../sdk/protocol/methods.ts";
+import { hasScope } from "../sdk/scopes.ts";
 import type { RpcMethod } from "../sdk/types/rpc.ts";
-import { hasScope } from "./auth/scopes.ts";
 import type { LoadedConfig } from "./config/load.ts";
 import type { Health } from "./health.ts";
 import type { PluginRecord } from "./loader/loader.ts";

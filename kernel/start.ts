@@ -5,9 +5,9 @@ import { formatIssue } from "../sdk/config/issues.ts";
 import { rootSchema, type SvcConfig } from "../sdk/config/root.ts";
 import { isSvcError, SvcError } from "../sdk/errors.ts";
 import { writeFileAtomic } from "../sdk/files.ts";
-import { type ResolvedAuth, resolveAuth } from "./auth/secrets.ts";
+import { type Env, type ProfilePaths, resolvePort } from "../sdk/host/paths.ts";
+import { type ResolvedAuth, resolveAuth } from "../sdk/host/secrets.ts";
 import { deepFreeze, type LoadedConfig, loadConfig } from "./config/load.ts";
-import { type Env, type ProfilePaths, resolvePort } from "./config/paths.ts";
 import { answersAsGateway, type BindMode, type BindPlan, planBind } from "./port/listen.ts";
 import "./errors.ts";
 

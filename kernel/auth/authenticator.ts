@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { SvcError } from "../../sdk/errors.ts";
+import type { FailureLimiter } from "../../sdk/failure-limiter.ts";
+import { createSecretCheck, type ResolvedAuth } from "../../sdk/host/secrets.ts";
 import type { Remote } from "../../sdk/types/http.ts";
-import type { FailureLimiter } from "./rate-limit.ts";
-import { createSecretCheck, type ResolvedAuth } from "./secrets.ts";
 
 export interface Authenticator {
   readonly mode: ResolvedAuth["mode"];

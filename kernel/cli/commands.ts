@@ -3,9 +3,9 @@ import { join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { CommandEntry } from "../../sdk/cli/match.ts";
 import { messageOf, SvcError } from "../../sdk/errors.ts";
+import { packageRoot, runsFromDist } from "../../sdk/host/paths.ts";
 import type { CliCommand } from "../../sdk/types/cli.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
-import { packageRoot, runsFromDist } from "../config/paths.ts";
 import { readLooseJson } from "./loose-json.ts";
 
 const ownCommands: CommandEntry[] = ["gateway", "gateway run"].map((name) => ({

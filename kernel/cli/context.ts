@@ -1,10 +1,10 @@
 import { dirname, join } from "node:path";
 import { writeFileAtomic } from "../../sdk/files.ts";
+import { readLockOwner } from "../../sdk/host/lock.ts";
+import { type Env, type ProfilePaths, packageRoot } from "../../sdk/host/paths.ts";
 import type { CliCommand, CliContext, CliLocal, CliTarget, CliValues } from "../../sdk/types/cli.ts";
 import type { JsonObject } from "../../sdk/types/common.ts";
 import type { LoadedConfig } from "../config/load.ts";
-import { type Env, type ProfilePaths, packageRoot } from "../config/paths.ts";
-import { readLockOwner } from "../lock.ts";
 import { resolveTarget } from "./target.ts";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -70,7 +70,10 @@ function rpcValues(command: CliCommand, values: CliValues): CliValues {
 }
 
 async function openLocal(options: ContextOptions, plugins: string[]): Promise<CliLocal> {
-  const [{ createGateway }, { consoleSink, createLogger }] = await Promise.all([import("../gateway.ts"), import("../logger.ts")]);
+  const [{ createGateway }, { consoleSink, createLogger }] = await Promise.all([
+    import("../gateway.ts"),
+    import("../../sdk/host/logger.ts"),
+  ]);
   const { env, paths, version, output } = options;
   const logger = createLogger([consoleSink(output.stderr, "warn")]);
   const gateway = await createGateway({ paths, env, version, logger, listen: false, only: plugins });

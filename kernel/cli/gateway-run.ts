@@ -1,11 +1,11 @@
 import { readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isSvcError, messageOf, SvcError } from "../../sdk/errors.ts";
+import { consoleSink, createLogger, fileSink, type LogLevel, logLevels } from "../../sdk/host/logger.ts";
+import { envValue } from "../../sdk/host/paths.ts";
 import { findPortHolders } from "../../sdk/port-holders.ts";
 import type { CliContext, CliValues } from "../../sdk/types/cli.ts";
-import { envValue } from "../config/paths.ts";
 import { createGateway, type Gateway } from "../gateway.ts";
-import { consoleSink, createLogger, fileSink, type LogLevel, logLevels } from "../logger.ts";
 import { installProcessGuard } from "../process-guard.ts";
 import type { StartFlags } from "../start.ts";
 import { freePort } from "./force.ts";

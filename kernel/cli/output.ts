@@ -1,6 +1,6 @@
 import { createColors } from "picocolors";
+import { type Env, envValue } from "../../sdk/host/paths.ts";
 import type { CliContext } from "../../sdk/types/cli.ts";
-import { type Env, envValue } from "../config/paths.ts";
 
 type Stream = { write(text: string): unknown; isTTY?: boolean };
 

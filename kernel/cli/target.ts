@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SvcError } from "../../sdk/errors.ts";
+import { readLockOwner } from "../../sdk/host/lock.ts";
+import { type Env, envValue, type ProfilePaths, resolvePort } from "../../sdk/host/paths.ts";
+import { resolveAuth } from "../../sdk/host/secrets.ts";
 import type { CliTarget, CliValues } from "../../sdk/types/cli.ts";
-import { resolveAuth } from "../auth/secrets.ts";
-import { type Env, envValue, type ProfilePaths, resolvePort } from "../config/paths.ts";
-import { readLockOwner } from "../lock.ts";
 import { readLooseJson } from "./loose-json.ts";
 
 type ResolvableConfig = NonNullable<Parameters<typeof resolveAuth>[0]["config"]>;

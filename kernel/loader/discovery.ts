@@ -5,9 +5,9 @@ import { expandPath } from "../../sdk/agents.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { SDK_API_VERSION } from "../../sdk/define.ts";
 import { messageOf } from "../../sdk/errors.ts";
+import { packageRoot, runsFromDist } from "../../sdk/host/paths.ts";
 import { MANIFEST_FILE, type ManifestResult, parseManifest, satisfies } from "../../sdk/manifest.ts";
 import type { Manifest, PluginOrigin } from "../../sdk/types/manifest.ts";
-import { packageRoot, runsFromDist } from "../config/paths.ts";
 
 /** One plugin as found on disk; `problem` says why it will not load. */
 export interface Candidate {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf, SvcError } from "../../sdk/errors.ts";
 import { formatIssues, toSchema } from "../../sdk/json-schema.ts";
+import { orderPlugins } from "../../sdk/plugin-order.ts";
 import type { PluginDefinition, PluginLife } from "../../sdk/types/context.ts";
 import { deepFreeze } from "../config/load.ts";
 import { running } from "../hooks/guard.ts";
 import { createInstance, type Host, type Instance } from "./context.ts";
 import type { Candidate } from "./discovery.ts";
-import { orderPlugins } from "./graph.ts";
 import { importPluginModule, isDefinition } from "./import.ts";
 
 export type PluginState = "ready" | "loading" | "active" | "degraded" | "failed" | "blocked" | "disabled" | "stopping" | "disposed";
@@ -199,7 +199,11 @@ export function createLoader(candidates: Candidate[], host: Host & { onState(rec
       const slot = byId.get(id);
       if (!slot?.instance) return false;
       await stop(slot);
-      move(slot, "failed", { code: "uncaught", reason: messageOf(error), hint: "its code threw outside of any call; see the log for the stack" });
+      move(slot, "failed", {
+        code: "uncaught",
+        reason: messageOf(error),
+        hint: "its code threw outside of any call; see the log for the stack",
+      });
       return true;
     },
     async stopAll() {

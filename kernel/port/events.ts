@@ -1,7 +1,7 @@
 import { protocolEvents } from "../../sdk/protocol/events.ts";
 import { limits, type StateVersion } from "../../sdk/protocol/frames.ts";
+import { hasScope, toOperatorScope } from "../../sdk/scopes.ts";
 import type { ClientInfo, EmitOptions, Scope } from "../../sdk/types/rpc.ts";
-import { hasScope, toOperatorScope } from "../auth/scopes.ts";
 
 /** Deltas of one key reach a receiver at most this often. */
 const MERGE_MS = 50;

@@ -3,12 +3,12 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { H3, type H3Event, toNodeHandler } from "h3";
 import { isSvcError, SvcError } from "../../sdk/errors.ts";
 import { parseJsonBody, readBodyText } from "../../sdk/request-body.ts";
+import { allScopes, hasScope } from "../../sdk/scopes.ts";
 import type { Logger } from "../../sdk/types/common.ts";
 import type { HttpCall, HttpFault, HttpRoute, Remote } from "../../sdk/types/http.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { isKnownHost } from "../auth/origins.ts";
 import { hasForwardingHeader, remoteOf } from "../auth/remote.ts";
-import { allScopes, hasScope } from "../auth/scopes.ts";
 import type { HookBus } from "../hooks/bus.ts";
 import { running } from "../hooks/guard.ts";
 import { answerProbe, type ProbeState } from "./probes.ts";
@@ -31,7 +31,11 @@ export interface HttpDeps {
 
 /** Everything HTTP on the port: baseline headers, probes, then the route table behind auth. */
 export function createHttpHandler(deps: HttpDeps): RequestListener {
-  const app = new H3({ silent: true, allowMalformedURL: true, onError: () => plain(500, "Internal Server Error", { "Cache-Control": "no-store" }) });
+  const app = new H3({
+    silent: true,
+    allowMalformedURL: true,
+    onError: () => plain(500, "Internal Server Error", { "Cache-Control": "no-store" }),
+  });
   app.all("/**", (event) => dispatch(event, deps));
   const routed = toNodeHandler(app);
   return (req, res) => {

@@ -2,9 +2,9 @@ import { isSvcError, messageOf, SvcError } from "../../sdk/errors.ts";
 import { formatIssues } from "../../sdk/json-schema.ts";
 import { limits, type WireError } from "../../sdk/protocol/frames.ts";
 import { protocolMethods } from "../../sdk/protocol/methods.ts";
+import { hasScope, toOperatorScope } from "../../sdk/scopes.ts";
 import type { Disposable, Logger } from "../../sdk/types/common.ts";
 import type { ClientInfo, RpcCall, RpcMethod } from "../../sdk/types/rpc.ts";
-import { hasScope, toOperatorScope } from "../auth/scopes.ts";
 import type { HookBus } from "../hooks/bus.ts";
 import { running } from "../hooks/guard.ts";
 

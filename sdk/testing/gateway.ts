@@ -1,11 +1,11 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
-import { packageRoot, resolvePaths } from "../../kernel/config/paths.ts";
 import { createGateway, type Gateway } from "../../kernel/gateway.ts";
-import { createLogger, type LogRecord } from "../../kernel/logger.ts";
 import { createClient } from "../client/index.ts";
 import type { SvcConfigInput } from "../config/root.ts";
+import { createLogger, type LogRecord } from "../host/logger.ts";
+import { packageRoot, resolvePaths } from "../host/paths.ts";
 import type { Services } from "../types/services.ts";
 
 export interface TestGatewayOptions {

@@ -1,8 +1,8 @@
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { SvcError } from "../../sdk/errors.ts";
-import "../errors.ts";
+import { SvcError } from "../errors.ts";
+import "./errors.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -72,7 +72,7 @@ export function resolvePort(options: { flag?: number | undefined; env: Env; conf
 /** Root of the installed package: the folder of `package.json`, from sources and from `dist` alike. */
 export function packageRoot(): string {
   const here = dirname(fileURLToPath(import.meta.url));
-  return here.includes(`${join("dist", "kernel")}`) ? resolve(here, "../../..") : resolve(here, "../..");
+  return here.includes(`${join("dist", "sdk")}`) ? resolve(here, "../../..") : resolve(here, "../..");
 }
 
 /** True when this code runs compiled. */

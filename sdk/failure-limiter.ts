@@ -1,5 +1,3 @@
-import { addressBucket } from "./remote.ts";
-
 export interface RateLimitConfig {
   maxAttempts: number;
   windowMs: number;
@@ -27,8 +25,13 @@ export interface FailureLimiter {
 /**
  * Failed-authentication limiter: `maxAttempts` wrong credentials in a sliding window lock an address out, also for the right one.
  * Direct loopback is never locked; its failures are answered later and later instead. Bounded to 10,000 addresses, oldest out first.
+ * @param bucketOf which addresses count as one, such as an IPv6 /64
  */
-export function createFailureLimiter(config: () => RateLimitConfig, now: () => number): FailureLimiter {
+export function createFailureLimiter(
+  config: () => RateLimitConfig,
+  now: () => number,
+  bucketOf: (address: string) => string = (address) => address,
+): FailureLimiter {
   const entries = new Map<string, Entry>();
   const entryOf = (bucket: string): Entry => {
     const entry = entries.get(bucket) ?? { failures: [], lockedUntil: 0 };
@@ -40,12 +43,12 @@ export function createFailureLimiter(config: () => RateLimitConfig, now: () => n
   return {
     retryAfterMs(address, directLoopback) {
       if (directLoopback && config().exemptLoopback) return 0;
-      const entry = entries.get(addressBucket(address));
+      const entry = entries.get(bucketOf(address));
       return entry ? Math.max(0, entry.lockedUntil - now()) : 0;
     },
     fail(address, directLoopback) {
       const { maxAttempts, windowMs, lockoutMs, exemptLoopback } = config();
-      const entry = entryOf(addressBucket(address));
+      const entry = entryOf(bucketOf(address));
       entry.failures = [...entry.failures.filter((t) => t > now() - windowMs), now()].slice(-maxAttempts);
       if (directLoopback && exemptLoopback) {
         return { delayMs: Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (entry.failures.length - 1)) };
@@ -53,6 +56,6 @@ export function createFailureLimiter(config: () => RateLimitConfig, now: () => n
       if (entry.failures.length >= maxAttempts) entry.lockedUntil = now() + lockoutMs;
       return { delayMs: 0 };
     },
-    succeed: (address) => void entries.delete(addressBucket(address)),
+    succeed: (address) => void entries.delete(bucketOf(address)),
   };
 }

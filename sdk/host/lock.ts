@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { SvcError } from "../sdk/errors.ts";
-import { writeFileAtomic } from "../sdk/files.ts";
+import { SvcError } from "../errors.ts";
+import { writeFileAtomic } from "../files.ts";
+import "./errors.ts";
 
 /** Who holds a lock file; enough to tell a live owner from a recycled pid. */
 export interface LockRecord {

@@ -1,4 +1,4 @@
-import type { OperatorScope, Scope } from "../../sdk/types/rpc.ts";
+import type { OperatorScope, Scope } from "./types/rpc.ts";
 
 export const allScopes: readonly OperatorScope[] = [
   "operator.admin",

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { SvcConfig } from "../../sdk/config/root.ts";
-import { type Env, envValue } from "../config/paths.ts";
+import type { SvcConfig } from "../config/root.ts";
+import { type Env, envValue } from "./paths.ts";
 
 export type AuthMode = "token" | "password" | "none";
 export type SecretSource = "flag" | "config" | "env" | "runtime" | "none";

@@ -1,0 +1,17 @@
+import { defineErrors } from "../errors.ts";
+
+/** Codes of what the gateway and its commands both have to do with one installation. */
+export const hostErrors = defineErrors({
+  "lock-held": {
+    message: "gateway already running (pid {pid}); lock timeout after {waitedMs}ms; stop it or use another SVC_STATE_DIR",
+    http: 500,
+    rpc: "UNAVAILABLE",
+    exit: 78,
+  },
+  "invalid-profile": {
+    message: 'profile "{profile}": expected lower-case letters, digits, _ or -, at most 64; "gateway" and "node" are reserved',
+    http: 400,
+    rpc: "INVALID_REQUEST",
+    exit: 2,
+  },
+});
