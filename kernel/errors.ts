@@ -30,6 +30,26 @@ export const kernelErrors = defineErrors({
     exit: 78,
   },
 
+  // handshake
+  "invalid-connect": { message: "invalid connect params: {issues}", http: 400, rpc: "INVALID_REQUEST" },
+  "first-not-connect": { message: "invalid handshake: first request must be connect", http: 400, rpc: "INVALID_REQUEST" },
+  "protocol-mismatch": {
+    message: "protocol mismatch",
+    http: 400,
+    rpc: "INVALID_REQUEST",
+    details: "PROTOCOL_MISMATCH",
+    expose: ["clientMinProtocol", "clientMaxProtocol", "expectedProtocol"],
+  },
+  "invalid-role": { message: "invalid role", http: 400, rpc: "INVALID_REQUEST" },
+  "origin-not-allowed": {
+    message: 'origin not allowed: add "{origin}" to gateway.controlUi.allowedOrigins',
+    http: 403,
+    rpc: "INVALID_REQUEST",
+    details: "CONTROL_UI_ORIGIN_NOT_ALLOWED",
+    expose: ["reason"],
+  },
+  "device-required": { message: "device identity required", http: 401, rpc: "NOT_PAIRED", details: "DEVICE_IDENTITY_REQUIRED" },
+
   // requests
   unauthorized: {
     message: "unauthorized: {reason}",

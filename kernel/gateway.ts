@@ -8,6 +8,7 @@ import { acquireStateLock } from "../sdk/host/lock.ts";
 import type { RootLogger } from "../sdk/host/logger.ts";
 import { type Env, envValue, type ProfilePaths } from "../sdk/host/paths.ts";
 import { limits } from "../sdk/protocol/frames.ts";
+import type { PluginRecord } from "../sdk/types/plugin-record.ts";
 import type { Services } from "../sdk/types/services.ts";
 import { createAuthenticator } from "./auth/authenticator.ts";
 import { isOriginAllowed } from "./auth/origins.ts";
@@ -18,7 +19,7 @@ import { createHello } from "./hello.ts";
 import { createHookBus } from "./hooks/bus.ts";
 import { registerKernelMethods } from "./kernel-methods.ts";
 import { type Candidate, discoverPlugins } from "./loader/discovery.ts";
-import { createLoader, type PluginRecord } from "./loader/loader.ts";
+import { createLoader } from "./loader/loader.ts";
 import { createFanout } from "./port/events.ts";
 import { admitClient } from "./port/handshake.ts";
 import { createHttpHandler } from "./port/http.ts";
@@ -233,7 +234,6 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
 
   const ready = (async () => {
     phase = "plugins";
-    await hooks.run("gateway.starting", { port: listeners?.port ?? 0, bind: plan.bindMode });
     await loader.loadAll();
     logger.info(loader.summary());
     requireLoaded(plan, loader.records());

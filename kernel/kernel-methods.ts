@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
 import { redactConfig, redactText } from "../sdk/config/redact.ts";
+import { toPluginRow } from "../sdk/plugin-summary.ts";
 import { protocolMethod } from "../sdk/protocol/methods.ts";
 import { hasScope } from "../sdk/scopes.ts";
+import type { PluginRecord } from "../sdk/types/plugin-record.ts";
 import type { RpcMethod } from "../sdk/types/rpc.ts";
 import type { LoadedConfig } from "./config/load.ts";
 import type { Health } from "./health.ts";
-import type { PluginRecord } from "./loader/loader.ts";
+
 import { type MethodRegistry, RawJson } from "./port/methods.ts";
 import type { Presence } from "./presence.ts";
 
@@ -46,7 +48,7 @@ export function registerKernelMethods(methods: MethodRegistry, deps: KernelMetho
   add(protocolMethod("system-presence"), () => deps.presence.list());
   add(protocolMethod("config.get"), () => configSnapshot(deps.loaded));
   add(protocolMethod("plugins.list"), () => ({
-    plugins: deps.plugins().map(toListRow),
+    plugins: deps.plugins().map(toPluginRow),
     diagnostics: deps.plugins().flatMap((p) => p.diagnostics.map((d) => ({ pluginId: p.id, ...d }))),
     mutationAllowed: false,
     generation: 1,
@@ -66,29 +68,5 @@ function configSnapshot(loaded: LoadedConfig): Record<string, unknown> {
     issues: loaded.issues.map(({ path, message }) => ({ path, message })),
     warnings: [],
     pendingRestart: [],
-  };
-}
-
-function toListRow(p: PluginRecord): Record<string, unknown> {
-  const wireState = p.state === "failed" || p.state === "blocked" ? "error" : p.state === "disabled" ? "disabled" : "enabled";
-  return {
-    id: p.id,
-    name: p.name,
-    version: p.version,
-    description: p.description,
-    origin: p.origin,
-    installed: true,
-    enabled: wireState === "enabled",
-    state: wireState,
-    ...(p.reason ? { error: p.reason } : {}),
-    runtime: {
-      state: p.state,
-      since: p.since,
-      instance: p.instance,
-      ...(p.code ? { code: p.code } : {}),
-      ...(p.reason ? { reason: p.reason } : {}),
-      ...(p.hint ? { hint: p.hint } : {}),
-      ...(p.ms === undefined ? {} : { ms: p.ms }),
-    },
   };
 }

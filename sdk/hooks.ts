@@ -51,7 +51,6 @@ export interface HealthPart {
 const conversation = { permission: "hooks.conversation" } as const;
 
 export const hooks = {
-  "gateway.starting": hook<{ port: number; bind: string }>()("observe", "the listener is up, plugins are about to load"),
   "gateway.ready": hook<{ uptimeMs: number }>()("observe", "boot has settled"),
   "gateway.stopping": hook<{ reason: string; deadlineMs: number }>()("observe", "a stop has begun; sockets are still open", {
     timeoutMs: 5_000,

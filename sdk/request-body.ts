@@ -1,4 +1,5 @@
 import { messageOf, SvcError } from "./errors.ts";
+import { withLimit } from "./limit.ts";
 
 /** Time a whole body may take (`http.md` 2). */
 const BODY_TIMEOUT_MS = 30_000;
@@ -11,27 +12,19 @@ export async function readBodyText(req: Request, maxBytes: number): Promise<stri
   const declared = Number(req.headers.get("content-length") ?? 0);
   if (declared > maxBytes) throw new SvcError("payload-too-large", { maxBytes });
   if (!req.body) return "";
-  const reader = req.body.getReader();
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new SvcError("request-timeout", { seconds: BODY_TIMEOUT_MS / 1000 })), BODY_TIMEOUT_MS);
+  return withLimit(collect(req.body, maxBytes), BODY_TIMEOUT_MS, () => {
+    throw new SvcError("request-timeout", { seconds: BODY_TIMEOUT_MS / 1000 });
   });
-  limit.catch(() => undefined);
+}
+
+async function collect(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  try {
-    for (;;) {
-      const { done, value } = await Promise.race([reader.read(), limit]);
-      if (done) break;
-      size += value.byteLength;
-      if (size > maxBytes) throw new SvcError("payload-too-large", { maxBytes });
-      chunks.push(value);
-    }
-  } catch (error) {
-    reader.cancel().catch(() => undefined);
-    throw error;
-  } finally {
-    clearTimeout(timer);
+  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength;
+    // Leaving the loop cancels the stream.
+    if (size > maxBytes) throw new SvcError("payload-too-large", { maxBytes });
+    chunks.push(chunk);
   }
   return Buffer.concat(chunks, size).toString("utf8");
 }

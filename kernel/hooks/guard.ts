@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { SvcError } from "../../sdk/errors.ts";
 import type { HookMeta } from "../../sdk/hooks.ts";
+import { withLimit } from "../../sdk/limit.ts";
 import "../errors.ts";
 
 /** Whose code is running; read by the process-level error handlers to name the owner of a late failure. */
@@ -24,22 +25,12 @@ export interface Tap {
 export async function runTap(tap: Tap, hook: string, event: unknown, meta: Partial<HookMeta>): Promise<unknown> {
   const controller = new AbortController();
   const signal = meta.signal ? AbortSignal.any([meta.signal, controller.signal]) : controller.signal;
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const error = new SvcError("hook-failed", { hook, plugin: tap.plugin, reason: `did not finish within ${tap.timeoutMs} ms` });
-      reject(error);
-      controller.abort(error);
-    }, tap.timeoutMs);
-  });
   const call = running.run({ plugin: tap.plugin, what: hook }, async () =>
     tap.fn(event as never, { report: () => undefined, ...meta, signal }),
   );
-  try {
-    return await Promise.race([call, limit]);
-  } finally {
-    clearTimeout(timer);
-    // A tap that lost the race may still reject later; that is its owner's business, not an unhandled rejection.
-    call.catch(() => undefined);
-  }
+  return withLimit(call, tap.timeoutMs, () => {
+    const error = new SvcError("hook-failed", { hook, plugin: tap.plugin, reason: `did not finish within ${tap.timeoutMs} ms` });
+    controller.abort(error);
+    throw error;
+  });
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { messageOf, SvcError } from "../../sdk/errors.ts";
 import { hooks as hookTable } from "../../sdk/hooks.ts";
+import { withLimit } from "../../sdk/limit.ts";
 import { protocolEvents } from "../../sdk/protocol/events.ts";
 import type { Clock, Disposable, Logger, Timers } from "../../sdk/types/common.ts";
 import type { PluginContext } from "../../sdk/types/context.ts";
@@ -181,7 +182,8 @@ export function createInstance(identity: InstanceIdentity, host: Host): Instance
       ended.abort(new SvcError("plugin-disposed", { plugin: id }));
       const left: string[] = [];
       for (const undo of disposers.reverse()) {
-        const problem = await within(undo, DISPOSE_STEP_MS);
+        const undone = (async () => undo())().then(() => undefined, messageOf);
+        const problem = await withLimit(undone, DISPOSE_STEP_MS, () => `a disposer did not finish within ${DISPOSE_STEP_MS / 1000} s`);
         if (problem) left.push(problem);
       }
       disposed = true;
@@ -199,22 +201,6 @@ function onceDisposable(undo: Disposable): Disposable {
       return undo.dispose();
     },
   };
-}
-
-async function within(step: () => void | Promise<void>, limitMs: number): Promise<string | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve(`a disposer did not finish within ${limitMs / 1000} s`), limitMs);
-  });
-  const run = (async () => step())().then(
-    () => undefined,
-    (error: unknown) => messageOf(error),
-  );
-  try {
-    return await Promise.race([run, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function createTimers(keep: (d: Disposable) => Disposable, fail: (error: unknown) => void): Timers {

@@ -1,34 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf, SvcError } from "../../sdk/errors.ts";
 import { formatIssues, toSchema } from "../../sdk/json-schema.ts";
+import { withLimit } from "../../sdk/limit.ts";
 import { orderPlugins } from "../../sdk/plugin-order.ts";
+import { summarizePlugins } from "../../sdk/plugin-summary.ts";
 import type { PluginDefinition, PluginLife } from "../../sdk/types/context.ts";
+import type { PluginRecord, PluginState } from "../../sdk/types/plugin-record.ts";
 import { deepFreeze } from "../config/load.ts";
 import { running } from "../hooks/guard.ts";
 import { createInstance, type Host, type Instance } from "./context.ts";
 import type { Candidate } from "./discovery.ts";
 import { importPluginModule, isDefinition } from "./import.ts";
-
-export type PluginState = "ready" | "loading" | "active" | "degraded" | "failed" | "blocked" | "disabled" | "stopping" | "disposed";
-
-/** What `svc plugins list` shows of one plugin. */
-export interface PluginRecord {
-  id: string;
-  version: string;
-  name: string;
-  description: string;
-  origin: Candidate["origin"];
-  state: PluginState;
-  since: number;
-  /** Why it is not simply active. */
-  code?: string;
-  reason?: string;
-  hint?: string;
-  instance: number;
-  /** Milliseconds of import, setup and start. */
-  ms?: number;
-  diagnostics: Array<{ code: string; message: string }>;
-}
 
 export interface Loader {
   /** Loads everything that may load; never rejects for a plugin's fault. */
@@ -191,7 +173,7 @@ export function createLoader(candidates: Candidate[], host: Host & { onState(rec
     },
     records: () => slots.map((s) => s.record),
     summary: () =>
-      summarize(
+      summarizePlugins(
         slots.map((s) => s.record),
         elapsedMs,
       ),
@@ -229,23 +211,20 @@ class StepError extends Error {
 }
 
 /** Runs one phase of a plugin's life under its name and a limit. */
-async function step<T>(slot: Slot, failCode: string, limit: { phase: string; limitMs: number }, run: () => Promise<T>): Promise<T> {
+async function step<T>(
+  slot: Slot,
+  failCode: string,
+  { phase, limitMs }: { phase: string; limitMs: number },
+  run: () => Promise<T>,
+): Promise<T> {
   const plugin = slot.candidate.id;
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const error = new SvcError("plugin-timeout", { plugin, phase: limit.phase, seconds: limit.limitMs / 1000 });
-      reject(new StepError(failCode.replace("failed", "timeout"), error.message));
-    }, limit.limitMs);
-  });
-  const call = running.run({ plugin, what: limit.phase }, run);
-  call.catch(() => undefined);
   try {
-    return await Promise.race([call, timeout]);
+    return await withLimit(running.run({ plugin, what: phase }, run), limitMs, () => {
+      const { message } = new SvcError("plugin-timeout", { plugin, phase, seconds: limitMs / 1000 });
+      throw new StepError(failCode.replace("failed", "timeout"), message);
+    });
   } catch (error) {
     throw error instanceof StepError ? error : new StepError(failCode, messageOf(error).split("\n", 1)[0] as string, error);
-  } finally {
-    clearTimeout(timer);
   }
 }
 
@@ -285,14 +264,4 @@ function firstRecord(candidate: Candidate, now: number): PluginRecord {
     instance: 1,
     diagnostics: [],
   };
-}
-
-function summarize(records: PluginRecord[], ms: number): string {
-  const count = (state: PluginState) => records.filter((r) => r.state === state);
-  const failed = count("failed").map((r) => `${r.id}: ${r.code}`);
-  const parts = [`${count("active").length} active`];
-  if (count("degraded").length > 0) parts.push(`${count("degraded").length} degraded`);
-  if (failed.length > 0) parts.push(`${failed.length} failed (${failed.join(", ")})`);
-  if (count("blocked").length > 0) parts.push(`${count("blocked").length} blocked`);
-  return `plugins: ${parts.join(", ")}; ${ms} ms`;
 }

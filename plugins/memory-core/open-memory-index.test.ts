@@ -230,7 +230,7 @@ describe("a file at store.path", () => {
   const damageText = () => {
     const db = new Sqlite(ws.settings.dbPath);
     db.unsafeMode(true);
-    db.exec("UPDATE chunks_fts_data SET block = x'00112233'");
+    db.exec("UPDATE chunks_fts_data SET block = x'ffffffffffffffffff'");
     db.close();
   };
 

@@ -126,7 +126,7 @@ describe("while an answer is being written", () => {
     await page.locator(".answer .answer-actions").nth(1).waitFor();
 
     expect(await page.locator(".bubble").allTextContents()).toEqual(["dictate one", "two"]);
-    expect(await answerText(page)).toEqual(["One", "two"]);
+    expect(await answerText(page)).toEqual(["One ", "two"]);
   });
 
   test("the list and the overview show that it runs, and can stop it from there", async () => {

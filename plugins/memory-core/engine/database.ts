@@ -54,9 +54,9 @@ export function writeIdentity(db: Database, identity: IndexIdentity): void {
   db.prepare("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)").run(IDENTITY_KEY, JSON.stringify(identity));
 }
 
-/** True for a file that is no database or a damaged one. */
+/** True for a file that is no database, or a damaged one: its rows contradict each other, which our writes alone never bring about. */
 export function isCorrupt(error: unknown): boolean {
-  return error instanceof Sqlite.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code);
+  return error instanceof Sqlite.SqliteError && /^SQLITE_(CORRUPT|NOTADB|CONSTRAINT)/.test(error.code);
 }
 
 export function isReadonly(error: unknown): boolean {

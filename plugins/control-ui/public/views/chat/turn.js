@@ -35,13 +35,22 @@ export function TurnView({ turn, heading, chat }) {
         <p class="by muted small"><strong>${agentId}</strong>
           ${begun && "at" in begun ? html` <time title=${moment(begun.at)}>${clock(begun.at)}</time>` : null}
           ${turn.model ? html` <span>${turn.model}</span>` : null}</p>
-        ${answer.map((item) => html`<${AnswerItem} key=${`${item.kind}:${item.id}`} item=${item} chat=${chat} agentId=${agentId} />`)}
+        ${withKeys(answer).map(({ item, key }) => html`<${AnswerItem} key=${key} item=${item} chat=${chat} agentId=${agentId} />`)}
         <${Found} turn=${turn} agentId=${agentId} />
         ${turn.isLive ? html`<${Working} turn=${turn} />` : html`<${AnswerActions} items=${answer} />`}
       </div>`
     }
     ${answer.length === 0 && !turn.isLive && questions.length > 0 && html`<${Unanswered} turn=${turn} chat=${chat} />`}
   </article>`;
+}
+
+/**
+ * A text is known by its place among the texts: while it is streamed it has another id than when it is stored, and its elements must stay.
+ * @param {import("../../core/turns.js").Item[]} items
+ */
+function withKeys(items) {
+  let texts = 0;
+  return items.map((item) => ({ item, key: item.kind === "text" ? `text:${texts++}` : `${item.kind}:${item.id}` }));
 }
 
 /** @param {{ item: import("../../core/turns.js").UserItem }} props */
