@@ -65,6 +65,10 @@ describe("--force on a system that says", () => {
       (error: Error & { code: string }) => ({ code: error.code, message: error.message }),
     );
 
+  it("the address is free, whoever listens on the port elsewhere: touches nobody", async () => {
+    await freePort("127.0.0.1", 80, () => expect.fail("nobody to end"), deps({ isFree: async () => true }));
+  });
+
   it("somebody invisible holds the port: says so and touches nobody", async () => {
     expect(await refusal({ find: async () => [] })).toMatchObject({
       code: "port-owner-unknown",

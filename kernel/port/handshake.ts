@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { defineErrors, SvcError } from "../../sdk/errors.ts";
+import { SvcError } from "../../sdk/errors.ts";
 import { formatIssues } from "../../sdk/json-schema.ts";
 import { type ConnectParams, connectParams, PROTOCOL_VERSION } from "../../sdk/protocol/frames.ts";
 import type { ClientInfo, OperatorScope } from "../../sdk/types/rpc.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { remoteOf } from "../auth/remote.ts";
+import "../errors.ts";
 
 const browserClients = new Set(["svc-control-ui", "webchat-ui", "webchat"]);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type CommandEntry, distance, longerCommands, matchCommand } from "./match.ts";
+import { type CommandEntry, distance, longerCommands, matchCommand, unknown } from "./match.ts";
 
 const commands: CommandEntry[] = [
   "gateway",
@@ -41,6 +41,10 @@ describe("matchCommand", () => {
   it("a flag before the words hides them", () => {
     expect(match("--port 1 gateway")).toMatchObject({ kind: "unknown", typed: "" });
   });
+});
+
+it("suggests another name than the one that stands there and did not help", () => {
+  expect(unknown(commands, ["gateway", "staus"]).suggestion).toBe("gateway status");
 });
 
 it("longerCommands lists what goes on after some words, not the words themselves", () => {

@@ -118,11 +118,14 @@ describe("handshake", () => {
     expect(error).toMatchObject({ code: "gateway-unreachable", details: { reason: "not-a-gateway" } });
   });
 
-  it("says that a WebSocket server without a challenge is not a gateway", async () => {
-    const gw = await gateway({ first: { hello: "there" } });
-    const error = await failure(client(gw.url, { reconnect: false }).connect());
-    expect(error).toMatchObject({ code: "gateway-unreachable", details: { reason: "not-a-gateway" } });
-  });
+  it.each([{ hello: "there" }, { type: "event", event: "tick" }])(
+    "says that a server that begins with %j is not a gateway",
+    async (first) => {
+      const gw = await gateway({ first });
+      const error = await failure(client(gw.url, { reconnect: false }).connect());
+      expect(error).toMatchObject({ code: "gateway-unreachable", details: { reason: "not-a-gateway" } });
+    },
+  );
 
   it("gives up on a server that accepts and stays silent", async () => {
     const gw = await gateway({ first: null });

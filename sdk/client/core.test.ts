@@ -116,6 +116,16 @@ it("leaves no timer behind after close()", async () => {
   expect(clock.waiting).toEqual([]);
 });
 
+it("close() while waiting ends the wait too", async () => {
+  const { clock, c } = await setup({ onConnect: (peer) => peer.close(1013, "gateway starting") });
+  const waiting = next(c, "waiting");
+  const connecting = c.connect().catch((error: Error) => error.message);
+  await waiting;
+  await c.close();
+  expect(clock.waiting).toEqual([]);
+  expect(await connecting).toBe("the connection was closed by this client");
+});
+
 it("asks for fresh state once more, not many times, when gaps open during a refresh", async () => {
   const held: Array<() => void> = [];
   const { gw, c } = await setup({ onRequest: (peer, frame) => held.push(() => peer.answer(frame.id, {})) });

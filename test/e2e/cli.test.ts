@@ -128,7 +128,10 @@ describe("with a running gateway", () => {
     });
     const { code, value } = await json(home, ["gateway", "call", "agent"]);
     expect(code).toBe(1);
-    expect(value).toMatchObject({ ok: false, error: { type: "rpc", code: "INVALID_REQUEST", message: expect.stringMatching(/^invalid agent params/) } });
+    expect(value).toMatchObject({
+      ok: false,
+      error: { type: "rpc", code: "INVALID_REQUEST", message: expect.stringMatching(/^invalid agent params/) },
+    });
     expect(await svcCommand(home, ["gateway", "call", "health", "--params", "[1]"])).toMatchObject({ code: 2 });
   });
 
