@@ -28,7 +28,15 @@ export function hasForwardingHeader(headers: IncomingMessage["headers"]): boolea
   return Object.keys(headers).some((name) => name === "forwarded" || name.startsWith("x-forwarded-") || name === "x-real-ip");
 }
 
+/** A socket's peer never changes; keep-alive connections ask often. */
+const peers = new WeakMap<object, { address: string; loopback: boolean }>();
+
 export function remoteOf(req: IncomingMessage): Remote {
-  const address = normalizeAddress(req.socket.remoteAddress);
-  return { address, directLoopback: isLoopback(address) && !hasForwardingHeader(req.headers) };
+  let peer = peers.get(req.socket);
+  if (!peer) {
+    const address = normalizeAddress(req.socket.remoteAddress);
+    peer = { address, loopback: isLoopback(address) };
+    peers.set(req.socket, peer);
+  }
+  return { address: peer.address, directLoopback: peer.loopback && !hasForwardingHeader(req.headers) };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { H3, type H3Event, toNodeHandler } from "h3";
+import { H3, type H3Event, HTTPResponse, toNodeHandler } from "h3";
 import { isSvcError, SvcError } from "../../sdk/errors.ts";
 import { parseJsonBody, readBodyText } from "../../sdk/request-body.ts";
 import { allScopes, hasScope } from "../../sdk/scopes.ts";
@@ -53,7 +53,7 @@ function setBaseline(req: IncomingMessage, res: ServerResponse, hsts: string | u
   if (hsts) res.setHeader("Strict-Transport-Security", hsts);
 }
 
-async function dispatch(event: H3Event, deps: HttpDeps): Promise<Response> {
+async function dispatch(event: H3Event, deps: HttpDeps): Promise<Response | HTTPResponse> {
   const node = event.runtime?.node as { req: IncomingMessage; res: ServerResponse };
   const path = rawPath(node.req.url);
   const matches = deps.routes.match(path);
@@ -75,7 +75,7 @@ interface Incoming {
   path: string;
 }
 
-async function handle(incoming: Incoming, deps: HttpDeps): Promise<Response> {
+async function handle(incoming: Incoming, deps: HttpDeps): Promise<Response | HTTPResponse> {
   const { route, owner } = incoming.match.entry;
   const remote = remoteOf(incoming.req);
   if (deps.probe.phase() === "draining" || deps.probe.phase() === "stopped") throw new SvcError("draining");
@@ -85,7 +85,9 @@ async function handle(incoming: Incoming, deps: HttpDeps): Promise<Response> {
     if (claim?.response instanceof Response) return claim.response;
   }
   const call = createCall(incoming, remote, route, deps);
-  return running.run({ plugin: owner, what: `route ${route.path}` }, async () => route.handler(call));
+  const answer = await running.run({ plugin: owner, what: `route ${route.path}` }, async () => route.handler(call));
+  if (answer instanceof Response) return answer;
+  return new HTTPResponse(answer.body as string, { status: answer.status ?? 200, headers: answer.headers ?? {} });
 }
 
 /** @throws {SvcError} `proxy-untrusted`, `unauthorized`, `rate-limited`, `missing-scope` */
@@ -105,16 +107,22 @@ function createCall(incoming: Incoming, remote: Remote, route: HttpRoute, deps: 
   const { event } = incoming;
   const req = event.req as unknown as Request;
   const maxBytes = route.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
+  let signal: AbortSignal | undefined;
   let text: Promise<string> | undefined;
   const readOnce = () => (text ??= readBodyText(req, maxBytes));
   return {
     req,
-    url: event.url,
+    get url() {
+      return event.url;
+    },
     rest: safeDecode(incoming.match.rest),
     requestId: incoming.requestId,
     remote,
     scopes: route.auth === "gateway" ? allScopes : [],
-    signal: AbortSignal.any([req.signal, deps.stopSignal]),
+    // Made on demand: most answers are given at once, and joining signals costs more than all of their work.
+    get signal() {
+      return (signal ??= AbortSignal.any([req.signal, deps.stopSignal]));
+    },
     text: readOnce,
     json: async () => parseJsonBody(await readOnce()),
   };

@@ -1,5 +1,6 @@
 import type { Worker } from "node:worker_threads";
-import { messageOf, SvcError, startWorker, workerUrl } from "svc/sdk";
+import { SvcError, startWorker, workerUrl } from "svc/sdk";
+import { reasonOf } from "./engine/fault.ts";
 import type { IndexSettings } from "./index-settings.ts";
 import "./errors.ts";
 import { createPendingRequests, type RequestOptions } from "./pending-requests.ts";
@@ -95,7 +96,7 @@ class WorkerHost implements IndexWorkerHost {
     let reason = "its thread ended";
     worker.on("message", (message: WorkerMessage) => this.#receive(message));
     worker.on("error", (error) => {
-      reason = explain(error);
+      reason = reasonOf(error);
     });
     worker.on("exit", () => this.#died(worker, reason));
     return worker;
@@ -128,10 +129,4 @@ class WorkerHost implements IndexWorkerHost {
   #downError(reason: string, retryMs: number): SvcError {
     return new SvcError("memory-worker-down", { agentId: this.#settings.agentId, reason, retryMs });
   }
-}
-
-function explain(error: unknown): string {
-  const message = messageOf(error);
-  const isNative = /NODE_MODULE_VERSION|better_sqlite3\.node|ERR_DLOPEN_FAILED|Could not locate the bindings file/.test(message);
-  return isNative ? "the database library was built for another Node version; run: npm rebuild better-sqlite3" : message;
 }

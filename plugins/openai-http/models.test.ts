@@ -1,4 +1,4 @@
-import { type HttpCall, rootSchema, type SvcConfig } from "svc/sdk";
+import { type HttpCall, type HttpReply, rootSchema, type SvcConfig } from "svc/sdk";
 import { describe, expect, test } from "vitest";
 import { createModels } from "./models.ts";
 
@@ -6,30 +6,28 @@ function config(...ids: string[]): SvcConfig {
   return rootSchema.parse({ agents: { list: ids.map((id) => ({ id })) } });
 }
 
-function get(rest: string, path = `/v1/models/${rest}`): Response {
+function get(rest: string, path = `/v1/models/${rest}`): HttpReply {
   const current = config("main", "work");
   return createModels(() => current).get({ rest, url: new URL(path, "http://127.0.0.1") } as HttpCall);
 }
 
 describe("the list of models", () => {
-  test("is svc, svc/default and the agents in config order, each once", async () => {
+  test("is svc, svc/default and the agents in config order, each once", () => {
     const current = config("work", "default", "main");
-    const body = await createModels(() => current)
-      .list()
-      .json();
+    const body = JSON.parse(createModels(() => current).list().body as string);
 
     expect(body.object).toBe("list");
     expect(body.data.map((m: { id: string }) => m.id)).toEqual(["svc", "svc/default", "svc/work", "svc/main"]);
     expect(body.data[0]).toEqual({ id: "svc", object: "model", created: 0, owned_by: "svc", permission: [] });
   });
 
-  test("follows a changed config", async () => {
+  test("follows a changed config", () => {
     let current = config("main");
     const models = createModels(() => current);
-    await models.list().text();
+    models.list();
 
     current = config("main", "work");
-    expect(await models.list().text()).toContain("svc/work");
+    expect(models.list().body).toContain("svc/work");
   });
 });
 

@@ -1,4 +1,4 @@
-import { type HttpCall, resolveAgents, type SvcConfig, SvcError } from "svc/sdk";
+import { type HttpCall, type HttpReply, resolveAgents, type SvcConfig, SvcError } from "svc/sdk";
 import { badRequest } from "./errors.ts";
 
 const headers = { "Content-Type": "application/json; charset=utf-8" };
@@ -10,7 +10,7 @@ interface Prebuilt {
 }
 
 /** Agents as models: `svc`, `svc/default`, `svc/<agentId>`. The answers are built once per config, as strings. */
-export function createModels(snapshot: () => SvcConfig): { list(): Response; get(call: HttpCall): Response } {
+export function createModels(snapshot: () => SvcConfig): { list(): HttpReply; get(call: HttpCall): HttpReply } {
   let prebuilt: Prebuilt | undefined;
   const current = (): Prebuilt => {
     const config = snapshot();
@@ -18,13 +18,13 @@ export function createModels(snapshot: () => SvcConfig): { list(): Response; get
     return prebuilt;
   };
   return {
-    list: () => new Response(current().list, { headers }),
+    list: () => ({ headers, body: current().list }),
     get({ rest: id, url }) {
       if (isMalformed(url.pathname)) throw badRequest("Invalid model id encoding.");
       if (id === "") throw badRequest("Missing model id.");
       const found = current().byId.get(id);
       if (found === undefined) throw new SvcError("v1-model-not-found", { model: id });
-      return new Response(found, { headers });
+      return { headers, body: found };
     },
   };
 }

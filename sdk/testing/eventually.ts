@@ -3,13 +3,13 @@
  * @returns what the check returned
  * @throws the last failure once `timeoutMs` (default 10 s) have passed
  */
-export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 10_000): Promise<NonNullable<T>> {
+export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 10_000): Promise<Exclude<T, false | null | undefined>> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     let failure: unknown;
     try {
       const value = await check();
-      if (value !== undefined && value !== null && value !== false) return value as NonNullable<T>;
+      if (value !== undefined && value !== null && value !== false) return value as Exclude<T, false | null | undefined>;
       failure = new Error(`still ${String(value)}`);
     } catch (error) {
       failure = error;

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
+import type { SessionRow } from "svc/sdk";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { axeViolations, launchChromium, openTab, type Tab } from "./_browser.ts";
@@ -22,9 +23,12 @@ async function openChat(url: string, token: string, key: string): Promise<Page> 
   tab = await openTab(browser);
   await tab.page.goto(`${url}/#token=${token}`);
   await tab.page.getByText("Connected", { exact: true }).waitFor();
-  await tab.page.evaluate((hash) => {
-    location.hash = hash;
-  }, `#/chat/${encodeURIComponent(key)}`);
+  await tab.page.evaluate(
+    (hash) => {
+      location.hash = hash;
+    },
+    `#/chat/${encodeURIComponent(key)}`,
+  );
   await tab.page.getByText("What would you like to know?").waitFor();
   return tab.page;
 }
@@ -32,6 +36,48 @@ async function openChat(url: string, token: string, key: string): Promise<Page> 
 async function write(page: Page, text: string): Promise<void> {
   await page.getByRole("textbox", { name: "Message" }).fill(text);
   await page.getByRole("button", { name: "Send" }).click();
+}
+
+/** Text and place of the first turn that can be seen. */
+function firstVisible(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const top = document.querySelector(".transcript")?.getBoundingClientRect().top ?? 0;
+    const turn = [...document.querySelectorAll(".turn")].find((e) => e.getBoundingClientRect().bottom > top);
+    return turn ? `${turn.querySelector(".bubble")?.textContent} ${Math.round(turn.getBoundingClientRect().top - top)}` : "";
+  });
+}
+
+/** A session with `count` messages, written straight into the store. */
+async function writeHistory(gateway: TestGateway, key: string, count: number): Promise<void> {
+  const at = Date.now() - 3_600_000;
+  const sessionId = `id-${key}`;
+  const session: SessionRow = {
+    key,
+    sessionId,
+    agentId: "main",
+    kind: "direct",
+    createdAt: at,
+    updatedAt: at,
+    sessionStartedAt: at,
+    inputTokens: 0,
+    outputTokens: 0,
+    totalTokens: 0,
+    archived: false,
+    pinned: false,
+    unread: false,
+  };
+  const messages = Array.from({ length: count }, (_, i) => ({
+    op: "message.append" as const,
+    message: {
+      id: `${sessionId}-${i}`,
+      sessionId,
+      ts: at + i,
+      role: i % 2 === 0 ? ("user" as const) : ("assistant" as const),
+      content: [{ type: "text" as const, text: `${i % 2 === 0 ? "Question" : "Answer"} ${Math.floor(i / 2)}` }],
+      runId: `${sessionId}-run-${Math.floor(i / 2)}`,
+    },
+  }));
+  await gateway.service("store@1").commit([{ op: "session.put", session }, ...messages]);
 }
 
 const answerText = (page: Page) => page.locator(".answer .md").allTextContents();
@@ -141,6 +187,70 @@ describe("while an answer is being written", () => {
     await now.getByRole("button", { name: "Stop" }).click();
 
     await page.getByText("Nothing is running.").waitFor();
+  });
+
+  test("a long history is read in pages, drawn in part, and nothing jumps", async () => {
+    const key = "agent:main:long";
+    await writeHistory(gateway, key, 1_000);
+    tab = await openTab(browser);
+    const { page } = tab;
+    await page.goto(`${gateway.url}/#token=${gateway.token}`);
+    await page.getByText("Connected", { exact: true }).waitFor();
+    await page.evaluate(
+      (hash) => {
+        location.hash = hash;
+      },
+      `#/chat/${encodeURIComponent(key)}`,
+    );
+    await page.getByText("Answer 499", { exact: true }).waitFor();
+    const view = page.locator(".transcript");
+    const drawn = () => page.locator(".turn").count();
+
+    await view.hover();
+    await expect
+      .poll(async () => {
+        await page.mouse.wheel(0, -4_000);
+        return page.getByText("Question 0", { exact: true }).count();
+      })
+      .toBe(1);
+    expect(await drawn()).toBeLessThan(200);
+    expect(await page.getByText("Earlier messages").count()).toBe(0);
+    await page.mouse.wheel(0, 9_000);
+    await expect.poll(() => firstVisible(page)).toMatch(/\d/);
+    const before = await firstVisible(page);
+    await page.reload();
+    await page.locator(".turn").first().waitFor();
+    await page.getByRole("button", { name: "Latest" }).click();
+    await page.getByText("Answer 499", { exact: true }).waitFor();
+    expect(before).not.toBe("");
+  });
+
+  test("the place one was reading is found again after a reload and after another session", async () => {
+    const key = "agent:main:place";
+    await writeHistory(gateway, key, 120);
+    tab = await openTab(browser);
+    const { page } = tab;
+    await page.goto(`${gateway.url}/#token=${gateway.token}`);
+    await page.getByText("Connected", { exact: true }).waitFor();
+    const visit = (address: string) =>
+      page.evaluate((hash) => {
+        location.hash = hash;
+      }, address);
+    await visit(`#/chat/${encodeURIComponent(key)}`);
+    await page.getByText("Answer 59", { exact: true }).waitFor();
+    await page.locator(".transcript").hover();
+    await page.mouse.wheel(0, -1_500);
+    await page.getByRole("button", { name: "Latest" }).waitFor();
+    await expect.poll(() => firstVisible(page)).not.toContain("Question 59");
+    const place = await firstVisible(page);
+
+    await visit("#/chat/agent%3Amain%3Aother");
+    await page.getByText("What would you like to know?").waitFor();
+    await page.goBack();
+    await expect.poll(() => firstVisible(page)).toBe(place);
+    await page.reload();
+
+    await expect.poll(() => firstVisible(page)).toBe(place);
   });
 
   test("two tabs show the same", async () => {
@@ -295,7 +405,10 @@ describe("when the gateway goes away", () => {
     running = await startGateway(home, ["--port", String(port)]);
     await page.getByText("Connected", { exact: true }).waitFor({ timeout: 40_000 });
 
-    await page.getByText(/stopped during this (answer|run)/).first().waitFor();
+    await page
+      .getByText(/stopped during this (answer|run)/)
+      .first()
+      .waitFor();
     expect(await page.locator(".bubble").allTextContents()).toEqual(["dictate until killed"]);
     expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("typed while offline");
     await tab.picture("interrupted");

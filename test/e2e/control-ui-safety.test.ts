@@ -72,7 +72,7 @@ const corpus = [
   "Source: javascript:pwned=1.md#L1",
   'Source: "><img src=x onerror=pwned=1>.md#L1-L2',
   "{{constructor.constructor('pwned=1')()}}",
-  "${pwned=1}",
+  "$" + "{pwned=1}",
   "__proto__[pwned]=1",
 ];
 
@@ -94,8 +94,14 @@ afterAll(async () => {
 async function expectUnharmed(page: Page): Promise<void> {
   const found = await page.evaluate(() => ({
     pwned: (window as unknown as { pwned?: unknown }).pwned,
-    markup: [...document.querySelectorAll("main :is(script, iframe, object, embed, form[action], base, meta, link, style, img, video, audio, math, template, marquee)")].map((e) => e.outerHTML),
-    handlers: [...document.querySelectorAll("main *")].filter((e) => [...e.attributes].some((a) => a.name.startsWith("on") || a.name === "srcdoc")).map((e) => e.outerHTML),
+    markup: [
+      ...document.querySelectorAll(
+        "main :is(script, iframe, object, embed, form[action], base, meta, link, style, img, video, audio, math, template, marquee)",
+      ),
+    ].map((e) => e.outerHTML),
+    handlers: [...document.querySelectorAll("main *")]
+      .filter((e) => [...e.attributes].some((a) => a.name.startsWith("on") || a.name === "srcdoc"))
+      .map((e) => e.outerHTML),
     links: [...document.querySelectorAll<HTMLAnchorElement>("main a[href]")].map((a) => a.protocol),
     blanks: [...document.querySelectorAll<HTMLAnchorElement>('main a[target="_blank"]')].filter((a) => !a.rel.includes("noopener")).length,
   }));
@@ -106,11 +112,20 @@ async function expectUnharmed(page: Page): Promise<void> {
   expect(found.blanks).toBe(0);
 }
 
+async function visit(page: Page, address: string): Promise<void> {
+  await page.evaluate((hash) => {
+    location.hash = hash;
+  }, address);
+}
+
 test(`${corpus.length} hostile texts stay texts in messages, titles, lists, errors and files`, async () => {
   const foreign: string[] = [];
   tab = await openTab(browser);
   const { page } = tab;
-  page.on("request", (request) => !request.url().startsWith(gateway.url) && !request.url().startsWith("data:image/svg+xml") && foreign.push(request.url()));
+  page.on(
+    "request",
+    (request) => !request.url().startsWith(gateway.url) && !request.url().startsWith("data:image/svg+xml") && foreign.push(request.url()),
+  );
   for (const [i, text] of corpus.entries()) {
     await gateway.rpc("chat.send", { sessionKey: "agent:main:hostile", message: text, idempotencyKey: `hostile-${i}` });
     await gateway.rpc("chat.send", { sessionKey: `agent:main:${i}`, message: text, idempotencyKey: `title-${i}` });
@@ -121,28 +136,27 @@ test(`${corpus.length} hostile texts stay texts in messages, titles, lists, erro
   await page.goto(`${gateway.url}/#token=${gateway.token}`);
   await page.getByText("Connected", { exact: true }).waitFor();
 
-  const visit = (address: string) => page.evaluate((hash) => void (location.hash = hash), address);
-  await visit("#/chat/agent%3Amain%3Ahostile");
+  await visit(page, "#/chat/agent%3Amain%3Ahostile");
   await expect.poll(() => page.locator(".turn").count()).toBeGreaterThan(0);
   for (let i = 0; i < 20; i++) await page.locator(".transcript").press("PageUp");
   await expectUnharmed(page);
   await page.locator(".transcript").press("End");
   await expectUnharmed(page);
-  await visit("#/sessions");
+  await visit(page, "#/sessions");
   await page.getByText("<img src=x onerror=pwned=1>").first().waitFor();
   await page.locator(".session", { hasText: "<img src=x onerror=pwned=1>" }).first().getByRole("button").click();
   await page.getByRole("menuitem", { name: "Delete" }).click();
   await page.getByRole("dialog").waitFor();
   await expectUnharmed(page);
   await page.keyboard.press("Escape");
-  await visit(`#/memory/file/${encodeURIComponent("memory/<img src=x onerror=pwned=1>.md")}?l=1-3`);
+  await visit(page, `#/memory/file/${encodeURIComponent("memory/<img src=x onerror=pwned=1>.md")}?l=1-3`);
   await page.locator("mark").first().waitFor();
   await expectUnharmed(page);
-  await visit("#/memory/file/%3Cscript%3Epwned%3D1%3C%2Fscript%3E?l=<b>");
+  await visit(page, "#/memory/file/%3Cscript%3Epwned%3D1%3C%2Fscript%3E?l=<b>");
   await page.locator(".notice").waitFor();
-  await visit("#/%3Cimg%20src=x%20onerror=pwned=1%3E/x?y=<b>");
+  await visit(page, "#/%3Cimg%20src=x%20onerror=pwned=1%3E/x?y=<b>");
   await page.getByText("There is no page at this address.").waitFor();
-  await visit("#/sessions?q=%3Cscript%3Epwned=1%3C/script%3E");
+  await visit(page, "#/sessions?q=%3Cscript%3Epwned=1%3C/script%3E");
   await page.getByRole("searchbox").waitFor();
   await expectUnharmed(page);
 
@@ -157,7 +171,7 @@ test("what is shown of them is what was written", async () => {
   await page.goto(`${gateway.url}/#token=${gateway.token}`);
   await page.getByText("Connected", { exact: true }).waitFor();
   for (const text of ["<svg onload=pwned=1>", "<iframe src=javascript:parent.pwned=1></iframe>", "![x](https://evil.example/track.png)"]) {
-    await page.evaluate((hash) => void (location.hash = hash), `#/chat/agent%3Amain%3A${corpus.indexOf(text)}`);
+    await visit(page, `#/chat/agent%3Amain%3A${corpus.indexOf(text)}`);
     await page.locator(".bubble", { hasText: text }).waitFor();
     await page.locator(".answer .md", { hasText: text }).waitFor();
   }

@@ -92,7 +92,9 @@ describe("connecting", () => {
     await tab.page.getByRole("heading", { level: 1, name: /Running for/ }).waitFor();
     await tab.page.getByText("keyword search").waitFor();
     const first = seen.splice(0);
-    const preloaded = await tab.page.locator('link[rel="modulepreload"]').evaluateAll((links) => links.map((l) => (l as HTMLLinkElement).href));
+    const preloaded = await tab.page
+      .locator('link[rel="modulepreload"]')
+      .evaluateAll((links) => links.map((l) => (l as HTMLLinkElement).href));
 
     wire.length = 0;
     await tab.page.reload();
@@ -328,7 +330,11 @@ describe("phone", () => {
       for (const address of ["#/overview", "#/chat/agent%3Amain%3Amain", "#/sessions", "#/about", "#/memory/file/MEMORY.md?l=1-2"]) {
         await visit(page, address);
         await page.locator("main h1, main .transcript").first().waitFor();
-        const wider = await page.evaluate(() => [document.documentElement, ...document.querySelectorAll("main, main > div")].filter((e) => e.scrollWidth > e.clientWidth + 1).length);
+        const wider = await page.evaluate(
+          () =>
+            [document.documentElement, ...document.querySelectorAll("main, main > div")].filter((e) => e.scrollWidth > e.clientWidth + 1)
+              .length,
+        );
         expect(wider, address).toBe(0);
       }
     },

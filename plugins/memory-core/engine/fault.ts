@@ -4,7 +4,7 @@ export class IndexFault extends Error {
   readonly fields: Record<string, unknown>;
 
   constructor(code: string, fields: Record<string, unknown>, options: { cause?: unknown } = {}) {
-    super(`${code}: ${String(fields.reason ?? "")}`, options);
+    super(typeof fields.reason === "string" ? fields.reason : code, options);
     this.code = code;
     this.fields = fields;
   }
@@ -16,6 +16,11 @@ export function codeOf(error: unknown): string | undefined {
   return typeof code === "string" ? code : undefined;
 }
 
+/** Message of anything thrown, on one line; a database library that cannot be loaded is told with its cure. */
 export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
+  if (/NODE_MODULE_VERSION|better_sqlite3\.node|ERR_DLOPEN_FAILED|Could not locate the bindings file/.test(message)) {
+    return "the database library has no binary for this Node version; run: npm rebuild better-sqlite3";
+  }
+  return message.split("\n", 1)[0] ?? "";
 }

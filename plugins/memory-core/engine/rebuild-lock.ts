@@ -21,7 +21,13 @@ export function takeRebuildLock(dbPath: string): () => void {
   const mine: LockRecord = { pid: process.pid, startTime: startTimeOf(process.pid) };
   for (let attempt = 0; !createExclusive(path, mine); attempt++) {
     const owner = liveOwner(dbPath);
-    if (owner !== undefined || attempt > 2) throw new IndexFault("memory-index-locked", { path: dbPath, pid: owner ?? 0 });
+    if (owner !== undefined || attempt > 2) {
+      throw new IndexFault("memory-index-locked", {
+        path: dbPath,
+        pid: owner ?? 0,
+        reason: `it is being rebuilt by process ${owner ?? 0}`,
+      });
+    }
     rmSync(path, { force: true });
   }
   return () => rmSync(path, { force: true });

@@ -1,6 +1,6 @@
 import { batch, signal } from "@preact/signals";
 import { onEvent, onOnline, request } from "./conn.js";
-import { newId } from "./env.js";
+import { newId, ofTab } from "./env.js";
 import { changeOutgoing, dropOutgoing, outbox, outgoingOf, putOutgoing } from "./outbox.js";
 import { patchSession, rememberChat, sessionRow } from "./sessions.js";
 import { isOnline } from "./store.js";
@@ -42,13 +42,27 @@ function create(key) {
     isLoadingOlder: signal(false),
     error: signal(/** @type {unknown} */ (undefined)),
     /** Where the reader was: at the end, or at a turn and this far below the top of the view. */
-    position: { isFollowing: true, turn: "", offset: 0 },
+    position: readPosition(key),
   };
 }
 
 startChats();
 
+/** @param {string} key @returns {{ isFollowing: boolean, turn: string, offset: number }} */
+function readPosition(key) {
+  const atEnd = { isFollowing: true, turn: "", offset: 0 };
+  try {
+    return { ...atEnd, ...JSON.parse(ofTab.get(`position:${key}`) ?? "{}") };
+  } catch {
+    return atEnd;
+  }
+}
+
 function startChats() {
+  // A reload finds every chat where it was.
+  addEventListener("pagehide", () => {
+    for (const chat of chats.values()) ofTab.set(`position:${chat.key}`, JSON.stringify(chat.position));
+  });
   onOnline(() => {
     for (const chat of chats.values()) void join(chat);
     void resend();

@@ -67,6 +67,7 @@ function open(kind) {
     get: (name) => memory.get(name) ?? attempt((s) => s.getItem(prefix + name), null),
     /** @param {string} name @param {string} value */
     set(name, value) {
+      if (isForgotten) return;
       const stored = attempt((s) => {
         s.setItem(prefix + name, value);
         return true;
@@ -93,8 +94,11 @@ export const kept = open("localStorage");
 /** Ends with the tab; the place of the token. */
 export const ofTab = open("sessionStorage");
 
-/** Everything this page wrote into the browser, gone. */
+let isForgotten = false;
+
+/** Everything this page wrote into the browser, gone; until the page is left nothing is written again. */
 export function forgetBrowser() {
+  isForgotten = true;
   for (const store of [kept, ofTab]) for (const name of store.names("")) store.remove(name);
 }
 

@@ -1,9 +1,10 @@
 import { effect, signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
+import { buildId, ofTab } from "../core/env.js";
 import { html } from "../core/html.js";
 import { isHelpOpen, isPaletteOpen } from "../core/keys.js";
 import { chatAddress, replace, route } from "../core/router.js";
-import { lastChatKey } from "../core/sessions.js";
+import { lastChatKey, running } from "../core/sessions.js";
 import { connection, hasNewBuild, health, hello } from "../core/store.js";
 import { Button } from "../ui/button.js";
 import { Notice, Waiting } from "../ui/states.js";
@@ -101,7 +102,16 @@ function Lazy({ load }) {
   return View ? html`<${View} />` : html`<div class="page"><${Waiting} /></div>`;
 }
 
+/** By itself only when nothing is typed and nothing is being written, and once per build. */
+function reloadWhenIdle() {
+  const isTyped = [...document.querySelectorAll("textarea, input")].some((field) => /** @type {HTMLInputElement} */ (field).value !== "");
+  if (isTyped || running.value.length > 0 || ofTab.get("reloaded") === buildId) return;
+  ofTab.set("reloaded", buildId);
+  location.reload();
+}
+
 function NewBuild() {
+  useEffect(reloadWhenIdle, []);
   return html`<div class="bar" role="status">
     <span>A new version of this page is available.</span>
     <${Button} kind="primary slim" onClick=${() => location.reload()}>Reload<//>

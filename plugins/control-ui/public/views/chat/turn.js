@@ -108,6 +108,7 @@ function Found({ turn, agentId }) {
 
 /** @param {{ turn: Turn }} props */
 function Working({ turn }) {
+  if (!isOnline.value) return html`<p class="working muted small">The connection was lost during this answer.</p>`;
   const seconds = turn.startedAt === undefined ? "" : ` · ${span(now.value - turn.startedAt)}`;
   return html`<p class="working muted small"><i class="dot busy"></i>${turn.isStopping ? "Stopping…" : "Answering"}${seconds}</p>`;
 }
