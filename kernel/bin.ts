@@ -1,4 +1,4 @@
-import { createInterrupt } from "./cli/interrupt.ts";
+import { createInterrupt } from "../sdk/cli/interrupt.ts";
 import { runCommandLine } from "./cli/run.ts";
 
 /** The `svc` program: one command line → exit code. The caller ends the process with `finish`. */

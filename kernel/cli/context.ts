@@ -1,11 +1,12 @@
 import { dirname, join } from "node:path";
+import { resolveTarget } from "../../sdk/cli/target.ts";
 import { writeFileAtomic } from "../../sdk/files.ts";
 import { readLockOwner } from "../../sdk/host/lock.ts";
 import { type Env, type ProfilePaths, packageRoot } from "../../sdk/host/paths.ts";
 import type { CliCommand, CliContext, CliLocal, CliTarget, CliValues } from "../../sdk/types/cli.ts";
 import type { JsonObject } from "../../sdk/types/common.ts";
 import type { LoadedConfig } from "../config/load.ts";
-import { resolveTarget } from "./target.ts";
+import { readLooseJson } from "./loose-json.ts";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 
@@ -28,7 +29,7 @@ export function createCliContext(options: ContextOptions): CliContext {
     loading ??= import("../config/load.ts").then(({ loadConfig }) => loadConfig(paths.configPath));
     return loading;
   };
-  const target = (): Promise<CliTarget> => resolveTarget({ values: rpc, env, paths });
+  const target = (): Promise<CliTarget> => resolveTarget({ values: rpc, env, paths, readConfig: readLooseJson });
 
   return {
     ...options.output,

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Failure, toFailure } from "../../sdk/cli/failure.ts";
 import { commandHelp, groupHelp } from "../../sdk/cli/help.ts";
+import type { Interrupt } from "../../sdk/cli/interrupt.ts";
 import { type CommandEntry, longerCommands, matchCommand, unknown } from "../../sdk/cli/match.ts";
 import { type RootFlags, takeRootFlags } from "../../sdk/cli/root-flags.ts";
 import { SvcError } from "../../sdk/errors.ts";
@@ -10,7 +11,6 @@ import type { CliCommand, CliContext } from "../../sdk/types/cli.ts";
 import { loadCommand, readCommands } from "./commands.ts";
 import { type ContextOptions, createCliContext } from "./context.ts";
 import { gatewayCommand } from "./gateway-command.ts";
-import type { Interrupt } from "./interrupt.ts";
 import { createColor, createOutput } from "./output.ts";
 import { parseArgs } from "./parse.ts";
 

@@ -6,9 +6,11 @@ import { createTestGateway, eventually, type TestGateway, type TestGatewayOption
 import { afterEach, describe, expect, test } from "vitest";
 
 let gateway: TestGateway | undefined;
+const stateDirs: string[] = [];
 afterEach(async () => {
   await gateway?.close();
   gateway = undefined;
+  for (const dir of stateDirs.splice(0)) rmSync(dir, { recursive: true, force: true });
 });
 
 const notes = {
@@ -51,10 +53,6 @@ async function bootWithProbe(body: string, options: TestGatewayOptions = {}): Pr
     config: { ...config, plugins: { entries: { probe: { enabled: true, grants: ["hooks.conversation", "hooks.prompt"] } } } },
   });
 }
-const stateDirs: string[] = [];
-afterEach(() => {
-  for (const dir of stateDirs.splice(0)) rmSync(dir, { recursive: true, force: true });
-});
 
 const runTools = `
   ctx.registerRpc({ method: "probe.run", scope: "write", params: z.object({ tool: z.string(), args: z.record(z.string(), z.unknown()), sessionKey: z.string().optional(), agentId: z.string().optional() }), async handler(p) {

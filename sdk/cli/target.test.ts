@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { acquireStateLock } from "../../sdk/host/lock.ts";
-import { resolvePaths } from "../../sdk/host/paths.ts";
-import type { CliValues } from "../../sdk/types/cli.ts";
+import { acquireStateLock } from "../host/lock.ts";
+import { resolvePaths } from "../host/paths.ts";
+import type { CliValues } from "../types/cli.ts";
 import { resolveTarget } from "./target.ts";
 
 let home: string;
@@ -12,6 +12,8 @@ beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), "svc-target-"));
 });
 afterEach(() => rm(home, { recursive: true, force: true }));
+
+const readConfig = async (path: string) => JSON.parse(await readFile(path, "utf8"));
 
 interface Case {
   profile?: string;
@@ -30,7 +32,7 @@ async function target({ profile, config, env = {}, values = {}, runtimeToken, lo
   const { configPath, stateDir } = paths;
   const lock = lockPort ? await acquireStateLock({ configPath, stateDir, port: lockPort, version: "1" }) : undefined;
   try {
-    return await resolveTarget({ values, env: { HOME: home, ...env }, paths });
+    return await resolveTarget({ values, env: { HOME: home, ...env }, paths, readConfig });
   } finally {
     await lock?.release();
   }
@@ -49,7 +51,8 @@ describe("port: flag, environment, live gateway, config, default", () => {
     [{ config: configured, lockPort: 3000, env: { SVC_GATEWAY_PORT: "4000" }, values: { port: 5000 } }, 5000, "flag"],
     [{ config: configured, lockPort: 3000, env: { SVC_GATEWAY_PORT: "0" } }, 3000, "lock"],
     [{ config: configured, env: { SVC_GATEWAY_PORT: " " } }, 2000, "config"],
-    [{ config: '{ gateway: { port: 2000, bind: "nonsense" }, // a comment\n}' }, 2000, "config"],
+    [{ config: { gateway: { port: 2000, bind: "nonsense" }, prot: 1 } }, 2000, "config"],
+    [{ config: { gateway: "nonsense" } }, 18_789, "default"],
     [{ config: "{ broken" }, 18_789, "default"],
   ] as Array<[Case, number, string]>)("%j → %i (%s)", async (question, port, portSource) => {
     expect(await target(question)).toMatchObject({ url: `ws://127.0.0.1:${port}`, host: "127.0.0.1", port, portSource });

@@ -1,11 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { SvcError } from "../../sdk/errors.ts";
-import { readLockOwner } from "../../sdk/host/lock.ts";
-import { type Env, envValue, type ProfilePaths, resolvePort } from "../../sdk/host/paths.ts";
-import { resolveAuth } from "../../sdk/host/secrets.ts";
-import type { CliTarget, CliValues } from "../../sdk/types/cli.ts";
-import { readLooseJson } from "./loose-json.ts";
+import { SvcError } from "../errors.ts";
+import { readLockOwner } from "../host/lock.ts";
+import { type Env, envValue, type ProfilePaths, resolvePort } from "../host/paths.ts";
+import { resolveAuth } from "../host/secrets.ts";
+import type { CliTarget, CliValues } from "../types/cli.ts";
 
 type ResolvableConfig = NonNullable<Parameters<typeof resolveAuth>[0]["config"]>;
 
@@ -13,6 +12,8 @@ export interface TargetQuestion {
   values: CliValues;
   env: Env;
   paths: ProfilePaths;
+  /** The config file as data, unchecked; may throw. */
+  readConfig(path: string): Promise<unknown>;
 }
 
 /**
@@ -31,7 +32,7 @@ export async function resolveTarget(question: TargetQuestion): Promise<CliTarget
     const secret = flags.token || flags.password ? explicitSecret(flags) : explicitSecret(fromEnv, "env");
     return { ...parseUrl("SVC_GATEWAY_URL", envUrl), portSource: "env", ...secret };
   }
-  const gateway = await gatewaySection(question.paths.configPath);
+  const gateway = await gatewaySection(question);
   const { port, portSource } = await localPort(question, gateway);
   const host = "127.0.0.1"; // every bind mode listens there
   return { url: `ws://${host}:${port}`, host, port, portSource, ...(await localSecret(question, gateway, flags)) };
@@ -76,8 +77,8 @@ interface GatewaySection {
  * The `gateway` section as written, without the schema: checking it is the gateway's business, and a file that became invalid must not
  * cut the operator off from a gateway that runs.
  */
-async function gatewaySection(configPath: string): Promise<GatewaySection> {
-  const source = await readLooseJson(configPath).catch(() => undefined);
+async function gatewaySection({ paths, readConfig }: TargetQuestion): Promise<GatewaySection> {
+  const source = await readConfig(paths.configPath).catch(() => undefined);
   const gateway = (source as { gateway?: { port?: unknown; auth?: unknown } } | null | undefined)?.gateway;
   const auth = gateway?.auth;
   return { port: gateway?.port, auth: typeof auth === "object" && auth !== null ? auth : {} };

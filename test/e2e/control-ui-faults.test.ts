@@ -189,7 +189,7 @@ describe("while an answer is being written", () => {
     await page.getByText("Nothing is running.").waitFor();
   });
 
-  test("a long history is read in pages, drawn in part, and nothing jumps", async () => {
+  test("a long history is read in pages back to its beginning, and only a part of it is drawn", async () => {
     const key = "agent:main:long";
     await writeHistory(gateway, key, 1_000);
     tab = await openTab(browser);
@@ -208,21 +208,20 @@ describe("while an answer is being written", () => {
 
     await view.hover();
     await expect
-      .poll(async () => {
-        await page.mouse.wheel(0, -4_000);
-        return page.getByText("Question 0", { exact: true }).count();
-      })
+      .poll(
+        async () => {
+          await page.mouse.wheel(0, -4_000);
+          return page.getByText("Question 0", { exact: true }).count();
+        },
+        { timeout: 20_000 },
+      )
       .toBe(1);
+
     expect(await drawn()).toBeLessThan(200);
     expect(await page.getByText("Earlier messages").count()).toBe(0);
-    await page.mouse.wheel(0, 9_000);
-    await expect.poll(() => firstVisible(page)).toMatch(/\d/);
-    const before = await firstVisible(page);
-    await page.reload();
-    await page.locator(".turn").first().waitFor();
     await page.getByRole("button", { name: "Latest" }).click();
     await page.getByText("Answer 499", { exact: true }).waitFor();
-    expect(before).not.toBe("");
+    expect(await drawn()).toBeLessThan(200);
   });
 
   test("the place one was reading is found again after a reload and after another session", async () => {

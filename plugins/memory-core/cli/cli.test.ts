@@ -33,7 +33,7 @@ interface Ended {
 }
 
 function svc(...args: string[]): Promise<Ended> {
-  const env = { PATH: process.env.PATH, HOME: stateDir, SVC_STATE_DIR: stateDir, NO_COLOR: "1" };
+  const env = { PATH: process.env.PATH, HOME: stateDir, SVC_STATE_DIR: stateDir, SVC_FROM_SOURCE: "1", NO_COLOR: "1" };
   return new Promise((resolve) => {
     execFile(process.execPath, [program, ...args], { env, timeout: 30_000 }, (error, stdout, stderr) => {
       resolve({ code: error ? Number(error.code) : 0, stdout, stderr });

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "../../core/html.js";
 
 const MARGIN = "1500px 0px";
@@ -26,7 +26,8 @@ export function Block({ children, isKept, root }) {
     return () => watcher.disconnect();
   }, []);
   const isDrawn = isNear || isKept;
-  useEffect(() => {
+  // Before the paint: for one frame without a height everything below would jump.
+  useLayoutEffect(() => {
     if (ref.current) ref.current.style.height = isDrawn ? "" : `${height.current}px`;
   }, [isDrawn]);
   return html`<div ref=${ref} class="block">${isDrawn ? children : null}</div>`;

@@ -1,0 +1,58 @@
+import { once } from "node:events";
+import { mkdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createHome, type Home, type Running, startGateway, svcCommand } from "./_process.ts";
+
+/** The checkout. */
+export const root = fileURLToPath(new URL("../..", import.meta.url));
+/** Secret of every gateway that `configured` prepares. */
+export const token = "e2e-token-1234";
+
+const homes: Array<{ remove(): Promise<void> }> = [];
+const running: Running[] = [];
+
+export async function freshHome(): Promise<Home> {
+  const home = await createHome();
+  homes.push(home);
+  return home;
+}
+
+/** Removed by `stopAll`, after the gateways. */
+export function removeLater(thing: { remove(): Promise<void> }): void {
+  homes.push(thing);
+}
+
+export async function gatewayIn(home: Home, args: string[] = [], env: Record<string, string> = {}): Promise<Running> {
+  const gateway = await startGateway(home, args, env);
+  running.push(gateway);
+  return gateway;
+}
+
+export async function configured(home: Home, config: object = { gateway: { mode: "local", auth: { token } } }): Promise<Home> {
+  await mkdir(home.stateDir, { recursive: true });
+  await writeFile(join(home.stateDir, "svc.json"), JSON.stringify(config));
+  return home;
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** stdout as the one JSON document it has to be. */
+export async function json(home: Home, args: string[], env: Record<string, string> = {}) {
+  const done = await svcCommand(home, [...args, "--json"], env);
+  return { code: done.code, value: JSON.parse(done.stdout) as Record<string, unknown>, stderr: done.stderr };
+}
+
+export async function stopAll(): Promise<void> {
+  for (const gateway of running.splice(0)) await gateway.kill("SIGTERM");
+  for (const home of homes.splice(0)) await home.remove();
+}

@@ -1,0 +1,225 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { eventually } from "svc/sdk/testing";
+import { afterEach, describe, expect, test } from "vitest";
+import { configured, freePort, freshHome, gatewayIn, json, removeLater, root, stopAll } from "./_cli.ts";
+import { type Home, svcCommand } from "./_process.ts";
+
+describe("svc setup", () => {
+  afterEach(stopAll);
+
+  test("writes mode and token with 0600, copies the example notes, and a gateway starts with that", async () => {
+    const home = await freshHome();
+    const { code, value } = await json(home, ["setup", "--non-interactive", "--if-missing"]);
+    expect(code).toBe(0);
+    const config = JSON.parse(await readFile(join(home.stateDir, "svc.json"), "utf8"));
+    expect(Object.keys(config.gateway)[0]).toBe("mode");
+    expect(config.gateway).toEqual({ mode: "local", auth: { token: expect.stringMatching(/^[\w-]{43}$/) } });
+    expect((await stat(join(home.stateDir, "svc.json"))).mode & 0o777).toBe(0o600);
+    expect((await stat(home.stateDir)).mode & 0o777).toBe(0o700);
+    const examples = (await readdir(join(root, "examples/workspace"), { recursive: true })).sort();
+    expect((await readdir(join(home.stateDir, "workspace"), { recursive: true })).sort()).toEqual(examples);
+    expect(value).toMatchObject({ ok: true, changed: true, secret: "generated", notes: examples.filter((f) => f.endsWith(".md")).length });
+    await gatewayIn(home);
+    expect(await svcCommand(home, ["health"])).toMatchObject({ code: 0 });
+  });
+
+  test("changes nothing the second time", async () => {
+    const home = await freshHome();
+    await svcCommand(home, ["setup"]);
+    await writeFile(join(home.stateDir, "workspace", "MEMORY.md"), "mine");
+    const before = await readFile(join(home.stateDir, "svc.json"), "utf8");
+    const path = join(home.stateDir, "svc.json");
+    expect(await svcCommand(home, ["setup", "--if-missing"])).toEqual({ code: 0, stdout: `Already set up: ${path}\n`, stderr: "" });
+    const refused = await svcCommand(home, ["setup"]);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain("exists and was not changed");
+    expect(await readFile(path, "utf8")).toBe(before);
+    expect(await readFile(join(home.stateDir, "workspace", "MEMORY.md"), "utf8")).toBe("mine");
+  });
+
+  test("takes port, bind and workspace, and leaves the secret to the environment that brings one", async () => {
+    const home = await freshHome();
+    const workspace = join(home.stateDir, "my notes");
+    const args = ["setup", "--port", "18790", "--bind", "lan", "--workspace", workspace];
+    expect(await svcCommand(home, args, { SVC_GATEWAY_TOKEN: "from-env-1234" })).toMatchObject({ code: 0 });
+    expect(JSON.parse(await readFile(join(home.stateDir, "svc.json"), "utf8"))).toEqual({
+      gateway: { mode: "local", port: 18_790, bind: "lan" },
+      agents: { defaults: { workspace } },
+    });
+    await expect(stat(join(home.stateDir, "workspace"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  test("an existing workspace is not touched", async () => {
+    const home = await freshHome();
+    await mkdir(join(home.stateDir, "workspace"), { recursive: true });
+    expect((await json(home, ["setup"])).value).toMatchObject({ notes: 0 });
+    expect(await readdir(join(home.stateDir, "workspace"))).toEqual([]);
+  });
+});
+
+describe("svc gateway", () => {
+  afterEach(stopAll);
+
+  test("without a config refuses with 78 and the reason, which status remembers", async () => {
+    const home = await freshHome();
+    const refused = await svcCommand(home, ["gateway"]);
+    expect(refused.code).toBe(78);
+    expect(refused.stderr).toContain(`Gateway start blocked: set gateway.mode=local (no config at ${join(home.stateDir, "svc.json")})`);
+    expect((await json(home, ["gateway", "status"])).value).toMatchObject({ lastRefusal: { code: "start-blocked" } });
+  });
+
+  test("with --allow-unconfigured starts with a secret of its own, which the local CLI finds", async () => {
+    const home = await freshHome();
+    const gateway = await gatewayIn(home, ["--allow-unconfigured"]);
+    expect((await json(home, ["gateway", "status"])).value).toMatchObject({ ok: true, gateway: { secretSource: "runtime" } });
+    expect(await gateway.kill("SIGTERM")).toBe(0);
+    await expect(stat(join(home.stateDir, "gateway", "runtime-token"))).rejects.toMatchObject({ code: "ENOENT" });
+    await expect(stat(join(home.stateDir, "svc.json"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  test("an invalid config is refused with every issue", async () => {
+    const home = await configured(await freshHome(), { gateway: { mode: "local", bind: "127.0.0.1", prot: 1 } });
+    const { code, stderr } = await svcCommand(home, ["gateway"]);
+    expect(code).toBe(78);
+    expect(stderr).toContain("gateway.bind");
+    expect(stderr).toContain('hint: did you mean "port"?');
+  });
+
+  test.each(["SIGTERM", "SIGINT"] as const)("%s stops it gracefully with 0", async (signal) => {
+    const gateway = await gatewayIn(await configured(await freshHome()));
+    expect(await gateway.kill(signal)).toBe(0);
+    expect(gateway.out.stderr).toContain("stopped");
+  });
+
+  test.each([
+    ["SIGTERM", 143],
+    ["SIGINT", 130],
+  ] as const)("a second %s ends it at once with %i", async (signal, code) => {
+    const home = await configured(await freshHome(), {
+      gateway: { mode: "local", auth: { token: "e2e-token-1234" } },
+      plugins: { load: { paths: [await slowToStop()] } },
+    });
+    const gateway = await gatewayIn(home);
+    gateway.child.kill(signal);
+    await eventually(() => gateway.out.stderr.includes("stopping slowly"));
+    expect(await gateway.kill(signal)).toBe(code);
+  });
+
+  test("SIGHUP and SIGUSR1 neither end it nor open a debugger", async () => {
+    const home = await configured(await freshHome());
+    const gateway = await gatewayIn(home);
+    for (const signal of ["SIGHUP", "SIGUSR1"] as const) {
+      gateway.child.kill(signal);
+      await eventually(() => gateway.out.stderr.includes(`${signal}: reload and restart are not available`));
+    }
+    expect(gateway.out.stderr).not.toContain("Debugger listening");
+    expect(await svcCommand(home, ["health"])).toMatchObject({ code: 0 });
+  });
+
+  test("--force takes the port over from the one that holds it", async () => {
+    const port = String(await freePort());
+    const first = await gatewayIn(await configured(await freshHome()), ["--port", port]);
+    const ended = once(first.child, "close");
+    const home = await configured(await freshHome());
+    await gatewayIn(home, ["--port", port, "--force"]);
+    expect((await ended)[0]).toBe(0);
+    expect((await json(home, ["gateway", "status"])).value).toMatchObject({ ok: true, gateway: { port: Number(port) } });
+  });
+
+  test("a port held by something else is named with its holder and exits with 1", async () => {
+    const server = createServer((_, res) => res.end("not a gateway")).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const { code, stderr } = await svcCommand(await configured(await freshHome()), ["gateway", "--port", String(port)]);
+    server.close();
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      new RegExp(`already listening on ws://127\\.0\\.0\\.1:${port} \\(held by .+, pid ${process.pid}\\): EADDRINUSE`),
+    );
+  });
+
+  test("--password-file serves password mode; a missing or empty file is a usage error", async () => {
+    const home = await configured(await freshHome(), { gateway: { mode: "local" } });
+    const file = join(home.stateDir, "password");
+    await writeFile(file, "correct horse\n");
+    await gatewayIn(home, ["--auth", "password", "--password-file", file]);
+    expect(await svcCommand(home, ["health", "--password", "correct horse"])).toMatchObject({ code: 0 });
+    const wrong = await json(home, ["health", "--password", "battery staple"]);
+    expect(wrong.value).toMatchObject({ ok: false, error: { type: "auth", hint: expect.stringContaining("the secret came from flag") } });
+    expect(await svcCommand(home, ["gateway", "--password-file", `${file}.none`])).toMatchObject({ code: 2 });
+  });
+
+  test("--dev --reset begins with empty state and keeps the old one aside", async () => {
+    const home = await freshHome();
+    const base = home.env.HOME as string;
+    await mkdir(join(base, ".svc-dev"), { recursive: true });
+    await writeFile(join(base, ".svc-dev", "mark"), "old");
+    const dev: Home = { ...home, stateDir: join(base, ".svc-dev") };
+    const child = await gatewayIn(dev, ["--dev", "--reset", "--allow-unconfigured"]);
+    expect(await readdir(dev.stateDir)).not.toContain("mark");
+    expect(await readFile(join(base, ".svc-dev.old", "mark"), "utf8")).toBe("old");
+    await child.kill("SIGTERM");
+    expect(await svcCommand(home, ["gateway", "--reset"])).toMatchObject({ code: 2 });
+  });
+
+  /** A plugin whose end takes as long as it may. */
+  async function slowToStop(): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), "svc-slow-"));
+    removeLater({ remove: () => rm(folder, { recursive: true, force: true }) });
+    await writeFile(
+      join(folder, "svc.plugin.json"),
+      JSON.stringify({ id: "slow-to-stop", version: "1.0.0", svc: { api: "^1.0.0" }, entry: "index.mjs" }),
+    );
+    await writeFile(
+      join(folder, "index.mjs"),
+      `export default { id: "slow-to-stop", version: "1.0.0", svc: { api: "^1.0.0" }, setup(ctx) {
+         return { stop() { ctx.logger.info("stopping slowly"); return new Promise(() => {}); } };
+       } };`,
+    );
+    return folder;
+  }
+});
+
+describe("other ways to start", () => {
+  afterEach(stopAll);
+
+  test("npm start's program sets up, starts and prints where to look; a second one refuses", async () => {
+    const home = await freshHome();
+    const start = () =>
+      spawn(process.execPath, [join(root, "bin/start.mjs")], {
+        env: { ...home.env, SVC_GATEWAY_PORT: "", ...port },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+    const port = { SVC_GATEWAY_PORT: String(await freePort()) };
+    const first = start();
+    let out = "";
+    first.stdout.on("data", (chunk: Buffer) => {
+      out += chunk.toString();
+    });
+    const closed = once(first, "close");
+    await eventually(() => out.includes("svc is ready on"), 30_000);
+    expect(out).toContain("Workspace:");
+    const second = start();
+    let err = "";
+    second.stderr.on("data", (chunk: Buffer) => {
+      err += chunk.toString();
+    });
+    expect((await once(second, "close"))[0]).toBe(78);
+    expect(err).toContain("another gateway instance is already listening");
+    first.kill("SIGINT");
+    expect((await closed)[0]).toBe(0);
+  });
+
+  test("runs from its sources when asked to", async () => {
+    const home = await configured(await freshHome());
+    const done = await svcCommand(home, ["plugins", "list", "--json"], { SVC_FROM_SOURCE: "1" });
+    expect(done.stderr).toBe("");
+    expect(JSON.parse(done.stdout)).toMatchObject({ ok: true, source: "manifests" });
+  });
+});
