@@ -44,8 +44,3 @@ function stop(action: string): void {
   // The signal reaches the whole process, but not before this thread could go on: wait for it here.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10_000);
 }
-
-/** The failpoints of `SVC_FAILPOINT`, heeded only with `SVC_TEST=1`. */
-export function plannedFailpoint(): string | undefined {
-  return process.env.SVC_TEST === "1" ? process.env.SVC_FAILPOINT : undefined;
-}

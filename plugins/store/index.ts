@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { definePlugin } from "svc/sdk";
-import { plannedFailpoint } from "./failpoint.ts";
+import { plannedFailpoint } from "./env.ts";
 import { toHealthPart } from "./health.ts";
 import { openStore } from "./open-store.ts";
 

@@ -4,11 +4,17 @@ import { type ScriptedGateway, startScriptedGateway } from "../../test/fakes/scr
 import { createClient } from "./browser.ts";
 
 // `ws` has the browser's face too (`onopen`, `onmessage`, `onclose`); the page itself is tested in test/e2e/control-ui.
+class PageSocket extends WebSocket {
+  constructor(url: string) {
+    super(url);
+    this.on("error", () => undefined); // a page is told by `onclose` alone
+  }
+}
 const page = globalThis as { WebSocket?: unknown };
 const own = page.WebSocket;
 let gateway: ScriptedGateway;
 beforeEach(async () => {
-  page.WebSocket = WebSocket;
+  page.WebSocket = PageSocket;
   gateway = await startScriptedGateway({ onRequest: (peer, frame) => peer.answer(frame.id, { echo: frame.method }) });
 });
 afterEach(async () => {

@@ -193,7 +193,7 @@ describe("other ways to start", () => {
     const home = await freshHome();
     const start = () =>
       spawn(process.execPath, [join(root, "bin/start.mjs")], {
-        env: { ...home.env, SVC_GATEWAY_PORT: "", ...port },
+        env: { ...home.env, ...port },
         stdio: ["ignore", "pipe", "pipe"],
       });
     const port = { SVC_GATEWAY_PORT: String(await freePort()) };
