@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
-import type { HealthPart } from "../sdk/hooks.ts";
+import { assembleHealth, healthSignature } from "../sdk/health-snapshot.ts";
 import { limits } from "../sdk/protocol/frames.ts";
 import type { HookBus } from "./hooks/bus.ts";
 
@@ -31,8 +31,8 @@ export function createHealth(deps: { hooks: HookBus; now(): number; base(): Reco
   const collect = async (deep: boolean) => {
     const started = deps.now();
     const parts = await deps.hooks.run("health.collect", { deep });
-    const value = assemble(deps.base(), parts, { ts: started, durationMs: deps.now() - started });
-    const changed = cached === undefined || signature(cached.value) !== signature(value);
+    const value = assembleHealth(deps.base(), parts, { ts: started, durationMs: deps.now() - started });
+    const changed = cached === undefined || healthSignature(cached.value) !== healthSignature(value);
     cached = { at: deps.now(), head: JSON.stringify(value).slice(0, -1), value, failing: parts.filter((p) => !p.ok).map((p) => p.part) };
     stale = false;
     if (changed) {
@@ -90,30 +90,4 @@ export function createHealth(deps: { hooks: HookBus; now(): number; base(): Reco
       delay.disable();
     },
   };
-}
-
-function assemble(base: Record<string, unknown>, parts: HealthPart[], times: Record<string, number>): Record<string, unknown> {
-  const payload: Record<string, unknown> = {
-    ok: !parts.some((p) => p.critical && !p.ok),
-    ...times,
-    channels: {},
-    channelOrder: [],
-    channelLabels: {},
-    ...base,
-  };
-  const notes: Record<string, string> = {};
-  const taken = new Set<string>();
-  for (const part of parts) {
-    if (part.message && !part.ok) notes[part.part] = part.message;
-    if (taken.has(part.part)) continue;
-    taken.add(part.part);
-    if (part.value !== undefined) payload[part.part] = part.value;
-  }
-  if (Object.keys(notes).length > 0) payload.problems = notes;
-  return payload;
-}
-
-/** What counts as a change: everything but the clock. */
-function signature(value: Record<string, unknown>): string {
-  return JSON.stringify({ ...value, ts: 0, durationMs: 0, uptimeMs: 0 });
 }

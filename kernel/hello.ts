@@ -1,7 +1,7 @@
 import { defaultAgentId, mainSessionKey } from "../sdk/agents.ts";
 import type { ProfilePaths } from "../sdk/host/paths.ts";
 import { protocolEvents } from "../sdk/protocol/events.ts";
-import { limits, PROTOCOL_VERSION, type StateVersion } from "../sdk/protocol/frames.ts";
+import { helloNumbers, PROTOCOL_VERSION, type StateVersion } from "../sdk/protocol/frames.ts";
 import { hasScope } from "../sdk/scopes.ts";
 import type { ClientInfo } from "../sdk/types/rpc.ts";
 import type { Health } from "./health.ts";
@@ -22,25 +22,10 @@ export interface HelloDeps {
   stateVersion(): StateVersion;
 }
 
-const policy = {
-  maxPayload: limits.maxPayload,
-  maxBufferedBytes: limits.maxBufferedBytes,
-  tickIntervalMs: limits.tickIntervalMs,
-  attachments: { maxBytes: limits.attachmentMaxBytes, maxImageBytes: limits.imageMaxBytes },
-};
-
 /** Builds `hello-ok` (`protocol.md` 3.4). The parts that are the same for everybody are serialised once. */
 export function createHello(deps: HelloDeps): (info: ClientInfo) => Promise<RawJson> {
   const { plan, paths, version } = deps;
-  const constant = JSON.stringify({
-    policy,
-    limits: {
-      maxPreauthPayload: limits.maxPreauthPayload,
-      handshakeTimeoutMs: limits.handshakeTimeoutMs,
-      idempotencyTtlMs: limits.idempotencyTtlMs,
-      idempotencyMax: limits.idempotencyMax,
-    },
-  }).slice(1);
+  const constant = JSON.stringify(helloNumbers).slice(1);
   const agentId = defaultAgentId(plan.config);
   const sessionDefaults = {
     defaultAgentId: agentId,

@@ -81,6 +81,8 @@ async function execute(
     const context = createCliContext({ command, values, env: host.env, paths, version: await version(), output, signal: interrupt.signal });
     return exitCode(await command.run(context, values, positionals));
   } catch (error) {
+    // Whoever pressed Ctrl-C knows why the connection closed.
+    if (!isGateway && interrupt.signal.aborted && !output.json) return exitCode(1);
     return exitCode(report(error, output, flags));
   } finally {
     interrupt.dispose();

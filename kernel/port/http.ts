@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { H3, type H3Event, HTTPResponse, toNodeHandler } from "h3";
-import { isSvcError, SvcError } from "../../sdk/errors.ts";
+import { SvcError } from "../../sdk/errors.ts";
+import { defaultFaultResponse, toHttpFault } from "../../sdk/http-fault.ts";
 import { parseJsonBody, readBodyText } from "../../sdk/request-body.ts";
 import { allScopes, hasScope } from "../../sdk/scopes.ts";
 import type { Logger } from "../../sdk/types/common.ts";
-import type { HttpCall, HttpFault, HttpRoute, Remote } from "../../sdk/types/http.ts";
+import type { HttpCall, HttpRoute, Remote } from "../../sdk/types/http.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { isKnownHost } from "../auth/origins.ts";
 import { hasForwardingHeader, remoteOf } from "../auth/remote.ts";
@@ -152,26 +153,11 @@ export function plain(status: number, body: string, headers: Record<string, stri
 }
 
 function refuse(error: unknown, at: { route: HttpRoute; owner: string; path: string; logger: Logger }): Response {
-  const fault = toFault(error);
+  const fault = toHttpFault(error);
   if (fault.status >= 500 && fault.code === "internal") {
     at.logger.error(`route ${at.route.path} of plugin "${at.owner}" failed`, { path: at.path, error });
   }
-  const response = at.route.onError ? at.route.onError(fault) : defaultError(fault);
+  const response = at.route.onError ? at.route.onError(fault) : defaultFaultResponse(fault);
   for (const [name, value] of Object.entries(fault.headers)) response.headers.set(name, value);
   return response;
-}
-
-function toFault(error: unknown): HttpFault {
-  if (!isSvcError(error)) return { status: 500, code: "internal", message: "internal error", headers: { "Cache-Control": "no-store" } };
-  const headers: Record<string, string> = {};
-  if (error.spec.http === 401) headers["WWW-Authenticate"] = "Bearer";
-  if (error.retryAfterMs !== undefined) headers["Retry-After"] = String(Math.ceil(error.retryAfterMs / 1000));
-  else if (error.spec.http === 503) headers["Retry-After"] = "1";
-  if (error.spec.http === 413 || error.spec.http === 408) headers.Connection = "close";
-  return { status: error.spec.http, code: error.code, message: error.message, headers };
-}
-
-function defaultError(fault: HttpFault): Response {
-  const body = { error: { message: fault.message, type: fault.code.replaceAll("-", "_"), param: null, code: null } };
-  return new Response(JSON.stringify(body), { status: fault.status, headers: { "Content-Type": "application/json; charset=utf-8" } });
 }

@@ -134,7 +134,7 @@ export function bestEncoding(header: string | null): Encoding {
 
 /** Weak comparison, as `If-None-Match` asks for (RFC 9110 13.1.2). */
 function matches(header: string | null, etag: string): boolean {
-  return (header ?? "").split(",").some((tag) => false);
+  return (header ?? "").split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
 }
 
 function redirect(location: string): Response {

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { openerFor } from "./cli/dashboard.ts";
 import { parseParams } from "./cli/gateway-call.ts";
 import { programName } from "./cli/gateway-hints.ts";
+import { memoryLine } from "./cli/memory-line.ts";
 import { pageUrl } from "./cli/page-url.ts";
 import { capabilityOf } from "./cli/probe.ts";
 
@@ -62,3 +63,11 @@ it.each([
   expect(programName({ ...options, profile: "" })).toBe(name);
   expect(programName({ ...options, profile: "dev" })).toBe(`${name} --profile dev`);
 });
+
+it.each([
+  [{ main: { files: 30, chunks: 85, dirty: false } }, "30 files, 85 chunks"],
+  [{ main: { files: 1, chunks: 1, dirty: true } }, "1 file, 1 chunk, not up to date"],
+  [{ main: { files: 2, chunks: 3 }, work: {} }, "main: 2 files, 3 chunks; work: 0 files, 0 chunks"],
+  [{}, undefined],
+  [undefined, undefined],
+])("memory figures %j read %s", (figures, line) => expect(memoryLine(figures)).toBe(line));

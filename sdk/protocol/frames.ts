@@ -28,6 +28,22 @@ export const limits = {
   requestTimeoutMs: 30_000,
 } as const;
 
+/** The numbers of `hello-ok`: what a client obeys, and what it may like to know. */
+export const helloNumbers = {
+  policy: {
+    maxPayload: limits.maxPayload,
+    maxBufferedBytes: limits.maxBufferedBytes,
+    tickIntervalMs: limits.tickIntervalMs,
+    attachments: { maxBytes: limits.attachmentMaxBytes, maxImageBytes: limits.imageMaxBytes },
+  },
+  limits: {
+    maxPreauthPayload: limits.maxPreauthPayload,
+    handshakeTimeoutMs: limits.handshakeTimeoutMs,
+    idempotencyTtlMs: limits.idempotencyTtlMs,
+    idempotencyMax: limits.idempotencyMax,
+  },
+};
+
 export const clientIds = [
   "cli",
   "gateway-client",

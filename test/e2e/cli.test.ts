@@ -6,7 +6,9 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "svc/sdk/client";
+import { eventually } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ScriptedGateway, startScriptedGateway } from "../fakes/scripted-gateway.ts";
 import { configured, freePort, freshHome, gatewayIn, json, root, stopAll, token } from "./_cli.ts";
 import { type Home, type Running, svcCommand } from "./_process.ts";
 
@@ -261,6 +263,43 @@ describe("profile and environment decide where everything lives:", () => {
       config: { path, source: configSource },
       gateway: { port: dir === ".svc-dev" ? 19_001 : 18_789, portSource: "default" },
     });
+  });
+});
+
+describe("with a gateway that does not answer", () => {
+  let silent: ScriptedGateway;
+  let home: Home;
+  beforeAll(async () => {
+    silent = await startScriptedGateway();
+    home = await freshHome();
+  });
+  afterAll(async () => {
+    await silent.close();
+    await stopAll();
+  });
+
+  test("a call ends after its --timeout", async () => {
+    const { code, value } = await json(home, ["gateway", "call", "health", "--url", silent.url, "--timeout", "300"]);
+    expect(code).toBe(1);
+    expect(value).toEqual({
+      ok: false,
+      error: { type: "transport", code: "request-timed-out", message: "health: no answer within 300 ms" },
+    });
+  });
+
+  test("Ctrl-C ends it at once with 130, and the connection with a close frame", async () => {
+    const args = [join(root, "bin/svc.mjs"), "gateway", "call", "health", "--url", silent.url];
+    const child = spawn(process.execPath, args, { env: home.env, stdio: ["ignore", "ignore", "pipe"] });
+    let stderr = "";
+    child.stderr.on("data", (chunk: Buffer) => {
+      stderr += chunk.toString();
+    });
+    const peer = await silent.peer(2);
+    await eventually(() => peer.requests.length > 0);
+    child.kill("SIGINT");
+    expect(await once(child, "close")).toEqual([130, null]);
+    expect(await peer.closed).toMatchObject({ code: 1000 });
+    expect(stderr).toBe("");
   });
 });
 

@@ -1,5 +1,6 @@
 // Types only: `svc/sdk` brings the schemas along, and this command should cost no more than its connection.
 import type { CliCommand, CliContext, JsonObject } from "svc/sdk";
+import { type MemoryFigures, memoryLine } from "./memory-line.ts";
 import { formatDuration } from "./text.ts";
 import { withClient } from "./with-client.ts";
 
@@ -11,6 +12,7 @@ interface HealthPayload extends JsonObject {
   uptimeMs?: number;
   plugins?: { loaded: string[]; errors: Array<{ id: string; error: string }> };
   agents?: Array<{ agentId: string; isDefault?: boolean; sessions?: { count?: number } }>;
+  memoryIndex?: MemoryFigures;
   problems?: Record<string, string>;
   eventLoop?: { delayP99Ms?: number };
   memory?: { rssBytes?: number };
@@ -54,6 +56,8 @@ function printHealth(cli: CliContext, health: HealthPayload): void {
     const count = agent.sessions?.count ?? 0;
     stdout.line(`Agent ${agent.agentId}${agent.isDefault ? " (default)" : ""}: ${count} ${count === 1 ? "session" : "sessions"}`);
   }
+  const memory = memoryLine(health.memoryIndex);
+  if (memory) stdout.line(`Memory: ${memory}`);
   for (const [part, message] of Object.entries(health.problems ?? {})) stdout.line(color.yellow(`Problem in ${part}: ${message}`));
 }
 

@@ -1,6 +1,7 @@
 import { release } from "node:os";
 // Types only, as in `health.ts`.
 import type { CliCommand, CliContext, CliTarget, JsonObject } from "svc/sdk";
+import { type MemoryFigures, memoryLine } from "./memory-line.ts";
 import { pageUrl } from "./page-url.ts";
 import { formatDuration, formatTime, printTable } from "./text.ts";
 import { withClient } from "./with-client.ts";
@@ -14,7 +15,6 @@ interface StatusPayload extends JsonObject {
   agents?: Array<{ agentId: string; isDefault?: boolean }>;
   sessions?: { count: number; recent?: Array<{ key: string; updatedAt: number }> };
   plugins?: { loaded: string[]; errors: Array<{ id: string; error: string }> };
-  memorySearch?: JsonObject;
   problems?: Record<string, string>;
 }
 
@@ -25,17 +25,20 @@ export default {
   options: { json: { kind: "flag", description: "One JSON document on stdout" } },
   rpc: true,
   run: async (cli) => {
-    const status = await withClient(cli, (client) => client.request<StatusPayload>("status", {}));
-    if (cli.json) cli.stdout.json(status);
-    else await printStatus(cli, status);
+    const [status, health] = await withClient(cli, (client) =>
+      Promise.all([client.request<StatusPayload>("status", {}), client.request<{ memoryIndex?: MemoryFigures }>("health", {})]),
+    );
+    const { memoryIndex } = health;
+    if (cli.json) cli.stdout.json({ ...status, ...(memoryIndex ? { memoryIndex } : {}) });
+    else await printStatus(cli, status, memoryIndex);
     return 0;
   },
 } satisfies CliCommand;
 
-async function printStatus(cli: CliContext, status: StatusPayload): Promise<void> {
+async function printStatus(cli: CliContext, status: StatusPayload, memory: MemoryFigures | undefined): Promise<void> {
   const target = await cli.target();
   const { config } = await cli.config();
-  printTable(cli, ["Item", "Value"], items(status, target, pageUrl(target.url, config)));
+  printTable(cli, ["Item", "Value"], items(status, { target, page: pageUrl(target.url, config), memory }));
   printRecent(cli, status);
   const issues = issuesOf(status);
   if (issues.length > 0) cli.stdout.line(`\n${cli.color.bold("Issues")}`);
@@ -45,7 +48,13 @@ async function printStatus(cli: CliContext, status: StatusPayload): Promise<void
   cli.stdout.line(cli.color.dim(next));
 }
 
-function items(status: StatusPayload, target: CliTarget, page: string | undefined): Array<[string, string]> {
+interface Around {
+  target: CliTarget;
+  page: string | undefined;
+  memory: MemoryFigures | undefined;
+}
+
+function items(status: StatusPayload, { target, page, memory }: Around): Array<[string, string]> {
   const agents = (status.agents ?? []).map((a) => `${a.agentId}${a.isDefault ? " (default)" : ""}`);
   const pid = status.pid === undefined ? "" : `pid ${status.pid}, `;
   const failed = status.plugins?.errors.length ?? 0;
@@ -55,17 +64,10 @@ function items(status: StatusPayload, target: CliTarget, page: string | undefine
     ["Dashboard", page ?? "off (gateway.controlUi.enabled)"],
     ["Service", "not installed"],
     ["Agents", agents.join(", ") || "none"],
-    ["Memory", memoryLine(status.memorySearch)],
+    ["Memory", memoryLine(memory) ?? "off"],
     ["Sessions", String(status.sessions?.count ?? 0)],
     ["Plugins", `${status.plugins?.loaded.length ?? 0} active${failed > 0 ? `, ${failed} with errors` : ""}`],
   ];
-}
-
-/** The figures of the memory part, whichever it reports. */
-function memoryLine(memory: JsonObject | undefined): string {
-  if (!memory) return "no figures";
-  const shown = ["provider", "mode", "files", "chunks", "dirty"].filter((key) => memory[key] !== undefined);
-  return shown.length > 0 ? shown.map((key) => `${key} ${String(memory[key])}`).join(", ") : "on";
 }
 
 function printRecent(cli: CliContext, status: StatusPayload): void {
