@@ -54,16 +54,17 @@ const DISPOSE_STEP_MS = 5_000;
 export function createInstance(identity: InstanceIdentity, host: Host): Instance {
   const { id, manifest } = identity;
   const ended = new AbortController();
-  const disposers: Array<() => void | Promise<void>> = [];
+  const kept = new Set<Disposable>();
   const diagnostics: Instance["diagnostics"] = [];
   let disposed = false;
 
   const alive = () => {
     if (disposed) throw new SvcError("plugin-disposed", { plugin: id });
   };
+  /** What is undone early is forgotten, so that a plugin may set timers for ever. */
   const keep = (undo: Disposable): Disposable => {
-    const once = onceDisposable(undo);
-    disposers.push(once.dispose);
+    const once = { dispose: () => (kept.delete(once) ? undo.dispose() : undefined) };
+    kept.add(once);
     return once;
   };
   /** A refused registration does not end the plugin: it is reported, and the plugin is degraded. */
@@ -88,12 +89,14 @@ export function createInstance(identity: InstanceIdentity, host: Host): Instance
       throw new SvcError("permission-missing", { plugin: id, what, permission });
   };
   const contribute = (point: string, name: string, value: unknown) => {
+    const kind = declaredPoints[point];
+    if (kind) declared(kind, name);
     const added = host.contributions.add(point, { id: name, value, owner: id, order: identity.order });
     if (!added)
       throw new SvcError("contribution-conflict", { point, id: name, plugin: id, owner: host.contributions.ownerOf(point, name) });
     return added;
   };
-  const timers = createTimers(keep, (error) => host.logger.error(`plugin "${id}": a timer failed`, { error }));
+  const timers = createTimers({ alive, keep }, (error) => host.logger.error(`plugin "${id}": a timer failed`, { error }));
   let stateDir: string | undefined;
 
   const ctx: PluginContext = {
@@ -143,21 +146,9 @@ export function createInstance(identity: InstanceIdentity, host: Host): Instance
         if (route.auth === "plugin") permitted("http.public", `route ${route.path}`);
         return host.routes.add(route, id);
       }),
-    registerTool: (tool) =>
-      attempt(() => {
-        declared("tools", tool.name);
-        return contribute("tool", tool.name, tool);
-      }),
-    registerModelProvider: (provider) =>
-      attempt(() => {
-        declared("modelProviders", provider.id);
-        return contribute("modelProvider", provider.id, provider);
-      }),
-    registerService: (name, impl) =>
-      attempt(() => {
-        declared("services", name);
-        return contribute("service", name, impl);
-      }),
+    registerTool: (tool) => attempt(() => contribute("tool", tool.name, tool)),
+    registerModelProvider: (provider) => attempt(() => contribute("modelProvider", provider.id, provider)),
+    registerService: (name, impl) => attempt(() => contribute("service", name, impl)),
     service: (name) => {
       alive();
       const found = host.contributions.view<never>("service").get(name);
@@ -166,7 +157,7 @@ export function createInstance(identity: InstanceIdentity, host: Host): Instance
     },
     emit: (event, payload, options) => {
       alive();
-      if (event in protocolEvents) {
+      if (Object.hasOwn(protocolEvents, event)) {
         declared("events", event);
         host.emit(event, payload, options);
       } else host.emit(`plugin.${id}.${event}`, payload, options);
@@ -181,29 +172,33 @@ export function createInstance(identity: InstanceIdentity, host: Host): Instance
       if (disposed) return [];
       ended.abort(new SvcError("plugin-disposed", { plugin: id }));
       const left: string[] = [];
-      for (const undo of disposers.reverse()) {
-        const undone = (async () => undo())().then(() => undefined, messageOf);
-        const problem = await withLimit(undone, DISPOSE_STEP_MS, () => `a disposer did not finish within ${DISPOSE_STEP_MS / 1000} s`);
-        if (problem) left.push(problem);
-      }
+      const undoAll = async () => {
+        for (const undo of [...kept].reverse()) {
+          const undone = (async () => undo.dispose())().then(() => undefined, messageOf);
+          const problem = await withLimit(undone, DISPOSE_STEP_MS, () => `a disposer did not finish within ${DISPOSE_STEP_MS / 1000} s`);
+          if (problem) left.push(problem);
+        }
+      };
+      await undoAll();
       disposed = true;
+      await undoAll(); // what a setup that was still running registered meanwhile
       return [...left, ...host.contributions.ownedBy(id)];
     },
   };
 }
 
-function onceDisposable(undo: Disposable): Disposable {
-  let done = false;
-  return {
-    dispose() {
-      if (done) return;
-      done = true;
-      return undo.dispose();
-    },
-  };
-}
+/** Points whose members stand in the manifest, and where. */
+const declaredPoints: Readonly<Record<string, keyof Contributes>> = {
+  channel: "channels",
+  embeddingAdapter: "embeddingAdapters",
+  hookPreset: "hookPresets",
+  memoryBackend: "memoryBackends",
+  modelProvider: "modelProviders",
+  service: "services",
+  tool: "tools",
+};
 
-function createTimers(keep: (d: Disposable) => Disposable, fail: (error: unknown) => void): Timers {
+function createTimers({ alive, keep }: { alive(): void; keep(d: Disposable): Disposable }, fail: (error: unknown) => void): Timers {
   const guarded = (fn: () => void) => () => {
     try {
       fn();
@@ -213,10 +208,16 @@ function createTimers(keep: (d: Disposable) => Disposable, fail: (error: unknown
   };
   return {
     setTimeout(fn, delayMs) {
-      const timer = setTimeout(guarded(fn), delayMs);
-      return keep({ dispose: () => clearTimeout(timer) });
+      alive();
+      const timer = setTimeout(() => {
+        void held.dispose();
+        guarded(fn)();
+      }, delayMs);
+      const held = keep({ dispose: () => clearTimeout(timer) });
+      return held;
     },
     setInterval(fn, periodMs) {
+      alive();
       const timer = setInterval(guarded(fn), periodMs);
       return keep({ dispose: () => clearInterval(timer) });
     },

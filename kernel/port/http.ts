@@ -122,7 +122,8 @@ function createCall(incoming: Incoming, remote: Remote, route: HttpRoute, deps: 
     scopes: route.auth === "gateway" ? allScopes : [],
     // Made on demand: most answers are given at once, and joining signals costs more than all of their work.
     get signal() {
-      return (signal ??= AbortSignal.any([req.signal, deps.stopSignal]));
+      signal ??= AbortSignal.any([req.signal, deps.stopSignal]);
+      return signal;
     },
     text: readOnce,
     json: async () => parseJsonBody(await readOnce()),

@@ -1,7 +1,7 @@
 import { isSvcError, messageOf, SvcError } from "../../sdk/errors.ts";
 import { formatIssues } from "../../sdk/json-schema.ts";
 import { limits, type WireError } from "../../sdk/protocol/frames.ts";
-import { protocolMethods } from "../../sdk/protocol/methods.ts";
+import { type ProtocolMethod, protocolMethods } from "../../sdk/protocol/methods.ts";
 import { hasScope, toOperatorScope } from "../../sdk/scopes.ts";
 import type { Disposable, Logger } from "../../sdk/types/common.ts";
 import type { ClientInfo, RpcCall, RpcMethod } from "../../sdk/types/rpc.ts";
@@ -34,7 +34,7 @@ export interface MethodRegistry {
 }
 
 const kernelPrefixes = ["config.", "secrets.", "exec.", "update.", "plugins.", "device.", "gateway."];
-const scopeRank = { read: 0, write: 1, approvals: 1, pairing: 1, admin: 2 } as const;
+const nameGrammar = /^[a-z][\w-]*(\.[a-z][\w-]*)*$/;
 
 export function createMethodRegistry(deps: { hooks: HookBus; logger: Logger }): MethodRegistry {
   const methods = new Map<string, Registered>();
@@ -96,7 +96,7 @@ async function run(
 }
 
 function requireScope(client: ClientInfo, scope: RpcMethod["scope"]): void {
-  const needed = toOperatorScope(scope);
+  const needed = toOperatorScope(scope ?? "admin"); // a plugin in plain JavaScript may leave it out
   if (!hasScope(client.scopes, needed)) throw new SvcError("missing-scope", { missingScope: needed, requiredScopes: [needed] });
 }
 
@@ -110,10 +110,10 @@ function unknownMethod(name: string, client: ClientInfo): SvcError {
 function checkName(method: RpcMethod, owner: string): void {
   if (owner === "kernel") return;
   const name = method.method;
-  const row = (protocolMethods as Record<string, { scope: RpcMethod["scope"] }>)[name];
-  const reserved = !row && (kernelPrefixes.some((p) => name.startsWith(p)) || !name.startsWith(`${owner}.`));
-  if (reserved) throw new SvcError("reserved-name", { plugin: owner, name, owner: `the protocol; use ${owner}.<verb>` });
-  if (row && scopeRank[method.scope] < scopeRank[row.scope]) {
+  const row = Object.hasOwn(protocolMethods, name) ? protocolMethods[name as ProtocolMethod] : undefined;
+  const own = nameGrammar.test(name) && name.startsWith(`${owner}.`) && !kernelPrefixes.some((p) => name.startsWith(p));
+  if (!row && !own) throw new SvcError("reserved-name", { plugin: owner, name, owner: `the protocol; use ${owner}.<verb>` });
+  if (row && !hasScope([toOperatorScope(method.scope ?? "admin")], toOperatorScope(row.scope))) {
     throw new SvcError("reserved-name", { plugin: owner, name, owner: `scope ${row.scope} or stronger` });
   }
 }

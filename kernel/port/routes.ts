@@ -46,10 +46,7 @@ export function createRouteTable(): RouteTable {
           },
         };
       }
-      const same = [...(exact.get(route.path) ?? []), ...prefixes].filter(
-        (e) => e.route.path === route.path && e.route.match === route.match,
-      );
-      const rival = same.find((e) => e.owner !== owner || e.methods.some((m) => methods.includes(m)));
+      const rival = [...exact.values(), prefixes].flat().find((e) => overlaps(e, entry) && !mayShare(e, entry));
       if (rival) throw new SvcError("route-conflict", { plugin: owner, path: route.path, owner: rival.owner });
       if (route.match === "exact") exact.set(route.path, [...(exact.get(route.path) ?? []), entry]);
       else prefixes.push(entry);
@@ -75,6 +72,17 @@ export function createRouteTable(): RouteTable {
     const at = prefixes.indexOf(entry);
     if (at >= 0) prefixes.splice(at, 1);
   }
+}
+
+/** Could one path reach both? */
+function overlaps({ route: a }: RouteEntry, { route: b }: RouteEntry): boolean {
+  return a.path === b.path || (a.match === "prefix" && isBelow(b.path, a.path)) || (b.match === "prefix" && isBelow(a.path, b.path));
+}
+
+/** Only routes of one plugin and one kind of auth; the longest wins, and for the same paths each method has one. */
+function mayShare(a: RouteEntry, b: RouteEntry): boolean {
+  const same = a.route.path === b.route.path && a.route.match === b.route.match;
+  return a.owner === b.owner && a.route.auth === b.route.auth && !(same && a.methods.some((m) => b.methods.includes(m)));
 }
 
 function isBelow(path: string, prefix: string): boolean {

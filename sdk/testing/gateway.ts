@@ -51,7 +51,13 @@ export async function createTestGateway(options: TestGatewayOptions = {}): Promi
   const env = { SVC_GATEWAY_PORT: "0", ...options.env, SVC_STATE_DIR: stateDir, SVC_CONFIG_PATH: undefined };
   const paths = resolvePaths({ env });
   const gateway = await createGateway({ paths, env, version: "0.0.0-test", logger: createLogger([(record) => logs.push(record)]) });
-  await gateway.ready;
+  try {
+    await gateway.ready;
+  } catch (error) {
+    await gateway.close("boot failed");
+    if (!options.stateDir) await rm(stateDir, { recursive: true, force: true });
+    throw error;
+  }
   const url = `http://127.0.0.1:${gateway.port}`;
   const wsUrl = `ws://127.0.0.1:${gateway.port}`;
   const clients = new Set<ReturnType<typeof createClient>>();

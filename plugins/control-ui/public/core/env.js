@@ -43,7 +43,7 @@ function readAddress() {
     handedToken = token;
     url.hash = "";
   }
-
+  history.replaceState(null, "", url.pathname + url.search + url.hash);
 }
 
 /**
