@@ -1,6 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import type { RawData, WebSocket } from "ws";
 import { isSvcError, SvcError } from "../../sdk/errors.ts";
+import { formatIssues } from "../../sdk/json-schema.ts";
+import { exceedsJsonShape } from "../../sdk/json-shape.ts";
 import { limits, type RequestFrame, requestFrame, type WireError } from "../../sdk/protocol/frames.ts";
 import type { Disposable, Logger } from "../../sdk/types/common.ts";
 import type { ClientInfo, RpcCall } from "../../sdk/types/rpc.ts";
@@ -69,11 +71,10 @@ export class Connection implements Receiver {
     this.#send(frame);
   }
 
-  /** Closes with a code; a peer that does not answer the close frame is destroyed after 2 s. */
+  /** Closes with a code and takes nothing in any more; ws destroys the socket of a peer that does not answer the close frame. */
   cut(code: number, reason: string): void {
-    if (this.#ws.readyState >= this.#ws.CLOSING) return;
-    this.#ws.close(code, truncate(reason));
-    setTimeout(() => this.#ws.terminate(), 2_000).unref();
+    this.#queued = [];
+    if (this.#ws.readyState < this.#ws.CLOSING) this.#ws.close(code, truncate(reason));
   }
 
   terminate(): void {
@@ -85,7 +86,10 @@ export class Connection implements Receiver {
   }
 
   #receive(data: RawData, isBinary: boolean): void {
+    // Whatever follows our close frame, or a first frame that is still being judged or was refused, is not looked at.
+    if (this.#ws.readyState !== this.#ws.OPEN || (this.#admitting && !this.#info)) return;
     if (isBinary) return this.cut(1003, "");
+    if (this.buffered() > limits.maxBufferedBytes) return this.cut(1008, "slow consumer"); // it asks on and reads no answers
     const frame = parseFrame(data.toString());
     if (!this.#info) return this.#beforeHello(frame);
     if (frame instanceof SvcError) return this.#badFrame(frame);
@@ -94,8 +98,6 @@ export class Connection implements Receiver {
   }
 
   #beforeHello(frame: RequestFrame | SvcError): void {
-    // Whatever follows a first frame that is still being judged, or was refused, is not looked at.
-    if (this.#admitting) return;
     this.#admitting = true;
     if (frame instanceof SvcError) return this.cut(1008, "invalid request frame");
     if (frame.method !== "connect") return this.#refuse(frame.id, new SvcError("first-not-connect"));
@@ -103,13 +105,14 @@ export class Connection implements Receiver {
       const error = new SvcError("gateway-starting", { reason: "startup-sidecars" }, { retryAfterMs: 500 });
       return this.#refuse(frame.id, error, { code: 1013, reason: "gateway starting" });
     }
+    if (this.#deps.phase() !== "ready") return this.#refuse(frame.id, new SvcError("draining", {}, { retryAfterMs: 1_000 }));
     void this.#handshake(frame);
   }
 
   async #handshake(frame: RequestFrame): Promise<void> {
     try {
       const { info, hello } = await this.#deps.admit(frame.params, this.#req);
-      if (this.#ws.readyState !== this.#ws.OPEN) return;
+      if (this.#ws.readyState !== this.#ws.OPEN) return this.#deps.left(info, 1006, "");
       clearTimeout(this.#timer);
       raisePayloadLimit(this.#ws);
       this.#info = info;
@@ -118,14 +121,16 @@ export class Connection implements Receiver {
       this.#ping = setInterval(() => this.#beat(), limits.pingIntervalMs);
       this.#deps.joined(info);
     } catch (error) {
-      this.#refuse(frame.id, error);
+      if (isSvcError(error)) return this.#refuse(frame.id, error);
+      this.#deps.logger.error("a handshake failed", { error });
+      this.cut(1011, "internal error");
     }
   }
 
-  #refuse(id: string, error: unknown, close?: { code: number; reason: string }): void {
+  #refuse(id: string, error: SvcError, close?: { code: number; reason: string }): void {
     const wire = toWireError(error);
     this.#send(JSON.stringify({ type: "res", id, ok: false, error: wire }));
-    this.cut(close?.code ?? (isSvcError(error, "protocol-mismatch") ? 1002 : 1008), close?.reason ?? wire.message);
+    this.cut(close?.code ?? (error.code === "protocol-mismatch" ? 1002 : 1008), close?.reason ?? wire.message);
   }
 
   #badFrame(error: SvcError): void {
@@ -156,10 +161,11 @@ export class Connection implements Receiver {
     };
     try {
       place = await this.#deps.methods.admit();
+      this.#gone.signal.throwIfAborted();
       const result = await this.#deps.methods.call(frame.method, frame.params, this.#call(frame, leave));
       this.#respond(frame.id, undefined, result);
     } catch (error) {
-      this.#respond(frame.id, error);
+      this.#respond(frame.id, error ?? new SvcError("failed", { message: "the method failed" }));
     } finally {
       leave();
     }
@@ -216,14 +222,11 @@ function parseFrame(text: string): RequestFrame | SvcError {
   } catch {
     return new SvcError("invalid-frame", { reason: "not JSON" });
   }
-  const parsed = requestFrame.safeParse(value);
-  if (parsed.success) return parsed.data;
   const id = (value as { id?: unknown } | null)?.id;
-  const issue = parsed.error.issues[0];
-  return new SvcError("invalid-frame", {
-    reason: `at ${issue?.path.join(".") || "root"}: ${issue?.message}`,
-    ...(typeof id === "string" && id ? { id } : {}),
-  });
+  const invalid = (reason: string) => new SvcError("invalid-frame", { reason, ...(typeof id === "string" && id ? { id } : {}) });
+  if (exceedsJsonShape(value)) return invalid("deeper than 64 levels or more than 10000 keys");
+  const parsed = requestFrame.safeParse(value);
+  return parsed.success ? parsed.data : invalid(formatIssues(parsed.error.issues as never));
 }
 
 /** A close reason is at most 123 bytes. */

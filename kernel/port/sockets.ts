@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import { WebSocketServer } from "ws";
+import { type ServerOptions, WebSocketServer } from "ws";
 import { limits } from "../../sdk/protocol/frames.ts";
 import { addressBucket, hasForwardingHeader, remoteOf } from "../auth/remote.ts";
 import { Connection, type ConnectionDeps } from "./connection.ts";
@@ -16,7 +16,9 @@ export interface Sockets {
 
 /** Control connections: who may upgrade, the budget of silent sockets, and the list of all that are open. */
 export function createSockets(deps: ConnectionDeps & { paths: ReadonlySet<string> }): Sockets {
-  const server = new WebSocketServer({ noServer: true, maxPayload: limits.maxPreauthPayload, perMessageDeflate: false });
+  // closeTimeout: a peer that never answers the close frame is destroyed after 2 s (`security.md` N-06); @types/ws 8.18 lacks it.
+  const options = { noServer: true, maxPayload: limits.maxPreauthPayload, perMessageDeflate: false, closeTimeout: 2_000 };
+  const server = new WebSocketServer(options as ServerOptions);
   const open = new Map<Connection, string>();
 
   return {
@@ -51,7 +53,7 @@ function refusal(req: IncomingMessage, deps: { paths: ReadonlySet<string>; phase
 }
 
 function refuse(socket: Duplex, status: number): void {
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
 }
 
 /** Newest wins: over the budget the oldest socket without a handshake is closed, so that silent ones never lock anybody out. */
