@@ -42,7 +42,7 @@ export const kernelErrors = defineErrors({
   },
   "invalid-role": { message: "invalid role", http: 400, rpc: "INVALID_REQUEST" },
   "origin-not-allowed": {
-    message: 'origin not allowed: add "{origin}" to gateway.controlUi.allowedOrigins',
+    message: "origin not allowed: {advice}",
     http: 403,
     rpc: "INVALID_REQUEST",
     details: "CONTROL_UI_ORIGIN_NOT_ALLOWED",

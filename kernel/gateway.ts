@@ -7,16 +7,18 @@ import { writeFileAtomic } from "../sdk/files.ts";
 import { acquireStateLock } from "../sdk/host/lock.ts";
 import type { RootLogger } from "../sdk/host/logger.ts";
 import { type Env, envValue, type ProfilePaths } from "../sdk/host/paths.ts";
+import { withRequirements } from "../sdk/plugin-order.ts";
+import { toPluginHealth } from "../sdk/plugin-summary.ts";
 import { limits } from "../sdk/protocol/frames.ts";
 import type { PluginRecord } from "../sdk/types/plugin-record.ts";
 import type { Services } from "../sdk/types/services.ts";
 import { createAuthenticator } from "./auth/authenticator.ts";
-import { isOriginAllowed } from "./auth/origins.ts";
+import { isKnownHost, isOriginAllowed } from "./auth/origins.ts";
 import { addressBucket, remoteOf } from "./auth/remote.ts";
 import { createContributions } from "./contributions.ts";
 import { createHealth } from "./health.ts";
 import { createHello } from "./hello.ts";
-import { createHookBus } from "./hooks/bus.ts";
+import { createHookBus, type HookBus } from "./hooks/bus.ts";
 import { registerKernelMethods } from "./kernel-methods.ts";
 import { type Candidate, discoverPlugins } from "./loader/discovery.ts";
 import { createLoader } from "./loader/loader.ts";
@@ -29,7 +31,15 @@ import type { Phase } from "./port/probes.ts";
 import { createRouteTable } from "./port/routes.ts";
 import { createSockets } from "./port/sockets.ts";
 import { createPresence } from "./presence.ts";
-import { planStart, recordRefusal, removeRuntimeFiles, runtimeInfoPath, type StartFlags, type StartPlan } from "./start.ts";
+import {
+  planStart,
+  recordRefusal,
+  removeRuntimeFiles,
+  runtimeInfoPath,
+  type StartFlags,
+  type StartPlan,
+  writeRuntimeToken,
+} from "./start.ts";
 
 export interface GatewayOptions {
   paths: ProfilePaths;
@@ -51,6 +61,7 @@ export interface Gateway {
   readonly plan: StartPlan;
   /** Resolves when boot has settled. Rejects when a required plugin failed. */
   readonly ready: Promise<void>;
+  readonly hooks: HookBus;
   plugins(): PluginRecord[];
   summary(): string;
   /** Ends a plugin whose code threw where nobody could catch it; false when no such plugin runs. */
@@ -81,8 +92,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       version: options.version,
     });
     try {
+      await writeRuntimeToken(options.paths.stateDir, plan.auth);
       return await boot(options, plan, lock);
     } catch (error) {
+      await removeRuntimeFiles(options.paths.stateDir);
       await lock.release();
       throw error;
     }
@@ -113,7 +126,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
   const health = createHealth({
     hooks,
     now: clock.now,
-    base: () => ({ uptimeMs: clock.now() - startedAt, version: options.version, phase, plugins: pluginHealth(loader.records()) }),
+    base: () => ({ uptimeMs: clock.now() - startedAt, version: options.version, phase, plugins: toPluginHealth(loader.records()) }),
     onChange: () => void health.text().then((text) => fanout.emit("health", JSON.parse(text), { stateVersion: stateVersion() })),
   });
 
@@ -172,6 +185,8 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
       address: remoteOf(req).address,
       allowed: allowedOrigins(plan, listeners?.port ?? plan.port),
     });
+  // Without a secret the `Host` is all that tells a page on a rebound name from a local caller (`security.md` B-03).
+  const isHostKnown = (req: Parameters<typeof remoteOf>[0]) => plan.auth.mode !== "none" || isKnownHost(req.headers.host);
   const hello = createHello({ version: options.version, paths, plan, startedAt, methods, presence, health, hooks, stateVersion });
   const sockets = createSockets({
     paths: new Set(["/", config.gateway.controlUi.basePath, `${config.gateway.controlUi.basePath.replace(/\/$/, "")}/`]),
@@ -180,6 +195,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     logger,
     phase: () => phase,
     handshakeTimeoutMs: handshakeTimeout(options.env),
+    isHostKnown,
     async admit(params, req) {
       const { params: connect, ...info } = await admitClient(params, req, { authenticator, isOriginAllowed: originAllowed });
       const gate = await hooks.run("ws.connect", { client: info, scopes: info.scopes });
@@ -208,6 +224,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
         routes,
         authenticator,
         isOriginAllowed: originAllowed,
+        isHostKnown,
         probe: {
           phase: () => phase,
           detail: () => ({ failing: health.failing(), uptimeMs: clock.now() - startedAt, eventLoop: health.eventLoop() }),
@@ -220,6 +237,8 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
       onUpgrade: sockets.upgrade as never,
     });
     await lock.update({ port: listeners.port });
+    if (plan.bindMode === "tailnet" && plan.bind.loopbackOnly)
+      logger.warn("bind tailnet: no tailnet address here, so only loopback listens");
     logger.info(`listening on ws://${listeners.host}:${listeners.port}`, { bind: plan.bindMode, auth: plan.auth.mode });
   }
 
@@ -235,6 +254,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
   const ready = (async () => {
     phase = "plugins";
     await loader.loadAll();
+    if (phase !== "plugins") return;
     logger.info(loader.summary());
     requireLoaded(plan, loader.records());
     for (const issue of await hooks.run("config.validate", { config })) logger.warn(`config: ${issue.path}: ${issue.message}`);
@@ -248,7 +268,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     logger.info("ready", { ms: clock.now() - startedAt });
     await hooks.run("gateway.ready", { uptimeMs: clock.now() - startedAt });
   })();
-  ready.catch(() => undefined);
+  ready.catch((error: unknown) => recordRefusal(paths.stateDir, error));
 
   const stop = async (reason: string) => {
     phase = "draining";
@@ -277,6 +297,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     portSource: plan.portSource,
     plan,
     ready,
+    hooks,
     plugins: loader.records,
     summary: loader.summary,
     failPlugin: loader.fail,
@@ -299,30 +320,6 @@ async function discover(options: GatewayOptions, plan: StartPlan): Promise<Candi
     workspace,
   });
   return options.only ? withRequirements(found, options.only) : found;
-}
-
-/** The named plugins and, transitively, who provides what they require. */
-function withRequirements(found: Candidate[], only: string[]): Candidate[] {
-  const wanted = new Set(only);
-  for (let size = 0; size !== wanted.size; ) {
-    size = wanted.size;
-    for (const c of found.filter((f) => wanted.has(f.id))) {
-      const services = (c.manifest?.requires ?? []).filter((r) => !r.endsWith("?"));
-      for (const p of found) if (p.manifest?.provides?.some((s) => services.includes(s))) wanted.add(p.id);
-      for (const id of Object.keys(c.manifest?.dependencies ?? {})) wanted.add(id);
-    }
-  }
-  return found.filter((c) => wanted.has(c.id));
-}
-
-function pluginHealth(records: PluginRecord[]): Record<string, unknown> {
-  return {
-    loaded: records.filter((r) => r.state === "active" || r.state === "degraded").map((r) => r.id),
-    errors: records
-      .filter((r) => r.state === "failed" || r.state === "degraded")
-      .map((r) => ({ id: r.id, error: r.reason ?? r.code ?? r.state })),
-    quarantined: [],
-  };
 }
 
 function allowedOrigins(plan: StartPlan, port: number): string[] {

@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
-import { assembleHealth, healthSignature } from "../sdk/health-snapshot.ts";
+import { assembleHealth, healthSignature, soundParts } from "../sdk/health-snapshot.ts";
 import { limits } from "../sdk/protocol/frames.ts";
 import type { HookBus } from "./hooks/bus.ts";
 
@@ -30,7 +30,7 @@ export function createHealth(deps: { hooks: HookBus; now(): number; base(): Reco
 
   const collect = async (deep: boolean) => {
     const started = deps.now();
-    const parts = await deps.hooks.run("health.collect", { deep });
+    const parts = soundParts(await deps.hooks.run("health.collect", { deep }));
     const value = assembleHealth(deps.base(), parts, { ts: started, durationMs: deps.now() - started });
     const changed = cached === undefined || healthSignature(cached.value) !== healthSignature(value);
     cached = { at: deps.now(), head: JSON.stringify(value).slice(0, -1), value, failing: parts.filter((p) => !p.ok).map((p) => p.part) };

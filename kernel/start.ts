@@ -50,26 +50,31 @@ export async function planStart(options: PlanOptions): Promise<StartPlan> {
   const { paths, env, flags } = options;
   const loaded = await loadConfig(paths.configPath);
   const raw = (loaded.source as { gateway?: { port?: unknown } } | undefined)?.gateway?.port;
-  const { port, source: portSource } = resolvePort({
-    flag: flags.port,
-    env,
-    config: typeof raw === "number" ? raw : undefined,
-    profile: paths.profile,
-  });
+  const usable = isPort(raw) ? raw : undefined;
+  if (raw !== undefined && usable === undefined) requireValid(loaded); // there is no port to ask about
+  const { port, source: portSource } = resolvePort({ flag: flags.port, env, config: usable, profile: paths.profile });
   const bindMode = (flags.bind ?? loaded.config?.gateway.bind ?? "loopback") as BindMode;
   const bind = planBind(bindMode, loaded.config?.gateway.customBindHost);
-  if (options.listen && port !== 0) {
-    if (options.takePort) await options.takePort(bind.host, port);
-    else if (await answersAsGateway(bind.host, port)) throw new SvcError("already-listening", { host: bind.host, port, holder: "" });
+  const asks = options.listen && port !== 0;
+  if (asks && !options.takePort && (await answersAsGateway(bind.host, port))) {
+    throw new SvcError("already-listening", { host: bind.host, port, holder: "" });
   }
-  if (!loaded.valid) {
-    const message = `${paths.configPath} is not valid\n${loaded.issues.map(formatIssue).join("\n")}`;
-    throw new SvcError("invalid-config", { message });
-  }
+  requireValid(loaded);
   const config = loaded.config ?? deepFreeze(rootSchema.parse({}));
   if (options.listen) guardMode(loaded, config, flags);
-  const auth = await decideAuth({ config, env, flags, bind, port, stateDir: paths.stateDir, listen: options.listen });
+  const auth = decideAuth({ config, env, flags, bind, port, listen: options.listen });
+  if (asks) await options.takePort?.(bind.host, port); // nobody is ended for a start that is refused anyway
   return { loaded, config, port, portSource, bindMode, bind, auth, bootId: randomUUID() };
+}
+
+function isPort(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 65_535;
+}
+
+function requireValid(loaded: LoadedConfig): void {
+  if (loaded.valid) return;
+  const message = `${loaded.path} is not valid\n${loaded.issues.map(formatIssue).join("\n")}`;
+  throw new SvcError("invalid-config", { message });
 }
 
 function guardMode(loaded: LoadedConfig, config: SvcConfig, flags: StartFlags): void {
@@ -85,20 +90,22 @@ interface AuthQuestion {
   flags: StartFlags;
   bind: BindPlan;
   port: number;
-  stateDir: string;
   listen: boolean;
 }
 
-/** A secret is needed off loopback; on loopback a missing one is made up for this run and left where the local CLI finds it. */
-async function decideAuth(q: AuthQuestion): Promise<ResolvedAuth> {
+/** A secret is needed off loopback; on loopback a missing one is made up for this run. */
+function decideAuth(q: AuthQuestion): ResolvedAuth {
   const auth = resolveAuth(q);
   if (!q.listen) return auth;
   const usable = auth.mode !== "none" && auth.secret !== undefined;
   if (!q.bind.loopbackOnly && !usable) throw new SvcError("bind-without-auth", { host: q.bind.host, port: q.port });
   if (auth.mode === "none" || usable) return auth;
-  const secret = randomBytes(32).toString("base64url");
-  await writeFileAtomic(runtimeTokenPath(q.stateDir), secret);
-  return { mode: auth.mode, secret, source: "runtime" };
+  return { mode: auth.mode, secret: randomBytes(32).toString("base64url"), source: "runtime" };
+}
+
+/** Leaves a made-up secret where the local commands find it. The lock must be held: the file may be a living gateway's. */
+export async function writeRuntimeToken(stateDir: string, auth: ResolvedAuth): Promise<void> {
+  if (auth.source === "runtime" && auth.secret) await writeFileAtomic(runtimeTokenPath(stateDir), auth.secret);
 }
 
 /** Secret of a gateway that was started without one; deleted when it stops. */
@@ -116,7 +123,7 @@ export function lastRefusalPath(stateDir: string): string {
 
 /** Remembers why a start was refused, for `svc gateway status`. Never makes things worse by failing itself. */
 export async function recordRefusal(stateDir: string, error: unknown): Promise<void> {
-  if (!isSvcError(error) || error.spec.exit !== 78) return;
+  if (!isSvcError(error) || error.spec.exit === undefined) return;
   const path = lastRefusalPath(stateDir);
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });

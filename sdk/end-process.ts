@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const POLL_MS = 100;
 
+/** How to watch and signal the process. */
 export interface EndOptions {
   /** Looked at right before each signal and until it has worked: a pid may be somebody else's by now. */
   isStillThere(): Promise<boolean>;

@@ -1,6 +1,23 @@
+import { messageOf } from "./errors.ts";
 import type { HealthPart } from "./hooks.ts";
 
-/** The health payload: the first owner of a part wins; `ok` is that of the critical parts; problems are named. */
+/** What plugins reported, as parts that can be sent: anything else than a part is dropped, a value without a JSON form is a problem. */
+export function soundParts(reported: readonly unknown[]): HealthPart[] {
+  return reported.filter(isPart).map((part) => {
+    try {
+      JSON.stringify(part.value);
+      return part;
+    } catch (error) {
+      return { part: part.part, ok: false, message: `its value cannot be sent: ${messageOf(error).split("\n", 1)[0]}` };
+    }
+  });
+}
+
+function isPart(item: unknown): item is HealthPart {
+  return typeof item === "object" && item !== null && typeof (item as { part?: unknown }).part === "string";
+}
+
+/** The health payload: the kernel's own keys stay, the first owner of a part wins; `ok` is that of the critical parts; problems are named. */
 export function assembleHealth(base: Record<string, unknown>, parts: HealthPart[], times: Record<string, number>): Record<string, unknown> {
   const payload: Record<string, unknown> = {
     ok: !parts.some((p) => p.critical && !p.ok),
@@ -11,7 +28,7 @@ export function assembleHealth(base: Record<string, unknown>, parts: HealthPart[
     ...base,
   };
   const notes: Record<string, string> = {};
-  const taken = new Set<string>();
+  const taken = new Set(["ok", ...Object.keys(times), ...Object.keys(base)]);
   for (const part of parts) {
     if (part.message && !part.ok) notes[part.part] = part.message;
     if (taken.has(part.part)) continue;

@@ -16,11 +16,12 @@ export interface OriginQuestion {
  * from this machine or by an address of this host. A host *name* must be listed, or a rebinding DNS name would pass.
  */
 export function isOriginAllowed(question: OriginQuestion): boolean {
-  const origin = question.origin.trim().toLowerCase();
-  if (origin === "null" || origin === "") return false;
-  if (question.allowed.some((a) => a === "*" || a.toLowerCase().replace(/\/$/, "") === origin)) return true;
+  const origin = question.origin.toLowerCase();
   const url = safeUrl(origin);
-  if (!url || url.host !== question.host?.trim().toLowerCase()) return false;
+  // Only what a browser sends: scheme, host and port in plain form; `null`, files, extensions, user parts and paths are not origins.
+  if (!url || url.origin !== origin) return false;
+  if (question.allowed.some((a) => safeUrl(a)?.origin === origin)) return true;
+  if (url.protocol !== "http:" || url.host !== question.host?.toLowerCase()) return false;
   const name = url.hostname.replace(/^\[|\]$/g, "");
   if (name === "localhost" || isLoopback(name)) return isLoopback(question.address);
   return ipaddr.isValid(name) && ownAddresses().has(normalizeAddress(name));

@@ -15,7 +15,11 @@ const options: NonNullable<CliCommand["options"]> = {
   verbose: { kind: "flag", description: "Mirror debug and trace lines to this terminal" },
   force: { kind: "flag", description: "End whoever listens on the port, then start" },
   "allow-unconfigured": { kind: "flag", description: "Start without a config file or gateway.mode" },
-  "ws-log": { kind: "string", description: "WebSocket lines in the log; only auto in this release", choices: ["auto", "compact", "full"] },
+  "ws-log": {
+    kind: "string",
+    description: "WebSocket lines in the log: compact = connections and failures, full = every method too; auto = none",
+    choices: ["auto", "compact", "full"],
+  },
   reset: { kind: "flag", description: "Begin with an empty state directory; profile dev only" },
 };
 

@@ -8,6 +8,7 @@ import type { CliContext, CliValues } from "../../sdk/types/cli.ts";
 import { createGateway, type Gateway } from "../gateway.ts";
 import { installProcessGuard } from "../process-guard.ts";
 import type { StartFlags } from "../start.ts";
+import { tapWsLog } from "../ws-log.ts";
 import { freePort } from "./force.ts";
 import type { GatewayCommandOptions } from "./gateway-command.ts";
 
@@ -16,8 +17,6 @@ import type { GatewayCommandOptions } from "./gateway-command.ts";
  * @throws {SvcError} what `createGateway` throws, `usage`, `port-owner-*`
  */
 export async function runGateway(cli: CliContext, values: CliValues, own: GatewayCommandOptions): Promise<number> {
-  const wsLog = values["ws-log"] ?? "auto";
-  if (wsLog !== "auto") throw new SvcError("usage", { message: `gateway: --ws-log ${wsLog} is not part of this release; leave it out` });
   if (values.reset) await resetState(cli);
   const { config } = await cli.config();
   const logs = openLogs(cli, { level: values.verbose ? "trace" : own.logLevel, configured: config?.logging });
@@ -27,6 +26,8 @@ export async function runGateway(cli: CliContext, values: CliValues, own: Gatewa
   try {
     if (process.getuid?.() === 0) logs.logger.warn("running as root; an ordinary user is enough and safer");
     const gateway = await start(cli, values, logs.logger);
+    const wsLog = values["ws-log"];
+    if (wsLog === "compact" || wsLog === "full") tapWsLog(gateway.hooks, logs.logger, wsLog);
     const removeGuard = installProcessGuard(gateway, logs.logger, process.exit);
     try {
       return await serve(cli, gateway, async () => {

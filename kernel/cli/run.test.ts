@@ -101,7 +101,6 @@ describe("a usage error exits with 2 and says what was expected:", () => {
     [["gateway", "--port", "0"], '--port: expected an integer from 1 to 65535, got "0"'],
     [["gateway", "--bind", "0.0.0.0"], "--bind: expected one of loopback, lan, tailnet, auto, custom"],
     [["gateway", "--reset"], "gateway --reset: only with --dev"],
-    [["gateway", "--ws-log", "full"], "--ws-log full is not part of this release"],
   ])("svc %j", async (argv, message) => {
     const human = await svc(...argv);
     expect(human.code).toBe(2);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf, SvcError } from "../../sdk/errors.ts";
 import { formatIssues, toSchema } from "../../sdk/json-schema.ts";
 import { withLimit } from "../../sdk/limit.ts";
+import { satisfies } from "../../sdk/manifest.ts";
 import { orderPlugins } from "../../sdk/plugin-order.ts";
 import { summarizePlugins } from "../../sdk/plugin-summary.ts";
 import type { PluginDefinition, PluginLife } from "../../sdk/types/context.ts";
@@ -51,7 +52,7 @@ export function createLoader(candidates: Candidate[], host: Host & { onState(rec
     delete slot.record.reason;
     delete slot.record.hint;
     Object.assign(slot.record, { state, since: host.clock.now(), ...why });
-    if (state === "failed") host.logger.error(`plugin "${slot.record.id}" failed: ${why?.reason}`, { code: why?.code });
+    if (state === "failed" && !stopped) host.logger.error(`plugin "${slot.record.id}" failed: ${why?.reason}`, { code: why?.code });
     host.onState(slot.record, from);
   };
 
@@ -78,6 +79,9 @@ export function createLoader(candidates: Candidate[], host: Host & { onState(rec
     for (const id of [...needs.hard, ...needs.services.map((s) => providers.get(s) as string)]) {
       const other = byId.get(id);
       if (!other) return { code: "missing-dependency", reason: `plugin "${id}" is not there or not enabled` };
+      const range = slot.candidate.manifest?.dependencies?.[id];
+      if (range && !satisfies(other.candidate.version, range))
+        return { code: "missing-dependency", reason: `plugin "${id}" is version ${other.candidate.version}, needed is ${range}` };
       if (other.record.state !== "active" && other.record.state !== "degraded")
         return { code: "dependency-failed", reason: `plugin "${id}" is ${other.record.state}` };
     }
@@ -88,26 +92,31 @@ export function createLoader(candidates: Candidate[], host: Host & { onState(rec
     const started = performance.now();
     const { id } = slot.candidate;
     const limits = host.config().plugins.entries[id]?.limits;
+    const goOn = () => {
+      if (stopped) throw new StepError("dependency-failed", "the gateway is stopping");
+    };
     move(slot, "loading");
     try {
       const definition = await step(slot, "import-failed", { phase: "import", limitMs: limits?.setupTimeoutMs ?? SETUP_MS }, () =>
         importDefinition(slot.candidate, host),
       );
+      goOn();
       const config = await parseConfig(slot.candidate, definition, host.config().plugins.entries[id]?.config ?? {});
       const { manifest, root, origin } = slot.candidate;
-      slot.instance = createInstance(
+      const instance = createInstance(
         { id, version: definition.version, instance: slot.record.instance, origin, root, order: slot.order, manifest, config },
         host,
       );
-      const { ctx } = slot.instance;
+      slot.instance = instance;
       slot.life =
         (await step(slot, "setup-failed", { phase: "setup", limitMs: limits?.setupTimeoutMs ?? SETUP_MS }, async () =>
-          definition.setup(ctx),
+          definition.setup(instance.ctx),
         )) ?? undefined;
+      goOn();
       await step(slot, "start-failed", { phase: "start", limitMs: limits?.startTimeoutMs ?? START_MS }, async () => slot.life?.start?.());
-      slot.record.diagnostics = slot.instance.diagnostics;
-      const first = slot.instance.diagnostics[0];
-      move(slot, first ? "degraded" : "active", first && { code: first.code, reason: first.message });
+      slot.record.diagnostics = instance.diagnostics;
+      const first = instance.diagnostics[0];
+      if (slot.instance) move(slot, first ? "degraded" : "active", first && { code: first.code, reason: first.message });
     } catch (error) {
       await slot.instance?.dispose();
       delete slot.instance;
@@ -167,7 +176,9 @@ export function createLoader(candidates: Candidate[], host: Host & { onState(rec
       const settled = Promise.all(done.values()).then(() => {
         elapsedMs = Math.round(performance.now() - started);
       });
-      const bundled = Promise.all([...done].filter(([id]) => byId.get(id)?.candidate.origin === "bundled").map(([, p]) => p));
+      const { entries } = host.config().plugins;
+      const needed = [...done].filter(([id]) => byId.get(id)?.candidate.origin === "bundled" || entries[id]?.required);
+      const bundled = Promise.all(needed.map(([, p]) => p));
       await Promise.race([settled, bundled.then(() => sleep(STRAGGLER_MS, undefined, { ref: false }))]);
       elapsedMs ||= Math.round(performance.now() - started);
     },

@@ -105,7 +105,9 @@ export class Connection implements Receiver {
       const error = new SvcError("gateway-starting", { reason: "startup-sidecars" }, { retryAfterMs: 500 });
       return this.#refuse(frame.id, error, { code: 1013, reason: "gateway starting" });
     }
-    if (this.#deps.phase() !== "ready") return this.#refuse(frame.id, new SvcError("draining", {}, { retryAfterMs: 1_000 }));
+    if (this.#deps.phase() !== "ready") {
+      return this.#refuse(frame.id, new SvcError("draining", {}, { retryAfterMs: 1_000 }), { code: 1001, reason: "gateway stopping" });
+    }
     void this.#handshake(frame);
   }
 

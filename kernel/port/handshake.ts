@@ -58,10 +58,12 @@ function parseConnect(params: unknown): ConnectParams {
 function checkOrigin(connect: ConnectParams, req: IncomingMessage, deps: HandshakeDeps): void {
   const { origin } = req.headers;
   if (origin === undefined) {
-    if (browserClients.has(connect.client.id)) throw new SvcError("origin-not-allowed", { origin: "", reason: "origin missing" });
+    const advice = "a browser client must send its Origin";
+    if (browserClients.has(connect.client.id)) throw new SvcError("origin-not-allowed", { advice, reason: "origin missing" });
     return;
   }
-  if (!deps.isOriginAllowed(origin, req)) throw new SvcError("origin-not-allowed", { origin, reason: "not listed" });
+  const advice = `add ${JSON.stringify(origin)} to gateway.controlUi.allowedOrigins`;
+  if (!deps.isOriginAllowed(origin, req)) throw new SvcError("origin-not-allowed", { advice, reason: "not listed" });
 }
 
 /** Scopes of an operator on direct loopback with a valid secret (`protocol.md` 3.2); nobody gets what it did not ask for. */
@@ -71,6 +73,6 @@ function grantedScopes(connect: ConnectParams): OperatorScope[] {
   );
   const { id, mode } = connect.client;
   if (mode === "probe") return asked.filter((s) => s === "operator.read");
-  const trusted = (id === "gateway-client" && mode === "backend") || (id === "cli" && mode === "cli") || browserClients.has(id);
+  const trusted = (id === "gateway-client" && mode === "backend") || (id === "cli" && mode === "cli") || id === "svc-control-ui";
   return trusted ? asked : [];
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from "node:http";
 import { H3, type H3Event, HTTPResponse, toNodeHandler } from "h3";
 import { SvcError } from "../../sdk/errors.ts";
 import { defaultFaultResponse, toHttpFault } from "../../sdk/http-fault.ts";
@@ -8,7 +8,7 @@ import { allScopes, hasScope } from "../../sdk/scopes.ts";
 import type { Logger } from "../../sdk/types/common.ts";
 import type { HttpCall, HttpRoute, Remote } from "../../sdk/types/http.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
-import { isKnownHost } from "../auth/origins.ts";
+
 import { hasForwardingHeader, remoteOf } from "../auth/remote.ts";
 import type { HookBus } from "../hooks/bus.ts";
 import { running } from "../hooks/guard.ts";
@@ -16,11 +16,13 @@ import { answerProbe, type ProbeState } from "./probes.ts";
 import type { RouteMatch, RouteTable } from "./routes.ts";
 
 const DEFAULT_MAX_BODY_BYTES = 1024 * 1024;
+const MAX_HEADER_LINES = 100;
 
 export interface HttpDeps {
   routes: RouteTable;
   authenticator: Authenticator;
   isOriginAllowed(origin: string, req: IncomingMessage): boolean;
+  isHostKnown(req: IncomingMessage): boolean;
   probe: ProbeState;
   hooks: HookBus;
   logger: Logger;
@@ -41,7 +43,9 @@ export function createHttpHandler(deps: HttpDeps): RequestListener {
   const routed = toNodeHandler(app);
   return (req, res) => {
     setBaseline(req, res, deps.hsts);
-    if (!answerProbe(req, res, deps.probe)) void routed(req, res);
+    const status = req.rawHeaders.length > MAX_HEADER_LINES * 2 ? 431 : deps.isHostKnown(req) ? undefined : 403;
+    if (status) res.writeHead(status, { "Content-Type": "text/plain; charset=utf-8", Connection: "close" }).end(STATUS_CODES[status]);
+    else if (!answerProbe(req, res, deps.probe)) void routed(req, res);
   };
 }
 
@@ -95,7 +99,7 @@ async function handle(incoming: Incoming, deps: HttpDeps): Promise<Response | HT
 async function authorize(req: IncomingMessage, remote: Remote, route: HttpRoute, deps: HttpDeps): Promise<void> {
   if (hasForwardingHeader(req.headers)) throw new SvcError("proxy-untrusted");
   const { origin } = req.headers;
-  if (deps.authenticator.mode === "none" && !isKnownHost(req.headers.host)) throw new SvcError("unauthorized", { reason: "unknown Host" });
+
   if (deps.authenticator.mode === "none" && origin && !deps.isOriginAllowed(origin, req))
     throw new SvcError("unauthorized", { reason: "origin not allowed" });
   const bearer = /^Bearer\s+(.*)$/i.exec(req.headers.authorization ?? "")?.[1]?.trim();

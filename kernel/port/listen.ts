@@ -48,8 +48,9 @@ export interface ListenOptions {
   onUpgrade: Parameters<Server["on"]>[1];
 }
 
-/** Head, whole request and idle keep-alive limits (`security.md` N-02, N-03). */
-const timeouts = { headersTimeout: 15_000, requestTimeout: 60_000, keepAliveTimeout: 65_000 };
+/** Head, whole request and idle keep-alive limits (`security.md` 2, N-02, N-03); Node looks only each `connectionsCheckingInterval`. */
+const timeouts = { headersTimeout: 15_000, requestTimeout: 60_000, keepAliveTimeout: 5_000, connectionsCheckingInterval: 2_000 };
+const MAX_REQUESTS_PER_SOCKET = 1_000;
 
 /**
  * Opens the port exclusively.
@@ -89,6 +90,7 @@ async function closeServer(server: Server): Promise<void> {
 
 async function listenOne(host: string, port: number, options: ListenOptions): Promise<Server> {
   const server = createServer({ ...timeouts, noDelay: true, maxHeaderSize: 16_384 }, options.handler);
+  server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET;
   server.on("upgrade", options.onUpgrade);
   try {
     await new Promise<void>((resolve, reject) => {
@@ -112,7 +114,7 @@ async function bindError(host: string, port: number, error: unknown): Promise<Sv
 export async function answersAsGateway(host: string, port: number): Promise<boolean> {
   const target = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   return new Promise((resolve) => {
-    const req = get({ host: target, port, path: "/healthz", timeout: 500, agent: false }, (res) => {
+    const req = get({ host: target, port, path: "/healthz", signal: AbortSignal.timeout(500), agent: false }, (res) => {
       let body = "";
       res.setEncoding("utf8");
       res.on("data", (chunk: string) => {
@@ -121,7 +123,7 @@ export async function answersAsGateway(host: string, port: number): Promise<bool
       res.on("end", () => resolve(/"status"\s*:\s*"live"/.test(body)));
       res.on("error", () => resolve(false));
     });
-    req.on("timeout", () => req.destroy());
+
     req.on("error", () => resolve(false));
   });
 }

@@ -1,3 +1,4 @@
+import { createAdmission } from "../../sdk/admission.ts";
 import { isSvcError, messageOf, SvcError } from "../../sdk/errors.ts";
 import { formatIssues } from "../../sdk/json-schema.ts";
 import { limits, type WireError } from "../../sdk/protocol/frames.ts";
@@ -38,7 +39,7 @@ const nameGrammar = /^[a-z][\w-]*(\.[a-z][\w-]*)*$/;
 
 export function createMethodRegistry(deps: { hooks: HookBus; logger: Logger }): MethodRegistry {
   const methods = new Map<string, Registered>();
-  const admission = createAdmission();
+  const admission = createAdmission({ maxActive: limits.maxInFlight, maxWaiting: limits.maxQueued });
 
   return {
     add(method, owner) {
@@ -116,35 +117,6 @@ function checkName(method: RpcMethod, owner: string): void {
   if (row && !hasScope([toOperatorScope(method.scope ?? "admin")], toOperatorScope(row.scope))) {
     throw new SvcError("reserved-name", { plugin: owner, name, owner: `scope ${row.scope} or stronger` });
   }
-}
-
-/** At most 512 handlers in the process; 256 more wait; then `busy`. */
-function createAdmission(): () => Promise<Disposable> {
-  let active = 0;
-  const waiting: Array<() => void> = [];
-  const leave = () => {
-    const next = waiting.shift();
-    if (next) next();
-    else active -= 1;
-  };
-  const place = (): Disposable => {
-    let left = false;
-    return {
-      dispose() {
-        if (!left) leave();
-        left = true;
-      },
-    };
-  };
-  return async () => {
-    if (active < limits.maxInFlight) {
-      active += 1;
-      return place();
-    }
-    if (waiting.length >= limits.maxQueued) throw new SvcError("busy", {}, { retryAfterMs: 1_000 });
-    await new Promise<void>((resolve) => waiting.push(resolve));
-    return place();
-  };
 }
 
 /** The wire form of anything a method threw. Foreign errors give their message only, never a stack. */

@@ -14,8 +14,17 @@ export interface Sockets {
   closeAll(options: { code: number; reason: string; graceMs: number }): Promise<void>;
 }
 
+interface SocketsDeps extends ConnectionDeps {
+  /** Paths that take an upgrade. */
+  paths: ReadonlySet<string>;
+  isHostKnown(req: IncomingMessage): boolean;
+}
+
+/** Connections of all kinds at a time (`security.md` 2). */
+const MAX_OPEN = 12_000;
+
 /** Control connections: who may upgrade, the budget of silent sockets, and the list of all that are open. */
-export function createSockets(deps: ConnectionDeps & { paths: ReadonlySet<string> }): Sockets {
+export function createSockets(deps: SocketsDeps): Sockets {
   // closeTimeout: a peer that never answers the close frame is destroyed after 2 s (`security.md` N-06); @types/ws 8.18 lacks it.
   const options = { noServer: true, maxPayload: limits.maxPreauthPayload, perMessageDeflate: false, closeTimeout: 2_000 };
   const server = new WebSocketServer(options as ServerOptions);
@@ -24,7 +33,7 @@ export function createSockets(deps: ConnectionDeps & { paths: ReadonlySet<string
   return {
     upgrade(req, socket, head) {
       socket.on("error", () => socket.destroy());
-      const status = refusal(req, deps);
+      const status = open.size < MAX_OPEN ? refusal(req, deps) : 503;
       if (status) return refuse(socket, status);
       server.handleUpgrade(req, socket, head, (ws) => {
         const bucket = addressBucket(remoteOf(req).address);
@@ -45,10 +54,10 @@ export function createSockets(deps: ConnectionDeps & { paths: ReadonlySet<string
   };
 }
 
-function refusal(req: IncomingMessage, deps: { paths: ReadonlySet<string>; phase(): string }): number | undefined {
+function refusal(req: IncomingMessage, deps: SocketsDeps): number | undefined {
   const path = (req.url ?? "/").split("?", 1)[0] as string;
   if (!deps.paths.has(path)) return 404;
-  if (hasForwardingHeader(req.headers)) return 403;
+  if (hasForwardingHeader(req.headers) || !deps.isHostKnown(req)) return 403;
   return deps.phase() === "draining" || deps.phase() === "stopped" ? 503 : undefined;
 }
 

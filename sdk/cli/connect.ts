@@ -7,6 +7,7 @@ const allScopes = ["operator.admin", "operator.approvals", "operator.pairing", "
 /** Connecting to the own machine is a matter of milliseconds; a wrong address must not cost the whole `--timeout`. */
 const CONNECT_MS = 5_000;
 
+/** One connection of a command. `timeoutMs` limits each request; dialling has at most 5 s of it. */
 export interface ConnectOptions {
   target: CliTarget;
   version: string;

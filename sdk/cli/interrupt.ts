@@ -1,5 +1,6 @@
 import { constants } from "node:os";
 
+/** What the signals of a process have asked for so far. */
 export interface Interrupt {
   /** Aborted by the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal;

@@ -6,6 +6,7 @@ export interface CommandEntry {
   module: string | undefined;
 }
 
+/** What a command line begins with. */
 export type Match =
   | { kind: "command"; entry: CommandEntry; args: string[] }
   /** Words that only begin commands, such as `memory`. */

@@ -1,6 +1,7 @@
 import { SvcError } from "../errors.ts";
 
 const logLevels = ["trace", "debug", "info", "warn", "error", "silent"] as const;
+/** Least severity that is written. */
 export type LogLevelName = (typeof logLevels)[number];
 
 /** Flags that belong to the program, wherever on the line they stand. */

@@ -8,6 +8,7 @@ import type { CliTarget, CliValues } from "../types/cli.ts";
 
 type ResolvableConfig = NonNullable<Parameters<typeof resolveAuth>[0]["config"]>;
 
+/** Everything that decides about the target. */
 export interface TargetQuestion {
   values: CliValues;
   env: Env;

@@ -9,6 +9,7 @@ export type ClientAuth = NonNullable<ConnectParams["auth"]>;
 /** How the client names itself in `connect`. */
 export type ClientIdentity = ConnectParams["client"];
 
+/** How to connect; all but `url` has a default. */
 export interface ClientOptions {
   /** `ws://host:port` or `wss://…`. */
   url: string;
@@ -46,6 +47,7 @@ export type ClientState =
   | { state: "refused"; error: ClientError }
   | { state: "closed"; error?: ClientError };
 
+/** Limits and phases of one request. */
 export interface RequestOptions {
   /** Until the first answer; default `requestTimeoutMs`. 0 = no limit but the connection's life. */
   timeoutMs?: number;
@@ -66,6 +68,7 @@ export interface Gap {
   presence?: unknown;
 }
 
+/** A client of the gateway's control protocol: one connection at a time, made again when it is lost. */
 export interface SvcClient {
   /** Of the present or the last connection. */
   readonly hello: HelloOk | undefined;
@@ -101,12 +104,14 @@ export interface ClientSocket {
   close(code: number, reason: string): void;
 }
 
+/** What a socket tells the core. */
 export interface SocketHandlers {
   message(text: string): void;
   /** Called once, when the socket is gone or never came to be. */
   done(end: SocketEnd): void;
 }
 
+/** How a socket ended: closed after it was open, or never open at all. */
 export type SocketEnd =
   | { closed: true; code: number; reason: string }
   | { closed: false; reason: "refused" | "timeout" | "not-a-gateway" | "network"; message: string };

@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { eventually } from "svc/sdk/testing";
 import { afterEach, describe, expect, test } from "vitest";
 import { configured, freePort, freshHome, gatewayIn, json, removeLater, root, stopAll } from "./_cli.ts";
@@ -216,10 +217,29 @@ describe("other ways to start", () => {
     expect((await closed)[0]).toBe(0);
   });
 
-  test("runs from its sources when asked to", async () => {
+  test("without a build everything runs from the sources", async () => {
+    const copy = await mkdtemp(join(tmpdir(), "svc-sources-"));
+    removeLater({ remove: () => rm(copy, { recursive: true, force: true }) });
+    for (const part of ["bin", "kernel", "sdk", "plugins", "package.json"])
+      await cp(join(root, part), join(copy, part), { recursive: true });
+    await symlink(join(root, "node_modules"), join(copy, "node_modules"));
     const home = await configured(await freshHome());
-    const done = await svcCommand(home, ["plugins", "list", "--json"], { SVC_FROM_SOURCE: "1" });
-    expect(done.stderr).toBe("");
-    expect(JSON.parse(done.stdout)).toMatchObject({ ok: true, source: "manifests" });
+    const run = (...args: string[]) =>
+      spawn(process.execPath, [join(copy, "bin/svc.mjs"), ...args], { env: home.env, stdio: ["ignore", "pipe", "inherit"] });
+
+    const gateway = run("--log-level", "error", "gateway");
+    const closed = once(gateway, "close");
+    let out = "";
+    gateway.stdout.on("data", (chunk: Buffer) => {
+      out += chunk.toString();
+    });
+    await eventually(() => out.includes("svc is ready on"), 60_000);
+    const list = run("plugins", "list", "--json");
+    const document = await text(list.stdout);
+    const { source, plugins } = JSON.parse(document) as { source: string; plugins: Array<{ id: string; state: string }> };
+    expect(source).toBe("gateway");
+    expect(plugins.filter((p) => p.state !== "active")).toEqual([]);
+    gateway.kill("SIGTERM");
+    expect((await closed)[0]).toBe(0);
   });
 });

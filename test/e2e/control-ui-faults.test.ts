@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import type { SessionRow } from "svc/sdk";
-import { createTestGateway, type TestGateway } from "svc/sdk/testing";
+import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { axeViolations, launchChromium, openTab, type Tab } from "./_browser.ts";
 import { createHome, type Home, type Running, startGateway } from "./_process.ts";
@@ -382,6 +382,8 @@ describe("when the gateway goes away", () => {
     const config = { gateway: { mode: "local", auth: { token } }, plugins: { load: { paths: [mirror] } } };
     await writeFile(join(home.stateDir, "svc.json"), JSON.stringify(config));
     running = await startGateway(home);
+    // It listens before its plugins are there; until then the page is a 503.
+    await eventually(async () => (await fetch(`${running.url}/readyz`)).ok);
   });
   afterAll(async () => {
     await running?.kill("SIGTERM");

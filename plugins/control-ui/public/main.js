@@ -16,5 +16,5 @@ startFacts();
 startSessions();
 startKeys();
 startConnection();
-if (kept.names("out:").length > 0) void import("./core/chat.js");
+if (kept.names("out:").length > 0) void import("./core/delivery.js");
 render(h(App, null), /** @type {HTMLElement} */ (document.getElementById("app")));

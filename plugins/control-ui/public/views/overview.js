@@ -44,8 +44,8 @@ function AskBox() {
     event.preventDefault();
     if (text.trim() === "" || reason) return;
     const key = mainSessionKey.value;
-    const { openChat, send } = await import("../core/chat.js");
-    send(openChat(key), text.trim());
+    const { send } = await import("../core/delivery.js");
+    send(key, text.trim());
     go(chatAddress(key));
   };
   /** @param {string} question */

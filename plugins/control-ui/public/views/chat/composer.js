@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { send, stop } from "../../core/chat.js";
+import { stop } from "../../core/chat-runs.js";
+import { send } from "../../core/delivery.js";
 import { readDraft, writeDraft } from "../../core/drafts.js";
 import { html } from "../../core/html.js";
 import { isCoarse } from "../../core/look.js";
@@ -36,7 +37,7 @@ export function Composer({ chat }) {
   };
   const submit = () => {
     if (text.trim() === "" || blocked) return;
-    send(chat, text.trim());
+    send(chat.key, text.trim());
     recalled.current = -1;
     change("");
     followSent();

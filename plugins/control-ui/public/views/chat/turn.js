@@ -1,5 +1,5 @@
 import { useMemo } from "preact/hooks";
-import { retry, send } from "../../core/chat.js";
+import { retry, send } from "../../core/delivery.js";
 import { clock, moment, span } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { dropOutgoing } from "../../core/outbox.js";
@@ -150,7 +150,7 @@ function Unanswered({ turn, chat }) {
 /** A new run, so a new key: the old one would only repeat its outcome. @param {{ question: string, chat: Chat }} props */
 function AskAgain({ question, chat }) {
   const again = () => {
-    send(chat, question);
+    send(chat.key, question);
     followSent();
   };
   return html`<div class="actions">
