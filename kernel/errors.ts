@@ -83,7 +83,6 @@ export const kernelErrors = defineErrors({
   "invalid-frame": { message: "invalid request frame: {reason}", http: 400, rpc: "INVALID_REQUEST" },
   "already-connected": { message: "connect was already answered on this socket", http: 400, rpc: "INVALID_REQUEST" },
   blocked: { message: "{reason} (refused by plugin {plugin})", http: 403, rpc: "FORBIDDEN", details: "BLOCKED" },
-  busy: { message: "too many requests are waiting; try again", http: 503, rpc: "UNAVAILABLE", details: "BUSY", retryable: true },
   draining: {
     message: "the gateway is stopping; try again after the restart",
     http: 503,

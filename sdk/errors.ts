@@ -104,6 +104,11 @@ defineErrors({
   "invalid-config": { message: "{message}", http: 500, rpc: "INVALID_REQUEST", exit: 78 },
   "invalid-params": { message: "invalid {method} params: {issues}", http: 400, rpc: "INVALID_REQUEST" },
   "invalid-json": { message: "the request body is not valid JSON: {reason}", http: 400, rpc: "INVALID_REQUEST" },
+  "content-encoding": {
+    message: "the request body is compressed; expected Content-Encoding identity or none",
+    http: 400,
+    rpc: "INVALID_REQUEST",
+  },
   "payload-too-large": { message: "the request body is larger than {maxBytes} bytes", http: 413, rpc: "INVALID_REQUEST" },
   "request-timeout": { message: "the request body did not arrive within {seconds} s", http: 408, rpc: "INVALID_REQUEST" },
   "unknown-agent": {
@@ -137,6 +142,7 @@ defineErrors({
     retryable: true,
   },
   "worker-down": { message: 'worker "{worker}" is not running; it will be restarted', http: 503, rpc: "UNAVAILABLE", retryable: true },
+  busy: { message: "too many requests are waiting; try again", http: 503, rpc: "UNAVAILABLE", details: "BUSY", retryable: true },
   usage: { message: "{message}", http: 400, rpc: "INVALID_REQUEST", exit: 2 },
   failed: { message: "{message}", http: 500, rpc: "UNAVAILABLE", exit: 1 },
 });

@@ -13,6 +13,8 @@ interface Entry {
 const MAX_ENTRIES = 10_000;
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 5_000;
+/** As many failures are remembered at least as the delay takes to grow to its end. */
+const DELAYED_FAILURES = 6;
 
 export interface FailureLimiter {
   /** Milliseconds until this address may try again; 0 when it may now. */
@@ -49,7 +51,7 @@ export function createFailureLimiter(
     fail(address, directLoopback) {
       const { maxAttempts, windowMs, lockoutMs, exemptLoopback } = config();
       const entry = entryOf(bucketOf(address));
-      entry.failures = [...entry.failures.filter((t) => t > now() - windowMs), now()].slice(-maxAttempts);
+      entry.failures = [...entry.failures.filter((t) => t > now() - windowMs), now()].slice(-Math.max(maxAttempts, DELAYED_FAILURES));
       if (directLoopback && exemptLoopback) {
         return { delayMs: Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (entry.failures.length - 1)) };
       }

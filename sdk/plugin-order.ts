@@ -1,3 +1,5 @@
+import type { Manifest } from "./types/manifest.ts";
+
 /** What ordering needs of a plugin. */
 export interface GraphNode {
   id: string;
@@ -32,6 +34,26 @@ export function orderPlugins(nodes: GraphNode[]): Graph {
     levels.push(level);
   }
   return { levels, cycles };
+}
+
+/** What a choice of plugins needs to know of each. */
+interface Requiring {
+  id: string;
+  manifest: Manifest | undefined;
+}
+
+/** The named plugins and, transitively, who provides what they require. */
+export function withRequirements<T extends Requiring>(found: readonly T[], only: readonly string[]): T[] {
+  const wanted = new Set(only);
+  for (let size = 0; size !== wanted.size; ) {
+    size = wanted.size;
+    for (const c of found.filter((f) => wanted.has(f.id))) {
+      const services = (c.manifest?.requires ?? []).filter((r) => !r.endsWith("?"));
+      for (const p of found) if (p.manifest?.provides?.some((s) => services.includes(s))) wanted.add(p.id);
+      for (const id of Object.keys(c.manifest?.dependencies ?? {})) wanted.add(id);
+    }
+  }
+  return found.filter((c) => wanted.has(c.id));
 }
 
 /** Follows dependencies among nodes that all wait for each other until one repeats. */

@@ -31,3 +31,14 @@ export function toPluginRow(p: PluginRecord): Record<string, unknown> {
     runtime,
   };
 }
+
+/** Part `plugins` of the health payload. */
+export function toPluginHealth(records: readonly PluginRecord[]): Record<string, unknown> {
+  return {
+    loaded: records.filter((r) => r.state === "active" || r.state === "degraded").map((r) => r.id),
+    errors: records
+      .filter((r) => r.state === "failed" || r.state === "degraded")
+      .map((r) => ({ id: r.id, error: r.reason ?? r.code ?? r.state })),
+    quarantined: [],
+  };
+}

@@ -6,9 +6,11 @@ const BODY_TIMEOUT_MS = 30_000;
 
 /**
  * Reads a request body as text under a byte limit, whether its length was declared or not.
- * @throws {SvcError} `payload-too-large`, `request-timeout`
+ * @throws {SvcError} `payload-too-large`, `request-timeout`, `content-encoding`
  */
 export async function readBodyText(req: Request, maxBytes: number): Promise<string> {
+  const encoding = req.headers.get("content-encoding") ?? "identity";
+  if (encoding.toLowerCase() !== "identity") throw new SvcError("content-encoding"); // nothing is inflated, so nothing can explode
   const declared = Number(req.headers.get("content-length") ?? 0);
   if (declared > maxBytes) throw new SvcError("payload-too-large", { maxBytes });
   if (!req.body) return "";

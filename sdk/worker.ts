@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { Worker, type WorkerOptions } from "node:worker_threads";
 
 /** URL of a worker module beside the caller; `name` has no extension: that of the caller's own file is used. */
@@ -12,11 +13,11 @@ export function workerUrl(callerUrl: string, name: string): URL {
  */
 export function startWorker(url: URL, options: WorkerOptions = {}): Worker {
   if (!url.pathname.endsWith(".ts")) return new Worker(url, options);
-  const sdk = new URL("./index.ts", import.meta.url);
+  const sdk = fileURLToPath(new URL("./index.ts", import.meta.url));
   const bootstrap = [
     `import { createJiti } from ${JSON.stringify(import.meta.resolve("jiti"))};`,
-    `const jiti = createJiti(${JSON.stringify(url.href)}, { alias: { "svc/sdk": ${JSON.stringify(sdk.pathname)} } });`,
-    `await jiti.import(${JSON.stringify(url.pathname)});`,
+    `const jiti = createJiti(${JSON.stringify(url.href)}, { alias: { "svc/sdk": ${JSON.stringify(sdk)} } });`,
+    `await jiti.import(${JSON.stringify(fileURLToPath(url))});`,
   ].join("\n");
   return new Worker(new URL(`data:text/javascript,${encodeURIComponent(bootstrap)}`), options);
 }

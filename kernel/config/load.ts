@@ -6,6 +6,7 @@ import { type ConfigIssue, toConfigIssues } from "../../sdk/config/issues.ts";
 import type { Locate } from "../../sdk/config/place.ts";
 import { rootSchema, type SvcConfig } from "../../sdk/config/root.ts";
 import { messageOf } from "../../sdk/errors.ts";
+import { exceedsJsonShape } from "../../sdk/json-shape.ts";
 import { locate } from "./locate.ts";
 
 /** Larger files are refused unread. */
@@ -54,11 +55,13 @@ export function parseConfig(text: string, path: string): LoadedConfig {
       .replace(/ at \d+:\d+$/, "");
     return refuse(path, text, [{ path: "", code: "parse", message, file, line: lineNumber ?? 1, column: columnNumber ?? 1 }]);
   }
+  if (exceedsJsonShape(source, Number.POSITIVE_INFINITY)) {
+    return refuse(path, text, [{ path: "", code: "parse", message: "nested deeper than 64 levels", file, line: 1, column: 1 }]);
+  }
   const forbidden = findForbidden(source, []);
   if (forbidden) {
-    return refuse(path, text, [
-      { path: forbidden.join("."), code: "unknown_key", message: "this key is not allowed", file, line: 1, column: 1 },
-    ]);
+    const place = locate(text, forbidden, "key");
+    return refuse(path, text, [{ path: forbidden.join("."), code: "unknown_key", message: "this key is not allowed", file, ...place }]);
   }
   return validateConfig(source, { path, text, exists: true });
 }

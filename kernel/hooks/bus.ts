@@ -41,7 +41,7 @@ export function createHookBus(logger: Logger): HookBus {
         plugin,
         fn,
         priority: options?.priority ?? 0,
-        timeoutMs: options?.timeoutMs ?? spec.timeoutMs,
+        timeoutMs: Math.min(600_000, Math.max(1, options?.timeoutMs ?? spec.timeoutMs)),
         order: order * 1e6 + registrations,
       };
       const list = [...(taps.get(hook) ?? []), tap].sort((a, b) => b.priority - a.priority || a.order - b.order);

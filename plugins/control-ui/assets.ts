@@ -9,6 +9,8 @@ import "./errors.ts";
 /** Where the served files come from; `path` is what follows `<base>assets/<buildId>/`. */
 export type AssetSource =
   | { kind: "folder"; path: string; folder: string; skip?: readonly string[] }
+  /** All of `files`, one after the other. */
+  | { kind: "joined"; path: string; files: readonly string[] }
   /** The first existing one of `candidates` is served as `path`. */
   | { kind: "file"; path: string; candidates: readonly string[] };
 
@@ -55,7 +57,8 @@ interface Raw {
 }
 
 async function readSource(source: AssetSource): Promise<Raw[]> {
-  return source.kind === "folder" ? readFolder(source) : [await readFirst(source)];
+  if (source.kind === "folder") return readFolder(source);
+  return [source.kind === "joined" ? await readJoined(source) : await readFirst(source)];
 }
 
 async function readFolder(source: Extract<AssetSource, { kind: "folder" }>): Promise<Raw[]> {
@@ -79,6 +82,13 @@ async function readFirst(source: Extract<AssetSource, { kind: "file" }>): Promis
     if (text !== undefined) return { path: source.path, text: clean(text) };
   }
   throw new SvcError("ui-files-missing", { file: source.path });
+}
+
+async function readJoined(source: Extract<AssetSource, { kind: "joined" }>): Promise<Raw> {
+  const texts = await Promise.all(source.files.map((file) => readFile(file, "utf8").catch(() => undefined)));
+  const missing = texts.indexOf(undefined);
+  if (missing >= 0) throw new SvcError("ui-files-missing", { file: source.files[missing]?.split("/").at(-1) });
+  return { path: source.path, text: texts.join("\n") };
 }
 
 /** Source maps are not served, so nothing may point to them. */

@@ -17,10 +17,14 @@ export const importNames: Readonly<Record<string, string>> = {
   "svc/sdk/client": "sdk/client/browser.js",
 };
 
+const sheets = ["tokens", "base", "parts", "overlays", "markdown", "frame", "views", "chat"].map((name) => `css/${name}.css`);
+
 /** Everything the page may load, from the plugin's own folder. */
 export function uiSources(pluginRoot: string): AssetSource[] {
   return [
-    { kind: "folder", path: "", folder: join(pluginRoot, "public"), skip: ["index.html"] },
+    { kind: "folder", path: "", folder: join(pluginRoot, "public"), skip: ["index.html", ...sheets] },
+    // One request instead of eight; the layers in the first sheet decide, not the order.
+    { kind: "joined", path: "page.css", files: sheets.map((sheet) => join(pluginRoot, "public", sheet)) },
     // Emitted by the build; two of them are the half for Node and import ws.
     { kind: "folder", path: "sdk/client", folder: join(pluginRoot, "../../dist/sdk/client"), skip: ["index.js", "node-socket.js"] },
     ...libraries.map(

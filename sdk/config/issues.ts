@@ -70,7 +70,8 @@ function unknownKey(key: string, issue: ZodIssueLike, source: IssueSource, base:
 function invalidValue(issue: ZodIssueLike, source: IssueSource, base: PropertyKey[]): ConfigIssue {
   const full = [...base, ...issue.path];
   const got = valueAt(source.value, issue.path);
-  const sensitive = isSensitive(source.schema, issue.path);
+  // What stands in the place of a section may be a secret that was written one level too high.
+  const sensitive = isSensitive(source.schema, issue.path) || holdsSecrets(schemaAt(source.schema, issue.path));
   const allowed = issue.values;
   const expectation = allowed
     ? `expected one of ${allowed.join(", ")}`
@@ -162,13 +163,29 @@ function isSensitive(schema: z.ZodType, path: ReadonlyArray<PropertyKey>): boole
   let node: unknown = schema;
   for (const part of path) {
     node = child(unwrap(node), part);
-    for (
-      let at = node as { def?: { innerType?: unknown; in?: unknown; type?: string } } | undefined;
-      at?.def;
-      at = (at.def.innerType ?? (at.def.type === "pipe" ? at.def.in : undefined)) as typeof at
-    ) {
-      if (z.globalRegistry.get(at as unknown as z.ZodType)?.sensitive === true) return true;
-    }
+    if (marked(node)) return true;
+  }
+  return false;
+}
+
+/** Does a section have a sensitive key somewhere below? */
+function holdsSecrets(schema: unknown): boolean {
+  const node = unwrap(schema) as
+    | { def?: { shape?: Record<string, unknown>; element?: unknown; valueType?: unknown; options?: unknown[] } }
+    | undefined;
+  const { shape, element, valueType, options } = node?.def ?? {};
+  const below = [...Object.values(shape ?? {}), element, valueType, ...(options ?? [])].filter(Boolean);
+  return below.some((child) => marked(child) || holdsSecrets(child));
+}
+
+/** Is this very node, or what it wraps, marked as sensitive? */
+function marked(node: unknown): boolean {
+  for (
+    let at = node as { def?: { innerType?: unknown; in?: unknown; type?: string } } | undefined;
+    at?.def;
+    at = (at.def.innerType ?? (at.def.type === "pipe" ? at.def.in : undefined)) as typeof at
+  ) {
+    if (z.globalRegistry.get(at as unknown as z.ZodType)?.sensitive === true) return true;
   }
   return false;
 }

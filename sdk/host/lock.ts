@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SvcError } from "../errors.ts";
@@ -91,16 +91,25 @@ async function createExclusive(path: string, record: LockRecord): Promise<boolea
 
 async function readLock(path: string): Promise<LockRecord | undefined> {
   try {
-    return JSON.parse(await readFile(path, "utf8")) as LockRecord;
+    const record = JSON.parse(await readFile(path, "utf8")) as LockRecord | null;
+    return record && Number.isInteger(record.pid) && record.pid > 0 ? record : undefined;
   } catch {
     return undefined; // missing, or damaged by hand: nobody's
   }
 }
 
-/** Removes a dead owner's file, unless somebody replaced it meanwhile. */
+/** Takes a dead owner's file away by a rename, which only one of several reclaimers wins; a living owner's file is put back. */
 async function removeStale(path: string, seen: LockRecord | undefined): Promise<void> {
-  const now = await readLock(path);
-  if (now?.pid === seen?.pid && now?.createdAt === seen?.createdAt) await rm(path, { force: true });
+  const aside = `${path}.${process.pid}.stale`;
+  try {
+    await rename(path, aside);
+    const taken = await readLock(aside);
+    if (taken?.pid !== seen?.pid || taken?.createdAt !== seen?.createdAt) await link(aside, path);
+  } catch {
+    // somebody else was faster: the next round looks again
+  } finally {
+    await rm(aside, { force: true });
+  }
 }
 
 function isAlive(owner: LockRecord): boolean {

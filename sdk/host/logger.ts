@@ -24,12 +24,17 @@ export interface RootLogger extends Logger {
 
 const REDACTED = "[redacted]";
 const MIN_SECRET_CHARS = 6;
-const sensitiveName = /^(token|password|secret|api_?key|authorization|cookie|deviceToken|bootstrapToken)$/i;
+const MAX_DEPTH = 6;
+const sensitiveName = /(token|password|secret|api[-_]?key|authorization|credential|cookie)s?$/i;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are taken out: C0, C1 and what turns the direction of text
+const unprintable = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** The process's logger: every record is redacted once and handed to all sinks. */
 export function createLogger(sinks: LogSink[], now: () => number = Date.now): RootLogger {
-  const secrets = new Set<string>();
+  let secrets: string[] = [];
+  let closed = false;
   const write = (level: LogRecord["level"], subsystem: string, message: string, fields?: LogFields) => {
+    if (closed) return;
     const record: LogRecord = { ts: now(), level, subsystem, message: redactText(message, secrets) };
     if (fields) record.fields = redactValue(fields, secrets, 0) as LogFields;
     for (const sink of sinks) sink(record);
@@ -44,28 +49,43 @@ export function createLogger(sinks: LogSink[], now: () => number = Date.now): Ro
   return {
     ...make("gateway"),
     addSecret(value) {
-      if (value && value.length >= MIN_SECRET_CHARS) secrets.add(value);
+      if (!value || value.length < MIN_SECRET_CHARS) return;
+      // Longest first: replacing one must not leave the rest of another that begins like it.
+      secrets = [...new Set([...secrets, value])].sort((a, b) => b.length - a.length);
     },
     close() {
-      secrets.clear();
+      closed = true;
     },
   };
 }
 
-function redactText(text: string, secrets: ReadonlySet<string>): string {
+function redactText(text: string, secrets: readonly string[]): string {
   let out = text;
   for (const secret of secrets) out = out.replaceAll(secret, REDACTED);
   return out.replace(/\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${REDACTED}`);
 }
 
-function redactValue(value: unknown, secrets: ReadonlySet<string>, depth: number): unknown {
+function redactValue(value: unknown, secrets: readonly string[], depth: number): unknown {
   if (typeof value === "string") return redactText(value, secrets);
   if (value instanceof Error) return redactText(value.stack ?? value.message, secrets);
-  if (typeof value !== "object" || value === null || depth > 6) return value;
+  if (typeof value === "bigint") return String(value); // JSON has none, and a log call never throws
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > MAX_DEPTH) return "[too deep]";
   if (Array.isArray(value)) return value.slice(0, 100).map((v) => redactValue(v, secrets, depth + 1));
   return Object.fromEntries(
-    Object.entries(value).map(([k, v]) => [k, sensitiveName.test(k) ? REDACTED : redactValue(v, secrets, depth + 1)]),
+    Object.entries(value).map(([k, v]) => {
+      const holdsText = typeof v === "string" || (typeof v === "object" && v !== null);
+      return [k, holdsText && sensitiveName.test(k) ? REDACTED : redactValue(v, secrets, depth + 1)];
+    }),
   );
+}
+
+/** Text from outside may neither forge a line nor drive the terminal: later lines are indented, control characters go. */
+function printable(text: string): string {
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.replace(unprintable, "\uFFFD"))
+    .join("\n    ");
 }
 
 /** Human lines: `12:03:44 info  [gateway/hooks] message key=value`. */
@@ -75,7 +95,7 @@ export function consoleSink(out: { write(text: string): unknown }, level: LogLev
     if (logLevels.indexOf(record.level) < least) return;
     const time = new Date(record.ts).toTimeString().slice(0, 8);
     const fields = Object.entries(record.fields ?? {}).map(([k, v]) => ` ${k}=${typeof v === "string" ? v : JSON.stringify(v)}`);
-    out.write(`${time} ${record.level.padEnd(5)} [${record.subsystem}] ${record.message}${fields.join("")}\n`);
+    out.write(`${time} ${record.level.padEnd(5)} [${record.subsystem}] ${printable(record.message + fields.join(""))}\n`);
   };
 }
 
@@ -88,12 +108,17 @@ export function fileSink(dir: string, level: LogLevel): LogSink & { close(): voi
     if (logLevels.indexOf(record.level) < least) return;
     const today = new Date(record.ts).toISOString().slice(0, 10);
     if (today !== day) {
+      day = today;
       stream?.end();
-      mkdirSync(dir, { recursive: true, mode: 0o700 });
+      stream = undefined;
+      try {
+        mkdirSync(dir, { recursive: true, mode: 0o700 });
+      } catch {
+        return; // the console still has the line; tomorrow it is tried again
+      }
       stream = createWriteStream(join(dir, `gateway-${today}.jsonl`), { flags: "a", mode: 0o600 });
       // A full disk must not stop the gateway; the console still has the line.
       stream.on("error", () => undefined);
-      day = today;
     }
     stream?.write(`${JSON.stringify(record)}\n`);
   };

@@ -13,7 +13,7 @@ export interface HttpCall {
   /** The web request. `req.signal` aborts when the client goes away. */
   readonly req: Request;
   readonly url: URL;
-  /** Decoded rest of the path after a `prefix` route's path, without a leading slash; `""` for exact routes. */
+  /** Decoded rest of the path after a `prefix` route's path, without a leading slash; `""` for exact routes, the whole path for a fallback. */
   readonly rest: string;
   readonly requestId: string;
   readonly remote: Remote;
