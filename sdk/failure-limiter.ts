@@ -26,7 +26,7 @@ export interface FailureLimiter {
 
 /**
  * Failed-authentication limiter: `maxAttempts` wrong credentials in a sliding window lock an address out, also for the right one.
- * Direct loopback is never locked; its failures are answered later and later instead. Bounded to 10,000 addresses, oldest out first.
+ * Direct loopback is never locked; its failures are answered later and later instead. Bounded to 10,000 addresses, the oldest that is not locked out first.
  * @param bucketOf which addresses count as one, such as an IPv6 /64
  */
 export function createFailureLimiter(
@@ -39,7 +39,11 @@ export function createFailureLimiter(
     const entry = entries.get(bucket) ?? { failures: [], lockedUntil: 0 };
     entries.delete(bucket);
     entries.set(bucket, entry);
-    if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value as string);
+    if (entries.size > MAX_ENTRIES) {
+      // A locked address is not forgotten because of many others: else its owner could wash the lock away.
+      const unlocked = [...entries].find(([key, e]) => key !== bucket && e.lockedUntil <= now())?.[0];
+      entries.delete(unlocked ?? (entries.keys().next().value as string));
+    }
     return entry;
   };
   return {

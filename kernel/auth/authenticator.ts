@@ -3,6 +3,7 @@ import { SvcError } from "../../sdk/errors.ts";
 import type { FailureLimiter } from "../../sdk/failure-limiter.ts";
 import { createSecretCheck, type ResolvedAuth } from "../../sdk/host/secrets.ts";
 import type { Remote } from "../../sdk/types/http.ts";
+import "../errors.ts";
 
 export interface Authenticator {
   readonly mode: ResolvedAuth["mode"];

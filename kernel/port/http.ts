@@ -150,7 +150,7 @@ function safeDecode(text: string): string {
 
 function unclaimed(deps: HttpDeps): Response {
   const settled = deps.probe.phase() === "ready";
-  return settled ? plain(404, "Not Found") : plain(503, "Service Unavailable", { "Retry-After": "1" });
+  return settled ? plain(404, "Not Found") : plain(503, "svc is not ready; try again in a second", { "Retry-After": "1", Refresh: "1" });
 }
 
 export function plain(status: number, body: string, headers: Record<string, string> = {}): Response {

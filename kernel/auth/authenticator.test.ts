@@ -1,0 +1,92 @@
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { createFailureLimiter } from "../../sdk/failure-limiter.ts";
+import type { ResolvedAuth } from "../../sdk/host/secrets.ts";
+import { createAuthenticator } from "./authenticator.ts";
+
+const far = { address: "192.0.2.1", directLoopback: false };
+
+function setup(auth: Partial<ResolvedAuth> = {}, maxAttempts = 10) {
+  const limiter = createFailureLimiter(
+    () => ({ maxAttempts, windowMs: 60_000, lockoutMs: 300_000, exemptLoopback: true }),
+    () => 0,
+  );
+  return createAuthenticator({ mode: "token", secret: "the secret", source: "config", ...auth }, limiter);
+}
+
+describe("a token gateway", () => {
+  test("takes its secret as token or as password; of both the field named like the mode counts", async () => {
+    const auth = setup();
+    await auth.check({ token: "the secret" }, far);
+    await auth.check({ password: "the secret" }, far);
+    await auth.check({ token: "the secret", password: "wrong" }, far);
+    await expect(auth.check({ token: "wrong", password: "the secret" }, far)).rejects.toMatchObject({ details: { code: "AUTH_TOKEN_MISMATCH" } });
+  });
+
+  test.each([
+    ["a beginning", "the secre"],
+    ["a longer one", "the secret "],
+    ["other letters", "The secret"],
+    ["a NUL behind", "the secret\u0000"],
+    ["its digest", createHash("sha256").update("the secret").digest("hex")],
+    ["something very long", "x".repeat(100_000)],
+  ])("refuses %s", async (_, token) => {
+    await expect(setup().check({ token }, far)).rejects.toMatchObject({
+      code: "unauthorized",
+      message: "unauthorized: gateway token mismatch (provide gateway auth token)",
+      details: {
+        code: "AUTH_TOKEN_MISMATCH",
+        authReason: "token_mismatch",
+        canRetryWithDeviceToken: false,
+        recommendedNextStep: "update_auth_credentials",
+      },
+    });
+  });
+
+  test.each([{}, { token: "" }, { token: undefined, password: "" }])("says that nothing was sent for %j, and does not count it", async (sent) => {
+    const auth = setup({}, 2);
+    for (let i = 0; i < 5; i++) {
+      await expect(auth.check(sent, far)).rejects.toMatchObject({
+        message: "unauthorized: gateway token missing (provide gateway auth token)",
+        details: { code: "AUTH_TOKEN_MISSING", authReason: "token_missing", recommendedNextStep: "update_auth_configuration" },
+      });
+    }
+    await auth.check({ token: "the secret" }, far);
+  });
+});
+
+test("a password gateway speaks of passwords", async () => {
+  const auth = setup({ mode: "password" });
+  await auth.check({ password: "the secret", token: "wrong" }, far);
+  await auth.check({ token: "the secret" }, far);
+  await expect(auth.check({ password: "no" }, far)).rejects.toMatchObject({
+    message: "unauthorized: gateway password mismatch (provide gateway auth password)",
+    details: { code: "AUTH_PASSWORD_MISMATCH" },
+  });
+  await expect(auth.check({}, far)).rejects.toMatchObject({ details: { code: "AUTH_PASSWORD_MISSING" } });
+});
+
+test("the attempt after the last one allowed is refused with a retry time, also with the right secret", async () => {
+  const auth = setup({}, 3);
+  for (let i = 0; i < 3; i++) await expect(auth.check({ token: "wrong" }, far)).rejects.toMatchObject({ code: "unauthorized" });
+  await expect(auth.check({ token: "the secret" }, far)).rejects.toMatchObject({
+    code: "rate-limited",
+    retryAfterMs: 300_000,
+    message: "unauthorized: too many failed authentication attempts (retry later)",
+    details: { code: "AUTH_RATE_LIMITED", authReason: "rate_limited", recommendedNextStep: "wait_then_retry" },
+  });
+  await auth.check({ token: "the secret" }, { address: "192.0.2.2", directLoopback: false });
+});
+
+test("many wrong secrets at the same moment are all counted before any is answered", async () => {
+  const auth = setup({}, 5);
+  const answers = await Promise.allSettled(Array.from({ length: 8 }, () => auth.check({ token: "wrong" }, far)));
+  const codes = answers.map((a) => (a.status === "rejected" ? (a.reason as { code: string }).code : "in"));
+  expect(codes).toEqual([...Array(5).fill("unauthorized"), ...Array(3).fill("rate-limited")]);
+});
+
+test("mode none asks for nothing; a mode without a secret lets nobody in", async () => {
+  await setup({ mode: "none", secret: undefined }).check({}, far);
+  await expect(setup({ secret: undefined }).check({ token: "undefined" }, far)).rejects.toMatchObject({ code: "unauthorized" });
+  await expect(setup({ secret: undefined }).check({ token: "" }, far)).rejects.toMatchObject({ code: "unauthorized" });
+});
