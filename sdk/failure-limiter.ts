@@ -39,16 +39,17 @@ export function createFailureLimiter(
     const entry = entries.get(bucket) ?? { failures: [], lockedUntil: 0 };
     entries.delete(bucket);
     entries.set(bucket, entry);
-    if (entries.size > MAX_ENTRIES) {
-      // A locked address is not forgotten because of many others: else its owner could wash the lock away.
-      const unlocked = [...entries].find(([key, e]) => key !== bucket && e.lockedUntil <= now())?.[0];
-      entries.delete(unlocked ?? (entries.keys().next().value as string));
-    }
+    if (entries.size > MAX_ENTRIES) entries.delete(oldestUnlocked(bucket) ?? (entries.keys().next().value as string));
     return entry;
+  };
+  /** A locked address is not forgotten because of many others: else its owner could wash the lock away. */
+  const oldestUnlocked = (except: string): string | undefined => {
+    for (const [bucket, entry] of entries) if (bucket !== except && entry.lockedUntil <= now()) return bucket;
+    return undefined;
   };
   return {
     retryAfterMs(address, directLoopback) {
-      if (directLoopback && config().exemptLoopback) return 0;
+      if (entries.size === 0 || (directLoopback && config().exemptLoopback)) return 0;
       const entry = entries.get(bucketOf(address));
       return entry ? Math.max(0, entry.lockedUntil - now()) : 0;
     },
@@ -62,6 +63,8 @@ export function createFailureLimiter(
       if (entry.failures.length >= maxAttempts) entry.lockedUntil = now() + lockoutMs;
       return { delayMs: 0 };
     },
-    succeed: (address) => void entries.delete(bucketOf(address)),
+    succeed(address) {
+      if (entries.size > 0) entries.delete(bucketOf(address));
+    },
   };
 }

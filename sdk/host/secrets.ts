@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import type { SvcConfig } from "../config/root.ts";
 import { type Env, envValue } from "./paths.ts";
 
@@ -45,5 +45,5 @@ export function createSecretCheck(secret: string): (candidate: string) => boolea
 }
 
 function sha256(text: string): Buffer {
-  return createHash("sha256").update(text, "utf8").digest();
+  return hash("sha256", text, "buffer");
 }
