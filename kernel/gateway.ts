@@ -52,6 +52,8 @@ export interface GatewayOptions {
   /** Only these plugins and what they require. */
   only?: string[];
   takePort?: (host: string, port: number) => Promise<void>;
+  /** How long a start waits for the state lock of another gateway; default 5 s. */
+  lockWaitMs?: number;
 }
 
 export interface Gateway {
@@ -85,12 +87,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       listen,
       takePort: options.takePort,
     });
-    const lock = await acquireStateLock({
-      configPath: options.paths.configPath,
-      stateDir: options.paths.stateDir,
-      port: listen ? plan.port : null,
-      version: options.version,
-    });
+    const { configPath, stateDir } = options.paths;
+    const record = { configPath, stateDir, port: listen ? plan.port : null, version: options.version };
+    const lock = await acquireStateLock(record, options.lockWaitMs);
     try {
       await writeRuntimeToken(options.paths.stateDir, plan.auth);
       return await boot(options, plan, lock);
@@ -267,8 +266,11 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     }
     logger.info("ready", { ms: clock.now() - startedAt });
     await hooks.run("gateway.ready", { uptimeMs: clock.now() - startedAt });
-  })();
-  ready.catch((error: unknown) => recordRefusal(paths.stateDir, error));
+  })().catch(async (error: unknown) => {
+    await recordRefusal(paths.stateDir, error);
+    throw error;
+  });
+  ready.catch(() => undefined);
 
   const stop = async (reason: string) => {
     phase = "draining";

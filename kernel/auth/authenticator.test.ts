@@ -20,7 +20,9 @@ describe("a token gateway", () => {
     await auth.check({ token: "the secret" }, far);
     await auth.check({ password: "the secret" }, far);
     await auth.check({ token: "the secret", password: "wrong" }, far);
-    await expect(auth.check({ token: "wrong", password: "the secret" }, far)).rejects.toMatchObject({ details: { code: "AUTH_TOKEN_MISMATCH" } });
+    await expect(auth.check({ token: "wrong", password: "the secret" }, far)).rejects.toMatchObject({
+      details: { code: "AUTH_TOKEN_MISMATCH" },
+    });
   });
 
   test.each([
@@ -43,16 +45,19 @@ describe("a token gateway", () => {
     });
   });
 
-  test.each([{}, { token: "" }, { token: undefined, password: "" }])("says that nothing was sent for %j, and does not count it", async (sent) => {
-    const auth = setup({}, 2);
-    for (let i = 0; i < 5; i++) {
-      await expect(auth.check(sent, far)).rejects.toMatchObject({
-        message: "unauthorized: gateway token missing (provide gateway auth token)",
-        details: { code: "AUTH_TOKEN_MISSING", authReason: "token_missing", recommendedNextStep: "update_auth_configuration" },
-      });
-    }
-    await auth.check({ token: "the secret" }, far);
-  });
+  test.each([{}, { token: "" }, { token: undefined, password: "" }])(
+    "says that nothing was sent for %j, and does not count it",
+    async (sent) => {
+      const auth = setup({}, 2);
+      for (let i = 0; i < 5; i++) {
+        await expect(auth.check(sent, far)).rejects.toMatchObject({
+          message: "unauthorized: gateway token missing (provide gateway auth token)",
+          details: { code: "AUTH_TOKEN_MISSING", authReason: "token_missing", recommendedNextStep: "update_auth_configuration" },
+        });
+      }
+      await auth.check({ token: "the secret" }, far);
+    },
+  );
 });
 
 test("a password gateway speaks of passwords", async () => {

@@ -47,7 +47,7 @@ describe("a config file", () => {
       (config as { gateway: { port: number } }).gateway.port = 1;
     }).toThrow(TypeError);
     expect(() => {
-      (config?.agents.list as unknown[]).push(1);
+      (config as unknown as { agents: { list: unknown[] } }).agents.list.push(1);
     }).toThrow(TypeError);
     expect(Object.isFrozen(config?.agents.list[0]?.identity)).toBe(true);
   });
@@ -179,7 +179,7 @@ describe("a secret is never echoed", () => {
 describe("keys that could poison objects are refused where they stand", () => {
   test.each([
     ['{\n  "__proto__": { polluted: true } }', "__proto__", 2, 3],
-    ['{ gateway: {\n    constructor: {} } }', "gateway.constructor", 2, 5],
+    ["{ gateway: {\n    constructor: {} } }", "gateway.constructor", 2, 5],
     ["{ agents: { list: [{ prototype: 1 }] } }", "agents.list.0.prototype", 1, 22],
     ['{ plugins: { entries: { x: { config: { a: { "__proto__": {} } } } } } }', "plugins.entries.x.config.a.__proto__", 1, 45],
   ])("%j", (text, path, line, column) => {

@@ -1,14 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { createLogger, type LogRecord } from "../../sdk/host/logger.ts";
 import type { HookName, HookOptions } from "../../sdk/hooks.ts";
+import { createLogger, type LogRecord } from "../../sdk/host/logger.ts";
 import { createHookBus, type TapFunction } from "./bus.ts";
 import { running } from "./guard.ts";
 
 function setup() {
   const logs: LogRecord[] = [];
   const bus = createHookBus(createLogger([(record) => logs.push(record)]));
-  const tap = (hook: HookName, fn: (event: never, meta: never) => unknown, options: HookOptions & { plugin?: string; order?: number } = {}) =>
-    bus.tap(hook, { plugin: options.plugin ?? "p", order: options.order ?? 0, fn: fn as TapFunction, options });
+  const tap = (
+    hook: HookName,
+    fn: (event: never, meta: never) => unknown,
+    options: HookOptions & { plugin?: string; order?: number } = {},
+  ) => bus.tap(hook, { plugin: options.plugin ?? "p", order: options.order ?? 0, fn: fn as TapFunction, options });
   return { bus, tap, logs };
 }
 const never = () => new Promise(() => undefined);

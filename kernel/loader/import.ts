@@ -1,3 +1,4 @@
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import * as sdk from "svc/sdk";
@@ -15,9 +16,11 @@ const aliases = {
 export async function importPluginModule(file: string, options: { stateDir: string }): Promise<unknown> {
   if (isCompiledBundle(file)) return ((await import(pathToFileURL(file).href)) as { default?: unknown }).default;
   const { createJiti } = await import("jiti");
+  const fsCache = join(options.stateDir, "cache", "jiti");
+  await mkdir(fsCache, { recursive: true, mode: 0o700 });
   const jiti = createJiti(file, {
     moduleCache: false,
-    fsCache: join(options.stateDir, "cache", "jiti"),
+    fsCache,
     virtualModules: { "svc/sdk": sdk },
     alias: aliases,
   });

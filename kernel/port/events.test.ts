@@ -76,7 +76,10 @@ test("numbers have no gap for anybody, whatever others may see", () => {
   fanout.emit("presence", {});
   fanout.emit("plugin.x.y", {}, { scope: "admin" });
   fanout.emit("agent", {});
-  expect([reader.names, reader.seqs]).toEqual([["presence", "agent"], [1, 2]]);
+  expect([reader.names, reader.seqs]).toEqual([
+    ["presence", "agent"],
+    [1, 2],
+  ]);
   expect(admin.seqs).toEqual([1, 2, 3]);
 });
 
@@ -115,7 +118,9 @@ describe("a receiver that does not read", () => {
 describe("events that may be merged", () => {
   const delta = (key: string, text: string) => ({
     payload: { text },
-    options: { merge: { key, join: (a: unknown, b: unknown) => ({ text: `${(a as { text: string }).text}${(b as { text: string }).text}` }) } },
+    options: {
+      merge: { key, join: (a: unknown, b: unknown) => ({ text: `${(a as { text: string }).text}${(b as { text: string }).text}` }) },
+    },
   });
   const emit = (fanout: ReturnType<typeof createFanout>, key: string, text: string) => {
     const { payload, options } = delta(key, text);

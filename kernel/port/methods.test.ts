@@ -14,7 +14,13 @@ function setup() {
 }
 
 const method = (name: string, change: Partial<RpcMethod<{ n?: number }>> = {}) =>
-  ({ method: name, scope: "read", params: z.strictObject({ n: z.number().optional() }), handler: () => ({ ran: name }), ...change }) as RpcMethod;
+  ({
+    method: name,
+    scope: "read",
+    params: z.strictObject({ n: z.number().optional() }),
+    handler: () => ({ ran: name }),
+    ...change,
+  }) as RpcMethod;
 
 function callOf(scopes: OperatorScope[], role: "operator" | "node" = "operator"): RpcCall {
   return {
@@ -107,7 +113,9 @@ describe("who may call", () => {
   test("a method without a scope: administrators", async () => {
     const { methods } = setup();
     methods.add(method("demo.x", { scope: undefined as never }), "demo");
-    await expect(methods.call("demo.x", {}, callOf(["operator.write"]))).rejects.toMatchObject({ fields: { missingScope: "operator.admin" } });
+    await expect(methods.call("demo.x", {}, callOf(["operator.write"]))).rejects.toMatchObject({
+      fields: { missingScope: "operator.admin" },
+    });
     await expect(methods.call("demo.x", {}, callOf(["operator.admin"]))).resolves.toBeDefined();
   });
 
@@ -136,7 +144,11 @@ describe("around a handler", () => {
     const { methods, hooks } = setup();
     let ran = 0;
     const ended: unknown[] = [];
-    hooks.tap("rpc.before", { plugin: "guard", order: 0, fn: (e: { params: { n?: number } }) => (e.params.n === 1 ? { block: true, reason: "no" } : undefined) });
+    hooks.tap("rpc.before", {
+      plugin: "guard",
+      order: 0,
+      fn: (e: { params: { n?: number } }) => (e.params.n === 1 ? { block: true, reason: "no" } : undefined),
+    });
     hooks.tap("rpc.after", { plugin: "watch", order: 0, fn: (e: unknown) => ended.push(e) });
     methods.add(
       method("demo.x", {
@@ -198,6 +210,9 @@ describe("on the wire", () => {
       retryable: true,
       retryAfterMs: 1_000,
     });
-    expect(toWireError(new SvcError("unknown-method", { method: "a.b" }))).toEqual({ code: "INVALID_REQUEST", message: "unknown method: a.b" });
+    expect(toWireError(new SvcError("unknown-method", { method: "a.b" }))).toEqual({
+      code: "INVALID_REQUEST",
+      message: "unknown method: a.b",
+    });
   });
 });

@@ -43,14 +43,15 @@ interface ZodIssueLike {
   errors?: ZodIssueLike[][];
 }
 
-/** Turns zod's issues into ours: one per unknown key, with place, hint and the value found. */
+/** Turns zod's issues into ours: one per unknown key, with place, hint and the value found, in the order of the file. */
 export function toConfigIssues(error: { issues: ReadonlyArray<unknown> }, source: IssueSource): ConfigIssue[] {
   const base = source.base ?? [];
-  return (error.issues as ZodIssueLike[]).flatMap((issue) => {
+  const issues = (error.issues as ZodIssueLike[]).flatMap((issue) => {
     const flat = issue.code === "invalid_union" ? mostSpecific(issue) : issue;
     if (flat.code === "unrecognized_keys") return (flat.keys ?? []).map((key) => unknownKey(key, flat, source, base));
     return [invalidValue(flat, source, base)];
   });
+  return issues.sort((a, b) => a.line - b.line || a.column - b.column);
 }
 
 function unknownKey(key: string, issue: ZodIssueLike, source: IssueSource, base: PropertyKey[]): ConfigIssue {

@@ -1,5 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { link, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SvcError } from "../errors.ts";
@@ -26,6 +27,9 @@ export interface HeldLock {
 
 const RETRY_MS = 100;
 const DEFAULT_WAIT_MS = 5_000;
+/** Reclaiming takes a moment; a right to it that is older was left by a crash. */
+const RECLAIM_MS = 5_000;
+const RECLAIM_RETRY_MS = 5;
 
 export function stateLockPath(stateDir: string): string {
   return join(stateDir, "gateway", "state.lock");
@@ -76,7 +80,7 @@ function held(path: string, mine: LockRecord): HeldLock {
 
 /** Appears with its content or not at all: a link of a finished temp file. */
 async function createExclusive(path: string, record: LockRecord): Promise<boolean> {
-  const temp = `${path}.${record.pid}.tmp`;
+  const temp = `${path}.${randomBytes(6).toString("hex")}.tmp`;
   await writeFile(temp, JSON.stringify(record), { mode: 0o600 });
   try {
     await link(temp, path);
@@ -98,17 +102,26 @@ async function readLock(path: string): Promise<LockRecord | undefined> {
   }
 }
 
-/** Takes a dead owner's file away by a rename, which only one of several reclaimers wins; a living owner's file is put back. */
+/**
+ * Removes a dead owner's file. Only who holds the right to reclaim removes anything, and looks again first: of several that found the
+ * same leftover, none can take away the lock that the fastest of them has made meanwhile.
+ */
 async function removeStale(path: string, seen: LockRecord | undefined): Promise<void> {
-  const aside = `${path}.${process.pid}.stale`;
+  const right = `${path}.reclaim`;
   try {
-    await rename(path, aside);
-    const taken = await readLock(aside);
-    if (taken?.pid !== seen?.pid || taken?.createdAt !== seen?.createdAt) await link(aside, path);
-  } catch {
-    // somebody else was faster: the next round looks again
+    await writeFile(right, "", { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    const since = (await stat(right).catch(() => undefined))?.mtimeMs ?? Date.now();
+    if (Date.now() - since > RECLAIM_MS) await rm(right, { force: true });
+    else await sleep(RECLAIM_RETRY_MS);
+    return;
+  }
+  try {
+    const now = await readLock(path);
+    if (now?.pid === seen?.pid && now?.createdAt === seen?.createdAt) await rm(path, { force: true });
   } finally {
-    await rm(aside, { force: true });
+    await rm(right, { force: true });
   }
 }
 

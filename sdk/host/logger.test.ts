@@ -75,7 +75,7 @@ test("a log call never throws, whatever it is given", () => {
   cyclic.self = cyclic;
   logger.info("m", { cyclic, nothing: undefined, fn: () => 1 });
   expect(() => JSON.stringify(records)).not.toThrow();
-  expect((records[0]?.fields?.cyclic as { list: unknown[] }).list).toHaveLength(100);
+  expect(records[0]?.fields).toMatchObject({ cyclic: { big: "10", list: expect.objectContaining({ length: 100 }) } });
 });
 
 test("after it is closed it writes nothing, and so no secret either", () => {
@@ -113,7 +113,9 @@ describe("the console", () => {
   });
 
   test("neither lets text forge a line nor drive the terminal", () => {
-    const out = lines("info", (l) => l.info("name\r\n03:04:05 error [gateway] forged", { who: "a\u001b[2J\u0007\u009b\u202eb", x: "1\n2" }));
+    const out = lines("info", (l) =>
+      l.info("name\r\n03:04:05 error [gateway] forged", { who: "a\u001b[2J\u0007\u009b\u202eb", x: "1\n2" }),
+    );
     expect(out.split("\n").filter(Boolean)).toEqual([
       "03:04:05 info  [gateway] name",
       "    03:04:05 error [gateway] forged who=a\uFFFD[2J\uFFFD\uFFFD\uFFFDb x=1",
@@ -125,7 +127,11 @@ describe("the console", () => {
 describe("the log file", () => {
   let dir: string;
   afterEach(() => rm(dir, { recursive: true, force: true }));
-  const read = async (name: string) => (await readFile(join(dir, "logs", name), "utf8")).split("\n").filter(Boolean).map((l) => JSON.parse(l));
+  const read = async (name: string) =>
+    (await readFile(join(dir, "logs", name), "utf8"))
+      .split("\n")
+      .filter(Boolean)
+      .map((l) => JSON.parse(l));
 
   test("is JSON lines in a file a day, for its owner only", async () => {
     dir = await mkdtemp(join(tmpdir(), "svc-log-"));

@@ -26,7 +26,12 @@ describe("the mode is", () => {
     ["token when both are in the environment", { config: config({}), env }, "token", "env-token"],
     ["what the config says", { config: config({ ...both, mode: "password" }), env }, "password", "config-password"],
     ["what the flag says", { config: config({ ...both, mode: "token" }), env, flags: { auth: "password" } }, "password", "config-password"],
-    ["none only when somebody says so, and then there is no secret", { config: config({ mode: "none", token: "config-token" }), env }, "none", undefined],
+    [
+      "none only when somebody says so, and then there is no secret",
+      { config: config({ mode: "none", token: "config-token" }), env },
+      "none",
+      undefined,
+    ],
   ])("%s", (_, options, mode, secret) => {
     expect(resolveAuth(options)).toMatchObject({ mode, secret });
   });

@@ -18,7 +18,8 @@ beforeAll(async () => {
   home = await createHome();
   const setup = await svcCommand(home, ["setup", "--non-interactive", "--if-missing"]);
   expect(setup, setup.stderr).toMatchObject({ code: 0 });
-  token = (JSON.parse(await readFile(join(home.stateDir, "svc.json"), "utf8")) as { gateway: { auth: { token: string } } }).gateway.auth.token;
+  token = (JSON.parse(await readFile(join(home.stateDir, "svc.json"), "utf8")) as { gateway: { auth: { token: string } } }).gateway.auth
+    .token;
   gateway = await startGateway(home);
 });
 afterAll(async () => {
@@ -59,7 +60,9 @@ describe("one question, answered from the notes with file and lines", () => {
     expect(frames.at(-1)).toBe(final);
 
     const history = await request("chat.history", { sessionKey: "main" });
-    const roles = history.messages.filter((m: { __svc: { runId?: string } }) => m.__svc.runId === "bare-1").map((m: { role: string }) => m.role);
+    const roles = history.messages
+      .filter((m: { __svc: { runId?: string } }) => m.__svc.runId === "bare-1")
+      .map((m: { role: string }) => m.role);
     expect(roles).toEqual(["user", "assistant", "toolResult", "assistant"]);
     expect(JSON.stringify(history.messages)).toContain("memory_search");
   });

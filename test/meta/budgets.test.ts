@@ -6,9 +6,7 @@ const kernelBudget = 3_500;
 const fileBudget = 500;
 
 /** Files that are one long table; each is named here with its reason. */
-const tables = new Map<string, string>([
-  ["package-lock.json", "written by npm"],
-]);
+const tables = new Map<string, string>([["package-lock.json", "written by npm"]]);
 
 describe("the budget of", () => {
   test("the kernel is kept", () => {

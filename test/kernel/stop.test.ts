@@ -1,0 +1,192 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { gate, sharedWithPlugins, writePlugin } from "./_plugins.ts";
+import { challenged, connected, connectParams } from "./_ws.ts";
+
+let root: string;
+let gateway: TestGateway | undefined;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "svc-stop-"));
+});
+afterEach(async () => {
+  await gateway?.close();
+  gateway = undefined;
+  await rm(root, { recursive: true, force: true });
+});
+
+const echo = {
+  setup: `ctx.registerHttpRoute({ method: "GET", path: "/echo", match: "exact", auth: "gateway", handler: () => new Response("here") });`,
+};
+
+describe("while work is held a stopping gateway", () => {
+  test("waits for it, and refuses new work with the time to come back", async () => {
+    gateway = await createTestGateway({ plugins: [await writePlugin(root, "echo", echo)] });
+    const early = await challenged(gateway);
+    const connection = await connected(gateway);
+    const hold = gateway.service("gateway@1").hold("a run");
+    let over = false;
+
+    const closing = gateway.gateway.close("gateway stopping").then(() => {
+      over = true;
+    });
+
+    const shutdown = await connection.frame((f) => f.event === "shutdown");
+    expect(shutdown.payload).toEqual({ reason: "gateway stopping" });
+    const route = await gateway.fetch("/echo");
+    expect([route.status, route.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect((await gateway.fetch("/nowhere")).status).toBe(503);
+    expect((await gateway.fetch("/healthz")).status).toBe(200);
+    const ready = await gateway.fetch("/readyz");
+    expect([ready.status, await ready.json()]).toEqual([503, expect.objectContaining({ ready: false, phase: "draining" })]);
+    await expect(challenged(gateway)).rejects.toThrow();
+    const late = await early.request("1", "connect", connectParams(gateway.token));
+    expect(late.error).toMatchObject({ code: "UNAVAILABLE", retryable: true, retryAfterMs: 1_000, details: { code: "DRAINING" } });
+    expect(await early.end()).toEqual({ code: 1001, reason: "gateway stopping" });
+    expect((await connection.request("2", "health")).payload.phase).toBe("draining");
+    expect(over).toBe(false);
+
+    hold.dispose();
+    await closing;
+    expect(await connection.end()).toEqual({ code: 1001, reason: "gateway stopping" });
+  });
+
+  test("does not wait longer than gateway.shutdown.drainMs", async () => {
+    gateway = await createTestGateway({ plugins: [], config: { gateway: { shutdown: { drainMs: 50 } } } });
+    gateway.service("gateway@1").hold("for ever");
+    await gateway.gateway.close("gateway stopping");
+    expect(gateway.logs.at(-1)?.message).toBe("stopped");
+  });
+
+  test("waits for each of several, also of one name", async () => {
+    gateway = await createTestGateway({ plugins: [] });
+    const holds = [1, 2].map(() => (gateway as TestGateway).service("gateway@1").hold("run"));
+    let over = false;
+    const closing = gateway.gateway.close("gateway stopping").then(() => {
+      over = true;
+    });
+    holds[0]?.dispose();
+    holds[0]?.dispose();
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(over).toBe(false);
+    holds[1]?.dispose();
+    await closing;
+  });
+});
+
+test("a second stop is the first one", async () => {
+  gateway = await createTestGateway({ plugins: [] });
+  const first = gateway.gateway.close("one");
+  expect(gateway.gateway.close("two")).toBe(first);
+  await first;
+  expect(gateway.logs.filter((l) => l.message === "stopped")).toHaveLength(1);
+});
+
+test("the port, the lock and every file of the run are given back", async () => {
+  gateway = await createTestGateway({ plugins: [] });
+  await gateway.gateway.close("gateway stopping");
+  await expect(fetch(`${gateway.url}/healthz`)).rejects.toThrow();
+  expect(await readdir(join(gateway.stateDir, "gateway"))).toEqual([]);
+});
+
+describe("plugins of a stopping gateway", () => {
+  test("stop in reverse order of their start, each before its disposers run", async () => {
+    const shared = sharedWithPlugins({ did: [] as string[] });
+    const life = (id: string) => `
+      ctx.onDispose(() => void shared.did.push("${id} disposed 1"));
+      ctx.onDispose(() => void shared.did.push("${id} disposed 2"));
+      return { start: () => void shared.did.push("${id} start"), stop: () => void shared.did.push("${id} stop") };`;
+    const base = await writePlugin(root, "base", { setup: life("base") });
+    const above = await writePlugin(root, "above", { setup: life("above"), manifest: { dependencies: { base: "^1.0.0" } } });
+    gateway = await createTestGateway({ plugins: [above, base] });
+
+    await gateway.gateway.close("gateway stopping");
+
+    const undone = (id: string) => [`${id} stop`, `${id} disposed 2`, `${id} disposed 1`];
+    expect(shared.did).toEqual(["base start", "above start", ...undone("above"), ...undone("base")]);
+  });
+
+  test("that hang or throw are logged and passed over; the others stop all the same", async () => {
+    const shared = sharedWithPlugins({ did: [] as string[] });
+    const plugins = await Promise.all([
+      writePlugin(root, "good", { setup: `return { stop: () => void shared.did.push("good") };` }),
+      writePlugin(root, "hangs", {
+        setup: "return { stop: () => new Promise(() => undefined) };",
+        manifest: { dependencies: { good: "^1.0.0" } },
+      }),
+      writePlugin(root, "throws", {
+        setup: `ctx.onDispose(() => { throw new Error("undo failed"); }); return { stop: () => { throw new Error("stop failed"); } };`,
+        manifest: { dependencies: { good: "^1.0.0" } },
+      }),
+    ]);
+    gateway = await createTestGateway({
+      plugins,
+      config: { plugins: { entries: { hangs: { limits: { stopTimeoutMs: 100 } } } } },
+    });
+
+    await gateway.gateway.close("gateway stopping");
+
+    expect(shared.did).toEqual(["good"]);
+    const warnings = gateway.logs.filter((l) => l.level === "warn").map((l) => l.message);
+    expect(warnings).toEqual(
+      expect.arrayContaining([
+        'plugin "hangs": plugin "hangs": stop did not finish within 0.1 s; see svc plugins list',
+        'plugin "throws": stop failed',
+        'plugin "throws" left behind: undo failed',
+      ]),
+    );
+  });
+});
+
+describe("a stop during the start", () => {
+  const hardlyBooted = { plugins: { entries: { slow: { limits: { setupTimeoutMs: 10_000 } } } } };
+
+  test("begins nothing more: a plugin whose import ends late is not set up", async () => {
+    const { opened, open } = gate();
+    const shared = sharedWithPlugins({ opened, importing: false, did: [] as string[] });
+    const slow = await writePlugin(root, "slow", {
+      top: "shared.importing = true; await shared.opened;",
+      setup: `shared.did.push("setup"); return { start: () => void shared.did.push("start") };`,
+    });
+    gateway = await createTestGateway({ plugins: [slow], config: hardlyBooted });
+    expect(shared.importing).toBe(true);
+
+    await gateway.gateway.close("gateway stopping");
+    open();
+
+    const record = await eventually(() => gateway?.gateway.plugins().find((p) => p.id === "slow" && p.state === "failed"));
+    expect(record.reason).toBe("the gateway is stopping");
+    expect(shared.did).toEqual([]);
+    expect(gateway.logs.filter((l) => l.level === "error")).toEqual([]);
+  });
+
+  test("takes back what a plugin registers while its setup goes on, and does not start it", async () => {
+    const { opened, open } = gate();
+    const shared = sharedWithPlugins({ opened, did: [] as string[] });
+    const slow = await writePlugin(root, "slow", {
+      setup: `
+        ctx.onDispose(() => void shared.did.push("undone"));
+        await shared.opened;
+        for (const use of [
+          () => ctx.onDispose(() => undefined),
+          () => ctx.registerRpc({ method: "slow.x", scope: "read", params: z.strictObject({}), handler: () => 1 }),
+          () => ctx.timers.setInterval(() => shared.did.push("tick"), 1),
+          () => ctx.timers.setTimeout(() => shared.did.push("timeout"), 1),
+          () => ctx.emit("x", {}),
+          () => ctx.service("gateway@1"),
+        ]) {
+          try { use(); shared.did.push("let through"); } catch (error) { shared.did.push(error.code); }
+        }
+        return { start: () => void shared.did.push("start") };`,
+    });
+    gateway = await createTestGateway({ plugins: [slow], config: hardlyBooted });
+
+    await gateway.gateway.close("gateway stopping");
+    open();
+
+    await eventually(() => gateway?.gateway.plugins().find((p) => p.id === "slow" && p.state === "failed"));
+    expect(shared.did).toEqual(["undone", ...Array(6).fill("plugin-disposed")]);
+  });
+});
