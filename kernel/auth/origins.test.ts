@@ -18,8 +18,11 @@ describe("the gateway's own page may connect", () => {
     expect(isOriginAllowed({ ...local, origin, host })).toBe(true);
   });
 
-  test.runIf(foreign)("by an address of this host, also from another machine", () => {
-    expect(isOriginAllowed({ origin: `http://${foreign}:18789`, host: `${foreign}:18789`, address: "192.0.2.7", allowed: [] })).toBe(true);
+  test("by an address of this host, also from another machine, but not by one of another host", () => {
+    const allows = (ip: string) =>
+      isOriginAllowed({ origin: `http://${ip}:18789`, host: `${ip}:18789`, address: "192.0.2.7", allowed: [] });
+    expect(allows(foreign ?? "198.51.100.1")).toBe(foreign !== undefined);
+    expect(allows("198.51.100.1")).toBe(false);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Env, envValue, resolvePaths, resolvePort } from "./paths.ts";
 
-const paths = (env: Env, profile?: string) => resolvePaths({ env: { HOME: "/home/me", ...env }, profile, cwd: "/work" });
+const paths = (env: Env, profile?: string) => resolvePaths({ env: { HOME: "/home/me", ...env }, profile, cwd: "/project" });
 
 describe("the state directory is", () => {
   test.each<[string, Env, string | undefined, string, string]>([
@@ -13,7 +13,7 @@ describe("the state directory is", () => {
     ["SVC_STATE_DIR rather than the profile's", { SVC_STATE_DIR: "/data" }, "dev", "/data", "SVC_STATE_DIR"],
     ["expanded from ~", { SVC_STATE_DIR: "~/state" }, undefined, "/home/me/state", "SVC_STATE_DIR"],
     ["the home itself for ~", { SVC_STATE_DIR: "~" }, undefined, "/home/me", "SVC_STATE_DIR"],
-    ["relative to the working directory", { SVC_STATE_DIR: "state" }, undefined, "/work/state", "SVC_STATE_DIR"],
+    ["relative to the working directory", { SVC_STATE_DIR: "state" }, undefined, "/project/state", "SVC_STATE_DIR"],
     ["below SVC_HOME", { SVC_HOME: "/srv" }, undefined, "/srv/.svc", "default"],
     ["below USERPROFILE without a HOME", { HOME: "", USERPROFILE: "/users/me" }, undefined, "/users/me/.svc", "default"],
     ["not a blank one", { SVC_STATE_DIR: "  ", SVC_HOME: "" }, undefined, "/home/me/.svc", "default"],
@@ -26,7 +26,7 @@ describe("the state directory is", () => {
 test.each<[string, Env, string, string]>([
   ["in the state directory", { SVC_STATE_DIR: "/data" }, "/data/svc.json", "state dir"],
   ["where SVC_CONFIG_PATH says", { SVC_CONFIG_PATH: "~/c.json5", SVC_STATE_DIR: "/data" }, "/home/me/c.json5", "SVC_CONFIG_PATH"],
-  ["relative to the working directory", { SVC_CONFIG_PATH: "c.json" }, "/work/c.json", "SVC_CONFIG_PATH"],
+  ["relative to the working directory", { SVC_CONFIG_PATH: "c.json" }, "/project/c.json", "SVC_CONFIG_PATH"],
 ])("the config file is %s", (_, env, configPath, configPathSource) => {
   expect(paths(env)).toMatchObject({ configPath, configPathSource });
 });

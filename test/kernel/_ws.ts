@@ -12,8 +12,9 @@ export class BareSocket {
   closed: { code: number; reason: string } | undefined;
   #waiting: Array<{ match: (frame: Frame) => boolean; resolve: (frame: Frame) => void }> = [];
 
-  constructor(url: string, options: { headers?: Record<string, string> } = {}) {
-    this.ws = new WebSocket(url, { headers: options.headers ?? {} });
+  constructor(url: string, options: WebSocket.ClientOptions = {}) {
+    this.ws = new WebSocket(url, options);
+    this.ws.setMaxListeners(0); // each frame that is waited for listens for the end too
     this.ws.on("error", () => undefined);
     this.ws.on("message", (data: Buffer) => {
       const frame = JSON.parse(data.toString());
@@ -79,8 +80,12 @@ export function connectParams(token: string, change: Record<string, unknown> = {
 }
 
 /** A socket that has its challenge. */
-export async function challenged(gateway: TestGateway, headers?: Record<string, string>): Promise<BareSocket> {
-  const socket = new BareSocket(gateway.wsUrl, headers ? { headers } : {});
+export async function challenged(
+  gateway: TestGateway,
+  headers: Record<string, string> = {},
+  options: WebSocket.ClientOptions = {},
+): Promise<BareSocket> {
+  const socket = new BareSocket(gateway.wsUrl, { headers, ...options });
   await socket.frame((f) => f.event === "connect.challenge");
   return socket;
 }

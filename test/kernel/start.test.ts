@@ -64,9 +64,9 @@ async function occupy(server: Server): Promise<number> {
 
 describe("without a word that this machine runs a gateway the start is blocked", () => {
   test.each([
-    ["no config file", undefined, () => `no config at ${path("state", "svc.json")}`],
-    ["no gateway.mode", {}, () => "key missing: the file may be damaged"],
-    ["gateway.mode remote", { gateway: { mode: "remote" } }, () => "current: remote"],
+    ["no config file", undefined, (): string => `no config at ${path("state", "svc.json")}`],
+    ["no gateway.mode", {}, (): string => "key missing: the file may be damaged"],
+    ["gateway.mode remote", { gateway: { mode: "remote" } }, (): string => "current: remote"],
   ])("%s", async (_, config, why) => {
     const message = `Gateway start blocked: set gateway.mode=local (${why()})`;
     await expect(start(config === undefined ? {} : { config })).rejects.toMatchObject({

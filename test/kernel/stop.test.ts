@@ -23,7 +23,10 @@ const echo = {
 
 describe("while work is held a stopping gateway", () => {
   test("waits for it, and refuses new work with the time to come back", async () => {
-    gateway = await createTestGateway({ plugins: [await writePlugin(root, "echo", echo)] });
+    gateway = await createTestGateway({
+      plugins: [await writePlugin(root, "echo", echo)],
+      config: { gateway: { shutdown: { drainMs: 5_000 } } },
+    });
     const early = await challenged(gateway);
     const connection = await connected(gateway);
     const hold = gateway.service("gateway@1").hold("a run");
@@ -45,7 +48,7 @@ describe("while work is held a stopping gateway", () => {
     const late = await early.request("1", "connect", connectParams(gateway.token));
     expect(late.error).toMatchObject({ code: "UNAVAILABLE", retryable: true, retryAfterMs: 1_000, details: { code: "DRAINING" } });
     expect(await early.end()).toEqual({ code: 1001, reason: "gateway stopping" });
-    expect((await connection.request("2", "health")).payload.phase).toBe("draining");
+    expect((await connection.request("2", "health", { probe: true })).payload.phase).toBe("draining");
     expect(over).toBe(false);
 
     hold.dispose();
@@ -140,38 +143,21 @@ describe("plugins of a stopping gateway", () => {
   });
 });
 
-describe("a stop during the start", () => {
-  const hardlyBooted = { plugins: { entries: { slow: { limits: { setupTimeoutMs: 10_000 } } } } };
-
-  test("begins nothing more: a plugin whose import ends late is not set up", async () => {
-    const { opened, open } = gate();
-    const shared = sharedWithPlugins({ opened, importing: false, did: [] as string[] });
-    const slow = await writePlugin(root, "slow", {
+test("a stop during the start begins nothing more, and takes back what is registered too late", async () => {
+  const { opened, open } = gate();
+  const shared = sharedWithPlugins({ opened, importing: false, imported: [] as string[], did: [] as string[] });
+  const plugins = await Promise.all([
+    writePlugin(root, "slow-import", {
       top: "shared.importing = true; await shared.opened;",
-      setup: `shared.did.push("setup"); return { start: () => void shared.did.push("start") };`,
-    });
-    gateway = await createTestGateway({ plugins: [slow], config: hardlyBooted });
-    expect(shared.importing).toBe(true);
-
-    await gateway.gateway.close("gateway stopping");
-    open();
-
-    const record = await eventually(() => gateway?.gateway.plugins().find((p) => p.id === "slow" && p.state === "failed"));
-    expect(record.reason).toBe("the gateway is stopping");
-    expect(shared.did).toEqual([]);
-    expect(gateway.logs.filter((l) => l.level === "error")).toEqual([]);
-  });
-
-  test("takes back what a plugin registers while its setup goes on, and does not start it", async () => {
-    const { opened, open } = gate();
-    const shared = sharedWithPlugins({ opened, did: [] as string[] });
-    const slow = await writePlugin(root, "slow", {
+      setup: `shared.imported.push("setup"); return { start: () => void shared.imported.push("start") };`,
+    }),
+    writePlugin(root, "slow-setup", {
       setup: `
         ctx.onDispose(() => void shared.did.push("undone"));
         await shared.opened;
         for (const use of [
           () => ctx.onDispose(() => undefined),
-          () => ctx.registerRpc({ method: "slow.x", scope: "read", params: z.strictObject({}), handler: () => 1 }),
+          () => ctx.registerRpc({ method: "slow-setup.x", scope: "read", params: z.strictObject({}), handler: () => 1 }),
           () => ctx.timers.setInterval(() => shared.did.push("tick"), 1),
           () => ctx.timers.setTimeout(() => shared.did.push("timeout"), 1),
           () => ctx.emit("x", {}),
@@ -180,13 +166,20 @@ describe("a stop during the start", () => {
           try { use(); shared.did.push("let through"); } catch (error) { shared.did.push(error.code); }
         }
         return { start: () => void shared.did.push("start") };`,
-    });
-    gateway = await createTestGateway({ plugins: [slow], config: hardlyBooted });
+    }),
+  ]);
+  gateway = await createTestGateway({ plugins });
+  expect(shared.importing).toBe(true);
 
-    await gateway.gateway.close("gateway stopping");
-    open();
+  await gateway.gateway.close("gateway stopping");
+  open();
 
-    await eventually(() => gateway?.gateway.plugins().find((p) => p.id === "slow" && p.state === "failed"));
-    expect(shared.did).toEqual(["undone", ...Array(6).fill("plugin-disposed")]);
+  const records = await eventually(() => {
+    const slow = gateway?.gateway.plugins().filter((p) => p.id.startsWith("slow-")) ?? [];
+    return slow.every((p) => p.state === "failed") && slow;
   });
+  expect(shared.imported).toEqual([]);
+  expect(shared.did).toEqual(["undone", ...Array(6).fill("plugin-disposed")]);
+  expect(records.map((r) => r.reason)).toEqual(["the gateway is stopping", "the gateway is stopping"]);
+  expect(gateway.logs.filter((l) => l.level === "error")).toEqual([]);
 });

@@ -1,0 +1,276 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { gate, sharedWithPlugins, writePlugin } from "./_plugins.ts";
+import { type BareSocket, challenged, connected, connectParams } from "./_ws.ts";
+
+let root: string;
+let gateway: TestGateway;
+const shared = sharedWithPlugins({
+  opened: Promise.resolve(),
+  running: 0,
+  ran: [] as string[],
+  left: [] as string[],
+  cyclic: undefined as unknown,
+});
+let open: () => void;
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), "svc-limits-"));
+  const folder = await writePlugin(root, "busy", {
+    setup: `
+      const params = z.strictObject({ tag: z.string().optional(), bytes: z.number().optional(), value: z.unknown().optional() });
+      const add = (name, handler) => ctx.registerRpc({ method: "busy." + name, scope: "read", params, handler });
+      add("wait", async ({ tag }, call) => {
+        shared.running += 1;
+        shared.ran.push(tag);
+        await shared.opened;
+        shared.running -= 1;
+        return { tag };
+      });
+      add("accepted", async ({ tag }, call) => {
+        call.accept({ status: "accepted" });
+        shared.ran.push(tag);
+        await shared.opened;
+        return { tag };
+      });
+      add("echo", ({ value }) => ({ value: value ?? null }));
+      add("large", ({ bytes }) => ({ text: "x".repeat(bytes) }));
+      add("throws-nothing", () => { throw undefined; });
+      add("cyclic", () => { const a = {}; a.a = a; return a; });
+      ctx.on("ws.disconnect", ({ client }) => void shared.left.push(client.instanceId));
+      ctx.on("ws.connect", async ({ client }) => { if (client.instanceId === "waits") await shared.opened; });
+      ctx.on("hello.snapshot", () => shared.cyclic ? { sessionDefaults: { odd: shared.cyclic } } : undefined);
+      ctx.on("health.collect", (event, meta) => {
+        for (const item of [null, "text", { part: "loop", ok: true, value: shared.cyclic }, { part: "ok", ok: true, value: "forged" }]) meta.report(item);
+      });`,
+  });
+  reset();
+  gateway = await createTestGateway({ plugins: [folder] });
+});
+afterAll(async () => {
+  await gateway.close();
+  await rm(root, { recursive: true, force: true });
+});
+beforeEach(() => reset());
+
+function reset(): void {
+  const made = gate();
+  open = made.open;
+  Object.assign(shared, { opened: made.opened, running: 0, ran: [], left: [], cyclic: undefined });
+}
+
+const backend = { id: "gateway-client", version: "1", platform: "x", mode: "backend" };
+const ask = (socket: BareSocket, id: string, method: string, params: unknown = {}) => socket.send({ type: "req", id, method, params });
+
+describe("of one connection's requests", () => {
+  test("64 run, 256 wait in order, and the next is busy before it starts", async () => {
+    const socket = await connected(gateway);
+    for (let i = 0; i < 64 + 256 + 1; i++) ask(socket, `r${i}`, "busy.wait", { tag: String(i) });
+
+    const refused = await socket.frame((f) => f.id === "r320");
+    expect(refused).toMatchObject({
+      ok: false,
+      error: { code: "UNAVAILABLE", retryable: true, retryAfterMs: 1_000, details: { code: "BUSY" } },
+    });
+    expect(shared.running).toBe(64);
+
+    open();
+    await eventually(() => socket.frames.filter((f) => f.type === "res" && f.ok && f.payload.tag).length === 320);
+    expect(shared.ran).toEqual(Array.from({ length: 320 }, (_, i) => String(i)));
+    expect((await socket.request("after", "health")).ok).toBe(true);
+    await socket.close();
+  });
+
+  test("those that were accepted count no more", async () => {
+    const socket = await connected(gateway);
+    for (let i = 0; i < 64; i++) ask(socket, `r${i}`, "busy.accepted", { tag: String(i) });
+    await eventually(() => shared.ran.length === 64);
+
+    expect((await socket.request("next", "health")).ok).toBe(true);
+
+    open();
+    const finals = () => socket.frames.filter((f) => f.id?.startsWith("r") && f.payload.tag);
+    await eventually(() => finals().length === 64);
+    await socket.close();
+  });
+
+  test("those that wait die with it", async () => {
+    const socket = await connected(gateway, { client: { ...backend, instanceId: "leaves" } });
+    for (let i = 0; i < 70; i++) ask(socket, `r${i}`, "busy.wait", { tag: String(i) });
+    await eventually(() => shared.running === 64);
+    socket.ws.terminate();
+    await eventually(() => shared.left.includes("leaves"));
+
+    open();
+    await eventually(() => shared.running === 0);
+
+    expect(shared.ran).toHaveLength(64);
+  });
+});
+
+describe("a method that", () => {
+  test("throws nothing at all has failed all the same", async () => {
+    const socket = await connected(gateway);
+    expect(await socket.request("1", "busy.throws-nothing")).toEqual({
+      type: "res",
+      id: "1",
+      ok: false,
+      error: { code: "UNAVAILABLE", message: "the method failed" },
+    });
+    await socket.close();
+  });
+
+  test("returns what has no JSON form has failed, and the connection lives", async () => {
+    const socket = await connected(gateway);
+    expect((await socket.request("1", "busy.cyclic")).error.code).toBe("UNAVAILABLE");
+    expect((await socket.request("2", "health")).ok).toBe(true);
+    await socket.close();
+  });
+});
+
+describe("a frame", () => {
+  const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
+  const frame = (value: string) => `{"type":"req","id":"1","method":"busy.echo","params":{"value":${value}}}`;
+  const keys = (count: number) => `{${Array.from({ length: count }, (_, i) => `"k${i}":0`).join(",")}}`;
+
+  test.each<[string, () => string, boolean]>([
+    ["of 64 levels", () => frame(nested(62)), true],
+    ["of 65 levels", () => frame(nested(63)), false],
+    ["nested 100,000 deep", () => frame(nested(100_000)), false],
+    ["with 9,995 keys", () => frame(keys(9_995)), true],
+    ["with 10,001 keys", () => frame(keys(10_001)), false],
+    ["with a million keys", () => frame(keys(1_000_000)), false],
+  ])("%s is answered, and never crashes anything", async (_, text, fine) => {
+    const socket = await connected(gateway);
+    socket.send(text());
+    const res = await socket.frame((f) => f.id === "1");
+    expect(res.ok).toBe(fine);
+    if (!fine) expect(res.error).toMatchObject({ code: "INVALID_REQUEST", message: expect.stringContaining("deeper than 64 levels") });
+    await socket.close();
+  });
+
+  test("cannot poison objects by its keys", async () => {
+    const socket = await connected(gateway);
+    socket.send(frame('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}'));
+    await socket.frame((f) => f.id === "1");
+    socket.send('{"__proto__":{"polluted":1},"type":"req","id":"2","method":"health","params":{"__proto__":{"polluted":1}}}');
+    await socket.frame((f) => f.id === "2");
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+    await socket.close();
+  });
+
+  test("of a key that stands twice means the last one, for the check and for the use", async () => {
+    const socket = await challenged(gateway);
+    const params = JSON.stringify(connectParams(gateway.token));
+    socket.send(`{"type":"req","id":"1","method":"connect","params":${params.slice(0, -1)},"auth":{"token":"wrong"}}}`);
+    expect((await socket.frame((f) => f.id === "1")).error.details.code).toBe("AUTH_TOKEN_MISMATCH");
+  });
+
+  test("that is no UTF-8 closes with 1007", async () => {
+    const socket = await connected(gateway);
+    socket.ws.send(Buffer.from([0x22, 0xff, 0xfe, 0x22]), { binary: false });
+    expect((await socket.end()).code).toBe(1007);
+  });
+
+  test("behind the last bad one that is allowed is not looked at", async () => {
+    const socket = await connected(gateway);
+    for (let i = 0; i < 20; i++) socket.send("{");
+    ask(socket, "late", "busy.wait", { tag: "late" });
+    expect((await socket.end()).code).toBe(1008);
+    expect(shared.ran).toEqual([]);
+  });
+});
+
+test("random frames are each answered or closed for, and the gateway goes on", async () => {
+  const seed = 20_261_121;
+  let state = seed;
+  const random = (below: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state % below;
+  };
+  const pick = <T>(list: readonly T[]): T => list[random(list.length)] as T;
+  const values = [null, true, 0, -1, 1e308, "", "x", "\ud800", "\u0000", [], {}, [[]], { a: {} }, "__proto__", "health", "connect"];
+  const names = ["type", "id", "method", "params", "event", "ok", "__proto__", "traceparent"];
+  const methods = ["health", "status", "config.get", "plugins.list", "system-presence", "busy.echo", "nowhere", "connect", ""];
+  const odd = () => {
+    if (random(4) === 0) return pick(["", "{", "[]", "null", '"req"', "\u0000", "{}", '{"type":"req"}']);
+    const made: Record<string, unknown> = {
+      type: "req",
+      id: String(random(10)),
+      method: pick(methods),
+      params: { [pick(names)]: pick(values) },
+    };
+    if (random(2) === 0) made[pick(names)] = pick(values);
+    return JSON.stringify(made);
+  };
+
+  for (let round = 0; round < 20; round++) {
+    const socket = round % 4 === 0 ? await challenged(gateway) : await connected(gateway);
+    const sent = Array.from({ length: 15 }, odd);
+    for (const text of sent) socket.send(text);
+    if (round % 4 === 0) await socket.end();
+    else {
+      await eventually(() => socket.closed || socket.frames.filter((f) => f.type === "res").length >= 1 + sent.length);
+      await socket.close();
+    }
+  }
+
+  expect((await gateway.rpc("health")).ok).toBe(true);
+  expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+}, 20_000);
+
+test("500 sockets that say nothing keep nobody out, and few of them stay", async () => {
+  const silent = await Promise.all(Array.from({ length: 500 }, () => challenged(gateway).catch(() => undefined)));
+  const client = await connected(gateway);
+  expect(client.hello.type).toBe("hello-ok");
+  await eventually(() => silent.filter((s) => s && !s.closed).length <= 32);
+  await client.close();
+  await Promise.all(silent.map((s) => s?.close()));
+}, 20_000);
+
+test("a client that asks on and reads no answers is cut", async () => {
+  const socket = await connected(gateway, { client: { ...backend, instanceId: "greedy" } });
+  socket.ws.pause();
+  for (let i = 0; i < 25; i++) ask(socket, `r${i}`, "busy.large", { bytes: 3_000_000 });
+  await eventually(async () => {
+    ask(socket, "more", "health");
+    return shared.left.includes("greedy");
+  });
+  socket.ws.terminate();
+}, 15_000);
+
+test("a client that leaves while it is being admitted leaves no trace", async () => {
+  const guest = await challenged(gateway);
+  const client = { id: "test", mode: "test", version: "1", platform: "x", instanceId: "waits", displayName: "ghost" };
+  ask(guest, "1", "connect", connectParams(gateway.token, { client }));
+  const watcher = await connected(gateway);
+  guest.ws.terminate();
+  await guest.end();
+  open();
+
+  await gateway.rpc("health", { probe: true });
+  await eventually(async () => (await watcher.request(String(Math.random()), "system-presence")).payload.length === 1);
+  await watcher.close();
+});
+
+describe("a plugin that hands over what cannot be sent", () => {
+  test("to health spoils its own part only", async () => {
+    const cyclic: Record<string, unknown> = {};
+    cyclic.self = cyclic;
+    shared.cyclic = cyclic;
+    const health = await gateway.rpc("health", { probe: true });
+    expect(health).toMatchObject({ ok: true, phase: "ready", problems: { loop: expect.stringContaining("its value cannot be sent") } });
+  });
+
+  test("to hello-ok ends that handshake with 1011 and no word about why", async () => {
+    shared.cyclic = 1n;
+    const socket = await challenged(gateway);
+    ask(socket, "1", "connect", connectParams(gateway.token));
+    expect(await socket.end()).toEqual({ code: 1011, reason: "internal error" });
+    expect(socket.frames).toHaveLength(1);
+    expect(gateway.logs.at(-1)).toMatchObject({ level: "error", message: "a handshake failed" });
+  });
+});
