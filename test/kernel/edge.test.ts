@@ -182,10 +182,13 @@ describe("a gateway without a secret", () => {
     await socket.close();
   });
 
-  test.each(["/leaky", "/healthz", "/readyz", "/nowhere"])("answers 403 on %s when it was reached by a name of somebody else", async (path) => {
-    const answer = await send(gateway, `GET ${path} HTTP/1.1\r\nHost: evil.example:18789\r\nConnection: close\r\n\r\n`);
-    expect(statusOf(answer)).toBe(403);
-  });
+  test.each(["/leaky", "/healthz", "/readyz", "/nowhere"])(
+    "answers 403 on %s when it was reached by a name of somebody else",
+    async (path) => {
+      const answer = await send(gateway, `GET ${path} HTTP/1.1\r\nHost: evil.example:18789\r\nConnection: close\r\n\r\n`);
+      expect(statusOf(answer)).toBe(403);
+    },
+  );
 
   test("refuses an upgrade that names another host, and a page of another site", async () => {
     const refused = await send(gateway, upgrade("/").replace("Host: 127.0.0.1", "Host: evil.example"));
