@@ -54,6 +54,8 @@ export interface GatewayOptions {
   takePort?: (host: string, port: number) => Promise<void>;
   /** How long a start waits for the state lock of another gateway; default 5 s. */
   lockWaitMs?: number;
+  /** How long boot waits for slow plugins of third parties; default 3 s. */
+  stragglerMs?: number | undefined;
 }
 
 export interface Gateway {
@@ -140,6 +142,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     logger: logger.child("plugin"),
     clock,
     stateDir: paths.stateDir,
+    stragglerMs: options.stragglerMs,
     onState: (record, from) => {
       health.invalidate();
       fanout.emit("plugins.changed", { generation: 1, pluginId: record.id, state: record.state });

@@ -24,6 +24,12 @@ export interface Loader {
   stopAll(): Promise<void>;
 }
 
+export interface LoaderHost extends Host {
+  onState(record: PluginRecord, from: PluginState): void;
+  /** Boot waits no longer for plugins of third parties once the bundled and the required ones have settled; default 3 s. */
+  stragglerMs?: number | undefined;
+}
+
 interface Slot {
   candidate: Candidate;
   record: PluginRecord;
@@ -35,11 +41,9 @@ interface Slot {
 const SETUP_MS = 30_000;
 const START_MS = 30_000;
 const STOP_MS = 5_000;
-/** Boot does not wait longer than this for plugins of third parties once the bundled ones have settled. */
-const STRAGGLER_MS = 3_000;
 
 /** Life of all plugins of one gateway: order, import, setup, start, and everything undone at the end. */
-export function createLoader(candidates: Candidate[], host: Host & { onState(record: PluginRecord, from: PluginState): void }): Loader {
+export function createLoader(candidates: Candidate[], host: LoaderHost): Loader {
   const slots = candidates.map((candidate): Slot => ({ candidate, record: firstRecord(candidate, host.clock.now()), order: 0 }));
   const byId = new Map(slots.filter((s) => !s.candidate.problem).map((s) => [s.candidate.id, s]));
   let loadedInOrder: Slot[] = [];
@@ -179,7 +183,7 @@ export function createLoader(candidates: Candidate[], host: Host & { onState(rec
       const { entries } = host.config().plugins;
       const needed = [...done].filter(([id]) => byId.get(id)?.candidate.origin === "bundled" || entries[id]?.required);
       const bundled = Promise.all(needed.map(([, p]) => p));
-      await Promise.race([settled, bundled.then(() => sleep(STRAGGLER_MS, undefined, { ref: false }))]);
+      await Promise.race([settled, bundled.then(() => sleep(host.stragglerMs ?? 3_000, undefined, { ref: false }))]);
       elapsedMs ||= Math.round(performance.now() - started);
     },
     records: () => slots.map((s) => s.record),

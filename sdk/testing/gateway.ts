@@ -17,6 +17,8 @@ export interface TestGatewayOptions {
   /** A state directory to continue with; default: a fresh temporary one, removed by `close`. */
   stateDir?: string;
   env?: Record<string, string | undefined>;
+  /** How long boot waits for slow plugins; a test with a plugin that hangs makes it short. */
+  stragglerMs?: number;
 }
 
 export interface TestGateway {
@@ -50,7 +52,13 @@ export async function createTestGateway(options: TestGatewayOptions = {}): Promi
   const logs: LogRecord[] = [];
   const env = { SVC_GATEWAY_PORT: "0", ...options.env, SVC_STATE_DIR: stateDir, SVC_CONFIG_PATH: undefined };
   const paths = resolvePaths({ env });
-  const gateway = await createGateway({ paths, env, version: "0.0.0-test", logger: createLogger([(record) => logs.push(record)]) });
+  const gateway = await createGateway({
+    paths,
+    env,
+    version: "0.0.0-test",
+    logger: createLogger([(record) => logs.push(record)]),
+    stragglerMs: options.stragglerMs,
+  });
   try {
     await gateway.ready;
   } catch (error) {

@@ -38,6 +38,7 @@ export class BareSocket {
   async frame(match: (frame: Frame) => boolean): Promise<Frame> {
     const known = this.frames.find(match);
     if (known) return known;
+    if (this.closed) throw new Error(`closed ${this.closed.code} ${this.closed.reason}`);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ match, resolve });
       this.ws.once("close", (code, reason) => reject(new Error(`closed ${code} ${reason}`)));

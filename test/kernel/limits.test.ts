@@ -142,7 +142,7 @@ describe("a frame", () => {
     ["nested 100,000 deep", () => frame(nested(100_000)), false],
     ["with 9,995 keys", () => frame(keys(9_995)), true],
     ["with 10,001 keys", () => frame(keys(10_001)), false],
-    ["with a million keys", () => frame(keys(1_000_000)), false],
+    ["with 300,000 keys", () => frame(keys(300_000)), false],
   ])("%s is answered, and never crashes anything", async (_, text, fine) => {
     const socket = await connected(gateway);
     socket.send(text());

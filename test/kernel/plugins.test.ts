@@ -32,7 +32,8 @@ test("a plugin that throws at load is named with its reason and the gateway is r
 test("a plugin that hangs in setup holds up nobody and ends as setup-timeout", async () => {
   gateway = await createTestGateway({
     plugins: [fixture("hangs-in-setup"), fixture("leaky")],
-    config: { plugins: { entries: { "hangs-in-setup": { limits: { setupTimeoutMs: 4_000 } } } } },
+    stragglerMs: 100,
+    config: { plugins: { entries: { "hangs-in-setup": { limits: { setupTimeoutMs: 1_000 } } } } },
   });
 
   expect((await listed("hangs-in-setup")).runtime.state).toBe("loading");
@@ -43,7 +44,7 @@ test("a plugin that hangs in setup holds up nobody and ends as setup-timeout", a
   });
   expect(row.runtime).toMatchObject({
     code: "setup-timeout",
-    reason: 'plugin "hangs-in-setup": setup did not finish within 4 s; see svc plugins list',
+    reason: 'plugin "hangs-in-setup": setup did not finish within 1 s; see svc plugins list',
   });
 });
 

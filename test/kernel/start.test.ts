@@ -34,7 +34,7 @@ async function start({ state = "state", config, env = {}, ...rest }: StartOption
   const stateDir = join(root, state);
   if (config !== undefined) {
     await mkdir(stateDir, { recursive: true, mode: 0o700 });
-    const text = typeof config === "string" ? config : JSON.stringify({ plugins: { enabled: false }, ...config });
+    const text = typeof config === "string" ? config : JSON.stringify(config);
     await writeFile(join(stateDir, "svc.json"), text, { mode: 0o600 });
   }
   const full: Env = { SVC_GATEWAY_PORT: "0", HOME: root, ...env, SVC_STATE_DIR: stateDir };
@@ -44,6 +44,7 @@ async function start({ state = "state", config, env = {}, ...rest }: StartOption
     version: "1.0.0",
     logger: createLogger([(record) => logs.push(record)]),
     lockWaitMs: 100,
+    only: [],
     ...rest,
   });
   gateways.push(gateway);
@@ -94,7 +95,7 @@ test("a gateway without a secret makes one for this run, leaves it to local comm
   await gateway.close("test over");
 
   expect(await readdir(path("state", "gateway"))).toEqual([]);
-  expect(await readFile(path("state", "svc.json"), "utf8")).toBe('{"plugins":{"enabled":false}}');
+  expect(await readFile(path("state", "svc.json"), "utf8")).toBe("{}");
 });
 
 test("a config that is not valid is refused with every issue at its place", async () => {
@@ -299,7 +300,7 @@ test("a tailnet bind without a tailnet listens on loopback and says so", async (
 });
 
 test("a required plugin that is missing refuses the start, and the refusal is kept", async () => {
-  const config = { ...local, plugins: { enabled: false, entries: { "no-such": { required: true } } } };
+  const config = { ...local, plugins: { entries: { "no-such": { required: true } } } };
   await expect(start({ config })).rejects.toMatchObject({ code: "required-plugin-failed", spec: { exit: 78 } });
   await gateways.at(-1)?.close("start failed");
   expect(await refusal()).toMatchObject({

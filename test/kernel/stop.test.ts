@@ -168,7 +168,7 @@ test("a stop during the start begins nothing more, and takes back what is regist
         return { start: () => void shared.did.push("start") };`,
     }),
   ]);
-  gateway = await createTestGateway({ plugins });
+  gateway = await createTestGateway({ plugins, stragglerMs: 50 });
   expect(shared.importing).toBe(true);
 
   await gateway.gateway.close("gateway stopping");

@@ -1,0 +1,95 @@
+import { afterEach, describe, expect, test } from "vitest";
+import type { HealthPart } from "../sdk/hooks.ts";
+import { createLogger } from "../sdk/host/logger.ts";
+import { createHealth, type Health } from "./health.ts";
+import { createHookBus, type TapFunction } from "./hooks/bus.ts";
+
+let health: Health | undefined;
+afterEach(() => health?.dispose());
+
+function setup(report: () => HealthPart[] = () => []) {
+  const bus = createHookBus(createLogger([]));
+  const time = { now: 1_000_000 };
+  const seen = { collected: 0, deep: [] as boolean[], changes: 0 };
+  const fn = (event: { deep: boolean }, meta: { report(item: unknown): void }) => {
+    seen.collected += 1;
+    seen.deep.push(event.deep);
+    for (const part of report()) meta.report(part);
+  };
+  bus.tap("health.collect", { plugin: "p", order: 0, fn: fn as TapFunction });
+  const made = createHealth({
+    hooks: bus,
+    now: () => time.now,
+    base: () => ({ uptimeMs: time.now, phase: "ready" }),
+    onChange: () => {
+      seen.changes += 1;
+    },
+  });
+  health = made;
+  return { health: made, time, seen };
+}
+
+describe("the snapshot is collected", () => {
+  test("once for many who ask at the same time, and kept for a minute", async () => {
+    const { health, time, seen } = setup();
+    const [a, b] = await Promise.all([health.text(), health.text()]);
+    expect(a).toBe(b);
+    time.now += 60_000;
+    await health.text();
+    expect(seen.collected).toBe(1);
+    time.now += 1;
+    await health.text();
+    expect(seen.collected).toBe(2);
+  });
+
+  test("anew when somebody says that it is stale, but not more than once a second", async () => {
+    const { health, time, seen } = setup();
+    await health.text();
+    health.invalidate();
+    time.now += 1_000;
+    await health.text();
+    expect(seen.collected).toBe(1);
+    time.now += 1;
+    await health.text();
+    expect(seen.collected).toBe(2);
+  });
+
+  test("anew and in depth for a probe", async () => {
+    const { health, seen } = setup();
+    await health.text();
+    await health.text({ probe: true });
+    expect(seen.deep).toEqual([false, true]);
+  });
+});
+
+test("it is JSON with the parts, the figures of the process and what fails", async () => {
+  const { health } = setup(() => [
+    { part: "store", ok: true, critical: true, value: { queued: 0 } },
+    { part: "disk", ok: false, critical: true, message: "full" },
+  ]);
+  const value = JSON.parse(await health.text());
+  expect(value).toMatchObject({
+    ok: false,
+    phase: "ready",
+    store: { queued: 0 },
+    problems: { disk: "full" },
+    eventLoop: { delayP99Ms: expect.any(Number), utilization: expect.any(Number) },
+    memory: { rssBytes: expect.any(Number), heapUsedBytes: expect.any(Number) },
+  });
+  expect(await health.value()).toMatchObject({ ok: false, store: { queued: 0 }, memory: expect.anything() });
+  expect(health.failing()).toEqual(["disk"]);
+});
+
+test("its version counts changes, and time alone is none", async () => {
+  let queued = 0;
+  const { health, time, seen } = setup(() => [{ part: "store", ok: true, value: { queued } }]);
+  await health.text({ probe: true });
+  const first = health.version();
+  time.now += 5_000;
+  await health.text({ probe: true });
+  expect([health.version(), seen.changes]).toEqual([first, 1]);
+
+  queued = 1;
+  await health.text({ probe: true });
+  expect([health.version(), seen.changes]).toEqual([first + 1, 2]);
+});
