@@ -109,10 +109,14 @@ describe("a leftover is reclaimed silently when", () => {
     },
   );
 
-  test("many find it at the same moment, and then exactly one of them has the lock", async () => {
-    for (let round = 0; round < 10; round++) {
+  test("many find it at nearly the same moment, and then exactly one of them has the lock", async () => {
+    const later = async (turns: number) => {
+      for (let i = 0; i < turns; i++) await new Promise((resolve) => setImmediate(resolve));
+      return acquire(0);
+    };
+    for (let round = 0; round < 15; round++) {
       await leave(record(process.pid, "1"));
-      const tries = await Promise.allSettled(Array.from({ length: 12 }, () => acquire(0)));
+      const tries = await Promise.allSettled(Array.from({ length: 40 }, (_, i) => later(i)));
       const got = tries.flatMap((t) => (t.status === "fulfilled" ? [t.value] : []));
       expect(got).toHaveLength(1);
       await got[0]?.release();

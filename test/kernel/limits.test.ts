@@ -111,6 +111,43 @@ describe("of one connection's requests", () => {
   });
 });
 
+test("requests that wait for a place in the process die with their connection", async () => {
+  const busy = await Promise.all(Array.from({ length: 8 }, () => connected(gateway)));
+  for (const socket of busy) for (let i = 0; i < 64; i++) ask(socket, `r${i}`, "busy.wait", { tag: "busy" });
+  await eventually(() => shared.running === 512);
+  const late = await connected(gateway, { client: { ...backend, instanceId: "late" } });
+  for (let i = 0; i < 3; i++) ask(late, `r${i}`, "busy.wait", { tag: "late" });
+  const patient = await connected(gateway);
+  ask(patient, "1", "busy.wait", { tag: "patient" });
+  late.ws.terminate();
+  await eventually(() => shared.left.includes("late"));
+  expect(shared.running).toBe(512);
+
+  open();
+
+  expect((await patient.frame((f) => f.id === "1")).payload).toEqual({ tag: "patient" });
+  await eventually(() => shared.running === 0);
+  expect(shared.ran.filter((tag) => tag !== "busy")).toEqual(["patient"]);
+  await Promise.all([...busy, patient].map((s) => s.close()));
+});
+
+test("requests that wait on a connection that is being closed are not begun", async () => {
+  const socket = await connected(gateway, { client: { ...backend, instanceId: "cut" } });
+  socket.ws.pause(); // so that it does not answer the close frame
+  for (let i = 0; i < 70; i++) ask(socket, `r${i}`, "busy.wait", { tag: String(i) });
+  for (let i = 0; i < 20; i++) socket.send("{");
+  await eventually(() => shared.running === 64);
+  for (const _ of [1, 2, 3]) await gateway.rpc("health");
+
+  open();
+  await eventually(() => shared.running === 0);
+
+  expect(shared.ran).toHaveLength(64);
+  expect(shared.left).toEqual([]);
+  socket.ws.terminate();
+  await eventually(() => shared.left.includes("cut"));
+});
+
 describe("a method that", () => {
   test("throws nothing at all has failed all the same", async () => {
     const socket = await connected(gateway);
@@ -249,10 +286,11 @@ test("a client that leaves while it is being admitted leaves no trace", async ()
   const watcher = await connected(gateway);
   guest.ws.terminate();
   await guest.end();
+  for (const id of ["a", "b", "c"]) await watcher.request(id, "health"); // the gateway has seen the end by now
   open();
 
-  await gateway.rpc("health", { probe: true });
-  await eventually(async () => (await watcher.request(String(Math.random()), "system-presence")).payload.length === 1);
+  await eventually(() => shared.left.includes("waits"));
+  expect((await watcher.request("d", "system-presence")).payload).toHaveLength(1);
   await watcher.close();
 });
 

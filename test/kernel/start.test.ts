@@ -278,6 +278,7 @@ describe("one state directory", () => {
       version: "1.0.0",
       startedAt: expect.any(Number),
     });
+    expect((await readdir(path("state", "gateway"))).sort()).toEqual(["runtime.json", "state.lock"]);
     await gateway.close("test over");
     expect(await readdir(path("state", "gateway"))).toEqual([]);
   });
