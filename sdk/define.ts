@@ -11,7 +11,7 @@ export function definePlugin<Config = Record<string, never>>(definition: {
   version: string;
   svc: { api: string };
   config?: Schema<Config>;
-  setup(ctx: PluginContext<Config>): ReturnType<PluginDefinition["setup"]>;
+  setup(ctx: PluginContext<Config>): ReturnType<PluginDefinition<Config>["setup"]>;
 }): PluginDefinition<Config> {
   return definition;
 }
@@ -19,6 +19,37 @@ export function definePlugin<Config = Record<string, never>>(definition: {
 /** Declares one command of the `svc` program. */
 export function defineCommand(command: CliCommand): CliCommand {
   return command;
+}
+
+/** Thrown from `start`: not now, but later. The plugin is `retrying`, after 5 s, 10 s, 20 s … at most 5 min between tries. */
+export class RetryLater extends Error {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = "RetryLater";
+  }
+}
+
+/** True for a `RetryLater` of any SDK copy. */
+export function isRetryLater(error: unknown): error is RetryLater {
+  return error instanceof Error && error.name === "RetryLater";
+}
+
+/** An embedding fault with its class; the memory owner decides about retry and fallback by it. */
+export class EmbeddingError extends Error {
+  readonly fault: import("./types/embedding.ts").EmbeddingFault;
+  readonly status: number | undefined;
+  readonly retryAfterMs: number | undefined;
+  constructor(
+    fault: import("./types/embedding.ts").EmbeddingFault,
+    message: string,
+    options: { status?: number; retryAfterMs?: number; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "EmbeddingError";
+    this.fault = fault;
+    this.status = options.status;
+    this.retryAfterMs = options.retryAfterMs;
+  }
 }
 
 /** A model fault with its class; the run loop decides about retry and failover by it. */

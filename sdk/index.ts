@@ -4,7 +4,16 @@ export * from "./agents.ts";
 export { agentIdPattern, memorySearchSchema } from "./config/agents.ts";
 export * from "./config/fields.ts";
 export { rootSchema, type SvcConfig, type SvcConfigInput } from "./config/root.ts";
-export { defineCommand, definePlugin, isModelError, ModelError, SDK_API_VERSION } from "./define.ts";
+export {
+  defineCommand,
+  definePlugin,
+  EmbeddingError,
+  isModelError,
+  isRetryLater,
+  ModelError,
+  RetryLater,
+  SDK_API_VERSION,
+} from "./define.ts";
 export * from "./errors.ts";
 export { setWriteFailpoint, type WritePoint, writeFileAtomic, writePoints } from "./files.ts";
 export * from "./hooks.ts";
@@ -13,17 +22,26 @@ export { type EventSpec, type ProtocolEvent, protocolEvents } from "./protocol/e
 export * from "./protocol/frames.ts";
 export { type MethodSpec, type ParamsOf, type ProtocolMethod, protocolMethod, protocolMethods } from "./protocol/methods.ts";
 export type * from "./types/agents.ts";
+export type * from "./types/channel.ts";
+export type * from "./types/checks.ts";
 export type * from "./types/cli.ts";
 export type * from "./types/common.ts";
+export type * from "./types/config.ts";
 export type * from "./types/context.ts";
+export type * from "./types/embedding.ts";
 export type * from "./types/gateway.ts";
+export type * from "./types/hook-preset.ts";
 export type * from "./types/http.ts";
 export type * from "./types/manifest.ts";
 export type * from "./types/memory.ts";
+export type * from "./types/memory-backend.ts";
 export type * from "./types/model.ts";
+export type * from "./types/plugin-record.ts";
+export type * from "./types/reload.ts";
 export type * from "./types/rpc.ts";
 export type * from "./types/schema.ts";
 export type * from "./types/services.ts";
 export type * from "./types/store.ts";
 export type * from "./types/tool.ts";
+export type * from "./types/ui-panel.ts";
 export { startWorker, workerUrl } from "./worker.ts";

@@ -1,13 +1,20 @@
 import type { SvcConfig } from "../config/root.ts";
 import type { HookEvent, HookMeta, HookName, HookOptions, HookResult, HookTapResult } from "../hooks.ts";
+import type { Channel } from "./channel.ts";
+import type { DoctorCheck, HealthCheck } from "./checks.ts";
 import type { Clock, Disposable, Logger, Timers } from "./common.ts";
+import type { EmbeddingAdapter } from "./embedding.ts";
+import type { HookPreset } from "./hook-preset.ts";
 import type { HttpRoute } from "./http.ts";
 import type { PluginOrigin } from "./manifest.ts";
+import type { MemoryBackend } from "./memory-backend.ts";
 import type { ModelProvider } from "./model.ts";
+import type { ReloadParticipant } from "./reload.ts";
 import type { EmitOptions, RpcMethod } from "./rpc.ts";
 import type { Schema } from "./schema.ts";
 import type { Services } from "./services.ts";
 import type { Tool } from "./tool.ts";
+import type { UiPanel } from "./ui-panel.ts";
 
 /** A contribution as its reader sees it. */
 export interface Contribution<T> {
@@ -22,6 +29,20 @@ export interface ContributionView<T> extends Iterable<Contribution<T>> {
   get(id: string): Contribution<T> | undefined;
   /** Called after each change, until disposed. */
   watch(listener: () => void): Disposable;
+}
+
+/** Small durable values of one plugin: rows of the store. Every call rejects with `service-unavailable` while nobody provides a store. */
+export interface PluginKv {
+  /** The stored JSON value, or undefined. */
+  get<T = unknown>(key: string): Promise<T | undefined>;
+  /**
+   * Resolves once the value is durable.
+   * @throws {SvcError} `kv-limit` for a value over 64 KiB of JSON, a key over 256 characters or the 5,001st key
+   */
+  set(key: string, value: unknown): Promise<void>;
+  delete(key: string): Promise<void>;
+  /** At most 1,000 rows, ordered by key. */
+  list(prefix?: string): Promise<Array<{ key: string; value: unknown }>>;
 }
 
 /** What one plugin instance may do. Every `register*`/`on`/`contribute` is undone when the instance stops; calls after that throw `plugin-disposed`. */
@@ -42,8 +63,16 @@ export interface PluginContext<Config = unknown> {
   readonly timers: Timers;
   /** `<state_dir>/plugin-data/<id>/`, mode 0700, created on first read. */
   readonly stateDir: string;
-  /** Whole effective config, frozen. Secrets are in it: never log or return it. */
+  /** Whole effective config, frozen; every secret reads `__SVC_REDACTED__`. */
   snapshot(): SvcConfig;
+  /**
+   * The resolved value of a sensitive config path that the manifest lists under `secrets`; undefined when it is unset or could not be resolved.
+   * @throws {SvcError} `undeclared-contribution` for a path the manifest does not list
+   */
+  secret(path: string): string | undefined;
+  readonly kv: PluginKv;
+  /** Global `fetch` that ends with the plugin and names it as the user agent. */
+  fetch(input: string | URL, init?: RequestInit): Promise<Response>;
 
   on<N extends HookName>(
     hook: N,
@@ -62,6 +91,15 @@ export interface PluginContext<Config = unknown> {
   registerHttpRoute(route: HttpRoute): Disposable;
   registerTool<Args>(tool: Tool<Args>): Disposable;
   registerModelProvider(provider: ModelProvider): Disposable;
+  registerChannel(channel: Channel): Disposable;
+  registerEmbeddingAdapter(adapter: EmbeddingAdapter): Disposable;
+  registerMemoryBackend(backend: MemoryBackend): Disposable;
+  registerHookPreset(preset: HookPreset): Disposable;
+  registerHealthCheck(check: HealthCheck): Disposable;
+  registerDoctorCheck(check: DoctorCheck): Disposable;
+  registerUiPanel(panel: UiPanel): Disposable;
+  /** Takes part in config reloads under absolute prefixes (`"models"`, `"agents.list"`): prepare, then one of apply or discard. */
+  onReload(participant: ReloadParticipant): Disposable;
   registerService<K extends keyof Services>(name: K, impl: Services[K]): Disposable;
   /** @throws {SvcError} `service-unavailable` while the provider is down */
   service<K extends keyof Services>(name: K): Services[K];
@@ -70,10 +108,12 @@ export interface PluginContext<Config = unknown> {
   onDispose(fn: () => void | Promise<void>): Disposable;
 }
 
-/** Optional second half of a plugin's life. `start` runs after every dependency has started. */
-export interface PluginLife {
+/** Optional second half of a plugin's life. `start` runs after every dependency has started; `throw new RetryLater("…")` there asks for another try. */
+export interface PluginLife<Config = unknown> {
   start?(): void | Promise<void>;
   stop?(): void | Promise<void>;
+  /** Takes a new config in place: `true` = done, the instance stays; anything else = replace the instance. */
+  onConfigChange?(next: Config, prev: Config): boolean | Promise<boolean>;
 }
 
 export interface PluginDefinition<Config = unknown> {
@@ -82,5 +122,5 @@ export interface PluginDefinition<Config = unknown> {
   svc: { api: string };
   config?: Schema<Config>;
   /** Registers and returns; must be quick (30 s at most). */
-  setup(ctx: PluginContext<Config>): PluginLife | void | Promise<PluginLife | void>;
+  setup(ctx: PluginContext<Config>): PluginLife<Config> | void | Promise<PluginLife<Config> | void>;
 }

@@ -15,6 +15,8 @@ export interface GatewayService {
   };
   /** The cached health snapshot is rebuilt before its next use. */
   invalidateHealth(): void;
+  /** Asks for a graceful restart, deferred while runs are held; at most one per 30 s, further ones join it. */
+  requestRestart(reason: string): void;
   /** Work that a stop waits for, at most `gateway.shutdown.drainMs`. */
   hold(reason: string): Disposable;
 }

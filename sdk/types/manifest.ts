@@ -42,6 +42,25 @@ export interface ManifestCommand {
   module: string;
 }
 
+export interface ManifestReload {
+  hotPrefixes?: string[];
+  restartPrefixes?: string[];
+  noopPrefixes?: string[];
+  /** It holds something only one instance can hold (a fixed socket, a channel account): the old instance stops before the new one starts. */
+  exclusive?: boolean;
+  /** Replaced as well when one of these services changes hands; others are told through the service handle. */
+  restartOnServiceChange?: string[];
+}
+
+/** How a config path is shown in a form. */
+export interface UiHint {
+  label?: string;
+  help?: string;
+  sensitive?: boolean;
+  placeholder?: string;
+  advanced?: boolean;
+}
+
 /** `svc.plugin.json`, readable without running code. */
 export interface Manifest {
   id: string;
@@ -59,7 +78,16 @@ export interface Manifest {
   provides?: string[];
   requires?: string[];
   slot?: "memory";
+  /** `startup` (default when absent), or what loads it on first use: `channel:irc`, `rpc:x.*`, `http:/x`, `cli:irc`, `embedding:ollama`, `model:x`, `tool:x`, `service:x@1`. */
+  activation?: "startup" | string[];
   enabledByDefault?: boolean;
+  /** What a change of its own config needs, by paths relative to `plugins.entries.<id>.config`; default: replace the instance. */
+  reload?: ManifestReload;
+  /** Sensitive config paths (absolute, `*` = one segment) and the variables that may hold the value; for redaction, set-up and `ctx.secret`. */
+  secrets?: Array<{ path: string; env?: string[] }>;
+  uiHints?: Record<string, UiHint>;
+  /** JSON Schemas of `channels.<channelId>`. */
+  channelConfigs?: Record<string, JsonSchema>;
   cli?: ManifestCommand[];
   deprecated?: string;
 }

@@ -1,7 +1,54 @@
 import type { PluginOrigin } from "./manifest.ts";
 
-/** `discovered → blocked | disabled | ready → loading → active ⇄ degraded → stopping → disposed`, or `failed`. */
-export type PluginState = "ready" | "loading" | "active" | "degraded" | "failed" | "blocked" | "disabled" | "stopping" | "disposed";
+/** `discovered → blocked | disabled | ready → loading → active ⇄ degraded → stopping → disposed`, plus `retrying` and `failed`. */
+export type PluginState =
+  | "ready"
+  | "loading"
+  | "active"
+  | "degraded"
+  | "retrying"
+  | "failed"
+  | "blocked"
+  | "disabled"
+  | "stopping"
+  | "disposed";
+
+/** Why a plugin is not simply active. */
+export const pluginCodes = [
+  "path-escape",
+  "world-writable",
+  "bad-owner",
+  "hardlink",
+  "not-allowed",
+  "denied",
+  "not-enabled",
+  "manifest-invalid",
+  "api-mismatch",
+  "config-invalid",
+  "missing-dependency",
+  "dependency-failed",
+  "cycle",
+  "duplicate-id",
+  "slot-taken",
+  "import-failed",
+  "import-timeout",
+  "setup-failed",
+  "setup-timeout",
+  "start-failed",
+  "permission-missing",
+  "reload-failed",
+] as const;
+
+/** One tap of a plugin, as `plugins.list` and `svc status` show it. */
+export interface TapRecord {
+  hook: string;
+  /** `open` = quarantined until `until`; `half-open` = its trial call is under way. */
+  state: "closed" | "open" | "half-open";
+  failures: number;
+  /** Epoch ms of the next trial. */
+  until?: number;
+  lastError?: string;
+}
 
 /** What `svc plugins list` shows of one plugin. Times are epoch ms. */
 export interface PluginRecord {
@@ -19,6 +66,32 @@ export interface PluginRecord {
   instance: number;
   /** Milliseconds of import, setup and start. */
   ms?: number;
-  /** Registrations that were refused. */
+  /** How it runs, when not in the gateway's own thread. */
+  isolation?: "worker" | "process";
+  lastReload?: { at: number; status: PluginReloadStatus; error?: string };
+  /** Registrations that were refused, and other things to know. */
   diagnostics: Array<{ code: string; message: string }>;
+}
+
+/**
+ * How one plugin's reload ended. `in-place`: `onConfigChange` took it; `scheduled`: asked for from inside a call of the same plugin, runs when that
+ * call ends; `failed`: nothing changed, the old instance serves on; `rolled-back`: the new one of an exclusive plugin did not start, the old one runs again.
+ */
+export type PluginReloadStatus =
+  | "reloaded"
+  | "in-place"
+  | "enabled"
+  | "disabled"
+  | "unchanged"
+  | "scheduled"
+  | "failed"
+  | "rolled-back"
+  | "restart-required";
+
+export interface PluginReload {
+  id: string;
+  status: PluginReloadStatus;
+  error?: string;
+  /** Milliseconds it took. */
+  ms: number;
 }

@@ -1,10 +1,12 @@
 import type { Agents } from "./agents.ts";
+import type { ConfigService } from "./config.ts";
 import type { GatewayService } from "./gateway.ts";
 import type { Memory } from "./memory.ts";
 import type { Store } from "./store.ts";
 
 /** Names of versioned services and their types; third parties add theirs by declaration merging. */
 export interface Services {
+  "config@1": ConfigService;
   "gateway@1": GatewayService;
   "store@1": Store;
   "agents@1": Agents;

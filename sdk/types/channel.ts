@@ -1,0 +1,122 @@
+import type { SvcConfig } from "../config/root.ts";
+import type { Clock, Logger } from "./common.ts";
+
+/** Markdown parsed once into text and spans; `render` turns spans into a platform's form. Offsets are UTF-16 code units. */
+export interface MarkdownIR {
+  text: string;
+  spans: Array<{
+    kind: "bold" | "italic" | "strike" | "code" | "codeBlock" | "link" | "quote" | "heading";
+    start: number;
+    end: number;
+    href?: string;
+    language?: string;
+  }>;
+}
+
+/** A platform's form of a text: what is sent, and its plain form for previews. */
+export interface RenderedText {
+  text: string;
+  parseMode?: string;
+  entities?: unknown[];
+}
+
+/** What an account is after its config was resolved; secrets are in it. */
+export interface ChannelAccount {
+  accountId: string;
+  enabled: boolean;
+  name?: string;
+}
+
+export type ChatType = "direct" | "group" | "channel";
+
+/** A message from a platform (`channels.md` 2). `text` is untrusted. */
+export interface InboundEvent {
+  /** Stable id of the event on its platform; synthetic where there is none. */
+  id: string;
+  chatType: ChatType;
+  peer: { id: string; name?: string };
+  sender: { id: string; name?: string; isBot?: boolean; isSelf?: boolean };
+  threadId?: string;
+  parentPeerId?: string;
+  text: string;
+  media?: Array<{ kind: string; mime: string; bytes?: number; path?: string; url?: string; name?: string }>;
+  replyTo?: { id: string; text?: string; senderId?: string; isBot?: boolean };
+  mentions?: { explicit: boolean; implicit: string[] };
+  providerAt?: number;
+  raw?: unknown;
+}
+
+/** `duplicate`: seen before; `dropped`: not admitted; both may be acknowledged to the platform. */
+export type InboundAck = { status: "accepted" | "duplicate" | "dropped"; reason?: string };
+
+/** State of one account, as the channel knows it. */
+export interface ChannelState {
+  lifecycle: "starting" | "ready" | "recovering" | "blocked" | "stopped";
+  connected?: boolean;
+  lastError?: string;
+}
+
+/** One running account. */
+export interface ChannelRun<A extends ChannelAccount = ChannelAccount> {
+  readonly account: A;
+  /** Ends the account; `start` resolves soon after. */
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  /** Resolves once the event is durable: acknowledge to the platform after that. */
+  receive(event: InboundEvent): Promise<InboundAck>;
+  state(patch: Partial<ChannelState>): void;
+}
+
+export interface OutboundMessage {
+  /** Same for every attempt of one row; a platform with idempotent sends takes it. */
+  uid: string;
+  to: string;
+  threadId?: string;
+  replyToId?: string;
+  text?: RenderedText;
+  media?: Array<{ mime: string; path?: string; url?: string; name?: string }>;
+}
+
+/** The platform took the message; it says nothing about reading. */
+export interface Receipt {
+  messageId: string;
+  at: number;
+}
+
+/** A chat platform (`channels.md` 1). A capability is declared only if the platform keeps it: `channelContract` proves each one. */
+export interface Channel<A extends ChannelAccount = ChannelAccount> {
+  id: string;
+  meta: { label: string; docs?: string; aliases?: string[]; targetPrefixes?: string[] };
+  capabilities: {
+    chatTypes: ChatType[];
+    threads?: boolean;
+    reactions?: boolean;
+    edit?: boolean;
+    unsend?: boolean;
+    typing?: boolean;
+    replyTo?: boolean;
+    media?: { in: boolean; out: boolean; maxBytes: number };
+    multiAccount: boolean;
+    idempotentSend?: boolean;
+    caseSensitiveIds?: boolean;
+  };
+  config: {
+    list(config: SvcConfig): string[];
+    /** @throws {SvcError} `config-invalid` */
+    resolve(config: SvcConfig, accountId: string): A;
+    /** No secrets, no I/O. */
+    inspect(config: SvcConfig, accountId: string): { enabled: boolean; configured: boolean; missing: string[] };
+  };
+  /** Runs one account; resolves when it has stopped. */
+  start(run: ChannelRun<A>): Promise<void>;
+  send(message: OutboundMessage, run: ChannelRun<A>): Promise<Receipt>;
+  edit?(target: { to: string; messageId: string; text: RenderedText }, run: ChannelRun<A>): Promise<void>;
+  unsend?(target: { to: string; messageId: string }, run: ChannelRun<A>): Promise<void>;
+  react?(target: { to: string; messageId: string; emoji: string }, run: ChannelRun<A>): Promise<void>;
+  typing?(to: string, on: boolean, run: ChannelRun<A>): Promise<void>;
+  probe?(account: A, signal: AbortSignal): Promise<{ ok: boolean; ms: number; error?: string; identity?: string }>;
+  audit?(account: A, signal: AbortSignal): Promise<Array<{ id: string; ok: boolean; message: string }>>;
+  target: { normalize(raw: string): string | null; format(target: string): string };
+  text: { limit: number; unit: "chars" | "utf16" | "bytes"; render(markdown: MarkdownIR): RenderedText };
+}
