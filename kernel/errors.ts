@@ -1,4 +1,5 @@
 import { defineErrors } from "../sdk/errors.ts";
+import "../sdk/protocol/errors.ts";
 
 /** Every code the kernel throws: template, HTTP status, protocol code, exit code. Codes are never reused. */
 export const kernelErrors = defineErrors({
@@ -29,68 +30,6 @@ export const kernelErrors = defineErrors({
     rpc: "UNAVAILABLE",
     exit: 78,
   },
-
-  // handshake
-  "invalid-connect": { message: "invalid connect params: {issues}", http: 400, rpc: "INVALID_REQUEST" },
-  "first-not-connect": { message: "invalid handshake: first request must be connect", http: 400, rpc: "INVALID_REQUEST" },
-  "protocol-mismatch": {
-    message: "protocol mismatch",
-    http: 400,
-    rpc: "INVALID_REQUEST",
-    details: "PROTOCOL_MISMATCH",
-    expose: ["clientMinProtocol", "clientMaxProtocol", "expectedProtocol"],
-  },
-  "invalid-role": { message: "invalid role", http: 400, rpc: "INVALID_REQUEST" },
-  "origin-not-allowed": {
-    message: "origin not allowed: {advice}",
-    http: 403,
-    rpc: "INVALID_REQUEST",
-    details: "CONTROL_UI_ORIGIN_NOT_ALLOWED",
-    expose: ["reason"],
-  },
-  "device-required": { message: "device identity required", http: 401, rpc: "NOT_PAIRED", details: "DEVICE_IDENTITY_REQUIRED" },
-
-  // requests
-  unauthorized: {
-    message: "unauthorized: {reason}",
-    http: 401,
-    rpc: "INVALID_REQUEST",
-    expose: ["authReason", "canRetryWithDeviceToken", "recommendedNextStep"],
-  },
-  "rate-limited": {
-    message: "unauthorized: too many failed authentication attempts (retry later)",
-    http: 429,
-    rpc: "INVALID_REQUEST",
-    details: "AUTH_RATE_LIMITED",
-    expose: ["authReason", "canRetryWithDeviceToken", "recommendedNextStep"],
-    retryable: true,
-  },
-  "proxy-untrusted": {
-    message: "forwarded headers from an address outside gateway.trustedProxies",
-    http: 403,
-    rpc: "FORBIDDEN",
-    details: "proxy_attribution_required",
-  },
-  "missing-scope": {
-    message: "missing scope: {missingScope}",
-    http: 403,
-    rpc: "FORBIDDEN",
-    details: "MISSING_SCOPE",
-    expose: ["missingScope", "requiredScopes"],
-  },
-  "unknown-method": { message: "unknown method: {method}", http: 404, rpc: "INVALID_REQUEST" },
-  "unauthorized-role": { message: "unauthorized role: {role}", http: 403, rpc: "INVALID_REQUEST" },
-  "invalid-frame": { message: "invalid request frame: {reason}", http: 400, rpc: "INVALID_REQUEST" },
-  "already-connected": { message: "connect was already answered on this socket", http: 400, rpc: "INVALID_REQUEST" },
-  blocked: { message: "{reason} (refused by plugin {plugin})", http: 403, rpc: "FORBIDDEN", details: "BLOCKED" },
-  draining: {
-    message: "the gateway is stopping; try again after the restart",
-    http: 503,
-    rpc: "UNAVAILABLE",
-    details: "DRAINING",
-    retryable: true,
-  },
-  "gateway-starting": { message: "gateway starting; retry shortly", http: 503, rpc: "UNAVAILABLE", retryable: true, expose: ["reason"] },
 
   // plugins
   "undeclared-contribution": {

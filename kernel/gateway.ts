@@ -4,19 +4,21 @@ import { secretsIn } from "../sdk/config/redact.ts";
 import { messageOf, SvcError } from "../sdk/errors.ts";
 import { createFailureLimiter } from "../sdk/failure-limiter.ts";
 import { writeFileAtomic } from "../sdk/files.ts";
+import { createHealth } from "../sdk/health.ts";
 import { acquireStateLock } from "../sdk/host/lock.ts";
 import type { RootLogger } from "../sdk/host/logger.ts";
 import { type Env, envValue, type ProfilePaths } from "../sdk/host/paths.ts";
 import { withRequirements } from "../sdk/plugin-order.ts";
 import { toPluginHealth } from "../sdk/plugin-summary.ts";
+import { createPresence } from "../sdk/presence.ts";
 import { limits } from "../sdk/protocol/frames.ts";
+import type { RunningGateway, StartFlags } from "../sdk/types/host-gateway.ts";
 import type { PluginRecord } from "../sdk/types/plugin-record.ts";
 import type { Services } from "../sdk/types/services.ts";
 import { createAuthenticator } from "./auth/authenticator.ts";
 import { isKnownHost, isOriginAllowed } from "./auth/origins.ts";
-import { addressBucket, remoteOf } from "./auth/remote.ts";
+import { addressBucket, isLoopback, remoteOf } from "./auth/remote.ts";
 import { createContributions } from "./contributions.ts";
-import { createHealth } from "./health.ts";
 import { createHello } from "./hello.ts";
 import { createHookBus, type HookBus } from "./hooks/bus.ts";
 import { registerKernelMethods } from "./kernel-methods.ts";
@@ -30,16 +32,7 @@ import { createMethodRegistry } from "./port/methods.ts";
 import type { Phase } from "./port/probes.ts";
 import { createRouteTable } from "./port/routes.ts";
 import { createSockets } from "./port/sockets.ts";
-import { createPresence } from "./presence.ts";
-import {
-  planStart,
-  recordRefusal,
-  removeRuntimeFiles,
-  runtimeInfoPath,
-  type StartFlags,
-  type StartPlan,
-  writeRuntimeToken,
-} from "./start.ts";
+import { planStart, recordRefusal, removeRuntimeFiles, runtimeInfoPath, type StartPlan, writeRuntimeToken } from "./start.ts";
 
 export interface GatewayOptions {
   paths: ProfilePaths;
@@ -56,23 +49,21 @@ export interface GatewayOptions {
   lockWaitMs?: number;
   /** How long boot waits for slow plugins of third parties; default 3 s. */
   stragglerMs?: number | undefined;
+  /** Called once, when a restart that was asked for is due; without it the gateway only logs. */
+  onRestartDue?: (reason: string) => void;
 }
 
-export interface Gateway {
+export interface Gateway extends RunningGateway {
   readonly host: string;
   readonly port: number;
   readonly portSource: StartPlan["portSource"];
   readonly plan: StartPlan;
-  /** Resolves when boot has settled. Rejects when a required plugin failed. */
-  readonly ready: Promise<void>;
   readonly hooks: HookBus;
   plugins(): PluginRecord[];
   summary(): string;
   /** Ends a plugin whose code threw where nobody could catch it; false when no such plugin runs. */
   failPlugin(id: string, error: unknown): Promise<boolean>;
   service<K extends keyof Services>(name: K): Services[K];
-  /** Graceful stop: `shutdown` event, drain, plugins, close frames, port, lock. May be called twice. */
-  close(reason: string): Promise<void>;
 }
 
 /**
@@ -122,10 +113,10 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
   const methods = createMethodRegistry({ hooks, logger });
   const routes = createRouteTable();
   const fanout = createFanout();
-  const presence = createPresence({ version: options.version, bootId: plan.bootId, now: clock.now });
+  const presence = createPresence({ version: options.version, bootId: plan.bootId, now: clock.now, isLoopback });
   const stateVersion = () => ({ presence: presence.version(), health: health.version() });
   const health = createHealth({
-    hooks,
+    collect: (deep) => hooks.run("health.collect", { deep }),
     now: clock.now,
     base: () => ({ uptimeMs: clock.now() - startedAt, version: options.version, phase, plugins: toPluginHealth(loader.records()) }),
     onChange: () => void health.text().then((text) => fanout.emit("health", JSON.parse(text), { stateVersion: stateVersion() })),
@@ -167,6 +158,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
         phase,
       }),
       invalidateHealth: health.invalidate,
+      requestRestart: (reason: string) => options.onRestartDue?.(reason),
       hold: (reason: string) => {
         const key = `${reason} ${holds.size} ${performance.now()}`;
         holds.add(key);
@@ -275,10 +267,11 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
   });
   ready.catch(() => undefined);
 
-  const stop = async (reason: string) => {
+  /** `shutdown` event, drain, plugins, close frames, port, lock. */
+  const stop = async (reason: string, restart: boolean) => {
     phase = "draining";
     const deadlineMs = config.gateway.shutdown.drainMs;
-    fanout.emit("shutdown", { reason });
+    fanout.emit("shutdown", { reason, ...(restart ? { restartExpectedMs: RESTART_EXPECTED_MS } : {}) });
     await hooks.run("gateway.stopping", { reason, deadlineMs });
     await drained(holds, deadlineMs);
     await loader.stopAll();
@@ -286,7 +279,8 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     clearInterval(tick);
     clearInterval(refresh);
     const closing = listeners?.close();
-    await sockets.closeAll({ code: 1001, reason: "gateway stopping", graceMs: 2_000 });
+    const [code, why] = restart ? ([1012, "gateway restarting"] as const) : ([1001, "gateway stopping"] as const);
+    await sockets.closeAll({ code, reason: why, graceMs: 2_000 });
     await closing;
     health.dispose();
     phase = "stopped";
@@ -311,9 +305,16 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
       if (!found) throw new SvcError("service-unavailable", { service: name });
       return found.value;
     },
-    close: (reason) => (stopping ??= stop(reason)),
+    tap: (hook, fn) => hooks.tap(hook, { plugin: "kernel", order: -1, fn: fn as never }),
+    mayRestart: () => config.commands?.restart !== false,
+    requestRestart: (reason) => options.onRestartDue?.(reason),
+    reload: () => Promise.reject(new SvcError("draining")),
+    close: (reason, { restart = false } = {}) => (stopping ??= stop(reason, restart)),
   };
 }
+
+/** What clients are told to expect between the shutdown of a restart and the next hello. */
+const RESTART_EXPECTED_MS = 1_500;
 
 async function discover(options: GatewayOptions, plan: StartPlan): Promise<Candidate[]> {
   const workspace =

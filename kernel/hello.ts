@@ -1,13 +1,13 @@
 import { defaultAgentId, mainSessionKey } from "../sdk/agents.ts";
+import type { Health } from "../sdk/health.ts";
 import type { ProfilePaths } from "../sdk/host/paths.ts";
+import type { Presence } from "../sdk/presence.ts";
 import { protocolEvents } from "../sdk/protocol/events.ts";
 import { helloNumbers, PROTOCOL_VERSION, type StateVersion } from "../sdk/protocol/frames.ts";
 import { hasScope } from "../sdk/scopes.ts";
 import type { ClientInfo } from "../sdk/types/rpc.ts";
-import type { Health } from "./health.ts";
 import type { HookBus } from "./hooks/bus.ts";
 import { type MethodRegistry, RawJson } from "./port/methods.ts";
-import type { Presence } from "./presence.ts";
 import type { StartPlan } from "./start.ts";
 
 export interface HelloDeps {

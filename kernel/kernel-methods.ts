@@ -1,15 +1,14 @@
 import { createHash } from "node:crypto";
 import { redactConfig, redactText } from "../sdk/config/redact.ts";
+import type { Health } from "../sdk/health.ts";
 import { toPluginRow } from "../sdk/plugin-summary.ts";
+import type { Presence } from "../sdk/presence.ts";
 import { protocolMethod } from "../sdk/protocol/methods.ts";
 import { hasScope } from "../sdk/scopes.ts";
 import type { PluginRecord } from "../sdk/types/plugin-record.ts";
 import type { RpcMethod } from "../sdk/types/rpc.ts";
 import type { LoadedConfig } from "./config/load.ts";
-import type { Health } from "./health.ts";
-
 import { type MethodRegistry, RawJson } from "./port/methods.ts";
-import type { Presence } from "./presence.ts";
 
 export interface KernelMethodDeps {
   health: Health;

@@ -7,18 +7,10 @@ import { isSvcError, SvcError } from "../sdk/errors.ts";
 import { writeFileAtomic } from "../sdk/files.ts";
 import { type Env, type ProfilePaths, resolvePort } from "../sdk/host/paths.ts";
 import { type ResolvedAuth, resolveAuth } from "../sdk/host/secrets.ts";
+import type { StartFlags } from "../sdk/types/host-gateway.ts";
 import { deepFreeze, type LoadedConfig, loadConfig } from "./config/load.ts";
 import { answersAsGateway, type BindMode, type BindPlan, planBind } from "./port/listen.ts";
 import "./errors.ts";
-
-export interface StartFlags {
-  port?: number | undefined;
-  bind?: BindMode | undefined;
-  auth?: string | undefined;
-  token?: string | undefined;
-  password?: string | undefined;
-  allowUnconfigured?: boolean | undefined;
-}
 
 /** Everything decided before anything is opened. */
 export interface StartPlan {

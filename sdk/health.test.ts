@@ -1,24 +1,19 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { HealthPart } from "../sdk/hooks.ts";
-import { createLogger } from "../sdk/host/logger.ts";
 import { createHealth, type Health } from "./health.ts";
-import { createHookBus, type TapFunction } from "./hooks/bus.ts";
+import type { HealthPart } from "./hooks.ts";
 
 let health: Health | undefined;
 afterEach(() => health?.dispose());
 
 function setup(report: () => HealthPart[] = () => []) {
-  const bus = createHookBus(createLogger([]));
   const time = { now: 1_000_000 };
   const seen = { collected: 0, deep: [] as boolean[], changes: 0 };
-  const fn = (event: { deep: boolean }, meta: { report(item: unknown): void }) => {
-    seen.collected += 1;
-    seen.deep.push(event.deep);
-    for (const part of report()) meta.report(part);
-  };
-  bus.tap("health.collect", { plugin: "p", order: 0, fn: fn as TapFunction });
   const made = createHealth({
-    hooks: bus,
+    async collect(deep) {
+      seen.collected += 1;
+      seen.deep.push(deep);
+      return report();
+    },
     now: () => time.now,
     base: () => ({ uptimeMs: time.now, phase: "ready" }),
     onChange: () => {

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
-import { assembleHealth, healthSignature, soundParts } from "../sdk/health-snapshot.ts";
-import { limits } from "../sdk/protocol/frames.ts";
-import type { HookBus } from "./hooks/bus.ts";
+import { assembleHealth, healthSignature, soundParts } from "./health-snapshot.ts";
+import type { HealthPart } from "./hooks.ts";
+import { limits } from "./protocol/frames.ts";
 
 export interface Health {
   /** The snapshot as JSON, at most 60 s old, with live event-loop and memory figures. */
@@ -19,7 +19,12 @@ export interface Health {
 const MIN_AGE_MS = 1_000;
 
 /** Collects the parts of `health` from the kernel and from plugins, and keeps the result ready to send. */
-export function createHealth(deps: { hooks: HookBus; now(): number; base(): Record<string, unknown>; onChange(): void }): Health {
+export function createHealth(deps: {
+  collect(deep: boolean): Promise<HealthPart[]>;
+  now(): number;
+  base(): Record<string, unknown>;
+  onChange(): void;
+}): Health {
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();
   let utilization = performance.eventLoopUtilization();
@@ -30,7 +35,7 @@ export function createHealth(deps: { hooks: HookBus; now(): number; base(): Reco
 
   const collect = async (deep: boolean) => {
     const started = deps.now();
-    const parts = soundParts(await deps.hooks.run("health.collect", { deep }));
+    const parts = soundParts(await deps.collect(deep));
     const value = assembleHealth(deps.base(), parts, { ts: started, durationMs: deps.now() - started });
     const changed = cached === undefined || healthSignature(cached.value) !== healthSignature(value);
     cached = { at: deps.now(), head: JSON.stringify(value).slice(0, -1), value, failing: parts.filter((p) => !p.ok).map((p) => p.part) };

@@ -1,11 +1,16 @@
 import { describe, expect, test } from "vitest";
-import type { ConnectParams } from "../sdk/protocol/frames.ts";
-import type { ClientInfo } from "../sdk/types/rpc.ts";
 import { createPresence } from "./presence.ts";
+import type { ConnectParams } from "./protocol/frames.ts";
+import type { ClientInfo } from "./types/rpc.ts";
 
 function setup() {
   const time = { now: 1_000 };
-  const presence = createPresence({ version: "1.2.3", bootId: "boot", now: () => time.now });
+  const presence = createPresence({
+    version: "1.2.3",
+    bootId: "boot",
+    now: () => time.now,
+    isLoopback: (address) => address.startsWith("127."),
+  });
   const info = (connId: string, change: Partial<ClientInfo> = {}): ClientInfo => ({
     connId,
     clientId: "svc-control-ui",

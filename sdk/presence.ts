@@ -1,7 +1,6 @@
 import { hostname, networkInterfaces, release } from "node:os";
-import { type ConnectParams, limits } from "../sdk/protocol/frames.ts";
-import type { ClientInfo } from "../sdk/types/rpc.ts";
-import { isLoopback } from "./auth/remote.ts";
+import { type ConnectParams, limits } from "./protocol/frames.ts";
+import type { ClientInfo } from "./types/rpc.ts";
 
 export type PresenceEntry = Record<string, unknown> & { ts: number };
 
@@ -19,7 +18,7 @@ export interface Presence {
 const quietModes = new Set(["cli", "backend", "probe"]);
 
 /** Who is connected; bounded to 200 rows, 5 min without renewal. */
-export function createPresence(self: { version: string; bootId: string; now(): number }): Presence {
+export function createPresence(self: { version: string; bootId: string; now(): number; isLoopback(address: string): boolean }): Presence {
   const host = hostname();
   const ip = firstAddress();
   const own: PresenceEntry = {
@@ -40,7 +39,7 @@ export function createPresence(self: { version: string; bootId: string; now(): n
     list: () => [own, ...[...rows.values()].sort((a, b) => b.ts - a.ts)],
     joined(info, params) {
       if (quietModes.has(info.mode)) return false;
-      rows.set(info.connId, rowOf(info, params, self.now()));
+      rows.set(info.connId, rowOf(info, params, self));
       if (rows.size > limits.presenceMax) rows.delete(rows.keys().next().value as string);
       version += 1;
       return true;
@@ -56,9 +55,9 @@ export function createPresence(self: { version: string; bootId: string; now(): n
   };
 }
 
-function rowOf(info: ClientInfo, params: ConnectParams, ts: number): PresenceEntry {
+function rowOf(info: ClientInfo, params: ConnectParams, self: { now(): number; isLoopback(address: string): boolean }): PresenceEntry {
   const { client } = params;
-  const ip = isLoopback(info.remote) ? {} : { ip: info.remote };
+  const ip = self.isLoopback(info.remote) ? {} : { ip: info.remote };
   const optional = Object.fromEntries(
     (["deviceFamily", "modelIdentifier", "timeZone", "instanceId"] as const).flatMap((k) => (client[k] ? [[k, client[k]]] : [])),
   );
@@ -73,7 +72,7 @@ function rowOf(info: ClientInfo, params: ConnectParams, ts: number): PresenceEnt
     roles: [info.role],
     scopes: [...info.scopes],
     reason: "connect",
-    ts,
+    ts: self.now(),
   };
 }
 

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Failure, toFailure } from "../../sdk/cli/failure.ts";
+import { gatewayCommand } from "../../sdk/cli/gateway-command.ts";
 import { commandHelp, groupHelp } from "../../sdk/cli/help.ts";
 import type { Interrupt } from "../../sdk/cli/interrupt.ts";
 import { type CommandEntry, longerCommands, matchCommand, unknown } from "../../sdk/cli/match.ts";
@@ -10,7 +11,6 @@ import { type Env, packageRoot, resolvePaths } from "../../sdk/host/paths.ts";
 import type { CliCommand, CliContext } from "../../sdk/types/cli.ts";
 import { loadCommand, readCommands } from "./commands.ts";
 import { type ContextOptions, createCliContext } from "./context.ts";
-import { gatewayCommand } from "./gateway-command.ts";
 import { createColor, createOutput } from "./output.ts";
 import { parseArgs } from "./parse.ts";
 
@@ -93,7 +93,8 @@ async function load(entry: CommandEntry, commands: readonly CommandEntry[], flag
   if (isLoadable(entry)) return loadCommand(entry);
   const hints = commands.filter(isLoadable).find((c) => c.words.join(" ") === "gateway hints");
   const announce = hints && (async (cli: CliContext) => (await loadCommand(hints)).run(cli, {}, []));
-  return gatewayCommand({ path: entry.words, logLevel: flags.logLevel, announce });
+  const maker = async () => (await import("./gateway-maker.ts")).gatewayMaker;
+  return gatewayCommand({ path: entry.words, logLevel: flags.logLevel, announce, maker });
 }
 
 function isLoadable(entry: CommandEntry): entry is CommandEntry & { module: string } {

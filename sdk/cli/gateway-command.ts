@@ -1,5 +1,6 @@
-import type { LogLevelName } from "../../sdk/cli/root-flags.ts";
-import type { CliCommand, CliContext } from "../../sdk/types/cli.ts";
+import type { CliCommand, CliContext } from "../types/cli.ts";
+import type { GatewayMaker } from "../types/host-gateway.ts";
+import type { LogLevelName } from "./root-flags.ts";
 
 const options: NonNullable<CliCommand["options"]> = {
   port: { kind: "integer", description: "Port to listen on", min: 1, max: 65_535, placeholder: "n" },
@@ -28,6 +29,8 @@ export interface GatewayCommandOptions {
   logLevel: LogLevelName | undefined;
   /** Tells a person what to do next, once the gateway is ready; some plugin's command, if there is one. */
   announce: ((cli: CliContext) => Promise<unknown>) | undefined;
+  /** Loads the kernel's gateway, once it is really wanted. */
+  maker(): Promise<GatewayMaker>;
 }
 
 /** `svc gateway` as data; the gateway's code is loaded when it runs. */
@@ -35,7 +38,8 @@ export function gatewayCommand(own: GatewayCommandOptions): CliCommand {
   return {
     path: own.path,
     summary: "Run the gateway in the foreground",
-    details: "Ends gracefully on Ctrl-C or SIGTERM. Exit codes: 0 stopped, 1 failed, 2 usage, 78 refused to start (do not retry).",
+    details:
+      "Ends gracefully on Ctrl-C or SIGTERM. SIGHUP reads the config again; SIGUSR1 or SIGUSR2 restarts. Exit codes: 0 stopped, 1 failed, 2 usage, 78 refused to start (do not retry).",
     examples: [
       ["On another port", "svc gateway --port 18790"],
       ["A throw-away gateway beside the real one", "svc --dev gateway --allow-unconfigured"],

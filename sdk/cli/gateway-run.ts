@@ -1,57 +1,110 @@
 import { readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isSvcError, messageOf, SvcError } from "../../sdk/errors.ts";
-import { consoleSink, createLogger, fileSink, type LogLevel, logLevels } from "../../sdk/host/logger.ts";
-import { envValue } from "../../sdk/host/paths.ts";
-import { findPortHolders } from "../../sdk/port-holders.ts";
-import type { CliContext, CliValues } from "../../sdk/types/cli.ts";
-import { createGateway, type Gateway } from "../gateway.ts";
-import { installProcessGuard } from "../process-guard.ts";
-import type { StartFlags } from "../start.ts";
-import { tapWsLog } from "../ws-log.ts";
-import { freePort } from "./force.ts";
+import { isSvcError, messageOf, SvcError } from "../errors.ts";
+import { freePort } from "../host/free-port.ts";
+import { consoleSink, createLogger, fileSink, type LogLevel, logLevels, type RootLogger } from "../host/logger.ts";
+import { envValue, type ProfilePaths } from "../host/paths.ts";
+import { findPortHolders } from "../port-holders.ts";
+import type { CliContext, CliValues } from "../types/cli.ts";
+import type { GatewayMaker, RunningGateway, StartFlags } from "../types/host-gateway.ts";
 import type { GatewayCommandOptions } from "./gateway-command.ts";
+import { tapWsLog } from "./ws-log.ts";
+
+/** A supervisor that sees this code starts the gateway again (`operations.md` 12). */
+const EXIT_RESTART = 75;
+/** In-process restarts keep old modules in memory; after this many a real one is asked for. */
+const MAX_RESTARTS = 10;
 
 /**
- * The gateway in the foreground, until a signal.
- * @throws {SvcError} what `createGateway` throws, `usage`, `port-owner-*`
+ * The gateway in the foreground, until a signal. A restart that becomes due starts it again in this process, or ends the process with 75 under a supervisor.
+ * @throws {SvcError} what a start throws, `usage`, `port-owner-*`
  */
 export async function runGateway(cli: CliContext, values: CliValues, own: GatewayCommandOptions): Promise<number> {
   if (values.reset) await resetState(cli);
   const { config } = await cli.config();
   const logs = openLogs(cli, { level: values.verbose ? "trace" : own.logLevel, configured: config?.logging });
-  const release = holdSignals((name) =>
-    logs.logger.warn(`${name}: reload and restart are not available; stop the gateway and start it again`),
-  );
+  // Registered before anything else: without a listener SIGUSR1 opens a debugger port and SIGHUP kills.
+  const signals = holdSignals(logs.logger);
   try {
     if (process.getuid?.() === 0) logs.logger.warn("running as root; an ordinary user is enough and safer");
-    const gateway = await start(cli, values, logs.logger);
-    const wsLog = values["ws-log"];
-    if (wsLog === "compact" || wsLog === "full") tapWsLog(gateway.hooks, logs.logger, wsLog);
-    const removeGuard = installProcessGuard(gateway, logs.logger, process.exit);
-    try {
-      return await serve(cli, gateway, async () => {
-        await own.announce?.(cli).catch((error) => logs.logger.warn(`the hints could not be shown: ${messageOf(error)}`));
-      });
-    } finally {
-      removeGuard();
+    const maker = await own.maker();
+    for (let restarts = 0; ; restarts++) {
+      const end = await runOnce(cli, values, { own, maker, logger: logs.logger, signals, isFirst: restarts === 0 });
+      if (end === "stopped") return 0;
+      if (isSupervised(cli)) return EXIT_RESTART;
+      if (restarts === MAX_RESTARTS)
+        logs.logger.warn(`${restarts} restarts in one process; stop it and start it again to free what they hold`);
     }
   } finally {
-    release();
+    signals.release();
     logs.close();
   }
 }
 
-async function start(cli: CliContext, values: CliValues, logger: ReturnType<typeof createLogger>): Promise<Gateway> {
-  const { env, paths, version } = cli;
-  const takePort = values.force ? (host: string, port: number) => freePort(host, port, (line) => logger.warn(line)) : undefined;
+interface Run {
+  own: GatewayCommandOptions;
+  maker: GatewayMaker;
+  logger: RootLogger;
+  signals: ReturnType<typeof holdSignals>;
+  isFirst: boolean;
+}
+
+/** One gateway from start to stop. */
+async function runOnce(cli: CliContext, values: CliValues, run: Run): Promise<"stopped" | "restart"> {
+  const { logger, maker } = run;
+  let due: (reason: string) => void = () => undefined;
+  const restart = new Promise<string>((resolve) => {
+    due = resolve;
+  });
+  const gateway = await start(cli, values, { ...run, due });
+  const wsLog = values["ws-log"];
+  if (wsLog === "compact" || wsLog === "full") tapWsLog(gateway, logger, wsLog);
+  const removeGuard = maker.guard(gateway, logger);
+  run.signals.follow(gateway);
+  const stop = aborted(cli.signal).then(() => undefined);
+  let reason: string | undefined;
+  let closing = "start failed";
   try {
-    return await createGateway({
-      paths: paths as Parameters<typeof createGateway>[0]["paths"],
+    await Promise.race([gateway.ready, stop]);
+    if (run.isFirst && !cli.signal.aborted) await announce(cli, run);
+    reason = await Promise.race([stop, restart]);
+    closing = reason === undefined ? "gateway stopping" : `gateway restarting: ${reason}`;
+  } finally {
+    run.signals.follow(undefined);
+    await gateway.close(cli.signal.aborted ? "gateway stopping" : closing, { restart: reason !== undefined && !cli.signal.aborted });
+    removeGuard();
+  }
+  return reason === undefined || cli.signal.aborted ? "stopped" : "restart";
+}
+
+async function announce(cli: CliContext, { own, logger }: Run): Promise<void> {
+  await own.announce?.(cli).catch((error) => logger.warn(`the hints could not be shown: ${messageOf(error)}`));
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/** Under a supervisor a fresh process is better than a restart in this one, unless that is switched off. */
+function isSupervised({ env }: CliContext): boolean {
+  return envValue(env, "SVC_SERVICE_MARKER") !== undefined && envValue(env, "SVC_NO_RESPAWN") !== "1";
+}
+
+async function start(cli: CliContext, values: CliValues, run: Run & { due(reason: string): void }): Promise<RunningGateway> {
+  const { env, version } = cli;
+  const takePort =
+    values.force && run.isFirst ? (host: string, port: number) => freePort(host, port, (line) => run.logger.warn(line)) : undefined;
+  try {
+    return await run.maker.create({
+      paths: cli.paths as ProfilePaths,
       env,
-      logger,
+      logger: run.logger,
       version,
       flags: await startFlags(values),
+      onRestartDue: run.due,
       ...(takePort ? { takePort } : {}),
     });
   } catch (error) {
@@ -77,22 +130,6 @@ async function password(values: CliValues): Promise<string | undefined> {
   throw new SvcError("usage", { message: `--password-file ${file}: the file is empty` });
 }
 
-/** Until a signal, or until boot finds that a required plugin failed. */
-async function serve(cli: CliContext, gateway: Gateway, announce: () => Promise<void>): Promise<number> {
-  const signalled = new Promise<void>((resolve) => {
-    if (cli.signal.aborted) resolve();
-    cli.signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-  try {
-    await Promise.race([gateway.ready, signalled]);
-    if (!cli.signal.aborted) await announce();
-    await signalled;
-  } finally {
-    await gateway.close(cli.signal.aborted ? "gateway stopping" : "start failed");
-  }
-  return 0;
-}
-
 /** Who is on the port, as far as the system tells. */
 async function withHolder(error: unknown): Promise<unknown> {
   if (!isSvcError(error) || !("holder" in error.fields) || error.fields.holder !== "") return error;
@@ -115,12 +152,30 @@ function openLogs(cli: CliContext, options: { level: LogLevel | undefined; confi
   return { logger, close };
 }
 
-/** Without a listener SIGUSR1 opens a debugger port and SIGHUP kills; neither may happen to a running gateway by accident. */
-function holdSignals(told: (name: string) => void): () => void {
+/** SIGHUP reads config and secrets again; SIGUSR1 and SIGUSR2 restart the gateway in this process. */
+function holdSignals(logger: RootLogger) {
+  let gateway: RunningGateway | undefined;
+  const told = (name: string) => {
+    if (!gateway) return logger.warn(`${name}: ignored, the gateway is not running yet`);
+    if (name !== "SIGHUP") {
+      if (!gateway.mayRestart()) return logger.warn(`${name}: refused, commands.restart is false`);
+      return gateway.requestRestart(name);
+    }
+    void gateway.reload("signal").then(
+      ({ status, issues }) => logger.info(`${name}: config ${status}`, issues.length > 0 ? { issues } : {}),
+      (error: unknown) => logger.error(`${name}: reload failed: ${messageOf(error)}`),
+    );
+  };
   const names = process.platform === "win32" ? [] : (["SIGHUP", "SIGUSR1", "SIGUSR2"] as const);
   for (const name of names) process.on(name, told);
-  return () => {
-    for (const name of names) process.off(name, told);
+  return {
+    /** Whom the signals are meant for from now on. */
+    follow(next: RunningGateway | undefined) {
+      gateway = next;
+    },
+    release() {
+      for (const name of names) process.off(name, told);
+    },
   };
 }
 

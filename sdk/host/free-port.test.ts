@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { type ForceDeps, freePort } from "./force.ts";
+import { type ForceDeps, freePort } from "./free-port.ts";
 
 const cleanups: Array<() => unknown> = [];
 afterEach(async () => {

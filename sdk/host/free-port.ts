@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { endProcess } from "../../sdk/end-process.ts";
-import { messageOf, SvcError } from "../../sdk/errors.ts";
-import { findPortHolders, type PortHolder } from "../../sdk/port-holders.ts";
+import { endProcess } from "../end-process.ts";
+import { messageOf, SvcError } from "../errors.ts";
+import { findPortHolders, type PortHolder } from "../port-holders.ts";
 import "./errors.ts";
 
 export interface ForceDeps {

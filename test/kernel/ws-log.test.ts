@@ -1,6 +1,6 @@
 import { createTestGateway, eventually } from "svc/sdk/testing";
 import { expect, test } from "vitest";
-import { tapWsLog } from "../../kernel/ws-log.ts";
+import { tapWsLog } from "../../sdk/cli/ws-log.ts";
 import { fixture } from "./_fixtures.ts";
 import { connected } from "./_ws.ts";
 
@@ -12,7 +12,7 @@ test.each([
   try {
     const seen: string[] = [];
     const logger = { debug: () => undefined, info: (m: string) => seen.push(m), warn: (m: string) => seen.push(m), error: () => undefined };
-    tapWsLog(gateway.gateway.hooks, { ...logger, child: () => logger } as never, mode);
+    tapWsLog(gateway.gateway, { ...logger, child: () => logger } as never, mode);
     const socket = await connected(gateway);
     await socket.request("1", "health");
     await socket.request("2", "leaky.ping", { fail: true });

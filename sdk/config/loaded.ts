@@ -1,0 +1,65 @@
+import type { Env } from "../host/paths.ts";
+import type { SecretState } from "../secrets/state.ts";
+import type { ConfigIssue } from "./issues.ts";
+import type { ConfigOrigin } from "./origin.ts";
+import type { Locate } from "./place.ts";
+import type { SvcConfig } from "./root.ts";
+
+/** One file of a config as it was read. */
+export interface ConfigFile {
+  /** Absolute, as named (links not followed). */
+  path: string;
+  /** Without the byte order mark. */
+  text: string;
+  /** The file began with a byte order mark; a writer keeps it. */
+  bom: boolean;
+}
+
+/** Something an operator should know that stops nothing. Dotted path; no secret in the message. */
+export interface ConfigWarning {
+  path: string;
+  message: string;
+}
+
+/**
+ * A config file with all it includes, read once. Four trees are kept apart: only `authored` is ever edited, only `config` is ever used,
+ * and nothing of `resolved` or `config` is ever written to disk.
+ */
+export interface LoadedConfig {
+  /** Absolute path of the main file. */
+  path: string;
+  /** False when there is no main file, which equals `{}`. */
+  exists: boolean;
+  valid: boolean;
+  /** Every file that was read, main file first, in the order of reading; empty when there is no main file. */
+  files: ConfigFile[];
+  /** What to watch: the files above, those that were looked for and missed, and the targets of links. Absolute. */
+  watched: string[];
+  /** Text of the main file without byte order mark; `""` when there is none. */
+  text: string;
+  /** Main file as parsed: `$include` and `${NAME}` still in it. */
+  authored: unknown;
+  /** After includes, before substitution. */
+  source: unknown;
+  /** After substitution and SecretRefs, before defaults; what could not be resolved is left out. Never written, never sent. */
+  resolved: unknown;
+  /** Effective: defaults applied, deeply frozen; present when `valid`. */
+  config?: SvcConfig;
+  /** SHA-256 (hex) over the bytes of all files in order. */
+  hash: string;
+  /** What makes it invalid, in file order. */
+  issues: ConfigIssue[];
+  warnings: ConfigWarning[];
+  /** Dotted paths that have no value although one is written: a variable is not set, or a secret could not be had. Reasons hold no secret. */
+  unresolved: Array<{ path: string; reason: string }>;
+  /** Resolved secrets by dotted path: SecretRefs, and sensitive keys with plain or substituted values. For redaction and for the next reload. */
+  secrets: Map<string, string>;
+  /** How the SecretRefs fared, by owner. */
+  secretState: SecretState;
+  /** The environment as this config sees it: the caller's, then `env.vars`. */
+  env: Env;
+  /** Which file a path of the source tree stands in, and how it came there. */
+  originOf(path: ReadonlyArray<PropertyKey>): ConfigOrigin;
+  /** Place of a path of the source tree, with the name of its file when that is not the main one. */
+  locate: Locate;
+}

@@ -1,0 +1,31 @@
+/** A ref that has no fresh value. The reason says what failed, never a value or an exec id. */
+export interface SecretFault {
+  /** Dotted config path of the ref. */
+  path: string;
+  /** Part of the gateway that cannot work without it, as a config path: `models.providers.acme`, `gateway.auth`. */
+  owner: string;
+  reason: string;
+}
+
+/** How all SecretRefs of a config fared at one activation. */
+export interface SecretState {
+  /** Refs with a fresh value. */
+  resolved: number;
+  /** Kept their previous value: ref and provider are unchanged, but asking failed. */
+  stale: SecretFault[];
+  /** Have no value. */
+  unavailable: SecretFault[];
+  /** Owners with a value that differs from the previous activation, sorted. */
+  changedOwners: string[];
+}
+
+/** Answer of `secrets.reload`; lists hold owners as config paths, sorted. */
+export interface SecretsReloadResult {
+  ok: true;
+  resolved: number;
+  /** Faults and findings of this reload. */
+  warningCount: number;
+  stale: string[];
+  unavailable: string[];
+  changedOwners: string[];
+}

@@ -1,0 +1,46 @@
+import type { HookEvent, HookName } from "../hooks.ts";
+import type { RootLogger } from "../host/logger.ts";
+import type { Env, ProfilePaths } from "../host/paths.ts";
+import type { Disposable } from "./common.ts";
+import type { ReloadOutcome } from "./reload.ts";
+
+/** What the command line decides about a gateway, before config and environment. */
+export interface StartFlags {
+  port?: number | undefined;
+  bind?: "loopback" | "lan" | "tailnet" | "auto" | "custom" | undefined;
+  auth?: string | undefined;
+  token?: string | undefined;
+  password?: string | undefined;
+  allowUnconfigured?: boolean | undefined;
+}
+
+/** A gateway as its process holds it. */
+export interface RunningGateway {
+  /** Resolves when boot has settled. Rejects when a required plugin failed. */
+  readonly ready: Promise<void>;
+  /** Reads config and secrets again, whatever `gateway.reload.mode` says. */
+  reload(reason: "watch" | "rpc" | "signal" | "secrets"): Promise<ReloadOutcome>;
+  /** Asks for a restart; it becomes due once nothing is held, or after `gateway.reload.deferralTimeoutMs`. */
+  requestRestart(reason: string): void;
+  /** False when `commands.restart` forbids restarts by signal. */
+  mayRestart(): boolean;
+  tap<N extends HookName>(hook: N, fn: (event: HookEvent<N>) => void): Disposable;
+  /** Graceful stop; may be called twice. `restart`: clients are told to come back. */
+  close(reason: string, options?: { restart?: boolean }): Promise<void>;
+}
+
+/** How a process makes one; given by the kernel. */
+export interface GatewayMaker {
+  create(options: {
+    paths: ProfilePaths;
+    env: Env;
+    logger: RootLogger;
+    version: string;
+    flags: StartFlags;
+    takePort?: (host: string, port: number) => Promise<void>;
+    /** Called once, when a restart that was asked for is due. */
+    onRestartDue(reason: string): void;
+  }): Promise<RunningGateway>;
+  /** Handles errors nobody caught; returns what undoes it. */
+  guard(gateway: RunningGateway, logger: RootLogger): () => void;
+}
