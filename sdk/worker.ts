@@ -13,11 +13,16 @@ export function workerUrl(callerUrl: string, name: string): URL {
  */
 export function startWorker(url: URL, options: WorkerOptions = {}): Worker {
   if (!url.pathname.endsWith(".ts")) return new Worker(url, options);
+  return new Worker(new URL(`data:text/javascript,${encodeURIComponent(bootstrapSource(url))}`), options);
+}
+
+/** JavaScript that runs a module, compiled or not, in a fresh thread or process. */
+export function bootstrapSource(url: URL): string {
+  if (!url.pathname.endsWith(".ts")) return `await import(${JSON.stringify(url.href)});`;
   const sdk = fileURLToPath(new URL("./index.ts", import.meta.url));
-  const bootstrap = [
+  return [
     `import { createJiti } from ${JSON.stringify(import.meta.resolve("jiti"))};`,
     `const jiti = createJiti(${JSON.stringify(url.href)}, { alias: { "svc/sdk": ${JSON.stringify(sdk)} } });`,
     `await jiti.import(${JSON.stringify(fileURLToPath(url))});`,
   ].join("\n");
-  return new Worker(new URL(`data:text/javascript,${encodeURIComponent(bootstrap)}`), options);
 }

@@ -1,0 +1,82 @@
+import { parentPort } from "node:worker_threads";
+import { messageOf } from "../errors.ts";
+import type { GuestError, GuestMessage, HostMessage } from "./messages.ts";
+
+/** What a guest does for its host. */
+export interface GuestHandlers {
+  /** Once, before any call. */
+  start(data: never, host: { log(level: "debug" | "info" | "warn" | "error", message: string): void }): Promise<unknown>;
+  call(name: string, args: never, signal: AbortSignal): Promise<unknown>;
+  /** Folder whose files are named in errors. */
+  root(): string | undefined;
+}
+
+/** Serves one host from inside a worker or a child process, until that ends it. */
+export function serveGuest(handlers: GuestHandlers): void {
+  const line = openLine();
+  const running = new Map<number, AbortController>();
+  const send = (message: GuestMessage) => line.post(JSON.stringify(message));
+  const answer = (id: number, value: unknown) => {
+    try {
+      send({ type: "done", id, value });
+    } catch (error) {
+      send({ type: "failed", id, error: { message: `its result is no JSON: ${messageOf(error)}` } });
+    }
+  };
+  line.listen((text) => {
+    const message = JSON.parse(text) as HostMessage;
+    if (message.type === "start") {
+      void handlers.start(message.data as never, { log: (level, said) => send({ type: "log", level, message: said }) }).then(
+        (value) => send({ type: "started", value }),
+        (error: unknown) => send({ type: "start-failed", error: describe(error, handlers.root()) }),
+      );
+    } else if (message.type === "abort") {
+      running.get(message.id)?.abort();
+    } else {
+      const { id, name, args } = message;
+      const abort = new AbortController();
+      running.set(id, abort);
+      void handlers
+        .call(name, args as never, abort.signal)
+        .then(
+          (value) => answer(id, value),
+          (error: unknown) => send({ type: "failed", id, error: describe(error, handlers.root()) }),
+        )
+        .finally(() => running.delete(id));
+    }
+  });
+}
+
+interface Line {
+  post(text: string): void;
+  listen(receive: (text: string) => void): void;
+}
+
+/** The way to the host, taken away from the code that is loaded later. */
+function openLine(): Line {
+  const port = parentPort;
+  if (port) return { post: (text) => port.postMessage(text), listen: (receive) => void port.on("message", receive) };
+  const post = process.send?.bind(process);
+  if (!post) throw new Error("this module runs inside a worker or a child process only");
+  process.once("disconnect", () => process.exit(0));
+  Object.defineProperty(process, "send", { value: undefined });
+  return { post: (text) => void post(text), listen: (receive) => void process.on("message", (text) => receive(String(text))) };
+}
+
+function describe(error: unknown, root: string | undefined): GuestError {
+  const { code, stack } = (error ?? {}) as { code?: unknown; stack?: unknown };
+  const place = root === undefined ? undefined : placeOf(String(stack ?? ""), root);
+  return {
+    message: messageOf(error).split("\n", 1)[0] as string,
+    ...(typeof code === "string" ? { code } : {}),
+    ...(place ? { place } : {}),
+    ...(typeof stack === "string" ? { stack: stack.slice(0, 4_000) } : {}),
+  };
+}
+
+/** `helper.ts:3:9`: the first place of a stack, or of a syntax error's text, below the guest's own folder. */
+export function placeOf(stack: string, root: string): string | undefined {
+  const at = stack.indexOf(root);
+  const found = at === -1 ? undefined : /^[/\\]*([^\s()]+:\d+:\d+)/.exec(stack.slice(at + root.length));
+  return found?.[1];
+}

@@ -1,0 +1,113 @@
+import { SvcError } from "../errors.ts";
+import type { HookName } from "../hooks.ts";
+import type { JsonObject } from "../types/common.ts";
+import type { PluginContext, PluginDefinition } from "../types/context.ts";
+import type { PluginOrigin } from "../types/manifest.ts";
+import type { JsonSchema } from "../types/schema.ts";
+import { workerUrl } from "../worker.ts";
+import type { IsolationMode } from "./cell.ts";
+import { createSandbox, type Sandbox, type SandboxLimits } from "./sandbox.ts";
+
+/** What a guest needs to run one plugin. */
+export interface PluginGuestData {
+  id: string;
+  version: string;
+  instance: number;
+  origin: PluginOrigin;
+  root: string;
+  entry: string;
+  config: unknown;
+  /** May use the network. */
+  net: boolean;
+  /** URL of jiti. */
+  jiti: string;
+}
+
+/** What the plugin registered inside. */
+export interface IsolatedPlugin {
+  tools: Array<{ name: string; description: string; input: JsonSchema }>;
+  presets: Array<{ id: string; mappings: JsonObject[]; transforms: string[] }>;
+  taps: HookName[];
+  /** What it tried besides. */
+  refused: string[];
+}
+
+export interface IsolationOptions {
+  id: string;
+  version: string;
+  api: string;
+  root: string;
+  /** Absolute path of the plugin's entry. */
+  entry: string;
+  mode: IsolationMode;
+  net: boolean;
+  limits?: Partial<SandboxLimits>;
+  /** Told of each registration that does not work from inside. */
+  refuse(error: SvcError): void;
+}
+
+/**
+ * A definition whose code runs in a worker or a child process: tools, presets with transforms and observe hooks cross as JSON, each call at most 5 s.
+ * Its `setup` starts the guest. A guest that dies is replaced at the next call; the gateway never waits for its loops.
+ */
+export function isolatePlugin(options: IsolationOptions): PluginDefinition {
+  const { id, version, api, mode } = options;
+  return {
+    id,
+    version,
+    svc: { api },
+    async setup(ctx) {
+      const sandbox = createSandbox({
+        name: `plugin "${id}"`,
+        mode,
+        guest: workerUrl(import.meta.url, "./plugin-guest"),
+        data: guestData(options, ctx),
+        read: [options.root],
+        logger: ctx.logger,
+        ...(options.limits ? { limits: options.limits } : {}),
+      });
+      ctx.onDispose(() => sandbox.dispose());
+      const plugin = (await sandbox.start()) as IsolatedPlugin;
+      for (const what of new Set(plugin.refused)) options.refuse(new SvcError("isolation-unsupported", { plugin: id, what, mode }));
+      register(ctx, sandbox, plugin);
+      return {
+        start: async () => void (await sandbox.call("start", {})),
+        stop: async () => void (await sandbox.call("stop", {})),
+      };
+    },
+  };
+}
+
+function guestData(options: IsolationOptions, ctx: PluginContext): PluginGuestData {
+  const { id, version, root, entry, net } = options;
+  return {
+    id,
+    version,
+    root,
+    entry,
+    net,
+    instance: ctx.instance,
+    origin: ctx.origin,
+    config: ctx.config,
+    jiti: import.meta.resolve("jiti"),
+  };
+}
+
+/** Stands in for everything the plugin registered inside. */
+function register(ctx: PluginContext, sandbox: Sandbox, plugin: IsolatedPlugin): void {
+  for (const tool of plugin.tools) {
+    ctx.registerTool({
+      ...tool,
+      run: (args, { signal, ...call }) => sandbox.call(`tool ${tool.name}`, { name: tool.name, args, call }, { signal }),
+    });
+  }
+  for (const { id, mappings, transforms } of plugin.presets) {
+    const run = (name: string) => (args: JsonObject) => sandbox.call(`transform ${id}`, { name, args });
+    ctx.registerHookPreset({ id, mappings, transforms: Object.fromEntries(transforms.map((name) => [name, run(name)])) });
+  }
+  for (const [index, hook] of plugin.taps.entries()) {
+    ctx.on(hook, (async (args: unknown, { signal }: { signal: AbortSignal }) => {
+      await sandbox.call("hook", { index, args }, { signal });
+    }) as never);
+  }
+}
