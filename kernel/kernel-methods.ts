@@ -16,6 +16,7 @@ export interface KernelMethodDeps {
   loaded: LoadedConfig;
   plugins(): PluginRecord[];
   version: string;
+  requestRestart(reason: string): void;
 }
 
 /** Methods the kernel answers itself, also with zero plugins. */
@@ -45,6 +46,10 @@ export function registerKernelMethods(methods: MethodRegistry, deps: KernelMetho
     };
   });
   add(protocolMethod("system-presence"), () => deps.presence.list());
+  add(protocolMethod("gateway.restart.request"), ({ reason = "requested", delayMs = 0 }: { reason?: string; delayMs?: number }) => {
+    setTimeout(() => deps.requestRestart(reason), delayMs).unref();
+    return { ok: true, status: "scheduled" };
+  });
   add(protocolMethod("config.get"), () => configSnapshot(deps.loaded));
   add(protocolMethod("plugins.list"), () => ({
     plugins: deps.plugins().map(toPluginRow),

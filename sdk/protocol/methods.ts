@@ -44,6 +44,11 @@ export const protocolMethods = {
   status: method("read", "overview of the gateway", none),
   "system-presence": method("read", "who is connected, the gateway first", none),
   "config.get": method("read", "effective config and file, redacted", none),
+  "gateway.restart.request": method(
+    "admin",
+    "ask for a graceful restart, once active runs have ended",
+    z.strictObject({ reason: z.string().min(1).max(200).optional(), delayMs: z.number().int().min(0).max(60_000).optional() }),
+  ),
   "plugins.list": method("read", "every plugin found, with state and reason", none),
 
   // agents

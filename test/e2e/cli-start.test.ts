@@ -112,15 +112,46 @@ describe("svc gateway", () => {
     expect(await gateway.kill(signal)).toBe(code);
   });
 
-  test("SIGHUP and SIGUSR1 neither end it nor open a debugger", async () => {
+  test("SIGHUP reads the config again and opens no debugger", async () => {
     const home = await configured(await freshHome());
     const gateway = await gatewayIn(home);
-    for (const signal of ["SIGHUP", "SIGUSR1"] as const) {
-      gateway.child.kill(signal);
-      await eventually(() => gateway.out.stderr.includes(`${signal}: reload and restart are not available`));
-    }
-    expect(gateway.out.stderr).not.toContain("Debugger listening");
+    gateway.child.kill("SIGHUP");
+    await eventually(() => gateway.out.stderr.includes("SIGHUP: config unchanged"));
     expect(await svcCommand(home, ["health"])).toMatchObject({ code: 0 });
+  });
+
+  test.each(["SIGUSR1", "SIGUSR2"] as const)("%s restarts it in the same process and opens no debugger", async (signal) => {
+    const home = await configured(await freshHome());
+    const gateway = await gatewayIn(home);
+    gateway.child.kill(signal);
+    await eventually(() => gateway.out.stderr.split("listening on").length === 3);
+    expect(gateway.out.stderr).not.toContain("Debugger listening");
+    await eventually(async () => (await svcCommand(home, ["health"])).code === 0);
+    expect(gateway.child.exitCode).toBeNull();
+    expect(await gateway.kill("SIGTERM")).toBe(0);
+  });
+
+  test("svc gateway restart returns when the gateway answers again", async () => {
+    const home = await configured(await freshHome());
+    const gateway = await gatewayIn(home);
+    expect(await svcCommand(home, ["gateway", "restart"])).toMatchObject({ code: 0, stdout: "Restarted.\n" });
+    expect(gateway.out.stderr.split("listening on")).toHaveLength(3);
+    expect(await svcCommand(home, ["health"])).toMatchObject({ code: 0 });
+  });
+
+  test("SIGUSR1 is refused where commands.restart is false", async () => {
+    const home = await configured(await freshHome(), {
+      gateway: { mode: "local", auth: { token: "e2e-token-1234" } },
+      commands: { restart: false },
+    });
+    const gateway = await gatewayIn(home);
+    gateway.child.kill("SIGUSR1");
+    await eventually(() => gateway.out.stderr.includes("SIGUSR1: refused, commands.restart is false"));
+  });
+
+  test("under a supervisor a restart ends the process with 75", async () => {
+    const gateway = await gatewayIn(await configured(await freshHome()), [], { SVC_SERVICE_MARKER: "test" });
+    expect(await gateway.kill("SIGUSR1")).toBe(75);
   });
 
   test("--force takes the port over from the one that holds it", async () => {
