@@ -1,12 +1,13 @@
 import { createInterrupt } from "../sdk/cli/interrupt.ts";
 import { runCommandLine } from "./cli/run.ts";
+import { exportEnv } from "./config/process-env.ts";
 
 /** The `svc` program: one command line → exit code. The caller ends the process with `finish`. */
 export async function main(argv: readonly string[]): Promise<number> {
   // Somebody who stopped reading (`svc … | head`) is no error.
   process.stdout.once("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
   const { env, stdout, stderr } = process;
-  return runCommandLine(argv, { env, stdout, stderr, interrupt: createInterrupt });
+  return runCommandLine(argv, { env, stdout, stderr, interrupt: createInterrupt, exportEnv });
 }
 
 /** Ends the process once everything written has left it. */

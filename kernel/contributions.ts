@@ -1,3 +1,4 @@
+import type { Activation } from "../sdk/loader/activation.ts";
 import type { Disposable } from "../sdk/types/common.ts";
 import type { Contribution, ContributionView } from "../sdk/types/context.ts";
 
@@ -13,15 +14,19 @@ export interface Contributions {
   view<T>(point: string): ContributionView<T>;
   /** Everything a plugin still holds, as `point/id`; empty after a clean dispose. */
   ownedBy(owner: string): string[];
+  /** Makes many changes in one turn; watchers hear of each point once, after the last of them. */
+  batch(change: () => void): void;
 }
 
 /** The generic registry `(point, id) → value, owner`; the kernel knows no domain words. */
-export function createContributions(): Contributions {
+export function createContributions(activation?: Activation): Contributions {
   const points = new Map<string, Map<string, Entry>>();
   const watchers = new Map<string, Set<() => void>>();
   const entries = (point: string) => points.get(point) ?? new Map<string, Entry>();
+  let held: Set<string> | undefined;
   const changed = (point: string) => {
-    for (const listener of watchers.get(point) ?? []) listener();
+    if (held) held.add(point);
+    else for (const listener of watchers.get(point) ?? []) listener();
   };
   return {
     add(point, entry) {
@@ -45,6 +50,7 @@ export function createContributions(): Contributions {
         *[Symbol.iterator]() {
           yield* [...entries(point).values()].sort((a, b) => a.order - b.order) as unknown as Contribution<T>[];
         },
+        ready: async (id) => activation?.usePoint(point, id),
         watch(listener) {
           const set = watchers.get(point) ?? new Set();
           watchers.set(point, set.add(listener));
@@ -54,6 +60,16 @@ export function createContributions(): Contributions {
     },
     ownedBy(owner) {
       return [...points].flatMap(([point, map]) => [...map.values()].filter((e) => e.owner === owner).map((e) => `${point}/${e.id}`));
+    },
+    batch(change) {
+      held = new Set();
+      try {
+        change();
+      } finally {
+        const points = held;
+        held = undefined;
+        for (const point of points) changed(point);
+      }
     },
   };
 }

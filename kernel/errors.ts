@@ -50,7 +50,6 @@ export const kernelErrors = defineErrors({
   },
   "reserved-name": { message: 'plugin "{plugin}": the name "{name}" is reserved for {owner}', http: 500, rpc: "UNAVAILABLE" },
   "route-conflict": { message: 'plugin "{plugin}": route {path} overlaps that of plugin "{owner}"', http: 500, rpc: "UNAVAILABLE" },
-  "hook-failed": { message: 'hook {hook}: plugin "{plugin}" {reason}', http: 500, rpc: "UNAVAILABLE" },
   "plugin-timeout": {
     message: 'plugin "{plugin}": {phase} did not finish within {seconds} s; see svc plugins list',
     http: 500,

@@ -1,29 +1,43 @@
 import { dirname, join } from "node:path";
 import { resolveAgents } from "../sdk/agents.ts";
-import { secretsIn } from "../sdk/config/redact.ts";
-import { messageOf, SvcError } from "../sdk/errors.ts";
+import type { SvcConfig } from "../sdk/config/root.ts";
+import { SvcError } from "../sdk/errors.ts";
 import { createFailureLimiter } from "../sdk/failure-limiter.ts";
 import { writeFileAtomic } from "../sdk/files.ts";
+import { createGapDetector } from "../sdk/gap-detector.ts";
 import { createHealth } from "../sdk/health.ts";
+import { createHolds } from "../sdk/holds.ts";
+import { operatorLimitMs } from "../sdk/hooks/operator-limit.ts";
 import { acquireStateLock } from "../sdk/host/lock.ts";
 import type { RootLogger } from "../sdk/host/logger.ts";
 import { type Env, envValue, type ProfilePaths } from "../sdk/host/paths.ts";
+import { createJobs } from "../sdk/jobs.ts";
+import { createActivation } from "../sdk/loader/activation.ts";
+import type { DiscoveryRequest } from "../sdk/loader/discover.ts";
+import { maskConfig, secretAt } from "../sdk/loader/secret-paths.ts";
+import { createPluginFaults, type PluginFaults } from "../sdk/plugin-faults.ts";
 import { withRequirements } from "../sdk/plugin-order.ts";
 import { toPluginHealth } from "../sdk/plugin-summary.ts";
 import { createPresence } from "../sdk/presence.ts";
 import { limits } from "../sdk/protocol/frames.ts";
+import { createRestartDeferral } from "../sdk/restart-deferral.ts";
+import { secretHealth } from "../sdk/secrets/reload-result.ts";
 import type { RunningGateway, StartFlags } from "../sdk/types/host-gateway.ts";
 import type { PluginRecord } from "../sdk/types/plugin-record.ts";
 import type { Services } from "../sdk/types/services.ts";
 import { createAuthenticator } from "./auth/authenticator.ts";
 import { isKnownHost, isOriginAllowed } from "./auth/origins.ts";
 import { addressBucket, isLoopback, remoteOf } from "./auth/remote.ts";
+import { createConfigHost, registerConfigMethods } from "./config/methods.ts";
+import { createReloader } from "./config/reload.ts";
 import { createContributions } from "./contributions.ts";
 import { createHello } from "./hello.ts";
 import { createHookBus, type HookBus } from "./hooks/bus.ts";
 import { registerKernelMethods } from "./kernel-methods.ts";
-import { type Candidate, discoverPlugins } from "./loader/discovery.ts";
+import type { Host } from "./loader/context.ts";
+import { discoverOne, discoverPlugins, inspectPluginFolder } from "./loader/discovery.ts";
 import { createLoader } from "./loader/loader.ts";
+import { registerPluginMethods } from "./plugin-methods.ts";
 import { createFanout } from "./port/events.ts";
 import { admitClient } from "./port/handshake.ts";
 import { createHttpHandler } from "./port/http.ts";
@@ -32,6 +46,7 @@ import { createMethodRegistry } from "./port/methods.ts";
 import type { Phase } from "./port/probes.ts";
 import { createRouteTable } from "./port/routes.ts";
 import { createSockets } from "./port/sockets.ts";
+import { registerSecretsMethods } from "./secrets-methods.ts";
 import { planStart, recordRefusal, removeRuntimeFiles, runtimeInfoPath, type StartPlan, writeRuntimeToken } from "./start.ts";
 
 export interface GatewayOptions {
@@ -49,8 +64,17 @@ export interface GatewayOptions {
   lockWaitMs?: number;
   /** How long boot waits for slow plugins of third parties; default 3 s. */
   stragglerMs?: number | undefined;
+  /** First pause of a plugin that asks to be tried later; default 5 s. */
+  retryMs?: number | undefined;
+  /** What plugins get as `ctx.clock` (and `ctx.timers`, if it has some) and `ctx.fetch`, in tests. */
+  clock?: Host["clock"];
+  fetch?: Host["fetch"];
   /** Called once, when a restart that was asked for is due; without it the gateway only logs. */
   onRestartDue?: (reason: string) => void;
+  /** Gives the process the variables of the config, until the returned function is called; plugins read them there. */
+  exportEnv?: (env: Env) => () => void;
+  /** `performance.now()` of the restart this start belongs to; the next one keeps its distance. */
+  restartedAt?: number;
 }
 
 export interface Gateway extends RunningGateway {
@@ -63,6 +87,8 @@ export interface Gateway extends RunningGateway {
   summary(): string;
   /** Ends a plugin whose code threw where nobody could catch it; false when no such plugin runs. */
   failPlugin(id: string, error: unknown): Promise<boolean>;
+  /** What plugins do wrong where nobody waits for them. */
+  readonly faults: PluginFaults;
   service<K extends keyof Services>(name: K): Services[K];
 }
 
@@ -99,44 +125,119 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
 async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<ReturnType<typeof acquireStateLock>>): Promise<Gateway> {
   const { logger, paths } = options;
-  const { config } = plan;
   const clock = { now: Date.now, monotonic: () => performance.now() };
   const startedAt = clock.now();
-  for (const secret of [...secretsIn(plan.loaded.source), plan.auth.secret]) logger.addSecret(secret);
+  for (const secret of [...plan.loaded.secrets.values(), plan.auth.secret]) logger.addSecret(secret);
+  for (const { path, message } of plan.loaded.warnings) logger.warn(`config: ${path}: ${message}`);
+  for (const note of plan.notes) logger.info(note);
+  const takeEnvBack = options.exportEnv?.(plan.loaded.env);
   let phase: Phase = "starting";
   let listeners: Listeners | undefined;
   const stopped = new AbortController();
-  const holds = new Set<string>();
+  const holds = createHolds();
 
-  const hooks = createHookBus(logger.child("hooks"));
-  const contributions = createContributions();
-  const methods = createMethodRegistry({ hooks, logger });
+  const faults = createPluginFaults({ monotonic: clock.monotonic, logger, degrade: (...why) => loader.degrade(...why) });
+  const hooks = createHookBus(logger.child("hooks"), {
+    monotonic: (options.clock ?? clock).monotonic,
+    timeoutMs: (plugin, hook) => operatorLimitMs(config(), plugin, hook),
+    onFailure: faults.failed,
+    onMoved: () => health.invalidate(),
+  });
+  const activation = createActivation();
+  const contributions = createContributions(activation);
+  const methods = createMethodRegistry({ hooks, logger, activation });
   const routes = createRouteTable();
   const fanout = createFanout();
   const presence = createPresence({ version: options.version, bootId: plan.bootId, now: clock.now, isLoopback });
   const stateVersion = () => ({ presence: presence.version(), health: health.version() });
   const health = createHealth({
-    collect: (deep) => hooks.run("health.collect", { deep }),
+    collect: async (deep) => [...(await hooks.run("health.collect", { deep })), jobs.look().part, ...faults.parts()],
     now: clock.now,
-    base: () => ({ uptimeMs: clock.now() - startedAt, version: options.version, phase, plugins: toPluginHealth(loader.records()) }),
+    base: () => ({
+      uptimeMs: clock.now() - startedAt,
+      version: options.version,
+      phase,
+      plugins: toPluginHealth(loader.records(), hooks.quarantined()),
+      secrets: secretHealth(reloader.current().secretState),
+      configReload: { ...reloader.status(), restart: restarts.pending() },
+    }),
     onChange: () => void health.text().then((text) => fanout.emit("health", JSON.parse(text), { stateVersion: stateVersion() })),
   });
 
-  const candidates = await discover(options, plan);
+  const jobs = createJobs({ logger, now: clock.monotonic });
+  const refreshHealth = () => {
+    health.invalidate();
+    void health.text().catch((error: unknown) => logger.warn("health could not be collected", { error }));
+  };
+  const masked = new WeakMap<SvcConfig, SvcConfig>();
+  const mask = (plain: SvcConfig) => {
+    const known = masked.get(plain) ?? maskConfig(plain, loader.secretPaths());
+    masked.set(plain, known);
+    return known;
+  };
+  const restarts = createRestartDeferral({
+    holds,
+    limitMs: () => config().gateway.reload.deferralTimeoutMs,
+    restartedAt: options.restartedAt,
+    logger,
+    onDue: (reason) => options.onRestartDue?.(reason),
+    onChange: refreshHealth,
+  });
+  const requestRestart = (reason: string) => restarts.request(reason, reason);
+  const authenticator = createAuthenticator(
+    plan.auth,
+    createFailureLimiter(() => config().gateway.auth.rateLimit, clock.now, addressBucket),
+    (given, transport, { address }) =>
+      hooks.isUsed("auth.identify") ? hooks.run("auth.identify", { credentials: { ...given }, transport, remote: address }) : undefined,
+  );
+  const addedPaths: string[] = [];
+  const whereToLook = (now: SvcConfig): DiscoveryRequest => ({
+    config: { ...now, plugins: { ...now.plugins, load: { paths: [...now.plugins.load.paths, ...addedPaths] } } },
+    stateDir: paths.stateDir,
+    configDir: dirname(paths.configPath),
+    workspace: resolveAgents(now, paths.stateDir).find((a) => a.isDefault)?.workspace ?? join(paths.stateDir, "workspace"),
+  });
+  const found = await discoverPlugins(whereToLook(plan.config));
+  const candidates = options.only ? withRequirements(found, options.only) : found;
+  const reloader = createReloader({
+    initial: { ...plan.loaded, config: plan.config },
+    env: options.env,
+    flags: options.flags ?? {},
+    hooks,
+    contributions,
+    loader: () => loader,
+    manifest: (id) => loader.find(id)?.candidate.manifest,
+    authenticator: () => authenticator,
+    mask,
+    logger,
+    onSettled: refreshHealth,
+    requestRestart: (reason) => (reason ? restarts.request("config", reason) : restarts.withdraw("config")),
+  });
+  const config = () => reloader.current().config;
+  jobs.add("configPoll", reloader.poll);
+
   const loader = createLoader(candidates, {
     hooks,
     contributions,
     methods,
     routes,
+    activation,
+    discover: () => discoverPlugins(whereToLook(config())),
+    discoverOne: (id) => discoverOne(id, whereToLook(config())),
     emit: fanout.emit,
-    config: () => config,
+    config,
+    snapshot: () => mask(config()),
+    secret: (path) => secretAt(reloader.current(), path),
     logger: logger.child("plugin"),
-    clock,
+    onFault: faults.failed,
+    clock: options.clock ?? clock,
+    fetch: options.fetch,
     stateDir: paths.stateDir,
     stragglerMs: options.stragglerMs,
+    retryMs: options.retryMs,
     onState: (record, from) => {
       health.invalidate();
-      fanout.emit("plugins.changed", { generation: 1, pluginId: record.id, state: record.state });
+      fanout.emit("plugins.changed", { generation: loader.generation(), pluginId: record.id, state: record.state });
       if (hooks.isUsed("plugin.state")) {
         void hooks.run("plugin.state", { id: record.id, from, to: record.state, ...(record.reason ? { error: record.reason } : {}) });
       }
@@ -158,32 +259,52 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
         phase,
       }),
       invalidateHealth: health.invalidate,
-      requestRestart: (reason: string) => options.onRestartDue?.(reason),
-      hold: (reason: string) => {
-        const key = `${reason} ${holds.size} ${performance.now()}`;
-        holds.add(key);
-        return { dispose: () => void holds.delete(key) };
-      },
+      requestRestart,
+      hold: holds.hold,
     } satisfies Services["gateway@1"],
   });
-  registerKernelMethods(methods, { health, presence, loaded: plan.loaded, plugins: loader.records, version: options.version });
+  registerKernelMethods(methods, {
+    health,
+    presence,
+    version: options.version,
+    requestRestart,
+  });
+  const manifests = () => loader.records().flatMap(({ id }) => loader.find(id)?.candidate.manifest ?? []);
+  registerConfigMethods(methods, contributions, {
+    host: createConfigHost({ path: paths.configPath, env: options.env, flags: options.flags ?? {}, manifests }),
+    reloader,
+    manifests,
+    emit: fanout.emit,
+    hold: holds.hold,
+    version: options.version,
+    now: clock.now,
+    logger: logger.child("config"),
+  });
+  registerPluginMethods(methods, {
+    loader,
+    hooks,
+    contributions,
+    async addPath(path) {
+      const candidate = await inspectPluginFolder(path);
+      if (!candidate.problem && !addedPaths.includes(path)) addedPaths.push(path);
+      return candidate;
+    },
+  });
 
-  const authenticator = createAuthenticator(
-    plan.auth,
-    createFailureLimiter(() => config.gateway.auth.rateLimit, clock.now, addressBucket),
-  );
   const originAllowed = (origin: string, req: Parameters<typeof remoteOf>[0]) =>
     isOriginAllowed({
       origin,
       host: req.headers.host,
       address: remoteOf(req).address,
-      allowed: allowedOrigins(plan, listeners?.port ?? plan.port),
+      allowed: allowedOrigins(config(), plan, listeners?.port ?? plan.port),
     });
   // Without a secret the `Host` is all that tells a page on a rebound name from a local caller (`security.md` B-03).
   const isHostKnown = (req: Parameters<typeof remoteOf>[0]) => plan.auth.mode !== "none" || isKnownHost(req.headers.host);
-  const hello = createHello({ version: options.version, paths, plan, startedAt, methods, presence, health, hooks, stateVersion });
+  const hello = createHello({ version: options.version, paths, plan, config, startedAt, methods, presence, health, hooks, stateVersion });
+  registerSecretsMethods(methods, reloader);
+  const { basePath } = plan.config.gateway.controlUi;
   const sockets = createSockets({
-    paths: new Set(["/", config.gateway.controlUi.basePath, `${config.gateway.controlUi.basePath.replace(/\/$/, "")}/`]),
+    paths: new Set(["/", basePath, `${basePath.replace(/\/$/, "")}/`]),
     methods,
     fanout,
     logger,
@@ -191,11 +312,11 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     handshakeTimeoutMs: handshakeTimeout(options.env),
     isHostKnown,
     async admit(params, req) {
-      const { params: connect, ...info } = await admitClient(params, req, { authenticator, isOriginAllowed: originAllowed });
+      const { params: connect, revoked, ...info } = await admitClient(params, req, { authenticator, isOriginAllowed: originAllowed });
       const gate = await hooks.run("ws.connect", { client: info, scopes: info.scopes });
       if (gate.block) throw new SvcError("blocked", { reason: gate.reason, plugin: gate.plugin });
       presence.joined(info, connect);
-      return { info, hello: await hello(info) };
+      return { info, hello: await hello(info), revoked };
     },
     joined: () => announcePresence(),
     left(info, code, reason) {
@@ -216,6 +337,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
       port: plan.port,
       handler: createHttpHandler({
         routes,
+        activation,
         authenticator,
         isOriginAllowed: originAllowed,
         isHostKnown,
@@ -225,7 +347,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
         },
         hooks,
         logger,
-        hsts: config.gateway.http.securityHeaders.strictTransportSecurity || undefined,
+        hsts: () => config().gateway.http.securityHeaders.strictTransportSecurity || undefined,
         stopSignal: stopped.signal,
       }),
       onUpgrade: sockets.upgrade as never,
@@ -236,14 +358,18 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     logger.info(`listening on ws://${listeners.host}:${listeners.port}`, { bind: plan.bindMode, auth: plan.auth.mode });
   }
 
-  const tick = setInterval(() => {
+  const gap = createGapDetector(clock, limits.tickIntervalMs);
+  jobs.every("tick", limits.tickIntervalMs, () => {
+    const gapMs = gap();
+    if (gapMs !== undefined) {
+      logger.warn(`the process stood still for ${Math.round(gapMs / 1000)} s; refreshing what is outside`);
+      void hooks.run("gateway.resumed", { gapMs });
+    }
     presence.tick();
     fanout.emit("tick", { ts: clock.now() });
-  }, limits.tickIntervalMs);
-  const refresh = setInterval(() => {
-    health.invalidate();
-    void health.text().catch((error: unknown) => logger.warn(`health: ${messageOf(error)}`));
-  }, limits.healthCacheMs);
+    jobs.look();
+  });
+  jobs.every("health", limits.healthCacheMs, refreshHealth);
 
   const ready = (async () => {
     phase = "plugins";
@@ -251,9 +377,11 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     if (phase !== "plugins") return;
     logger.info(loader.summary());
     requireLoaded(plan, loader.records());
-    for (const issue of await hooks.run("config.validate", { config })) logger.warn(`config: ${issue.path}: ${issue.message}`);
+    for (const issue of await hooks.run("config.validate", { config: mask(config()), paths: [] }))
+      logger.warn(`config: ${issue.path}: ${issue.message}`);
     if (phase !== "plugins") return;
     phase = "ready";
+    reloader.start();
     health.invalidate();
     if (listeners) {
       const info = { pid: process.pid, port: listeners.port, host: listeners.host, version: options.version, startedAt };
@@ -270,14 +398,15 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
   /** `shutdown` event, drain, plugins, close frames, port, lock. */
   const stop = async (reason: string, restart: boolean) => {
     phase = "draining";
-    const deadlineMs = config.gateway.shutdown.drainMs;
+    const deadlineMs = config().gateway.shutdown.drainMs;
+    restarts.dispose();
+    await reloader.dispose();
     fanout.emit("shutdown", { reason, ...(restart ? { restartExpectedMs: RESTART_EXPECTED_MS } : {}) });
     await hooks.run("gateway.stopping", { reason, deadlineMs });
-    await drained(holds, deadlineMs);
+    await holds.whenFree(deadlineMs);
     await loader.stopAll();
     stopped.abort(new SvcError("draining"));
-    clearInterval(tick);
-    clearInterval(refresh);
+    jobs.dispose();
     const closing = listeners?.close();
     const [code, why] = restart ? ([1012, "gateway restarting"] as const) : ([1001, "gateway stopping"] as const);
     await sockets.closeAll({ code, reason: why, graceMs: 2_000 });
@@ -285,6 +414,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     health.dispose();
     phase = "stopped";
     await removeRuntimeFiles(paths.stateDir);
+    takeEnvBack?.();
     await lock.release();
     logger.info("stopped", { reason });
   };
@@ -300,15 +430,16 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     plugins: loader.records,
     summary: loader.summary,
     failPlugin: loader.fail,
+    faults,
     service(name) {
       const found = contributions.view<never>("service").get(name);
       if (!found) throw new SvcError("service-unavailable", { service: name });
       return found.value;
     },
     tap: (hook, fn) => hooks.tap(hook, { plugin: "kernel", order: -1, fn: fn as never }),
-    mayRestart: () => config.commands?.restart !== false,
-    requestRestart: (reason) => options.onRestartDue?.(reason),
-    reload: () => Promise.reject(new SvcError("draining")),
+    mayRestart: () => config().commands.restart !== false,
+    requestRestart,
+    reload: (reason) => ready.then(() => reloader.reload(reason)),
     close: (reason, { restart = false } = {}) => (stopping ??= stop(reason, restart)),
   };
 }
@@ -316,20 +447,8 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
 /** What clients are told to expect between the shutdown of a restart and the next hello. */
 const RESTART_EXPECTED_MS = 1_500;
 
-async function discover(options: GatewayOptions, plan: StartPlan): Promise<Candidate[]> {
-  const workspace =
-    resolveAgents(plan.config, options.paths.stateDir).find((a) => a.isDefault)?.workspace ?? join(options.paths.stateDir, "workspace");
-  const found = await discoverPlugins({
-    config: plan.config,
-    stateDir: options.paths.stateDir,
-    configDir: dirname(options.paths.configPath),
-    workspace,
-  });
-  return options.only ? withRequirements(found, options.only) : found;
-}
-
-function allowedOrigins(plan: StartPlan, port: number): string[] {
-  const configured = plan.config.gateway.controlUi.allowedOrigins;
+function allowedOrigins(config: SvcConfig, plan: StartPlan, port: number): string[] {
+  const configured = config.gateway.controlUi.allowedOrigins;
   if (configured) return configured;
   return plan.bind.loopbackOnly ? [] : [`http://localhost:${port}`, `http://127.0.0.1:${port}`];
 }
@@ -346,9 +465,4 @@ function requireLoaded(plan: StartPlan, records: PluginRecord[]): void {
       throw new SvcError("required-plugin-failed", { plugin: id, reason: record?.reason ?? "not found" });
     }
   }
-}
-
-async function drained(holds: ReadonlySet<string>, limitMs: number): Promise<void> {
-  const deadline = Date.now() + limitMs;
-  while (holds.size > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 25));
 }

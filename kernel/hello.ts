@@ -1,9 +1,10 @@
 import { defaultAgentId, mainSessionKey } from "../sdk/agents.ts";
+import type { SvcConfig } from "../sdk/config/root.ts";
 import type { Health } from "../sdk/health.ts";
+import { createHelloParts } from "../sdk/hello-parts.ts";
 import type { ProfilePaths } from "../sdk/host/paths.ts";
 import type { Presence } from "../sdk/presence.ts";
-import { protocolEvents } from "../sdk/protocol/events.ts";
-import { helloNumbers, PROTOCOL_VERSION, type StateVersion } from "../sdk/protocol/frames.ts";
+import { PROTOCOL_VERSION, type StateVersion } from "../sdk/protocol/frames.ts";
 import { hasScope } from "../sdk/scopes.ts";
 import type { ClientInfo } from "../sdk/types/rpc.ts";
 import type { HookBus } from "./hooks/bus.ts";
@@ -14,6 +15,7 @@ export interface HelloDeps {
   version: string;
   paths: ProfilePaths;
   plan: StartPlan;
+  config(): SvcConfig;
   startedAt: number;
   methods: MethodRegistry;
   presence: Presence;
@@ -25,41 +27,31 @@ export interface HelloDeps {
 /** Builds `hello-ok` (`protocol.md` 3.4). The parts that are the same for everybody are serialised once. */
 export function createHello(deps: HelloDeps): (info: ClientInfo) => Promise<RawJson> {
   const { plan, paths, version } = deps;
-  const constant = JSON.stringify(helloNumbers).slice(1);
-  const agentId = defaultAgentId(plan.config);
-  const sessionDefaults = {
-    defaultAgentId: agentId,
-    mainKey: "main",
-    mainSessionKey: mainSessionKey(agentId),
-    scope: plan.config.session.scope,
-  };
-  let features = { count: -1, text: "" };
-  const featuresText = () => {
-    const names = deps.methods.names();
-    if (names.length !== features.count) {
-      features = { count: names.length, text: JSON.stringify({ methods: names, events: Object.keys(protocolEvents), capabilities: [] }) };
-    }
-    return features.text;
+  const parts = createHelloParts();
+  const sessionDefaults = () => {
+    const agentId = defaultAgentId(deps.config());
+    return { defaultAgentId: agentId, mainKey: "main", mainSessionKey: mainSessionKey(agentId), scope: deps.config().session.scope };
   };
 
   return async (info) => {
-    const extra = await deps.hooks.run("hello.snapshot", {});
+    const shown = await deps.hooks.run("hello.snapshot", parts.standard(deps.methods.names()));
+    const { features, numbers } = parts.text(shown);
     const admin = hasScope(info.scopes, "operator.admin") ? { configPath: paths.configPath, stateDir: paths.stateDir } : {};
     const head = { type: "hello-ok", protocol: PROTOCOL_VERSION, server: { version: version, connId: info.connId, bootId: plan.bootId } };
     const snapshot = {
       presence: hasScope(info.scopes, "operator.read") ? deps.presence.list() : [],
       stateVersion: deps.stateVersion(),
       uptimeMs: Date.now() - deps.startedAt,
-      sessionDefaults: { ...sessionDefaults, ...extra.sessionDefaults },
+      sessionDefaults: { ...sessionDefaults(), ...shown.sessionDefaults },
       authMode: plan.auth.mode,
       ...admin,
     };
     const auth = { role: info.role, scopes: info.scopes };
     const text = [
       JSON.stringify(head).slice(0, -1),
-      `,"features":${featuresText()}`,
+      `,"features":${features}`,
       `,"snapshot":${JSON.stringify(snapshot).slice(0, -1)},"health":${await deps.health.text()}}`,
-      `,"auth":${JSON.stringify(auth)},${constant}`,
+      `,"auth":${JSON.stringify(auth)},${numbers}}`,
     ];
     return new RawJson(text.join(""));
   };

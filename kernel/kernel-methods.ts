@@ -1,20 +1,16 @@
-import { createHash } from "node:crypto";
-import { redactConfig, redactText } from "../sdk/config/redact.ts";
 import type { Health } from "../sdk/health.ts";
-import { toPluginRow } from "../sdk/plugin-summary.ts";
 import type { Presence } from "../sdk/presence.ts";
 import { protocolMethod } from "../sdk/protocol/methods.ts";
 import { hasScope } from "../sdk/scopes.ts";
-import type { PluginRecord } from "../sdk/types/plugin-record.ts";
+import { soundFindings } from "../sdk/sound-findings.ts";
 import type { RpcMethod } from "../sdk/types/rpc.ts";
-import type { LoadedConfig } from "./config/load.ts";
+import type { HookBus } from "./hooks/bus.ts";
 import { type MethodRegistry, RawJson } from "./port/methods.ts";
 
 export interface KernelMethodDeps {
   health: Health;
   presence: Presence;
-  loaded: LoadedConfig;
-  plugins(): PluginRecord[];
+  hooks: HookBus;
   version: string;
   requestRestart(reason: string): void;
 }
@@ -46,31 +42,11 @@ export function registerKernelMethods(methods: MethodRegistry, deps: KernelMetho
     };
   });
   add(protocolMethod("system-presence"), () => deps.presence.list());
+  add(protocolMethod("gateway.doctor"), async ({ deep = false }: { deep?: boolean }) => ({
+    findings: soundFindings(await deps.hooks.run("doctor.collect", { deep })),
+  }));
   add(protocolMethod("gateway.restart.request"), ({ reason = "requested", delayMs = 0 }: { reason?: string; delayMs?: number }) => {
     setTimeout(() => deps.requestRestart(reason), delayMs).unref();
     return { ok: true, status: "scheduled" };
   });
-  add(protocolMethod("config.get"), () => configSnapshot(deps.loaded));
-  add(protocolMethod("plugins.list"), () => ({
-    plugins: deps.plugins().map(toPluginRow),
-    diagnostics: deps.plugins().flatMap((p) => p.diagnostics.map((d) => ({ pluginId: p.id, ...d }))),
-    mutationAllowed: false,
-    generation: 1,
-  }));
-}
-
-function configSnapshot(loaded: LoadedConfig): Record<string, unknown> {
-  const hash = createHash("sha256").update(loaded.text).digest("hex");
-  return {
-    path: loaded.path,
-    exists: loaded.exists,
-    raw: redactText(loaded.text, loaded.source),
-    parsed: redactConfig(loaded.source),
-    config: redactConfig(loaded.config),
-    valid: loaded.valid,
-    hash,
-    issues: loaded.issues.map(({ path, message }) => ({ path, message })),
-    warnings: [],
-    pendingRestart: [],
-  };
 }

@@ -2,13 +2,19 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { formatIssue } from "../sdk/config/issues.ts";
-import { rootSchema, type SvcConfig } from "../sdk/config/root.ts";
+import type { LoadedConfig } from "../sdk/config/loaded.ts";
+import { newestBackup } from "../sdk/config/newest-backup.ts";
+import type { SvcConfig } from "../sdk/config/root.ts";
+import { loadSecrets } from "../sdk/config/trees.ts";
+import type { ConfigWriterHost } from "../sdk/config/write.ts";
 import { isSvcError, SvcError } from "../sdk/errors.ts";
 import { writeFileAtomic } from "../sdk/files.ts";
-import { type Env, type ProfilePaths, resolvePort } from "../sdk/host/paths.ts";
+import { type Env, envValue, type ProfilePaths, resolvePort } from "../sdk/host/paths.ts";
 import { type ResolvedAuth, resolveAuth } from "../sdk/host/secrets.ts";
+import { plantSeeds, seedsOf } from "../sdk/host/seed.ts";
+import { missingStartSecret } from "../sdk/secrets/start.ts";
 import type { StartFlags } from "../sdk/types/host-gateway.ts";
-import { deepFreeze, type LoadedConfig, loadConfig } from "./config/load.ts";
+import { configSyntax, loadConfig } from "./config/load.ts";
 import { answersAsGateway, type BindMode, type BindPlan, planBind } from "./port/listen.ts";
 import "./errors.ts";
 
@@ -22,6 +28,8 @@ export interface StartPlan {
   bind: BindPlan;
   auth: ResolvedAuth;
   bootId: string;
+  /** What the operator is told in the log. */
+  notes: string[];
 }
 
 export interface PlanOptions {
@@ -40,40 +48,56 @@ export interface PlanOptions {
  */
 export async function planStart(options: PlanOptions): Promise<StartPlan> {
   const { paths, env, flags } = options;
-  const loaded = await loadConfig(paths.configPath);
-  const raw = (loaded.source as { gateway?: { port?: unknown } } | undefined)?.gateway?.port;
+  // Whoever is refused anyway has nothing asked for: no program is run, no secret read.
+  const read = await loadConfig(paths.configPath, { env, secrets: "none" });
+  const raw = (read.source as { gateway?: { port?: unknown } } | undefined)?.gateway?.port;
   const usable = isPort(raw) ? raw : undefined;
-  if (raw !== undefined && usable === undefined) requireValid(loaded); // there is no port to ask about
-  const { port, source: portSource } = resolvePort({ flag: flags.port, env, config: usable, profile: paths.profile });
-  const bindMode = (flags.bind ?? loaded.config?.gateway.bind ?? "loopback") as BindMode;
-  const bind = planBind(bindMode, loaded.config?.gateway.customBindHost);
+  if (raw !== undefined && usable === undefined) await requireValid(read); // there is no port to ask about
+  const { port, source: portSource } = resolvePort({ flag: flags.port, env: read.env, config: usable, profile: paths.profile });
+  const bindMode = (flags.bind ?? read.config?.gateway.bind ?? "loopback") as BindMode;
+  const bind = planBind(bindMode, read.config?.gateway.customBindHost);
   const asks = options.listen && port !== 0;
   if (asks && !options.takePort && (await answersAsGateway(bind.host, port))) {
     throw new SvcError("already-listening", { host: bind.host, port, holder: "" });
   }
-  requireValid(loaded);
-  const config = loaded.config ?? deepFreeze(rootSchema.parse({}));
-  if (options.listen) guardMode(loaded, config, flags);
-  const auth = decideAuth({ config, env, flags, bind, port, listen: options.listen });
+  await requireValid(read);
+  if (options.listen) await guardMode(read, flags);
+  const asked = await loadSecrets(read, { env });
+  const missing = options.listen ? missingStartSecret(asked, flags) : undefined;
+  if (missing) throw new SvcError("secret-unresolved", missing);
+  const decided = decideAuth({ config: await requireValid(asked), env: asked.env, flags, bind, port, listen: options.listen });
+  const seeds =
+    options.listen && !flags.allowUnconfigured ? seedsOf({ loaded: asked, auth: decided, loopbackOnly: bind.loopbackOnly, port }) : {};
+  const { loaded, written, notes } = await plantSeeds(asked, seeds, { host: writerOf(paths.configPath, env), env });
+  const auth: ResolvedAuth = written && seeds.token ? { ...decided, source: "config" } : decided;
   if (asks) await options.takePort?.(bind.host, port); // nobody is ended for a start that is refused anyway
-  return { loaded, config, port, portSource, bindMode, bind, auth, bootId: randomUUID() };
+  return { loaded, config: await requireValid(loaded), port, portSource, bindMode, bind, auth, bootId: randomUUID(), notes };
+}
+
+function writerOf(path: string, env: Env): ConfigWriterHost {
+  const load = (overlay?: ReadonlyMap<string, string>) => loadConfig(path, { env, overlay, secrets: "none" });
+  return { path, readonly: envValue(env, "SVC_CONFIG_READONLY") === "1", parse: configSyntax.parse, load };
 }
 
 function isPort(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 65_535;
 }
 
-function requireValid(loaded: LoadedConfig): void {
-  if (loaded.valid) return;
-  const message = `${loaded.path} is not valid\n${loaded.issues.map(formatIssue).join("\n")}`;
-  throw new SvcError("invalid-config", { message });
+async function requireValid(loaded: LoadedConfig): Promise<SvcConfig> {
+  if (loaded.config) return loaded.config;
+  const backup = await newestBackup(loaded.path);
+  const hint = backup ? [`newest backup: ${backup}; see svc doctor`] : [];
+  throw new SvcError("invalid-config", { message: [`${loaded.path} is not valid`, ...loaded.issues.map(formatIssue), ...hint].join("\n") });
 }
 
-function guardMode(loaded: LoadedConfig, config: SvcConfig, flags: StartFlags): void {
+async function guardMode(loaded: LoadedConfig, flags: StartFlags): Promise<void> {
   if (flags.allowUnconfigured) return;
   if (!loaded.exists) throw new SvcError("start-blocked", { reason: `no config at ${loaded.path}` });
-  if (config.gateway.mode === undefined) throw new SvcError("start-blocked", { reason: "key missing: the file may be damaged" });
-  if (config.gateway.mode === "remote") throw new SvcError("start-blocked", { reason: "current: remote" });
+  const mode = loaded.config?.gateway.mode;
+  if (mode === "remote") throw new SvcError("start-blocked", { reason: "current: remote" });
+  if (mode !== undefined) return;
+  const backup = await newestBackup(loaded.path);
+  throw new SvcError("start-blocked", { reason: `key missing: the file may be damaged${backup ? `; newest backup ${backup}` : ""}` });
 }
 
 interface AuthQuestion {

@@ -5,7 +5,7 @@ import { SvcError } from "./errors.ts";
 import type { AgentInfo } from "./types/agents.ts";
 
 type AgentEntry = SvcConfig["agents"]["list"][number];
-type AgentSettings = Omit<AgentEntry, "id" | "name" | "default" | "identity">;
+type AgentSettings = Pick<AgentEntry, keyof AgentEntry & keyof SvcConfig["agents"]["defaults"]>;
 
 export const DEFAULT_AGENT_ID = "main";
 export const MAIN_KEY = "main";

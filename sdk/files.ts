@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { chown, mkdir, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { reached } from "./failpoint.ts";
 
 /** Named moments of a write, in order; tests stop the process or inject a fault at each. */
 export const writePoints = ["opened", "written", "synced", "renamed", "done"] as const;
@@ -13,34 +14,61 @@ export function setWriteFailpoint(fn: typeof failpoint): void {
   failpoint = fn;
 }
 
+/** How a file is written. */
+export interface WriteOptions {
+  /** Of the file, default 0600. */
+  mode?: number;
+  /** Name of the temp file in the same folder; default one that begins with a dot. */
+  temp?: string;
+  /** Owner of the new file, where this process may give files away. */
+  owner?: { uid: number; gid: number };
+  /** Family of the write: its points are failpoints `<family>.before-write`, `.after-write`, `.after-fsync`, `.after-rename`, `.after-sync`. */
+  family?: string;
+  /** Runs when the new bytes are safe on disk and the old ones are still in place. A failure leaves the old ones. */
+  beforeRename?(): Promise<void>;
+}
+
+const pointNames: Record<WritePoint, string> = {
+  opened: "before-write",
+  written: "after-write",
+  synced: "after-fsync",
+  renamed: "after-rename",
+  done: "after-sync",
+};
+
 /**
  * Replaces a file so that readers see the old bytes or the new ones, also after a crash: temp file beside it, fsync, rename, fsync of the folder.
  * Missing folders are made with mode 0700. A failure leaves the old file and no temp file.
- * @param options.mode of the file, default 0600
  */
-export async function writeFileAtomic(path: string, content: string | Uint8Array, options: { mode?: number } = {}): Promise<void> {
+export async function writeFileAtomic(path: string, content: string | Uint8Array, options: WriteOptions = {}): Promise<void> {
   const dir = dirname(path);
   await mkdir(dir, { recursive: true, mode: 0o700 });
-  const temp = join(dir, `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
+  const temp = join(dir, options.temp ?? `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
+  const at = async (point: WritePoint) => {
+    await failpoint?.(point, path);
+    if (options.family) await reached(`${options.family}.${pointNames[point]}`);
+  };
   try {
     const file = await open(temp, "wx", options.mode ?? 0o600);
     try {
-      await failpoint?.("opened", path);
+      if (options.owner) await chown(temp, options.owner.uid, options.owner.gid);
+      await at("opened");
       await file.writeFile(content);
-      await failpoint?.("written", path);
+      await at("written");
       await file.sync();
-      await failpoint?.("synced", path);
+      await at("synced");
     } finally {
       await file.close();
     }
+    await options.beforeRename?.();
     await rename(temp, path);
-    await failpoint?.("renamed", path);
+    await at("renamed");
   } catch (error) {
     await rm(temp, { force: true });
     throw error;
   }
   await syncFolder(dir);
-  await failpoint?.("done", path);
+  await at("done");
 }
 
 /** fsync of a folder; not possible on Windows, where rename is journaled anyway. */

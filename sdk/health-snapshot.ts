@@ -41,5 +41,5 @@ export function assembleHealth(base: Record<string, unknown>, parts: HealthPart[
 
 /** What counts as a change: everything but the clock. */
 export function healthSignature(value: Record<string, unknown>): string {
-  return JSON.stringify({ ...value, ts: 0, durationMs: 0, uptimeMs: 0 });
+  return JSON.stringify({ ...value, ts: 0, durationMs: 0, uptimeMs: 0, jobs: 0 });
 }

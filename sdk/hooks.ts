@@ -1,43 +1,80 @@
+import type { ReloadAction } from "./config/reload-plan.ts";
 import type { SvcConfig } from "./config/root.ts";
+import type { Permission } from "./types/manifest.ts";
 import type { ClientInfo, OperatorScope } from "./types/rpc.ts";
 
 /**
  * The table of hooks. A name counts only if something emits it; `test/meta` demands a test and a documentation row for each.
  *
- * - `gate`: the first `{ block: true, reason }` refuses; a throw or time-out refuses too.
+ * - `gate`: the first `{ block: true, reason }` refuses; a throw, a time-out or any other answer than an object refuses too.
  * - `claim`: the first `{ handled: true, … }` wins; failures are skipped.
- * - `modify`: each tap may return a new value; failures keep the previous one.
+ * - `modify`: each tap may return a new value of the same shape; failures keep the previous one.
  * - `observe`: results ignored, all awaited.
  * - `collect`: taps call `report(item)`; a failure reports `{ ok: false }`.
+ * - `sync`: like `modify`, for taps that return at once; one that takes over 50 ms is logged.
  */
-export type HookKind = "gate" | "claim" | "modify" | "observe" | "collect";
+export type HookKind = "gate" | "claim" | "modify" | "observe" | "collect" | "sync";
 
-interface HookSpec<Kind extends HookKind, Event, Item = unknown> {
+/** What a tap may be narrowed by; a hook takes those that its event carries. */
+export type HookFilterKey = "channel" | "agentId" | "sessionKeyPrefix" | "tool" | "trigger";
+
+/** One row of the table. */
+export interface HookSpec<Kind extends HookKind = HookKind, Event = unknown, Answer = unknown> {
   readonly kind: Kind;
+  /** Milliseconds one tap may take; 0 for `sync`, which cannot be timed. */
   readonly timeoutMs: number;
-  /** Permission a plugin needs to tap it. */
-  readonly permission?: "hooks.conversation" | "hooks.prompt" | "hooks.gate";
+  /** What a plugin needs to be allowed to tap it. */
+  readonly permissions: readonly Permission[];
+  readonly filters: readonly HookFilterKey[];
+  /** One tap after the other, the last loaded first, instead of all at once. */
+  readonly reverse: boolean;
   readonly about: string;
+  /** Fields of the event that a `gate` may change on the way. */
+  readonly revises: readonly string[];
+  /** What is wrong with an answer of the right kind, or undefined. */
+  check?(answer: Record<string, unknown>): string | undefined;
+  /** Item that stands for a tap of a `collect` that failed. */
+  failure?(plugin: string, message: string): unknown;
   /** Type carriers only. */
   readonly event?: Event;
-  readonly item?: Item;
+  readonly answer?: Answer;
 }
 
-function hook<Event, Item = unknown>() {
-  return <Kind extends HookKind>(
-    kind: Kind,
-    about: string,
-    options: { timeoutMs?: number; permission?: HookSpec<Kind, Event>["permission"] } = {},
-  ): HookSpec<Kind, Event, Item> => ({
+const defaultTimeoutMs: Record<HookKind, number> = {
+  gate: 15_000,
+  claim: 15_000,
+  modify: 15_000,
+  observe: 30_000,
+  collect: 5_000,
+  sync: 0,
+};
+
+interface HookExtras {
+  timeoutMs?: number;
+  permissions?: readonly Permission[];
+  filters?: readonly HookFilterKey[];
+  reverse?: boolean;
+  revises?: readonly string[];
+  check?: HookSpec["check"];
+  failure?: HookSpec["failure"];
+}
+
+/** `Answer`: items of a `collect`, further fields of a `claim`, fields of the event that a `gate` may revise. */
+function hook<Event, Answer = unknown>() {
+  return <Kind extends HookKind>(kind: Kind, about: string, extras: HookExtras = {}): HookSpec<Kind, Event, Answer> => ({
     kind,
     about,
-    timeoutMs: options.timeoutMs ?? defaultTimeoutMs[kind],
-    ...(options.permission ? { permission: options.permission } : {}),
+    timeoutMs: extras.timeoutMs ?? defaultTimeoutMs[kind],
+    permissions: extras.permissions ?? [],
+    filters: extras.filters ?? [],
+    reverse: extras.reverse ?? false,
+    revises: extras.revises ?? [],
+    ...(extras.check ? { check: extras.check } : {}),
+    ...(extras.failure ? { failure: extras.failure } : {}),
   });
 }
 
-const defaultTimeoutMs: Record<HookKind, number> = { gate: 15_000, claim: 15_000, modify: 15_000, observe: 30_000, collect: 5_000 };
-
+/** A part of the health snapshot. */
 export interface HealthPart {
   /** Key in the health payload. */
   part: string;
@@ -48,107 +85,230 @@ export interface HealthPart {
   message?: string;
 }
 
-const conversation = { permission: "hooks.conversation" } as const;
+/** A finding of `svc doctor`. */
+export interface DoctorFinding {
+  /** `area/what`, kebab-case. */
+  id: string;
+  severity: "info" | "warning" | "error";
+  message: string;
+  /** Config path or file it is about. */
+  path?: string;
+  /** What to do, or the command that does it. */
+  fix?: string;
+  /** `svc doctor --fix` would do it. */
+  fixable?: boolean;
+}
 
+interface RunIds {
+  runId: string;
+  agentId: string;
+  sessionKey: string;
+}
+interface SessionIds {
+  sessionKey: string;
+  agentId: string;
+  sessionId: string;
+}
+
+const session = ["agentId", "sessionKeyPrefix"] as const;
+const run = ["agentId", "sessionKeyPrefix", "trigger"] as const;
+const texts = { permissions: ["hooks.conversation"] } as const;
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every((item) => typeof item === "string");
+
+/** Every hook by name. */
 export const hooks = {
   "gateway.ready": hook<{ uptimeMs: number }>()("observe", "boot has settled"),
-  "gateway.stopping": hook<{ reason: string; deadlineMs: number }>()("observe", "a stop has begun; sockets are still open", {
-    timeoutMs: 5_000,
-  }),
-  "plugin.state": hook<{ id: string; from: string; to: string; error?: string }>()("observe", "a plugin changed state"),
-  "config.validate": hook<{ config: SvcConfig }, { path: string; message: string }>()(
-    "collect",
-    "plugins check the config as a whole at boot",
+  "gateway.stopping": hook<{ reason: string; deadlineMs: number }>()(
+    "observe",
+    "a stop has begun; sockets are still open; one plugin after the other, the last loaded first",
+    { timeoutMs: 5_000, reverse: true },
   ),
-  "http.request": hook<{ method: string; path: string; remote: string }>()("claim", "after auth, before the route; may answer instead"),
+  "gateway.resumed": hook<{ gapMs: number }>()("observe", "the process stood still for over 30 s (suspend, stop): refresh what is outside"),
+  "plugin.state": hook<{ id: string; from: string; to: string; error?: string }>()("observe", "a plugin changed state"),
+  "config.validate": hook<{ config: SvcConfig; paths: readonly string[] }, { path: string; message: string }>()(
+    "collect",
+    // A tap that fails reports nothing: a broken plugin must not keep the operator from switching it off.
+    "plugins check a config as a whole, at boot (no `paths`) and before each swap; what is reported refuses the swap",
+  ),
+  "config.changed": hook<{ prev: SvcConfig; next: SvcConfig; paths: readonly string[] }>()("observe", "a new config is in force"),
+  "reload.plan": hook<{ paths: readonly string[]; actions: readonly ReloadAction[] }>()(
+    "sync",
+    "what each changed path needs; may be raised to `restart`, never lowered",
+  ),
+  "http.request": hook<
+    { method: string; path: string; headers: Readonly<Record<string, string>>; remote: string },
+    { response: Response }
+  >()("claim", "after auth, before the route; may answer instead; headers without credentials", {
+    check: ({ response }) => (response instanceof Response ? undefined : "a claim needs a `response`"),
+  }),
+  "http.response": hook<{ readonly method: string; readonly path: string; status: number; headers: Readonly<Record<string, string>> }>()(
+    "modify",
+    "status and headers of an answer before they are sent; never the body",
+    {
+      check: ({ status }) =>
+        Number.isInteger(status) && Number(status) >= 200 && Number(status) <= 599 ? undefined : "status must be 200 to 599",
+    },
+  ),
+  "auth.identify": hook<
+    { credentials: { token?: string | undefined; password?: string | undefined }; transport: "ws" | "http"; remote: string },
+    { identity: string; scopes: readonly OperatorScope[] }
+  >()("claim", "who a caller is, before the shared secret is looked at", {
+    permissions: ["auth.provider"],
+    check: ({ identity, scopes }) =>
+      typeof identity === "string" && identity !== "" && isTexts(scopes) ? undefined : "a claim needs `identity` and `scopes`",
+  }),
   "ws.connect": hook<{ client: ClientInfo; scopes: readonly OperatorScope[] }>()("gate", "a client has proved itself, hello-ok is next"),
   "ws.disconnect": hook<{ client: ClientInfo; code: number; reason: string }>()("observe", "an established connection has closed"),
+  "hello.snapshot": hook<{
+    features: { methods: readonly string[]; events: readonly string[]; capabilities: readonly string[] };
+    policy: Readonly<Record<string, unknown>>;
+    sessionDefaults?: Record<string, unknown>;
+  }>()("modify", "features, policy and session defaults of hello-ok", {
+    check: ({ features, policy }) => {
+      const { methods, events, capabilities } = (features ?? {}) as Record<string, unknown>;
+      return [methods, events, capabilities].every(isTexts) && typeof policy === "object" ? undefined : "features must be lists of names";
+    },
+  }),
   "rpc.before": hook<{ method: string; params: unknown; client: ClientInfo }>()("gate", "before a method's handler"),
   "rpc.after": hook<{ method: string; ok: boolean; code?: string; ms: number }>()("observe", "after a method's handler"),
-  "health.collect": hook<{ deep: boolean }, HealthPart>()("collect", "parts of the health snapshot"),
-  "hello.snapshot": hook<{ sessionDefaults?: Record<string, unknown> }>()("modify", "optional parts of hello-ok"),
-  "prompt.build": hook<{ agentId: string; sessionKey: string; system: string[]; tools: string[] }>()(
-    "modify",
-    "system prompt parts and tool names; tools can only be narrowed",
-    { permission: "hooks.prompt" },
-  ),
-  "agent.before": hook<{ runId: string; agentId: string; sessionKey: string; prompt: string; trigger: string }>()(
-    "gate",
-    "a run is about to start",
-    { permission: "hooks.gate" },
-  ),
-  "agent.end": hook<{ runId: string; agentId: string; sessionKey: string; status: "ok" | "error"; ms: number; usage: unknown }>()(
+  "health.collect": hook<{ deep: boolean }, HealthPart>()("collect", "parts of the health snapshot", {
+    failure: (plugin, message) => ({ part: plugin, ok: false, message }),
+  }),
+  "doctor.collect": hook<{ deep: boolean }, DoctorFinding>()("collect", "findings of `svc doctor` in a running gateway", {
+    failure: (plugin, message) => ({ id: `plugin/${plugin}`, severity: "error", message }),
+  }),
+  "session.start": hook<SessionIds>()("observe", "a session got a new transcript", { filters: session }),
+  "session.end": hook<SessionIds & { reason: "new" | "reset" | "deleted" | "shutdown" }>()(
     "observe",
-    "a run has ended",
-    conversation,
+    "a transcript takes no more messages, or the gateway stops; at a stop all taps share 2 s",
+    { filters: session },
   ),
-  "tool.before": hook<{ runId: string; agentId: string; sessionKey: string; tool: string; args: unknown }>()(
+  "session.reset": hook<SessionIds & { reason: string }>()("observe", "a session was reset", { filters: session }),
+  "model.resolve": hook<RunIds & { trigger: string; requested?: string }, { provider: string; model: string }>()(
+    "claim",
+    "which model answers a run; fallbacks of the agent follow it",
+    {
+      filters: run,
+      check: ({ provider, model }) =>
+        typeof provider === "string" && typeof model === "string" ? undefined : "a claim needs `provider` and `model`",
+    },
+  ),
+  "prompt.build": hook<
+    Omit<RunIds, "runId"> & { trigger: string; system: readonly string[]; context: readonly string[]; tools: readonly string[] }
+  >()("modify", "system prompt parts, context for this run and tool names; adding text is free, tools can only be narrowed", {
+    permissions: ["hooks.conversation", "hooks.prompt"],
+    filters: run,
+    check: (e) => ([e.system, e.context, e.tools].every(isTexts) ? undefined : "system, context and tools must be lists of texts"),
+  }),
+  "agent.before": hook<RunIds & { prompt: string; trigger: string }>()("gate", "a run is about to start", {
+    permissions: ["hooks.conversation", "hooks.gate"],
+    filters: run,
+  }),
+  "agent.reply": hook<RunIds & { prompt: string; trigger: string }, { reply?: string }>()(
+    "claim",
+    "may answer a run instead of the model; without `reply` the run ends in silence",
+    {
+      ...texts,
+      filters: run,
+      check: ({ reply }) => (reply === undefined || typeof reply === "string" ? undefined : "`reply` must be text"),
+    },
+  ),
+  "agent.end": hook<RunIds & { trigger: string; status: "ok" | "error"; ms: number; usage: unknown }>()("observe", "a run has ended", {
+    ...texts,
+    filters: run,
+  }),
+  "tool.before": hook<RunIds & { tool: string; args: unknown }, { args: unknown }>()(
     "gate",
-    "a tool is about to run",
-    conversation,
+    "a tool is about to run; may return other `args`",
+    { ...texts, filters: [...session, "tool"], revises: ["args"] },
   ),
-  "tool.after": hook<{ runId: string; agentId: string; sessionKey: string; tool: string; ok: boolean; ms: number }>()(
-    "observe",
-    "a tool has run",
-    conversation,
-  ),
-  "session.start": hook<{ sessionKey: string; agentId: string; sessionId: string }>()("observe", "a session got a new transcript"),
-  "session.reset": hook<{ sessionKey: string; agentId: string; sessionId: string; reason: string }>()("observe", "a session was reset"),
-  "memory.query": hook<{ agentId: string; query: string; limit: number }>()("modify", "a memory query before it runs", conversation),
-  "memory.results": hook<{ agentId: string; query: string; hits: unknown[] }>()("modify", "hits before they are returned", conversation),
-  "memory.synced": hook<{ agentId: string; files: number; chunks: number; ms: number }>()("observe", "an index is up to date"),
+  "tool.after": hook<RunIds & { tool: string; ok: boolean; ms: number }>()("observe", "a tool has run", {
+    ...texts,
+    filters: [...session, "tool"],
+  }),
+  "memory.query": hook<{ agentId: string; query: string; limit: number }>()("modify", "a memory query before it runs", {
+    ...texts,
+    filters: ["agentId"],
+  }),
+  "memory.results": hook<{ agentId: string; query: string; hits: readonly unknown[] }>()("modify", "hits before they are returned", {
+    ...texts,
+    filters: ["agentId"],
+  }),
+  "memory.synced": hook<{ agentId: string; files: number; chunks: number; ms: number }>()("observe", "an index is up to date", {
+    ...texts,
+    filters: ["agentId"],
+  }),
 } as const;
 
 type Hooks = typeof hooks;
+/** Name of a hook. */
 export type HookName = keyof Hooks;
+/** First argument of a tap. */
 export type HookEvent<N extends HookName> = Hooks[N] extends HookSpec<HookKind, infer E, unknown> ? E : never;
-export type HookItem<N extends HookName> = Hooks[N] extends HookSpec<HookKind, unknown, infer I> ? I : never;
+/** Items of a `collect`, further fields of a `claim`, fields that a `gate` may revise. */
+export type HookAnswer<N extends HookName> = Hooks[N] extends HookSpec<HookKind, unknown, infer A> ? A : never;
+/** Kind of a hook. */
 export type HookKindOf<N extends HookName> = Hooks[N]["kind"];
 
+/** A row of the table in its general form, for code that handles any hook. */
+export function hookSpec(name: HookName): HookSpec {
+  return hooks[name] as HookSpec;
+}
+
+/** A refusal. */
 export interface GateBlock {
   block: true;
   reason: string;
 }
-export interface Claimed {
-  handled: true;
-  [key: string]: unknown;
-}
+type Claimed<A> = { handled: true } & A;
+type Nothing = undefined | null | void;
 
 /** What a tap may return. `undefined` and `null` always mean "no opinion". */
 export type HookTapResult<N extends HookName> =
   HookKindOf<N> extends "gate"
-    ? GateBlock | undefined | null | void
+    ? GateBlock | (unknown extends HookAnswer<N> ? never : Partial<HookAnswer<N>>) | Nothing
     : HookKindOf<N> extends "claim"
-      ? Claimed | undefined | null | void
-      : HookKindOf<N> extends "modify"
-        ? HookEvent<N> | undefined | null | void
+      ? Claimed<HookAnswer<N>> | Nothing
+      : HookKindOf<N> extends "modify" | "sync"
+        ? HookEvent<N> | Nothing
         : unknown;
 
 /** What the emitter gets. */
 export type HookResult<N extends HookName> =
   HookKindOf<N> extends "gate"
-    ? { block: false } | (GateBlock & { plugin: string })
+    ? ({ block: false } & HookAnswer<N>) | (GateBlock & { plugin: string })
     : HookKindOf<N> extends "claim"
-      ? (Claimed & { plugin: string }) | undefined
-      : HookKindOf<N> extends "modify"
+      ? (Claimed<HookAnswer<N>> & { plugin: string }) | undefined
+      : HookKindOf<N> extends "modify" | "sync"
         ? HookEvent<N>
         : HookKindOf<N> extends "collect"
-          ? HookItem<N>[]
+          ? HookAnswer<N>[]
           : void;
 
+/** Second argument of a tap. */
 export interface HookMeta {
   /** Aborted on time-out and when the emitter gives up. */
-  signal: AbortSignal;
-  runId?: string;
-  sessionKey?: string;
-  agentId?: string;
+  readonly signal: AbortSignal;
+  /** Same for everything one cause set off, for logs. */
+  readonly trace: string;
+  readonly runId?: string;
+  readonly sessionKey?: string;
+  readonly agentId?: string;
   /** `collect` hooks only: hands one item to the emitter. */
   report(item: unknown): void;
 }
 
+/** Declarative narrowing; a tap whose filter does not fit is not called. One value or several. */
+export type HookFilter = { readonly [K in HookFilterKey]?: string | readonly string[] };
+
+/** How a tap wants to be called. */
 export interface HookOptions {
   /** Higher first; then load order, then order of registration. Default 0. */
   priority?: number;
-  /** 1–600,000; default that of the hook. */
+  /** 1–600,000; default that of the hook. `plugins.entries.<id>.hooks` of the operator beats it. */
   timeoutMs?: number;
+  /** Only for events it fits. A key the hook's events do not carry refuses the registration with `hook-filter`. */
+  filter?: HookFilter;
+  /** Names the tap where a plugin has several on one hook. */
+  id?: string;
 }

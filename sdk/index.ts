@@ -3,6 +3,7 @@ export { z } from "zod";
 export * from "./agents.ts";
 export { agentIdPattern, memorySearchSchema } from "./config/agents.ts";
 export * from "./config/fields.ts";
+export { knownIdsOf, unknownIdWarnings } from "./config/known-ids.ts";
 export { rootSchema, type SvcConfig, type SvcConfigInput } from "./config/root.ts";
 export {
   defineCommand,
@@ -17,10 +18,21 @@ export {
 export * from "./errors.ts";
 export { setWriteFailpoint, type WritePoint, writeFileAtomic, writePoints } from "./files.ts";
 export * from "./hooks.ts";
+export {
+  type InstallIndex,
+  type InstallRecord,
+  installedPluginFolder,
+  installedPluginsRoot,
+  readInstallIndex,
+  writeInstallRecord,
+} from "./host/install-record.ts";
 export * from "./json-schema.ts";
+export { perSnapshot } from "./per-snapshot.ts";
 export { type EventSpec, type ProtocolEvent, protocolEvents } from "./protocol/events.ts";
 export * from "./protocol/frames.ts";
 export { type MethodSpec, type ParamsOf, type ProtocolMethod, protocolMethod, protocolMethods } from "./protocol/methods.ts";
+export { type OpenRegularOptions, openRegular } from "./trust/open-regular.ts";
+export { treeIntegrity } from "./trust/tree-integrity.ts";
 export type * from "./types/agents.ts";
 export type * from "./types/channel.ts";
 export type * from "./types/checks.ts";
@@ -36,10 +48,12 @@ export type * from "./types/manifest.ts";
 export type * from "./types/memory.ts";
 export type * from "./types/memory-backend.ts";
 export type * from "./types/model.ts";
+export type * from "./types/plugin-candidate.ts";
 export type * from "./types/plugin-record.ts";
 export type * from "./types/reload.ts";
 export type * from "./types/rpc.ts";
 export type * from "./types/schema.ts";
+export type * from "./types/secrets.ts";
 export type * from "./types/services.ts";
 export type * from "./types/store.ts";
 export type * from "./types/tool.ts";

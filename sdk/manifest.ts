@@ -1,21 +1,51 @@
 import { z } from "zod";
-import { formatIssues } from "./json-schema.ts";
+import { toConfigIssues } from "./config/issues.ts";
+import { messageOf } from "./errors.ts";
+import { toSchema } from "./json-schema.ts";
 import type { Manifest } from "./types/manifest.ts";
+import type { JsonSchema } from "./types/schema.ts";
+import { isVersionRange, parseVersion } from "./version-range.ts";
 
 export const MANIFEST_FILE = "svc.plugin.json";
+/** A manifest is read whole before anything is known about its plugin. */
+export const MANIFEST_MAX_BYTES = 1_048_576;
+/** Ids of plugins; they name folders and config keys too, so nothing that means something in a path is in it. */
+export const pluginIdPattern = /^[a-z][a-z0-9-]{1,47}$/;
 
+/** Owners that are no plugins, as listings name them. */
+const reservedIds = new Set(["kernel"]);
+
+const range = z.string().refine(isVersionRange, 'expected a version range such as "^1.0.0"');
 const ids = z.array(z.string().min(1)).optional();
+const service = z.string().regex(/^[a-z][a-z0-9.-]*@[1-9]\d*$/, 'expected a service with its major version such as "store@1"');
+const prefixes = z.array(z.string().min(1)).optional();
+const jsonSchema = z.record(z.string(), z.unknown());
+const insidePath = z
+  .string()
+  .min(1)
+  .refine(
+    (path) => !/^([/\\]|[a-zA-Z]:)/.test(path) && !path.split(/[/\\]/).includes(".."),
+    "expected a path relative to the plugin's folder that stays inside it",
+  );
+
+/** Id of a plugin, checked for its form and that it is nobody else's. */
+const pluginId = z
+  .string()
+  .regex(pluginIdPattern, "expected 2 to 48 lower-case letters, digits or -, starting with a letter")
+  .refine((id) => !reservedIds.has(id), "this id is reserved");
 
 const manifestSchema = z.strictObject({
   $schema: z.string().optional(),
-  id: z.string().regex(/^[a-z][a-z0-9-]{1,47}$/, "expected 2 to 48 lower-case letters, digits or -, starting with a letter"),
-  version: z.string().regex(/^\d+\.\d+\.\d+(-[\w.]+)?$/, 'expected a version such as "1.0.0"'),
-  svc: z.strictObject({ api: z.string().min(1) }),
+  id: pluginId,
+  version: z.string().refine((text) => parseVersion(text) !== undefined, 'expected a version such as "1.0.0"'),
+  svc: z.strictObject({ api: range }),
+  // Where it leads is judged with the links on the way (`checkPluginPaths`).
   entry: z.string().min(1).optional(),
-  name: z.string().optional(),
-  description: z.string().optional(),
-  homepage: z.string().optional(),
-  configSchema: z.record(z.string(), z.unknown()).optional(),
+  name: z.string().min(1).max(80).optional(),
+  description: z.string().max(1_000).optional(),
+  homepage: z.url({ protocol: /^https?$/ }).optional(),
+  configSchema: jsonSchema.refine((schema) => schema.type === "object", 'expected a JSON Schema with "type": "object"').optional(),
+  channelConfigs: z.record(z.string().min(1), jsonSchema).optional(),
   contributes: z
     .strictObject({
       channels: ids,
@@ -46,38 +76,104 @@ const manifestSchema = z.strictObject({
       ]),
     )
     .optional(),
-  dependencies: z.record(z.string(), z.string()).optional(),
-  after: ids,
-  provides: ids,
-  requires: ids,
+  dependencies: z.record(z.string().regex(pluginIdPattern, "expected the id of a plugin"), range).optional(),
+  after: z.array(z.string().regex(pluginIdPattern, "expected the id of a plugin")).optional(),
+  provides: z.array(service).optional(),
+  requires: z
+    .array(z.string().regex(/^[a-z][a-z0-9.-]*@[1-9]\d*\??$/, 'expected a service such as "store@1", or "store@1?" when it is optional'))
+    .optional(),
   slot: z.literal("memory").optional(),
+  activation: z
+    .union([
+      z.literal("startup"),
+      z
+        .array(
+          z
+            .string()
+            .regex(
+              /^(channel|rpc|http|cli|embedding|model|tool|service):\S+$/,
+              'expected what loads it, such as "channel:irc" or "rpc:notes.*"',
+            ),
+        )
+        .min(1),
+    ])
+    .optional(),
   enabledByDefault: z.boolean().optional(),
-  cli: z.array(z.strictObject({ name: z.string().min(1), description: z.string(), module: z.string().min(1) })).optional(),
-  deprecated: z.string().optional(),
+  reload: z
+    .strictObject({
+      hotPrefixes: prefixes,
+      restartPrefixes: prefixes,
+      noopPrefixes: prefixes,
+      exclusive: z.boolean().optional(),
+      restartOnServiceChange: z.array(service).optional(),
+    })
+    .optional(),
+  secrets: z
+    .array(
+      z.strictObject({
+        path: z.string().regex(/^[^.\s]+(\.[^.\s]+)+$/, 'expected a config path such as "channels.irc.password"'),
+        env: z.array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "expected the name of an environment variable")).optional(),
+      }),
+    )
+    .optional(),
+  uiHints: z
+    .record(
+      z.string().min(1),
+      z.strictObject({
+        label: z.string().optional(),
+        help: z.string().optional(),
+        sensitive: z.boolean().optional(),
+        placeholder: z.string().optional(),
+        advanced: z.boolean().optional(),
+      }),
+    )
+    .optional(),
+  cli: z
+    .array(
+      z.strictObject({
+        name: z.string().regex(/^[a-z][\w-]*( [a-z][\w-]*)*$/, 'expected the words of a command such as "notes add"'),
+        description: z.string(),
+        module: insidePath,
+      }),
+    )
+    .optional(),
+  deprecated: z.string().min(1).optional(),
 });
 
 export type ManifestResult = { ok: true; manifest: Manifest } | { ok: false; reason: string };
 
-/** Checks the parsed content of a `svc.plugin.json`. */
+/** Checks the parsed content of a `svc.plugin.json`; the reason names each field that is wrong and what was expected of it. */
 export function parseManifest(value: unknown): ManifestResult {
   const parsed = manifestSchema.safeParse(value);
-  if (parsed.success) return { ok: true, manifest: parsed.data as Manifest };
-  return { ok: false, reason: `${MANIFEST_FILE}: ${formatIssues(parsed.error.issues as never)}` };
+  if (!parsed.success) {
+    const issues = toConfigIssues(parsed.error, {
+      file: MANIFEST_FILE,
+      value,
+      schema: manifestSchema,
+      locate: () => ({ line: 1, column: 1 }),
+    });
+    const told = issues.map(({ path, message, hint }) => `${path ? `${path}: ` : ""}${message}${hint ? `; ${hint}` : ""}`);
+    return { ok: false, reason: `${MANIFEST_FILE}: ${told.join("; ")}` };
+  }
+  const manifest = parsed.data as Manifest;
+  const unusable = unusableSchema(manifest);
+  return unusable ? { ok: false, reason: `${MANIFEST_FILE}: ${unusable}` } : { ok: true, manifest };
 }
 
-/** Matches the caret and exact ranges manifests use (`^1.0.0`, `1.2.3`, `>=1.0.0`, `*`). */
-export function satisfies(version: string, range: string): boolean {
-  const m = /^(\^|~|>=|)(\d+)\.(\d+)\.(\d+)$/.exec(range.trim());
-  if (range.trim() === "*") return true;
-  if (!m) return false;
-  const [have, want] = [version, `${m[2]}.${m[3]}.${m[4]}`].map((v) => v.split(/[.-]/, 3).map(Number)) as [number[], number[]];
-  const atLeast = compare(have, want) >= 0;
-  if (m[1] === "") return compare(have, want) === 0;
-  if (m[1] === ">=") return atLeast;
-  return atLeast && have[0] === want[0] && (m[1] === "^" || have[1] === want[1]);
+/** A JSON Schema that no validator can be made of, as a reason. */
+function unusableSchema(manifest: Manifest): string | undefined {
+  const schemas: Array<[string, JsonSchema | undefined]> = [
+    ["configSchema", manifest.configSchema],
+    ...Object.entries(manifest.channelConfigs ?? {}).map(([id, schema]): [string, JsonSchema] => [`channelConfigs.${id}`, schema]),
+  ];
+  for (const [path, schema] of schemas) {
+    try {
+      if (schema) toSchema(schema);
+    } catch (error) {
+      return `${path}: not a JSON Schema of draft 2020-12: ${messageOf(error)}`;
+    }
+  }
+  return undefined;
 }
 
-function compare(a: number[], b: number[]): number {
-  for (let i = 0; i < 3; i++) if (a[i] !== b[i]) return (a[i] as number) - (b[i] as number);
-  return 0;
-}
+export { satisfies } from "./version-range.ts";

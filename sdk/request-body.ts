@@ -6,16 +6,30 @@ const BODY_TIMEOUT_MS = 30_000;
 
 /**
  * Reads a request body as text under a byte limit, whether its length was declared or not.
- * @throws {SvcError} `payload-too-large`, `request-timeout`, `content-encoding`
+ *
+ * @param revoked aborts when the caller may no longer be here; the read then ends with its reason
+ * @throws {SvcError} `payload-too-large`, `request-timeout`, `content-encoding`, and the reason of `revoked`
  */
-export async function readBodyText(req: Request, maxBytes: number): Promise<string> {
+export async function readBodyText(req: Request, maxBytes: number, revoked?: AbortSignal): Promise<string> {
   const encoding = req.headers.get("content-encoding") ?? "identity";
   if (encoding.toLowerCase() !== "identity") throw new SvcError("content-encoding"); // nothing is inflated, so nothing can explode
   const declared = Number(req.headers.get("content-length") ?? 0);
   if (declared > maxBytes) throw new SvcError("payload-too-large", { maxBytes });
   if (!req.body) return "";
-  return withLimit(collect(req.body, maxBytes), BODY_TIMEOUT_MS, () => {
+  return withLimit(whileValid(collect(req.body, maxBytes), revoked), BODY_TIMEOUT_MS, () => {
     throw new SvcError("request-timeout", { seconds: BODY_TIMEOUT_MS / 1000 });
+  });
+}
+
+/** The work, but no longer than the signal lasts. */
+async function whileValid<T>(work: Promise<T>, revoked: AbortSignal | undefined): Promise<T> {
+  if (!revoked) return work;
+  revoked.throwIfAborted();
+  work.catch(() => undefined);
+  return new Promise((resolve, reject) => {
+    const ended = () => reject(revoked.reason);
+    revoked.addEventListener("abort", ended, { once: true });
+    void work.then(resolve, reject).finally(() => revoked.removeEventListener("abort", ended));
   });
 }
 

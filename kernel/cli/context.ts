@@ -1,24 +1,15 @@
 import { dirname, join } from "node:path";
-import { resolveTarget } from "../../sdk/cli/target.ts";
+import type { ContextOptions } from "../../sdk/cli/program.ts";
+import { isIndirect, resolveTarget } from "../../sdk/cli/target.ts";
+import type { LoadedConfig } from "../../sdk/config/loaded.ts";
 import { writeFileAtomic } from "../../sdk/files.ts";
 import { readLockOwner } from "../../sdk/host/lock.ts";
 import { type Env, type ProfilePaths, packageRoot } from "../../sdk/host/paths.ts";
 import type { CliCommand, CliContext, CliLocal, CliTarget, CliValues } from "../../sdk/types/cli.ts";
 import type { JsonObject } from "../../sdk/types/common.ts";
-import type { LoadedConfig } from "../config/load.ts";
 import { readLooseJson } from "./loose-json.ts";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
-
-export interface ContextOptions {
-  command: CliCommand;
-  values: CliValues;
-  env: Env;
-  paths: ProfilePaths;
-  version: string;
-  signal: AbortSignal;
-  output: Pick<CliContext, "json" | "stdout" | "stderr" | "color">;
-}
 
 /** What a command may use. Everything heavy (config schema, sockets, the kernel) is loaded by the method that needs it. */
 export function createCliContext(options: ContextOptions): CliContext {
@@ -26,10 +17,10 @@ export function createCliContext(options: ContextOptions): CliContext {
   const rpc = rpcValues(options.command, options.values);
   let loading: Promise<LoadedConfig> | undefined;
   const load = () => {
-    loading ??= import("../config/load.ts").then(({ loadConfig }) => loadConfig(paths.configPath));
+    loading ??= import("../config/load.ts").then(({ loadConfig }) => loadConfig(paths.configPath, { env, secrets: "none" }));
     return loading;
   };
-  const target = (): Promise<CliTarget> => resolveTarget({ values: rpc, env, paths, readConfig: readLooseJson });
+  const target = (): Promise<CliTarget> => resolveTarget({ values: rpc, env, paths, readConfig: (path) => readForTarget(path, env) });
 
   return {
     ...options.output,
@@ -59,8 +50,22 @@ export function createCliContext(options: ContextOptions): CliContext {
     },
     local: (plugins) => openLocal(options, plugins),
     manifests: async () => listManifests(paths, await load()),
+    inspectPlugin: async (folder) => (await import("../loader/discovery.ts")).inspectPluginFolder(folder),
+    async auditSecrets({ allowExec }) {
+      const [loaded, { auditSecrets }] = await Promise.all([load(), import("../../sdk/secrets/audit.ts")]);
+      const declared = (await listManifests(paths, loaded)).flatMap((manifest) => manifest.secrets);
+      return auditSecrets({ loaded, env, stateDir: paths.stateDir, allowExec, declared });
+    },
     writeFile: writeFileAtomic,
   };
+}
+
+/** Most files say themselves where the gateway is; the reader of includes, variables and secrets is loaded only for those that do not. */
+async function readForTarget(path: string, env: Env): Promise<unknown> {
+  const authored = await readLooseJson(path);
+  if (!isIndirect(authored)) return authored;
+  const { loadConfig } = await import("../config/load.ts");
+  return (await loadConfig(path, { env, secrets: "start" })).resolved;
 }
 
 /** The common connection flags; an own option of the same name (`agent --timeout <s>`) means something else. */
@@ -71,13 +76,14 @@ function rpcValues(command: CliCommand, values: CliValues): CliValues {
 }
 
 async function openLocal(options: ContextOptions, plugins: string[]): Promise<CliLocal> {
-  const [{ createGateway }, { consoleSink, createLogger }] = await Promise.all([
+  const [{ createGateway }, { consoleSink, createLogger }, { exportEnv }] = await Promise.all([
     import("../gateway.ts"),
     import("../../sdk/host/logger.ts"),
+    import("../config/process-env.ts"),
   ]);
   const { env, paths, version, output } = options;
   const logger = createLogger([consoleSink(output.stderr, "warn")]);
-  const gateway = await createGateway({ paths, env, version, logger, listen: false, only: plugins });
+  const gateway = await createGateway({ paths, env, version, logger, listen: false, only: plugins, exportEnv });
   await gateway.ready;
   return { service: gateway.service, close: () => gateway.close("command finished") };
 }
@@ -101,5 +107,6 @@ async function listManifests(paths: ProfilePaths, loaded: LoadedConfig): Promise
     enabled: problem === undefined,
     state: problem?.state ?? "ready",
     ...(problem ? { reason: `${problem.code}: ${problem.reason}` } : {}),
+    secrets: manifest?.secrets ?? [],
   }));
 }

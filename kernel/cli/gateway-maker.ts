@@ -1,9 +1,12 @@
+import { installProcessGuard } from "../../sdk/host/process-guard.ts";
 import type { GatewayMaker } from "../../sdk/types/host-gateway.ts";
+import { watchdogLimitsFrom } from "../../sdk/watchdog.ts";
+import { exportEnv } from "../config/process-env.ts";
 import { createGateway, type Gateway } from "../gateway.ts";
-import { installProcessGuard } from "../process-guard.ts";
 
 /** The kernel, as the command `gateway run` takes it. */
 export const gatewayMaker: GatewayMaker = {
-  create: createGateway,
-  guard: (gateway, logger) => installProcessGuard(gateway as Gateway, logger, process.exit),
+  create: (options) => createGateway({ ...options, exportEnv }),
+  guard: (gateway, logger) =>
+    installProcessGuard(gateway as Gateway, logger, { exit: process.exit, watchdog: watchdogLimitsFrom(process.env) }),
 };

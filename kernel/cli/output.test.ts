@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createColor, createOutput } from "./output.ts";
+import { createOutput } from "../../sdk/cli/output.ts";
+import { createColor } from "./output.ts";
 
 function streams(json: boolean, isTTY = false) {
   const written = { out: "", err: "" };

@@ -1,19 +1,23 @@
 import { parse } from "@humanwhocodes/momoa";
-import type { Place } from "../../sdk/config/place.ts";
+import type { Locate, Place } from "../../sdk/config/place.ts";
 
 type Node = ReturnType<typeof parse>["body"];
 
 /**
- * Where a config path stands in JSON5 text: the value's place, or the key's for `at: "key"`.
- * A missing path gives the place of its nearest present parent.
+ * Finds where config paths stand in JSON5 text: the value's place, or the key's for `at: "key"`.
+ * A missing path gives the place of its nearest present parent. The text is parsed once, when first asked about.
  */
-export function locate(text: string, path: ReadonlyArray<PropertyKey>, at: "key" | "value" = "value"): Place {
-  try {
-    return find(parse(text, { mode: "json5", ranges: false }).body, path, at);
-  } catch {
-    // The text parsed before; if this parser disagrees, the file's start is still a true place.
-    return { line: 1, column: 1 };
-  }
+export function locator(text: string): Locate {
+  let root: Node | undefined;
+  return (path, at = "value") => {
+    try {
+      root ??= parse(text, { mode: "json5", ranges: false }).body;
+      return find(root, path, at);
+    } catch {
+      // The text parsed before; if this parser disagrees, the file's start is still a true place.
+      return { line: 1, column: 1 };
+    }
+  };
 }
 
 function find(root: Node, path: ReadonlyArray<PropertyKey>, at: "key" | "value"): Place {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { running } from "../../sdk/hooks/running.ts";
 import type { HookName, HookOptions } from "../../sdk/hooks.ts";
 import { createLogger, type LogRecord } from "../../sdk/host/logger.ts";
-import { createHookBus, type TapFunction } from "./bus.ts";
-import { running } from "./guard.ts";
+import { createHookBus, type HookBusOptions, type TapFunction } from "./bus.ts";
 
-function setup() {
+function setup(options: HookBusOptions = {}) {
   const logs: LogRecord[] = [];
-  const bus = createHookBus(createLogger([(record) => logs.push(record)]));
+  const bus = createHookBus(createLogger([(record) => logs.push(record)]), options);
   const tap = (
     hook: HookName,
     fn: (event: never, meta: never) => unknown,
@@ -19,7 +19,9 @@ const boom = () => {
   throw new Error("boom");
 };
 const client = { connId: "c", clientId: "t", mode: "test", role: "operator", scopes: [], caps: [], remote: "" } as const;
-const gateEvent = { client, scopes: [] } as never;
+const gateEvent = Object.freeze({ client, scopes: [] }) as never;
+const query = (limit: number) => ({ agentId: "main", query: "router", limit });
+const taken = (status: number) => ({ handled: true, response: new Response(null, { status }) });
 
 describe("taps run", () => {
   test("by priority, then load order of their plugins, then order of registration", async () => {
@@ -77,7 +79,8 @@ test("a hook nobody taps is unused and answers neutrally", async () => {
   expect(bus.isUsed("ws.connect")).toBe(false);
   expect(await bus.run("ws.connect", gateEvent)).toEqual({ block: false });
   expect(await bus.run("http.request", {} as never)).toBeUndefined();
-  expect(await bus.run("hello.snapshot", { sessionDefaults: { a: 1 } })).toEqual({ sessionDefaults: { a: 1 } });
+  expect(await bus.run("tool.before", { tool: "x", args: { a: 1 } } as never)).toEqual({ block: false, args: { a: 1 } });
+  expect(await bus.run("memory.query", query(1))).toEqual(query(1));
   expect(await bus.run("health.collect", { deep: false })).toEqual([]);
   expect(await bus.run("gateway.ready", { uptimeMs: 1 })).toBeUndefined();
 
@@ -88,10 +91,22 @@ test("a hook nobody taps is unused and answers neutrally", async () => {
 });
 
 describe("a gate", () => {
-  test("opens when nobody objects, and null, undefined and other values are no objection", async () => {
+  test("opens when nobody objects; null, undefined and an answer without a refusal are no objection", async () => {
     const { bus, tap } = setup();
-    for (const value of [undefined, null, {}, { block: false }, "no", 0]) tap("ws.connect", () => value);
+    for (const value of [undefined, null, {}, { block: false }, { other: 1 }]) tap("ws.connect", () => value);
     expect(await bus.run("ws.connect", gateEvent)).toEqual({ block: false });
+  });
+
+  test("may revise what its table row allows, and the next check sees it", async () => {
+    const { bus, tap } = setup();
+    const seen: unknown[] = [];
+    tap("tool.before", () => ({ args: { n: 2 }, tool: "other" }));
+    tap("tool.before", ({ args, tool }: { args: unknown; tool: string }) => void seen.push(args, tool));
+
+    const verdict = await bus.run("tool.before", { runId: "r", agentId: "a", sessionKey: "s", tool: "t", args: { n: 1 } });
+
+    expect(verdict).toEqual({ block: false, args: { n: 2 } });
+    expect(seen).toEqual([{ n: 2 }, "t"]);
   });
 
   test("closes at the first objection, names the plugin, and asks no further", async () => {
@@ -109,13 +124,17 @@ describe("a gate", () => {
     ["throws", boom],
     ["rejects", async () => boom()],
     ["hangs", never],
+    ["answers with text", () => "no"],
+    ["answers with a number", () => 0],
+    ["answers with a list", () => [{ block: false }]],
+    ["refuses in a way nobody knows", () => ({ block: "yes" })],
   ])("stays closed, each time anew, when a check %s", async (_, fn) => {
     const { bus, tap, logs } = setup();
     tap("ws.connect", fn, { plugin: "weak", timeoutMs: 5 });
-    for (let i = 0; i < 4; i++) {
+    for (let i = 0; i < 2; i++) {
       expect(await bus.run("ws.connect", gateEvent)).toEqual({ block: true, reason: 'a check of plugin "weak" failed', plugin: "weak" });
     }
-    expect(logs).toHaveLength(4);
+    expect(logs).toHaveLength(2);
     expect(logs[0]).toMatchObject({ level: "warn", fields: { hook: "ws.connect", plugin: "weak" } });
   });
 });
@@ -127,23 +146,26 @@ describe("a claim", () => {
     tap("http.request", never, { timeoutMs: 5 });
     tap("http.request", () => null);
     tap("http.request", () => ({ handled: false }));
-    tap("http.request", () => ({ handled: true, answer: 42 }), { plugin: "taker" });
-    tap("http.request", () => ({ handled: true, answer: 43 }));
-    expect(await bus.run("http.request", {} as never)).toEqual({ handled: true, answer: 42, plugin: "taker" });
-    expect(logs).toHaveLength(2);
+    tap("http.request", () => ({ handled: true, response: "text" }));
+    tap("http.request", () => ({ handled: "yes" }));
+    tap("http.request", () => true);
+    tap("http.request", () => taken(201), { plugin: "taker" });
+    tap("http.request", () => taken(202));
+    expect(await bus.run("http.request", {} as never)).toMatchObject({ handled: true, response: { status: 201 }, plugin: "taker" });
+    expect(logs).toHaveLength(5);
   });
 });
 
 describe("a modify hook", () => {
-  const defaults = (n: unknown) => ({ sessionDefaults: { n } }) as never;
+  type Query = ReturnType<typeof query>;
 
   test("hands each tap what the one before returned; null and undefined keep the value", async () => {
     const { bus, tap } = setup();
-    tap("hello.snapshot", (e: { sessionDefaults: { n: number } }) => defaults(e.sessionDefaults.n + 1));
-    tap("hello.snapshot", () => null);
-    tap("hello.snapshot", () => undefined);
-    tap("hello.snapshot", async (e: { sessionDefaults: { n: number } }) => defaults(e.sessionDefaults.n * 10));
-    expect(await bus.run("hello.snapshot", defaults(1))).toEqual({ sessionDefaults: { n: 20 } });
+    tap("memory.query", (e: Query) => ({ ...e, limit: e.limit + 1 }));
+    tap("memory.query", () => null);
+    tap("memory.query", () => undefined);
+    tap("memory.query", async (e: Query) => ({ ...e, limit: e.limit * 10 }));
+    expect(await bus.run("memory.query", query(1))).toEqual(query(20));
   });
 
   test.each([
@@ -151,20 +173,63 @@ describe("a modify hook", () => {
     ["hangs", never],
     ["returns text", () => "text"],
     ["returns a list", () => []],
+    ["loses a field", () => ({ query: "x" })],
+    ["changes the type of a field", (e: Query) => ({ ...e, limit: "7" })],
   ])("keeps the value when a tap %s, and goes on", async (_, fn) => {
     const { bus, tap, logs } = setup();
-    tap("hello.snapshot", fn, { timeoutMs: 5 });
-    tap("hello.snapshot", (e: { sessionDefaults: { n: number } }) => defaults(e.sessionDefaults.n + 1));
-    expect(await bus.run("hello.snapshot", defaults(1))).toEqual({ sessionDefaults: { n: 2 } });
+    tap("memory.query", fn, { timeoutMs: 5 });
+    tap("memory.query", (e: Query) => ({ ...e, limit: e.limit + 1 }));
+    expect(await bus.run("memory.query", query(1))).toEqual(query(2));
     expect(logs).toHaveLength(1);
   });
 
-  test("does not let a tap change what it was given", async () => {
+  test("does not let a tap change what it was given, nor its lists", async () => {
     const { bus, tap } = setup();
-    tap("hello.snapshot", (e: { sessionDefaults?: unknown }) => {
-      e.sessionDefaults = "mine";
+    tap("memory.query", (e: { limit: unknown }) => {
+      e.limit = "mine";
     });
-    expect(await bus.run("hello.snapshot", defaults(1))).toEqual({ sessionDefaults: { n: 1 } });
+    expect(await bus.run("memory.query", query(1))).toEqual(query(1));
+
+    tap("memory.results", (e: { hits: unknown[] }) => void e.hits.push("mine"));
+    expect(await bus.run("memory.results", { agentId: "main", query: "q", hits: [] })).toMatchObject({ hits: [] });
+  });
+});
+
+describe("a sync hook", () => {
+  const plan = { paths: ["a"], actions: [{ path: "a", reload: "hot" as const }] };
+  type Plan = typeof plan;
+
+  test("hands the value on like a modify hook, without waiting for anything", async () => {
+    const { bus, tap } = setup();
+    const order: string[] = [];
+    tap("reload.plan", (e: Plan) => {
+      order.push("tap");
+      return { ...e, actions: [{ path: "a", reload: "restart" }] };
+    });
+    tap("reload.plan", boom);
+    const outcome = bus.run("reload.plan", plan);
+    order.push("caller");
+    expect(await outcome).toEqual({ paths: ["a"], actions: [{ path: "a", reload: "restart" }] });
+    expect(order).toEqual(["tap", "caller"]);
+  });
+
+  test("passes over a tap that wants to be waited for", async () => {
+    const { bus, tap, logs } = setup();
+    tap("reload.plan", async () => boom());
+    expect(await bus.run("reload.plan", plan)).toEqual(plan);
+    expect(logs[0]?.message).toContain("returned a promise");
+  });
+
+  test("names in the log who held everything up for over 50 ms", async () => {
+    let now = 0;
+    const { bus, tap, logs } = setup({ monotonic: () => now });
+    const taking = (ms: number) => () => {
+      now += ms;
+    };
+    tap("reload.plan", taking(50), { plugin: "quick" });
+    tap("reload.plan", taking(51), { plugin: "slow" });
+    await bus.run("reload.plan", plan);
+    expect(logs.map((l) => l.message)).toEqual(['hook reload.plan: plugin "slow" took 51 ms; nothing else could run meanwhile']);
   });
 });
 
@@ -189,6 +254,20 @@ describe("an observe hook", () => {
     expect(heard).toEqual(["fast", "slow"]);
     expect(logs).toHaveLength(1);
   });
+});
+
+test("gateway.stopping is heard one after the other, by the last loaded first", async () => {
+  const { bus, tap } = setup();
+  const heard: string[] = [];
+  const slowly = (name: string) => async () => {
+    await new Promise((resolve) => setImmediate(resolve));
+    heard.push(name);
+  };
+  tap("gateway.stopping", slowly("store"), { order: 0 });
+  tap("gateway.stopping", boom, { order: 1 });
+  tap("gateway.stopping", slowly("agents"), { order: 2 });
+  await bus.run("gateway.stopping", { reason: "", deadlineMs: 1 });
+  expect(heard).toEqual(["agents", "store"]);
 });
 
 describe("a collect hook", () => {
@@ -258,4 +337,145 @@ describe("the limit of a tap", () => {
     own.abort();
     expect(seen?.aborted).toBe(true);
   });
+});
+
+describe("the operator's time-out", () => {
+  test("beats the author's, and a change of it applies to the next call", async () => {
+    let limitMs: number | undefined = 5;
+    const { bus, tap } = setup({ timeoutMs: (plugin, hook) => (plugin === "p" && hook === "ws.connect" ? limitMs : undefined) });
+    tap("ws.connect", () => new Promise((resolve) => setTimeout(resolve, 20)), { timeoutMs: 60_000 });
+    expect(await bus.run("ws.connect", gateEvent)).toMatchObject({ block: true });
+    limitMs = undefined;
+    expect(await bus.run("ws.connect", gateEvent)).toEqual({ block: false });
+  });
+});
+
+describe("a filter", () => {
+  test("keeps a tap from being called for what it does not fit", async () => {
+    const { bus, tap } = setup();
+    const ran: string[] = [];
+    tap("tool.after", () => void ran.push("of exec"), { filter: { tool: ["exec", "read"] } });
+    tap("tool.after", () => void ran.push("of main"), { filter: { agentId: "main", sessionKeyPrefix: "agent:main:hook:" } });
+    const event = { runId: "r", agentId: "main", sessionKey: "agent:main:hook:7", tool: "write", ok: true, ms: 1 };
+    await bus.run("tool.after", event);
+    await bus.run("tool.after", { ...event, tool: "read", agentId: "other" });
+    expect(ran).toEqual(["of main", "of exec"]);
+  });
+
+  test("that can never fit is refused, so that a gate is not left open by mistake", () => {
+    const { tap, bus } = setup();
+    expect(() => tap("rpc.before", () => undefined, { filter: { tool: "exec" } })).toThrow("expected no filter");
+    expect(() => tap("tool.before", () => undefined, { filter: { trigger: "user" } })).toThrow("expected agentId, sessionKeyPrefix, tool");
+    expect(bus.isUsed("rpc.before")).toBe(false);
+  });
+});
+
+describe("a tap that failed three times in a row within ten minutes", () => {
+  const minute = 60_000;
+  let now: number;
+  const rested = () => {
+    now = 0;
+    const failing = { on: true };
+    const moves: number[] = [];
+    const parts = setup({ monotonic: () => now, onMoved: () => moves.push(now) });
+    let calls = 0;
+    parts.tap(
+      "ws.connect",
+      () => {
+        calls += 1;
+        if (failing.on) throw new Error(`no ${calls}`);
+      },
+      { plugin: "weak", id: "door" },
+    );
+    return { ...parts, failing, moves, calls: () => calls };
+  };
+
+  test("rests for five minutes; a gate of it refuses meanwhile, and says whose it is", async () => {
+    const { bus, calls, moves } = rested();
+    for (let i = 0; i < 5; i++) await bus.run("ws.connect", gateEvent);
+    expect(calls()).toBe(3);
+    expect(await bus.run("ws.connect", gateEvent)).toMatchObject({
+      block: true,
+      plugin: "weak",
+      reason: expect.stringContaining('"weak"'),
+    });
+    expect(bus.records("weak")).toMatchObject([{ hook: "ws.connect", tap: "door", state: "open", failures: 3, lastError: "no 3" }]);
+    expect(bus.records("weak")[0]?.until).toBeGreaterThan(Date.now() + 4 * minute);
+    expect(bus.quarantined()).toMatchObject([{ id: "weak", hook: "ws.connect" }]);
+    expect(moves).toEqual([0]);
+  });
+
+  test("gets one trial afterwards: a good one ends it, a bad one is five more minutes", async () => {
+    const { bus, failing, calls } = rested();
+    for (let i = 0; i < 3; i++) await bus.run("ws.connect", gateEvent);
+    now = 5 * minute - 1;
+    await bus.run("ws.connect", gateEvent);
+    expect(calls()).toBe(3);
+
+    now = 5 * minute;
+    await bus.run("ws.connect", gateEvent);
+    expect(calls()).toBe(4);
+    expect(bus.records("weak")).toMatchObject([{ state: "open", failures: 4 }]);
+
+    now = 10 * minute;
+    failing.on = false;
+    expect(await bus.run("ws.connect", gateEvent)).toEqual({ block: false });
+    expect(bus.records("weak")).toMatchObject([{ state: "closed", failures: 0 }]);
+    expect(bus.quarantined()).toEqual([]);
+  });
+
+  test("is passed over where it does not guard anything", async () => {
+    const { bus, tap } = setup();
+    let calls = 0;
+    tap("memory.query", () => {
+      calls += 1;
+      boom();
+    });
+    for (let i = 0; i < 5; i++) expect(await bus.run("memory.query", query(1))).toEqual(query(1));
+    expect(calls).toBe(3);
+
+    tap("health.collect", boom, { plugin: "sick" });
+    for (let i = 0; i < 3; i++) await bus.run("health.collect", { deep: false });
+    expect(await bus.run("health.collect", { deep: false })).toEqual([
+      { part: "sick", ok: false, message: "has failed too often and rests; its last error: boom" },
+    ]);
+  });
+
+  test("each failure is counted against its plugin", async () => {
+    const failed: string[] = [];
+    const { bus, tap } = setup({ onFailure: (plugin) => failed.push(plugin) });
+    tap("ws.connect", boom, { plugin: "weak" });
+    tap("ws.connect", () => undefined, { plugin: "good" });
+    await bus.run("ws.connect", gateEvent);
+    expect(failed).toEqual(["weak"]);
+  });
+
+  test("a call the emitter gave up is nobody's failure", async () => {
+    const { bus, tap, logs } = setup();
+    const own = new AbortController();
+    tap(
+      "ws.connect",
+      (_, { signal }: { signal: AbortSignal }) => new Promise((_resolve, reject) => signal.addEventListener("abort", reject)),
+    );
+    const underWay = bus.run("ws.connect", gateEvent, { signal: own.signal });
+    own.abort();
+    await underWay;
+    expect(bus.records("p")).toMatchObject([{ state: "closed", failures: 0 }]);
+    expect(logs).toEqual([]);
+  });
+});
+
+test("one cause has one trace through all it sets off", async () => {
+  const { bus, tap } = setup();
+  const traces: string[] = [];
+  const note = (_: unknown, meta: { trace: string }) => void traces.push(meta.trace);
+  tap("rpc.after", async (event, meta: { trace: string }) => {
+    note(event, meta);
+    await bus.run("gateway.ready", { uptimeMs: 1 });
+  });
+  tap("gateway.ready", note);
+  await bus.run("rpc.after", { method: "m", ok: true, ms: 1 }, { runId: "run-7" });
+  expect(traces).toEqual(["run-7", "run-7"]);
+  await bus.run("gateway.ready", { uptimeMs: 1 });
+  expect(traces[2]).not.toBe("run-7");
 });

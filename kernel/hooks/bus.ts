@@ -1,158 +1,111 @@
-import { AsyncParallelHook, AsyncSeriesBailHook, AsyncSeriesWaterfallHook } from "tapable";
-import { messageOf, SvcError } from "../../sdk/errors.ts";
-import { type HookEvent, type HookKind, type HookMeta, type HookName, type HookOptions, type HookResult, hooks } from "../../sdk/hooks.ts";
+import { AsyncParallelHook, AsyncSeriesBailHook, AsyncSeriesHook, SyncHook } from "tapable";
+import { messageOf } from "../../sdk/errors.ts";
+import { type HookCall, resultOf, stepOf, syncStepOf } from "../../sdk/hooks/steps.ts";
+import { createTap, orderTaps, type Tap, type TapFunction, type TapHost, toTapRecord } from "../../sdk/hooks/tap.ts";
+import {
+  type HookEvent,
+  type HookMeta,
+  type HookName,
+  type HookOptions,
+  type HookResult,
+  type HookSpec,
+  hookSpec,
+} from "../../sdk/hooks.ts";
 import type { Disposable, Logger } from "../../sdk/types/common.ts";
-import { runTap, type Tap } from "./guard.ts";
+import type { TapRecord } from "../../sdk/types/plugin-record.ts";
 
-type Meta = Partial<HookMeta>;
-/** A tap as the bus keeps it; the typed form is checked where plugins register it. */
-export type TapFunction = Tap["fn"];
-
-type Call = (event: unknown, meta: Meta) => Promise<unknown>;
+export type { TapFunction };
 
 export interface HookBus {
+  /** @throws {SvcError} `hook-filter` */
   tap(hook: HookName, tap: { plugin: string; order: number; fn: TapFunction; options?: HookOptions | undefined }): Disposable;
-  run<N extends HookName>(hook: N, event: HookEvent<N>, meta?: Meta): Promise<HookResult<N>>;
+  run<N extends HookName>(hook: N, event: HookEvent<N>, meta?: Partial<HookMeta>): Promise<HookResult<N>>;
   isUsed(hook: HookName): boolean;
   /** Plugins with taps on a hook, in calling order. */
   owners(hook: HookName): string[];
+  /** Taps of one plugin with the state of their quarantine. */
+  records(plugin: string): TapRecord[];
+  /** Taps that are not called at present, for `health`. */
+  quarantined(): Array<TapRecord & { id: string }>;
+}
+
+export interface HookBusOptions {
+  monotonic?: () => number;
+  /** What the operator set, read at each call so that a change applies at once. */
+  timeoutMs?: TapHost["timeoutMs"];
+  /** Counts a failure against its plugin. */
+  onFailure?: (plugin: string) => void;
+  /** A tap was quarantined or recovered. */
+  onMoved?: () => void;
 }
 
 /**
  * Typed hooks over tapable. tapable has no untap, so the bus keeps the list of taps itself and, when one comes or goes, builds a
  * fresh tapable hook and swaps one reference: calls under way finish on the old set (kernel/adr/0003).
  */
-export function createHookBus(logger: Logger): HookBus {
+export function createHookBus(logger: Logger, options: HookBusOptions = {}): HookBus {
   const taps = new Map<HookName, Tap[]>();
-  const compiled = new Map<HookName, Call>();
+  const compiled = new Map<HookName, (call: HookCall) => unknown>();
   let registrations = 0;
-
-  const rebuild = (hook: HookName) => {
-    const list = taps.get(hook) ?? [];
-    if (list.length === 0) compiled.delete(hook);
-    else compiled.set(hook, compile(hook, list, logger));
+  const warn = ({ hook, plugin }: Tap, message: string) => logger.warn(`hook ${hook}: plugin "${plugin}" ${message}`, { hook, plugin });
+  const host: TapHost = {
+    monotonic: options.monotonic ?? (() => performance.now()),
+    timeoutMs: options.timeoutMs ?? (() => undefined),
+    failed(tap, error) {
+      warn(tap, `failed: ${messageOf(error)}`);
+      options.onFailure?.(tap.plugin);
+    },
+    slow: (tap, ms) => warn(tap, `took ${ms} ms; nothing else could run meanwhile`),
+    moved(tap) {
+      warn(tap, tap.quarantine.state === "closed" ? "has recovered and is called again" : "fails again and again and rests for 5 minutes");
+      options.onMoved?.();
+    },
   };
+  const change = (hook: HookName, list: Tap[]) => {
+    taps.set(hook, list);
+    if (list.length === 0) compiled.delete(hook);
+    else compiled.set(hook, compile(hookSpec(hook), list, host));
+  };
+  const all = () => [...taps.values()].flat();
+  const record = (tap: Tap) => toTapRecord(tap, { epoch: Date.now(), monotonic: host.monotonic() });
 
   return {
-    tap(hook, { plugin, order, fn, options }) {
-      const spec = hooks[hook];
+    tap(hook, given) {
       registrations += 1;
-      const tap: Tap = {
-        plugin,
-        fn,
-        priority: options?.priority ?? 0,
-        timeoutMs: Math.min(600_000, Math.max(1, options?.timeoutMs ?? spec.timeoutMs)),
-        order: order * 1e6 + registrations,
-      };
-      const list = [...(taps.get(hook) ?? []), tap].sort((a, b) => b.priority - a.priority || a.order - b.order);
-      taps.set(hook, list);
-      rebuild(hook);
+      const tap = createTap(hook, { ...given, order: given.order * 1e6 + registrations });
+      change(hook, orderTaps([...(taps.get(hook) ?? []), tap]));
       return {
         dispose() {
-          taps.set(
-            hook,
-            (taps.get(hook) ?? []).filter((t) => t !== tap),
-          );
-          rebuild(hook);
+          const list = taps.get(hook) ?? [];
+          const rest = list.filter((t) => t !== tap);
+          if (rest.length < list.length) change(hook, rest);
         },
       };
     },
     async run(hook, event, meta = {}) {
-      const call = compiled.get(hook);
-      return (call ? await call(event, meta) : unused(hooks[hook].kind, event)) as HookResult<typeof hook>;
+      const call: HookCall = { event: event as object, meta, items: [] };
+      const run = compiled.get(hook);
+      if (run) Object.freeze(event);
+      const decision = await run?.(call);
+      return resultOf(hookSpec(hook), call, decision) as HookResult<typeof hook>;
     },
     isUsed: (hook) => compiled.has(hook),
     owners: (hook) => (taps.get(hook) ?? []).map((t) => t.plugin),
+    records: (plugin) => all().flatMap((tap) => (tap.plugin === plugin ? [record(tap)] : [])),
+    quarantined: () => all().flatMap((tap) => (tap.quarantine.state === "closed" ? [] : [{ id: tap.plugin, ...record(tap) }])),
   };
 }
 
-/** What an emitter gets when nobody listens. */
-function unused(kind: HookKind, event: unknown): unknown {
-  if (kind === "gate") return { block: false };
-  if (kind === "modify") return event;
-  return kind === "collect" ? [] : undefined;
-}
-
-function compile(hook: HookName, list: Tap[], logger: Logger): Call {
-  const kind = hooks[hook].kind as HookKind;
-  const fail = (tap: Tap, error: unknown) =>
-    logger.warn(`hook ${hook}: plugin "${tap.plugin}" failed: ${messageOf(error)}`, { hook, plugin: tap.plugin });
-  if (kind === "gate") return compileGate(hook, list, fail);
-  if (kind === "claim") return compileClaim(hook, list, fail);
-  if (kind === "modify") return compileModify(hook, list, fail);
-  return compileParallel(hook, list, fail, kind === "collect");
-}
-
-type Fail = (tap: Tap, error: unknown) => void;
-
-/** A gate that cannot answer refuses. */
-function compileGate(hook: HookName, list: Tap[], fail: Fail): Call {
-  const gate = new AsyncSeriesBailHook<[unknown, Meta], unknown>(["event", "meta"]);
-  for (const tap of list) {
-    gate.tapPromise(tap.plugin, async (event, meta) => {
-      try {
-        const result = (await runTap(tap, hook, event, meta)) as { block?: boolean; reason?: string } | null | undefined;
-        return result?.block === true ? { block: true, reason: result.reason ?? "refused", plugin: tap.plugin } : undefined;
-      } catch (error) {
-        fail(tap, error);
-        return { block: true, reason: `a check of plugin "${tap.plugin}" failed`, plugin: tap.plugin };
-      }
-    });
+/** Gates and claims stop at who decides, `modify` goes one by one, what observes runs side by side. */
+function compile(spec: HookSpec, list: Tap[], host: TapHost): (call: HookCall) => unknown {
+  if (spec.kind === "sync") {
+    const hook = new SyncHook<[HookCall]>(["call"]);
+    for (const tap of list) hook.tap(tap.plugin, syncStepOf(tap, host));
+    return (call) => hook.call(call);
   }
-  return async (event, meta) => (await gate.promise(event, meta)) ?? { block: false };
-}
-
-function compileClaim(hook: HookName, list: Tap[], fail: Fail): Call {
-  const claim = new AsyncSeriesBailHook<[unknown, Meta], unknown>(["event", "meta"]);
-  for (const tap of list) {
-    claim.tapPromise(tap.plugin, async (event, meta) => {
-      try {
-        const result = (await runTap(tap, hook, event, meta)) as { handled?: boolean } | null | undefined;
-        return result?.handled === true ? { ...result, plugin: tap.plugin } : undefined;
-      } catch (error) {
-        fail(tap, error);
-        return undefined;
-      }
-    });
-  }
-  return (event, meta) => claim.promise(event, meta);
-}
-
-function compileModify(hook: HookName, list: Tap[], fail: Fail): Call {
-  const modify = new AsyncSeriesWaterfallHook<[unknown, Meta]>(["event", "meta"]);
-  for (const tap of list) {
-    modify.tapPromise(tap.plugin, async (event, meta) => {
-      try {
-        const result = await runTap(tap, hook, Object.freeze(event), meta);
-        if (result === undefined || result === null) return event;
-        if (typeof result !== "object" || Array.isArray(result)) {
-          throw new SvcError("hook-failed", { hook, plugin: tap.plugin, reason: "returned something else than an event object" });
-        }
-        return result;
-      } catch (error) {
-        fail(tap, error);
-        return event;
-      }
-    });
-  }
-  return (event, meta) => modify.promise(event, meta);
-}
-
-function compileParallel(hook: HookName, list: Tap[], fail: Fail, collecting: boolean): Call {
-  const parallel = new AsyncParallelHook<[unknown, Meta, unknown[]]>(["event", "meta", "items"]);
-  for (const tap of list) {
-    parallel.tapPromise(tap.plugin, async (event, meta, items) => {
-      try {
-        await runTap(tap, hook, event, { ...meta, report: (item) => items.push(item) });
-      } catch (error) {
-        fail(tap, error);
-        if (collecting) items.push({ part: tap.plugin, ok: false, message: messageOf(error) });
-      }
-    });
-  }
-  return async (event, meta) => {
-    const items: unknown[] = [];
-    await parallel.promise(event, meta, items);
-    return collecting ? items : undefined;
-  };
+  const bails = spec.kind === "gate" || spec.kind === "claim";
+  const Hook = bails ? AsyncSeriesBailHook : spec.kind === "modify" || spec.reverse ? AsyncSeriesHook : AsyncParallelHook;
+  const hook = new Hook<[HookCall], unknown>(["call"]);
+  for (const tap of spec.reverse ? [...list].reverse() : list) hook.tapPromise(tap.plugin, stepOf(tap, host) as () => Promise<void>);
+  return (call) => hook.promise(call);
 }

@@ -1,17 +1,27 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { Cron } from "croner";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { messageOf, SvcError } from "../../sdk/errors.ts";
-import { hooks as hookTable } from "../../sdk/hooks.ts";
-import { withLimit } from "../../sdk/limit.ts";
+import { type HookOptions, hooks as hookTable } from "../../sdk/hooks.ts";
+import type { Activation } from "../../sdk/loader/activation.ts";
+import { runDoctorCheck, runHealthCheck } from "../../sdk/loader/checks.ts";
+import { createPluginFetch } from "../../sdk/loader/fetch.ts";
+import { createPluginKv, type KvProvider } from "../../sdk/loader/kv.ts";
+import { createHandle, leased } from "../../sdk/loader/leased.ts";
+import { createLeases, type Leases } from "../../sdk/loader/leases.ts";
+import { createRegistrations } from "../../sdk/loader/registrations.ts";
+import { fitsPath } from "../../sdk/loader/secret-paths.ts";
+import { createTimers, type TimedClock } from "../../sdk/loader/timers.ts";
+import { panelMethod } from "../../sdk/loader/ui-panels.ts";
 import { protocolEvents } from "../../sdk/protocol/events.ts";
-import type { Clock, Disposable, Logger, Timers } from "../../sdk/types/common.ts";
+import type { Disposable, Logger } from "../../sdk/types/common.ts";
 import type { PluginContext } from "../../sdk/types/context.ts";
-import type { HttpRoute } from "../../sdk/types/http.ts";
 import type { Contributes, Manifest, Permission, PluginOrigin } from "../../sdk/types/manifest.ts";
 import type { EmitOptions, RpcMethod } from "../../sdk/types/rpc.ts";
 import type { Contributions } from "../contributions.ts";
 import type { HookBus, TapFunction } from "../hooks/bus.ts";
+import { running } from "../../sdk/hooks/running.ts";
 import type { MethodRegistry } from "../port/methods.ts";
 import type { RouteTable } from "../port/routes.ts";
 
@@ -21,10 +31,18 @@ export interface Host {
   contributions: Contributions;
   methods: MethodRegistry;
   routes: RouteTable;
+  activation: Activation;
   emit(event: string, payload: unknown, options?: EmitOptions): void;
   config(): SvcConfig;
+  /** The same with every secret masked. */
+  snapshot(): SvcConfig;
+  /** Resolved value of a sensitive path. */
+  secret(path: string): string | undefined;
   logger: Logger;
-  clock: Clock;
+  /** Counts an error that nobody waits for against its plugin. */
+  onFault?: ((plugin: string) => void) | undefined;
+  clock: TimedClock;
+  fetch?: PluginContext["fetch"] | undefined;
   stateDir: string;
 }
 
@@ -37,48 +55,67 @@ export interface InstanceIdentity {
   /** Load order, for ties. */
   order: number;
   manifest: Manifest | undefined;
+  /** Replaced when the plugin takes a new one in place. */
   config: unknown;
 }
 
-/** A context and the power to end it. */
+/** A context and the power to end it. What it registers takes effect at `open`. */
 export interface Instance {
-  ctx: PluginContext;
+  readonly identity: InstanceIdentity;
+  readonly ctx: PluginContext;
+  readonly leases: Leases;
   /** Refused registrations, for `svc plugins list`. */
-  diagnostics: Array<{ code: string; message: string }>;
+  readonly diagnostics: Array<{ code: string; message: string }>;
+  /** Puts everything it registered into the registries, in one turn. */
+  open(): void;
+  /** Takes it out again, in one turn; calls under way go on. */
+  close(): void;
   /** Aborts the signal, then undoes everything in reverse, each step within 5 s. Resolves to what could not be undone. */
   dispose(): Promise<string[]>;
 }
 
-const DISPOSE_STEP_MS = 5_000;
+/** Points whose members stand in the manifest, and where. Calls of their values are leases of the instance. */
+const declaredPoints: Readonly<Record<string, keyof Contributes | undefined>> = {
+  channel: "channels",
+  embeddingAdapter: "embeddingAdapters",
+  hookPreset: "hookPresets",
+  memoryBackend: "memoryBackends",
+  modelProvider: "modelProviders",
+  service: "services",
+  tool: "tools",
+};
 
-export function createInstance(identity: InstanceIdentity, host: Host): Instance {
+/** @param onDiagnostic told of registrations refused after the instance was opened */
+export function createInstance(identity: InstanceIdentity, host: Host, onDiagnostic: () => void = () => undefined): Instance {
   const { id, manifest } = identity;
   const ended = new AbortController();
-  const kept = new Set<Disposable>();
   const diagnostics: Instance["diagnostics"] = [];
+  const leases = createLeases(id);
   let disposed = false;
 
   const alive = () => {
     if (disposed) throw new SvcError("plugin-disposed", { plugin: id });
   };
-  /** What is undone early is forgotten, so that a plugin may set timers for ever. */
-  const keep = (undo: Disposable): Disposable => {
-    const once = { dispose: () => (kept.delete(once) ? undo.dispose() : undefined) };
-    kept.add(once);
-    return once;
-  };
   /** A refused registration does not end the plugin: it is reported, and the plugin is degraded. */
-  const attempt = (register: () => Disposable): Disposable => {
+  const refused = (error: unknown) => {
+    diagnostics.push({ code: error instanceof SvcError ? error.code : "registration-failed", message: messageOf(error) });
+    host.logger.warn(`plugin "${id}": ${messageOf(error)}`);
+    if (registrations.isOpen()) onDiagnostic();
+  };
+  const registrations = createRegistrations(refused);
+  const enter = <T>(what: string, fn: () => T): T => running.run({ plugin: id, what }, () => leases.run(fn));
+  /** @param allow throws what refuses it for good @param connect puts it in its registry */
+  const register = (allow: () => void, connect: () => Disposable): Disposable => {
     alive();
     try {
-      return keep(register());
+      allow();
+      return registrations.wire(connect);
     } catch (error) {
-      const code = error instanceof SvcError ? error.code : "registration-failed";
-      diagnostics.push({ code, message: messageOf(error) });
-      host.logger.warn(`plugin "${id}": ${messageOf(error)}`);
+      refused(error);
       return { dispose: () => undefined };
     }
   };
+
   const declared = (kind: keyof Contributes, name: string) => {
     const list = manifest ? (manifest.contributes?.[kind] ?? []) : ["*"];
     if (!list.includes(name) && !list.includes("*")) throw new SvcError("undeclared-contribution", { plugin: id, kind, id: name });
@@ -90,14 +127,47 @@ export function createInstance(identity: InstanceIdentity, host: Host): Instance
   };
   const contribute = (point: string, name: string, value: unknown) => {
     const kind = declaredPoints[point];
-    if (kind) declared(kind, name);
-    const added = host.contributions.add(point, { id: name, value, owner: id, order: identity.order });
-    if (!added)
-      throw new SvcError("contribution-conflict", { point, id: name, plugin: id, owner: host.contributions.ownerOf(point, name) });
-    return added;
+    const offered = kind || point === "reload" ? leased(value, (what, fn) => enter(`${point} ${name}: ${what}`, fn)) : value;
+    return register(
+      () => kind && declared(kind, name),
+      () => {
+        const added = host.contributions.add(point, { id: name, value: offered, owner: id, order: identity.order });
+        if (added) return added;
+        throw new SvcError("contribution-conflict", { point, id: name, plugin: id, owner: host.contributions.ownerOf(point, name) });
+      },
+    );
   };
-  const timers = createTimers({ alive, keep }, (error) => host.logger.error(`plugin "${id}": a timer failed`, { error }));
+  const tap = (hook: keyof typeof hookTable, fn: TapFunction, options: HookOptions | undefined) =>
+    register(
+      () => {
+        for (const permission of hookTable[hook].permissions) permitted(permission, `hook ${hook}`);
+      },
+      () => {
+        const leasedTap: TapFunction = (event, meta) => leases.run(() => fn(event, meta));
+        return host.hooks.tap(hook, { plugin: id, order: identity.order, fn: leasedTap, options });
+      },
+    );
+  const registerRpc = (method: RpcMethod, declaredAs?: string) =>
+    register(
+      () => declaredAs ?? declared("rpc", method.method),
+      () => host.methods.add({ ...method, handler: (params, call) => leases.run(() => method.handler(params, call)) }, id),
+    );
+
+  const kv = createPluginKv(id, () => {
+    alive();
+    const provider = host.contributions.view<KvProvider>("kv").get("store");
+    if (!provider) throw new SvcError("service-unavailable", { service: "kv" });
+    return provider.value;
+  });
+  const pluginFetch = createPluginFetch(id, ended.signal, host.fetch as typeof fetch | undefined ?? fetch);
+  const handles = new Map<string, unknown>();
+  const serviceNow = (name: string) => {
+    const found = host.contributions.view<object>("service").get(name);
+    if (!found) throw new SvcError("service-unavailable", { service: name });
+    return found.value;
+  };
   let stateDir: string | undefined;
+  let participants = 0;
 
   const ctx: PluginContext = {
     id,
@@ -106,10 +176,28 @@ export function createInstance(identity: InstanceIdentity, host: Host): Instance
     origin: identity.origin,
     root: identity.root,
     logger: host.logger.child(id),
-    config: identity.config,
+    get config() {
+      return identity.config;
+    },
     signal: ended.signal,
     clock: host.clock,
-    timers,
+    timers: createTimers({
+      alive,
+      keep: registrations.keep,
+      clock: host.clock,
+      startCron: (expression, run) => new Cron(expression, run),
+      run: (what, fn) => {
+        const failed = (error: unknown) => {
+          host.logger.error(`plugin "${id}": ${what} failed`, { error });
+          host.onFault?.(id);
+        };
+        try {
+          void Promise.resolve(running.run({ plugin: id, what }, fn)).catch(failed);
+        } catch (error) {
+          failed(error);
+        }
+      },
+    }),
     get stateDir() {
       if (stateDir === undefined) {
         stateDir = join(host.stateDir, "plugin-data", id);
@@ -117,43 +205,58 @@ export function createInstance(identity: InstanceIdentity, host: Host): Instance
       }
       return stateDir;
     },
-    snapshot: host.config,
-    on: (hook, fn, options) =>
-      attempt(() => {
-        const { permission } = hookTable[hook] as { permission?: Permission };
-        if (permission) permitted(permission, `hook ${hook}`);
-        const limits = host.config().plugins.entries[id]?.hooks;
-        const timeoutMs = limits?.timeouts?.[hook] ?? limits?.timeoutMs ?? options?.timeoutMs;
-        return host.hooks.tap(hook, {
-          plugin: id,
-          order: identity.order,
-          fn: fn as TapFunction,
-          options: { ...options, ...(timeoutMs ? { timeoutMs } : {}) },
-        });
-      }),
+    snapshot: host.snapshot,
+    secret(path) {
+      if (!manifest?.secrets?.some((s) => fitsPath(path, s.path)))
+        throw new SvcError("undeclared-contribution", { plugin: id, kind: "secrets", id: path });
+      return host.secret(path);
+    },
+    kv,
+    fetch: (input, init) => {
+      alive();
+      return pluginFetch(input, init);
+    },
+    on: (hook, fn, options) => tap(hook, fn as TapFunction, options),
     runHook: (hook, event, meta) => host.hooks.run(hook, event, meta),
     isHookUsed: (hook) => host.hooks.isUsed(hook),
-    contribute: (point, name, value) => attempt(() => contribute(point, name, value)),
+    contribute,
     contributions: (point) => host.contributions.view(point),
-    registerRpc: (method) =>
-      attempt(() => {
-        declared("rpc", method.method);
-        return host.methods.add(method as RpcMethod, id);
-      }),
-    registerHttpRoute: (route: HttpRoute) =>
-      attempt(() => {
-        declared("http", route.path);
-        if (route.auth === "plugin") permitted("http.public", `route ${route.path}`);
-        return host.routes.add(route, id);
-      }),
-    registerTool: (tool) => attempt(() => contribute("tool", tool.name, tool)),
-    registerModelProvider: (provider) => attempt(() => contribute("modelProvider", provider.id, provider)),
-    registerService: (name, impl) => attempt(() => contribute("service", name, impl)),
+    registerRpc: (method) => registerRpc(method as RpcMethod),
+    registerHttpRoute: (route) =>
+      register(
+        () => {
+          declared("http", route.path);
+          if (route.auth === "plugin") permitted("http.public", `route ${route.path}`);
+        },
+        () => host.routes.add({ ...route, handler: (call) => leases.run(() => route.handler(call)) }, id, leases.hold),
+      ),
+    registerTool: (tool) => contribute("tool", tool.name, tool),
+    registerModelProvider: (provider) => contribute("modelProvider", provider.id, provider),
+    registerChannel: (channel) => contribute("channel", channel.id, channel),
+    registerEmbeddingAdapter: (adapter) => contribute("embeddingAdapter", adapter.id, adapter),
+    registerMemoryBackend: (backend) => contribute("memoryBackend", backend.id, backend),
+    registerHookPreset: (preset) => contribute("hookPreset", preset.id, preset),
+    registerHealthCheck: (check) =>
+      tap("health.collect", async (_, meta) => meta.report(await runHealthCheck(id, check, meta.signal)), undefined),
+    registerDoctorCheck: (check) =>
+      tap("doctor.collect", async (_, meta) => meta.report(await runDoctorCheck(id, check, meta.signal)), undefined),
+    registerUiPanel(panel) {
+      const listed = contribute("uiPanel", `${id}/${panel.id}`, panel);
+      const { load } = panel;
+      if (panel.kind !== "data" || !load) return listed;
+      const method = panelMethod(id, panel.id);
+      const loader = registerRpc({ method, scope: "read", params: noParams, handler: (_, { signal }) => load.call(panel, { signal }) }, method);
+      return { dispose: () => void [listed.dispose(), loader.dispose()] };
+    },
+    onReload: (participant) => contribute("reload", `${id}/${participants++}`, participant),
+    registerService: (name, impl) => contribute("service", name, impl),
     service: (name) => {
       alive();
-      const found = host.contributions.view<never>("service").get(name);
-      if (!found) throw new SvcError("service-unavailable", { service: name });
-      return found.value;
+      const load = () => (host.contributions.ownerOf("service", name) === undefined ? host.activation.usePoint("service", name) : undefined);
+      if (!load()) serviceNow(name);
+      const handle = handles.get(name) ?? createHandle(() => serviceNow(name), load);
+      handles.set(name, handle);
+      return handle as never;
     },
     emit: (event, payload, options) => {
       alive();
@@ -162,64 +265,28 @@ export function createInstance(identity: InstanceIdentity, host: Host): Instance
         host.emit(event, payload, options);
       } else host.emit(`plugin.${id}.${event}`, payload, options);
     },
-    onDispose: (fn) => attempt(() => ({ dispose: fn })),
+    onDispose(fn) {
+      alive();
+      return registrations.keep({ dispose: fn });
+    },
   };
 
   return {
+    identity,
     ctx,
+    leases,
     diagnostics,
+    open: registrations.open,
+    close: registrations.close,
     async dispose() {
       if (disposed) return [];
       ended.abort(new SvcError("plugin-disposed", { plugin: id }));
-      const left: string[] = [];
-      const undoAll = async () => {
-        for (const undo of [...kept].reverse()) {
-          const undone = (async () => undo.dispose())().then(() => undefined, messageOf);
-          const problem = await withLimit(undone, DISPOSE_STEP_MS, () => `a disposer did not finish within ${DISPOSE_STEP_MS / 1000} s`);
-          if (problem) left.push(problem);
-        }
-      };
-      await undoAll();
+      const left = await registrations.dispose();
       disposed = true;
-      await undoAll(); // what a setup that was still running registered meanwhile
-      return [...left, ...host.contributions.ownedBy(id)];
+      left.push(...(await registrations.dispose())); // what a setup that was still running opened meanwhile
+      return left;
     },
   };
 }
 
-/** Points whose members stand in the manifest, and where. */
-const declaredPoints: Readonly<Record<string, keyof Contributes>> = {
-  channel: "channels",
-  embeddingAdapter: "embeddingAdapters",
-  hookPreset: "hookPresets",
-  memoryBackend: "memoryBackends",
-  modelProvider: "modelProviders",
-  service: "services",
-  tool: "tools",
-};
-
-function createTimers({ alive, keep }: { alive(): void; keep(d: Disposable): Disposable }, fail: (error: unknown) => void): Timers {
-  const guarded = (fn: () => void) => () => {
-    try {
-      fn();
-    } catch (error) {
-      fail(error);
-    }
-  };
-  return {
-    setTimeout(fn, delayMs) {
-      alive();
-      const timer = setTimeout(() => {
-        void held.dispose();
-        guarded(fn)();
-      }, delayMs);
-      const held = keep({ dispose: () => clearTimeout(timer) });
-      return held;
-    },
-    setInterval(fn, periodMs) {
-      alive();
-      const timer = setInterval(guarded(fn), periodMs);
-      return keep({ dispose: () => clearInterval(timer) });
-    },
-  };
-}
+const noParams: RpcMethod["params"] = { "~standard": { version: 1, vendor: "svc", validate: (value) => ({ value }) } };

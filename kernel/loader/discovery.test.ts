@@ -1,13 +1,15 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, link, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { rootSchema, type SvcConfigInput } from "../../sdk/config/root.ts";
-import { bundledRoot, discoverPlugins } from "./discovery.ts";
+import { writeInstallRecord } from "../../sdk/host/install-record.ts";
+import { treeIntegrity } from "../../sdk/trust/tree-integrity.ts";
+import { bundledRoot, discoverOne, discoverPlugins, inspectPluginFolder } from "./discovery.ts";
 
 let root: string;
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "svc-discovery-"));
+  root = await realpath(await mkdtemp(join(tmpdir(), "svc-discovery-")));
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
@@ -23,13 +25,25 @@ async function plugin(folder: string, manifest: Record<string, unknown> | string
   return path;
 }
 
-async function discover(plugins: SvcConfigInput["plugins"] = {}) {
-  const found = await discoverPlugins({
-    config: rootSchema.parse({ plugins }),
-    stateDir: join(root, "state"),
-    configDir: root,
-    workspace: join(root, "workspace"),
-  });
+/** Puts a plugin into the state directory as the install command does. */
+async function installed(id: string): Promise<string> {
+  const path = await plugin(`state/plugins/${id}`);
+  const source = { kind: "folder" as const, spec: "/from/there" };
+  const record = { version: "1.0.0", source, integrity: await treeIntegrity(path), installedAt: "2026-01-02T03:04:05.000Z", cli: [] };
+  await writeInstallRecord(join(root, "state"), id, record);
+  return path;
+}
+
+const request = (plugins: SvcConfigInput["plugins"] = {}) => ({
+  config: rootSchema.parse({ plugins }),
+  stateDir: join(root, "state"),
+  configDir: root,
+  workspace: join(root, "workspace"),
+});
+
+/** Everything but the bundled plugins that nobody disputes. */
+async function discover(plugins?: SvcConfigInput["plugins"]) {
+  const found = await discoverPlugins(request(plugins));
   return found.filter((c) => !c.root.startsWith(bundledRoot()) || c.problem?.code === "duplicate-id");
 }
 const one = async (plugins?: SvcConfigInput["plugins"]) => (await discover(plugins))[0];
@@ -41,24 +55,40 @@ describe("a plugin is found", () => {
     expect((await one({ load: { paths: [join(root, "mine")] } }))?.problem).toBeUndefined();
   });
 
-  test("as a single file of the config", async () => {
-    await writeFile(join(root, "tiny.ts"), "export default {};");
-    expect(await one({ load: { paths: ["tiny.ts"] } })).toMatchObject({ id: "tiny", entry: join(root, "tiny.ts"), manifest: undefined });
+  test("as a single file of the config, named by what it gives to definePlugin", async () => {
+    await writeFile(join(root, "tiny.ts"), 'export default definePlugin({ id: "wee", version: "2.1.0", setup() {} });');
+    expect(await one({ load: { paths: ["tiny.ts"] } })).toMatchObject({
+      ...{ id: "wee", version: "2.1.0", entry: join(root, "tiny.ts"), manifest: undefined, origin: "config" },
+    });
+  });
+
+  test("through a link, when the operator named it", async () => {
+    await plugin("elsewhere/mine");
+    await symlink(join(root, "elsewhere/mine"), join(root, "linked"));
+    expect(await one({ load: { paths: ["linked"] } })).toMatchObject({ id: "mine", root: join(root, "elsewhere/mine") });
   });
 
   test.each([
     ["the workspace", "workspace/.svc/plugins/drop", "workspace"],
     ["the state directory", "state/plugins/drop", "global"],
-  ])("in %s, and is off until the operator turns it on", async (_, folder, origin) => {
+  ])("in %s, and is off until the operator turns it on (P-01)", async (_, folder, origin) => {
     await plugin(folder);
-    expect(await one()).toMatchObject({ id: "drop", origin, problem: { state: "disabled", code: "not-enabled" } });
+    expect(await one()).toMatchObject({ id: "drop", origin, entry: undefined, problem: { state: "disabled", code: "not-enabled" } });
     expect((await one({ entries: { drop: { enabled: true } } }))?.problem).toBeUndefined();
   });
 
-  test("in the state directory only one level deep, and loose files there count for nothing", async () => {
+  test("in the state directory with an install record, and is on", async () => {
+    await installed("drop");
+    const found = await one();
+    expect(found).toMatchObject({ id: "drop", origin: "global", installed: true });
+    expect(found?.problem).toBeUndefined();
+  });
+
+  test("one level deep only; loose files there and names with a dot count for nothing", async () => {
     await plugin("state/plugins/a/nested");
+    await plugin("state/plugins/.staging-1");
     await writeFile(join(root, "state/plugins/loose.ts"), "export default {};");
-    expect(await discover()).toEqual([]);
+    expect((await discover()).map((c) => [c.id, c.problem?.code])).toEqual([["a", "manifest-invalid"]]);
   });
 });
 
@@ -66,10 +96,16 @@ describe("what does not load says why:", () => {
   test.each<[string, () => Promise<unknown>, SvcConfigInput["plugins"], string, string | RegExp]>([
     ["no manifest", () => mkdir(join(root, "pp")), {}, "manifest-invalid", /^no svc\.plugin\.json in /],
     ["a manifest that is no JSON", () => plugin("pp", "{"), {}, "manifest-invalid", /^svc\.plugin\.json: /],
-    ["a manifest with a wrong field", () => plugin("pp", { id: "Bad" }), {}, "manifest-invalid", /at id: /],
+    ["a manifest with a wrong field", () => plugin("pp", { id: "Bad" }), {}, "manifest-invalid", /json: id: expected 2 to 48/],
     ["another API", () => plugin("pp", { svc: { api: "^2.0.0" } }), {}, "api-mismatch", "needs plugin API ^2.0.0, this gateway has 1.0.0"],
-    ["no entry", () => plugin("pp", {}, null), {}, "path-escape", "its entry is missing or outside its folder"],
-    ["an entry outside", () => plugin("pp", { entry: "../elsewhere.ts" }), {}, "path-escape", "its entry is missing or outside its folder"],
+    ["no entry", () => plugin("pp", {}, null), {}, "path-escape", "its entry index.ts or index.js is missing or outside its folder"],
+    [
+      "a missing entry outside",
+      () => plugin("pp", { entry: "../elsewhere.ts" }),
+      {},
+      "path-escape",
+      "its entry ../elsewhere.ts is missing",
+    ],
     [
       "plugins.deny, whatever else is said",
       () => plugin("pp"),
@@ -81,11 +117,19 @@ describe("what does not load says why:", () => {
     ["plugins.enabled false", () => plugin("pp"), { enabled: false }, "not-enabled", "plugins.enabled is false"],
     ["its own entry", () => plugin("pp"), { entries: { pp: { enabled: false } } }, "not-enabled", "plugins.entries.pp.enabled is not true"],
     ["a slot of another", () => plugin("pp", { slot: "memory" }), {}, "slot-taken", 'plugins.slots.memory names "memory-core"'],
+    ["a slot that stays empty", () => plugin("pp", { slot: "memory" }), { slots: { memory: "none" } }, "slot-taken", 'is "none"'],
   ])("%s", async (_, make, plugins, code, reason) => {
     await make();
     const found = await one({ ...plugins, load: { paths: ["pp"] } });
-    expect(found?.problem?.code).toBe(code);
-    expect(found?.problem?.reason).toMatch(reason);
+    expect(found).toMatchObject({ entry: undefined, problem: { code, hint: expect.stringMatching(/\w/) } });
+    if (typeof reason === "string") expect(found?.problem?.reason).toContain(reason);
+    else expect(found?.problem?.reason).toMatch(reason);
+  });
+
+  test("an entry outside of its folder", async () => {
+    await plugin("pp", { entry: "../outside.ts" });
+    await writeFile(join(root, "outside.ts"), "export default {};");
+    expect((await one({ load: { paths: ["pp"] } }))?.problem?.code).toBe("path-escape");
   });
 
   test("an entry that is a link to the outside", async () => {
@@ -94,6 +138,74 @@ describe("what does not load says why:", () => {
     await symlink(join(root, "outside.ts"), join(root, "pp", "index.ts"));
     expect((await one({ load: { paths: ["pp"] } }))?.problem?.code).toBe("path-escape");
   });
+
+  test("an entry with a second name", async () => {
+    await plugin("pp");
+    await link(join(root, "pp/index.ts"), join(root, "other-name.ts"));
+    expect((await one({ load: { paths: ["pp"] } }))?.problem?.code).toBe("hardlink");
+  });
+
+  test("a file that everybody can write", async () => {
+    await plugin("pp");
+    await chmod(join(root, "pp/index.ts"), 0o646);
+    expect(await one({ load: { paths: ["pp"] } })).toMatchObject({
+      problem: { code: "world-writable", hint: `chmod o-w ${join(root, "pp/index.ts")}` },
+    });
+  });
+
+  test("a single file in a folder that everybody can write", async () => {
+    await mkdir(join(root, "open"));
+    await writeFile(join(root, "open/tiny.ts"), "export default {};");
+    await chmod(join(root, "open"), 0o777);
+    expect((await one({ load: { paths: ["open/tiny.ts"] } }))?.problem?.code).toBe("world-writable");
+  });
+
+  test("a scanned folder that everybody can write", async () => {
+    await plugin("workspace/.svc/plugins/drop");
+    await chmod(join(root, "workspace/.svc/plugins"), 0o777);
+    expect((await one({ entries: { drop: { enabled: true } } }))?.problem?.code).toBe("world-writable");
+  });
+
+  test("a link in a scanned folder", async () => {
+    await plugin("elsewhere/drop");
+    await mkdir(join(root, "state/plugins"), { recursive: true });
+    await symlink(join(root, "elsewhere/drop"), join(root, "state/plugins/drop"));
+    const found = await one({ entries: { drop: { enabled: true } } });
+    expect(found).toMatchObject({ problem: { code: "path-escape", hint: expect.stringContaining("plugins.load.paths") } });
+  });
+
+  test("a manifest that is a link", async () => {
+    await plugin("real");
+    await mkdir(join(root, "pp"));
+    await symlink(join(root, "real/svc.plugin.json"), join(root, "pp/svc.plugin.json"));
+    expect((await one({ load: { paths: ["pp"] } }))?.problem).toMatchObject({ code: "manifest-invalid" });
+  });
+
+  test("an import from outside of its folder", async () => {
+    await plugin("pp");
+    await writeFile(join(root, "secret.ts"), "export const a = 1;");
+    await writeFile(join(root, "pp/index.ts"), 'import { b } from "./b.js";\nexport default b;');
+    await writeFile(join(root, "pp/b.ts"), 'export { a as b } from "../secret.ts";');
+    expect((await one({ load: { paths: ["pp"] } }))?.problem).toMatchObject({
+      code: "path-escape",
+      reason: 'b.ts imports "../secret.ts", which is outside of its folder',
+    });
+  });
+});
+
+test("an installed plugin with one changed byte does not load until the operator confirms it (P-03)", async () => {
+  const folder = await installed("drop");
+  await writeFile(join(folder, "index.ts"), "export default {}!");
+  expect(await one()).toMatchObject({ entry: undefined, problem: { state: "blocked", code: "integrity" } });
+
+  await installed("drop");
+  expect((await one())?.problem).toBeUndefined();
+});
+
+test("a damaged record of what was installed trusts nobody", async () => {
+  await installed("drop");
+  await writeFile(join(root, "state/plugins/index.json"), "{");
+  expect(await one()).toMatchObject({ id: "drop", problem: { state: "blocked", code: "integrity" } });
 });
 
 test("a slot may be given to another plugin", async () => {
@@ -102,23 +214,68 @@ test("a slot may be given to another plugin", async () => {
 });
 
 describe("of two plugins with one id", () => {
-  test("the one named by the config wins, and the other says so", async () => {
+  test("the one named by the config wins, and the other names it", async () => {
     await plugin("mine/drop");
     await plugin("state/plugins/drop");
     const found = await discover({ load: { paths: ["mine/drop"] } });
     expect(found.map((c) => [c.origin, c.problem?.code, c.problem?.reason])).toEqual([
       ["config", undefined, undefined],
-      ["global", "duplicate-id", "the config plugin of this id wins"],
+      ["global", "duplicate-id", `the config plugin of this id wins (${join(root, "mine/drop")})`],
     ]);
   });
 
-  test("a folder dropped into the workspace never shadows a bundled plugin", async () => {
+  test("a folder dropped into the workspace never shadows a bundled plugin (P-02)", async () => {
     await plugin("workspace/.svc/plugins/store");
     const found = await discover({ entries: { store: { enabled: true } } });
     expect(found).toMatchObject([
-      { id: "store", origin: "workspace", problem: { code: "duplicate-id", reason: "the bundled plugin of this id wins" } },
+      {
+        id: "store",
+        origin: "workspace",
+        problem: { code: "duplicate-id", reason: expect.stringContaining("the bundled plugin of this id") },
+      },
     ]);
   });
+
+  test("nor does one dropped into the state directory by hand, but an installed one does, and the bundled one says so (P-02)", async () => {
+    const folder = await plugin("state/plugins/store");
+    expect(await discover({ entries: { store: { enabled: true } } })).toMatchObject([
+      { origin: "global", problem: { code: "duplicate-id" } },
+    ]);
+    await rm(folder, { recursive: true });
+
+    await installed("store");
+    expect((await discover()).map((c) => [c.origin, c.problem?.reason])).toEqual([
+      ["global", undefined],
+      ["bundled", `the installed plugin of this id wins (${folder})`],
+    ]);
+  });
+
+  test("one whose manifest cannot be read takes nobody's place", async () => {
+    await plugin("mine/store", "{");
+    const found = await discoverPlugins(request({ load: { paths: ["mine/store"] } }));
+    expect(found.filter((c) => c.id === "store").map((c) => [c.origin, c.problem?.code])).toEqual([
+      ["config", "manifest-invalid"],
+      ["bundled", undefined],
+    ]);
+  });
+});
+
+test("one plugin is found again by its id, as it is now", async () => {
+  const folder = await plugin("mine");
+  const plugins = { load: { paths: ["mine"] } };
+  expect(await discoverOne("mine", request(plugins))).toMatchObject({ version: "1.0.0" });
+
+  await writeFile(join(folder, "svc.plugin.json"), '{ id: "mine", version: "1.1.0", svc: { api: "1.x" } } // changed');
+  expect(await discoverOne("mine", request(plugins))).toMatchObject({ version: "1.1.0" });
+  expect(await discoverOne("gone", request(plugins))).toBeUndefined();
+});
+
+test("a folder can be looked at whatever the config says", async () => {
+  const folder = await plugin("pp", { slot: "memory" });
+  expect(await inspectPluginFolder(folder)).toMatchObject({ id: "pp", entry: join(folder, "index.ts") });
+  await chmod(folder, 0o777);
+  expect(await inspectPluginFolder(folder)).toMatchObject({ id: "pp", problem: { code: "world-writable" } });
+  expect(await inspectPluginFolder(join(root, "gone"))).toMatchObject({ problem: { code: "manifest-invalid" } });
 });
 
 test("the entry may be JavaScript, and TypeScript beside it wins", async () => {

@@ -17,7 +17,7 @@ export interface ConnectionDeps {
   phase(): Phase;
   handshakeTimeoutMs: number;
   /** Decides about `connect`; the hello is the payload of its `res`. */
-  admit(params: unknown, req: IncomingMessage): Promise<{ info: ClientInfo; hello: unknown }>;
+  admit(params: unknown, req: IncomingMessage): Promise<{ info: ClientInfo; hello: unknown; revoked: AbortSignal }>;
   /** After hello-ok was sent. */
   joined(info: ClientInfo): void;
   left(info: ClientInfo, code: number, reason: string): void;
@@ -113,8 +113,10 @@ export class Connection implements Receiver {
 
   async #handshake(frame: RequestFrame): Promise<void> {
     try {
-      const { info, hello } = await this.#deps.admit(frame.params, this.#req);
+      const { info, hello, revoked } = await this.#deps.admit(frame.params, this.#req);
+      if (revoked.aborted) this.#revoke();
       if (this.#ws.readyState !== this.#ws.OPEN) return this.#deps.left(info, 1006, "");
+      revoked.addEventListener("abort", () => this.#revoke(), { signal: this.#gone.signal });
       clearTimeout(this.#timer);
       raisePayloadLimit(this.#ws);
       this.#info = info;
@@ -127,6 +129,10 @@ export class Connection implements Receiver {
       this.#deps.logger.error("a handshake failed", { error });
       this.cut(1011, "internal error");
     }
+  }
+
+  #revoke(): void {
+    this.cut(4001, "gateway auth changed");
   }
 
   #refuse(id: string, error: SvcError, close?: { code: number; reason: string }): void {

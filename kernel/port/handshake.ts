@@ -23,7 +23,7 @@ export async function admitClient(
   params: unknown,
   req: IncomingMessage,
   deps: HandshakeDeps,
-): Promise<ClientInfo & { params: ConnectParams }> {
+): Promise<ClientInfo & { params: ConnectParams; revoked: AbortSignal }> {
   const connect = parseConnect(params);
   if (connect.minProtocol > PROTOCOL_VERSION || connect.maxProtocol < PROTOCOL_VERSION) {
     const fields = { clientMinProtocol: connect.minProtocol, clientMaxProtocol: connect.maxProtocol, expectedProtocol: PROTOCOL_VERSION };
@@ -33,7 +33,7 @@ export async function admitClient(
   if (role !== "operator" && role !== "node") throw new SvcError("invalid-role");
   checkOrigin(connect, req, deps);
   const remote = remoteOf(req);
-  await deps.authenticator.check(connect.auth ?? {}, remote);
+  const { revoked, known } = await deps.authenticator.check(connect.auth ?? {}, remote, "ws");
   // Nodes and remote operators prove themselves by a paired device; pairing is not part of this release.
   if (role === "node" || !remote.directLoopback) throw new SvcError("device-required");
   return {
@@ -41,11 +41,13 @@ export async function admitClient(
     clientId: connect.client.id,
     mode: connect.client.mode,
     role,
-    scopes: grantedScopes(connect),
+    scopes: known ? askedScopes(connect).filter((scope) => known.scopes.includes(scope)) : grantedScopes(connect),
     caps: connect.caps ?? [],
     remote: remote.address,
     ...(connect.client.instanceId ? { instanceId: connect.client.instanceId } : {}),
+    ...(known ? { identity: known.identity } : {}),
     params: connect,
+    revoked,
   };
 }
 
@@ -68,11 +70,13 @@ function checkOrigin(connect: ConnectParams, req: IncomingMessage, deps: Handsha
 
 /** Scopes of an operator on direct loopback with a valid secret (`protocol.md` 3.2); nobody gets what it did not ask for. */
 function grantedScopes(connect: ConnectParams): OperatorScope[] {
-  const asked = [...new Set(connect.scopes ?? [])].filter((s): s is OperatorScope =>
-    /^operator\.(read|write|approvals|pairing|admin)$/.test(s),
-  );
+  const asked = askedScopes(connect);
   const { id, mode } = connect.client;
   if (mode === "probe") return asked.filter((s) => s === "operator.read");
   const trusted = (id === "gateway-client" && mode === "backend") || (id === "cli" && mode === "cli") || id === "svc-control-ui";
   return trusted ? asked : [];
+}
+
+function askedScopes(connect: ConnectParams): OperatorScope[] {
+  return [...new Set(connect.scopes ?? [])].filter((s): s is OperatorScope => /^operator\.(read|write|approvals|pairing|admin)$/.test(s));
 }

@@ -2,16 +2,19 @@ import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from "node:http";
 import { H3, type H3Event, HTTPResponse, toNodeHandler } from "h3";
 import { SvcError } from "../../sdk/errors.ts";
+import { runAs } from "../../sdk/hooks/running.ts";
 import { defaultFaultResponse, toHttpFault } from "../../sdk/http-fault.ts";
+import { plainHeaders, reviseAnswer } from "../../sdk/http-hooks.ts";
+import type { Activation } from "../../sdk/loader/activation.ts";
 import { parseJsonBody, readBodyText } from "../../sdk/request-body.ts";
 import { allScopes, hasScope } from "../../sdk/scopes.ts";
 import type { Logger } from "../../sdk/types/common.ts";
 import type { HttpCall, HttpRoute, Remote } from "../../sdk/types/http.ts";
+import type { OperatorScope } from "../../sdk/types/rpc.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 
 import { hasForwardingHeader, remoteOf } from "../auth/remote.ts";
 import type { HookBus } from "../hooks/bus.ts";
-import { running } from "../hooks/guard.ts";
 import { answerProbe, type ProbeState } from "./probes.ts";
 import type { RouteMatch, RouteTable } from "./routes.ts";
 
@@ -20,6 +23,7 @@ const MAX_HEADER_LINES = 100;
 
 export interface HttpDeps {
   routes: RouteTable;
+  activation: Activation;
   authenticator: Authenticator;
   isOriginAllowed(origin: string, req: IncomingMessage): boolean;
   isHostKnown(req: IncomingMessage): boolean;
@@ -27,7 +31,7 @@ export interface HttpDeps {
   hooks: HookBus;
   logger: Logger;
   /** Value of `Strict-Transport-Security`, if any. */
-  hsts: string | undefined;
+  hsts(): string | undefined;
   /** Aborts when the gateway stops for good. */
   stopSignal: AbortSignal;
 }
@@ -42,7 +46,7 @@ export function createHttpHandler(deps: HttpDeps): RequestListener {
   app.all("/**", (event) => dispatch(event, deps));
   const routed = toNodeHandler(app);
   return (req, res) => {
-    setBaseline(req, res, deps.hsts);
+    setBaseline(req, res, deps.hsts());
     const status = req.rawHeaders.length > MAX_HEADER_LINES * 2 ? 431 : deps.isHostKnown(req) ? undefined : 403;
     if (status) res.writeHead(status, { "Content-Type": "text/plain; charset=utf-8", Connection: "close" }).end(STATUS_CODES[status]);
     else if (!answerProbe(req, res, deps.probe)) void routed(req, res);
@@ -59,12 +63,28 @@ function setBaseline(req: IncomingMessage, res: ServerResponse, hsts: string | u
 }
 
 async function dispatch(event: H3Event, deps: HttpDeps): Promise<Response | HTTPResponse> {
-  const node = event.runtime?.node as { req: IncomingMessage; res: ServerResponse };
+  const node = event.runtime?.node as Node;
   const path = rawPath(node.req.url);
-  const matches = deps.routes.match(path);
+  const answer = await answerFor(event, node, path, deps);
+  if (!deps.hooks.isUsed("http.response")) return answer;
+  const at = { method: node.req.method ?? "", path };
+  return (await reviseAnswer(answer, (seen) => deps.hooks.run("http.response", { ...at, ...seen }))) ?? answer;
+}
+
+type Node = { req: IncomingMessage; res: ServerResponse };
+
+async function answerFor(event: H3Event, node: Node, path: string, deps: HttpDeps): Promise<Response | HTTPResponse> {
+  let matches = deps.routes.match(path);
+  const loading = matches.length === 0 ? deps.activation.use("http", path) : undefined;
+  if (loading) {
+    await loading;
+    matches = deps.routes.match(path);
+  }
   if (matches.length === 0) return unclaimed(deps);
   const match = matches.find((m) => m.entry.methods.includes(node.req.method ?? ""));
   if (!match) return plain(405, "Method Not Allowed", { Allow: matches.map((m) => m.entry.allow).join(", ") });
+  const held = match.entry.hold();
+  node.res.once("close", () => void held.dispose());
   try {
     return await handle({ event, req: node.req, requestId: String(node.res.getHeader("x-request-id")), match, path }, deps);
   } catch (error) {
@@ -84,37 +104,53 @@ async function handle(incoming: Incoming, deps: HttpDeps): Promise<Response | HT
   const { route, owner } = incoming.match.entry;
   const remote = remoteOf(incoming.req);
   if (deps.probe.phase() === "draining" || deps.probe.phase() === "stopped") throw new SvcError("draining");
-  if (route.auth === "gateway") await authorize(incoming.req, remote, route, deps);
+  const passed = route.auth === "gateway" ? await authorize(incoming.req, remote, route, deps) : undefined;
   if (deps.hooks.isUsed("http.request")) {
-    const claim = await deps.hooks.run("http.request", { method: incoming.req.method ?? "", path: incoming.path, remote: remote.address });
-    if (claim?.response instanceof Response) return claim.response;
+    const { method = "", headers } = incoming.req;
+    const seen = { method, path: incoming.path, headers: plainHeaders(headers), remote: remote.address };
+    const claim = await deps.hooks.run("http.request", seen);
+    if (claim) return claim.response;
   }
-  const call = createCall(incoming, remote, route, deps);
-  const answer = await running.run({ plugin: owner, what: `route ${route.path}` }, async () => route.handler(call));
+  const call = createCall(incoming, { remote, route, revoked: passed?.revoked, scopes: passed?.scopes ?? [] }, deps);
+  const answer = await runAs(owner, `route ${route.path}`, async () => route.handler(call));
   if (answer instanceof Response) return answer;
   return new HTTPResponse(answer.body as string, { status: answer.status ?? 200, headers: answer.headers ?? {} });
 }
 
 /** @throws {SvcError} `proxy-untrusted`, `unauthorized`, `rate-limited`, `missing-scope` */
-async function authorize(req: IncomingMessage, remote: Remote, route: HttpRoute, deps: HttpDeps): Promise<void> {
+async function authorize(
+  req: IncomingMessage,
+  remote: Remote,
+  route: HttpRoute,
+  deps: HttpDeps,
+): Promise<Pick<Admitted, "revoked" | "scopes">> {
   if (hasForwardingHeader(req.headers)) throw new SvcError("proxy-untrusted");
   const { origin } = req.headers;
 
   if (deps.authenticator.mode === "none" && origin && !deps.isOriginAllowed(origin, req))
     throw new SvcError("unauthorized", { reason: "origin not allowed" });
   const bearer = /^Bearer\s+(.*)$/i.exec(req.headers.authorization ?? "")?.[1]?.trim();
-  await deps.authenticator.check({ token: bearer, password: bearer }, remote);
+  const { revoked, known } = await deps.authenticator.check({ token: bearer, password: bearer }, remote);
+  const scopes = known?.scopes ?? allScopes;
   const needed = route.scope ?? "operator.read";
-  if (!hasScope(allScopes, needed)) throw new SvcError("missing-scope", { missingScope: needed, requiredScopes: [needed] });
+  if (!hasScope(scopes, needed)) throw new SvcError("missing-scope", { missingScope: needed, requiredScopes: [needed] });
+  return { revoked, scopes };
 }
 
-function createCall(incoming: Incoming, remote: Remote, route: HttpRoute, deps: HttpDeps): HttpCall {
+interface Admitted {
+  remote: Remote;
+  route: HttpRoute;
+  revoked: AbortSignal | undefined;
+  scopes: readonly OperatorScope[];
+}
+
+function createCall(incoming: Incoming, { remote, route, revoked, scopes }: Admitted, deps: HttpDeps): HttpCall {
   const { event } = incoming;
   const req = event.req as unknown as Request;
   const maxBytes = route.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
   let signal: AbortSignal | undefined;
   let text: Promise<string> | undefined;
-  const readOnce = () => (text ??= readBodyText(req, maxBytes));
+  const readOnce = () => (text ??= readBodyText(req, maxBytes, revoked));
   return {
     req,
     get url() {
@@ -123,7 +159,7 @@ function createCall(incoming: Incoming, remote: Remote, route: HttpRoute, deps: 
     rest: safeDecode(incoming.match.rest),
     requestId: incoming.requestId,
     remote,
-    scopes: route.auth === "gateway" ? allScopes : [],
+    scopes,
     // Made on demand: most answers are given at once, and joining signals costs more than all of their work.
     get signal() {
       signal ??= AbortSignal.any([req.signal, deps.stopSignal]);

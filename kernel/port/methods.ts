@@ -1,13 +1,15 @@
 import { createAdmission } from "../../sdk/admission.ts";
 import { isSvcError, messageOf, SvcError } from "../../sdk/errors.ts";
+import { runAs } from "../../sdk/hooks/running.ts";
 import { formatIssues } from "../../sdk/json-schema.ts";
+import type { Activation } from "../../sdk/loader/activation.ts";
 import { limits, type WireError } from "../../sdk/protocol/frames.ts";
 import { type ProtocolMethod, protocolMethods } from "../../sdk/protocol/methods.ts";
 import { hasScope, toOperatorScope } from "../../sdk/scopes.ts";
 import type { Disposable, Logger } from "../../sdk/types/common.ts";
 import type { ClientInfo, RpcCall, RpcMethod } from "../../sdk/types/rpc.ts";
+import { createWriteBudget } from "../../sdk/write-budget.ts";
 import type { HookBus } from "../hooks/bus.ts";
-import { running } from "../hooks/guard.ts";
 
 /** A result that is JSON already; saves hot methods from being serialised per call. */
 export class RawJson {
@@ -37,8 +39,9 @@ export interface MethodRegistry {
 const kernelPrefixes = ["config.", "secrets.", "exec.", "update.", "plugins.", "device.", "gateway."];
 const nameGrammar = /^[a-z][\w-]*(\.[a-z][\w-]*)*$/;
 
-export function createMethodRegistry(deps: { hooks: HookBus; logger: Logger }): MethodRegistry {
+export function createMethodRegistry(deps: { hooks: HookBus; logger: Logger; activation?: Activation }): MethodRegistry {
   const methods = new Map<string, Registered>();
+  const budget = createWriteBudget(() => performance.now());
   const admission = createAdmission({ maxActive: limits.maxInFlight, maxWaiting: limits.maxQueued });
 
   return {
@@ -54,14 +57,19 @@ export function createMethodRegistry(deps: { hooks: HookBus; logger: Logger }): 
         },
       };
     },
-    names: () => [...methods.values()].filter((m) => !m.method.hidden).map((m) => m.method.method),
+    names() {
+      const own = [...methods.values()].filter((m) => !m.method.hidden).map((m) => m.method.method);
+      return [...new Set([...own, ...(deps.activation?.names("rpc") ?? [])])];
+    },
     has: (name) => methods.has(name),
     admit: admission,
     async call(name, params, call) {
+      if (!methods.has(name)) await deps.activation?.use("rpc", name);
       const entry = methods.get(name);
       if (!entry) throw unknownMethod(name, call.client);
       if (call.client.role !== "operator") throw new SvcError("unauthorized-role", { role: call.client.role });
       requireScope(call.client, entry.method.scope);
+      budget.take(name, call.client);
       const parsed = await entry.method.params["~standard"].validate(params ?? {});
       if (parsed.issues) throw new SvcError("invalid-params", { method: name, issues: formatIssues(parsed.issues) });
       if (entry.method.scopeFor) requireScope(call.client, entry.method.scopeFor(parsed.value));
@@ -86,7 +94,7 @@ async function run(
     void deps.hooks.run("rpc.after", { method, ok, ms: performance.now() - started, ...(code ? { code } : {}) });
   };
   try {
-    const result = await running.run({ plugin: entry.owner, what: `method ${method}` }, async () => entry.method.handler(params, call));
+    const result = await runAs(entry.owner, `method ${method}`, async () => entry.method.handler(params, call));
     report(true);
     return result;
   } catch (error) {

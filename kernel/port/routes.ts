@@ -9,6 +9,8 @@ export interface RouteEntry {
   readonly methods: readonly string[];
   /** Value of `Allow` on a 405. */
   readonly allow: string;
+  /** Keeps the owner's instance until an answer has been sent. */
+  readonly hold: () => Disposable;
 }
 
 export interface RouteMatch {
@@ -19,7 +21,7 @@ export interface RouteMatch {
 
 export interface RouteTable {
   /** @throws {SvcError} `route-conflict` */
-  add(route: HttpRoute, owner: string): Disposable;
+  add(route: HttpRoute, owner: string, hold?: () => Disposable): Disposable;
   match(path: string): RouteMatch[];
 }
 
@@ -34,9 +36,9 @@ export function createRouteTable(): RouteTable {
   let fallback: RouteEntry | undefined;
 
   return {
-    add(route, owner) {
+    add(route, owner, hold = () => ({ dispose: () => undefined })) {
       const methods = typeof route.method === "string" ? [route.method] : route.method;
-      const entry: RouteEntry = { route, owner, methods, allow: methods.join(", ") };
+      const entry: RouteEntry = { route, owner, methods, allow: methods.join(", "), hold };
       if (route.fallback) {
         if (fallback) throw new SvcError("route-conflict", { plugin: owner, path: route.path, owner: fallback.owner });
         fallback = entry;

@@ -1,4 +1,4 @@
-import { type Agents, agentSetting, messageOf, type PluginContext, type PluginLife } from "svc/sdk";
+import { type AgentInfo, type Agents, agentSetting, messageOf, type PluginContext, type PluginLife, perSnapshot } from "svc/sdk";
 import { KeyedMutex } from "./common/mutex.ts";
 import { createDirectory } from "./directory.ts";
 import { healthParts, sessionDefaults } from "./health.ts";
@@ -11,6 +11,7 @@ import { markInterrupted } from "./runs/recover.ts";
 import type { Run } from "./runs/run.ts";
 import { createRunEvents } from "./runs/run-events.ts";
 import { createRunner, type Runner, toHandle } from "./runs/runner.ts";
+import { createSessionEnds } from "./sessions/ends.ts";
 import { Subscriptions } from "./sessions/subscriptions.ts";
 import { createToolBox } from "./tools/toolbox.ts";
 import { createWorkspacePrompt, ensureWorkspace } from "./workspace/files.ts";
@@ -24,7 +25,6 @@ export interface AgentsPlugin {
 
 /** Puts the parts together; nothing runs before `life.start`. */
 export function createAgents(ctx: PluginContext): AgentsPlugin {
-  const config = ctx.snapshot();
   const gateway = ctx.service("gateway@1");
   const { bootId, stateDir } = gateway.info();
   const store = () => ctx.service("store@1");
@@ -37,20 +37,35 @@ export function createAgents(ctx: PluginContext): AgentsPlugin {
     activeRunIds: (key) => runsOf({ runs }, key).map((run) => run.id),
     session: (key) => store().sessions.get(key),
   });
-  const kit: Kit = {
-    ctx,
+  const parts = perSnapshot(ctx.snapshot, (config) => ({
     config,
-    bootId,
-    store,
     directory: createDirectory(config, stateDir),
-    tools: createToolBox(ctx),
-    catalog,
     models: createModelChoice(config, catalog),
     workspace: createWorkspacePrompt(config),
+  }));
+  const kit: Kit = {
+    ctx,
+    get config() {
+      return parts().config;
+    },
+    bootId,
+    store,
+    get directory() {
+      return parts().directory;
+    },
+    tools: createToolBox(ctx),
+    catalog,
+    get models() {
+      return parts().models;
+    },
+    get workspace() {
+      return parts().workspace;
+    },
     cooldown: new Cooldown(() => ctx.clock.monotonic()),
-    lanes: new Lanes(config.agents.defaults.maxConcurrent),
+    lanes: new Lanes(() => parts().config.agents.defaults.maxConcurrent),
     sessionLock: new KeyedMutex(),
     events,
+    ends: createSessionEnds(ctx),
     subscriptions,
     runs,
   };
@@ -72,27 +87,51 @@ function createService(kit: Kit, runner: Runner): Agents {
 
 function createLife(kit: Kit, runner: Runner): PluginLife {
   const { ctx } = kit;
-  const problems: string[] = [];
+  const problems = new Map<string, string>();
   ctx.on("health.collect", (_event, meta) => {
-    for (const part of healthParts(kit, problems)) meta.report(part);
+    for (const part of healthParts(kit, [...problems.values()])) meta.report(part);
   });
   ctx.on("hello.snapshot", (event) => ({ ...event, sessionDefaults: sessionDefaults(kit) }));
-  ctx.on("gateway.stopping", () => runner.close());
+  ctx.on("gateway.stopping", ({ deadlineMs }) => {
+    runner.close();
+    const unsettled = [...kit.runs.values()].map((run) => run.done);
+    kit.ends.shutdown(unsettled, { deadlineMs, gateway: ctx.service("gateway@1") });
+  });
   ctx.on("ws.disconnect", (event) => kit.subscriptions.drop(event.client.connId));
+
+  const prepareWorkspace = async (agent: AgentInfo) => {
+    problems.delete(agent.id);
+    try {
+      const written = await ensureWorkspace(agent, { skipBootstrap: agentSetting(kit.config, agent.id, "skipBootstrap") ?? false });
+      if (written.length > 0) ctx.logger.info(`workspace of agent "${agent.id}" got its first files`, { files: written });
+    } catch (error) {
+      problems.set(agent.id, `workspace of agent "${agent.id}": ${messageOf(error)}`);
+      ctx.logger.error(`workspace of agent "${agent.id}" cannot be prepared`, { path: agent.workspace, error: messageOf(error) });
+    }
+  };
+
+  /** Who came or moved gets a workspace; what else depends on the config reads it when it is used. */
+  ctx.onReload({
+    prefixes: ["agents"],
+    async prepare() {
+      const before = new Map(kit.directory.list().map((agent) => [agent.id, agent.workspace]));
+      return {
+        async apply() {
+          const agents = kit.directory.list();
+          for (const id of problems.keys()) if (!agents.some((agent) => agent.id === id)) problems.delete(id);
+          for (const agent of agents) if (before.get(agent.id) !== agent.workspace) await prepareWorkspace(agent);
+          kit.lanes.refill();
+        },
+        discard: () => undefined,
+      };
+    },
+  });
 
   return {
     async start() {
       const count = await markInterrupted(kit);
       if (count > 0) ctx.logger.warn(`${count} runs of an earlier process did not end; they are marked as interrupted`);
-      for (const agent of kit.directory.list()) {
-        try {
-          const written = await ensureWorkspace(agent, { skipBootstrap: agentSetting(kit.config, agent.id, "skipBootstrap") ?? false });
-          if (written.length > 0) ctx.logger.info(`workspace of agent "${agent.id}" got its first files`, { files: written });
-        } catch (error) {
-          problems.push(`workspace of agent "${agent.id}": ${messageOf(error)}`);
-          ctx.logger.error(`workspace of agent "${agent.id}" cannot be prepared`, { path: agent.workspace, error: messageOf(error) });
-        }
-      }
+      for (const agent of kit.directory.list()) await prepareWorkspace(agent);
     },
     stop: () => runner.drain(),
   };

@@ -7,11 +7,15 @@ import type { Cooldown } from "./models/cooldown.ts";
 import type { Lanes } from "./runs/lanes.ts";
 import type { Run } from "./runs/run.ts";
 import type { RunEvents } from "./runs/run-events.ts";
+import type { SessionEnds } from "./sessions/ends.ts";
 import type { Subscriptions } from "./sessions/subscriptions.ts";
 import type { ToolBox } from "./tools/toolbox.ts";
 import type { WorkspacePrompt } from "./workspace/files.ts";
 
-/** The parts of this plugin, made once per instance and handed to whoever works. */
+/**
+ * The parts of this plugin, handed to whoever works. `config`, `directory`, `models` and `workspace` are those of the snapshot in force, so they
+ * are read where they are used and never kept; the others are made once per instance.
+ */
 export interface Kit {
   readonly ctx: PluginContext;
   readonly config: SvcConfig;
@@ -27,6 +31,7 @@ export interface Kit {
   /** Guards the row of a session: accept, reset, delete and patch of one key happen one after the other. */
   readonly sessionLock: KeyedMutex;
   readonly events: RunEvents;
+  readonly ends: SessionEnds;
   readonly subscriptions: Subscriptions;
   /** Runs that are not settled, in order of acceptance. */
   readonly runs: Map<string, Run>;

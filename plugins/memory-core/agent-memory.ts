@@ -6,6 +6,8 @@ import type { IndexState, SearchRequest } from "./worker-protocol.ts";
 /** One agent's index with what decides when it is opened and brought up to date. */
 export interface AgentMemory {
   readonly settings: AgentMemorySettings;
+  /** Takes settings that need no other index. */
+  adopt(settings: AgentMemorySettings): void;
   /** Opens the index on first use; its thread starts with the first request. */
   index(): MemoryIndex;
   /** Figures as last heard; undefined before the first use. */
@@ -13,15 +15,17 @@ export interface AgentMemory {
   /** What a search by this session starts afterwards. */
   syncAfter(sessionKey: string | undefined): SearchRequest["syncAfter"];
   onProgress(listener: (progress: MemoryProgress) => void): () => void;
-  close(): Promise<void>;
+  /** @param graceMs how long open requests may still take */
+  close(graceMs?: number): Promise<void>;
 }
 
-export type AgentMemoryEvents = Pick<MemoryIndexOptions, "onProgress" | "onSynced" | "onState" | "log">;
+export type AgentMemoryEvents = Pick<MemoryIndexOptions, "onProgress" | "onSynced" | "onState" | "log" | "startAfter">;
 
 /** Session keys remembered as seen; the oldest is forgotten and then costs one more background sync. */
 const MAX_SESSIONS = 1_000;
 
-export function createAgentMemory(settings: AgentMemorySettings, events: AgentMemoryEvents): AgentMemory {
+export function createAgentMemory(first: AgentMemorySettings, events: AgentMemoryEvents): AgentMemory {
+  let settings = first;
   const listeners = new Set<(progress: MemoryProgress) => void>();
   const sessions = new Set<string>();
   let index: MemoryIndex | undefined;
@@ -37,7 +41,12 @@ export function createAgentMemory(settings: AgentMemorySettings, events: AgentMe
   };
 
   return {
-    settings,
+    get settings() {
+      return settings;
+    },
+    adopt(next) {
+      settings = next;
+    },
     index() {
       index ??= openMemoryIndex({
         ...settings.index,
@@ -59,8 +68,8 @@ export function createAgentMemory(settings: AgentMemorySettings, events: AgentMe
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    async close() {
-      await index?.close();
+    async close(graceMs) {
+      await index?.close(graceMs);
       index = undefined;
     },
   };

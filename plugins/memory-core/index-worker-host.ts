@@ -11,7 +11,8 @@ export interface IndexWorkerHost {
   /** Rejects with `memory-worker-down` while the thread is down, `memory-busy`, `memory-timed-out`, or what the index says. */
   request<M extends IndexMethod>(method: M, params: IndexMethods[M]["params"], options: RequestOptions): Promise<IndexMethods[M]["reply"]>;
   readonly isRunning: boolean;
-  close(): Promise<void>;
+  /** @param graceMs how long open requests may still take */
+  close(graceMs?: number): Promise<void>;
 }
 
 export interface IndexWorkerEvents {
@@ -76,7 +77,8 @@ class WorkerHost implements IndexWorkerHost {
     return this.#pending.track(method, options, (id) => worker.postMessage({ id, method, params })) as Promise<IndexMethods[M]["reply"]>;
   }
 
-  async close(): Promise<void> {
+  async close(graceMs = 0): Promise<void> {
+    if (graceMs > 0) await this.#pending.whenIdle(graceMs);
     if (this.#isClosed) return;
     const worker = this.#worker;
     const ended = worker && this.request("close", {}, { timeoutMs: CLOSE_MS }).catch(() => undefined);

@@ -1,8 +1,8 @@
-import { definePlugin } from "svc/sdk";
+import { type Disposable, definePlugin, type PluginContext } from "svc/sdk";
 import { memoryHealth } from "./health.ts";
 import { registerMemoryRpc } from "./rpc.ts";
-import { createMemoryService } from "./service.ts";
-import { resolveMemorySettings, sharedStoreIssues } from "./settings.ts";
+import { createMemoryService, type MemoryService } from "./service.ts";
+import { type AgentMemorySettings, resolveMemorySettings, sharedStoreIssues } from "./settings.ts";
 import { memoryGetTool, memorySearchTool, withoutMemoryTools } from "./tools.ts";
 
 /** Search over the agents' notes: files stay the truth, the index is derived and can always be made anew. */
@@ -19,12 +19,22 @@ export default definePlugin({
 
     ctx.registerService("memory@1", memory);
     registerMemoryRpc(ctx, memory);
-    if (settings.some((one) => one.enabled)) {
-      ctx.registerTool(memorySearchTool(memory));
-      ctx.registerTool(memoryGetTool(memory));
-    }
-    const without = new Set(settings.filter((one) => !one.enabled).map((one) => one.agentId));
-    if (without.size > 0) ctx.on("prompt.build", (event) => (without.has(event.agentId) ? withoutMemoryTools(event) : undefined));
+    let tools = registerTools(ctx, memory, settings);
+    ctx.onReload({
+      prefixes: ["agents", "memory"],
+      async prepare(next) {
+        const changed = resolveMemorySettings(next, stateDir);
+        return {
+          apply() {
+            memory.reconfigure(changed);
+            if (tools.key === toolsKey(changed)) return;
+            tools.dispose();
+            tools = registerTools(ctx, memory, changed);
+          },
+          discard: () => undefined,
+        };
+      },
+    });
     ctx.on("health.collect", (_, meta) => meta.report(memoryHealth(memory)));
     ctx.on("config.validate", ({ config }, meta) => {
       for (const issue of sharedStoreIssues(resolveMemorySettings(config, stateDir))) meta.report(issue);
@@ -33,3 +43,16 @@ export default definePlugin({
     ctx.on("gateway.ready", () => void (gateway.info().port > 0 && memory.startBackground()));
   },
 });
+
+/** Who has the tools: none of them stands in a prompt for nothing. */
+function registerTools(ctx: PluginContext<unknown>, memory: MemoryService, settings: readonly AgentMemorySettings[]) {
+  const kept: Disposable[] = [];
+  const without = new Set(settings.filter((one) => !one.enabled).map((one) => one.agentId));
+  if (without.size < settings.length) kept.push(ctx.registerTool(memorySearchTool(memory)), ctx.registerTool(memoryGetTool(memory)));
+  if (without.size > 0) kept.push(ctx.on("prompt.build", (event) => (without.has(event.agentId) ? withoutMemoryTools(event) : undefined)));
+  return { key: toolsKey(settings), dispose: () => kept.forEach((one) => void one.dispose()) };
+}
+
+function toolsKey(settings: readonly AgentMemorySettings[]): string {
+  return settings.map((one) => `${one.agentId}:${one.enabled}`).join();
+}

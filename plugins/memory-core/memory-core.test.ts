@@ -141,7 +141,7 @@ describe("tools", () => {
   });
 
   test("are taken from the one agent whose memory is off", async () => {
-    const body = `ctx.registerRpc({ method: "probe.run", scope: "write", params: z.object({ agentId: z.string() }), handler: ({ agentId }) => ctx.runHook("prompt.build", { agentId, sessionKey: "k", system: [], tools: ["memory_search", "read", "memory_get"] }) });`;
+    const body = `ctx.registerRpc({ method: "probe.run", scope: "write", params: z.object({ agentId: z.string() }), handler: ({ agentId }) => ctx.runHook("prompt.build", { agentId, sessionKey: "k", trigger: "user", system: [], context: [], tools: ["memory_search", "read", "memory_get"] }) });`;
     const g = await bootWithProbe(body, {
       config: { agents: { list: [{ id: "main" }, { id: "quiet", memorySearch: { enabled: false } }] } },
     });

@@ -18,7 +18,8 @@ export interface MemoryIndex {
   watch(): Promise<void>;
   /** Figures as last heard, without asking the thread. */
   state(): IndexState;
-  close(): Promise<void>;
+  /** @param graceMs how long open requests may still take */
+  close(graceMs?: number): Promise<void>;
 }
 
 export interface MemoryIndexOptions extends IndexSettings {
@@ -26,6 +27,8 @@ export interface MemoryIndexOptions extends IndexSettings {
   onSynced?(summary: { files: number; chunks: number; ms: number }): void;
   onState?(state: IndexState): void;
   log?(level: "info" | "warn" | "error", message: string): void;
+  /** The thread starts no sooner: another one may still hold the same database. */
+  startAfter?: Promise<void> | undefined;
   /** Replaces how the thread is made; for tests. */
   startThread?(settings: IndexSettings): Worker;
 }
@@ -35,14 +38,14 @@ const REQUEST_MS = 10_000;
 const SILENT_SYNC_MS = 300_000;
 
 export function openMemoryIndex(options: MemoryIndexOptions): MemoryIndex {
-  const { onProgress, onSynced, onState, log, startThread, ...settings } = options;
+  const { onProgress, onSynced, onState, log, startAfter, startThread, ...settings } = options;
   let state: IndexState = { files: 0, chunks: 0, dirty: true, syncing: false, watching: false };
   let wantsWatch = false;
   const setState = (next: IndexState) => {
     state = next;
     onState?.(state);
   };
-  const watch = () => host.request("watch", {}, { timeoutMs: REQUEST_MS });
+  const watch = () => ask("watch", {}, { timeoutMs: REQUEST_MS });
 
   const events: IndexWorkerEvents = {
     news(news) {
@@ -59,7 +62,11 @@ export function openMemoryIndex(options: MemoryIndexOptions): MemoryIndex {
       if (wantsWatch) watch().catch(() => undefined); // its death was reported; the next one waits longer
     },
   };
-  const host = createIndexWorkerHost(settings, events, startThread);
+  const threads = createIndexWorkerHost(settings, events, startThread);
+  const ask: typeof threads.request = async (...args) => {
+    await startAfter;
+    return threads.request(...args);
+  };
 
   return {
     async search(request, { signal } = {}) {
@@ -68,22 +75,22 @@ export function openMemoryIndex(options: MemoryIndexOptions): MemoryIndex {
         found = value as SearchReply;
       };
       try {
-        return await host.request("search", request, { timeoutMs: request.timeoutMs, signal, interim });
+        return await ask("search", request, { timeoutMs: request.timeoutMs, signal, interim });
       } catch (error) {
         if (isSvcError(error, "memory-timed-out")) return found;
         throw error;
       }
     },
-    get: (path, range = {}) => host.request("get", { path, range }, { timeoutMs: REQUEST_MS }),
+    get: (path, range = {}) => ask("get", { path, range }, { timeoutMs: REQUEST_MS }),
     sync: ({ force = false, reason = "request" } = {}, { signal } = {}) =>
-      host.request("sync", { force, reason }, { timeoutMs: SILENT_SYNC_MS, signal }),
-    status: ({ files = false } = {}) => host.request("status", { files }, { timeoutMs: REQUEST_MS }),
-    reset: () => host.request("reset", {}, { timeoutMs: REQUEST_MS }),
+      ask("sync", { force, reason }, { timeoutMs: SILENT_SYNC_MS, signal }),
+    status: ({ files = false } = {}) => ask("status", { files }, { timeoutMs: REQUEST_MS }),
+    reset: () => ask("reset", {}, { timeoutMs: REQUEST_MS }),
     async watch() {
       wantsWatch = true;
       await watch();
     },
     state: () => state,
-    close: () => host.close(),
+    close: (graceMs) => threads.close(graceMs),
   };
 }

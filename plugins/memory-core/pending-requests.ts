@@ -17,6 +17,8 @@ export interface PendingRequests {
   /** Gives the waiting requests of a method their whole time again. */
   extend(method: IndexMethod): void;
   rejectAll(error: Error): void;
+  /** Resolves once nobody waits any more, or after `limitMs`. */
+  whenIdle(limitMs: number): Promise<void>;
 }
 
 interface Entry {
@@ -34,12 +36,14 @@ export const MAX_PENDING = 1_000;
 export function createPendingRequests(): PendingRequests {
   const open = new Map<number, Entry>();
   let nextId = 1;
+  let onIdle: () => void = () => undefined;
+  const ended = () => void (open.size === 0 && onIdle());
   return {
     track(method, options, send) {
       if (options.signal?.aborted) return Promise.reject(options.signal.reason);
       if (open.size >= MAX_PENDING) return Promise.reject(new SvcError("memory-busy", { pending: open.size }));
       const id = nextId++;
-      const answer = wait(open, { id, method, options });
+      const answer = wait(open, { id, method, options, ended });
       send(id);
       return answer;
     },
@@ -53,6 +57,16 @@ export function createPendingRequests(): PendingRequests {
     extend(method) {
       for (const entry of open.values()) if (entry.method === method) entry.restartTimer();
     },
+    async whenIdle(limitMs) {
+      if (open.size === 0) return;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, limitMs);
+        onIdle = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    },
     rejectAll(error) {
       for (const entry of [...open.values()]) entry.reject(error);
     },
@@ -61,7 +75,7 @@ export function createPendingRequests(): PendingRequests {
 
 function wait(
   open: Map<number, Entry>,
-  { id, method, options }: { id: number; method: IndexMethod; options: RequestOptions },
+  { id, method, options, ended }: { id: number; method: IndexMethod; options: RequestOptions; ended(): void },
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
@@ -72,6 +86,7 @@ function wait(
       open.delete(id);
       clearTimeout(timer);
       options.signal?.removeEventListener("abort", onAbort);
+      ended();
     };
     const entry: Entry = {
       method,

@@ -1,4 +1,5 @@
 import {
+  type Disposable,
   isSvcError,
   type Memory,
   type MemorySearchOptions,
@@ -26,9 +27,13 @@ export interface MemoryService extends Memory {
   requireUsable(agentId: string): void;
   /** Catches up with the files and follows them, agent after agent. Failures are logged and shown in status. */
   startBackground(): Promise<void>;
+  /** Follows a changed config. Only agents whose index settings differ get another index; the old one ends after its open requests. */
+  reconfigure(settings: readonly AgentMemorySettings[]): void;
   close(): Promise<void>;
 }
 
+/** How long an index that was replaced may finish what it was asked. */
+const RETIRE_MS = 2_000;
 const SESSIONS_WARNING = "session transcripts are not indexed";
 
 export function createMemoryService(
@@ -36,23 +41,33 @@ export function createMemoryService(
   settings: readonly AgentMemorySettings[],
   onSynced: () => void = () => undefined,
 ): MemoryService {
-  const agents = settings.map((one) => openAgent(host, one, onSynced));
-  return new AgentMemories(
-    host,
-    agents.map((agent) => agent.memory),
-    () => agents.map((agent) => agent.stopEvents()),
-  );
+  return new AgentMemories(host, settings, (one, startAfter) => openAgent(host, one, { onSynced, startAfter }));
+}
+
+type OpenAgent = (settings: AgentMemorySettings, startAfter?: Promise<void>) => OpenedAgent;
+
+interface OpenedAgent {
+  memory: AgentMemory;
+  stopEvents(): void;
+  /** Its periodic sync, while there is one. */
+  repeat?: Disposable;
 }
 
 class AgentMemories implements MemoryService {
-  readonly agents: readonly AgentMemory[];
   readonly #host: MemoryHost;
-  readonly #stopEvents: () => void;
+  readonly #open: OpenAgent;
+  readonly #retiring = new Set<Promise<void>>();
+  #opened: OpenedAgent[];
+  #inBackground = false;
 
-  constructor(host: MemoryHost, agents: readonly AgentMemory[], stopEvents: () => void) {
+  constructor(host: MemoryHost, settings: readonly AgentMemorySettings[], open: OpenAgent) {
     this.#host = host;
-    this.agents = agents;
-    this.#stopEvents = stopEvents;
+    this.#open = open;
+    this.#opened = settings.map((one) => open(one));
+  }
+
+  get agents(): readonly AgentMemory[] {
+    return this.#opened.map((agent) => agent.memory);
   }
 
   async search(agentId: string, query: string, options: MemorySearchOptions = {}): Promise<MemorySearchResult> {
@@ -109,9 +124,47 @@ class AgentMemories implements MemoryService {
   }
 
   async startBackground(): Promise<void> {
-    for (const agent of this.agents) {
+    this.#inBackground = true;
+    await this.#follow(this.#opened);
+  }
+
+  reconfigure(settings: readonly AgentMemorySettings[]): void {
+    const before = new Map(this.#opened.map((opened) => [opened.memory.settings.agentId, opened]));
+    const changed: OpenedAgent[] = [];
+    const replaced = new Set(before.values());
+    const next = settings.map((one) => {
+      const old = before.get(one.agentId);
+      if (old && needsSameIndex(old.memory.settings, one)) {
+        replaced.delete(old);
+        old.memory.adopt(one);
+        return old;
+      }
+      const opened = this.#open(one, old && this.#retire(old));
+      changed.push(opened);
+      return opened;
+    });
+    this.#opened = next;
+    for (const gone of replaced) if (!next.some((one) => one.memory.settings.agentId === gone.memory.settings.agentId)) this.#retire(gone);
+    if (this.#inBackground) void this.#follow(changed);
+  }
+
+  /** Ends an index that nobody is sent to any more. */
+  #retire(agent: OpenedAgent): Promise<void> {
+    void agent.repeat?.dispose();
+    const ended = agent.memory.close(RETIRE_MS).catch((error) => this.#host.logger.warn(`an index did not close: ${messageOf(error)}`));
+    const retired = ended.finally(() => {
+      agent.stopEvents();
+      this.#retiring.delete(retired);
+    });
+    this.#retiring.add(retired);
+    return retired;
+  }
+
+  async #follow(opened: readonly OpenedAgent[]): Promise<void> {
+    for (const one of opened) {
+      const { memory: agent } = one;
       const { sync, agentId } = agent.settings;
-      if (this.#host.signal.aborted) return;
+      if (this.#host.signal.aborted || !this.#opened.includes(one)) continue;
       if (refusalOf(agent.settings)) continue;
       try {
         if (sync.watch) await agent.index().watch();
@@ -119,13 +172,13 @@ class AgentMemories implements MemoryService {
       } catch (error) {
         this.#host.logger.warn(`memory of agent "${agentId}" is not up to date: ${messageOf(error)}`);
       }
-      if (sync.intervalMinutes > 0) this.#repeat(agent, sync.intervalMinutes * 60_000);
+      if (sync.intervalMinutes > 0) one.repeat = this.#repeat(agent, sync.intervalMinutes * 60_000);
     }
   }
 
   async close(): Promise<void> {
-    this.#stopEvents();
-    await Promise.all(this.agents.map((agent) => agent.close()));
+    for (const agent of this.#opened) agent.stopEvents();
+    await Promise.all([...this.#opened.map((agent) => agent.memory.close()), ...this.#retiring]);
   }
 
   async #search(
@@ -166,8 +219,8 @@ class AgentMemories implements MemoryService {
     return keepHits(changed.hits);
   }
 
-  #repeat(agent: AgentMemory, everyMs: number): void {
-    this.#host.timers.setInterval(() => {
+  #repeat(agent: AgentMemory, everyMs: number): Disposable {
+    return this.#host.timers.setInterval(() => {
       agent
         .index()
         .sync({ reason: "interval" })
@@ -189,6 +242,12 @@ class AgentMemories implements MemoryService {
   }
 }
 
+/** What the index and its background work are made from; the rest is read at each search. */
+function needsSameIndex(a: AgentMemorySettings, b: AgentMemorySettings): boolean {
+  const made = ({ enabled, index, sync, sharedWith }: AgentMemorySettings) => JSON.stringify({ enabled, index, sync, sharedWith });
+  return made(a) === made(b);
+}
+
 /** Why an agent has no memory by its configuration. */
 function refusalOf(settings: AgentMemorySettings): SvcError | undefined {
   const { agentId, index, sharedWith } = settings;
@@ -203,10 +262,15 @@ function clampResults(count: number): number {
 }
 
 /** One agent with its events on the wire, in the log and on the hook bus. */
-function openAgent(host: MemoryHost, settings: AgentMemorySettings, onSynced: () => void): { memory: AgentMemory; stopEvents(): void } {
+function openAgent(
+  host: MemoryHost,
+  settings: AgentMemorySettings,
+  { onSynced, startAfter }: { onSynced(): void; startAfter: Promise<void> | undefined },
+): OpenedAgent {
   const { agentId } = settings;
   const events = createProgressEvents((progress) => host.emit("memory.progress", { agentId, ...progress }));
   const memory = createAgentMemory(settings, {
+    startAfter,
     onProgress: (progress) => events.push(progress),
     onSynced(summary) {
       onSynced();

@@ -1,4 +1,4 @@
-import { definePlugin } from "svc/sdk";
+import { type Disposable, definePlugin, type PluginContext } from "svc/sdk";
 import { createChatHandler } from "./chat.ts";
 import { errorResponse, toProblem } from "./error-body.ts";
 import { createModels } from "./models.ts";
@@ -9,24 +9,32 @@ export default definePlugin({
   version: "0.1.0",
   svc: { api: "^1.0.0" },
   setup(ctx) {
-    const { endpoints, maxBodyBytes } = ctx.snapshot().gateway.http;
-    const common = { auth: "gateway", onError: (fault: Parameters<typeof toProblem>[0]) => errorResponse(toProblem(fault)) } as const;
-    if (endpoints.models.enabled) {
-      const models = createModels(() => ctx.snapshot());
-      const route = { ...common, method: "GET", path: "/v1/models", scope: "operator.read" } as const;
-      ctx.registerHttpRoute({ ...route, match: "exact", handler: models.list });
-      ctx.registerHttpRoute({ ...route, match: "prefix", handler: models.get });
-    }
-    if (endpoints.chatCompletions.enabled) {
-      ctx.registerHttpRoute({
-        ...common,
-        method: "POST",
-        path: "/v1/chat/completions",
-        match: "exact",
-        scope: "operator.write",
-        maxBodyBytes,
-        handler: createChatHandler(ctx),
-      });
-    }
+    let routes = openRoutes(ctx);
+    // Requests under way finish on the route they came by.
+    const apply = () => {
+      for (const route of routes) void route.dispose();
+      routes = openRoutes(ctx);
+    };
+    ctx.onReload({
+      prefixes: ["gateway.http.endpoints", "gateway.http.maxBodyBytes"],
+      prepare: async () => ({ apply, discard: () => undefined }),
+    });
   },
 });
+
+function openRoutes(ctx: PluginContext<unknown>): Disposable[] {
+  const { endpoints, maxBodyBytes } = ctx.snapshot().gateway.http;
+  const common = { auth: "gateway", onError: (fault: Parameters<typeof toProblem>[0]) => errorResponse(toProblem(fault)) } as const;
+  const routes: Disposable[] = [];
+  if (endpoints.models.enabled) {
+    const models = createModels(() => ctx.snapshot());
+    const route = { ...common, method: "GET", path: "/v1/models", scope: "operator.read" } as const;
+    routes.push(ctx.registerHttpRoute({ ...route, match: "exact", handler: models.list }));
+    routes.push(ctx.registerHttpRoute({ ...route, match: "prefix", handler: models.get }));
+  }
+  if (endpoints.chatCompletions.enabled) {
+    const route = { ...common, method: "POST", path: "/v1/chat/completions", match: "exact", scope: "operator.write" } as const;
+    routes.push(ctx.registerHttpRoute({ ...route, maxBodyBytes, handler: createChatHandler(ctx as PluginContext) }));
+  }
+  return routes;
+}

@@ -3,6 +3,7 @@ import { definePlugin } from "svc/sdk";
 import { plannedFailpoint } from "./env.ts";
 import { toHealthPart } from "./health.ts";
 import { openStore } from "./open-store.ts";
+import { createPluginRows } from "./plugin-rows.ts";
 
 /** Service `store@1`: the one writer of state. */
 export default definePlugin({
@@ -22,6 +23,7 @@ export default definePlugin({
     // First registered, last undone: everybody who may still write has stopped by then.
     ctx.onDispose(() => store.close());
     ctx.registerService("store@1", store);
+    ctx.contribute("kv", "store", createPluginRows(store));
     ctx.on("health.collect", (_, { report }) => report(toHealthPart(store.status())));
   },
 });

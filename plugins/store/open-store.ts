@@ -35,7 +35,7 @@ export interface OpenStoreOptions {
   faults?: StorageFaults;
 }
 
-export interface OpenStore extends Store {
+export interface OpenStore extends Store, Pick<Reads, "kvCount"> {
   /** Writes what waits (bounded), truncates the log, closes. Later calls reject with `storage-unavailable`. */
   close(): Promise<void>;
 }

@@ -14,7 +14,10 @@ export interface ReaderNotices {
   toError(error: unknown): unknown;
 }
 
-export type Reads = Pick<Store, "sessions" | "messages" | "runs" | "idempotency" | "kv">;
+export type Reads = Pick<Store, "sessions" | "messages" | "runs" | "idempotency" | "kv"> & {
+  /** Number of keys in a scope. */
+  kvCount(scope: string): number;
+};
 
 /** The reads of `store@1` on a connection of the main thread: one statement each, at most 1,000 rows. */
 export function createReader(db: Sqlite, notices: ReaderNotices): Reads {
@@ -103,10 +106,11 @@ function runReads(db: Sqlite, rows: RowReader): Reads["runs"] {
   };
 }
 
-function keyedReads(db: Sqlite, rows: RowReader): Pick<Reads, "idempotency" | "kv"> {
+function keyedReads(db: Sqlite, rows: RowReader): Pick<Reads, "idempotency" | "kv" | "kvCount"> {
   const idempotency = db.prepare("SELECT * FROM idempotency WHERE family = ? AND key = ?");
   const value = db.prepare("SELECT key, value FROM kv WHERE scope = ? AND key = ?");
   const from = db.prepare("SELECT key, value FROM kv WHERE scope = ? AND key >= ? ORDER BY key LIMIT 1000");
+  const count = db.prepare("SELECT count(*) AS n FROM kv WHERE scope = ?");
   const decodeValue = (columns: Columns) => ({ key: String(columns.key), value: JSON.parse(String(columns.value)) as unknown });
   return {
     idempotency: { get: (family, key) => rows.one("idempotency", idempotency, [family, key], decodeIdempotency) },
@@ -114,6 +118,7 @@ function keyedReads(db: Sqlite, rows: RowReader): Pick<Reads, "idempotency" | "k
       get: (scope, key) => rows.one("kv", value, [scope, key], decodeValue)?.value,
       list: (scope, prefix) => rows.some("kv", () => startingWith(from.iterate(scope, prefix), prefix), decodeValue, 1_000),
     },
+    kvCount: (scope) => rows.one("kv", count, [scope], (columns) => Number(columns.n)) ?? 0,
   };
 }
 

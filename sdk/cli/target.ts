@@ -13,7 +13,7 @@ export interface TargetQuestion {
   values: CliValues;
   env: Env;
   paths: ProfilePaths;
-  /** The config file as data, unchecked; may throw. */
+  /** The config as data, unchecked, with includes, variables and secrets in place; may throw. */
   readConfig(path: string): Promise<unknown>;
 }
 
@@ -34,9 +34,11 @@ export async function resolveTarget(question: TargetQuestion): Promise<CliTarget
     return { ...parseUrl("SVC_GATEWAY_URL", envUrl), portSource: "env", ...secret };
   }
   const gateway = await gatewaySection(question);
-  const { port, portSource } = await localPort(question, gateway);
+  // A gateway sees the variables of its config too, below those that are set.
+  const seen = { ...question, env: { ...gateway.vars, ...env } };
+  const { port, portSource } = await localPort(seen, gateway);
   const host = "127.0.0.1"; // every bind mode listens there
-  return { url: `ws://${host}:${port}`, host, port, portSource, ...(await localSecret(question, gateway, flags)) };
+  return { url: `ws://${host}:${port}`, host, port, portSource, ...(await localSecret(seen, gateway, flags)) };
 }
 
 /** Flag and environment first, then where this profile's live gateway says it listens, then config and default. */
@@ -72,17 +74,24 @@ function explicitSecret({ token, password }: Secrets, source: "flag" | "env" = "
 interface GatewaySection {
   port?: unknown;
   auth: object;
+  vars: Env;
 }
 
 /**
- * The `gateway` section as written, without the schema: checking it is the gateway's business, and a file that became invalid must not
+ * The `gateway` section, without the schema: checking it is the gateway's business, and a file that became invalid must not
  * cut the operator off from a gateway that runs.
  */
 async function gatewaySection({ paths, readConfig }: TargetQuestion): Promise<GatewaySection> {
   const source = await readConfig(paths.configPath).catch(() => undefined);
-  const gateway = (source as { gateway?: { port?: unknown; auth?: unknown } } | null | undefined)?.gateway;
+  const { gateway, env } = (source ?? {}) as { gateway?: { port?: unknown; auth?: unknown }; env?: { vars?: Env } };
   const auth = gateway?.auth;
-  return { port: gateway?.port, auth: typeof auth === "object" && auth !== null ? auth : {} };
+  return { port: gateway?.port, auth: typeof auth === "object" && auth !== null ? auth : {}, vars: env?.vars ?? {} };
+}
+
+/** Does it take more than this text to know a config's `gateway` section: another file, a variable or a secret kept elsewhere? */
+export function isIndirect(authored: unknown): boolean {
+  const { $include, gateway, env } = (authored ?? {}) as { $include?: unknown; gateway?: unknown; env?: unknown };
+  return $include !== undefined || /\$include|\$\{|"source"/.test(JSON.stringify([gateway, env]));
 }
 
 function parseUrl(name: string, text: string): { url: string; host: string; port: number } {

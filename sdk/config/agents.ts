@@ -1,92 +1,97 @@
 import { z } from "zod";
-import { durationMs } from "./fields.ts";
+import { agentId, defaulted, documented, duration, pathText, pattern } from "./fields.ts";
+import { heartbeatSchema } from "./heartbeat.ts";
+import { memorySearchSchema } from "./memory-search.ts";
+import { agentToolsSchema } from "./tools.ts";
 
 /** `provider/model`, or the first to try and those to fall back on. */
-const modelChoice = z.union([
-  z.string().min(1),
-  z.strictObject({ primary: z.string().min(1), fallbacks: z.array(z.string().min(1)).default([]) }),
-]);
+const modelChoice = z
+  .union([
+    z.string().min(1),
+    z.strictObject({
+      primary: z.string().min(1).describe("Model that is tried first"),
+      fallbacks: z.array(z.string().min(1)).default([]).describe("Models tried after it, in order"),
+    }),
+  ])
+  .meta({ reload: "hot" });
 
-/** `agents.defaults.memorySearch`: keyword search; the embedding keys arrive with the adapters. */
-export const memorySearchSchema = z.strictObject({
-  enabled: z.boolean().optional(),
-  provider: z.enum(["none"]).optional(),
-  extraPaths: z.array(z.string().min(1)).optional(),
-  chunking: z
-    .strictObject({ tokens: z.number().int().min(1).max(8000).optional(), overlap: z.number().int().min(0).max(8000).optional() })
-    .optional(),
-  store: z
-    .strictObject({
-      path: z.string().min(1).optional(),
-      fts: z.strictObject({ tokenizer: z.enum(["unicode61", "trigram"]).optional() }).optional(),
-    })
-    .optional(),
-  query: z
-    .strictObject({
-      maxResults: z.number().int().min(1).max(200).optional(),
-      minScore: z.number().min(0).max(1).optional(),
-      hybrid: z.strictObject({ candidateMultiplier: z.number().int().min(1).max(20).optional() }).optional(),
-    })
-    .optional(),
-  limits: z
-    .strictObject({
-      maxResults: z.number().int().min(1).max(200).optional(),
-      maxSnippetChars: z.number().int().min(1).optional(),
-      maxInjectedChars: z.number().int().min(1).optional(),
-      timeoutMs: durationMs(1, 600_000).optional(),
-    })
-    .optional(),
-  sync: z
-    .strictObject({
-      watch: z.boolean().optional(),
-      watchDebounceMs: durationMs(0, 600_000).optional(),
-      onSessionStart: z.boolean().optional(),
-      onSearch: z.boolean().optional(),
-      intervalMinutes: z.number().int().min(0).max(10_080).optional(),
-    })
-    .optional(),
-});
+const skipBootstrap = z.boolean();
+const bootstrapChars = z.number().int().min(100).max(10_000_000);
+const thinkingLevel = z.enum(["off", "minimal", "low", "medium", "high"]);
+const runTimeout = duration("s", 1, 86_400);
 
-const toolPolicy = z.strictObject({
-  profile: z.enum(["minimal", "coding", "messaging", "full"]).optional(),
-  allow: z.array(z.string()).optional(),
-  deny: z.array(z.string()).optional(),
-});
+const texts = {
+  workspace: "Folder of the agent's files; unique to one gateway",
+  skipBootstrap: "Do not create the workspace's first files",
+  bootstrapMaxChars: "Longest workspace file in a prompt; longer ones are cut in the middle",
+  bootstrapTotalMaxChars: "All workspace files in a prompt together",
+  model: "`provider/model`, or a first choice with fallbacks",
+  thinkingDefault: "Thinking level of runs that name none",
+  timeoutSeconds: "Longest run, counted from its start",
+  contextTokens: "Longest prompt in tokens; unset: the model's window",
+};
 
 /** What an agent may override of the defaults. */
 const perAgent = {
-  workspace: z.string().min(1).optional(),
-  skipBootstrap: z.boolean().optional(),
-  bootstrapMaxChars: z.number().int().min(100).optional(),
-  bootstrapTotalMaxChars: z.number().int().min(100).optional(),
-  model: modelChoice.optional(),
-  thinkingDefault: z.enum(["off", "minimal", "low", "medium", "high"]).optional(),
-  timeoutSeconds: z.number().int().min(1).max(86_400).optional(),
-  tools: toolPolicy.optional(),
+  workspace: pathText().optional().meta({ reload: "hot" }).describe(texts.workspace),
+  skipBootstrap: skipBootstrap.optional().describe(texts.skipBootstrap),
+  bootstrapMaxChars: bootstrapChars.optional().describe(texts.bootstrapMaxChars),
+  bootstrapTotalMaxChars: bootstrapChars.optional().describe(texts.bootstrapTotalMaxChars),
+  model: modelChoice.optional().describe(texts.model),
+  thinkingDefault: thinkingLevel.optional().describe(texts.thinkingDefault),
+  timeoutSeconds: runTimeout.optional().describe(texts.timeoutSeconds),
+  contextTokens: z.number().int().min(1).optional().describe(texts.contextTokens),
+  tools: agentToolsSchema.optional(),
+  heartbeat: heartbeatSchema.optional(),
   memorySearch: memorySearchSchema.optional(),
 };
 
-/** Agent ids: also the last part of `svc/<agentId>` and of session keys. */
-export const agentIdPattern = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+const listedModel = z.strictObject({
+  alias: z.string().min(1).optional().describe("Short name"),
+  params: z.record(z.string(), z.unknown()).optional().describe("Free parameters for this model's requests"),
+});
+
+const defaults = z
+  .strictObject({
+    ...perAgent,
+    workspace: documented(pathText(), "<state dir>/workspace").meta({ reload: "hot" }).describe(texts.workspace),
+    skipBootstrap: skipBootstrap.default(false).describe(texts.skipBootstrap),
+    bootstrapMaxChars: bootstrapChars.default(20_000).describe(texts.bootstrapMaxChars),
+    bootstrapTotalMaxChars: bootstrapChars.default(150_000).describe(texts.bootstrapTotalMaxChars),
+    thinkingDefault: thinkingLevel.default("low").describe(texts.thinkingDefault),
+    timeoutSeconds: defaulted(runTimeout, 600, 600).describe(texts.timeoutSeconds),
+    models: documented(z.record(z.string().min(1), listedModel), {})
+      .meta({ reload: "hot" })
+      .describe("By `provider/model`; when not empty, only these may be asked for instead of the agent's own"),
+    maxConcurrent: z.number().int().min(1).max(256).default(4).describe("Runs at a time, over all sessions"),
+  })
+  .meta({ reload: "none" });
+
+const agent = z.strictObject({
+    id: agentId().describe("Name in session keys and in `svc/<agentId>`"),
+    name: z.string().min(1).optional().describe("Name shown to people"),
+    default: documented(z.boolean(), false).describe("Answers where no agent is named; at most one, else the first of the list"),
+    agentDir: documented(pathText(), "<state dir>/agents/<agentId>").describe("Folder of the agent's own state"),
+    identity: z
+      .strictObject({
+        name: z.string().optional().describe("Name the agent goes by"),
+        emoji: z.string().optional().describe("Sign beside its name"),
+        avatar: z.string().optional().describe("Picture: address, or file in the workspace"),
+      })
+      .optional(),
+    groupChat: z
+      .strictObject({
+        mentionPatterns: documented(z.array(pattern()).max(100), []).describe("Regular expressions that count as a mention of the agent"),
+      })
+      .optional(),
+    ...perAgent,
+  });
 
 /** `agents.*`: who answers, with which model, where its files are. */
 export const agentsSchema = z.strictObject({
-  defaults: z
-    .strictObject({
-      ...perAgent,
-      models: z.record(z.string(), z.strictObject({ alias: z.string().min(1).optional() })).optional(),
-      maxConcurrent: z.number().int().min(1).max(256).default(4),
-    })
-    .prefault({}),
-  list: z
-    .array(
-      z.strictObject({
-        id: z.string().regex(agentIdPattern, "expected lower-case letters, digits, _ or -, at most 64, starting with a letter or digit"),
-        name: z.string().min(1).optional(),
-        default: z.boolean().optional(),
-        identity: z.strictObject({ name: z.string().optional(), emoji: z.string().optional(), avatar: z.string().optional() }).optional(),
-        ...perAgent,
-      }),
-    )
-    .default([]),
+  defaults: defaults.prefault({}),
+  list: z.array(agent).default([]).meta({ reload: "hot" }).describe("The agents; an empty list means one agent `main`"),
 });
+
+export { agentIdPattern } from "./fields.ts";
+export { memorySearchSchema } from "./memory-search.ts";

@@ -1,29 +1,67 @@
-import type { ConfigIssue } from "./issues.ts";
+import { type Env, envValue } from "../host/paths.ts";
+import type { Conflict, RuleContext } from "./conflict.ts";
+import { agentConflicts } from "./conflicts-agents.ts";
+import { gatewayConflicts } from "./conflicts-gateway.ts";
+import { hookConflicts } from "./conflicts-hooks.ts";
+import { channelConflicts, sessionConflicts } from "./conflicts-messages.ts";
+import { type ConfigIssue, inFileOrder } from "./issues.ts";
 import type { Locate } from "./place.ts";
-import type { SvcConfig } from "./root.ts";
+import { rootSchema, type SvcConfig } from "./root.ts";
 
-/** Rules between keys (`operations-config.md` 2), for the keys this release has. */
-export function crossFieldIssues(config: SvcConfig, file: string, locate: Locate): ConfigIssue[] {
-  const issues: ConfigIssue[] = [];
-  const conflict = (path: PropertyKey[], message: string, hint?: string) =>
-    issues.push({ path: path.join("."), code: "conflict", message, ...(hint ? { hint } : {}), file, ...locate(path) });
+/** Root section of the key tree. */
+export type ConfigSection = keyof SvcConfig & string;
 
-  const { auth, bind, customBindHost } = config.gateway;
-  if (auth.token && auth.password && !auth.mode) {
-    conflict(
-      ["gateway", "auth"],
-      "both token and password are set; expected an explicit gateway.auth.mode",
-      'add mode: "token" or mode: "password"',
-    );
-  }
-  if (bind === "custom" && !customBindHost) conflict(["gateway", "bind"], 'bind "custom" needs gateway.customBindHost');
+/** Rules between keys (`operations-config.md` 2), with the sections each of them reads. */
+const rules: ReadonlyArray<{ reads: readonly ConfigSection[]; check(config: SvcConfig, context: RuleContext): Conflict[] }> = [
+  { reads: ["gateway"], check: gatewayConflicts },
+  { reads: ["agents"], check: agentConflicts },
+  { reads: ["hooks", "gateway"], check: hookConflicts },
+  { reads: ["session"], check: sessionConflicts },
+  { reads: ["channels"], check: channelConflicts },
+];
 
-  const ids = new Set<string>();
-  config.agents.list.forEach((agent, i) => {
-    if (ids.has(agent.id)) conflict(["agents", "list", i, "id"], `agent id "${agent.id}" is used twice`);
-    ids.add(agent.id);
+/**
+ * Rules between keys of a config that is valid key by key.
+ *
+ * @param config with secrets resolved, so that a hook token can be compared with the gateway's
+ * @param file name of the main file
+ * @param options.env where `SVC_GATEWAY_TOKEN` and `SVC_GATEWAY_PASSWORD` may stand; `broken`: sections whose rules are not asked
+ */
+export function crossFieldIssues(
+  config: SvcConfig,
+  file: string,
+  locate: Locate,
+  options: { env?: Env; broken?: ReadonlySet<string> } = {},
+): ConfigIssue[] {
+  const { env = {}, broken } = options;
+  const fromEnv = [envValue(env, "SVC_GATEWAY_TOKEN"), envValue(env, "SVC_GATEWAY_PASSWORD")];
+  const context = { gatewaySecrets: fromEnv.filter((secret) => secret !== undefined) };
+  const conflicts = rules.filter(({ reads }) => !reads.some((section) => broken?.has(section))).flatMap(({ check }) => check(config, context));
+  const issues = conflicts.map(
+    ({ path, message, hint }): ConfigIssue => ({
+      path: path.join("."),
+      code: "conflict",
+      message,
+      ...(hint ? { hint } : {}),
+      file,
+      ...locate(path),
+    }),
+  );
+  return inFileOrder(issues, file);
+}
+
+/**
+ * The rules over the sections that are valid, for a tree in which others are not: everything is told at once.
+ *
+ * @param value tree that the root schema refused
+ */
+export function crossFieldIssuesBeside(value: unknown, file: string, locate: Locate, options: { env?: Env } = {}): ConfigIssue[] {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return [];
+  const broken = new Set<string>();
+  const sections = Object.entries(rootSchema.shape).map(([section, schema]) => {
+    const parsed = schema.safeParse((value as Record<string, unknown>)[section]);
+    if (!parsed.success) broken.add(section);
+    return [section, parsed.data ?? schema.parse(undefined)];
   });
-  const defaults = config.agents.list.flatMap((agent, i) => (agent.default ? [i] : []));
-  for (const i of defaults.slice(1)) conflict(["agents", "list", i, "default"], "only one agent may be the default");
-  return issues;
+  return crossFieldIssues(Object.fromEntries(sections) as SvcConfig, file, locate, { ...options, broken });
 }

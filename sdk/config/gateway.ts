@@ -1,45 +1,110 @@
 import { z } from "zod";
-import { durationMs, secret, sizeBytes } from "./fields.ts";
+import { gatewayAuthSchema } from "./gateway-auth.ts";
+import { gatewayHttpSchema } from "./gateway-http.ts";
+import { addressRange, defaulted, documented, duration, durationMs, pathText, secret } from "./fields.ts";
 
-const endpoint = z.strictObject({ enabled: z.boolean().default(true) }).prefault({});
+const origin = z.string().regex(/^[a-z][a-z0-9+.-]*:\/\/[^/?#\s@]+$/i, 'expected an origin such as "https://ui.example", without a path');
 
-/** `gateway.*`: the port, who may use it, and how it stops. */
-export const gatewaySchema = z.strictObject({
-  mode: z.enum(["local", "remote"]).optional(),
-  port: z.number().int().min(1).max(65535).optional(),
-  bind: z.enum(["loopback", "lan", "tailnet", "auto", "custom"]).optional(),
-  customBindHost: z.ipv4().optional(),
-  auth: z
-    .strictObject({
-      mode: z.enum(["token", "password", "none"]).optional(),
-      token: secret().optional(),
-      password: secret().optional(),
-      rateLimit: z
-        .strictObject({
-          maxAttempts: z.number().int().min(1).max(1000).default(10),
-          windowMs: durationMs(1000, 3_600_000).default(60_000),
-          lockoutMs: durationMs(1000, 86_400_000).default(300_000),
-          exemptLoopback: z.boolean().default(true),
-        })
-        .prefault({}),
-    })
-    .prefault({}),
-  controlUi: z
-    .strictObject({
-      enabled: z.boolean().default(true),
-      basePath: z
-        .string()
-        .regex(/^\/([\w.-]+(\/[\w.-]+)*)?$/, 'expected an absolute path without a trailing slash, such as "/" or "/ui"')
-        .default("/"),
-      allowedOrigins: z.array(z.string()).optional(),
-    })
-    .prefault({}),
-  http: z
-    .strictObject({
-      maxBodyBytes: sizeBytes(1024, 1_000_000_000).default(20_000_000),
-      endpoints: z.strictObject({ models: endpoint, chatCompletions: endpoint }).prefault({}),
-      securityHeaders: z.strictObject({ strictTransportSecurity: z.union([z.string(), z.literal(false)]).optional() }).prefault({}),
-    })
-    .prefault({}),
-  shutdown: z.strictObject({ drainMs: durationMs(0, 600_000).default(20_000) }).prefault({}),
+const controlUi = z.strictObject({
+  enabled: z.boolean().default(true).describe("Serve the control UI"),
+  basePath: z
+    .string()
+    .regex(/^\/([\w.-]+(\/[\w.-]+)*)?$/, 'expected an absolute path without a trailing slash, such as "/" or "/ui"')
+    .default("/")
+    .describe("Path of the control UI"),
+  root: pathText().optional().describe("Folder of its files; unset: the bundled ones"),
+  allowedOrigins: z
+    .array(origin)
+    .optional()
+    .meta({ reload: "hot" })
+    .describe("Origins of pages that may use the gateway; unset and not bound to loopback: the local ones with the port in use"),
+  dangerouslyAllowHostHeaderOriginFallback: z
+    .boolean()
+    .default(false)
+    .meta({ reload: "hot" })
+    .describe("Also allow the origin that the request's own `Host` names; any name that leads here passes then"),
 });
+
+const remote = z
+  .strictObject({
+    url: z
+      .url({ protocol: /^(wss?|https?)$/ })
+      .optional()
+      .describe("Address of a gateway elsewhere, for commands on this host"),
+    transport: z.enum(["direct", "ssh"]).default("direct").describe("Connect to the address, or through an SSH port forward"),
+    token: secret().optional().describe("Token for it"),
+    password: secret().optional().describe("Password for it"),
+    sshTarget: z.string().min(1).optional().describe("`user@host` of the port forward"),
+    sshIdentity: pathText().optional().describe("Key file of the port forward"),
+    tlsFingerprint: z
+      .string()
+      .regex(/^(sha256:)?([0-9a-f]{64}|([0-9a-f]{2}:){31}[0-9a-f]{2})$/i, "expected the SHA-256 fingerprint of a certificate")
+      .optional()
+      .describe("Only this certificate is accepted"),
+  })
+  .meta({ reload: "none" });
+
+const reload = z
+  .strictObject({
+    mode: z.enum(["off", "hot", "restart", "hybrid"]).default("hybrid").describe("What a change of the file does"),
+    debounceMs: defaulted(durationMs(0, 60_000), 300).describe("Quiet time before a changed file is read"),
+    deferralTimeoutMs: defaulted(durationMs(0, 86_400_000), 300_000, "5m").describe("How long a restart waits for active runs"),
+  })
+  .meta({ reload: "none" });
+
+const hot = { reload: "hot" } as const;
+
+/** `gateway.*`: the port, who may use it, how it follows changes and how it stops. What is not marked otherwise needs a restart. */
+export const gatewaySchema = z
+  .strictObject({
+    mode: z.enum(["local", "remote"]).optional().describe("`local`: a gateway may run here; `remote`: this host is only a client"),
+    port: documented(z.number().int().min(1).max(65535), 18_789).describe("Port; a flag and `SVC_GATEWAY_PORT` win; 19001 in the profile `dev`"),
+    bind: documented(z.enum(["loopback", "lan", "tailnet", "auto", "custom"]), "loopback").describe("Which addresses are listened on"),
+    customBindHost: z.ipv4().optional().describe("Address for bind `custom`"),
+    publicOrigin: z
+      .string()
+      .regex(/^https:\/\/[^/?#\s@]+$/, 'expected an https origin such as "https://gateway.example", without a path')
+      .optional()
+      .meta(hot)
+      .describe("Address under which others reach the gateway; used in links"),
+    auth: gatewayAuthSchema.prefault({}),
+    trustedProxies: z.array(addressRange()).default([]).meta(hot).describe("Addresses that may say who the client is by forwarded headers"),
+    allowRealIpFallback: z.boolean().default(false).meta(hot).describe("Take `X-Real-IP` when `X-Forwarded-For` is missing"),
+    controlUi: controlUi.prefault({}),
+    http: gatewayHttpSchema.prefault({}),
+    tools: z
+      .strictObject({
+        allow: z.array(z.string().min(1)).default([]).describe("Tools taken off the list that `POST /tools/invoke` refuses by default"),
+        deny: z.array(z.string().min(1)).default([]).describe("Tools refused there besides; wins over `allow`"),
+      })
+      .prefault({})
+      .meta(hot),
+    tls: z
+      .strictObject({
+        enabled: z.boolean().default(false).describe("Serve HTTPS and WSS"),
+        certPath: pathText().optional().describe("Certificate chain, PEM; a changed file is taken over without a restart"),
+        keyPath: pathText().optional().describe("Its private key, PEM; a changed file is taken over without a restart"),
+        caPath: pathText().optional().describe("Authorities of client certificates, PEM"),
+      })
+      .prefault({}),
+    tailscale: z
+      .strictObject({
+        mode: z.enum(["off", "serve", "funnel"]).default("off").describe("Publish the port in the tailnet, or to the internet"),
+        resetOnExit: z.boolean().default(false).describe("Take that back when the gateway stops"),
+      })
+      .prefault({}),
+    remote: remote.prefault({}),
+    reload: reload.prefault({}),
+    shutdown: z
+      .strictObject({
+        drainMs: defaulted(durationMs(0, 600_000), 20_000, "20s").describe("How long a stop waits for active runs and pending sends"),
+      })
+      .prefault({})
+      .meta({ reload: "none" }),
+    channelHealthCheckMinutes: defaulted(duration("m", 0, 1_440), 5).meta(hot).describe("Time between looks at channels that should be connected; 0 = off"),
+    channelStaleEventThresholdMinutes: defaulted(duration("m", 1, 10_080), 30)
+      .meta(hot)
+      .describe("Connected but silent this long is stale, for channels that report liveness; at least the check interval"),
+    channelMaxRestartsPerHour: z.number().int().min(0).max(1_000).default(10).meta(hot).describe("Restarts by that check for each account"),
+  })
+  .meta({ reload: "restart" });

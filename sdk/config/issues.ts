@@ -1,10 +1,24 @@
-import { z } from "zod";
+import type { z } from "zod";
 import type { Locate } from "./place.ts";
+import { childSchema, isOpenBody, knownKeys, schemaMeta, schemasBelow } from "./schema-walk.ts";
+
+/** What kind of thing is wrong. `secret_ref`: a reference to a secret is not well formed, or leads nowhere; `plugin_config`: a plugin's own section. */
+export type IssueCode =
+  | "parse"
+  | "include"
+  | "unknown_key"
+  | "invalid_type"
+  | "invalid_value"
+  | "too_small"
+  | "too_big"
+  | "conflict"
+  | "secret_ref"
+  | "plugin_config";
 
 /** One thing wrong with a config file. Values of sensitive keys are never in it. */
 export interface ConfigIssue {
   path: string;
-  code: "parse" | "unknown_key" | "invalid_type" | "invalid_value" | "too_small" | "too_big" | "conflict" | "plugin_config";
+  code: IssueCode;
   message: string;
   got?: unknown;
   allowed?: unknown[];
@@ -37,32 +51,54 @@ interface ZodIssueLike {
   message: string;
   keys?: string[];
   values?: unknown[];
-  expected?: string;
-  minimum?: number;
-  maximum?: number;
+  /** Of a union told apart by one key: the values that key may have. */
+  options?: unknown[];
   errors?: ZodIssueLike[][];
+  /** Of a key that is not allowed: what is wrong with it. */
+  issues?: ZodIssueLike[];
 }
 
 /** Turns zod's issues into ours: one per unknown key, with place, hint and the value found, in the order of the file. */
 export function toConfigIssues(error: { issues: ReadonlyArray<unknown> }, source: IssueSource): ConfigIssue[] {
   const base = source.base ?? [];
-  const issues = (error.issues as ZodIssueLike[]).flatMap((issue) => {
-    const flat = issue.code === "invalid_union" ? mostSpecific(issue) : issue;
-    if (flat.code === "unrecognized_keys") return (flat.keys ?? []).map((key) => unknownKey(key, flat, source, base));
-    return [invalidValue(flat, source, base)];
+  const issues = (error.issues as ZodIssueLike[]).flatMap(mostSpecific).flatMap((issue) => {
+    if (issue.code === "unrecognized_keys") return (issue.keys ?? []).map((key) => unknownKey(key, issue, source, base));
+    if (issue.code === "invalid_key") return [invalidKey(issue, source, base)];
+    return [invalidValue(issue, source, base)];
   });
-  return issues.sort((a, b) => a.line - b.line || a.column - b.column);
+  return inFileOrder(issues, source.file);
+}
+
+/** Issues in the order of the file: the main one first, then the included ones by name. */
+export function inFileOrder(issues: readonly ConfigIssue[], mainFile: string): ConfigIssue[] {
+  const rank = (issue: ConfigIssue) => (issue.file === mainFile ? "" : issue.file);
+  return [...issues].sort(
+    (a, b) => (rank(a) < rank(b) ? -1 : rank(a) > rank(b) ? 1 : 0) || a.line - b.line || a.column - b.column,
+  );
 }
 
 function unknownKey(key: string, issue: ZodIssueLike, source: IssueSource, base: PropertyKey[]): ConfigIssue {
   const full = [...base, ...issue.path, key];
-  const known = keysAt(source.schema, issue.path);
+  const known = knownKeys(schemaAt(source.schema, issue.path));
   const near = nearest(key, known);
   return {
     path: full.join("."),
-    code: "unknown_key",
+    code: isInSecret(source, issue.path) ? "secret_ref" : "unknown_key",
     message: `unknown key "${key}"${known.length > 0 && !near ? `; known here: ${known.join(", ")}` : ""}`,
     ...(near ? { hint: `did you mean "${near}"?` } : {}),
+    file: source.file,
+    ...source.locate(full, "key"),
+  };
+}
+
+/** A key of a map that its names do not allow. */
+function invalidKey(issue: ZodIssueLike, source: IssueSource, base: PropertyKey[]): ConfigIssue {
+  const full = [...base, ...issue.path];
+  const reason = issue.issues?.[0]?.message ?? "not allowed";
+  return {
+    path: full.join("."),
+    code: "invalid_value",
+    message: `key "${String(full.at(-1))}" is not valid: ${reason}`,
     file: source.file,
     ...source.locate(full, "key"),
   };
@@ -80,26 +116,34 @@ function invalidValue(issue: ZodIssueLike, source: IssueSource, base: PropertyKe
   const hint = hintFor(full.join("."), got);
   return {
     path: full.join("."),
-    code: codeOf(issue.code),
+    code: isInSecret(source, issue.path) ? "secret_ref" : codeOf(issue.code),
     message: `${expectation}${got === undefined || sensitive ? "" : `, got ${shown(got)}`}`,
     ...(got === undefined || sensitive ? {} : { got }),
     ...(allowed ? { allowed } : {}),
-    ...(hint ? { hint } : {}),
+    ...(hint && !sensitive ? { hint } : {}),
     file: source.file,
     ...source.locate(full),
   };
 }
 
-/** Of a union's alternatives the one whose problem lies deepest: that is the one the author meant. */
-function mostSpecific(issue: ZodIssueLike): ZodIssueLike {
-  const branches = (issue.errors ?? []).map((b) => b[0]).filter((b): b is ZodIssueLike => b !== undefined);
-  const deepest = branches.sort((a, b) => b.path.length - a.path.length)[0];
-  if (!deepest || deepest.path.length === 0)
-    return { ...issue, message: branches.map((b) => b.message.replace(/^Invalid input: /, "")).join(" or ") || issue.message };
-  return { ...deepest, path: [...issue.path, ...deepest.path] };
+/** Of a union's alternatives the issues of the one the author meant: not of another type altogether, and wrong deepest inside. */
+function mostSpecific(issue: ZodIssueLike): ZodIssueLike[] {
+  if (issue.code !== "invalid_union") return [issue];
+  if (issue.options) return [{ ...issue, code: "invalid_value", values: issue.options }];
+  const branches = (issue.errors ?? []).map((branch) => branch.flatMap(mostSpecific)).filter((branch) => branch.length > 0);
+  const isOtherType = ([first]: ZodIssueLike[]) => first?.code === "invalid_type" && first.path.length === 0;
+  const meant = branches.filter((branch) => !isOtherType(branch)).sort((a, b) => depthOf(b) - depthOf(a))[0];
+  if (meant) return meant.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
+  const own = issue.message === "Invalid input" ? "" : issue.message;
+  const joined = branches.map((branch) => (branch[0] as ZodIssueLike).message.replace(/^Invalid input: /, "")).join(" or ");
+  return [{ ...issue, code: "invalid_type", message: own || joined || issue.message }];
 }
 
-function codeOf(code: string): ConfigIssue["code"] {
+function depthOf(branch: ZodIssueLike[]): number {
+  return Math.max(...branch.map((issue) => issue.path.length));
+}
+
+function codeOf(code: string): IssueCode {
   if (code === "invalid_type" || code === "too_small" || code === "too_big") return code;
   return "invalid_value";
 }
@@ -127,68 +171,30 @@ function hintFor(path: string, got: unknown): string | undefined {
 }
 
 /** The schema at a path, through optionals, defaults and records. */
-function schemaAt(schema: z.ZodType, path: ReadonlyArray<PropertyKey>): z.ZodType | undefined {
-  let node: unknown = schema;
-  for (const part of path) {
-    node = child(unwrap(node), part);
-    if (!node) return undefined;
-  }
-  return unwrap(node) as z.ZodType;
+function schemaAt(schema: unknown, path: ReadonlyArray<PropertyKey>): unknown {
+  return path.reduce<unknown>((node, part) => (node ? childSchema(node, part) : undefined), schema);
 }
 
-function unwrap(node: unknown): unknown {
-  let at = node as { def?: { type?: string; innerType?: unknown; in?: unknown } } | undefined;
-  while (at?.def && (at.def.innerType || at.def.type === "pipe")) at = (at.def.innerType ?? at.def.in) as typeof at;
-  return at;
+/** Schemas from the root down to a path. */
+function schemasAlong(schema: unknown, path: ReadonlyArray<PropertyKey>): unknown[] {
+  return path.map((_, i) => schemaAt(schema, path.slice(0, i + 1)));
 }
 
-function child(node: unknown, part: PropertyKey): unknown {
-  const def = (
-    node as
-      | { def?: { type?: string; shape?: Record<string, unknown>; element?: unknown; valueType?: unknown; options?: unknown[] } }
-      | undefined
-  )?.def;
-  if (def?.type === "object") return def.shape?.[String(part)];
-  if (def?.type === "array") return def.element;
-  if (def?.type === "record") return def.valueType;
-  if (def?.type === "union") return def.options?.map((o) => child(unwrap(o), part)).find(Boolean);
-  return undefined;
+function isSensitive(schema: unknown, path: ReadonlyArray<PropertyKey>): boolean {
+  return schemasAlong(schema, path).some((node) => node && schemaMeta(node).sensitive === true);
 }
 
-function keysAt(schema: z.ZodType, path: ReadonlyArray<PropertyKey>): string[] {
-  const def = (schemaAt(schema, path) as unknown as { def?: { shape?: Record<string, unknown> } } | undefined)?.def;
-  return Object.keys(def?.shape ?? {});
+/** Is the path at or inside a reference to a secret? */
+function isInSecret({ schema, value }: IssueSource, path: ReadonlyArray<PropertyKey>): boolean {
+  const at = schemasAlong(schema, path).findIndex((node) => node && schemaMeta(node).sensitive === true);
+  const found = at < 0 ? undefined : valueAt(value, path.slice(0, at + 1));
+  return typeof found === "object" && found !== null && !Array.isArray(found);
 }
 
-function isSensitive(schema: z.ZodType, path: ReadonlyArray<PropertyKey>): boolean {
-  let node: unknown = schema;
-  for (const part of path) {
-    node = child(unwrap(node), part);
-    if (marked(node)) return true;
-  }
-  return false;
-}
-
-/** Does a section have a sensitive key somewhere below? */
+/** Does a section have a sensitive key somewhere below, or a body whose keys only a plugin knows? */
 function holdsSecrets(schema: unknown): boolean {
-  const node = unwrap(schema) as
-    | { def?: { shape?: Record<string, unknown>; element?: unknown; valueType?: unknown; options?: unknown[] } }
-    | undefined;
-  const { shape, element, valueType, options } = node?.def ?? {};
-  const below = [...Object.values(shape ?? {}), element, valueType, ...(options ?? [])].filter(Boolean);
-  return below.some((child) => marked(child) || holdsSecrets(child));
-}
-
-/** Is this very node, or what it wraps, marked as sensitive? */
-function marked(node: unknown): boolean {
-  for (
-    let at = node as { def?: { innerType?: unknown; in?: unknown; type?: string } } | undefined;
-    at?.def;
-    at = (at.def.innerType ?? (at.def.type === "pipe" ? at.def.in : undefined)) as typeof at
-  ) {
-    if (z.globalRegistry.get(at as unknown as z.ZodType)?.sensitive === true) return true;
-  }
-  return false;
+  if (!schema) return false;
+  return isOpenBody(schema) || schemasBelow(schema).some((below) => schemaMeta(below).sensitive === true || holdsSecrets(below));
 }
 
 function valueAt(value: unknown, path: ReadonlyArray<PropertyKey>): unknown {

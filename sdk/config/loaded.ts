@@ -1,5 +1,5 @@
 import type { Env } from "../host/paths.ts";
-import type { SecretState } from "../secrets/state.ts";
+import type { ResolvedRef, SecretState } from "../secrets/state.ts";
 import type { ConfigIssue } from "./issues.ts";
 import type { ConfigOrigin } from "./origin.ts";
 import type { Locate } from "./place.ts";
@@ -56,8 +56,12 @@ export interface LoadedConfig {
   secrets: Map<string, string>;
   /** How the SecretRefs fared, by owner. */
   secretState: SecretState;
-  /** The environment as this config sees it: the caller's, then `env.vars`. */
+  /** Every SecretRef in use by dotted path, values included: never printed. The next load asks it for what it can keep. */
+  refs: ReadonlyMap<string, ResolvedRef>;
+  /** The environment as this config sees it: the caller's, then `env.vars`, then missing credentials of the login shell. */
   env: Env;
+  /** What `env.shellEnv` brought; asked for once per process life. */
+  shellEnv?: Env;
   /** Which file a path of the source tree stands in, and how it came there. */
   originOf(path: ReadonlyArray<PropertyKey>): ConfigOrigin;
   /** Place of a path of the source tree, with the name of its file when that is not the main one. */

@@ -2,6 +2,8 @@
 export interface Place {
   line: number;
   column: number;
+  /** Name of the file, where it is not the main one. */
+  file?: string;
 }
 
 /** Where a path stands in a file: its value, or its key. A missing path gives its nearest present parent. */

@@ -1,5 +1,11 @@
+import fc from "fast-check";
+import JSON5 from "json5";
 import { describe, expect, test } from "vitest";
-import { REDACTED_VALUE as R, redactConfig, redactText, secretsIn } from "./redact.ts";
+import { REDACTED_VALUE as R, redactConfig, secretsIn } from "./redact.ts";
+import { redactText } from "./redact-text.ts";
+import { restoreRedacted } from "./restore.ts";
+
+const parse = (text: string): unknown => JSON5.parse(text);
 
 const config = {
   gateway: { port: 18_789, auth: { mode: "token", token: "gateway-secret", rateLimit: { maxAttempts: 3 } } },
@@ -62,17 +68,90 @@ test("the secrets are listed longest first", () => {
   expect(secretsIn(undefined)).toEqual([]);
 });
 
+describe("sensitive is", () => {
+  const own = (config: unknown) => redactConfig({ plugins: { entries: { demo: { config } } } }) as typeof redactedShape;
+  const redactedShape = { plugins: { entries: { demo: { config: {} as unknown } } } };
+  const shown = (config: unknown) => own(config).plugins.entries.demo.config;
+
+  test.each([
+    "token",
+    "botToken",
+    "PASSWORD",
+    "passwd",
+    "clientSecret",
+    "api_key",
+    "apiKeys",
+    "private-key",
+    "credentials",
+    "Authorization",
+    "Cookie",
+  ])("the value of a key called %s", (name) => expect(shown({ [name]: "s3cret" })).toEqual({ [name]: R }));
+
+  test.each([
+    "maxTokens",
+    "contextTokens",
+    "totalTokens",
+    "inputTokens",
+    "outputTokens",
+    "minTokens",
+    "tokenizer",
+    "keyboard",
+    "secretary",
+  ])("not the value of a key called %s", (name) => expect(shown({ [name]: "plain" })).toEqual({ [name]: "plain" }));
+
+  test("a number too, where nobody says that it is a count", () => {
+    expect(shown({ password: 1234 })).toEqual({ password: R });
+    expect(redactConfig({ agents: { defaults: { memorySearch: { chunking: { tokens: 400 } } } } })).toEqual({
+      agents: { defaults: { memorySearch: { chunking: { tokens: 400 } } } },
+    });
+  });
+
+  test("a header by its name", () => {
+    expect(shown({ headers: { Accept: "text/plain", "X-Api-Key": "k", "Proxy-Authorization": "b" } })).toEqual({
+      headers: { Accept: "text/plain", "X-Api-Key": R, "Proxy-Authorization": R },
+    });
+  });
+
+  test.each([
+    ["https://me:pa@ss@host/x", `https://${R}@host/x`],
+    ["see redis://:pw@db:6379/0 and https://user@host", `see redis://${R}@db:6379/0 and https://${R}@host`],
+    ["https://host/a?access_token=abc&x=1&key=k2#token=f", `https://host/a?access_token=${R}&x=1&key=${R}#token=${R}`],
+    ["https://host/a?tokenizer=x&monkey=y", "https://host/a?tokenizer=x&monkey=y"],
+    ["me@host", "me@host"],
+  ])("part of the address %s", (url, expected) => {
+    expect(shown({ url })).toEqual({ url: expected });
+  });
+
+  test("what plugins declare and what came from a reference", () => {
+    const config = { channels: { irc: { accounts: { a: { nick: "n1", pass: "p1" }, b: { pass: "p2" } } } }, logging: { level: "info" } };
+    expect(redactConfig(config, { patterns: ["channels.irc.accounts.*.pass"], paths: ["channels.irc.accounts.a.nick"] })).toEqual({
+      channels: { irc: { accounts: { a: { nick: R, pass: R }, b: { pass: R } } } },
+      logging: { level: "info" },
+    });
+  });
+
+  test("of a reference only the id of a command", () => {
+    const env = { source: "env", provider: "default", id: "TOKEN" };
+    const exec = { source: "exec", provider: "vault", id: "prod/token" };
+    expect(redactConfig({ gateway: { auth: { token: env, password: exec } } })).toEqual({
+      gateway: { auth: { token: env, password: { ...exec, id: R } } },
+    });
+  });
+
+  test("a secret that stands a second time under a harmless name", () => {
+    expect(shown({ token: "long-secret-1", note: "it is long-secret-1!" })).toEqual({ token: R, note: `it is ${R}!` });
+  });
+});
+
 describe("in the text of a file", () => {
   test("secrets go, comments and layout stay", () => {
     const text = '// the door\n{ gateway: { auth: { token: "open sesame" } } } // open sesame\n';
-    expect(redactText(text, { gateway: { auth: { token: "open sesame" } } })).toBe(
-      `// the door\n{ gateway: { auth: { token: "${R}" } } } // ${R}\n`,
-    );
+    expect(redactText(text, parse(text), { parse })).toBe(`// the door\n{ gateway: { auth: { token: "${R}" } } } // ${R}\n`);
   });
 
   test("a secret that begins like another leaves no rest of it", () => {
     const source = { gateway: { auth: { token: "abcdef", password: "abcdefghi" } } };
-    const text = redactText(JSON.stringify(source), source);
+    const text = redactText(JSON.stringify(source), source, { parse });
     expect(text).not.toMatch(/abcdef|ghi/);
   });
 
@@ -81,7 +160,86 @@ describe("in the text of a file", () => {
     ["another notation", '{ gateway: { auth: { token: "\\x73ecret" } } }', "secret"],
     ["a line continuation", '{ gateway: { auth: { token: "sec\\\nret" } } }', "secret"],
   ])("a secret written with %s does not slip through", (_, text, token) => {
-    const redacted = redactText(text, { gateway: { auth: { token } } });
-    expect(JSON.parse(redacted)).toEqual({ gateway: { auth: { token: R } } });
+    expect(parse(text)).toEqual({ gateway: { auth: { token } } });
+    const redacted = redactText(text, parse(text), { parse });
+    expect(parse(redacted)).toEqual({ gateway: { auth: { token: R } } });
   });
+
+  test("a key that stands twice hides nothing", () => {
+    const text = '{ gateway: { auth: { token: "first-one", token: "second-one" } } }';
+    expect(redactText(text, parse(text), { parse })).not.toMatch(/first-one|second-one/);
+  });
+
+  test("nothing is shown of a text that does not parse", () => {
+    expect(redactText('{ token: "abc', undefined, { parse })).toBe("");
+  });
+});
+
+describe("a placeholder that comes back", () => {
+  const back = (next: unknown, stored: unknown) => restoreRedacted(next, stored);
+
+  test("is the stored value of the same path", () => {
+    const stored = {
+      gateway: { auth: { token: "t1" } },
+      models: { providers: { a: { baseUrl: "https://u:p@h/", apiKey: { source: "exec", id: "x" } } } },
+    };
+    expect(back(redactConfig(stored), stored)).toEqual(stored);
+  });
+
+  test("finds members of lists by id", () => {
+    const stored = {
+      bots: [
+        { id: "a", token: "t1" },
+        { id: "b", token: "t2" },
+      ],
+    };
+    expect(back({ bots: [{ id: "b", token: R }] }, stored)).toEqual({ bots: [{ id: "b", token: "t2" }] });
+  });
+
+  test.each([
+    ["at a new path", { gateway: { auth: { password: R } } }, "gateway.auth.password"],
+    ["inside a text that was edited", { url: `https://${R}@other/` }, "url"],
+    ["in a list without ids that changed its length", { tokens: [R] }, "tokens[0]"],
+    ["as a key", { [R]: 1 }, R],
+  ])("is refused %s", (_, next, path) => {
+    const stored = { gateway: { auth: { token: "t1" } }, url: "https://u:p@host/", tokens: ["a", "b"] };
+    expect(() => back(next, stored)).toThrow(`${path}: holds the redaction placeholder`);
+  });
+});
+
+test("no secret of any tree is in any output, and every tree comes back whole", () => {
+  const secret = fc.nat().map((n) => `S3CRET${n}x`);
+  const plain = fc.oneof(
+    fc.integer(),
+    fc.boolean(),
+    fc.string({ maxLength: 6 }).filter((s) => !s.includes("S3CRET")),
+    fc.constant(null),
+  );
+  const name = fc.constantFrom("token", "apiKey", "password", "client_secret", "Authorization", "secrets");
+  const harmless = fc.constantFrom("a", "url", "name", "maxTokens", "list");
+  const { tree } = fc.letrec<{ tree: Record<string, unknown>; value: unknown; covered: unknown }>((tie) => ({
+    covered: fc.oneof(secret, fc.array(secret, { maxLength: 2 }), fc.dictionary(harmless, secret, { maxKeys: 2 })),
+    value: fc.oneof(
+      { depthSize: "small" },
+      plain,
+      secret.map((s) => `https://user:${s}@host/path?x=1`),
+      secret.map((s) => `https://host/path?access_token=${s}&x=1`),
+      tie("tree"),
+      fc.array(tie("value"), { maxLength: 3 }),
+    ),
+    tree: fc
+      .tuple(fc.dictionary(name, tie("covered"), { maxKeys: 2 }), fc.dictionary(harmless, tie("value"), { maxKeys: 3 }))
+      .map(([a, b]) => ({ ...a, ...b })),
+  }));
+  const config = tree.map((own) => ({ plugins: { entries: { demo: { config: own } } }, channels: { demo: own } }));
+  fc.assert(
+    fc.property(config, fc.boolean(), (source, comments) => {
+      const text = comments ? JSON.stringify(source, null, 2).replace(/\{\n/g, "{ // note\n") : JSON.stringify(source);
+      expect(JSON.stringify(redactConfig(source))).not.toContain("S3CRET");
+      expect(redactText(text, source, { parse })).not.toContain("S3CRET");
+      expect(restoreRedacted(redactConfig(source), source)).toEqual(source);
+      expect(restoreRedacted(parse(redactText(text, source, { parse })), source)).toEqual(source);
+    }),
+    { numRuns: 1_000 },
+  );
 });

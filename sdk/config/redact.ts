@@ -1,64 +1,164 @@
 import { z } from "zod";
+import { redactUrl, urlSecrets } from "./redact-url.ts";
 import { rootSchema } from "./root.ts";
+import { isTree, sameValue } from "./tree.ts";
 
+/** What stands where a secret was. */
 export const REDACTED_VALUE = "__SVC_REDACTED__";
 
-/** Values in maps this schema does not know (plugin config, headers) whose names speak of secrets. */
-const sensitiveName = /(token|password|secret|api[-_]?key|authorization|credential|cookie)/i;
+const sensitiveName = /(token|password|passwd|secret|api[-_]?key|private[-_]?key|credential|authorization|cookie)s?$/i;
+const countsTokens = /(max|context|total|input|output|min|limit)tokens?$/i;
+/** Shorter texts occur by chance; only a longer one is taken for the same secret where it stands a second time. */
+const MIN_RECOGNISED_CHARS = 8;
 
-/** The same tree with every sensitive value replaced; the one function for every output path. */
-export function redactConfig(value: unknown): unknown {
-  return walk(value, rootSchema, "");
+/** What is sensitive besides what the key tree and the names of keys say. */
+export interface RedactOptions {
+  /** Dotted paths of plugins' secrets, `*` for one segment (manifest `secrets[].path` and sensitive `uiHints`). */
+  patterns?: readonly string[];
+  /** Dotted paths whose values came from references or variables. */
+  paths?: Iterable<string>;
 }
 
-/** @param name of the key, where the schema does not know it; a name that speaks of secrets covers everything below it */
-function walk(value: unknown, schema: unknown, name: string): unknown {
-  if (value === undefined || value === null) return value;
-  if (isSensitive(schema) || (typeof value === "string" && sensitiveName.test(name))) return REDACTED_VALUE;
-  const inner = unwrap(schema);
-  if (Array.isArray(value)) return value.map((v) => walk(v, inner?.def.element, name));
-  if (typeof value !== "object") return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, v]) => {
-      const known = inner?.def.shape?.[key];
-      return [key, known ? walk(v, known, "") : walk(v, inner?.def.valueType, sensitiveName.test(name) ? name : key)];
-    }),
-  );
-}
-
-/** Every sensitive value present, longest first, so that replacing one leaves no rest of another. */
-export function secretsIn(value: unknown): string[] {
-  const found: string[] = [];
-  const redacted = redactConfig(value);
-  const compare = (a: unknown, b: unknown): void => {
-    if (typeof a === "string" && b === REDACTED_VALUE) found.push(a);
-    else if (typeof a === "object" && a !== null) for (const [k, v] of Object.entries(a)) compare(v, (b as Record<string, unknown>)?.[k]);
-  };
-  compare(value, redacted);
-  return found.sort((a, b) => b.length - a.length);
+/** Does the name of a key speak of a secret? `maxTokens` and the like do not. */
+export function isSensitiveName(name: string): boolean {
+  return sensitiveName.test(name) && !countsTokens.test(name);
 }
 
 /**
- * The text with every known secret replaced; comments and layout stay.
- * When a secret does not stand in the text as it is (it was written with escapes), the redacted tree is given instead.
+ * The same tree with every secret replaced by `__SVC_REDACTED__`; the one function for every output path. Secret is what the key tree marks, what
+ * stands under a telling name (everything below it where the tree does not know the key), user info and credential parameters of addresses,
+ * what `options` name, and the id of an `exec` reference; other references stay readable. A secret that is repeated elsewhere goes there too.
  */
-export function redactText(text: string, source: unknown): string {
-  const secrets = secretsIn(source);
-  if (secrets.some((secret) => !text.includes(secret))) return JSON.stringify(redactConfig(source), null, 2);
-  return secrets.reduce((out, secret) => out.replaceAll(secret, REDACTED_VALUE), text);
+export function redactConfig(value: unknown, options: RedactOptions = {}): unknown {
+  const masked = maskTree(value, options);
+  const repeated = collect(value, masked, new Set()).filter((secret) => secret.length >= MIN_RECOGNISED_CHARS);
+  return repeated.length === 0 ? masked : mapStrings(masked, (text) => withoutSecrets(text, repeated));
+}
+
+/** Every secret text in a tree, longest first, so that replacing one leaves no rest of another. References to variables are none. */
+export function secretsIn(value: unknown, options: RedactOptions = {}): string[] {
+  return collect(value, maskTree(value, options), new Set());
+}
+
+/** The text without any of these secrets. */
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((out, secret) => (out.includes(secret) ? out.replaceAll(secret, REDACTED_VALUE) : out), text);
+}
+
+function maskTree(value: unknown, options: RedactOptions): unknown {
+  const extra = { patterns: (options.patterns ?? []).map((p) => p.split(".")), paths: new Set(options.paths ?? []) };
+  return walk(value, { schema: rootSchema, path: [], covered: false, extra });
+}
+
+interface Here {
+  /** Undefined where the key tree does not say what stands here. */
+  schema: unknown;
+  path: readonly string[];
+  /** Everything from here on is secret. */
+  covered: boolean;
+  extra: { patterns: ReadonlyArray<readonly string[]>; paths: ReadonlySet<string> };
+}
+
+function walk(value: unknown, here: Here): unknown {
+  if (value === undefined || value === null) return value;
+  const covered = here.covered || isMarked(here.schema) || isNamed(here);
+  if (Array.isArray(value)) return value.map((v, i) => walk(v, step(here, String(i), { value, covered })));
+  if (isTree(value)) {
+    if (isReference(value)) return value.source === "exec" ? { ...value, id: REDACTED_VALUE } : value;
+    return Object.fromEntries(Object.entries(value).map(([key, v]) => [key, walk(v, step(here, key, { value, covered }))]));
+  }
+  const isSecret = covered || nameCovers(here, value);
+  if (typeof value === "string") return isSecret && value !== "" ? REDACTED_VALUE : redactUrl(value, REDACTED_VALUE);
+  return typeof value === "number" && isSecret ? REDACTED_VALUE : value;
+}
+
+function step(here: Here, key: string, at: { value: object; covered: boolean }): Here {
+  const schema = childSchema(here.schema, key, at.value);
+  // Where nothing is known about a key its name speaks for all that stands below it.
+  const covers = !Array.isArray(at.value) && schema === undefined && isSensitiveName(key);
+  return { ...here, schema, path: [...here.path, key], covered: at.covered || covers };
+}
+
+/** A text under a telling name is secret also where the key tree knows the key; a number there is a count. */
+function nameCovers({ path, schema }: Here, value: unknown): boolean {
+  const name = path.findLast((part) => !/^\d+$/.test(part)) ?? "";
+  return isSensitiveName(name) && (typeof value === "string" || schema === undefined);
+}
+
+function isNamed({ path, extra }: Here): boolean {
+  if (extra.paths.has(path.join("."))) return true;
+  return extra.patterns.some((p) => p.length === path.length && p.every((part, i) => part === "*" || part === path[i]));
+}
+
+/** `{source, provider?, id}`: where a secret is to be had, not the secret. */
+function isReference(value: Record<string, unknown>): boolean {
+  const { source, id, provider, ...rest } = value;
+  const isKnown = source === "env" || source === "file" || source === "exec";
+  return isKnown && typeof id === "string" && (provider === undefined || typeof provider === "string") && Object.keys(rest).length === 0;
+}
+
+function collect(value: unknown, masked: unknown, found: Set<string>): string[] {
+  const compare = (a: unknown, b: unknown): void => {
+    if (typeof a === "string") {
+      if (b === REDACTED_VALUE && a !== REDACTED_VALUE && !/^\$\{\w+\}$/.test(a)) found.add(a);
+      else if (a !== b) for (const secret of urlSecrets(a)) found.add(secret);
+    } else if (typeof a === "object" && a !== null) {
+      for (const [key, v] of Object.entries(a)) compare(v, (b as Record<string, unknown> | undefined)?.[key]);
+    }
+  };
+  compare(value, masked);
+  return [...found].filter((secret) => secret !== "").sort((a, b) => b.length - a.length);
+}
+
+function mapStrings(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === "string") return change(value);
+  if (Array.isArray(value)) return value.map((v) => mapStrings(v, change));
+  return isTree(value) ? Object.fromEntries(Object.entries(value).map(([key, v]) => [key, mapStrings(v, change)])) : value;
+}
+
+/** Is there a placeholder in some value? Such a tree must not be stored. */
+export function holdsPlaceholder(value: unknown): boolean {
+  return !sameValue(
+    value,
+    mapStrings(value, (text) => (text.includes(REDACTED_VALUE) ? "" : text)),
+  );
 }
 
 interface ZodNode {
-  def: { type?: string; innerType?: unknown; in?: unknown; element?: unknown; valueType?: unknown; shape?: Record<string, unknown> };
+  def: {
+    type?: string;
+    innerType?: unknown;
+    in?: unknown;
+    element?: unknown;
+    valueType?: unknown;
+    options?: unknown[];
+    shape?: Record<string, unknown>;
+  };
+}
+
+/** The schema of a member; undefined where the tree says nothing about it. */
+function childSchema(schema: unknown, key: string, value: object): unknown {
+  const node = unwrap(schema);
+  if (!node) return undefined;
+  if (node.def.type === "union") {
+    for (const option of node.def.options ?? []) {
+      const found = childSchema(option, key, value);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+  const child = Array.isArray(value) ? node.def.element : (node.def.shape?.[key] ?? node.def.valueType);
+  const type = unwrap(child)?.def.type;
+  return type === "unknown" || type === "any" ? undefined : child;
 }
 
 function unwrap(schema: unknown): ZodNode | undefined {
   let at = schema as ZodNode | undefined;
   while (at?.def && (at.def.innerType || at.def.type === "pipe")) at = (at.def.innerType ?? at.def.in) as ZodNode | undefined;
-  return at;
+  return at?.def ? at : undefined;
 }
 
-function isSensitive(schema: unknown): boolean {
+function isMarked(schema: unknown): boolean {
   for (let at = schema as ZodNode | undefined; at?.def; at = (at.def.innerType ?? at.def.in) as ZodNode | undefined) {
     if (z.globalRegistry.get(at as unknown as z.ZodType)?.sensitive === true) return true;
   }

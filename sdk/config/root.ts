@@ -1,90 +1,50 @@
 import { z } from "zod";
 import { agentsSchema } from "./agents.ts";
-import { secret } from "./fields.ts";
+import { bindingsSchema } from "./bindings.ts";
+import { channelsSchema } from "./channels.ts";
+import { commandsSchema } from "./commands.ts";
+import { cronSchema } from "./cron.ts";
+import { diagnosticsSchema } from "./diagnostics.ts";
+import { envSchema } from "./env.ts";
 import { gatewaySchema } from "./gateway.ts";
+import { hooksSchema } from "./hooks.ts";
+import { loggingSchema } from "./logging.ts";
+import { memorySchema } from "./memory.ts";
+import { messagesSchema } from "./messages.ts";
+import { modelsSchema } from "./models.ts";
+import { pluginsSchema } from "./plugins.ts";
+import { secretsSchema } from "./secrets.ts";
+import { sessionSchema } from "./session.ts";
+import { toolsSchema } from "./tools.ts";
 
-const modelsSchema = z.strictObject({
-  providers: z
-    .record(
-      z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/),
-      z.strictObject({
-        baseUrl: z.url({ protocol: /^https?$/ }).optional(),
-        apiKey: secret().optional(),
-        api: z.enum(["openai-completions"]).optional(),
-        auth: z.enum(["api-key", "none"]).optional(),
-        headers: z.record(z.string(), z.string()).optional(),
-        timeoutSeconds: z.number().int().min(1).max(3600).optional(),
-        models: z
-          .array(
-            z.strictObject({
-              id: z.string().min(1),
-              name: z.string().optional(),
-              input: z.array(z.enum(["text", "image"])).optional(),
-              contextWindow: z.number().int().min(1).optional(),
-              maxTokens: z.number().int().min(1).optional(),
-              reasoning: z.boolean().optional(),
-            }),
-          )
-          .optional(),
-      }),
-    )
-    .default({}),
-});
-
-const pluginEntry = z.strictObject({
-  enabled: z.boolean().optional(),
-  config: z.record(z.string(), z.unknown()).optional(),
-  grants: z.array(z.string()).optional(),
-  required: z.boolean().optional(),
-  limits: z
-    .strictObject({
-      setupTimeoutMs: z.number().int().min(100).max(600_000).optional(),
-      startTimeoutMs: z.number().int().min(100).max(600_000).optional(),
-      stopTimeoutMs: z.number().int().min(100).max(600_000).optional(),
-    })
-    .optional(),
-  hooks: z
-    .strictObject({
-      timeoutMs: z.number().int().min(1).max(600_000).optional(),
-      timeouts: z.record(z.string(), z.number().int().min(1).max(600_000)).optional(),
-    })
-    .optional(),
-});
-
-const pluginsSchema = z.strictObject({
-  enabled: z.boolean().default(true),
-  allow: z.array(z.string()).optional(),
-  deny: z.array(z.string()).default([]),
-  load: z.strictObject({ paths: z.array(z.string().min(1)).default([]) }).prefault({}),
-  slots: z.strictObject({ memory: z.string().default("memory-core") }).prefault({}),
-  entries: z.record(z.string(), pluginEntry).default({}),
-});
-
-const loggingSchema = z.strictObject({
-  level: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
-  consoleLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).optional(),
-});
+const metaSchema = z
+  .strictObject({
+    lastTouchedVersion: z.string().optional().describe("Version that wrote the file last; written by svc"),
+    lastTouchedAt: z.string().optional().describe("Time of that, ISO 8601; written by svc"),
+  })
+  .meta({ reload: "none" });
 
 /** The whole key tree; the only list of config keys. Unknown keys are errors. */
 export const rootSchema = z.strictObject({
-  $schema: z.string().optional(),
+  $schema: z.string().optional().meta({ reload: "none" }).describe("Address of the JSON Schema, for editors"),
   gateway: gatewaySchema.prefault({}),
+  hooks: hooksSchema.prefault({}),
   agents: agentsSchema.prefault({}),
+  memory: memorySchema.prefault({}),
   models: modelsSchema.prefault({}),
-  memory: z
-    .strictObject({ backend: z.enum(["builtin"]).default("builtin"), citations: z.enum(["auto", "on", "off"]).default("auto") })
-    .prefault({}),
-  tools: z
-    .strictObject({
-      profile: z.enum(["minimal", "coding", "messaging", "full"]).default("full"),
-      allow: z.array(z.string()).default([]),
-      deny: z.array(z.string()).default([]),
-    })
-    .prefault({}),
-  session: z.strictObject({ scope: z.enum(["per-sender", "global"]).default("per-sender") }).prefault({}),
-  plugins: pluginsSchema.prefault({}),
+  tools: toolsSchema.prefault({}),
+  session: sessionSchema.prefault({}),
+  messages: messagesSchema.prefault({}),
+  cron: cronSchema.prefault({}),
   logging: loggingSchema.prefault({}),
-  meta: z.looseObject({}).optional(),
+  diagnostics: diagnosticsSchema.prefault({}),
+  secrets: secretsSchema.prefault({}),
+  plugins: pluginsSchema.prefault({}),
+  channels: channelsSchema.prefault({}),
+  commands: commandsSchema.prefault({}),
+  bindings: bindingsSchema.default([]),
+  env: envSchema.prefault({}),
+  meta: metaSchema.optional(),
 });
 
 /** Effective config: parsed, defaults applied. */

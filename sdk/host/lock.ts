@@ -7,12 +7,16 @@ import { SvcError } from "../errors.ts";
 import { writeFileAtomic } from "../files.ts";
 import "./errors.ts";
 
-/** Who holds a lock file; enough to tell a live owner from a recycled pid. */
-export interface LockRecord {
+/** Enough to tell a live owner from a recycled pid. */
+export interface LockOwner {
   pid: number;
   /** Field 22 of `/proc/<pid>/stat` on Linux, else null. */
   startTime: string | null;
   createdAt: number;
+}
+
+/** Who holds the lock of a state directory. */
+export interface LockRecord extends LockOwner {
   configPath: string;
   stateDir: string;
   port: number | null;
@@ -79,7 +83,7 @@ function held(path: string, mine: LockRecord): HeldLock {
 }
 
 /** Appears with its content or not at all: a link of a finished temp file. */
-async function createExclusive(path: string, record: LockRecord): Promise<boolean> {
+export async function createExclusive(path: string, record: LockOwner): Promise<boolean> {
   const temp = `${path}.${randomBytes(6).toString("hex")}.tmp`;
   await writeFile(temp, JSON.stringify(record), { mode: 0o600 });
   try {
@@ -93,7 +97,8 @@ async function createExclusive(path: string, record: LockRecord): Promise<boolea
   }
 }
 
-async function readLock(path: string): Promise<LockRecord | undefined> {
+/** The record in a lock file, of whoever; undefined when it is missing or damaged. */
+export async function readLock(path: string): Promise<LockRecord | undefined> {
   try {
     const record = JSON.parse(await readFile(path, "utf8")) as LockRecord | null;
     return record && Number.isInteger(record.pid) && record.pid > 0 ? record : undefined;
@@ -106,7 +111,7 @@ async function readLock(path: string): Promise<LockRecord | undefined> {
  * Removes a dead owner's file. Only who holds the right to reclaim removes anything, and looks again first: of several that found the
  * same leftover, none can take away the lock that the fastest of them has made meanwhile.
  */
-async function removeStale(path: string, seen: LockRecord | undefined): Promise<void> {
+export async function removeStale(path: string, seen: LockOwner | undefined): Promise<void> {
   const right = `${path}.reclaim`;
   try {
     await writeFile(right, "", { flag: "wx", mode: 0o600 });
@@ -125,7 +130,8 @@ async function removeStale(path: string, seen: LockRecord | undefined): Promise<
   }
 }
 
-function isAlive(owner: LockRecord): boolean {
+/** Does the process still run that wrote this? A recycled pid is told apart by its start time. */
+export function isAlive(owner: LockOwner): boolean {
   try {
     process.kill(owner.pid, 0);
   } catch (error) {

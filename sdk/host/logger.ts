@@ -2,7 +2,7 @@ import { createWriteStream, mkdirSync, type WriteStream } from "node:fs";
 import { join } from "node:path";
 import type { LogFields, Logger } from "../types/common.ts";
 
-export const logLevels = ["trace", "debug", "info", "warn", "error", "silent"] as const;
+export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 export interface LogRecord {

@@ -15,6 +15,7 @@ export const protocolEvents = {
   shutdown: { scope: "none", droppable: false, about: "a graceful stop has begun; the close frame follows" },
   health: { scope: "none", droppable: true, about: "the health snapshot changed" },
   presence: { scope: "read", droppable: true, about: "somebody came or went" },
+  "config.changed": { scope: "read", droppable: true, about: "the config file was written: path, hash, ts" },
   "plugins.changed": { scope: "read", droppable: true, about: "a plugin changed state" },
   agent: { scope: "read", droppable: false, about: "progress of a run: lifecycle, assistant, tool, item, usage" },
   chat: { scope: "read", droppable: false, about: "what a chat view shows of a run: delta, final, aborted, error" },

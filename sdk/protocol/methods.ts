@@ -14,6 +14,7 @@ function method<P extends z.ZodType>(scope: Scope, about: string, params: P): Me
 
 const none = z.strictObject({});
 const sessionKey = z.string().min(1).max(512);
+const pluginId = z.string().min(1).max(64);
 const agentId = z.string().min(1).max(64);
 const idempotencyKey = z.string().min(1).max(256);
 const attachments = z
@@ -21,6 +22,10 @@ const attachments = z
   .max(8);
 const thinking = z.enum(["off", "minimal", "low", "medium", "high"]);
 const queueMode = z.enum(["steer", "followup", "collect", "interrupt"]);
+const configText = z.string().max(8 * 1024 * 1024);
+/** Needed once a file exists. */
+const baseHash = z.string().min(1).max(128).optional();
+const note = z.string().max(1_000).optional();
 const listFields = {
   limit: z.number().int().min(1).max(1000).optional(),
   offset: z.number().int().min(0).optional(),
@@ -44,12 +49,48 @@ export const protocolMethods = {
   status: method("read", "overview of the gateway", none),
   "system-presence": method("read", "who is connected, the gateway first", none),
   "config.get": method("read", "effective config and file, redacted", none),
+  "config.set": method("admin", "writes the whole config file; it is applied as any change of the file is", z.strictObject({ raw: configText, baseHash })),
+  "config.apply": method(
+    "admin",
+    "writes the whole config file and waits until it is applied",
+    z.strictObject({ raw: configText, baseHash, note, restartDelayMs: z.number().int().min(0).max(60_000).optional() }),
+  ),
+  "config.patch": method(
+    "admin",
+    "merges a JSON5 merge patch into the config file and waits until it is applied",
+    z.strictObject({ raw: configText, baseHash, replacePaths: z.array(z.string().min(1).max(1_000)).max(256).optional(), note }),
+  ),
+  "config.schema": method("read", "JSON Schema of the config, plugins included, with hints for forms", none),
+  "config.schema.lookup": method("read", "one node of the config schema and its children", z.strictObject({ path: z.string().max(1_000) })),
+  "secrets.reload": method("admin", "ask for every secret again and swap them in at once", none),
+  "gateway.doctor": method(
+    "admin",
+    "findings of the doctor checks of all plugins: id, severity, message, path, fix, fixable",
+    z.strictObject({ deep: z.boolean().optional() }),
+  ),
   "gateway.restart.request": method(
     "admin",
     "ask for a graceful restart, once active runs have ended",
     z.strictObject({ reason: z.string().min(1).max(200).optional(), delayMs: z.number().int().min(0).max(60_000).optional() }),
   ),
   "plugins.list": method("read", "every plugin found, with state and reason", none),
+  "plugins.inspect": method("read", "one plugin: where it comes from and what it declares", z.strictObject({ pluginId })),
+  "plugins.setEnabled": method(
+    "admin",
+    "switches a plugin on or off in the config and in the running gateway",
+    z.strictObject({ pluginId, enabled: z.boolean() }),
+  ),
+  "plugins.reload": method(
+    "admin",
+    "replaces running instances with what stands on disk; ids nobody has yet are looked for",
+    z.strictObject({ plugins: z.array(z.strictObject({ pluginId })).min(1).max(64) }),
+  ),
+  "plugins.dev": method(
+    "admin",
+    "adds a plugin folder for this run of the gateway, as plugins.load.paths would",
+    z.strictObject({ path: z.string().min(1).max(4_096) }),
+  ),
+  "plugins.uiDescriptors": method("read", "panels that plugins add to the control UI", none),
 
   // agents
   agent: method(

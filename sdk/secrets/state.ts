@@ -19,6 +19,15 @@ export interface SecretState {
   changedOwners: string[];
 }
 
+/** One ref of a snapshot. Holds its value: never printed, sent or written. */
+export interface ResolvedRef {
+  owner: string;
+  /** Ref and provider config; the same fingerprint asks for the same secret. */
+  fingerprint: string;
+  /** Absent when it could not be had. */
+  value?: string;
+}
+
 /** Answer of `secrets.reload`; lists hold owners as config paths, sorted. */
 export interface SecretsReloadResult {
   ok: true;

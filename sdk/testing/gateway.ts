@@ -1,17 +1,35 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { createGateway, type Gateway } from "../../kernel/gateway.ts";
 import { createClient } from "../client/index.ts";
 import type { SvcConfigInput } from "../config/root.ts";
+import { definePlugin } from "../define.ts";
 import { createLogger, type LogRecord } from "../host/logger.ts";
-import { packageRoot, resolvePaths } from "../host/paths.ts";
+import { resolvePaths } from "../host/paths.ts";
+import type { Clock } from "../types/common.ts";
+import type { PluginDefinition } from "../types/context.ts";
+import type { ModelProvider } from "../types/model.ts";
+import type { ReloadOutcome } from "../types/reload.ts";
 import type { Services } from "../types/services.ts";
+import type { FakeClock } from "./fake-clock.ts";
+import { type InlinePlugin, writeInlinePlugins } from "./inline-plugins.ts";
+import { trackGateway } from "./leaks.ts";
+import type { HttpRecorder } from "./record-http.ts";
+import { TEST_TOKEN, testConfig } from "./test-config.ts";
+import { createTestSocket, type TestSocket } from "./test-socket.ts";
 
 export interface TestGatewayOptions {
-  /** Ids of bundled plugins, or absolute folders of others; default: all bundled ones. */
-  plugins?: string[];
+  /** Ids of bundled plugins, absolute folders of others, or definitions that stand in the test; default: all bundled ones. */
+  // biome-ignore lint/suspicious/noExplicitAny: a definition of any config type
+  plugins?: ReadonlyArray<string | PluginDefinition<any> | InlinePlugin>;
   config?: SvcConfigInput;
+  /** Model providers that stand in the test, such as `fakeModel([...])`; the first answers where no model is configured. */
+  models?: readonly ModelProvider[];
+  /** What `ctx.clock` reads; a `fakeClock()` drives `ctx.timers` too. */
+  clock?: Clock | FakeClock;
+  /** Takes every `ctx.fetch` of the plugins. */
+  http?: HttpRecorder;
   /** Files of the default agent's workspace, by relative path. */
   workspace?: Record<string, string>;
   /** A state directory to continue with; default: a fresh temporary one, removed by `close`. */
@@ -20,6 +38,9 @@ export interface TestGatewayOptions {
   /** How long boot waits for slow plugins; a test with a plugin that hangs makes it short. */
   stragglerMs?: number;
 }
+
+type Client = ReturnType<typeof createClient>;
+type ClientOptions = Partial<Parameters<typeof createClient>[0]>;
 
 export interface TestGateway {
   readonly url: string;
@@ -35,59 +56,42 @@ export interface TestGateway {
   /** `fetch` on the gateway with its bearer token. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** A connected protocol client; by default an administrator with cap `tool-events`. Closed by `close`. */
-  client(options?: Partial<Parameters<typeof createClient>[0]>): Promise<ReturnType<typeof createClient>>;
+  client(options?: ClientOptions): Promise<Client>;
+  /** A connected client that remembers its events and can wait for one. Closed by `close`. */
+  ws(options?: ClientOptions): Promise<TestSocket>;
+  /** Writes this config in place of the running one and waits until the gateway has taken it, or refused it. */
+  reload(config: SvcConfigInput): Promise<ReloadOutcome>;
   /** Stops the gateway; a temporary state directory goes with it unless `keepState`. */
   close(options?: { keepState?: boolean }): Promise<void>;
 }
 
-export const TEST_TOKEN = "test-token-5f2d9a";
 const allScopes = ["operator.admin", "operator.approvals", "operator.pairing", "operator.read", "operator.write"];
 
 /** Boots the real kernel and loader on a free port with a state directory of its own. Resolves when boot has settled. */
 export async function createTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
-  const stateDir = options.stateDir ?? (await mkdtemp(join(tmpdir(), "svc-test-")));
+  const stateDir = options.stateDir ?? (await mkdtemp(join(tmpdir(), `svc-test-${process.pid}-`)));
   const workspace = join(stateDir, "workspace");
   await writeWorkspace(workspace, options.workspace ?? {});
-  await writeFile(join(stateDir, "svc.json"), JSON.stringify(await testConfig(options)));
-  const logs: LogRecord[] = [];
-  const env = { SVC_GATEWAY_PORT: "0", ...options.env, SVC_STATE_DIR: stateDir, SVC_CONFIG_PATH: undefined };
-  const paths = resolvePaths({ env });
-  const gateway = await createGateway({
-    paths,
-    env,
-    version: "0.0.0-test",
-    logger: createLogger([(record) => logs.push(record)]),
-    stragglerMs: options.stragglerMs,
-  });
-  try {
-    await gateway.ready;
-  } catch (error) {
-    await gateway.close("boot failed");
+  const setup = await createSetup(options);
+  const configFile = join(stateDir, "svc.json");
+  await writeFile(configFile, JSON.stringify(await setup.config(options.config ?? {})));
+  const removeFiles = async () => {
+    await setup.remove();
     if (!options.stateDir) await rm(stateDir, { recursive: true, force: true });
-    throw error;
-  }
-  const url = `http://127.0.0.1:${gateway.port}`;
-  const wsUrl = `ws://127.0.0.1:${gateway.port}`;
-  const clients = new Set<ReturnType<typeof createClient>>();
-
-  const client: TestGateway["client"] = async (own = {}) => {
-    const made = createClient({
-      url: wsUrl,
-      auth: { token: TEST_TOKEN },
-      client: { id: "gateway-client", version: "0.0.0", platform: process.platform, mode: "backend" },
-      scopes: allScopes,
-      caps: ["tool-events"],
-      ...own,
-    });
-    clients.add(made);
-    await made.connect();
-    return made;
   };
-  let shared: ReturnType<typeof client> | undefined;
+  const logs: LogRecord[] = [];
+  const gateway = await boot(options, stateDir, logs).catch(async (error: unknown) => {
+    await removeFiles();
+    throw error;
+  });
+  const untrack = trackGateway(stateDir);
+  const url = `http://127.0.0.1:${gateway.port}`;
+  const clients = createClients(`ws://127.0.0.1:${gateway.port}`);
+  let shared: Promise<Client> | undefined;
 
   return {
     url,
-    wsUrl,
+    wsUrl: `ws://127.0.0.1:${gateway.port}`,
     token: TEST_TOKEN,
     stateDir,
     workspace,
@@ -95,40 +99,99 @@ export async function createTestGateway(options: TestGatewayOptions = {}): Promi
     gateway,
     service: gateway.service,
     async rpc<T>(method: string, params: Record<string, unknown> = {}): Promise<T> {
-      shared ??= client();
+      shared ??= clients.open({});
       return (await (await shared).request(method as never, params as never)) as T;
     },
     fetch: (path, init = {}) => fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${TEST_TOKEN}`, ...init.headers } }),
-    client,
+    client: (own = {}) => clients.open(own),
+    ws: async (own = {}) => createTestSocket(await clients.open(own)),
+    async reload(config) {
+      await writeFile(configFile, JSON.stringify(await setup.config(config)));
+      return gateway.reload("rpc");
+    },
     async close(closing = {}) {
-      for (const open of clients) await open.close();
+      await clients.close();
       await gateway.close("test over");
-      if (!options.stateDir && !closing.keepState) await rm(stateDir, { recursive: true, force: true });
+      untrack();
+      if (closing.keepState) await setup.remove();
+      else await removeFiles();
     },
   };
 }
 
-async function testConfig(options: TestGatewayOptions): Promise<SvcConfigInput> {
-  const config = options.config ?? {};
-  const named = options.plugins;
-  const entries: NonNullable<NonNullable<SvcConfigInput["plugins"]>["entries"]> = {};
-  if (named) for (const id of await bundledIds()) entries[id] = { enabled: named.includes(id) };
-  const paths = (named ?? []).filter((p) => isAbsolute(p));
-  const plugins = config.plugins ?? {};
+async function boot(options: TestGatewayOptions, stateDir: string, logs: LogRecord[]): Promise<Gateway> {
+  const env = { SVC_GATEWAY_PORT: "0", ...options.env, SVC_STATE_DIR: stateDir, SVC_CONFIG_PATH: undefined };
+  const gateway = await createGateway({
+    paths: resolvePaths({ env }),
+    env,
+    version: "0.0.0-test",
+    logger: createLogger([(record) => logs.push(record)]),
+    stragglerMs: options.stragglerMs,
+    ...(options.clock ? { clock: options.clock } : {}),
+    ...(options.http ? { fetch: options.http.fetch } : {}),
+  });
+  try {
+    await gateway.ready;
+    return gateway;
+  } catch (error) {
+    await gateway.close("boot failed");
+    throw error;
+  }
+}
+
+/** Sorts what `plugins` names, and writes what stands in the test to disk, where the loader finds it. */
+async function createSetup(options: TestGatewayOptions) {
+  const inline: InlinePlugin[] = options.models?.length ? [{ definition: modelsPlugin(options.models) }] : [];
+  const named: string[] = [];
+  for (const plugin of options.plugins ?? []) {
+    if (typeof plugin === "string") named.push(plugin);
+    else inline.push("definition" in plugin ? plugin : { definition: plugin });
+  }
+  const written = await writeInlinePlugins(inline);
   return {
-    ...config,
-    gateway: { mode: "local", ...config.gateway, auth: config.gateway?.auth ?? { token: TEST_TOKEN } },
-    plugins: {
-      ...plugins,
-      entries: { ...entries, ...plugins.entries },
-      load: { paths: [...paths, ...(plugins.load?.paths ?? [])] },
-    },
+    remove: written.remove,
+    config: (config: SvcConfigInput) =>
+      testConfig({
+        config,
+        bundled: options.plugins && named.filter((name) => !isAbsolute(name)),
+        folders: named.filter((name) => isAbsolute(name)),
+        inline: inline.map(({ definition }) => definition.id),
+        inlinePaths: written.paths,
+      }),
   };
 }
 
-async function bundledIds(): Promise<string[]> {
-  const entries = await readdir(join(packageRoot(), "plugins"), { withFileTypes: true });
-  return entries.filter((e) => e.isDirectory()).map((e) => e.name);
+function modelsPlugin(models: readonly ModelProvider[]): PluginDefinition {
+  return definePlugin<unknown>({
+    id: "test-models",
+    version: "1.0.0",
+    svc: { api: "*" },
+    setup(ctx) {
+      for (const model of models) ctx.registerModelProvider(model);
+    },
+  });
+}
+
+function createClients(url: string) {
+  const open = new Set<Client>();
+  return {
+    async open(own: ClientOptions): Promise<Client> {
+      const client = createClient({
+        url,
+        auth: { token: TEST_TOKEN },
+        client: { id: "gateway-client", version: "0.0.0", platform: process.platform, mode: "backend" },
+        scopes: allScopes,
+        caps: ["tool-events"],
+        ...own,
+      });
+      open.add(client);
+      await client.connect();
+      return client;
+    },
+    async close(): Promise<void> {
+      for (const client of open) await client.close();
+    },
+  };
 }
 
 async function writeWorkspace(root: string, files: Record<string, string>): Promise<void> {

@@ -1,2 +1,15 @@
+export { type ChannelStage, type ChannelSubject, channelCases, channelContract } from "./channel-contract.ts";
+export type { ChannelPeer, PeerAction, PeerMessage } from "./channel-peer.ts";
+export { type ContractCase, runCases } from "./contract.ts";
+export { type EmbeddingContractOptions, embeddingCases, embeddingContract } from "./embedding-contract.ts";
 export { eventually } from "./eventually.ts";
+export { type FakeClock, fakeClock } from "./fake-clock.ts";
+export { type FakeModel, type FakeTurn, fakeModel } from "./fake-model.ts";
 export { createTestGateway, type TestGateway, type TestGatewayOptions } from "./gateway.ts";
+export type { InlinePlugin } from "./inline-plugins.ts";
+export { expectNoLeaks, type LeakWatch, watchLeaks } from "./leaks.ts";
+export { type MemoryBackendSubject, memoryBackendCases, memoryBackendContract } from "./memory-backend-contract.ts";
+export { type ModelProviderSubject, modelProviderCases, modelProviderContract } from "./model-provider-contract.ts";
+export { type PluginContractOptions, pluginCases, pluginContract } from "./plugin-contract.ts";
+export { type HttpRecorder, type HttpReply, type RecordedHttp, recordHttp } from "./record-http.ts";
+export type { TestSocket } from "./test-socket.ts";

@@ -1,4 +1,6 @@
 import type { JsonObject } from "./common.ts";
+import type { PluginCandidate } from "./plugin-candidate.ts";
+import type { SecretsAudit } from "./secrets.ts";
 import type { Services } from "./services.ts";
 
 export type CliOption =
@@ -78,8 +80,17 @@ export interface CliContext {
       enabled: boolean;
       state: string;
       reason?: string;
+      /** Sensitive config paths and the variables that may hold the value. */
+      secrets: ReadonlyArray<{ path: string; env?: string[] }>;
     }>
   >;
+  /**
+   * Looks at every secret of this profile's config and at the files around it; writes nothing, and runs programs of `exec` providers only when allowed.
+   * @throws {SvcError} `invalid-config`
+   */
+  auditSecrets(options: { allowExec: boolean }): Promise<SecretsAudit>;
+  /** A plugin's folder as `plugins.load.paths` would find it, whatever the config says: manifest, API version, trust gates. No code of it is run. */
+  inspectPlugin(folder: string): Promise<PluginCandidate>;
   /** Writes a file by temp, fsync, rename, fsync of the folder. */
   writeFile(path: string, content: string, options?: { mode?: number }): Promise<void>;
 }

@@ -18,6 +18,11 @@ export interface Clock {
 export interface Timers {
   setTimeout(fn: () => void, delayMs: number): Disposable;
   setInterval(fn: () => void, periodMs: number): Disposable;
+  /**
+   * Calls at the times of a cron expression: five fields, or six with seconds first, in local time.
+   * @throws {TypeError} when the expression cannot be read
+   */
+  cron(expression: string, fn: () => void | Promise<void>): Disposable;
 }
 
 export type LogFields = Record<string, unknown>;

@@ -27,6 +27,11 @@ export interface Contribution<T> {
 /** Live view of one contribution point, in load order. */
 export interface ContributionView<T> extends Iterable<Contribution<T>> {
   get(id: string): Contribution<T> | undefined;
+  /**
+   * Loads the plugins that contribute this id, or anything here, only on first use (`activation` of their manifests), 30 s at most.
+   * Resolves at once when there are none; never rejects: what did not load is not there.
+   */
+  ready(id?: string): Promise<void>;
   /** Called after each change, until disposed. */
   watch(listener: () => void): Disposable;
 }

@@ -19,6 +19,7 @@ export const pluginCodes = [
   "world-writable",
   "bad-owner",
   "hardlink",
+  "integrity",
   "not-allowed",
   "denied",
   "not-enabled",
@@ -42,6 +43,8 @@ export const pluginCodes = [
 /** One tap of a plugin, as `plugins.list` and `svc status` show it. */
 export interface TapRecord {
   hook: string;
+  /** Name its author gave it, `id` of the options. */
+  tap?: string;
   /** `open` = quarantined until `until`; `half-open` = its trial call is under way. */
   state: "closed" | "open" | "half-open";
   failures: number;

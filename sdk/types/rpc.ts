@@ -14,6 +14,8 @@ export interface ClientInfo {
   readonly scopes: readonly OperatorScope[];
   readonly caps: readonly string[];
   readonly remote: string;
+  /** Who it is, when a plugin identified it. */
+  readonly identity?: string;
   readonly deviceId?: string;
   readonly instanceId?: string;
 }

@@ -139,16 +139,18 @@ function tellAccepted(
   const reason = what.fresh ?? (what.before ? "send" : "create");
   kit.events.sessionChanged(row, { reason, runId: run.id });
   for (const message of what.stored) if (message.role !== "toolResult" && message.kind !== "history") kit.events.message(row, message);
-  if (row.sessionId === what.before?.sessionId) return;
-  tellNewTranscript(kit, row, what.before && what.fresh ? what.fresh : undefined);
+  kit.ends.used({ sessionKey: row.key, agentId: row.agentId, sessionId: row.sessionId });
+  if (row.sessionId !== what.before?.sessionId)
+    tellNewTranscript(kit, row, what.before && what.fresh && { row: what.before, reason: what.fresh });
 }
 
 /** Tells the plugins that listen; nobody waits for them. */
-export function tellNewTranscript(kit: Kit, row: SessionRow, resetReason: string | undefined): void {
+export function tellNewTranscript(kit: Kit, row: SessionRow, before: { row: SessionRow; reason: "new" | "reset" } | undefined): void {
   const { key: sessionKey, agentId, sessionId } = row;
+  if (before) kit.ends.ended({ sessionKey, agentId: before.row.agentId, sessionId: before.row.sessionId }, before.reason);
   const failed = (error: unknown) => kit.ctx.logger.warn("a session hook failed", { error: String(error) });
-  if (resetReason !== undefined && kit.ctx.isHookUsed("session.reset")) {
-    kit.ctx.runHook("session.reset", { sessionKey, agentId, sessionId, reason: resetReason }).catch(failed);
+  if (before && kit.ctx.isHookUsed("session.reset")) {
+    kit.ctx.runHook("session.reset", { sessionKey, agentId, sessionId, reason: before.reason }).catch(failed);
   }
   if (kit.ctx.isHookUsed("session.start")) kit.ctx.runHook("session.start", { sessionKey, agentId, sessionId }).catch(failed);
 }

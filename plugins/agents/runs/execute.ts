@@ -1,10 +1,10 @@
 import { agentSetting } from "svc/sdk";
-import { whileAlive } from "../common/abort.ts";
 import type { Kit } from "../kit.ts";
 import { RunFailure } from "./failure.ts";
 import { fail, succeed } from "./finish.ts";
 import { type LoopResult, runLoop } from "./loop.ts";
 import type { Run } from "./run.ts";
+import { admit, replied, SILENCE } from "./run-hooks.ts";
 import { commitRun, runRow } from "./writes.ts";
 
 const DEFAULT_TIMEOUT_S = 600;
@@ -21,10 +21,11 @@ export async function executeRun(run: Run, kit: Kit): Promise<void> {
   begun.catch(() => undefined);
   try {
     await admit(run, kit);
-    const result = await runLoop(run, kit);
+    const result = (await replied(run, kit)) ?? (await runLoop(run, kit));
     await begun;
     run.signal.throwIfAborted();
-    if (!run.texts.some((t) => t.trim() !== "") && result.toolCalls.length === 0) throw emptyAnswer(result);
+    const isEmpty = !run.texts.some((t) => t.trim() !== "") && result.toolCalls.length === 0;
+    if (isEmpty && result.stopReason !== SILENCE) throw emptyAnswer(result);
     await succeed(run, kit, result);
   } catch (error) {
     await fail(run, kit, error);
@@ -43,15 +44,6 @@ async function begin(run: Run, kit: Kit, startedAt: number): Promise<void> {
   if (session?.sessionId === run.sessionId && run.phase === "running") {
     kit.events.sessionChanged(session, { phase: "start", runId: run.id });
   }
-}
-
-async function admit(run: Run, kit: Kit): Promise<void> {
-  run.signal.throwIfAborted();
-  if (!kit.ctx.isHookUsed("agent.before")) return;
-  const ids = { runId: run.id, agentId: run.agent.id, sessionKey: run.sessionKey };
-  const event = { ...ids, prompt: run.request.message, trigger: run.request.trigger };
-  const verdict = await whileAlive(kit.ctx.runHook("agent.before", event, { signal: run.signal, ...ids }), run.signal);
-  if (verdict.block) throw new RunFailure("BLOCKED", verdict.reason);
 }
 
 function emptyAnswer(result: LoopResult): RunFailure {

@@ -163,6 +163,6 @@ function tellEnd(run: Run, kit: Kit, { status, durationMs, usage }: StoredOutcom
   if (!kit.ctx.isHookUsed("agent.end")) return;
   const ids = { runId: run.id, agentId: run.agent.id, sessionKey: run.sessionKey };
   kit.ctx
-    .runHook("agent.end", { ...ids, status, ms: durationMs ?? 0, usage }, ids)
+    .runHook("agent.end", { ...ids, trigger: run.request.trigger, status, ms: durationMs ?? 0, usage }, ids)
     .catch((error) => kit.ctx.logger.warn("hook agent.end failed", { error: messageOf(error) }));
 }

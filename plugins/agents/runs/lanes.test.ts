@@ -22,7 +22,7 @@ function createJobs() {
 }
 
 test("a session runs one job at a time, in order", async () => {
-  const lanes = new Lanes(4);
+  const lanes = new Lanes(() => 4);
   const { begun, job, end } = createJobs();
 
   expect(lanes.enqueue(job("s", "1"))).toBe(true);
@@ -38,7 +38,7 @@ test("a session runs one job at a time, in order", async () => {
 });
 
 test("sessions run side by side up to the cap, and the next free place goes to the session that waited longest", async () => {
-  const lanes = new Lanes(2);
+  const lanes = new Lanes(() => 2);
   const { begun, job, end } = createJobs();
 
   for (const name of ["a1", "a2", "b1", "c1"]) lanes.enqueue(job(name.charAt(0), name));
@@ -52,7 +52,7 @@ test("sessions run side by side up to the cap, and the next free place goes to t
 });
 
 test("a job that waits can be taken out, one that began cannot", () => {
-  const lanes = new Lanes(1);
+  const lanes = new Lanes(() => 1);
   const { job } = createJobs();
   const [first, second] = [job("s", "1"), job("s", "2")];
   lanes.enqueue(first);
@@ -67,7 +67,7 @@ test("whatever the order of ends: never two jobs of a session, never more than t
   const order = fc.array(fc.tuple(fc.constantFrom("a", "b", "c", "d"), fc.nat(100)), { maxLength: 25 });
   await fc.assert(
     fc.asyncProperty(order, fc.integer({ min: 1, max: 3 }), async (plan, cap) => {
-      const lanes = new Lanes(cap);
+      const lanes = new Lanes(() => cap);
       const running: string[] = [];
       let done = 0;
       for (const [key, hops] of plan) {
@@ -88,4 +88,30 @@ test("whatever the order of ends: never two jobs of a session, never more than t
     }),
     { numRuns: 60 },
   );
+});
+
+test("a limit that grew lets the next ones in, one that shrank ends nothing", async () => {
+  let cap = 1;
+  const lanes = new Lanes(() => cap);
+  const started: string[] = [];
+  const ends = new Map<string, () => void>();
+  for (const key of ["a", "b", "c"]) {
+    lanes.enqueue({
+      key,
+      start: () => {
+        started.push(key);
+        return new Promise<void>((resolve) => ends.set(key, resolve));
+      },
+    });
+  }
+  expect(started).toEqual(["a"]);
+
+  cap = 2;
+  lanes.refill();
+  expect(started).toEqual(["a", "b"]);
+
+  cap = 1;
+  ends.get("a")?.();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([started, lanes.active]).toEqual([["a", "b"], 1]);
 });

@@ -9,11 +9,12 @@ export interface LaneJob {
  * the session that waited longest.
  */
 export class Lanes {
-  readonly #maxConcurrent: number;
+  readonly #maxConcurrent: () => number;
   readonly #waiting = new Map<string, LaneJob[]>();
   readonly #busy = new Set<string>();
 
-  constructor(maxConcurrent: number) {
+  /** @param maxConcurrent read whenever a place may be free */
+  constructor(maxConcurrent: () => number) {
     this.#maxConcurrent = maxConcurrent;
   }
 
@@ -51,9 +52,14 @@ export class Lanes {
     return true;
   }
 
+  /** Starts what may start now; after the limit has grown. */
+  refill(): void {
+    this.#advance();
+  }
+
   #advance(): void {
     for (const key of [...this.#waiting.keys()]) {
-      if (this.#busy.size >= this.#maxConcurrent) return;
+      if (this.#busy.size >= this.#maxConcurrent()) return;
       if (this.#busy.has(key)) continue;
       const job = this.#waiting.get(key)?.[0];
       if (job && this.remove(job)) this.#run(job);

@@ -6,6 +6,7 @@ import { withFailover } from "../models/attempts.ts";
 import type { Candidate } from "../models/choice.ts";
 import { addUsage, readTurn, type ToolCallMade, type TurnResult } from "../models/turn.ts";
 import { toolFailure } from "../tools/toolbox.ts";
+import { candidatesFor } from "./choose-model.ts";
 import { RunFailure } from "./failure.ts";
 import { buildPrompt, type Prompt } from "./prompt.ts";
 import type { Run } from "./run.ts";
@@ -30,8 +31,7 @@ export interface LoopResult {
  * @throws {RunFailure} or a model fault, or the run's abort reason
  */
 export async function runLoop(run: Run, kit: Kit): Promise<LoopResult> {
-  const override = run.model ?? kit.store().sessions.get(run.sessionKey)?.model;
-  const candidates = await kit.models.candidates(run.agent, override);
+  const candidates = await candidatesFor(run, kit);
   if (candidates.length === 0) throw new RunFailure("NO_MODEL", "no language model is available; add one under models.providers");
   const prompt = await buildPrompt(run, kit, candidates[0]);
   const clientTools = new Set((run.request.clientTools ?? []).map((t) => t.name));

@@ -33,7 +33,8 @@ export async function buildPrompt(run: Run, kit: Kit, candidate: Candidate | und
     }),
     tools: specs.map((s) => s.name),
   });
-  const system = [...parts.system, situation(run, kit.ctx.clock.now()), run.request.extraSystem ?? ""].filter((p) => p !== "").join("\n\n");
+  const now = situation(run, kit.ctx.clock.now());
+  const system = [...parts.system, now, ...parts.context, run.request.extraSystem ?? ""].filter((p) => p !== "").join("\n\n");
   const known = candidate && kit.catalog.known(candidate.provider).find((m) => m.id === candidate.model);
   const budget = (known?.contextWindow ?? DEFAULT_WINDOW_TOKENS) * CHARS_PER_TOKEN - system.length;
   return {
@@ -50,12 +51,16 @@ function conversation(run: Run, kit: Kit): ModelMessage[] {
   return toModelMessages(orderByRun(rows, run.id, waiting), run.id);
 }
 
-async function hooked(run: Run, kit: Kit, parts: { system: string[]; tools: string[] }): Promise<{ system: string[]; tools: string[] }> {
+type Parts = Record<"system" | "context" | "tools", readonly string[]>;
+
+/** Text may be added freely: to the parts that stay the same, or as context of this run. Tools may only go. */
+async function hooked(run: Run, kit: Kit, given: Pick<Parts, "system" | "tools">): Promise<Parts> {
+  const parts = { ...given, context: [] };
   if (!kit.ctx.isHookUsed("prompt.build")) return parts;
   const ids = { agentId: run.agent.id, sessionKey: run.sessionKey };
   const meta = { signal: run.signal, runId: run.id, ...ids };
-  const changed = await whileAlive(kit.ctx.runHook("prompt.build", { ...ids, ...parts }, meta), run.signal);
-  return { system: changed.system, tools: changed.tools.filter((t) => parts.tools.includes(t)) };
+  const changed = await whileAlive(kit.ctx.runHook("prompt.build", { ...ids, trigger: run.request.trigger, ...parts }, meta), run.signal);
+  return { system: changed.system, context: changed.context, tools: changed.tools.filter((t) => parts.tools.includes(t)) };
 }
 
 /** The constant parts first, so that a vendor's prompt cache holds them. */

@@ -22,7 +22,7 @@ export async function resetSession(
       ...(options.more ?? []),
     ]);
     kit.events.sessionChanged(session, { reason: options.reason });
-    tellNewTranscript(kit, session, before ? options.reason : undefined);
+    tellNewTranscript(kit, session, before && { row: before, reason: options.reason });
     return session;
   });
 }
@@ -43,6 +43,7 @@ export async function deleteSession(
     await Promise.all(active.map((run) => run.done));
     await commitFor(key, kit, [{ op: "session.delete", key, deleteTranscript: params.deleteTranscript, expectedSessionId: row.sessionId }]);
     kit.events.sessionGone(row);
+    kit.ends.ended({ sessionKey: key, agentId: row.agentId, sessionId: row.sessionId }, "deleted");
     return { deleted: true, archived: params.deleteTranscript ? [] : [row.sessionId] };
   });
 }

@@ -6,6 +6,7 @@ import {
   messageOf,
   type PluginContext,
   type Schema,
+  type SvcConfig,
   SvcError,
   type Tool,
   type ToolResult,
@@ -43,11 +44,12 @@ export interface ToolBox {
   invoke(agent: AgentInfo, call: { name: string; args: unknown }, target: ToolTarget): Promise<ToolResult>;
 }
 
-/** Reads the contribution point `tool`; schemas are prepared once per tool, sets once per agent until a tool comes or goes. */
+/** Reads the contribution point `tool`; schemas are prepared once per tool, sets once per agent until a tool comes or goes or the config changes. */
 export function createToolBox(ctx: PluginContext): ToolBox {
   const view = ctx.contributions<Tool>("tool");
   const prepared = new WeakMap<Tool, Prepared>();
   const sets = new Map<string, Map<string, Prepared>>();
+  let setsOf: SvcConfig | undefined;
   view.watch(() => sets.clear());
 
   const prepare = (tool: Tool): Prepared => {
@@ -63,9 +65,11 @@ export function createToolBox(ctx: PluginContext): ToolBox {
   };
 
   const setOf = (agent: AgentInfo): Map<string, Prepared> => {
+    const config = ctx.snapshot();
+    if (config !== setsOf) sets.clear();
+    setsOf = config;
     const known = sets.get(agent.id);
     if (known) return known;
-    const config = ctx.snapshot();
     const own = config.agents.list.find((a) => a.id === agent.id)?.tools ?? config.agents.defaults.tools;
     const levels: ToolPolicy[] = own ? [config.tools, own] : [config.tools];
     const made = new Map<string, Prepared>();
@@ -81,9 +85,11 @@ export function createToolBox(ctx: PluginContext): ToolBox {
       const entry = setOf(agent).get(name);
       if (!entry) throw new SvcError("tool-not-found", { tool: name });
       const value = await validated(entry, args);
-      await gate(ctx, { tool: name, args: value }, target);
+      const allowed = await gate(ctx, { tool: name, args: value }, target);
+      // What a plugin made of the arguments has to fit the tool as well.
+      const revised = allowed === value ? value : await validated(entry, allowed);
       const started = performance.now();
-      const result = await runTool(entry.tool, value, target).catch((error) => {
+      const result = await runTool(entry.tool, revised, target).catch((error) => {
         report(ctx, target, { tool: name, ok: false, ms: performance.now() - started });
         throw error;
       });
@@ -117,14 +123,16 @@ async function validated({ tool, schema }: Prepared, args: unknown): Promise<unk
   return parsed.value;
 }
 
-async function gate(ctx: PluginContext, call: { tool: string; args: unknown }, target: ToolTarget): Promise<void> {
-  if (!ctx.isHookUsed("tool.before")) return;
+/** @returns the arguments to call it with */
+async function gate(ctx: PluginContext, call: { tool: string; args: unknown }, target: ToolTarget): Promise<unknown> {
+  if (!ctx.isHookUsed("tool.before")) return call.args;
   const { agentId, sessionKey, runId, signal } = target;
   const verdict = await whileAlive(
     ctx.runHook("tool.before", { runId, agentId, sessionKey, ...call }, { signal, runId, sessionKey, agentId }),
     signal,
   );
   if (verdict.block) throw new SvcError("tool-blocked", { tool: call.tool, reason: verdict.reason });
+  return verdict.args;
 }
 
 async function runTool(tool: Tool, args: unknown, target: ToolTarget): Promise<ToolResult> {

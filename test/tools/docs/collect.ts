@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import JSON5 from "json5";
 import { z } from "zod";
-import { rootSchema } from "../../../sdk/config/root.ts";
+import { coreConfigSchema } from "../../../sdk/config/compose-schema.ts";
 import { definedErrors } from "../../../sdk/errors.ts";
 import { hooks } from "../../../sdk/hooks.ts";
 import { protocolEvents } from "../../../sdk/protocol/events.ts";
@@ -21,8 +21,7 @@ const toSchema = (schema: z.ZodType) => z.toJSONSchema(schema, { io: "input", un
 export async function collectReference(importModule: (path: string) => Promise<unknown>): Promise<ReferenceInput> {
   const manifests = readManifests();
   return {
-    config: toSchema(rootSchema),
-    configDefaults: rootSchema.parse({}),
+    config: coreConfigSchema() as SchemaNode,
     pluginConfigs: Object.fromEntries(manifests.map((m) => [m.id, (m.configSchema ?? {}) as SchemaNode])),
     methods: Object.fromEntries(
       Object.entries(protocolMethods).map(([name, { scope, about, params }]) => [name, { scope, about, params: toSchema(params) }]),

@@ -4,15 +4,13 @@ import { code, page, table } from "./table.ts";
 /** Values of the code that the reference pages are written from. */
 export interface ReferenceInput {
   config: SchemaNode;
-  /** What an empty config file means. */
-  configDefaults: unknown;
   /** JSON Schema of each plugin's own config, by plugin id. */
   pluginConfigs: Record<string, SchemaNode>;
   methods: Record<string, { scope: string; about: string; params: SchemaNode }>;
   /** Method → plugin that answers it. */
   methodOwners: Record<string, string>;
   events: Record<string, { scope: string; droppable: boolean; about: string }>;
-  hooks: Record<string, { kind: string; timeoutMs: number; permission?: string; about: string }>;
+  hooks: Record<string, { kind: string; timeoutMs: number; permissions: readonly string[]; filters: readonly string[]; about: string }>;
   errors: ReadonlyArray<{
     code: string;
     owner: string;
@@ -36,33 +34,34 @@ export function referencePages(input: ReferenceInput): Map<string, string> {
   ]);
 }
 
-function configPage({ config, configDefaults, pluginConfigs }: ReferenceInput): string {
+function configPage({ config, pluginConfigs }: ReferenceInput): string {
   const sections = Object.entries(config.properties ?? {}).map(([section, node]) => {
-    const rows = schemaRows({ properties: { [section]: node } }).map((row) => withDefault(row, configDefaults));
+    const rows = schemaRows({ properties: { [section]: node } });
     return `## ${section}\n\n${configTable(rows)}`;
   });
   const plugins = Object.entries(pluginConfigs)
     .filter(([, schema]) => Object.keys(schema.properties ?? {}).length > 0)
-    .map(([id, schema]) => `## plugins.entries.${id}.config\n\n${configTable(schemaRows(schema))}`);
+    .map(([id, schema]) => `## plugins.entries.${id}.config\n\n${configTable(schemaRows({ reload: "plugin", ...schema }))}`);
   return page(
     "Config keys",
-    "The file is JSON5; unknown keys are errors. A duration is a number of milliseconds or a text such as `30s`; a size is a number of bytes or a text such as `20mb`.",
+    "The file is JSON5; unknown keys are errors. A duration is a number of the unit that its key names, or a text such as `30s` or `1h30m`; a size is a number of bytes or a text such as `20mb` (powers of 1000). A SecretRef is `{source, provider, id}` and says where a secret is kept.",
+    [
+      "**Live change**: what happens when the value is changed in the file of a running gateway.",
+      "",
+      "- `none`: the next one who reads the value sees it.",
+      "- `hot`: the part that uses it takes it over.",
+      "- `plugin`, `channel`: that plugin or channel is replaced, the others go on.",
+      "- `restart`: the gateway restarts; `gateway.reload.mode` says whether by itself.",
+    ].join("\n"),
     ...sections,
     ...plugins,
   );
 }
 
-/** Durations and sizes are converted when they are read, and JSON Schema drops their defaults: those come from a parsed empty file. */
-function withDefault(row: SchemaRow, defaults: unknown): SchemaRow {
-  if (row.default !== "") return row;
-  const value = row.path.split(".").reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], defaults);
-  return value === undefined || typeof value === "object" ? row : { ...row, default: JSON.stringify(value) };
-}
-
 function configTable(rows: SchemaRow[]): string {
   return table(
-    ["Key", "Type", "Default", "Remark"],
-    rows.map((row) => [code(row.path), row.type, code(row.default), row.note]),
+    ["Key", "Type", "Default", "Live change", "Remark"],
+    rows.map((row) => [code(row.path), row.type, code(row.default), row.reload || "restart", row.note]),
   );
 }
 
@@ -110,19 +109,24 @@ function hooksPage({ hooks }: ReferenceInput): string {
     [
       "What a plugin can listen to with `ctx.on(name, handler)`.",
       "",
-      "- `gate`: the first `{ block: true, reason }` refuses; a handler that throws or takes too long refuses too.",
+      "- `gate`: the first `{ block: true, reason }` refuses; a handler that throws, takes too long or answers with something else refuses too.",
       "- `claim`: the first `{ handled: true, … }` wins; a handler that fails is skipped.",
-      "- `modify`: each handler may return a new value; a handler that fails leaves the value as it was.",
+      "- `modify`: each handler may return a new value of the same shape; a handler that fails leaves the value as it was.",
       "- `observe`: results are ignored, all handlers are waited for.",
       "- `collect`: handlers call `report(item)`; a failure reports `{ ok: false }`.",
+      "- `sync`: like `modify`, but nothing is waited for.",
+      "",
+      "A handler that fails three times in a row within ten minutes is not called for five minutes; a gate of it keeps refusing. The time-out is",
+      "`timeoutMs` of the options, and `plugins.entries.<id>.hooks` beats it. Options `priority`, `filter` and `id` are described at `HookOptions`.",
     ].join("\n"),
     table(
-      ["Hook", "Kind", "Time-out", "Permission", "When"],
+      ["Hook", "Kind", "Time-out", "Permissions", "Filters", "When"],
       Object.entries(hooks).map(([name, hook]) => [
         code(name),
         hook.kind,
-        `${hook.timeoutMs / 1000} s`,
-        code(hook.permission ?? ""),
+        hook.timeoutMs > 0 ? `${hook.timeoutMs / 1000} s` : "",
+        hook.permissions.map(code).join(" "),
+        hook.filters.map(code).join(" "),
         hook.about,
       ]),
     ),

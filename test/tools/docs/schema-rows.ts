@@ -20,6 +20,8 @@ export interface SchemaNode {
   format?: string;
   description?: string;
   sensitive?: boolean;
+  /** What a live change does; holds for everything below that has none of its own. */
+  reload?: string;
 }
 
 export interface SchemaRow {
@@ -28,63 +30,109 @@ export interface SchemaRow {
   type: string;
   required: boolean;
   default: string;
+  /** Reload class, `""` where the schema names none. */
+  reload: string;
   note: string;
 }
 
 /** One row for each value that can be written; objects only show through their members. */
 export function schemaRows(schema: SchemaNode): SchemaRow[] {
-  return members(schema, "");
+  return merged(members(schema, "", ""));
 }
 
-function members(node: SchemaNode, path: string): SchemaRow[] {
+/** Alternatives may have a key in common: one row, with the types and remarks of all. */
+function merged(rows: SchemaRow[]): SchemaRow[] {
+  const byPath = new Map<string, SchemaRow>();
+  for (const row of rows) {
+    const known = byPath.get(row.path);
+    const join = (a: string, b: string, by: string) => [...new Set([...a.split(by), ...b.split(by)].filter(Boolean))].join(by);
+    byPath.set(row.path, known ? { ...known, type: join(known.type, row.type, " or "), note: join(known.note, row.note, "; ") } : row);
+  }
+  return [...byPath.values()];
+}
+
+function members(node: SchemaNode, path: string, reload: string): SchemaRow[] {
+  const own = node.reload ?? reload;
   const named = Object.entries(node.properties ?? {}).flatMap(([key, child]) =>
-    rowsOf(child, path === "" ? key : `${path}.${key}`, node.required?.includes(key) ?? false),
+    rowsOf(child, { path: path === "" ? key : `${path}.${key}`, required: node.required?.includes(key) ?? false, reload: own }),
   );
   const rest = node.additionalProperties;
   const any =
-    rest && typeof rest === "object" && Object.keys(rest).length > 0 ? rowsOf(rest, path === "" ? "<name>" : `${path}.<name>`, false) : [];
+    rest && typeof rest === "object" && Object.keys(rest).length > 0
+      ? rowsOf(rest, { path: path === "" ? "<name>" : `${path}.<name>`, required: false, reload: own })
+      : [];
   return [...named, ...any];
 }
 
-function rowsOf(node: SchemaNode, path: string, required: boolean): SchemaRow[] {
-  if (isOpenObject(node)) return [row(node, path, required)];
-  if (node.properties || node.type === "object") {
-    const inner = members(node, path);
-    return inner.length > 0 ? inner : [row(node, path, required)];
-  }
-  if (node.type === "array" && node.items && (node.items.properties || node.items.anyOf?.some((n) => n.properties))) {
-    return [row({ ...node, items: { type: "object" } }, path, required), ...objectMembers(node.items, `${path}[]`)];
-  }
-  return [row(node, path, required), ...(node.anyOf ?? []).flatMap((option) => (option.properties ? members(option, path) : []))];
+interface At {
+  path: string;
+  required: boolean;
+  reload: string;
 }
 
-function objectMembers(node: SchemaNode, path: string): SchemaRow[] {
-  return node.properties ? members(node, path) : (node.anyOf ?? []).flatMap((option) => members(option, path));
+function rowsOf(node: SchemaNode, at: At): SchemaRow[] {
+  const here = { ...at, reload: node.reload ?? at.reload };
+  const { path, reload } = here;
+  if (node.sensitive || isOpenObject(node)) return [row(node, here)];
+  if (node.properties || node.type === "object") {
+    const inner = members(node, path, reload);
+    if (!isMap(node) || !node.description) return inner.length > 0 ? inner : [row(node, here)];
+    const value = node.additionalProperties as SchemaNode;
+    // What a map is about is told where its names stand; a map of plain values is one row.
+    return value.properties || inner.length !== 1
+      ? [row(node, here), ...inner]
+      : [row({ ...value, description: value.description ?? node.description }, { ...here, path: `${path}.<name>` })];
+  }
+  if (node.type === "array" && node.items && (node.items.properties || optionsOf(node.items).some((n) => n.properties))) {
+    return [row({ ...node, items: { type: "object" } }, here), ...objectMembers(node.items, `${path}[]`, reload)];
+  }
+  const inner = optionsOf(node).flatMap((option) => (option.properties ? members(option, path, reload) : []));
+  return optionsOf(node).length > 0 && optionsOf(node).every((option) => option.properties) ? inner : [row(node, here), ...inner];
+}
+
+function optionsOf(node: SchemaNode): SchemaNode[] {
+  return node.anyOf ?? node.oneOf ?? [];
+}
+
+/** Names are the operator's own. */
+function isMap(node: SchemaNode): boolean {
+  return !node.properties && typeof node.additionalProperties === "object";
+}
+
+function objectMembers(node: SchemaNode, path: string, reload: string): SchemaRow[] {
+  return node.properties ? members(node, path, reload) : optionsOf(node).flatMap((option) => members(option, path, reload));
 }
 
 function isOpenObject(node: SchemaNode): boolean {
   return node.type === "object" && !node.properties && node.additionalProperties === true;
 }
 
-function row(node: SchemaNode, path: string, required: boolean): SchemaRow {
+function row(node: SchemaNode, { path, required, reload }: At): SchemaRow {
   return {
     path,
     type: typeOf(node),
     required,
+    reload,
     default: node.default === undefined ? "" : JSON.stringify(node.default),
-    note: [node.sensitive ? "secret" : "", rangeOf(node), node.description ?? ""].filter(Boolean).join("; "),
+    note: [node.description ?? "", node.sensitive ? "secret" : "", amountOf(node)].filter(Boolean).join("; "),
   };
 }
 
 /** `integer or string`, `"a" or "b"`, `list of string`. */
 export function typeOf(node: SchemaNode): string {
   const options = node.anyOf ?? node.oneOf;
+  if (options && node.sensitive) return "string or SecretRef";
   if (options) return [...new Set(options.map(typeOf))].join(" or ");
   if (node.enum) return node.enum.map((value) => JSON.stringify(value)).join(" or ");
   if (node.const !== undefined) return JSON.stringify(node.const);
   if (node.type === "array") return node.items ? `list of ${typeOf(node.items)}` : "list";
   if (Array.isArray(node.type)) return node.type.join(" or ");
   return node.type ?? "any";
+}
+
+/** Range of a value; of one that may be written as a number or a text, that of the number. */
+function amountOf(node: SchemaNode): string {
+  return rangeOf(node) || rangeOf(optionsOf(node).find((option) => option.type === "integer") ?? {});
 }
 
 function rangeOf(node: SchemaNode): string {

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createLogger, type LogRecord } from "../sdk/host/logger.ts";
-import type { Gateway } from "./gateway.ts";
-import { running } from "./hooks/guard.ts";
+import { runAs } from "../hooks/running.ts";
+import { createLogger, type LogRecord } from "./logger.ts";
 import { installProcessGuard } from "./process-guard.ts";
 
 const events = ["unhandledRejection", "uncaughtException"] as const;
@@ -23,8 +22,10 @@ beforeEach(() => {
       return known(id);
     },
     close: async (reason: string) => void done.push(`close ${reason}`),
-  } as unknown as Gateway;
-  remove = installProcessGuard(gateway, createLogger([(record) => logs.push(record)]), (code) => void done.push(`exit ${code}`));
+    faults: { failed: (id: string) => void done.push(`count ${id}`), blocked: () => undefined, parts: () => [] },
+  };
+  const logger = createLogger([(record) => logs.push(record)]);
+  remove = installProcessGuard(gateway, logger, { exit: (code) => void done.push(`exit ${code}`), watchdog: false });
 });
 afterEach(() => {
   remove();
@@ -34,14 +35,14 @@ afterEach(() => {
 const settled = async () => {
   for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve));
 };
-const inPlugin = (fn: () => void) => running.run({ plugin: "weather", what: "timer" }, fn);
+const inPlugin = (fn: () => void) => runAs("weather", "timer", fn);
 
-test("a rejection nobody took is logged with its owner and ends nothing", async () => {
+test("a rejection nobody took is logged, counted against its owner, and ends nothing", async () => {
   process.emit("unhandledRejection", new Error("lost"), Promise.resolve());
   inPlugin(() => process.emit("unhandledRejection", new Error("lost too"), Promise.resolve()));
   await settled();
   expect(logs.map((l) => l.message)).toEqual(["unhandled rejection", 'unhandled rejection of plugin "weather" (timer)']);
-  expect(done).toEqual([]);
+  expect(done).toEqual(["count weather"]);
 });
 
 test("an exception of a plugin ends that plugin only", async () => {

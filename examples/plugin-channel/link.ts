@@ -1,0 +1,83 @@
+import { connect } from "node:net";
+import { type Line, readLines, sendLine } from "./protocol.ts";
+
+const CONNECT_MS = 5_000;
+const ANSWER_MS = 10_000;
+
+/** The server knows the account, or its token is not right: trying again is of no use. */
+export class Refused extends Error {}
+
+/** One link of one account. */
+export interface Link {
+  /** Sends a request and waits for its `done`; rejects when the server says `failed` or the link ends. */
+  request(line: Extract<Line, { uid: string }>): Promise<string>;
+  send(line: Line): void;
+  /** Resolves when the link is gone. */
+  readonly ended: Promise<void>;
+  close(): void;
+}
+
+interface Options {
+  host: string;
+  port: number;
+  account: string;
+  token: string;
+  signal: AbortSignal;
+  onSaid(said: Extract<Line, { type: "said" }>): void;
+}
+
+/**
+ * Dials and says hello.
+ * @throws {Refused} when the server does not take the token; any other error: worth another try
+ */
+export function openLink(options: Options): Promise<Link> {
+  const socket = connect({ host: options.host, port: options.port });
+  const waiting = new Map<string, { resolve(id: string): void; reject(error: Error): void }>();
+  const ended = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  const close = () => socket.destroy();
+  options.signal.addEventListener("abort", close, { once: true });
+  void ended.then(() => {
+    options.signal.removeEventListener("abort", close);
+    for (const { reject } of waiting.values()) reject(new Error("the link broke before the server answered"));
+    waiting.clear();
+  });
+  const link: Link = {
+    ended,
+    close,
+    send: (line) => sendLine(socket, line),
+    request: (line) =>
+      new Promise((resolve, reject) => {
+        if (socket.destroyed) return reject(new Error("there is no link to the server"));
+        const late = setTimeout(() => reject(new Error(`no answer within ${ANSWER_MS / 1000} s`)), ANSWER_MS);
+        const settle =
+          <T>(then: (value: T) => void) =>
+          (value: T) => {
+            clearTimeout(late);
+            waiting.delete(line.uid);
+            then(value);
+          };
+        waiting.set(line.uid, { resolve: settle(resolve), reject: settle(reject) });
+        sendLine(socket, line);
+      }),
+  };
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => socket.destroy(new Error(`no welcome within ${CONNECT_MS / 1000} s`)), CONNECT_MS);
+    socket.on("error", reject);
+    void ended.then(() => {
+      clearTimeout(late);
+      reject(new Error("the server closed the link"));
+    });
+    readLines(socket, (line) => {
+      if (line.type === "welcome") {
+        clearTimeout(late);
+        resolve(link);
+      } else if (line.type === "refused") {
+        reject(new Refused(line.reason));
+        close();
+      } else if (line.type === "said") options.onSaid(line);
+      else if (line.type === "done") waiting.get(line.uid)?.resolve(line.id);
+      else if (line.type === "failed") waiting.get(line.uid)?.reject(new Error(line.reason));
+    });
+    socket.once("connect", () => sendLine(socket, { type: "hello", account: options.account, token: options.token }));
+  });
+}

@@ -1,0 +1,89 @@
+import { reloadClassOf } from "../../sdk/config/reload-class.ts";
+import type { NamedParticipant } from "../../sdk/config/reload-pass.ts";
+import { createReloader as createPasses, type Reloader, type ReloaderOptions } from "../../sdk/config/reloader.ts";
+import type { SvcConfig } from "../../sdk/config/root.ts";
+import { loadSecrets } from "../../sdk/config/trees.ts";
+import type { Env } from "../../sdk/host/paths.ts";
+import { resolveAuth } from "../../sdk/host/secrets.ts";
+import { watchFiles } from "../../sdk/host/watch-files.ts";
+import { missingStartSecret } from "../../sdk/secrets/start.ts";
+import type { Logger } from "../../sdk/types/common.ts";
+import type { StartFlags } from "../../sdk/types/host-gateway.ts";
+import type { Manifest } from "../../sdk/types/manifest.ts";
+import type { ReloadParticipant } from "../../sdk/types/reload.ts";
+import type { Authenticator } from "../auth/authenticator.ts";
+import type { Contributions } from "../contributions.ts";
+import type { HookBus } from "../hooks/bus.ts";
+import { running } from "../../sdk/hooks/running.ts";
+import type { Loader } from "../loader/loader.ts";
+import { loadConfig } from "./load.ts";
+
+export interface ReloadHost extends Pick<ReloaderOptions, "initial" | "onSettled" | "requestRestart"> {
+  env: Env;
+  flags: StartFlags;
+  hooks: HookBus;
+  contributions: Contributions;
+  loader(): Pick<Loader, "applyEntries">;
+  manifest(pluginId: string): Manifest | undefined;
+  authenticator(): Authenticator;
+  mask(config: SvcConfig): SvcConfig;
+  logger: Logger & { addSecret(value: string): void };
+}
+
+/** The config snapshot of a gateway and the way changes get into it. Nothing is followed before `start`. */
+export function createReloader(host: ReloadHost): Reloader {
+  const { env, flags, hooks, logger, mask } = host;
+  let warned = new Set(host.initial.warnings.map(({ path, message }) => `${path}: ${message}`));
+  const authOf = (loaded: { config?: SvcConfig; env: Env }) => resolveAuth({ config: loaded.config, env: loaded.env, flags });
+  const pass: ReloaderOptions["pass"] = {
+    classes: (prev, next) => ({
+      classOf: (path) => reloadClassOf(path).reload,
+      manifestReload: (id) => host.manifest(id)?.reload,
+      authModeChanged: authOf(prev).mode !== authOf(next).mode,
+    }),
+    refusals(next) {
+      const missing = missingStartSecret(next, flags);
+      if (missing) return [{ path: missing.path, message: missing.reason }];
+      const { mode, secret } = authOf(next);
+      if (mode === "none" || secret !== undefined || host.authenticator().source === "runtime") return [];
+      return [{ path: `gateway.auth.${mode}`, message: "it is gone, and callers could not be told apart; set another one" }];
+    },
+    participants: () =>
+      [...host.contributions.view<ReloadParticipant>("reload")].map(
+        ({ owner, value }): NamedParticipant => ({ plugin: owner, participant: value }),
+      ),
+    mask,
+    validate: (config, paths) => hooks.run("config.validate", { config: mask(config), paths }),
+    raise: (event) => hooks.run("reload.plan", event),
+    attribute: (plugin, run) => running.run({ plugin, what: "config reload" }, run),
+    changed: (prev, next, paths) => hooks.run("config.changed", { prev: mask(prev), next: mask(next), paths }),
+    applyEntries: (ids) => host.loader().applyEntries(ids),
+  };
+  const reloader = createPasses({
+    initial: host.initial,
+    onSettled: host.onSettled,
+    requestRestart: host.requestRestart,
+    pass,
+    logger,
+    now: Date.now,
+    async load(active, { secretsOnly }) {
+      if (secretsOnly) return loadSecrets(active, { env, previous: active });
+      return loadConfig(active.path, { env, previous: active });
+    },
+    onSwap(loaded) {
+      for (const secret of loaded.secrets.values()) logger.addSecret(secret);
+      const warnings = new Set(loaded.warnings.map(({ path, message }) => `${path}: ${message}`));
+      for (const text of warnings) if (!warned.has(text)) logger.warn(`config: ${text}`);
+      warned = warnings;
+      const auth = authOf(loaded);
+      if (auth.secret !== undefined) host.authenticator().rotate(auth);
+    },
+    watch: (onChange) =>
+      watchFiles({
+        debounceMs: () => reloader.current().config.gateway.reload.debounceMs,
+        onChange,
+        onWarning: (message) => logger.warn(message),
+      }),
+  });
+  return reloader;
+}

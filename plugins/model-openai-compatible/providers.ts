@@ -1,0 +1,61 @@
+import { type Disposable, messageOf, type PluginContext } from "svc/sdk";
+import { type Connection, createConnection } from "./connection.ts";
+import { readEnv } from "./env.ts";
+import { createProvider } from "./provider.ts";
+import { withSecrets } from "./secrets.ts";
+import { type ProviderSettings, resolveProviders } from "./settings.ts";
+
+/** A run that began with a provider ends with it, so its sockets outlive it; more than this many such pools are not kept. */
+const MAX_RETIRED = 16;
+
+interface Registered {
+  key: string;
+  registration: Disposable;
+  connection: Connection;
+}
+
+/** The providers of the config in force: a change replaces those whose settings differ and leaves the others as they are. */
+export function createProviders(ctx: PluginContext): { update(): void; close(): Promise<void> } {
+  const registered = new Map<string, Registered>();
+  const retired: Connection[] = [];
+  let skippedBefore = "";
+
+  const drop = (id: string) => {
+    const old = registered.get(id);
+    if (!old) return;
+    registered.delete(id);
+    void old.registration.dispose();
+    retired.push(old.connection);
+    if (retired.length > MAX_RETIRED) void retired.shift()?.close();
+  };
+
+  const add = (settings: ProviderSettings, key: string) => {
+    const connection = createConnection(settings.timeoutMs);
+    try {
+      const registration = ctx.registerModelProvider(createProvider(settings, { connection, clock: ctx.clock, logger: ctx.logger }));
+      registered.set(settings.id, { key, registration, connection });
+    } catch (error) {
+      // One bad name must not take the other vendors down with it.
+      ctx.logger.warn(`models.providers.${settings.id}: not registered: ${messageOf(error)}`);
+    }
+  };
+
+  return {
+    update() {
+      const { providers, skipped } = resolveProviders(withSecrets(ctx.snapshot().models.providers, ctx.secret), readEnv);
+      if (JSON.stringify(skipped) !== skippedBefore)
+        for (const { id, reason } of skipped) ctx.logger.warn(`models.providers.${id}: ${reason}`);
+      skippedBefore = JSON.stringify(skipped);
+      for (const id of [...registered.keys()]) if (!providers.some((settings) => settings.id === id)) drop(id);
+      for (const settings of providers) {
+        const key = JSON.stringify(settings);
+        if (registered.get(settings.id)?.key === key) continue;
+        drop(settings.id);
+        add(settings, key);
+      }
+    },
+    async close() {
+      await Promise.all([...[...registered.values()].map((r) => r.connection), ...retired].map((connection) => connection.close()));
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import { type CliClient, type CliContext, isSvcError } from "svc/sdk";
+
+/** What the running gateway says of one plugin. */
+export interface LiveRow {
+  id: string;
+  origin: string;
+  version?: string;
+  runtime: { state: string; code?: string; reason?: string; hint?: string };
+}
+
+export interface LivePlugins {
+  plugins: LiveRow[];
+  diagnostics: Array<{ pluginId: string; code: string; message: string }>;
+}
+
+/** Works with the running gateway; undefined when none runs here or it does not answer, which stderr says. */
+export async function withLive<T>(cli: CliContext, work: (client: CliClient) => Promise<T>): Promise<T | undefined> {
+  if (!(await cli.lockOwner()) && (await cli.target()).portSource !== "flag") return undefined;
+  try {
+    const client = await cli.connect();
+    try {
+      return await work(client);
+    } finally {
+      await client.close();
+    }
+  } catch (error) {
+    if (!isSvcError(error)) throw error;
+    cli.stderr.line(error.message);
+    return undefined;
+  }
+}
+
+export function listLive(cli: CliContext): Promise<LivePlugins | undefined> {
+  return withLive(cli, (client) => client.request<LivePlugins>("plugins.list", {}));
+}

@@ -1,0 +1,106 @@
+import { join } from "node:path";
+import {
+  type InstallRecord,
+  installedPluginFolder,
+  installedPluginsRoot,
+  type Manifest,
+  type PluginCandidate,
+  readInstallIndex,
+  SvcError,
+  treeIntegrity,
+  writeInstallRecord,
+} from "svc/sdk";
+import "../errors.ts";
+import { installDependencies } from "../source/dependencies.ts";
+import { type Fetched, fetchPlugin } from "../source/fetch.ts";
+import { withInstallLock } from "./lock.ts";
+import { makePrivate } from "./make-private.ts";
+import { putInPlace, withStaging } from "./place.ts";
+
+export interface InstallRequest {
+  spec: string;
+  /** A plugin of the same id that is part of the product may be replaced. */
+  replaceBundled: boolean;
+}
+
+/** The installation around an install; commands take it from their context. */
+export interface InstallHost {
+  stateDir: string;
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+  signal: AbortSignal;
+  /** A folder as discovery sees it, no code run. */
+  inspect(folder: string): Promise<PluginCandidate>;
+  isBundled(id: string): Promise<boolean>;
+  /** Tells the operator what takes its time. */
+  progress(text: string): void;
+}
+
+export interface Installed {
+  manifest: Manifest;
+  record: InstallRecord;
+  folder: string;
+  /** Version that stood there before. */
+  replaced: string | undefined;
+}
+
+/** Lock of everything that changes installed plugins. */
+export function installLockPath(stateDir: string): string {
+  return join(installedPluginsRoot(stateDir), ".install.lock");
+}
+
+/**
+ * Brings a plugin into the state directory: fetch, dependencies by lockfile, gates, hash, rename, record. No code of it is run. `accept` is asked once
+ * everything is known and before anything is changed; throwing there leaves all as it was.
+ * @throws {SvcError} `install-locked`, `plugin-refused`, `plugin-shadows-bundled`, and what the steps throw
+ */
+export function installPlugin(request: InstallRequest, host: InstallHost, accept: (manifest: Manifest) => void): Promise<Installed> {
+  const { stateDir } = host;
+  return withInstallLock(installLockPath(stateDir), () =>
+    withStaging(stateDir, async (staging) => {
+      host.progress(`fetching ${request.spec}`);
+      const fetched = await fetchPlugin(request.spec, staging, host);
+      const onStart = () => host.progress("installing its dependencies, scripts off");
+      await installDependencies(fetched.folder, { spec: request.spec, env: host.env, signal: host.signal, onStart });
+      await makePrivate(fetched.folder);
+      const manifest = await checked(fetched, request, host);
+      accept(manifest);
+      host.signal.throwIfAborted();
+      return place(fetched, manifest, stateDir);
+    }),
+  );
+}
+
+async function checked(fetched: Fetched, request: InstallRequest, host: InstallHost): Promise<Manifest> {
+  const { manifest, problem } = await host.inspect(fetched.folder);
+  if (problem || !manifest) {
+    const { code, reason, hint } = problem ?? { code: "manifest-invalid", reason: "it has no manifest", hint: "" };
+    // The staging folder means nothing to whoever reads this.
+    const told = reason.replaceAll(`${fetched.folder}/`, "").replaceAll(fetched.folder, request.spec);
+    throw new SvcError("plugin-refused", { spec: request.spec, code, reason: told, hint });
+  }
+  if (!request.replaceBundled && (await host.isBundled(manifest.id))) throw new SvcError("plugin-shadows-bundled", { plugin: manifest.id });
+  return manifest;
+}
+
+async function place(fetched: Fetched, manifest: Manifest, stateDir: string): Promise<Installed> {
+  const { id, version } = manifest;
+  const folder = installedPluginFolder(stateDir, id);
+  const before = (await readInstallIndex(stateDir)).plugins[id];
+  const record: InstallRecord = {
+    version,
+    source: { kind: fetched.kind, spec: fetched.spec, ...(fetched.integrity ? { integrity: fetched.integrity } : {}) },
+    integrity: await treeIntegrity(fetched.folder),
+    installedAt: new Date().toISOString(),
+    cli: manifest.cli ?? [],
+  };
+  const placed = await putInPlace(fetched.folder, folder);
+  try {
+    await writeInstallRecord(stateDir, id, record);
+  } catch (error) {
+    await placed.undo();
+    throw error;
+  }
+  await placed.finish();
+  return { manifest, record, folder, replaced: before?.version };
+}

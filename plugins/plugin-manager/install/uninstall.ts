@@ -1,0 +1,44 @@
+import { rm, stat } from "node:fs/promises";
+import { installedPluginFolder, readInstallIndex, SvcError, treeIntegrity, writeInstallRecord } from "svc/sdk";
+import "../errors.ts";
+import { installLockPath } from "./install.ts";
+import { withInstallLock } from "./lock.ts";
+
+/**
+ * Removes an installed plugin: record first, so that nothing half removed counts as installed, then its files.
+ * @returns the version that was removed
+ * @throws {SvcError} `plugin-not-installed`, `install-locked`
+ */
+export function uninstallPlugin(stateDir: string, id: string): Promise<string> {
+  const folder = installedPluginFolder(stateDir, id);
+  return withInstallLock(installLockPath(stateDir), async () => {
+    const record = await recordOf(stateDir, id);
+    await writeInstallRecord(stateDir, id, undefined);
+    await rm(folder, { recursive: true, force: true });
+    return record.version;
+  });
+}
+
+/**
+ * Records the hash of what stands there now: the operator has looked at a changed plugin and wants it as it is.
+ * @returns true when it had changed
+ * @throws {SvcError} `plugin-not-installed`, `install-locked`
+ */
+export function confirmPlugin(stateDir: string, id: string): Promise<boolean> {
+  const folder = installedPluginFolder(stateDir, id);
+  return withInstallLock(installLockPath(stateDir), async () => {
+    const record = await recordOf(stateDir, id);
+    if (!(await stat(folder).catch(() => undefined))?.isDirectory()) {
+      throw new SvcError("plugin-not-installed", { plugin: id, hint: `its files are gone; install it again from ${record.source.spec}` });
+    }
+    const integrity = await treeIntegrity(folder);
+    await writeInstallRecord(stateDir, id, { ...record, integrity });
+    return integrity !== record.integrity;
+  });
+}
+
+async function recordOf(stateDir: string, id: string) {
+  const record = (await readInstallIndex(stateDir)).plugins[id];
+  if (!record) throw new SvcError("plugin-not-installed", { plugin: id, hint: "see svc plugins list" });
+  return record;
+}

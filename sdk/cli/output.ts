@@ -1,0 +1,28 @@
+import type { CliContext } from "../types/cli.ts";
+
+type Stream = { write(text: string): unknown; isTTY?: boolean };
+
+/** The two streams of a command. With `--json` nothing but the one document reaches stdout. */
+export function createOutput(options: { stdout: Stream; stderr: Stream; json: boolean }): Pick<CliContext, "stdout" | "stderr"> {
+  const { json } = options;
+  let written = false;
+  const text = (to: Stream) => ({
+    line: (line = "") => void to.write(`${line}\n`),
+    write: (part: string) => void to.write(part),
+    isTTY: to.isTTY === true,
+  });
+  // Human text of a command that forgot about `--json` is still worth reading, but not on stdout.
+  const out = text(json ? options.stderr : options.stdout);
+  return {
+    stdout: {
+      ...out,
+      isTTY: options.stdout.isTTY === true && !json,
+      json(value) {
+        if (written) return;
+        written = true;
+        options.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+      },
+    },
+    stderr: text(options.stderr),
+  };
+}

@@ -1,0 +1,179 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { SvcError } from "../errors.ts";
+import { readEnvFiles } from "../host/env-files.ts";
+import { type Env, type ProfilePaths, packageRoot, resolvePaths } from "../host/paths.ts";
+import type { CliCommand, CliContext, CliValues } from "../types/cli.ts";
+import type { GatewayMaker } from "../types/host-gateway.ts";
+import { type Failure, toFailure } from "./failure.ts";
+import { gatewayCommand } from "./gateway-command.ts";
+import { commandHelp, groupHelp } from "./help.ts";
+import type { Interrupt } from "./interrupt.ts";
+import { type CommandEntry, longerCommands, matchCommand, unknown } from "./match.ts";
+import { createOutput } from "./output.ts";
+import { type RootFlags, takeRootFlags } from "./root-flags.ts";
+
+/** What the program stands in; tests bring their own. */
+export interface Host {
+  env: Env;
+  stdout: { write(text: string): unknown; isTTY?: boolean };
+  stderr: { write(text: string): unknown; isTTY?: boolean };
+  interrupt(options: { patienceMs?: number | undefined }): Interrupt;
+  pluginsRoot?: string;
+  /** Where a `.env` is looked for; default: the working directory. */
+  cwd?: string;
+  /** Gives the process variables that it lacks. */
+  exportEnv?(env: Env): unknown;
+}
+
+/** A command that does not come to an end by itself after a signal is not waited for longer. */
+const PATIENCE_MS = 3_000;
+const gatewayPaths = new Set(["gateway", "gateway run"]);
+
+type Output = Pick<CliContext, "json" | "stdout" | "stderr" | "color">;
+
+/** What a command's context is made from. */
+export interface ContextOptions {
+  command: CliCommand;
+  values: CliValues;
+  env: Env;
+  paths: ProfilePaths;
+  version: string;
+  signal: AbortSignal;
+  output: Output;
+}
+
+/** What the program is made of besides these rules: its reader of manifests, its parser, its colours, the kernel. */
+export interface ProgramParts {
+  readCommands(pluginsRoot?: string): Promise<CommandEntry[]>;
+  loadCommand(entry: CommandEntry & { module: string }): Promise<CliCommand>;
+  parseArgs(command: CliCommand, args: readonly string[]): { values: CliValues; positionals: string[] };
+  createContext(options: ContextOptions): CliContext;
+  createColor(options: { flag: boolean; env: Env; isTTY: boolean }): CliContext["color"];
+  maker(): Promise<GatewayMaker>;
+}
+
+/** The `svc` program: one command line → exit code. Never rejects: every failure becomes a message and an exit code. */
+export function createProgram(parts: ProgramParts): (argv: readonly string[], host: Host) => Promise<number> {
+  return async (argv, host) => {
+    const to: To = { parts, host, output: outputOf(parts, host, { json: argv.includes("--json"), color: true }) };
+    let flags: RootFlags | undefined;
+    try {
+      const taken = takeRootFlags(argv);
+      flags = taken.flags;
+      to.output = outputOf(parts, host, flags);
+      return await dispatch(taken.rest, flags, to);
+    } catch (error) {
+      return report(error, to.output, flags);
+    }
+  };
+}
+
+interface To {
+  parts: ProgramParts;
+  host: Host;
+  output: Output;
+}
+
+async function dispatch(rest: readonly string[], flags: RootFlags, to: To): Promise<number> {
+  const wantsHelp = flags.help || rest[0] === "help";
+  const commands = await to.parts.readCommands(to.host.pluginsRoot);
+  const match = matchCommand(commands, rest[0] === "help" ? rest.slice(1) : rest);
+  if (match.kind === "unknown") throw unknownCommand(match);
+  if (match.kind === "group") {
+    if (wantsHelp) return print(to, groupHelp(match.words, match.members));
+    const next = match.members.map((m) => m.words.slice(1).join(" ")).join(", ");
+    throw new SvcError("usage", { message: `${match.words.join(" ")}: expected one of ${next}` });
+  }
+  const command = await load(match.entry, commands, { flags, parts: to.parts });
+  if (wantsHelp) return print(to, commandHelp(command, longerCommands(commands, match.entry.words)));
+  const first = match.args[0];
+  if (first !== undefined && !first.startsWith("-") && !command.positionals?.length) {
+    throw unknownCommand(unknown(commands, [...match.entry.words, ...match.args.filter((a) => !a.startsWith("-"))]));
+  }
+  return execute(command, match.args, flags, to);
+}
+
+async function execute(command: CliCommand, args: readonly string[], flags: RootFlags, to: To): Promise<number> {
+  const { host, output, parts } = to;
+  if (flags.json && !command.options?.json) throw new SvcError("usage", { message: `${command.path.join(" ")}: has no --json` });
+  const { values, positionals } = parts.parseArgs(command, args);
+  if (flags.json) values.json = true;
+  const paths = resolvePaths({ env: host.env, profile: flags.profile });
+  // The gateway ends when it has drained, however long that takes, and a stop that was asked for is a success.
+  const isGateway = gatewayPaths.has(command.path.join(" "));
+  const interrupt = host.interrupt(isGateway ? {} : { patienceMs: PATIENCE_MS });
+  const exitCode = isGateway ? (code: number) => code : interrupt.exitCode;
+  try {
+    const env = await withEnvFiles(host, paths.stateDir, output);
+    const context = parts.createContext({ command, values, env, paths, version: await version(), output, signal: interrupt.signal });
+    return exitCode(await command.run(context, values, positionals));
+  } catch (error) {
+    // Whoever pressed Ctrl-C knows why the connection closed.
+    if (!isGateway && interrupt.signal.aborted && !output.json) return exitCode(1);
+    return exitCode(report(error, output, flags));
+  } finally {
+    interrupt.dispose();
+  }
+}
+
+/** The environment with what the `.env` files add; the process gets it too, for the plugins it will load. */
+async function withEnvFiles(host: Host, stateDir: string, output: Output): Promise<Env> {
+  const { added, problems } = await readEnvFiles({ env: host.env, cwd: host.cwd ?? process.cwd(), stateDir });
+  for (const problem of problems) output.stderr.line(`svc: not read: ${problem}`);
+  host.exportEnv?.(added);
+  return { ...host.env, ...added };
+}
+
+async function load(
+  entry: CommandEntry,
+  commands: readonly CommandEntry[],
+  { flags, parts }: { flags: RootFlags; parts: ProgramParts },
+): Promise<CliCommand> {
+  if (isLoadable(entry)) return parts.loadCommand(entry);
+  const hints = commands.filter(isLoadable).find((c) => c.words.join(" ") === "gateway hints");
+  const announce = hints && (async (cli: CliContext) => (await parts.loadCommand(hints)).run(cli, {}, []));
+  return gatewayCommand({ path: entry.words, logLevel: flags.logLevel, announce, maker: parts.maker });
+}
+
+function isLoadable(entry: CommandEntry): entry is CommandEntry & { module: string } {
+  return entry.module !== undefined;
+}
+
+function outputOf(parts: ProgramParts, host: Host, flags: Pick<RootFlags, "json" | "color">): Output {
+  return {
+    json: flags.json,
+    ...createOutput({ ...host, json: flags.json }),
+    color: parts.createColor({ flag: flags.color, env: host.env, isTTY: host.stdout.isTTY === true }),
+  };
+}
+
+function print({ host, output }: To, help: string): number {
+  if (output.json) output.stdout.json({ ok: true, help });
+  else host.stdout.write(help);
+  return 0;
+}
+
+function report(error: unknown, output: Output, flags: RootFlags | undefined): number {
+  const failure = toFailure(error);
+  const { exit, ...told } = failure;
+  if (output.json) output.stdout.json({ ok: false, error: told });
+  else output.stderr.write(humanFailure(failure, output.color.red));
+  const inDetail = flags?.logLevel === "debug" || flags?.logLevel === "trace";
+  if (failure.type === "internal" && inDetail && error instanceof Error) output.stderr.line(error.stack);
+  return exit;
+}
+
+function humanFailure(failure: Failure, red: (s: string) => string): string {
+  return `${red("svc:")} ${failure.message}\n${failure.hint ? `     ${failure.hint}\n` : ""}`;
+}
+
+function unknownCommand(match: { typed: string; suggestion: string | undefined }): SvcError {
+  const message = match.typed === "" ? "expected a command; see svc --help" : `unknown command "${match.typed}"`;
+  const hint = match.suggestion ? `did you mean: svc ${match.suggestion}` : "see svc --help";
+  return new SvcError("usage", match.typed === "" ? { message } : { message, hint });
+}
+
+async function version(): Promise<string> {
+  return (JSON.parse(await readFile(join(packageRoot(), "package.json"), "utf8")) as { version: string }).version;
+}

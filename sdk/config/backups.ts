@@ -1,0 +1,48 @@
+import { lstat, readdir, readFile, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { writeFileAtomic } from "../files.ts";
+
+/** `.bak`, `.bak.1` … `.bak.4`, newest first. */
+const RING = ["", ".1", ".2", ".3", ".4"].map((n) => `.bak${n}`);
+const KEEP_REJECTED = 5;
+
+/** Puts the present bytes of a file into its ring of five backups. Nothing happens when there is no file. */
+export async function rotateBackups(path: string): Promise<void> {
+  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (bytes === undefined) return;
+  for (let i = RING.length - 1; i > 0; i--) await rename(path + RING[i - 1], path + RING[i]).catch(ignoreMissing);
+  await writeFileAtomic(`${path}.bak`, bytes);
+}
+
+/** Keeps a refused candidate as `<path>.rejected.<time>`, with the four before it. Returns its path. */
+export async function keepRejected(path: string, content: string | Uint8Array): Promise<string> {
+  const kept = `${path}.rejected.${new Date().toISOString().replace(/[:.]/g, "-")}`;
+  await writeFileAtomic(kept, content);
+  const all = (await siblings(path, ".rejected.")).sort();
+  for (const old of all.slice(0, Math.max(0, all.length - KEEP_REJECTED))) await rm(old, { force: true });
+  return kept;
+}
+
+/** Removes temp files that writers left who died; call it only while holding the file's lock. */
+export async function removeOrphans(path: string): Promise<void> {
+  const isOrphan = (file: string) => /\.(tmp-\d+-[0-9a-f]+|lock\.[0-9a-f]+\.tmp)$/.test(file);
+  for (const file of (await siblings(path, ".")).filter(isOrphan)) {
+    if ((await lstat(file).catch(() => undefined))?.isFile()) await rm(file, { force: true });
+  }
+}
+
+export function lastGoodPath(path: string): string {
+  return `${path}.last-good`;
+}
+
+async function siblings(path: string, suffix: string): Promise<string[]> {
+  const dir = dirname(path);
+  return (await readdir(dir).catch(() => [])).filter((name) => name.startsWith(basename(path) + suffix)).map((name) => join(dir, name));
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== "ENOENT") throw error;
+}

@@ -1,0 +1,149 @@
+import { basename } from "node:path";
+import { messageOf, SvcError } from "../errors.ts";
+import { exceedsJsonShape } from "../json-shape.ts";
+import type { ConfigService, ConfigWriteResult } from "../types/config.ts";
+import type { Disposable, Logger } from "../types/common.ts";
+import type { Manifest } from "../types/manifest.ts";
+import { composeConfigSchema } from "./compose-schema.ts";
+import "./errors.ts";
+import { lookupSchema } from "./lookup-schema.ts";
+import { applyMergePatch } from "./merge-patch.ts";
+import { redactConfig } from "./redact.ts";
+import { redactText } from "./redact-text.ts";
+import type { Reloader } from "./reloader.ts";
+import { isTree } from "./tree.ts";
+import { type ConfigChange, type ConfigWriteOptions, type ConfigWriteOutcome, type ConfigWriterHost, redactionOf, writeConfig } from "./write.ts";
+
+export interface ConfigServiceDeps {
+  host: ConfigWriterHost;
+  reloader: Pick<Reloader, "current" | "reload" | "pendingRestart">;
+  manifests(): Manifest[];
+  emit(event: string, payload: unknown): void;
+  /** Keeps a restart waiting. */
+  hold(reason: string): Disposable;
+  version: string;
+  now(): number;
+  logger: Logger;
+}
+
+interface Write {
+  raw: string;
+  baseHash?: string | undefined;
+  note?: string | undefined;
+}
+
+/** The config of a running gateway: what `config.*` and the service `config@1` answer. */
+export interface ConfigMethods {
+  get(): Promise<Record<string, unknown>>;
+  set(params: Write): Promise<ConfigWriteResult>;
+  apply(params: Write & { restartDelayMs?: number | undefined }): Promise<ConfigWriteResult>;
+  patch(params: Write & { replacePaths?: string[] | undefined }): Promise<ConfigWriteResult>;
+  schema(): Record<string, unknown>;
+  lookup(params: { path: string }): object;
+  service: ConfigService;
+}
+
+/** Makes the config methods of one gateway. Every write goes through `writeConfig`, and every answer is redacted. */
+export function createConfigMethods(deps: ConfigServiceDeps): ConfigMethods {
+  const write = async (change: ConfigChange, options: ConfigWriteOptions & { persistOnly?: boolean; what: string; note?: string | undefined }) => {
+    const outcome = await writeConfig(deps.host, change, {
+      requireHash: true,
+      onWarning: (message) => deps.logger.warn(`${options.what}: ${message}`),
+      ...options,
+    });
+    if (!outcome.changed) return result(deps, outcome, { action: "none", noop: true });
+    deps.logger.info(`${options.what}: wrote ${basename(outcome.file)}`, {
+      paths: outcome.changedPaths,
+      ...(options.note ? { note: options.note } : {}),
+    });
+    deps.emit("config.changed", { path: outcome.file, hash: outcome.after.hash, ts: deps.now() });
+    if (options.persistOnly) return result(deps, outcome, { action: "persisted" });
+    return result(deps, outcome, await applied(deps, outcome));
+  };
+  const patch = (value: unknown, options: ConfigWriteOptions & { replacePaths?: string[] | undefined; what: string; note?: string | undefined }) => {
+    if (!isTree(value)) throw new SvcError("config-rejected", { problem: "a merge patch is an object", issues: [] });
+    const { replacePaths = [] } = options;
+    // Naming a list says that members may go, so the file may shrink; it does not say that the gateway may lose its mode.
+    return write({ kind: "edit", apply: (source) => applyMergePatch(source, value, replacePaths) }, options);
+  };
+  return {
+    get: () => snapshot(deps),
+    set: ({ raw, baseHash }) => write({ kind: "replace", raw }, { baseHash, persistOnly: true, what: "config.set" }),
+    async apply({ raw, baseHash, note, restartDelayMs = 0 }) {
+      const hold = restartDelayMs > 0 ? deps.hold("config.apply: restart delayed by the caller") : undefined;
+      if (hold) setTimeout(() => hold.dispose(), restartDelayMs).unref();
+      return write({ kind: "replace", raw }, { baseHash, note, what: "config.apply" });
+    },
+    patch: async ({ raw, baseHash, note, replacePaths }) => patch(parsePatch(deps.host, raw), { baseHash, note, replacePaths, what: "config.patch" }),
+    schema: () => ({ ...composeConfigSchema(deps.manifests()), version: deps.version, generatedAt: new Date(deps.now()).toISOString() }),
+    lookup({ path }) {
+      const manifests = deps.manifests();
+      const found = lookupSchema(composeConfigSchema(manifests), path, manifests);
+      if (!found) throw new SvcError("config-path-unknown", { path });
+      return found;
+    },
+    service: {
+      patch: async (value, { note, baseHash, replacePaths }) =>
+        patch(value, { baseHash, note, replacePaths, requireHash: false, what: "config@1" }),
+    },
+  };
+}
+
+function parsePatch(host: ConfigWriterHost, raw: string): unknown {
+  let value: unknown;
+  try {
+    value = host.parse(raw);
+  } catch (error) {
+    const { lineNumber, columnNumber } = error as { lineNumber?: number; columnNumber?: number };
+    throw new SvcError("config-parse", { file: "raw", line: lineNumber ?? 1, column: columnNumber ?? 1, reason: messageOf(error) });
+  }
+  if (exceedsJsonShape(value, Number.POSITIVE_INFINITY)) {
+    throw new SvcError("config-parse", { file: "raw", line: 1, column: 1, reason: "nested deeper than 64 levels" });
+  }
+  return value;
+}
+
+async function snapshot({ host, reloader }: ConfigServiceDeps): Promise<Record<string, unknown>> {
+  const loaded = await host.load();
+  const active = reloader.current();
+  // References are not asked for on behalf of a reader: their values are those of the snapshot in force.
+  const effective = loaded.valid && active.hash === loaded.hash ? active : loaded;
+  const redaction = { ...redactionOf(host, loaded), paths: [...loaded.secrets.keys(), ...active.secrets.keys()] };
+  return {
+    path: loaded.path,
+    exists: loaded.exists,
+    raw: redactText(loaded.text, loaded.authored, { ...redaction, parse: host.parse }),
+    parsed: redactConfig(loaded.source, redaction),
+    config: redactConfig(effective.config, redaction),
+    valid: loaded.valid,
+    hash: loaded.hash,
+    issues: loaded.issues.map(({ path, message }) => ({ path, message })),
+    warnings: loaded.warnings,
+    pendingRestart: reloader.pendingRestart(),
+  };
+}
+
+type Applied = Pick<ConfigWriteResult, "action"> & { noop?: true; issues?: Array<{ path: string; message: string }>; changedPaths?: string[] };
+
+async function applied({ reloader }: ConfigServiceDeps, outcome: ConfigWriteOutcome): Promise<Applied> {
+  const { status, action, issues, changedPaths } = await reloader.reload("rpc");
+  if (status === "invalid" || status === "rejected") return { action: "persisted", issues };
+  // The watcher was faster: what it did is what this write asked for.
+  if (status === "unchanged") {
+    const waits = outcome.changedPaths.some((path) => reloader.pendingRestart().includes(path));
+    return { action: waits ? "restart" : outcome.changedPaths.length > 0 ? "hot" : "none" };
+  }
+  return { action: status === "restart" || reloader.pendingRestart().length > 0 ? "restart" : action, changedPaths };
+}
+
+function result(deps: ConfigServiceDeps, { file, after, changedPaths }: ConfigWriteOutcome, done: Applied): ConfigWriteResult {
+  return {
+    ok: true,
+    path: file,
+    hash: after.hash,
+    config: redactConfig(after.config, redactionOf(deps.host, after)),
+    changedPaths,
+    pendingRestart: deps.reloader.pendingRestart(),
+    ...done,
+  };
+}

@@ -1,0 +1,11 @@
+/** One broken rule: where, why, and what helps. */
+export interface Conflict {
+  path: PropertyKey[];
+  message: string;
+  hint?: string;
+}
+
+/** Shared secrets of the gateway from sources besides the config. */
+export interface RuleContext {
+  gatewaySecrets: readonly string[];
+}

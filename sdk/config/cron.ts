@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { defaulted, durationMs, durationText, sizeBytes } from "./fields.ts";
+
+const transient = ["rate_limit", "overloaded", "timeout", "network"] as const;
+
+/** `cron.*`: jobs at fixed times. */
+export const cronSchema = z
+  .strictObject({
+    enabled: z.boolean().default(true).describe("Run jobs"),
+    maxConcurrentRuns: z.number().int().min(1).max(64).default(2).describe("Jobs at a time"),
+    skipMissedJobs: z.boolean().default(false).describe("Do not make up for jobs missed while the gateway was off"),
+    sessionRetention: defaulted(durationText(), 86_400_000, "24h").describe("Sessions of runs are kept this long"),
+    runLog: z
+      .strictObject({
+        maxBytes: defaulted(sizeBytes(1_000, 1_000_000_000), 2_000_000, "2mb").describe("Stored runs of one job together"),
+        keepLines: z.number().int().min(1).max(1_000_000).default(2_000).describe("Stored runs of one job"),
+      })
+      .prefault({}),
+    retry: z
+      .strictObject({
+        maxAttempts: z.number().int().min(1).max(20).default(3).describe("Attempts of a job that runs once"),
+        backoffMs: z.array(durationMs(0, 86_400_000)).min(1).max(20).default([30_000, 60_000, 300_000]).describe("Waits between them; the last one repeats"),
+        retryOn: z
+          .array(z.enum(transient))
+          .default([...transient])
+          .describe("Failures that are tried again"),
+      })
+      .prefault({}),
+    failureAlert: z
+      .strictObject({
+        enabled: z.boolean().default(false).describe("Tell somebody about failing jobs"),
+        after: z.number().int().min(1).max(1_000).default(2).describe("Failures in a row before that"),
+        cooldownMs: defaulted(durationMs(0, 7 * 86_400_000), 3_600_000, "1h").describe("Least time between two alerts of a job"),
+        channel: z.string().min(1).default("last").describe("`last`, or a channel id"),
+        to: z.string().min(1).optional().describe("Recipient on that channel"),
+      })
+      .prefault({}),
+  })
+  .meta({ reload: "hot" });

@@ -1,0 +1,28 @@
+import { z } from "zod";
+import { defaulted, durationMs, secret } from "./fields.ts";
+
+/** `diagnostics.*`: figures for other systems. `otel` and `prometheus` are read by the plugins of those names. */
+export const diagnosticsSchema = z
+  .strictObject({
+    enabled: z.boolean().default(true).describe("Count requests, runs, queues and delays"),
+    flags: z.array(z.string().regex(/^[a-z][a-z0-9.*-]{0,63}$/, "expected a name such as hooks.trace")).max(100).default([]).describe("Parts that log more than usual"),
+    otel: z
+      .strictObject({
+        enabled: z.boolean().default(false).describe("Send figures and traces by OTLP over HTTP"),
+        endpoint: z
+          .url({ protocol: /^https?$/ })
+          .optional()
+          .describe("Address of the collector"),
+        headers: z.record(z.string().min(1), secret()).optional().describe("Headers of those requests"),
+        serviceName: z.string().min(1).max(200).default("svc").describe("Name under which the gateway appears"),
+        sampleRate: z.number().min(0).max(1).default(1).describe("Share of traces that is sent"),
+        flushIntervalMs: defaulted(durationMs(1_000, 3_600_000), 60_000, "1m").describe("Time between two sends"),
+      })
+      .prefault({})
+      .meta({ reload: "plugin" }),
+    prometheus: z
+      .strictObject({ enabled: z.boolean().default(false).describe("Serve `GET /metrics` to operators") })
+      .prefault({})
+      .meta({ reload: "plugin" }),
+  })
+  .meta({ reload: "hot" });

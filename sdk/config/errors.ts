@@ -1,0 +1,70 @@
+import { defineErrors } from "../errors.ts";
+
+/** Codes of reading paths and writing config. */
+export const configErrors = defineErrors({
+  "config-path-invalid": { message: 'config path "{path}": {reason}', http: 400, rpc: "INVALID_REQUEST", exit: 2 },
+  "config-path-unknown": { message: "config schema path not found", http: 404, rpc: "INVALID_REQUEST", expose: ["path"], exit: 1 },
+  "config-hash-required": {
+    message: "config base hash required; re-run config.get and retry with baseHash",
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    exit: 1,
+  },
+  "config-conflict": {
+    message: "config changed since last load; re-run config.get and retry",
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    details: "CONFLICT",
+    expose: ["currentHash"],
+    exit: 1,
+  },
+  "config-parse": { message: "{file}:{line}:{column}  {reason}; nothing was written", http: 400, rpc: "INVALID_REQUEST", exit: 1 },
+  "config-rejected": { message: "invalid config: {problem}", http: 400, rpc: "INVALID_REQUEST", expose: ["issues"], exit: 1 },
+  "config-placeholder": {
+    message: "{path}: holds the redaction placeholder but no value is stored there; write the real value",
+    http: 400,
+    rpc: "INVALID_REQUEST",
+    expose: ["path"],
+    exit: 1,
+  },
+  "config-clobber": {
+    message: "{file}: refusing to write, {reason}; if it is meant, {advice}",
+    http: 400,
+    rpc: "INVALID_REQUEST",
+    details: "DESTRUCTIVE",
+    exit: 1,
+  },
+  "config-entries-lost": {
+    message: "{path}: entries would vanish ({lost}); if it is meant, {advice}",
+    http: 400,
+    rpc: "INVALID_REQUEST",
+    details: "DESTRUCTIVE",
+    expose: ["path"],
+    exit: 1,
+  },
+  "config-owned-elsewhere": { message: "{path}: {reason}; edit {owner} by hand", http: 400, rpc: "INVALID_REQUEST", exit: 1 },
+  "config-readonly": {
+    message: "{file}: SVC_CONFIG_READONLY=1 forbids every config write; unset it and try again",
+    http: 403,
+    rpc: "UNAVAILABLE",
+    exit: 1,
+  },
+  "config-locked": {
+    message: "{file}: another writer holds {lock} (pid {pid}) for more than {seconds} s; wait for it, or remove the lock if it is gone",
+    http: 503,
+    rpc: "UNAVAILABLE",
+    retryable: true,
+    exit: 1,
+  },
+  "config-write-failed": { message: "{file}: {reason}; {state}", http: 500, rpc: "UNAVAILABLE", exit: 1 },
+  "config-no-last-good": { message: "{file}: cannot be restored from {lastGood}, {reason}", http: 400, rpc: "INVALID_REQUEST", exit: 1 },
+  "write-rate-limited": {
+    message: "rate limit exceeded for {method}; retry after {seconds}s",
+    http: 429,
+    rpc: "UNAVAILABLE",
+    details: "RATE_LIMITED",
+    expose: ["method", "limit"],
+    retryable: true,
+    exit: 1,
+  },
+});

@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { allScopes } from "../scopes.ts";
+import { defaulted, durationMs, secret } from "./fields.ts";
+
+const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "expected the name of an HTTP header");
+
+const trustedProxy = z
+  .strictObject({
+    userHeader: headerName.optional().describe("Header in which the proxy names the user"),
+    requiredHeaders: z.array(headerName).default([]).describe("Headers that must not be blank"),
+    allowUsers: z.array(z.string().min(1)).default([]).describe("Users let in; empty: every user the proxy names"),
+    allowLoopback: z.boolean().default(false).describe("The proxy may run on this machine; it must be listed all the same"),
+    scopes: z.array(z.enum(allScopes)).default([...allScopes]).describe("The most that such a caller is granted"),
+  })
+  .meta({ reload: "hot" });
+
+const rateLimit = z
+  .strictObject({
+    maxAttempts: z.number().int().min(1).max(1000).default(10).describe("Failures of one address before it is locked out"),
+    windowMs: defaulted(durationMs(1000, 3_600_000), 60_000, "1m").describe("Time in which they are counted"),
+    lockoutMs: defaulted(durationMs(1000, 86_400_000), 300_000, "5m").describe("Length of the lockout"),
+    exemptLoopback: z.boolean().default(true).describe("This machine is never locked out"),
+  })
+  .meta({ reload: "hot" });
+
+/** `gateway.auth.*`: who may use the port. */
+export const gatewayAuthSchema = z.strictObject({
+  mode: z
+    .enum(["token", "password", "trusted-proxy", "none"])
+    .optional()
+    .describe("How callers prove themselves; unset: `password` if only a password is set, else `token`; `none` only on loopback"),
+  token: secret().optional().meta({ reload: "hot" }).describe("Shared secret of mode `token`; a new one closes connections that used the old"),
+  password: secret().optional().meta({ reload: "hot" }).describe("Shared secret of mode `password`; a new one closes connections that used the old"),
+  trustedProxy: trustedProxy.prefault({}),
+  rateLimit: rateLimit.prefault({}),
+  allowTailscale: z
+    .boolean()
+    .optional()
+    .meta({ reload: "hot" })
+    .describe("Accept verified tailnet identities for WebSocket and control UI, never for the HTTP APIs; unset: true with `tailscale.mode` `serve`"),
+});

@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { documented, duration, intervalMinutes } from "./fields.ts";
+
+const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$|^24:00$/, 'expected a time such as "08:30", up to "24:00"');
+
+const timezone = z.string().refine(isTimeZone, { error: 'expected the name of a time zone such as "Europe/Berlin"' });
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return name !== "";
+  } catch {
+    return false;
+  }
+}
+
+/** `heartbeat.*`, of the defaults and of one agent. Once an agent has a block, only agents with a block have a heartbeat. */
+export const heartbeatSchema = z
+  .strictObject({
+    every: documented(intervalMinutes(), "30m").describe("Time between heartbeats; a bare number means minutes, 0 = off"),
+    target: documented(z.string().min(1), "none").describe("Who hears the answer: `none`, `last` (the session's last place) or a channel id"),
+    to: z.string().min(1).optional().describe("Recipient on that channel"),
+    accountId: z.string().min(1).optional().describe("Account of that channel"),
+    model: z.string().min(1).optional().describe("Model of these runs, `provider/model`; unset: the agent's"),
+    prompt: z.string().min(1).optional().describe("What the agent is asked; unset: a built-in text"),
+    session: documented(z.string().min(1), "main").describe("Session that is asked"),
+    ackMaxChars: documented(z.number().int().min(0).max(100_000), 300).describe("An answer of this length beside the acknowledgement is not delivered"),
+    activeHours: z
+      .strictObject({
+        start: timeOfDay.describe("First minute"),
+        end: timeOfDay.describe("First minute after; the same as `start` means never"),
+        timezone: timezone.optional().describe("Time zone of both; unset: the machine's"),
+      })
+      .optional(),
+    lightContext: documented(z.boolean(), false).describe("Leave the transcript out of the prompt"),
+    isolatedSession: documented(z.boolean(), false).describe("A fresh transcript for each heartbeat"),
+    timeoutSeconds: duration("s", 1, 86_400).optional().describe("Longest run; unset: the agent's"),
+    directPolicy: documented(z.enum(["allow", "block"]), "allow").describe("May answers go to direct chats?"),
+  })
+  .meta({ reload: "hot" });

@@ -1,0 +1,148 @@
+import { z } from "zod";
+import { documented, duration, durationMs, pathText, secret, sizeBytes } from "./fields.ts";
+
+const count = (max: number) => z.number().int().min(1).max(max);
+const share = () => z.number().min(0).max(1);
+
+const remote = z.strictObject({
+  baseUrl: z.url({ protocol: /^https?$/ }).optional().describe("Address of an OpenAI-compatible embedding server"),
+  apiKey: secret().optional().describe("Key for it; wins over the vendor's"),
+  headers: z.record(z.string().min(1), z.string()).optional().describe("Headers joined with the adapter's own"),
+  batch: z
+    .strictObject({
+      enabled: documented(z.boolean(), false).describe("Use the vendor's batch API while indexing"),
+      wait: documented(z.boolean(), true).describe("Indexing waits for the batch"),
+      concurrency: documented(count(16), 2).describe("Batch jobs at a time"),
+      pollIntervalMs: documented(durationMs(100, 3_600_000), 2_000).describe("Time between looks at a batch"),
+      timeoutMinutes: documented(duration("m", 1, 1_440), 60).describe("Longest batch"),
+    })
+    .optional(),
+});
+
+const store = z.strictObject({
+  path: documented(pathText(), "<state dir>/memory/{agentId}.sqlite").describe("Index file; `{agentId}` is replaced, `~` expanded"),
+  vector: z
+    .strictObject({
+      enabled: documented(z.boolean(), true).describe("Use the vector extension of the database; without it vectors are compared in the process"),
+      extensionPath: pathText().optional().describe("Another file of that extension"),
+    })
+    .optional(),
+  fts: z
+    .strictObject({
+      tokenizer: documented(z.enum(["unicode61", "trigram"]), "unicode61").describe("How words are found; `trigram` for languages without spaces"),
+    })
+    .optional(),
+});
+
+const hybrid = z.strictObject({
+  enabled: documented(z.boolean(), true).describe("Words and vectors together; off: vectors only"),
+  vectorWeight: documented(share(), 0.7).describe("Weight of vectors; both weights are divided by their sum"),
+  textWeight: documented(share(), 0.3).describe("Weight of words"),
+  candidateMultiplier: documented(count(20), 4).describe("Candidates for each wanted result"),
+  mmr: z
+    .strictObject({
+      enabled: documented(z.boolean(), false).describe("Prefer results that differ from each other"),
+      lambda: documented(share(), 0.7).describe("0: most different, 1: most relevant"),
+    })
+    .optional(),
+  temporalDecay: z
+    .strictObject({
+      enabled: documented(z.boolean(), false).describe("Newer notes score higher"),
+      halfLifeDays: documented(duration("d", 1, 36_500), 30).describe("Age at which a score is halved"),
+    })
+    .optional(),
+});
+
+/** `memorySearch.*`, of the defaults and of one agent: the agent's fields win, `extraPaths` of both are joined. */
+export const memorySearchSchema = z
+  .strictObject({
+    enabled: documented(z.boolean(), true).describe("Off: no memory tools, no index"),
+    provider: z
+      .string()
+      .regex(/^[a-z][a-z0-9_-]{0,63}$/, "expected the id of an embedding adapter, or none")
+      .optional()
+      .describe("Embedding adapter; unset: the first that can be used; `none`: words only"),
+    model: z.string().min(1).optional().describe("Embedding model; unset: the adapter's own"),
+    fallback: documented(
+      z.string().regex(/^[a-z][a-z0-9_-]{0,63}$/, "expected the id of an embedding adapter, or none"),
+      "none",
+    ).describe("Adapter used when the first one fails"),
+    outputDimensionality: z.number().int().min(1).max(65_536).optional().describe("Length of vectors; unset: the adapter's own; a change builds the index anew"),
+    remote: remote.optional(),
+    local: z
+      .strictObject({
+        modelPath: pathText().optional().describe("Model file of the adapter `local`; unset: downloaded"),
+        modelCacheDir: pathText().optional().describe("Where downloaded models are kept"),
+      })
+      .optional(),
+    sources: documented(z.array(z.enum(["memory", "sessions"])), ["memory"]).describe("What is indexed; `sessions` needs `experimental.sessionMemory`"),
+    extraPaths: documented(z.array(z.string().min(1)), []).describe("Further folders and files, absolute or relative to the workspace"),
+    multimodal: z
+      .strictObject({
+        enabled: documented(z.boolean(), false).describe("Index images and sounds of `extraPaths`"),
+        modalities: documented(z.array(z.enum(["image", "audio", "all"])), ["all"]).describe("Which of them"),
+        maxFileBytes: documented(sizeBytes(1, 1_000_000_000), 10_000_000).describe("Larger files are left out"),
+      })
+      .optional(),
+    chunking: z
+      .strictObject({
+        tokens: documented(count(8_000), 400).describe("Length of a piece of text"),
+        overlap: documented(z.number().int().min(0).max(8_000), 80).describe("What two neighbours share; at most one less than `tokens`"),
+      })
+      .optional(),
+    store: store.optional(),
+    cache: z
+      .strictObject({
+        enabled: documented(z.boolean(), false).describe("Keep embeddings of unchanged text"),
+        maxEntries: documented(count(100_000_000), 50_000).describe("Embeddings kept"),
+      })
+      .optional(),
+    query: z
+      .strictObject({
+        maxResults: documented(count(200), 6).describe("Another name of `limits.maxResults`, which wins"),
+        minScore: documented(share(), 0.35).describe("Results below it are left out while better ones exist"),
+        hybrid: hybrid.optional(),
+      })
+      .optional(),
+    limits: z
+      .strictObject({
+        maxResults: documented(count(200), 6).describe("Results of a search"),
+        maxSnippetChars: documented(z.number().int().min(1), 700).describe("Longest snippet in UTF-16 units"),
+        maxInjectedChars: z.number().int().min(1).optional().describe("All snippets together; unset: no limit"),
+        timeoutMs: documented(durationMs(1, 600_000), 4_000).describe("Longest search; what was found until then is returned"),
+      })
+      .optional(),
+    sync: z
+      .strictObject({
+        watch: documented(z.boolean(), true).describe("Index when a file changes"),
+        watchDebounceMs: documented(durationMs(0, 600_000), 1_500).describe("Quiet time before that"),
+        onSessionStart: documented(z.boolean(), true).describe("Look for changes when a session begins, in the background"),
+        onSearch: documented(z.boolean(), true).describe("Look for changes at a search, in the background"),
+        intervalMinutes: documented(duration("m", 0, 10_080), 0).describe("Look for changes at this interval; 0 = off"),
+        sessions: z
+          .strictObject({
+            deltaBytes: documented(sizeBytes(0, 1_000_000_000), 100_000).describe("New bytes after which a transcript is indexed; 0: any"),
+            deltaMessages: documented(z.number().int().min(0).max(1_000_000), 50).describe("New messages after which it is; 0: any"),
+          })
+          .optional(),
+      })
+      .optional(),
+    experimental: z
+      .strictObject({ sessionMemory: documented(z.boolean(), false).describe("Allows `sessions` among the sources") })
+      .optional(),
+    sidecar: z
+      .strictObject({
+        extraCollections: documented(
+          z.array(
+            z.strictObject({
+              path: pathText().describe("Folder, relative to the workspace; `~` is expanded"),
+              name: z.string().min(1).describe("Name of the collection"),
+              pattern: z.string().min(1).optional().meta({ default: "**/*.md" }).describe("Files of the folder"),
+            }),
+          ),
+          [],
+        ).describe("Folders that this agent searches besides its own, with the engine `sidecar`"),
+      })
+      .optional(),
+  })
+  .meta({ reload: "hot" });

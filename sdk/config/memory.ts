@@ -1,0 +1,66 @@
+import { z } from "zod";
+import { defaulted, duration, durationMs, intervalMinutes, pathText } from "./fields.ts";
+import { sendPolicySchema } from "./send-policy.ts";
+
+const collection = z.strictObject({
+  name: z.string().min(1).describe("Name of the collection"),
+  path: pathText().describe("Folder, relative to the workspace; `~` is expanded"),
+  pattern: z.string().min(1).default("**/*.md").describe("Files of the folder"),
+});
+
+const commandTimeoutMs = (value: number, shown: string) => defaulted(durationMs(1, 86_400_000), value, shown);
+
+const update = z.strictObject({
+  interval: defaulted(intervalMinutes(), 300_000, "5m").describe("Time between refreshes; a bare number means minutes, 0 = off"),
+  debounceMs: defaulted(durationMs(0, 3_600_000), 15_000, "15s").describe("No refresh within this time after the last one"),
+  onBoot: z.boolean().default(true).describe("Refresh at start"),
+  waitForBootSync: z.boolean().default(false).describe("The start waits for that refresh"),
+  embedInterval: intervalMinutes().optional().describe("Time between embed runs; unset: none in search mode `search`, else 60 minutes; 0 = forced runs only"),
+  commandTimeoutMs: commandTimeoutMs(30_000, "30s").describe("Longest command of the engine"),
+  updateTimeoutMs: commandTimeoutMs(120_000, "2m").describe("Longest refresh"),
+  embedTimeoutMs: commandTimeoutMs(120_000, "2m").describe("Longest embed run"),
+});
+
+const sidecar = z.strictObject({
+  command: z.string().min(1).default("qmd").describe("Program of the engine: name or path; never run through a shell"),
+  searchMode: z
+    .enum(["search", "vsearch", "query"])
+    .default("search")
+    .describe("Words, vectors, or query expansion with re-ranking"),
+  includeDefaultMemory: z.boolean().default(true).describe("Index `MEMORY.md` and `memory/**/*.md`"),
+  paths: z.array(collection).default([]).describe("Further folders"),
+  sessions: z
+    .strictObject({
+      enabled: z.boolean().default(false).describe("Index session transcripts"),
+      retentionDays: duration("d", 1, 36_500).optional().describe("Transcripts older than this are left out; unset keeps all"),
+      exportDir: pathText().optional().describe("Where transcripts are written for the engine; a folder of the agent's state"),
+    })
+    .prefault({}),
+  update: update.prefault({}),
+  limits: z
+    .strictObject({
+      maxResults: z.number().int().min(1).max(200).optional().meta({ default: 6 }).describe("Results of a search; unset takes `memorySearch.limits`"),
+      maxSnippetChars: z.number().int().min(1).optional().meta({ default: 700 }).describe("Longest snippet in UTF-16 units; unset takes `memorySearch.limits`"),
+      maxInjectedChars: z.number().int().min(1).optional().meta({ default: 4_000 }).describe("All snippets together; unset takes `memorySearch.limits`"),
+      timeoutMs: durationMs(1, 600_000).optional().meta({ default: 4_000 }).describe("Longest search; unset takes `memorySearch.limits`"),
+    })
+    .prefault({}),
+  scope: sendPolicySchema("deny", [
+    { action: "allow", match: { chatType: "direct" } },
+    { action: "allow", match: { chatType: "channel" } },
+  ]).prefault({}),
+});
+
+/** `memory.*`: which engine searches, and how sources are cited. */
+export const memorySchema = z
+  .strictObject({
+    backend: z
+      .enum(["builtin", "sidecar", "qmd"])
+      .transform((name) => (name === "qmd" ? ("sidecar" as const) : name))
+      .default("builtin")
+      .meta({ default: "builtin" })
+      .describe("Search engine; `qmd` is another name of `sidecar`"),
+    citations: z.enum(["auto", "on", "off"]).default("auto").describe("`Source:` line below snippets; `auto`: in direct chats"),
+    sidecar: sidecar.prefault({}),
+  })
+  .meta({ reload: "hot" });

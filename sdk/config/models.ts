@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { duration, documented, secret } from "./fields.ts";
+
+const price = z.number().min(0).optional();
+
+const model = z.strictObject({
+  id: z.string().min(1).describe("Name by which the vendor knows the model"),
+  name: z.string().min(1).optional().describe("Name shown to people"),
+  input: documented(z.array(z.enum(["text", "image"])), ["text"]).describe("What the model takes"),
+  contextWindow: z.number().int().min(1).optional().describe("Tokens of prompt and answer together"),
+  maxTokens: z.number().int().min(1).optional().describe("Longest answer in tokens"),
+  reasoning: documented(z.boolean(), false).describe("Has thinking levels"),
+  cost: z
+    .strictObject({
+      input: price.describe("Price of a million prompt tokens"),
+      output: price.describe("Price of a million answer tokens"),
+      cacheRead: price.describe("Price of a million tokens read from the vendor's cache"),
+      cacheWrite: price.describe("Price of a million tokens written to the vendor's cache"),
+    })
+    .optional(),
+});
+
+const provider = z.strictObject({
+  baseUrl: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe("Address of the server; this exact origin is trusted for outbound calls, private addresses included"),
+  apiKey: secret().optional().describe("Key of the vendor; also used for embeddings"),
+  api: documented(
+    z.enum(["openai-completions", "openai-responses", "anthropic-messages", "google-generative-ai", "bedrock-converse", "ollama"]),
+    "openai-completions",
+  ).describe("Wire format; the default holds when `baseUrl` is set, known vendors have their own"),
+  auth: documented(z.enum(["api-key", "aws-sdk", "none"]), "api-key").describe("How requests are authorised"),
+  headers: z.record(z.string().min(1), z.string()).optional().describe("Headers added to every request"),
+  timeoutSeconds: documented(duration("s", 1, 3_600), 120).describe("Longest wait for an answer or for its next part"),
+  params: z.record(z.string(), z.unknown()).optional().describe("Free parameters for the vendor's requests"),
+  models: z.array(model).optional().describe("Models offered; the first is the vendor's default"),
+});
+
+/** `models.*`: vendors and their models. */
+export const modelsSchema = z
+  .strictObject({
+    mode: z
+      .enum(["merge", "replace"])
+      .default("merge")
+      .describe("Join the vendors configured here with those that plugins bring, or use only these"),
+    providers: z
+      .record(
+        z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, "expected lower-case letters, digits, . _ or -, at most 64, starting with a letter or digit"),
+        provider,
+      )
+      .default({}),
+  })
+  .meta({ reload: "hot" });

@@ -1,0 +1,80 @@
+import { z } from "zod";
+
+/** The parts of a zod schema that a walk needs. */
+interface Node {
+  def: {
+    type?: string;
+    innerType?: unknown;
+    in?: unknown;
+    element?: unknown;
+    valueType?: unknown;
+    shape?: Record<string, unknown>;
+    catchall?: unknown;
+    options?: unknown[];
+  };
+}
+
+/** What a schema of the key tree may carry besides its check. */
+export interface KeyMeta {
+  description?: string;
+  sensitive?: boolean;
+  reload?: string;
+  default?: unknown;
+  label?: string;
+  placeholder?: string;
+  advanced?: boolean;
+}
+
+/** The schema below optionals, defaults and transforms. */
+export function unwrapSchema(schema: unknown): unknown {
+  let at = schema as Node | undefined;
+  while (at?.def && (at.def.innerType || at.def.type === "pipe")) at = (at.def.innerType ?? at.def.in) as Node | undefined;
+  return at;
+}
+
+/** Metadata of a schema and of everything it wraps; the outer one wins. */
+export function schemaMeta(schema: unknown): KeyMeta {
+  let found: KeyMeta = {};
+  for (
+    let at = schema as Node | undefined;
+    at?.def;
+    at = (at.def.innerType ?? (at.def.type === "pipe" ? at.def.in : undefined)) as Node | undefined
+  ) {
+    found = { ...(z.globalRegistry.get(at as unknown as z.ZodType) as KeyMeta | undefined), ...found };
+  }
+  return found;
+}
+
+/** The schema of one key or index, or undefined where none is known; an open body knows its named keys only. */
+export function childSchema(schema: unknown, key: PropertyKey): unknown {
+  const def = (unwrapSchema(schema) as Node | undefined)?.def;
+  if (def?.type === "object") return Object.hasOwn(def.shape ?? {}, key) ? def.shape?.[String(key)] : catchallOf(def.catchall);
+  if (def?.type === "array") return def.element;
+  if (def?.type === "record") return def.valueType;
+  if (def?.type === "union") return def.options?.map((option) => childSchema(option, key)).find(Boolean);
+  return undefined;
+}
+
+/** Everything that may stand below a schema, whatever its key. */
+export function schemasBelow(schema: unknown): unknown[] {
+  const { shape, element, valueType, options, catchall } = (unwrapSchema(schema) as Node | undefined)?.def ?? {};
+  return [...Object.values(shape ?? {}), element, valueType, catchallOf(catchall), ...(options ?? [])].filter(Boolean);
+}
+
+/** Keys that an object schema names. */
+export function knownKeys(schema: unknown): string[] {
+  return Object.keys((unwrapSchema(schema) as Node | undefined)?.def.shape ?? {});
+}
+
+/** May there be keys that the schema knows nothing of? */
+export function isOpenBody(schema: unknown): boolean {
+  const { type, catchall, valueType } = (unwrapSchema(schema) as Node | undefined)?.def ?? {};
+  const typeOf = (node: unknown) => (node as Node | undefined)?.def.type;
+  return (type === "object" && typeOf(catchall) === "unknown") || (type === "record" && typeOf(valueType) === "unknown");
+}
+
+/** The catch-all of an object that takes further keys of one shape; `strictObject` and open bodies have none. */
+function catchallOf(catchall: unknown): unknown {
+  const type = (catchall as Node | undefined)?.def.type;
+  return type === undefined || type === "never" || type === "unknown" ? undefined : catchall;
+}

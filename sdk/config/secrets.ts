@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { defaulted, durationMs, pathText, secretProviderAlias, sizeBytes } from "./fields.ts";
+
+const absolutePath = pathText().regex(/^(\/|[A-Za-z]:[\\/])/, "expected an absolute path");
+const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, "expected the name of an environment variable");
+
+const provider = z.discriminatedUnion("source", [
+  z.strictObject({
+    source: z.literal("env").describe("Secrets from the environment"),
+    allowlist: z.array(variableName).optional().describe("Variables that may be named; unset: any, empty: none"),
+  }),
+  z.strictObject({
+    source: z.literal("file").describe("Secrets from a file of the gateway's own user"),
+    path: pathText().describe("The file; no link, not readable by others"),
+    mode: z.enum(["json", "singleValue"]).default("json").describe("A JSON document, or the secret alone"),
+    timeoutMs: defaulted(durationMs(1, 600_000), 5_000, "5s").describe("Longest read"),
+    maxBytes: defaulted(sizeBytes(1, 100_000_000), 1_000_000, "1mb").describe("Largest file"),
+  }),
+  z.strictObject({
+    source: z.literal("exec").describe("Secrets from a program"),
+    command: absolutePath.describe("The program; no shell, no link, not writable by others"),
+    args: z.array(z.string()).max(100).default([]).describe("Its arguments"),
+    passEnv: z.array(variableName).default([]).describe("Variables of the gateway that it gets"),
+    env: z.record(variableName, z.string()).default({}).describe("Further variables that it gets"),
+    timeoutMs: defaulted(durationMs(1, 600_000), 5_000, "5s").describe("Longest call"),
+    maxOutputBytes: defaulted(sizeBytes(1, 100_000_000), 1_000_000, "1mb").describe("Longest answer"),
+    jsonOnly: z.boolean().default(true).describe("An answer that is not JSON is refused"),
+    trustedDirs: z.array(absolutePath).optional().describe("The program must lie in one of these; unset: anywhere"),
+  }),
+]);
+
+const alias = (source: string) => secretProviderAlias().default("default").describe(`Provider of \`${source}\` references that name none`);
+
+/** `secrets.*`: where references to secrets lead. */
+export const secretsSchema = z
+  .strictObject({
+    providers: z.record(secretProviderAlias(), provider).default({}),
+    defaults: z.strictObject({ env: alias("env"), file: alias("file"), exec: alias("exec") }).prefault({}),
+  })
+  .meta({ reload: "hot" });

@@ -1,0 +1,247 @@
+import { randomBytes } from "node:crypto";
+import { realpath, stat } from "node:fs/promises";
+import { basename } from "node:path";
+import { isSvcError, messageOf, SvcError } from "../errors.ts";
+import { reached } from "../failpoint.ts";
+import { writeFileAtomic } from "../files.ts";
+import { keepRejected, removeOrphans, rotateBackups } from "./backups.ts";
+import { diffConfig } from "./diff.ts";
+import "./errors.ts";
+import { type LockTimes, withConfigLock } from "./config-lock.ts";
+import { editText, freshText } from "./edit-text.ts";
+import { formatIssue } from "./issues.ts";
+import type { LoadedConfig } from "./loaded.ts";
+import { ownedEdit } from "./owned-edit.ts";
+import type { RedactOptions } from "./redact.ts";
+import { restoreRedacted } from "./restore.ts";
+import { isTree, ownValue } from "./tree.ts";
+
+/** What the writers of one config file stand on. */
+export interface ConfigWriterHost {
+  /** Absolute, as named; a link is followed when the file is replaced. */
+  path: string;
+  /** `SVC_CONFIG_READONLY=1`. */
+  readonly: boolean;
+  parse(text: string): unknown;
+  /** Reads the file anew, with these texts in place of files, by absolute path. */
+  load(overlay?: ReadonlyMap<string, string>): Promise<LoadedConfig>;
+  /** What is wrong with a candidate besides what `load` finds: rules of plugins about their own config. */
+  check?(candidate: LoadedConfig, before: LoadedConfig): Promise<Array<{ path: string; message: string }>>;
+  redaction?: () => RedactOptions;
+  lockTimes?: LockTimes;
+}
+
+/** What shall become of the config. */
+export type ConfigChange =
+  /** The source tree (includes in place, `${NAME}` as written) → the wanted one; placeholders mean stored values. */
+  | { kind: "edit"; apply(source: unknown): unknown }
+  /** The main file as a whole; placeholders mean stored values. */
+  | { kind: "replace"; raw: string };
+
+export interface ConfigWriteOptions {
+  /** Hash the caller has seen; a different one is a conflict. */
+  baseHash?: string | undefined;
+  /** Without `baseHash` an existing file is not touched. */
+  requireHash?: boolean;
+  /** Lets pass what looks like an accident. */
+  allowDestructive?: boolean;
+  /** Decides everything and writes nothing. */
+  dryRun?: boolean;
+  /** Told before anything is written, such as the loss of comments. */
+  onWarning?(message: string): void;
+}
+
+export interface ConfigWriteOutcome {
+  /** False: nothing differed, no byte was touched. */
+  changed: boolean;
+  /** Absolute path of the file that was (or would be) written. */
+  file: string;
+  before: LoadedConfig;
+  after: LoadedConfig;
+  /** Effective paths that differ, sorted. */
+  changedPaths: string[];
+  warnings: string[];
+}
+
+/**
+ * The one way in which a config file is changed: lock, read again, compare `baseHash`, change the authored text, guard against accidents,
+ * validate the whole candidate, write it beside the file, keep a backup, rename.
+ * @throws {SvcError} `config-readonly`, `config-locked`, `config-hash-required`, `config-conflict`, `config-parse`, `config-rejected`,
+ *   `config-placeholder`, `config-clobber`, `config-owned-elsewhere`, `config-write-failed`, and what `apply` throws
+ */
+export async function writeConfig(host: ConfigWriterHost, change: ConfigChange, options: ConfigWriteOptions = {}): Promise<ConfigWriteOutcome> {
+  if (host.readonly) throw new SvcError("config-readonly", { file: basename(host.path) });
+  if (options.dryRun) return (await planWrite(host, change, options)).outcome;
+  return locked(host, async () => {
+    await removeOrphans(host.path);
+    const { outcome, text } = await planWrite(host, change, options);
+    if (!outcome.changed) return outcome;
+    for (const warning of outcome.warnings) options.onWarning?.(warning);
+    await replaceFile(outcome.file, text);
+    return outcome;
+  });
+}
+
+/** A write that nothing may come between. */
+export async function locked<T>(host: ConfigWriterHost, work: () => Promise<T>): Promise<T> {
+  try {
+    const result = await withConfigLock(
+      host.path,
+      async () => {
+        await reached("config.after-lock");
+        return work();
+      },
+      host.lockTimes,
+    );
+    await reached("config.before-reply");
+    return result;
+  } catch (error) {
+    throw isSvcError(error) ? error : writeFailed(host.path, error);
+  }
+}
+
+/** Replaces a file or the target of a link, with a backup beside the named path. */
+export async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
+  const target = await realpath(path).catch(() => path);
+  const old = await stat(target).catch(() => undefined);
+  let backedUp = false;
+  try {
+    await writeFileAtomic(target, content, {
+      family: "config",
+      temp: `${basename(target)}.tmp-${process.pid}-${randomBytes(4).toString("hex")}`,
+      mode: old ? old.mode & 0o600 || 0o600 : 0o600,
+      ...(old && process.getuid?.() === 0 ? { owner: { uid: old.uid, gid: old.gid } } : {}),
+      async beforeRename() {
+        await rotateBackups(path);
+        backedUp = true;
+        await reached("config.after-backup");
+      },
+    });
+  } catch (error) {
+    const now = await stat(target).catch(() => undefined);
+    throw writeFailed(path, error, backedUp && now?.ino !== old?.ino);
+  }
+}
+
+const reasons: Record<string, string> = {
+  ENOSPC: "the disk is full (ENOSPC)",
+  EDQUOT: "the disk quota is used up (EDQUOT)",
+  EROFS: "the file system is read-only (EROFS)",
+  EACCES: "this user may not write there (EACCES)",
+  EPERM: "this user may not write there (EPERM)",
+  EIO: "the disk reports an error (EIO)",
+};
+
+function writeFailed(path: string, error: unknown, replaced = false): SvcError {
+  const { code } = error as NodeJS.ErrnoException;
+  const state = replaced ? "the new bytes are in place but may not survive a power cut" : "the file is as it was";
+  return new SvcError("config-write-failed", { file: basename(path), reason: reasons[code ?? ""] ?? messageOf(error), state }, { cause: error });
+}
+
+interface WritePlan {
+  outcome: ConfigWriteOutcome;
+  /** Of the whole file, byte order mark included. */
+  text: string;
+}
+
+async function planWrite(host: ConfigWriterHost, change: ConfigChange, options: ConfigWriteOptions): Promise<WritePlan> {
+  const before = await host.load();
+  if (options.requireHash && before.exists && options.baseHash === undefined) throw new SvcError("config-hash-required");
+  if (options.baseHash !== undefined && options.baseHash !== before.hash) throw new SvcError("config-conflict", { currentHash: before.hash });
+  const draft = change.kind === "edit" ? editDraft(host, before, change) : replaceDraft(host, before, change);
+  const outcome = { changed: true, file: draft?.file ?? before.path, before, after: before, changedPaths: [], warnings: draft?.warnings ?? [] };
+  if (!draft || draft.text === draft.old) return { outcome: { ...outcome, changed: false }, text: "" };
+  const refused = async (error: SvcError) => {
+    if (!options.dryRun) await keepRejected(before.path, draft.text);
+    return error;
+  };
+  const after = await host.load(new Map([[draft.file, draft.text]]));
+  if (!options.allowDestructive) {
+    const clobber = clobberReason(draft, before, after);
+    if (clobber) {
+      const advice = "allow it explicitly (--replace)";
+      throw await refused(new SvcError("config-clobber", { file: basename(draft.file), reason: clobber, advice }));
+    }
+  }
+  const issues = after.valid ? ((await host.check?.(after, before)) ?? []) : after.issues;
+  if (issues.length > 0) throw await refused(rejected(issues, after));
+  return { outcome: { ...outcome, after, changedPaths: diffConfig(before.config ?? {}, after.config) }, text: draft.text };
+}
+
+interface Draft {
+  file: string;
+  /** The file as it is; undefined when there is none. */
+  old: string | undefined;
+  text: string;
+  warnings: string[];
+}
+
+function editDraft(host: ConfigWriterHost, before: LoadedConfig, change: ConfigChange & { kind: "edit" }): Draft | undefined {
+  if (before.source === undefined) {
+    const issue = before.issues[0];
+    throw new SvcError("config-parse", {
+      file: issue?.file ?? basename(before.path),
+      line: issue?.line ?? 1,
+      column: issue?.column ?? 1,
+      reason: `${issue?.message ?? "cannot be read"}; repair it first`,
+    });
+  }
+  const next = restoreRedacted(change.apply(before.source), before.source, redactionOf(host, before));
+  const edit = ownedEdit(before, next, host.parse);
+  if (!edit) return undefined;
+  const bom = edit.bom ? "\uFEFF" : "";
+  const old = before.files.some((f) => f.path === edit.file) ? bom + edit.text : undefined;
+  if (old === undefined) return { file: edit.file, old, text: freshText(edit.next), warnings: [] };
+  const { text, lost } = editText(edit.text, { current: edit.current, next: edit.next, parse: host.parse });
+  return { file: edit.file, old, text: bom + text, warnings: lost.map((path) => commentsLost(edit.file, path)) };
+}
+
+function commentsLost(file: string, path: string): string {
+  return path === ""
+    ? `${basename(file)} is written anew, and its comments are lost; the old text stays in ${basename(file)}.bak`
+    : `the comments inside ${path} are lost; the old text stays in ${basename(file)}.bak`;
+}
+
+function replaceDraft(host: ConfigWriterHost, before: LoadedConfig, change: ConfigChange & { kind: "replace" }): Draft {
+  const main = before.files.find((f) => f.path === before.path);
+  const raw = change.raw.replace(/^\uFEFF/, "");
+  let current: unknown;
+  try {
+    current = host.parse(raw);
+  } catch (error) {
+    const { lineNumber, columnNumber } = error as { lineNumber?: number; columnNumber?: number };
+    const reason = messageOf(error).replace(/^JSON5: | at \d+:\d+$/g, "");
+    throw new SvcError("config-parse", { file: basename(before.path), line: lineNumber ?? 1, column: columnNumber ?? 1, reason });
+  }
+  const next = restoreRedacted(current, before.authored, redactionOf(host, before));
+  const { text, lost } = editText(raw, { current, next, parse: host.parse });
+  const bom = main?.bom ? "\uFEFF" : "";
+  const warnings = lost.map((path) => commentsLost(before.path, path));
+  return { file: before.path, old: main ? bom + main.text : undefined, text: bom + text, warnings };
+}
+
+/** What is shown redacted, and therefore what a placeholder may stand for. */
+export function redactionOf(host: Pick<ConfigWriterHost, "redaction">, loaded: LoadedConfig): RedactOptions {
+  return { ...host.redaction?.(), paths: loaded.secrets.keys() };
+}
+
+const MIN_GUARDED_BYTES = 1_000;
+
+/** The marks of an accident: a gateway that would not start again, or a file of which most is gone. */
+function clobberReason(draft: Draft, before: LoadedConfig, after: LoadedConfig): string | undefined {
+  const modeOf = (source: unknown) => ownValue(ownValue(source, "gateway"), "mode");
+  if (isTree(after.source) && modeOf(before.source) !== undefined && modeOf(after.source) === undefined) return "gateway.mode would be dropped";
+  const [old, now] = [Buffer.byteLength(draft.old ?? ""), Buffer.byteLength(draft.text)];
+  return old > MIN_GUARDED_BYTES && now < old / 2 ? `it would shrink from ${old} to ${now} bytes` : undefined;
+}
+
+function rejected(issues: ReadonlyArray<{ path: string; message: string }>, after: LoadedConfig): SvcError {
+  const [first] = issues;
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
+  const problem = `${first?.path ? `${first.path}: ` : ""}${first?.message ?? ""}${more}`;
+  return new SvcError("config-rejected", {
+    problem,
+    issues: issues.map(({ path, message }) => ({ path, message })),
+    hint: after.issues.map(formatIssue).join("\n") || undefined,
+  });
+}

@@ -1,0 +1,75 @@
+import { join } from "node:path";
+import { z } from "zod";
+import { messageOf, SvcError } from "../errors.ts";
+import { writeFileAtomic } from "../files.ts";
+import { pluginIdPattern } from "../manifest.ts";
+import { readRegularFile } from "./read-regular.ts";
+import "./errors.ts";
+
+const INDEX_MAX_BYTES = 8_388_608;
+const integrity = z.string().regex(/^sha512-[A-Za-z0-9+/]{86}==$/);
+
+const recordSchema = z.strictObject({
+  version: z.string(),
+  source: z.strictObject({
+    kind: z.enum(["folder", "archive", "npm"]),
+    /** As the operator gave it; for npm the exact `name@version` that came of it. */
+    spec: z.string(),
+    /** Of the archive that was unpacked. */
+    integrity: integrity.optional(),
+  }),
+  /** Of the installed tree (`treeIntegrity`), checked before each load. */
+  integrity,
+  installedAt: z.iso.datetime(),
+  /** Commands its manifest lists, for help without reading every manifest. */
+  cli: z.array(z.strictObject({ name: z.string(), description: z.string(), module: z.string() })).default([]),
+});
+
+const indexSchema = z.strictObject({ version: z.literal(1), plugins: z.record(z.string().regex(pluginIdPattern), recordSchema) });
+
+/** How one plugin came into the state directory. */
+export type InstallRecord = z.output<typeof recordSchema>;
+export type InstallIndex = z.output<typeof indexSchema>;
+
+/** Folder of plugins for the whole profile. */
+export function installedPluginsRoot(stateDir: string): string {
+  return join(stateDir, "plugins");
+}
+
+/**
+ * Folder of one installed plugin. The id is its own encoding: whatever could mean something in a path is refused.
+ * @throws {SvcError} `invalid-plugin-id`
+ */
+export function installedPluginFolder(stateDir: string, id: string): string {
+  if (!pluginIdPattern.test(id)) throw new SvcError("invalid-plugin-id", { plugin: id });
+  return join(installedPluginsRoot(stateDir), id);
+}
+
+export function installIndexPath(stateDir: string): string {
+  return join(installedPluginsRoot(stateDir), "index.json");
+}
+
+/**
+ * What was installed by command; empty when nothing was.
+ * @throws {SvcError} `install-index-invalid` for a file that is none: then nothing there counts as installed
+ */
+export async function readInstallIndex(stateDir: string): Promise<InstallIndex> {
+  const path = installIndexPath(stateDir);
+  try {
+    const text = (await readRegularFile(path, { maxBytes: INDEX_MAX_BYTES, followLink: false })).toString("utf8");
+    return indexSchema.parse(JSON.parse(text));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return { version: 1, plugins: {} };
+    const reason = error instanceof z.ZodError ? (error.issues[0]?.message ?? "unknown content") : messageOf(error);
+    throw new SvcError("install-index-invalid", { path, reason: reason.split("\n", 1)[0] }, { cause: error });
+  }
+}
+
+/** Replaces the record of one plugin; undefined removes it. One writer at a time: the command that installs holds a lock. */
+export async function writeInstallRecord(stateDir: string, id: string, record: InstallRecord | undefined): Promise<void> {
+  installedPluginFolder(stateDir, id);
+  const { plugins } = await readInstallIndex(stateDir);
+  const next = Object.fromEntries(Object.entries({ ...plugins, [id]: record }).filter(([, r]) => r !== undefined));
+  await writeFileAtomic(installIndexPath(stateDir), `${JSON.stringify({ version: 1, plugins: next }, null, 2)}\n`);
+}

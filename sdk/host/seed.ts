@@ -1,0 +1,76 @@
+import type { LoadedConfig } from "../config/loaded.ts";
+import { isTree } from "../config/tree.ts";
+import { loadSecrets } from "../config/trees.ts";
+import { type ConfigWriterHost, writeConfig } from "../config/write.ts";
+import { messageOf } from "../errors.ts";
+import type { Env } from "./paths.ts";
+import type { ResolvedAuth } from "./secrets.ts";
+
+/** What a first start adds to a config, so that it is the same at the next one (`operations.md` 7.4). */
+export interface Seeds {
+  token?: string;
+  allowedOrigins?: string[];
+}
+
+/** What decides about seeds. */
+export interface SeedQuestion {
+  loaded: LoadedConfig;
+  /** As decided for this start; source `runtime` = made up, because nothing is configured. */
+  auth: ResolvedAuth;
+  loopbackOnly: boolean;
+  /** Effective port; 0 while the system is to choose one. */
+  port: number;
+}
+
+/** The seeds of this start: a token where no secret is configured at all, origins for a control UI that is reached from elsewhere. */
+export function seedsOf({ loaded, auth, loopbackOnly, port }: SeedQuestion): Seeds {
+  const gateway = loaded.config?.gateway;
+  if (!loaded.exists || gateway?.mode !== "local") return {};
+  const hasToken = auth.source === "runtime" && auth.mode === "token" && auth.secret !== undefined;
+  const needsOrigins = !loopbackOnly && port !== 0 && gateway.controlUi.enabled && gateway.controlUi.allowedOrigins === undefined;
+  return {
+    ...(hasToken && auth.secret ? { token: auth.secret } : {}),
+    ...(needsOrigins ? { allowedOrigins: [`http://localhost:${port}`, `http://127.0.0.1:${port}`] } : {}),
+  };
+}
+
+/**
+ * Writes the seeds into the config by the one write pipeline. What cannot be written holds for this run only.
+ * @returns the config as it is afterwards, and what to tell; no value is in a note
+ */
+export async function plantSeeds(
+  loaded: LoadedConfig,
+  seeds: Seeds,
+  options: { host: ConfigWriterHost; env: Env },
+): Promise<{ loaded: LoadedConfig; written: boolean; notes: string[] }> {
+  const names = [...(seeds.token ? ["gateway.auth.token"] : []), ...(seeds.allowedOrigins ? ["gateway.controlUi.allowedOrigins"] : [])];
+  if (names.length === 0) return { loaded, written: false, notes: [] };
+  const what = names.join(" and ");
+  try {
+    const { after } = await writeConfig(
+      options.host,
+      { kind: "edit", apply: (source) => withSeeds(source, seeds) },
+      { baseHash: loaded.hash },
+    );
+    const next = await loadSecrets({ ...after, refs: loaded.refs }, { env: options.env, previous: loaded, fresh: true });
+    return { loaded: next, written: true, notes: [`first start: wrote ${what} to ${loaded.path}`] };
+  } catch (error) {
+    return {
+      loaded,
+      written: false,
+      notes: [`first start: ${what} holds for this run only, because it could not be written: ${messageOf(error)}`],
+    };
+  }
+}
+
+/** A copy of a source tree with the seeds in it. */
+export function withSeeds(source: unknown, { token, allowedOrigins }: Seeds): unknown {
+  const member = (tree: unknown, key: string, change: (inner: Record<string, unknown>) => Record<string, unknown>) => {
+    const inner = isTree(tree) ? tree[key] : undefined;
+    return { ...(isTree(tree) ? tree : {}), [key]: change(isTree(inner) ? inner : {}) };
+  };
+  return member(source, "gateway", (gateway) => {
+    const withToken = token ? member(gateway, "auth", (auth) => ({ ...auth, token })) : gateway;
+    return allowedOrigins ? member(withToken, "controlUi", (ui) => ({ ...ui, allowedOrigins })) : withToken;
+  });
+}

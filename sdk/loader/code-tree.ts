@@ -1,0 +1,100 @@
+import { cp, lstat, mkdir, readdir, readFile, rm, stat, symlink } from "node:fs/promises";
+import { dirname, extname, join, relative, sep } from "node:path";
+
+/** Larger trees are not walked to the end; they count as changed at each reload. */
+const MAX_FILES = 5_000;
+const MAX_DEPTH = 16;
+
+/** State of a plugin's files at one moment. */
+export interface CodePrint {
+  /** Differs when a file of the plugin's own differs; `""` for a tree that is too large to compare. */
+  own: string;
+  /** Differs when packages were installed or removed. */
+  packages: string;
+  /**
+   * How fresh code is had: `in-place` for what the transpiler reads anew each time, `generation` when Node keeps native modules for good, so that
+   * only a copy in another folder is new, `purge` when only CommonJS has to be forgotten.
+   */
+  fresh: "in-place" | "generation" | "purge";
+}
+
+/** Reads the print of a plugin folder, without `node_modules` and dot folders; of one file when it has no folder of its own. */
+export async function readCodePrint(root: string, onlyFile?: string): Promise<CodePrint> {
+  const files = onlyFile === undefined ? await listFiles(root) : [onlyFile];
+  const kinds = await Promise.all(files.map((file) => kindOf(file, root)));
+  const fresh = kinds.includes("native") ? "generation" : kinds.includes("commonjs") ? "purge" : "in-place";
+  if (files.length > MAX_FILES) return { own: "", packages: "", fresh };
+  const own = await Promise.all(files.map(async (file) => `${relative(root, file)}:${await stampOf(file)}`));
+  const packages = onlyFile === undefined ? await Promise.all(packageMarks(root).map(stampOf)) : [];
+  return { own: own.join("\n"), packages: packages.join("\n"), fresh };
+}
+
+/**
+ * Copies a plugin folder without `node_modules`, which is linked, so that native modules are read anew.
+ * @returns the folder of the copy; whoever made it removes it with `removeGeneration`
+ */
+export async function copyGeneration(root: string, target: string): Promise<string> {
+  await rm(target, { recursive: true, force: true });
+  await mkdir(target, { recursive: true, mode: 0o700 });
+  await cp(root, target, { recursive: true, filter: (source) => !relative(root, source).split(sep).includes("node_modules") });
+  const packages = join(root, "node_modules");
+  if (await exists(packages)) await symlink(packages, join(target, "node_modules"), "junction");
+  return target;
+}
+
+export async function removeGeneration(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function listFiles(root: string): Promise<string[]> {
+  const files: string[] = [];
+  const walk = async (folder: string, depth: number): Promise<void> => {
+    if (depth > MAX_DEPTH || files.length > MAX_FILES) return;
+    for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+      if (entry.name === "node_modules" || entry.name.startsWith(".")) continue;
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) await walk(path, depth + 1);
+      else files.push(path);
+    }
+  };
+  await walk(root, 0);
+  return files.sort();
+}
+
+async function kindOf(file: string, root: string): Promise<"native" | "commonjs" | "transpiled"> {
+  const extension = extname(file);
+  if (extension === ".cjs") return "commonjs";
+  if (extension === ".mjs") return "native";
+  return extension === ".js" && (await packageType(dirname(file), root)) === "module" ? "native" : "transpiled";
+}
+
+/** `type` of the nearest package.json, looked for up to the plugin's root. */
+async function packageType(folder: string, root: string): Promise<string | undefined> {
+  try {
+    return (JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as { type?: string }).type;
+  } catch {
+    // none here, or none that can be read: the one above decides, as for Node
+  }
+  return folder === root || !folder.startsWith(root) ? undefined : packageType(dirname(folder), root);
+}
+
+/** Change time too: it cannot be set back, so bytes that changed within the same millisecond are not missed. */
+async function stampOf(file: string): Promise<string> {
+  try {
+    const { size, mtimeNs, ctimeNs, ino } = await stat(file, { bigint: true });
+    return `${size}:${mtimeNs}:${ctimeNs}:${ino}`;
+  } catch {
+    return "-";
+  }
+}
+
+function packageMarks(root: string): string[] {
+  return [join(root, "node_modules"), join(root, "node_modules", ".package-lock.json")];
+}
+
+async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}

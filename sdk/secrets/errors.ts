@@ -1,0 +1,18 @@
+import { defineErrors } from "../errors.ts";
+
+/** Codes of secrets that cannot be had. */
+export const secretErrors = defineErrors({
+  "secret-unresolved": {
+    message: "{path}: {reason}; set it where the gateway is started, or change the config",
+    http: 503,
+    rpc: "UNAVAILABLE",
+    exit: 78,
+  },
+  "secrets-reload-rejected": {
+    message: "secrets reload rejected: {reason}; the secrets in force stay",
+    http: 503,
+    rpc: "UNAVAILABLE",
+    details: "SECRETS_RELOAD_REJECTED",
+    exit: 1,
+  },
+});

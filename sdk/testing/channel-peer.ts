@@ -1,0 +1,45 @@
+import type { ChatType } from "../types/channel.ts";
+import type { JsonObject } from "../types/common.ts";
+
+/** What the other side of a channel saw the bot do. Ids are those of the platform. */
+export type PeerAction =
+  | { kind: "message"; to: string; text: string; messageId: string; threadId?: string; replyToId?: string }
+  | { kind: "edit"; messageId: string; text: string }
+  | { kind: "unsend"; messageId: string }
+  | { kind: "reaction"; messageId: string; emoji: string }
+  | { kind: "typing"; to: string; on: boolean };
+
+/** What a user says on the platform. */
+export interface PeerMessage {
+  accountId: string;
+  chatType: ChatType;
+  /** The conversation: `direct` or `group` of the peer. */
+  peerId: string;
+  senderId: string;
+  text: string;
+  threadId?: string;
+  replyToId?: string;
+}
+
+/** The other side of a channel: a real server with a user's client, or a faithful fake of the platform. */
+export interface ChannelPeer {
+  /** Content of `channels.<id>` with this many accounts (`default`, then `second`). */
+  config(options: { accounts: 1 | 2; credentials: "good" | "wrong" }): JsonObject;
+  /** Values of the credentials, which nothing may show. */
+  secrets: readonly string[];
+  /** A user the bot can write to, as a target of `send` and as the `peerId` and `senderId` of a direct message. */
+  direct: string;
+  /** A room with the bot in it; needed when the channel declares `group`. */
+  group?: string;
+  /** Says something as a user; resolves with the message's id once the platform has it. */
+  say(message: PeerMessage): Promise<string>;
+  /** Everything the bot did, oldest first. */
+  readonly seen: readonly PeerAction[];
+  /** True once the bot has acknowledged a message to the platform; left out where a platform has no acknowledgements. */
+  acknowledged?(messageId: string): boolean;
+  /** Cuts every link at once; new ones are taken. */
+  drop(): void | Promise<void>;
+  /** Links of the bot that are open now. */
+  connections(): number;
+  close(): Promise<void>;
+}

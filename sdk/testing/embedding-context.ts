@@ -1,0 +1,23 @@
+import { rootSchema } from "../config/root.ts";
+import { EmbeddingError } from "../define.ts";
+import type { EmbeddingContext } from "../types/embedding.ts";
+
+/** What an adapter is created from, with harmless values for what the test does not care about. */
+export function embeddingContext(own: Partial<EmbeddingContext>): EmbeddingContext {
+  const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, child: () => quiet };
+  return {
+    agentId: "main",
+    config: rootSchema.parse({}),
+    secret: () => undefined,
+    env: {},
+    logger: quiet,
+    clock: { now: Date.now, monotonic: () => performance.now() },
+    signal: new AbortController().signal,
+    ...own,
+  };
+}
+
+/** True for an `EmbeddingError` of any SDK copy. */
+export function isEmbeddingError(error: unknown): error is EmbeddingError {
+  return error instanceof Error && error.name === EmbeddingError.name;
+}

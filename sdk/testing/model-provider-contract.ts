@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { isModelError } from "../define.ts";
+import type { ModelDelta, ModelFault, ModelMessage, ModelProvider, ModelRequest } from "../types/model.ts";
+import { type ContractCase, defineCases, isAbort, rejectionOf, within } from "./contract.ts";
+
+type Turn = Partial<ModelRequest>;
+
+/** What the suite asks of the provider: requests by what must come of them. Fields that are left out get harmless values. */
+export interface ModelProviderSubject {
+  provider: ModelProvider;
+  /** Answered with text and nothing else. */
+  text: Turn;
+  /** Answered with at least one tool call; its `tools` are offered. Left out: the provider calls no tools. */
+  tool?: Turn;
+  /** Goes on for at least a second, or for ever: what an abort cuts off. Left out for a provider that answers at once. */
+  slow?: Turn;
+  /** Fails with this class. */
+  faults?: Partial<Record<ModelFault, Turn>>;
+  /** Values that no message may show. */
+  secrets?: readonly string[];
+}
+
+type Create = () => ModelProviderSubject | Promise<ModelProviderSubject>;
+
+/**
+ * Conformance suite of a model provider, to be called inside `describe`.
+ * @param create makes a fresh subject; called once per case
+ */
+export function modelProviderContract(create: Create): void {
+  defineCases(modelProviderCases(create));
+}
+
+/** The statements of `modelProviderContract`, for running them without a test runner. */
+export function modelProviderCases(create: Create): ContractCase[] {
+  const make = (name: string, check: (subject: ModelProviderSubject) => Promise<void>): ContractCase => ({
+    name,
+    run: async () => check(await create()),
+  });
+  return [
+    make("it lists models with ids that differ, and says whether it can be used", checkCatalog),
+    make("a turn of text ends with one finish, after at most one usage", async ({ provider, text }) => {
+      const deltas = await collect(provider, text);
+      checkShape(deltas);
+      assert.ok(textOf(deltas).trim() !== "", "the turn has no text");
+      assert.equal(finishOf(deltas), "stop");
+    }),
+    make("tool calls come whole: one id each, arguments that are JSON, tools that were offered", checkToolCalls),
+    make("it goes on after a tool has answered", async ({ provider, tool }) => {
+      if (tool) checkShape(await collect(provider, { ...tool, messages: await answered(provider, tool) }));
+    }),
+    make("turns at the same time do not mix", async ({ provider, text }) => {
+      const alone = textOf(await collect(provider, text));
+      const both = await Promise.all([collect(provider, text), collect(provider, text)]);
+      for (const deltas of both) {
+        checkShape(deltas);
+        assert.equal(textOf(deltas), alone);
+      }
+    }),
+    make("it leaves the request as it was", async ({ provider, text }) => checkShape(await collect(provider, deepFreeze(request(text))))),
+    make("an abort before the turn rejects with AbortError", async ({ provider, text }) => {
+      const error = await within(rejectionOf(collect(provider, text, AbortSignal.abort())), 1_000, "an aborted turn");
+      assert.ok(isAbort(error), `rejected with ${String(error)}`);
+    }),
+    make("an abort in the middle rejects with AbortError within a second", checkAbort),
+    make("a reader that leaves early can ask again", async ({ provider, text }) => {
+      for await (const _ of provider.stream(request(text), { signal: new AbortController().signal })) break;
+      checkShape(await collect(provider, text));
+    }),
+    make("each fault is a ModelError of its class and shows no secret", checkFaults),
+  ];
+}
+
+async function checkCatalog({ provider }: ModelProviderSubject): Promise<void> {
+  const ids = (await within(Promise.resolve(provider.models()), 5_000, "models()")).map((m) => m.id);
+  assert.equal(new Set(ids).size, ids.length, "models(): an id is listed twice");
+  assert.ok(ids.every((id) => id !== ""));
+  assert.equal(typeof provider.available().ok, "boolean");
+  assert.match(provider.id, /^[a-z0-9][\w.-]*$/);
+}
+
+async function checkToolCalls({ provider, tool }: ModelProviderSubject): Promise<void> {
+  if (!tool) return;
+  const deltas = await collect(provider, tool);
+  checkShape(deltas);
+  const calls = callsOf(deltas);
+  assert.ok(calls.length > 0, "no tool was called");
+  assert.equal(finishOf(deltas), "tool_calls");
+  for (const call of calls) {
+    assert.ok(
+      tool.tools?.some((t) => t.name === call.name),
+      `the tool "${call.name}" was not offered`,
+    );
+    assert.doesNotThrow(() => JSON.parse(call.args || "{}"), `arguments of ${call.name} are not JSON`);
+  }
+  const ends = deltas.filter((d) => d.type === "toolCallEnd").map((d) => d.id);
+  assert.deepEqual([...ends].sort(), calls.map((c) => c.id).sort(), "each call ends once");
+}
+
+async function checkAbort({ provider, text, slow }: ModelProviderSubject): Promise<void> {
+  const stop = new AbortController();
+  const turn = (async () => {
+    for await (const _ of provider.stream(request(slow ?? text), { signal: stop.signal })) stop.abort();
+  })();
+  // A slow turn may not have sent anything yet.
+  const timer = slow && setTimeout(() => stop.abort(), 200);
+  const error = await within(rejectionOf(turn), 1_500, "an aborted turn");
+  clearTimeout(timer);
+  assert.ok(isAbort(error), `rejected with ${String(error)}`);
+}
+
+async function checkFaults({ provider, faults = {}, secrets = [] }: ModelProviderSubject): Promise<void> {
+  for (const [fault, turn] of Object.entries(faults)) {
+    const error = await within(rejectionOf(collect(provider, turn)), 10_000, `a turn that fails with ${fault}`);
+    assert.ok(isModelError(error), `${fault}: rejected with ${String(error)}`);
+    assert.equal(error.fault, fault, error.message);
+    for (const secret of secrets) assert.ok(!`${error.message}${error.stack}`.includes(secret), `${fault}: the message shows a secret`);
+  }
+}
+
+/** Conversation with the calls of a first turn answered. */
+async function answered(provider: ModelProvider, tool: Turn): Promise<ModelMessage[]> {
+  const calls = callsOf(await collect(provider, tool));
+  const asked = calls.map(({ id, name, args }) => ({ id, name, args: JSON.parse(args || "{}") as unknown }));
+  return [
+    ...request(tool).messages,
+    { role: "assistant", text: "", toolCalls: asked },
+    ...asked.map((call): ModelMessage => ({ role: "tool", toolCallId: call.id, name: call.name, text: "{}" })),
+  ];
+}
+
+async function collect(provider: ModelProvider, turn: Turn, signal = new AbortController().signal): Promise<ModelDelta[]> {
+  const deltas: ModelDelta[] = [];
+  for await (const delta of provider.stream(request(turn), { signal })) deltas.push(delta);
+  return deltas;
+}
+
+function request(turn: Turn): ModelRequest {
+  const messages: ModelMessage[] = [{ role: "user", content: [{ type: "text", text: "Say something." }] }];
+  const context = { agentId: "main", sessionKey: "agent:main:main", runId: "contract" };
+  return { model: "model", system: "You are being tested.", messages, tools: [], context, ...turn };
+}
+
+function checkShape(deltas: readonly ModelDelta[]): void {
+  assert.equal(deltas.filter((d) => d.type === "finish").length, 1, "a turn has one finish");
+  assert.equal(deltas.at(-1)?.type, "finish", "nothing comes after the finish");
+  assert.ok(deltas.filter((d) => d.type === "usage").length <= 1, "usage comes once at most");
+  for (const delta of deltas) {
+    if (delta.type === "text" || delta.type === "reasoning") assert.equal(typeof delta.delta, "string");
+  }
+}
+
+function callsOf(deltas: readonly ModelDelta[]): Array<{ id: string; name: string; args: string }> {
+  const calls = new Map<string, { id: string; name: string; args: string }>();
+  for (const delta of deltas) {
+    if (delta.type !== "toolCall") continue;
+    const call = calls.get(delta.id) ?? { id: delta.id, name: delta.name, args: "" };
+    calls.set(delta.id, { ...call, args: call.args + delta.argsDelta });
+  }
+  return [...calls.values()];
+}
+
+function textOf(deltas: readonly ModelDelta[]): string {
+  return deltas.map((d) => (d.type === "text" ? d.delta : "")).join("");
+}
+
+function finishOf(deltas: readonly ModelDelta[]): string | undefined {
+  const last = deltas.at(-1);
+  return last?.type === "finish" ? last.reason : undefined;
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== "object" || value === null) return value;
+  for (const part of Object.values(value)) deepFreeze(part);
+  return Object.freeze(value);
+}

@@ -1,0 +1,55 @@
+import type { WatchdogLimits } from "./watchdog.ts";
+
+/** What the watching thread has to do now; `over`: the main thread goes on. */
+export type WatchdogStep = "blame" | "report" | "sick" | "exit" | "over";
+
+/** Judges one main thread. */
+export interface WatchdogState {
+  /** Once per tick, with the beats counted so far. */
+  step(now: number, beats: number): WatchdogStep | undefined;
+  /** How long it has stood still, or did before it went on. */
+  stalledMs(): number;
+}
+
+/**
+ * A tick that comes late counts as one that is late by no more than itself: then the whole process stood still
+ * (suspend, SIGSTOP, a starved machine), and nobody is to blame.
+ *
+ * @param times.beatMs the main thread's period; up to this age a beat is not late
+ * @param times.tickMs the watcher's own period
+ */
+export function createWatchdogState(limits: WatchdogLimits, times: { beatMs: number; tickMs: number }): WatchdogState {
+  const stages = [
+    ["blame", limits.blameMs],
+    ["report", limits.reportMs],
+    ["sick", limits.sickMs],
+    ["exit", limits.exitMs],
+  ] as const;
+  let lastBeats = -1;
+  let lastTick = Number.NEGATIVE_INFINITY;
+  let sinceBeat = 0;
+  let stalled = 0;
+  let reached = 0;
+
+  return {
+    stalledMs: () => stalled,
+    step(now, beats) {
+      const elapsed = Math.min(now - lastTick, 2 * times.tickMs);
+      lastTick = now;
+      if (beats !== lastBeats) {
+        const wasStalled = reached > 0;
+        lastBeats = beats;
+        sinceBeat = 0;
+        reached = 0;
+        return wasStalled ? "over" : undefined;
+      }
+      sinceBeat += elapsed;
+      const next = stages[reached];
+      if (sinceBeat <= times.beatMs) return undefined;
+      stalled = sinceBeat - times.beatMs;
+      if (!next || stalled < next[1]) return undefined;
+      reached += 1;
+      return next[0];
+    },
+  };
+}

@@ -1,0 +1,231 @@
+import type { Channel, ChannelRun, InboundEvent, OutboundMessage } from "svc/sdk";
+import { channelCases } from "svc/sdk/testing";
+import { expect, test } from "vitest";
+import type { LinesAccount } from "../../examples/plugin-channel/accounts.ts";
+import { createLinesChannel } from "../../examples/plugin-channel/channel.ts";
+import { startLinesServer } from "../../examples/plugin-channel/peer.ts";
+import { outcomeOf } from "./_mutants.ts";
+
+type Lines = Channel<LinesAccount>;
+type Run = ChannelRun<LinesAccount>;
+
+/** A channel whose adapter sees a changed run, and its callers the same adapter. */
+function withRun(change: (run: Run) => Partial<Run>): Lines {
+  const own = createLinesChannel();
+  const runs = new WeakMap<Run, Run>();
+  const inner = (run: Run): Run => {
+    const known = runs.get(run) ?? { ...run, ...change(run) };
+    runs.set(run, known);
+    return known;
+  };
+  return {
+    ...own,
+    start: (run) => own.start(inner(run)),
+    send: (message, run) => own.send(message, inner(run)),
+    edit: async (target, run) => own.edit?.(target, inner(run)),
+    typing: async (to, on, run) => own.typing?.(to, on, inner(run)),
+  };
+}
+
+const withEvent = (change: (event: InboundEvent) => InboundEvent) => withRun((run) => ({ receive: (event) => run.receive(change(event)) }));
+
+function withMessage(change: (message: OutboundMessage) => OutboundMessage): Lines {
+  const own = createLinesChannel();
+  return { ...own, send: (message, run) => own.send(change(message), run) };
+}
+
+const cut = (m: OutboundMessage, change: (text: string) => string): OutboundMessage => ({
+  ...m,
+  text: { text: change(m.text?.text ?? "") },
+});
+const without = <T extends object>(value: T, key: keyof T): T => {
+  const { [key]: _, ...rest } = value;
+  return rest as T;
+};
+
+const mutants: Array<[string, () => Lines, string]> = [
+  [
+    "shows its token when it is inspected",
+    () => {
+      const own = createLinesChannel();
+      return {
+        ...own,
+        config: { ...own.config, inspect: (c, id) => ({ ...own.config.inspect(c, id), token: own.config.resolve(c, id).token }) },
+      };
+    },
+    "it describes itself, and its config without showing secrets",
+  ],
+  [
+    "cannot read the target it wrote",
+    () => ({ ...createLinesChannel(), target: { normalize: (raw) => raw, format: (target) => `to ${target}` } }),
+    "it describes itself, and its config without showing secrets",
+  ],
+  [
+    "changes what a user said",
+    () => withEvent((e) => ({ ...e, text: e.text.slice(0, 4) })),
+    "a direct message arrives whole, and the answer goes back",
+  ],
+  [
+    "names a message that is not there in its receipt",
+    () => {
+      const own = createLinesChannel();
+      return { ...own, send: async (m, run) => ({ ...(await own.send(m, run)), messageId: "m0" }) };
+    },
+    "a direct message arrives whole, and the answer goes back",
+  ],
+  [
+    "takes a group for a person",
+    () => withEvent((e) => ({ ...e, chatType: "direct" })),
+    "a group message arrives as one, and the answer goes to the group",
+  ],
+  ["gives every message the same id", () => withEvent((e) => ({ ...e, id: "x" })), "every message has an id of its own"],
+  [
+    "cuts long texts in silence",
+    () => withMessage((m) => cut(m, (text) => text.slice(0, 4_000))),
+    "a text at its limit goes out whole, and a longer one is never cut in silence",
+  ],
+  [
+    "sends only the first line",
+    () => withMessage((m) => cut(m, (text) => text.split("\n")[0] as string)),
+    "lines and characters of more than one byte go out as they are",
+  ],
+  [
+    "sends only ASCII",
+    () => withMessage((m) => cut(m, (text) => text.replace(/[^ -~\n\t]/g, "?"))),
+    "lines and characters of more than one byte go out as they are",
+  ],
+  ["loses the thread of its answer", () => withMessage((m) => without(m, "threadId")), "threads and replies are kept both ways"],
+  ["loses what a user replied to", () => withEvent((e) => without(e, "replyTo")), "threads and replies are kept both ways"],
+  [
+    "declares edits and does none",
+    () => ({ ...createLinesChannel(), edit: async () => undefined }),
+    "each declared capability is seen at the other side",
+  ],
+  [
+    "declares reactions it has no method for",
+    () => {
+      const own = createLinesChannel();
+      return { ...own, capabilities: { ...own.capabilities, reactions: true } };
+    },
+    "each declared capability is seen at the other side",
+  ],
+  [
+    "delivers its own messages as a user's",
+    () => {
+      const own = createLinesChannel();
+      const echo = (m: OutboundMessage, run: Run) =>
+        run.receive({ id: m.uid, chatType: "direct", peer: { id: m.to }, sender: { id: m.to }, text: m.text?.text ?? "" });
+      return { ...own, send: async (m, run) => (await echo(m, run)) && own.send(m, run) };
+    },
+    "its own messages do not come back as somebody else's",
+  ],
+  [
+    "gives up after a lost link",
+    () => {
+      const own = createLinesChannel();
+      const giveUp = (run: Run) => {
+        const stop = new AbortController();
+        const signal = AbortSignal.any([run.signal, stop.signal]);
+        return own.start({ ...run, signal, state: (p) => (p.lifecycle === "recovering" ? stop.abort() : run.state(p)) });
+      };
+      return { ...own, start: giveUp };
+    },
+    "a lost link is made again, and messages go both ways as before",
+  ],
+  [
+    "delivers everything twice",
+    () => withRun((run) => ({ receive: async (e) => (await run.receive(e)) && run.receive({ ...e, id: `${e.id}-again` }) })),
+    "a lost link is made again, and messages go both ways as before",
+  ],
+  [
+    "sends twice",
+    () => {
+      const own = createLinesChannel();
+      return { ...own, send: async (m, run) => (await own.send(m, run)) && own.send({ ...m, uid: `${m.uid}-2` }, run) };
+    },
+    "a text at its limit goes out whole, and a longer one is never cut in silence",
+  ],
+  [
+    "says that it sent what it did not",
+    () => ({ ...createLinesChannel(), send: async () => ({ messageId: "m1", at: 0 }) }),
+    "a message sent while the link breaks is told as failed or arrives once",
+  ],
+  [
+    "acknowledges before the host has the message",
+    () =>
+      withRun((run) => ({
+        receive: async (e) => {
+          run.receive(e).catch(() => undefined);
+          return { status: "accepted" };
+        },
+      })),
+    "a message is acknowledged only once the host has it",
+  ],
+  [
+    "ends when the host cannot take a message",
+    () => {
+      const own = createLinesChannel();
+      const fragile = (run: Run) => {
+        const stop = new AbortController();
+        const receive: Run["receive"] = (e) =>
+          run.receive(e).catch((error: unknown) => {
+            stop.abort();
+            throw error;
+          });
+        return own.start({ ...run, receive, signal: AbortSignal.any([run.signal, stop.signal]) });
+      };
+      return { ...own, start: fragile };
+    },
+    "a host that cannot take a message does not end the account",
+  ],
+  [
+    "keeps its link when it is stopped",
+    () => {
+      const own = createLinesChannel();
+      const ended = (signal: AbortSignal) =>
+        new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+      return {
+        ...own,
+        start: async (run) => {
+          void own.start({ ...run, signal: new AbortController().signal });
+          await ended(run.signal);
+        },
+      };
+    },
+    "its end closes every link within 5 s",
+  ],
+  [
+    "never says that its credentials were refused",
+    () => withRun((run) => ({ state: (p) => run.state(p.lifecycle === "blocked" ? { lifecycle: "recovering" } : p) })),
+    "refused credentials block the account within 10 s, without a loop",
+  ],
+  [
+    "runs every account with the credentials of the first",
+    () => {
+      const own = createLinesChannel();
+      return { ...own, config: { ...own.config, resolve: (c, id) => ({ ...own.config.resolve(c, "default"), enabled: id !== "" }) } };
+    },
+    "two accounts run side by side",
+  ],
+  [
+    "calls every probe a success",
+    () => ({ ...createLinesChannel(), probe: async () => ({ ok: true, ms: 1 }) }),
+    "a probe tells good credentials from bad ones",
+  ],
+  [
+    "logs its token",
+    () =>
+      withRun((run) => ({
+        state: (p) => {
+          run.logger.info("state", { account: run.account });
+          run.state(p);
+        },
+      })),
+    "no secret stands in a log line or a state",
+  ],
+];
+
+// At the same time: most of each is waiting for something that does not come.
+test.concurrent.each(mutants)("a channel that %s fails the case that says so", async (_name, create, expected) => {
+  expect(await outcomeOf(channelCases({ create, peer: startLinesServer }), expected)).toEqual(expect.any(String));
+});

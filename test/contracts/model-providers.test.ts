@@ -1,0 +1,57 @@
+import { modelProviderContract } from "svc/sdk/testing";
+import { afterAll, beforeAll, describe } from "vitest";
+import { type Connection, createConnection } from "../../plugins/model-openai-compatible/connection.ts";
+import { createProvider } from "../../plugins/model-openai-compatible/provider.ts";
+import { createRecallProvider } from "../../plugins/model-recall/provider.ts";
+import { type FakeOpenAi, startFakeOpenAi } from "../fakes/openai-server.ts";
+
+const search = {
+  name: "memory_search",
+  description: "Searches.",
+  inputSchema: { type: "object", properties: { query: { type: "string" } } },
+};
+
+describe("model-recall", () => {
+  modelProviderContract(() => ({
+    provider: createRecallProvider(),
+    text: { model: "recall" },
+    tool: { model: "recall", tools: [search] },
+  }));
+});
+
+describe("model-openai-compatible", () => {
+  let vendor: FakeOpenAi;
+  let connection: Connection;
+
+  beforeAll(async () => {
+    vendor = await startFakeOpenAi();
+    connection = createConnection(30_000);
+  });
+
+  afterAll(async () => {
+    await connection.close();
+    await vendor.close();
+  });
+
+  const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, child: () => quiet };
+
+  modelProviderContract(() => ({
+    provider: createProvider(
+      {
+        id: "lab",
+        name: "lab",
+        baseUrl: vendor.url,
+        apiKey: vendor.apiKey,
+        headers: {},
+        timeoutMs: 30_000,
+        models: [],
+        maxTokensField: "max_tokens",
+      },
+      { connection, clock: { now: Date.now, monotonic: () => performance.now() }, logger: quiet },
+    ),
+    text: { model: "ok" },
+    tool: { model: "tool", tools: [search] },
+    slow: { model: "hang" },
+    secrets: [vendor.apiKey],
+  }));
+});

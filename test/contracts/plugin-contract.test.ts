@@ -1,0 +1,100 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pluginCases, runCases } from "svc/sdk/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+interface Sample {
+  manifest?: Record<string, unknown>;
+  /** Statements of `setup`. */
+  setup?: string;
+  config?: string;
+  id?: string;
+  readme?: string | null;
+}
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "svc-contract-"));
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const schema = {
+  type: "object",
+  properties: { prefix: { default: "> ", type: "string" } },
+  additionalProperties: false,
+};
+
+async function write(name: string, sample: Sample): Promise<string> {
+  const root = join(folder, name);
+  await mkdir(root);
+  const manifest = {
+    id: "sample",
+    version: "1.0.0",
+    svc: { api: "^1.0.0" },
+    contributes: { tools: ["echo"] },
+    configSchema: schema,
+    ...sample.manifest,
+  };
+  const setup = sample.setup ?? "";
+  const code = `import { definePlugin, z } from "svc/sdk";
+import { createServer } from "node:net";
+export default definePlugin({
+  id: "${sample.id ?? "sample"}", version: "1.0.0", svc: { api: "^1.0.0" },
+  config: ${sample.config ?? 'z.strictObject({ prefix: z.string().default("> ") })'},
+  async setup(ctx) {
+    ctx.registerTool({ name: "echo", description: "Repeats.", input: z.object({}), run: () => ctx.config.prefix });
+    ${setup}
+  },
+});
+`;
+  await writeFile(join(root, "svc.plugin.json"), JSON.stringify(manifest));
+  await writeFile(join(root, "index.ts"), code);
+  if (sample.readme !== null) await writeFile(join(root, "README.md"), sample.readme ?? "# sample\n\nRepeats what it is told.\n");
+  return root;
+}
+
+async function failing(root: string): Promise<string[]> {
+  const limits = { setupTimeoutMs: 1_000, startTimeoutMs: 300, stopTimeoutMs: 300 };
+  return (await runCases(pluginCases(root, { limits }))).filter((c) => c.failure !== undefined).map((c) => c.name);
+}
+
+test("a plugin that keeps the contract passes every case", async () => {
+  expect(await failing(await write("good", {}))).toEqual([]);
+});
+
+test.each<[string, Sample, string]>([
+  ["has an unknown manifest field", { manifest: { nonsense: 1 } }, "its manifest is valid"],
+  ["needs another API", { manifest: { svc: { api: "^9.0.0" } } }, "its API range includes this host"],
+  ["has no README", { readme: null }, "its README names it and each permission it asks for"],
+  ["asks for a permission in silence", { manifest: { permissions: ["net"] } }, "its README names it and each permission it asks for"],
+  ["has code of another id", { id: "other" }, "its entry is a definition of the manifest's id and version"],
+  ["has no entry", { manifest: { entry: "nowhere.ts" } }, "its entry is a definition of the manifest's id and version"],
+  [
+    "has drifted from its schema",
+    { config: "z.strictObject({ suffix: z.string() }).partial()" },
+    "its configSchema is what its config says",
+  ],
+  ["throws in setup", { setup: 'throw new Error("no");' }, "it loads and registers only what it declares"],
+  ["hangs in setup", { setup: "await new Promise(() => {});" }, "it loads and registers only what it declares"],
+  [
+    "registers what it does not declare",
+    { setup: 'ctx.registerTool({ name: "more", description: "", input: z.object({}), run: () => "" });' },
+    "it loads and registers only what it declares",
+  ],
+  ["leaves a timer running", { setup: "setInterval(() => {}, 60_000);" }, "two lives leave nothing behind"],
+  ["leaves a server listening", { setup: 'createServer().listen(0, "127.0.0.1");' }, "two lives leave nothing behind"],
+  ["hangs in stop", { setup: "return { stop: () => new Promise(() => {}) };" }, "two lives leave nothing behind"],
+  [
+    "opens in setup what only stop closes",
+    { setup: "const t = setInterval(() => {}, 60_000); return { stop: () => clearInterval(t) };" },
+    "a throw at the end of its setup is contained and undone",
+  ],
+  ["takes any config", { config: "z.object({ prefix: z.string().default('> ') })" }, "its configSchema is what its config says"],
+])("a plugin that %s fails the case that says so", async (name, sample, expected) => {
+  const root = await write(name.replaceAll(" ", "-"), sample);
+
+  expect(await failing(root)).toContain(expected);
+});
