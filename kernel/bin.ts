@@ -1,4 +1,5 @@
 import { createInterrupt } from "../sdk/cli/interrupt.ts";
+import { armFailpoints } from "../sdk/failpoint.ts";
 import { runCommandLine } from "./cli/run.ts";
 import { exportEnv } from "./config/process-env.ts";
 
@@ -6,7 +7,10 @@ import { exportEnv } from "./config/process-env.ts";
 export async function main(argv: readonly string[]): Promise<number> {
   // Somebody who stopped reading (`svc … | head`) is no error.
   process.stdout.once("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+  // Whatever this program and its children write is its user's alone, unless a mode is asked for (`security.md` F-06).
+  process.umask(0o077);
   const { env, stdout, stderr } = process;
+  armFailpoints(env);
   return runCommandLine(argv, { env, stdout, stderr, interrupt: createInterrupt, exportEnv });
 }
 

@@ -1,5 +1,6 @@
 import { dirname, join } from "node:path";
 import { resolveAgents } from "../sdk/agents.ts";
+import { saveLastGood } from "../sdk/config/last-good.ts";
 import type { SvcConfig } from "../sdk/config/root.ts";
 import { SvcError } from "../sdk/errors.ts";
 import { createFailureLimiter } from "../sdk/failure-limiter.ts";
@@ -14,6 +15,8 @@ import { type Env, envValue, type ProfilePaths } from "../sdk/host/paths.ts";
 import { createJobs } from "../sdk/jobs.ts";
 import { createActivation } from "../sdk/loader/activation.ts";
 import type { DiscoveryRequest } from "../sdk/loader/discover.ts";
+import { createLoader } from "../sdk/loader/loader.ts";
+import { registerPluginMethods } from "../sdk/loader/plugin-calls.ts";
 import { maskConfig, secretAt } from "../sdk/loader/secret-paths.ts";
 import { createPluginFaults, type PluginFaults } from "../sdk/plugin-faults.ts";
 import { withRequirements } from "../sdk/plugin-order.ts";
@@ -34,10 +37,9 @@ import { createContributions } from "./contributions.ts";
 import { createHello } from "./hello.ts";
 import { createHookBus, type HookBus } from "./hooks/bus.ts";
 import { registerKernelMethods } from "./kernel-methods.ts";
-import type { Host } from "./loader/context.ts";
+import { createInstance, type Host } from "./loader/context.ts";
 import { discoverOne, discoverPlugins, inspectPluginFolder } from "./loader/discovery.ts";
-import { createLoader } from "./loader/loader.ts";
-import { registerPluginMethods } from "./plugin-methods.ts";
+import { importModule, isCompiledBundle } from "./loader/import.ts";
 import { createFanout } from "./port/events.ts";
 import { admitClient } from "./port/handshake.ts";
 import { createHttpHandler } from "./port/http.ts";
@@ -47,7 +49,15 @@ import type { Phase } from "./port/probes.ts";
 import { createRouteTable } from "./port/routes.ts";
 import { createSockets } from "./port/sockets.ts";
 import { registerSecretsMethods } from "./secrets-methods.ts";
-import { planStart, recordRefusal, removeRuntimeFiles, runtimeInfoPath, type StartPlan, writeRuntimeToken } from "./start.ts";
+import {
+  completeSecrets,
+  planStart,
+  recordRefusal,
+  removeRuntimeFiles,
+  runtimeInfoPath,
+  type StartPlan,
+  writeRuntimeToken,
+} from "./start.ts";
 
 export interface GatewayOptions {
   paths: ProfilePaths;
@@ -136,7 +146,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
   const stopped = new AbortController();
   const holds = createHolds();
 
-  const faults = createPluginFaults({ monotonic: clock.monotonic, logger, degrade: (...why) => loader.degrade(...why) });
+  const faults = createPluginFaults({ monotonic: (options.clock ?? clock).monotonic, logger, degrade: (...why) => loader.degrade(...why) });
   const hooks = createHookBus(logger.child("hooks"), {
     monotonic: (options.clock ?? clock).monotonic,
     timeoutMs: (plugin, hook) => operatorLimitMs(config(), plugin, hook),
@@ -210,20 +220,21 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     authenticator: () => authenticator,
     mask,
     logger,
-    onSettled: refreshHealth,
+    onSettled() {
+      loader.syncWatch();
+      refreshHealth();
+    },
     requestRestart: (reason) => (reason ? restarts.request("config", reason) : restarts.withdraw("config")),
   });
   const config = () => reloader.current().config;
   jobs.add("configPoll", reloader.poll);
 
-  const loader = createLoader(candidates, {
+  const pluginHost: Host = {
     hooks,
     contributions,
     methods,
     routes,
     activation,
-    discover: () => discoverPlugins(whereToLook(config())),
-    discoverOne: (id) => discoverOne(id, whereToLook(config())),
     emit: fanout.emit,
     config,
     snapshot: () => mask(config()),
@@ -233,6 +244,13 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     clock: options.clock ?? clock,
     fetch: options.fetch,
     stateDir: paths.stateDir,
+  };
+  const loader = createLoader(candidates, {
+    ...pluginHost,
+    createInstance: (identity, onDiagnostic) => createInstance(identity, pluginHost, onDiagnostic),
+    code: { importModule: (file) => importModule(file, paths.stateDir), isCompiled: isCompiledBundle },
+    discover: () => discoverPlugins(whereToLook(config())),
+    discoverOne: (id) => discoverOne(id, whereToLook(config())),
     stragglerMs: options.stragglerMs,
     retryMs: options.retryMs,
     onState: (record, from) => {
@@ -266,6 +284,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
   registerKernelMethods(methods, {
     health,
     presence,
+    hooks,
     version: options.version,
     requestRestart,
   });
@@ -280,7 +299,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     now: clock.now,
     logger: logger.child("config"),
   });
-  registerPluginMethods(methods, {
+  registerPluginMethods((method) => methods.add(method, "kernel"), {
     loader,
     hooks,
     contributions,
@@ -373,6 +392,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
 
   const ready = (async () => {
     phase = "plugins";
+    reloader.adopt(await completeSecrets(plan, options.env));
     await loader.loadAll();
     if (phase !== "plugins") return;
     logger.info(loader.summary());
@@ -386,6 +406,9 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     if (listeners) {
       const info = { pid: process.pid, port: listeners.port, host: listeners.host, version: options.version, startedAt };
       await writeFileAtomic(runtimeInfoPath(paths.stateDir), JSON.stringify(info));
+    }
+    if (listeners && envValue(options.env, "SVC_CONFIG_READONLY") !== "1") {
+      await saveLastGood(reloader.current()).catch((error: unknown) => logger.warn("the last-good config was not kept", { error }));
     }
     logger.info("ready", { ms: clock.now() - startedAt });
     await hooks.run("gateway.ready", { uptimeMs: clock.now() - startedAt });
@@ -427,6 +450,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     plan,
     ready,
     hooks,
+    config,
     plugins: loader.records,
     summary: loader.summary,
     failPlugin: loader.fail,

@@ -62,7 +62,7 @@ export async function planStart(options: PlanOptions): Promise<StartPlan> {
   }
   await requireValid(read);
   if (options.listen) await guardMode(read, flags);
-  const asked = await loadSecrets(read, { env });
+  const asked = await loadSecrets(read, { env, secrets: "start" });
   const missing = options.listen ? missingStartSecret(asked, flags) : undefined;
   if (missing) throw new SvcError("secret-unresolved", missing);
   const decided = decideAuth({ config: await requireValid(asked), env: asked.env, flags, bind, port, listen: options.listen });
@@ -72,6 +72,12 @@ export async function planStart(options: PlanOptions): Promise<StartPlan> {
   const auth: ResolvedAuth = written && seeds.token ? { ...decided, source: "config" } : decided;
   if (asks) await options.takePort?.(bind.host, port); // nobody is ended for a start that is refused anyway
   return { loaded, config: await requireValid(loaded), port, portSource, bindMode, bind, auth, bootId: randomUUID(), notes };
+}
+
+/** The config of a start with the rest of its secrets: those that only plugins need are asked for once the port listens. */
+export async function completeSecrets(plan: StartPlan, env: Env): Promise<LoadedConfig & { config: SvcConfig }> {
+  const loaded = await loadSecrets(plan.loaded, { env, fresh: true });
+  return { ...loaded, config: await requireValid(loaded) };
 }
 
 function writerOf(path: string, env: Env): ConfigWriterHost {

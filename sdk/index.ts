@@ -2,8 +2,16 @@
 export { z } from "zod";
 export * from "./agents.ts";
 export { agentIdPattern, memorySearchSchema } from "./config/agents.ts";
-export * from "./config/fields.ts";
+export { durationMs, parseDuration, parseSize, type SecretRef, secret, sizeBytes } from "./config/fields.ts";
 export { knownIdsOf, unknownIdWarnings } from "./config/known-ids.ts";
+export { applyMergePatch, createMergePatch, lostEntries } from "./config/merge-patch.ts";
+export { formatConfigPath, parseConfigPath, resolveConfigPath, valueAt, withValueAt } from "./config/paths.ts";
+export { isTree, ownValue, sameValue } from "./config/tree.ts";
+export { composeConfigSchema } from "./config/compose-schema.ts";
+export { configTypes } from "./config/config-types.ts";
+export { formatIssue } from "./config/issues.ts";
+export { lookupSchema } from "./config/lookup-schema.ts";
+export { isSensitiveName, REDACTED_VALUE, redactConfig } from "./config/redact.ts";
 export { rootSchema, type SvcConfig, type SvcConfigInput } from "./config/root.ts";
 export {
   defineCommand,

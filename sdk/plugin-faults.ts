@@ -42,10 +42,12 @@ export function createPluginFaults(deps: {
     blocked({ ms, owner, stack }) {
       const whose = owner ? `by plugin "${owner.plugin}" (${owner.what})` : "by nobody that could be named";
       const message = `the event loop was blocked for ${Math.round(ms)} ms ${whose}`;
-      const level = owner || ms >= LONG_STALL_MS ? "warn" : "debug";
+      // A cold import compiles; that takes its time and happens once.
+      const isNamed = owner !== undefined && owner.what !== "import";
+      const level = isNamed || ms >= LONG_STALL_MS ? "warn" : "debug";
       deps.logger[level](message, { ...(owner ? { plugin: owner.plugin } : {}), ...(stack.length > 0 ? { stack } : {}) });
       if (ms >= SICK_STALL_MS) sick = { until: deps.monotonic() + SICK_FOR_MS, message };
-      if (!owner || owner.what === "import" || !countStalls(owner.plugin)) return;
+      if (!owner || !isNamed || !countStalls(owner.plugin)) return;
       const reason = `it blocked the event loop ${stalls.count} times within a minute, last in ${owner.what}`;
       deps.degrade(owner.plugin, "blocks-event-loop", reason);
     },

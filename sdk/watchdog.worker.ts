@@ -18,7 +18,6 @@ type Seen = Pick<Stall, "owner" | "stack">;
 const { shared, limits, beatMs, ownerKey } = workerData as WatchdogData;
 const view = new Int32Array(shared);
 const state = createWatchdogState(limits, { beatMs, tickMs: TICK_MS });
-const whose = `JSON.stringify(globalThis[Symbol.for(${JSON.stringify(ownerKey)})]?.() ?? null)`;
 let seen: Seen = { stack: [] };
 
 setInterval(() => {
@@ -33,77 +32,65 @@ setInterval(() => {
 function say(): void {
   const { owner, stack } = seen;
   const by = owner ? ` by plugin "${owner.plugin}" (${owner.what})` : "";
-  writeSync(
-    2,
-    `svc: the event loop has been blocked for ${Math.round(state.stalledMs() / 1000)} s${by}\n${stack.map((s) => `    ${s}\n`).join("")}`,
-  );
+  writeSync(2, `svc: the event loop has been blocked for ${seconds()} s${by}\n${stack.map((line) => `    ${line}\n`).join("")}`);
+}
+
+function seconds(): number {
+  return Math.round(state.stalledMs() / 1_000);
 }
 
 /** Stops the main thread for the moment it takes to see whose code runs and where. */
 function look(then: () => void): void {
   const beats = Atomics.load(view, 0);
   seen = { stack: [] };
-  pauseMain((session, frames, urls) => {
-    // It went on before it could be stopped: what runs now is not to blame.
-    if (Atomics.load(view, 0) !== beats) return session.disconnect();
-    const [top] = frames;
-    const stack = frames.slice(0, MAX_FRAMES).map((frame) => formatFrame(frame, urls.get(frame.location.scriptId) ?? frame.url));
-    const leave = (owner: Seen["owner"] | undefined) => {
-      seen = { stack, ...(owner ? { owner } : {}) };
-      session.disconnect();
-    };
-    if (!top) return leave(undefined);
-    const ask = { callFrameId: top.callFrameId, expression: whose, returnByValue: true };
-    session.post("Debugger.evaluateOnCallFrame", ask, (_error, answer) =>
-      leave(parseOwner((answer as Debugger.EvaluateOnCallFrameReturnType | undefined)?.result.value)),
-    );
-  }, then);
+  const whose = `JSON.stringify(globalThis[Symbol.for(${JSON.stringify(ownerKey)})]?.() ?? null)`;
+  inMain(whose, (stack, owner) => {
+    // When it went on before it could be stopped, what ran then is not to blame.
+    if (Atomics.load(view, 0) === beats) seen = { stack, ...parseOwner(owner) };
+    then();
+  });
 }
 
 /** The main thread ends itself in the middle of its loop; when it cannot even do that, it is killed. */
 function exit(): void {
-  writeSync(2, `svc: the event loop has been blocked for ${Math.round(state.stalledMs() / 1000)} s; ending with exit code ${EXIT_CODE}\n`);
+  writeSync(2, `svc: the event loop has been blocked for ${seconds()} s; ending with exit code ${EXIT_CODE}\n`);
   setTimeout(() => process.kill(process.pid, "SIGKILL"), EXIT_MS);
-  pauseMain(
-    (session, [top]) => {
-      if (!top) return;
-      const ask = { callFrameId: top.callFrameId, expression: `process.exit(${EXIT_CODE})` };
-      session.post("Debugger.evaluateOnCallFrame", ask, () => undefined);
-    },
-    () => undefined,
-  );
+  inMain(`process.exit(${EXIT_CODE})`, () => undefined);
 }
 
-/** `onPaused` must disconnect the session, which lets the main thread go on; `done` follows in any case. */
-function pauseMain(
-  onPaused: (session: Session, frames: Debugger.CallFrame[], urls: ReadonlyMap<string, string>) => void,
-  done: () => void,
-): void {
+/**
+ * Evaluates an expression in the main thread, wherever that is, and lets it go on.
+ * @param done called once, with the stack it stood in and the value; with neither when it did not answer
+ */
+function inMain(expression: string, done: (stack: string[], value: unknown) => void): void {
   const session = new Session();
   const urls = new Map<string, string>();
-  session.on("Debugger.scriptParsed", ({ params }) => urls.set(params.scriptId, params.url));
-  const limit = setTimeout(() => {
-    session.disconnect();
-    done();
-  }, LOOK_MS);
-  session.connectToMainThread();
-  session.once("Debugger.paused", ({ params }) => {
+  const end = (stack: string[], value: unknown) => {
     clearTimeout(limit);
-    onPaused(session, params.callFrames, urls);
-    done();
+    session.disconnect();
+    done(stack, value);
+  };
+  const limit = setTimeout(() => end([], undefined), LOOK_MS);
+  session.connectToMainThread();
+  session.on("Debugger.scriptParsed", ({ params }) => urls.set(params.scriptId, params.url));
+  session.once("Debugger.paused", ({ params }) => {
+    const stack = params.callFrames.slice(0, MAX_FRAMES).map((frame) => formatFrame(frame, urls));
+    const callFrameId = params.callFrames[0]?.callFrameId ?? "";
+    session.post("Debugger.evaluateOnCallFrame", { callFrameId, expression, returnByValue: true }, (_error, answer) =>
+      end(stack, (answer as Debugger.EvaluateOnCallFrameReturnType | undefined)?.result.value),
+    );
   });
   session.post("Debugger.enable");
   session.post("Debugger.pause");
 }
 
-function formatFrame({ functionName, location }: Debugger.CallFrame, url: string): string {
-  const file = url.startsWith("file:") ? fileURLToPath(url) : url;
-  return `${functionName || "(anonymous)"} ${file}:${location.lineNumber + 1}`;
+function formatFrame({ functionName, location, url }: Debugger.CallFrame, urls: ReadonlyMap<string, string>): string {
+  const place = urls.get(location.scriptId) ?? url;
+  return `${functionName || "(anonymous)"} ${place.startsWith("file:") ? fileURLToPath(place) : place}:${location.lineNumber + 1}`;
 }
 
-function parseOwner(text: unknown): Seen["owner"] | undefined {
+function parseOwner(text: unknown): Pick<Seen, "owner"> {
   const value: unknown = typeof text === "string" ? JSON.parse(text) : null;
-  if (typeof value !== "object" || value === null) return undefined;
-  const { plugin, what } = value as { plugin?: unknown; what?: unknown };
-  return typeof plugin === "string" && typeof what === "string" ? { plugin, what } : undefined;
+  const { plugin, what } = (value ?? {}) as { plugin?: unknown; what?: unknown };
+  return typeof plugin === "string" && typeof what === "string" ? { owner: { plugin, what } } : {};
 }

@@ -1,42 +1,30 @@
-import { readdir } from "node:fs/promises";
-import { join, relative, resolve } from "node:path";
+import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
+import { type CommandPlaces, readCommands as readAll } from "../../sdk/cli/commands.ts";
 import type { CommandEntry } from "../../sdk/cli/match.ts";
-import { messageOf, SvcError } from "../../sdk/errors.ts";
-import { packageRoot, runsFromDist } from "../../sdk/host/paths.ts";
+import { isSvcError, messageOf, SvcError } from "../../sdk/errors.ts";
+import { type Env, type ProfilePaths, packageRoot, runsFromDist } from "../../sdk/host/paths.ts";
 import type { CliCommand } from "../../sdk/types/cli.ts";
-import type { Manifest } from "../../sdk/types/manifest.ts";
 import { readLooseJson } from "./loose-json.ts";
 
-const ownCommands: CommandEntry[] = ["gateway", "gateway run"].map((name) => ({
-  words: name.split(" "),
-  description: "Run the gateway in the foreground",
-  module: undefined,
-}));
-
-/** Every command of the kernel and the bundled plugins. Manifests are read loosely: their checks are the loader's. */
-export async function readCommands(pluginsRoot = join(packageRoot(), "plugins")): Promise<CommandEntry[]> {
-  const folders = (await readdir(pluginsRoot, { withFileTypes: true })).filter((e) => e.isDirectory());
-  const lists = await Promise.all(folders.map((folder) => commandsOf(join(pluginsRoot, folder.name))));
-  return [...ownCommands, ...lists.flat()];
-}
-
-async function commandsOf(root: string): Promise<CommandEntry[]> {
-  // A broken manifest is reported by `svc plugins list`; the other commands must go on working.
-  const manifest = (await readLooseJson(join(root, "svc.plugin.json")).catch(() => undefined)) as Partial<Manifest> | undefined;
-  return (manifest?.cli ?? []).map((c) => ({ words: c.name.split(" "), description: c.description, module: resolve(root, c.module) }));
+/** Every command of the kernel, the bundled plugins and those of others. */
+export function readCommands(paths: Pick<CommandPlaces, "stateDir" | "configPath">, pluginsRoot?: string): Promise<CommandEntry[]> {
+  return readAll({ ...paths, pluginsRoot: pluginsRoot ?? join(packageRoot(), "plugins"), readJson: readLooseJson });
 }
 
 /**
- * Imports a command's module and picks the command out of it. Bundled code needs no loader: it resolves `svc/sdk` like the program itself.
- * @throws {SvcError} `failed` when the module does not deliver what its manifest says
+ * Imports a command's module and picks the command out of it. Bundled code needs no loader: it resolves `svc/sdk` like the program
+ * itself; that of others passes the gates of discovery first.
+ * @throws {SvcError} `failed` when the module does not deliver what its manifest says, `plugin-not-loadable` when its plugin may not run
  */
-export async function loadCommand(entry: CommandEntry & { module: string }): Promise<CliCommand> {
+export async function loadCommand(entry: CommandEntry & { module: string }, where: { paths: ProfilePaths; env: Env }): Promise<CliCommand> {
   const name = entry.words.join(" ");
   let exported: unknown;
   try {
-    exported = ((await import(pathToFileURL(codeFile(entry.module)).href)) as { default?: unknown }).default;
+    if (entry.plugin !== undefined) exported = await (await import("./found-plugins.ts")).importFound(entry.plugin, entry.module, where);
+    else exported = ((await import(pathToFileURL(codeFile(entry.module)).href)) as { default?: unknown }).default;
   } catch (error) {
+    if (isSvcError(error, "plugin-not-loadable")) throw error;
     throw new SvcError("failed", { message: `${name}: its module could not be loaded: ${messageOf(error)}` }, { cause: error });
   }
   const found = ([exported].flat() as Array<Partial<CliCommand> | undefined>).find((c) => c?.path?.join(" ") === name);

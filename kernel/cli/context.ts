@@ -1,4 +1,3 @@
-import { dirname, join } from "node:path";
 import type { ContextOptions } from "../../sdk/cli/program.ts";
 import { isIndirect, resolveTarget } from "../../sdk/cli/target.ts";
 import type { LoadedConfig } from "../../sdk/config/loaded.ts";
@@ -7,6 +6,7 @@ import { readLockOwner } from "../../sdk/host/lock.ts";
 import { type Env, type ProfilePaths, packageRoot } from "../../sdk/host/paths.ts";
 import type { CliCommand, CliContext, CliLocal, CliTarget, CliValues } from "../../sdk/types/cli.ts";
 import type { JsonObject } from "../../sdk/types/common.ts";
+import type { Candidate } from "../loader/discovery.ts";
 import { readLooseJson } from "./loose-json.ts";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -39,6 +39,10 @@ export function createCliContext(options: ContextOptions): CliContext {
         config: config as JsonObject | undefined,
       };
     },
+    async configFile() {
+      const [{ openConfigFile }, loaded] = await Promise.all([import("../config/cli-file.ts"), load()]);
+      return openConfigFile({ paths, env, candidates: () => discoverHere(paths, loaded) });
+    },
     async connect({ mode = "cli", scopes, timeoutMs } = {}) {
       const { connectToGateway } = await import("../../sdk/cli/connect.ts");
       const limit = timeoutMs ?? (typeof rpc.timeout === "number" ? rpc.timeout : DEFAULT_TIMEOUT_MS);
@@ -50,6 +54,7 @@ export function createCliContext(options: ContextOptions): CliContext {
     },
     local: (plugins) => openLocal(options, plugins),
     manifests: async () => listManifests(paths, await load()),
+    candidates: async () => discoverHere(paths, await load()),
     inspectPlugin: async (folder) => (await import("../loader/discovery.ts")).inspectPluginFolder(folder),
     async auditSecrets({ allowExec }) {
       const [loaded, { auditSecrets }] = await Promise.all([load(), import("../../sdk/secrets/audit.ts")]);
@@ -82,23 +87,18 @@ async function openLocal(options: ContextOptions, plugins: string[]): Promise<Cl
     import("../config/process-env.ts"),
   ]);
   const { env, paths, version, output } = options;
-  const logger = createLogger([consoleSink(output.stderr, "warn")]);
+  const logger = createLogger([consoleSink(output.stderr, () => "warn")]);
   const gateway = await createGateway({ paths, env, version, logger, listen: false, only: plugins, exportEnv });
   await gateway.ready;
   return { service: gateway.service, close: () => gateway.close("command finished") };
 }
 
+async function discoverHere(paths: ProfilePaths, loaded: LoadedConfig): Promise<Candidate[]> {
+  return (await import("./found-plugins.ts")).findPlugins(paths, loaded);
+}
+
 async function listManifests(paths: ProfilePaths, loaded: LoadedConfig): Promise<Awaited<ReturnType<CliContext["manifests"]>>> {
-  const [{ discoverPlugins }, { rootSchema }, { resolveAgents }] = await Promise.all([
-    import("../loader/discovery.ts"),
-    import("../../sdk/config/root.ts"),
-    import("../../sdk/agents.ts"),
-  ]);
-  const config = loaded.config ?? rootSchema.parse({});
-  const agents = resolveAgents(config, paths.stateDir);
-  const workspace = agents.find((a) => a.isDefault)?.workspace ?? join(paths.stateDir, "workspace");
-  const found = await discoverPlugins({ config, stateDir: paths.stateDir, configDir: dirname(paths.configPath), workspace });
-  return found.map(({ id, version, origin, manifest, problem }) => ({
+  return (await discoverHere(paths, loaded)).map(({ id, version, origin, manifest, problem }) => ({
     id,
     version,
     name: manifest?.name ?? id,

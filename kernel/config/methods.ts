@@ -33,7 +33,7 @@ export function createConfigHost({ path, env, manifests, flags }: ConfigHostOpti
     async check(after, before) {
       const missing = flags && missingStartSecret(after, flags);
       if (missing) return [{ path: missing.path, message: missing.reason }];
-      return after.config ? pluginConfigIssues(await manifests(), after.config, before.config) : [];
+      return after.config ? pluginConfigIssues(await manifests(), { ...after, config: after.config }, before.config) : [];
     },
     redaction: () => ({ patterns }),
   };

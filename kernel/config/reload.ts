@@ -3,9 +3,11 @@ import type { NamedParticipant } from "../../sdk/config/reload-pass.ts";
 import { createReloader as createPasses, type Reloader, type ReloaderOptions } from "../../sdk/config/reloader.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { loadSecrets } from "../../sdk/config/trees.ts";
+import { running } from "../../sdk/hooks/running.ts";
 import type { Env } from "../../sdk/host/paths.ts";
 import { resolveAuth } from "../../sdk/host/secrets.ts";
 import { watchFiles } from "../../sdk/host/watch-files.ts";
+import type { Loader } from "../../sdk/loader/loader.ts";
 import { missingStartSecret } from "../../sdk/secrets/start.ts";
 import type { Logger } from "../../sdk/types/common.ts";
 import type { StartFlags } from "../../sdk/types/host-gateway.ts";
@@ -14,8 +16,6 @@ import type { ReloadParticipant } from "../../sdk/types/reload.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Contributions } from "../contributions.ts";
 import type { HookBus } from "../hooks/bus.ts";
-import { running } from "../../sdk/hooks/running.ts";
-import type { Loader } from "../loader/loader.ts";
 import { loadConfig } from "./load.ts";
 
 export interface ReloadHost extends Pick<ReloaderOptions, "initial" | "onSettled" | "requestRestart"> {

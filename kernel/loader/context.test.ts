@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { rootSchema, type SvcConfigInput } from "../../sdk/config/root.ts";
+import { operatorLimitMs } from "../../sdk/hooks/operator-limit.ts";
 import { createLogger, type LogRecord } from "../../sdk/host/logger.ts";
+import { createActivation } from "../../sdk/loader/activation.ts";
+import { maskConfig } from "../../sdk/loader/secret-paths.ts";
 import type { Manifest, PluginOrigin } from "../../sdk/types/manifest.ts";
 import { createContributions } from "../contributions.ts";
 import { createHookBus } from "../hooks/bus.ts";
@@ -31,9 +34,9 @@ interface Options {
 function createHost(config: SvcConfigInput = {}) {
   const logs: LogRecord[] = [];
   const logger = createLogger([(record) => logs.push(record)]);
-  const hooks = createHookBus(logger);
-  const emitted: string[] = [];
   const parsed = rootSchema.parse(config);
+  const hooks = createHookBus(logger, { timeoutMs: (plugin, hook) => operatorLimitMs(parsed, plugin, hook) });
+  const emitted: string[] = [];
   return {
     logs,
     emitted,
@@ -42,7 +45,10 @@ function createHost(config: SvcConfigInput = {}) {
     methods: createMethodRegistry({ hooks, logger }),
     routes: createRouteTable(),
     emit: (event: string) => void emitted.push(event),
+    activation: createActivation(),
     config: () => parsed,
+    snapshot: () => maskConfig(parsed, []),
+    secret: (path: string) => (path === "models.providers.acme.apiKey" ? "key-of-acme" : undefined),
     logger,
     clock: { now: Date.now, monotonic: () => performance.now() },
     stateDir,
@@ -52,6 +58,7 @@ function createHost(config: SvcConfigInput = {}) {
 function setup({ manifest = {}, origin = "config", config = {}, id = "demo" }: Options = {}, host = createHost(config)) {
   const whole: Manifest = { id, version: "1.0.0", svc: { api: "^1.0.0" }, ...manifest };
   const instance = createInstance({ id, version: "1.0.0", instance: 1, origin, root: "/x", order: 0, manifest: whole, config: {} }, host);
+  instance.open();
   return { ...instance, host, codes: () => instance.diagnostics.map((d) => d.code) };
 }
 const method = (name: string) => ({ method: name, scope: "read" as const, params: z.strictObject({}), handler: () => ({}) });
@@ -98,9 +105,9 @@ describe("what the manifest does not list is refused and reported", () => {
 });
 
 describe("what needs a permission", () => {
-  const manifest = { permissions: ["hooks.prompt" as const, "http.public" as const], contributes: { http: ["/open"] } };
+  const manifest = { permissions: ["auth.provider" as const, "http.public" as const], contributes: { http: ["/open"] } };
   const use = ({ ctx }: ReturnType<typeof setup>) => {
-    ctx.on("prompt.build", () => undefined);
+    ctx.on("auth.identify", () => undefined);
     ctx.registerHttpRoute(route("/open", "plugin"));
   };
 
@@ -114,7 +121,7 @@ describe("what needs a permission", () => {
     ["is not granted to others by listing it", { manifest }, ["permission-missing", "permission-missing"]],
     [
       "is granted to others by the operator",
-      { manifest, config: { plugins: { entries: { demo: { grants: ["hooks.prompt", "http.public"] } } } } },
+      { manifest, config: { plugins: { entries: { demo: { grants: ["auth.provider", "http.public"] } } } } },
       [],
     ],
     [
@@ -126,7 +133,7 @@ describe("what needs a permission", () => {
       "is not granted by the operator alone",
       {
         manifest: { ...manifest, permissions: [] },
-        config: { plugins: { entries: { demo: { grants: ["hooks.prompt", "http.public"] } } } },
+        config: { plugins: { entries: { demo: { grants: ["auth.provider", "http.public"] } } } },
       },
       ["permission-missing", "permission-missing"],
     ],
@@ -162,17 +169,145 @@ test("the operator's hook limit beats the author's, and that of one hook the gen
   ]);
 });
 
-test("a service that nobody provides is unavailable, and comes and goes with its owner", async () => {
-  const host = createHost();
-  const user = setup({ id: "user" }, host);
-  const use = () => user.ctx.service("memory@1");
-  expect(use).toThrow(expect.objectContaining({ code: "service-unavailable" }));
-  const provider = setup({ id: "provider", manifest: { contributes: { services: ["memory@1"] } } }, host);
-  const memory = { search: () => undefined } as never;
-  provider.ctx.registerService("memory@1", memory);
-  expect(use()).toBe(memory);
-  await provider.dispose();
-  expect(use).toThrow(expect.objectContaining({ code: "service-unavailable" }));
+describe("a service", () => {
+  const provide = (host: ReturnType<typeof createHost>, value: unknown) => {
+    const provider = setup({ id: "provider", manifest: { contributes: { services: ["memory@1"] } } }, host);
+    provider.ctx.registerService("memory@1", value as never);
+    return provider;
+  };
+
+  test("that nobody provides is unavailable, and comes and goes with its owner", async () => {
+    const host = createHost();
+    const user = setup({ id: "user" }, host);
+    const use = () => user.ctx.service("memory@1");
+    expect(use).toThrow(expect.objectContaining({ code: "service-unavailable" }));
+    const provider = provide(host, { close: () => "closed" });
+    const kept = use() as unknown as { close(): string };
+    expect(kept.close()).toBe("closed");
+    await provider.dispose();
+    expect(use).toThrow(expect.objectContaining({ code: "service-unavailable" }));
+    expect(() => kept.close()).toThrow(expect.objectContaining({ code: "service-unavailable" }));
+  });
+
+  test("kept by a plugin is one object that may be awaited and printed at any time", async () => {
+    const host = createHost();
+    const user = setup({ id: "user" }, host);
+    const provider = provide(host, { parts: { say: () => 1 }, size: 3 });
+    const handle = user.ctx.service("memory@1") as unknown as { parts: { say(): number }; size: number };
+    expect(user.ctx.service("memory@1")).toBe(handle);
+    expect([handle.parts.say(), handle.size, Object.keys(handle)]).toEqual([1, 3, ["parts", "size"]]);
+    await provider.dispose();
+    expect(await handle).toBe(handle);
+  });
+
+  test("counts calls under way against its provider, however deep", async () => {
+    const host = createHost();
+    let finish: (value: string) => void = () => undefined;
+    const provider = provide(host, { deep: { slow: () => new Promise((resolve) => (finish = resolve)), now: () => 1 } });
+    const { deep } = setup({ id: "user" }, host).ctx.service("memory@1") as never as { deep: { slow(): Promise<string>; now(): number } };
+    const call = deep.slow();
+    deep.now();
+    expect(provider.leases.count()).toBe(1);
+    finish("done");
+    expect([await call, provider.leases.count()]).toEqual(["done", 0]);
+  });
+});
+
+describe("secrets", () => {
+  const config = { models: { providers: { acme: { baseUrl: "http://localhost", apiKey: "key-of-acme" } } } };
+
+  test("are masked in the snapshot, which is frozen no less than the config", () => {
+    const { ctx } = setup({ config });
+    expect(ctx.snapshot().models.providers.acme).toMatchObject({ baseUrl: "http://localhost", apiKey: "__SVC_REDACTED__" });
+  });
+
+  test("are given for the paths the manifest lists, and for no others", () => {
+    const { ctx } = setup({ config, manifest: { secrets: [{ path: "models.providers.*.apiKey" }] } });
+    expect(ctx.secret("models.providers.acme.apiKey")).toBe("key-of-acme");
+    expect(ctx.secret("models.providers.other.apiKey")).toBeUndefined();
+    expect(() => ctx.secret("gateway.auth.token")).toThrow('secrets "gateway.auth.token" is not listed');
+  });
+});
+
+describe("rows of its own", () => {
+  const rows = () => {
+    const kept = new Map<string, unknown>();
+    const host = createHost();
+    const value = {
+      get: (plugin: string, key: string) => kept.get(`${plugin} ${key}`),
+      set: async (plugin: string, key: string, v: unknown) => void kept.set(`${plugin} ${key}`, v),
+      delete: async (plugin: string, key: string) => void kept.delete(`${plugin} ${key}`),
+      list: (plugin: string) => [...kept].filter(([k]) => k.startsWith(`${plugin} `)).map(([key, v]) => ({ key, value: v })),
+    };
+    return { host, provide: () => host.contributions.add("kv", { id: "store", owner: "store", order: 0, value }), kept };
+  };
+
+  test("are the plugin's alone, and unavailable while nobody keeps them", async () => {
+    const { host, provide, kept } = rows();
+    const { ctx } = setup({}, host);
+    await expect(ctx.kv.get("a")).rejects.toMatchObject({ code: "service-unavailable" });
+    provide();
+    await ctx.kv.set("a", { n: 1 });
+    expect([await ctx.kv.get("a"), await setup({ id: "other" }, host).ctx.kv.get("a")]).toEqual([{ n: 1 }, undefined]);
+    await ctx.kv.delete("a");
+    expect(kept.size).toBe(0);
+  });
+
+  test.each([
+    ["a key of 256 characters", "k".repeat(256), 1, true],
+    ["a key of 257 characters", "k".repeat(257), 1, false],
+    ["no key", "", 1, false],
+    ["64 KiB of JSON", "k", "x".repeat(64 * 1024 - 2), true],
+    ["a byte more", "k", "x".repeat(64 * 1024 - 1), false],
+    ["what is not JSON", "k", undefined, false],
+  ])("take or refuse %s", async (_, key, value, isTaken) => {
+    const { host, provide } = rows();
+    provide();
+    const set = setup({}, host).ctx.kv.set(key, value);
+    await (isTaken ? set : expect(set).rejects.toMatchObject({ code: "kv-limit" }));
+  });
+});
+
+describe("fetch", () => {
+  test("names the plugin and ends with it", async () => {
+    const seen: Array<{ agent: string | null; signal: AbortSignal }> = [];
+    const host = createHost();
+    const fetching = async (_: unknown, init: RequestInit = {}) => {
+      seen.push({ agent: new Headers(init.headers).get("user-agent"), signal: init.signal as AbortSignal });
+      return new Response("ok");
+    };
+    const { ctx, dispose } = setup({}, { ...host, fetch: fetching } as typeof host);
+    await ctx.fetch("http://localhost/a");
+    await ctx.fetch("http://localhost/b", { headers: { "User-Agent": "mine" }, signal: new AbortController().signal });
+    expect(seen.map((s) => s.agent)).toEqual(["svc-plugin/demo", "mine"]);
+    await dispose();
+    expect(seen.map((s) => s.signal.aborted)).toEqual([true, true]);
+    expect(() => ctx.fetch("http://localhost/c")).toThrow("used after it stopped");
+  });
+});
+
+describe("checks", () => {
+  test("of health and of the doctor are reported under the plugin's name", async () => {
+    const { ctx, host } = setup();
+    ctx.registerHealthCheck({ id: "disk", run: () => ({ ok: false, level: "warning", message: "nearly full", fix: "empty it" }) });
+    ctx.registerDoctorCheck({ id: "key", run: async () => ({ ok: true, level: "error", message: "fine" }) });
+    expect(await host.hooks.run("health.collect", { deep: true })).toMatchObject([
+      { part: "plugin/demo/disk", ok: false, message: "nearly full" },
+    ]);
+    expect(await host.hooks.run("doctor.collect", { deep: true })).toEqual([{ id: "plugin/demo/key", severity: "info", message: "fine" }]);
+  });
+});
+
+describe("a panel", () => {
+  test("of data is loaded by a method named after it, and goes with the plugin", async () => {
+    const { ctx, host, dispose } = setup();
+    ctx.registerUiPanel({ id: "stats", label: "Stats", surface: "tab", kind: "data", load: async () => ({ title: "T", blocks: [] }) });
+    ctx.registerUiPanel({ id: "frame", label: "Frame", surface: "widget", kind: "frame", methods: ["health"] });
+    expect(host.methods.names()).toEqual(["demo.ui.stats"]);
+    expect([...host.contributions.view("uiPanel")].map((c) => c.id)).toEqual(["demo/stats", "demo/frame"]);
+    await dispose();
+    expect([host.methods.names(), host.contributions.ownedBy("demo")]).toEqual([[], []]);
+  });
 });
 
 test("its own folder is made when it is asked for, for its owner only", async () => {
@@ -256,6 +391,21 @@ describe("timers", () => {
     repeated.dispose();
     vi.advanceTimersByTime(100);
     expect(ran).toEqual(["once", "again", "again"]);
+  });
+
+  test("by the calendar run at their times and end with the plugin", async () => {
+    vi.useFakeTimers({ now: new Date("2026-03-01T10:00:30") });
+    const { ctx, dispose } = setup();
+    let ran = 0;
+    ctx.timers.cron("*/5 * * * *", () => {
+      ran += 1;
+    });
+    await vi.advanceTimersByTimeAsync(10 * 60_000);
+    expect(ran).toBe(2);
+    await dispose();
+    await vi.advanceTimersByTimeAsync(60 * 60_000);
+    expect(ran).toBe(2);
+    expect(() => setup().ctx.timers.cron("every now and then", () => undefined)).toThrow();
   });
 
   test("that throw are logged and go on", () => {

@@ -3,13 +3,15 @@ import { join } from "node:path";
 import { Cron } from "croner";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { messageOf, SvcError } from "../../sdk/errors.ts";
+import { running } from "../../sdk/hooks/running.ts";
 import { type HookOptions, hooks as hookTable } from "../../sdk/hooks.ts";
 import type { Activation } from "../../sdk/loader/activation.ts";
 import { runDoctorCheck, runHealthCheck } from "../../sdk/loader/checks.ts";
 import { createPluginFetch } from "../../sdk/loader/fetch.ts";
+import type { Instance, InstanceIdentity } from "../../sdk/loader/instance.ts";
 import { createPluginKv, type KvProvider } from "../../sdk/loader/kv.ts";
 import { createHandle, leased } from "../../sdk/loader/leased.ts";
-import { createLeases, type Leases } from "../../sdk/loader/leases.ts";
+import { createLeases } from "../../sdk/loader/leases.ts";
 import { createRegistrations } from "../../sdk/loader/registrations.ts";
 import { fitsPath } from "../../sdk/loader/secret-paths.ts";
 import { createTimers, type TimedClock } from "../../sdk/loader/timers.ts";
@@ -17,11 +19,10 @@ import { panelMethod } from "../../sdk/loader/ui-panels.ts";
 import { protocolEvents } from "../../sdk/protocol/events.ts";
 import type { Disposable, Logger } from "../../sdk/types/common.ts";
 import type { PluginContext } from "../../sdk/types/context.ts";
-import type { Contributes, Manifest, Permission, PluginOrigin } from "../../sdk/types/manifest.ts";
+import type { Contributes, Permission } from "../../sdk/types/manifest.ts";
 import type { EmitOptions, RpcMethod } from "../../sdk/types/rpc.ts";
 import type { Contributions } from "../contributions.ts";
 import type { HookBus, TapFunction } from "../hooks/bus.ts";
-import { running } from "../../sdk/hooks/running.ts";
 import type { MethodRegistry } from "../port/methods.ts";
 import type { RouteTable } from "../port/routes.ts";
 
@@ -44,34 +45,6 @@ export interface Host {
   clock: TimedClock;
   fetch?: PluginContext["fetch"] | undefined;
   stateDir: string;
-}
-
-export interface InstanceIdentity {
-  id: string;
-  version: string;
-  instance: number;
-  origin: PluginOrigin;
-  root: string;
-  /** Load order, for ties. */
-  order: number;
-  manifest: Manifest | undefined;
-  /** Replaced when the plugin takes a new one in place. */
-  config: unknown;
-}
-
-/** A context and the power to end it. What it registers takes effect at `open`. */
-export interface Instance {
-  readonly identity: InstanceIdentity;
-  readonly ctx: PluginContext;
-  readonly leases: Leases;
-  /** Refused registrations, for `svc plugins list`. */
-  readonly diagnostics: Array<{ code: string; message: string }>;
-  /** Puts everything it registered into the registries, in one turn. */
-  open(): void;
-  /** Takes it out again, in one turn; calls under way go on. */
-  close(): void;
-  /** Aborts the signal, then undoes everything in reverse, each step within 5 s. Resolves to what could not be undone. */
-  dispose(): Promise<string[]>;
 }
 
 /** Points whose members stand in the manifest, and where. Calls of their values are leases of the instance. */
@@ -159,7 +132,7 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
     if (!provider) throw new SvcError("service-unavailable", { service: "kv" });
     return provider.value;
   });
-  const pluginFetch = createPluginFetch(id, ended.signal, host.fetch as typeof fetch | undefined ?? fetch);
+  const pluginFetch = createPluginFetch(id, ended.signal, (host.fetch as typeof fetch | undefined) ?? fetch);
   const handles = new Map<string, unknown>();
   const serviceNow = (name: string) => {
     const found = host.contributions.view<object>("service").get(name);
@@ -245,14 +218,18 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
       const { load } = panel;
       if (panel.kind !== "data" || !load) return listed;
       const method = panelMethod(id, panel.id);
-      const loader = registerRpc({ method, scope: "read", params: noParams, handler: (_, { signal }) => load.call(panel, { signal }) }, method);
+      const loader = registerRpc(
+        { method, scope: "read", params: noParams, handler: (_, { signal }) => load.call(panel, { signal }) },
+        method,
+      );
       return { dispose: () => void [listed.dispose(), loader.dispose()] };
     },
     onReload: (participant) => contribute("reload", `${id}/${participants++}`, participant),
     registerService: (name, impl) => contribute("service", name, impl),
     service: (name) => {
       alive();
-      const load = () => (host.contributions.ownerOf("service", name) === undefined ? host.activation.usePoint("service", name) : undefined);
+      const load = () =>
+        host.contributions.ownerOf("service", name) === undefined ? host.activation.usePoint("service", name) : undefined;
       if (!load()) serviceNow(name);
       const handle = handles.get(name) ?? createHandle(() => serviceNow(name), load);
       handles.set(name, handle);

@@ -54,5 +54,6 @@ function registerTools(ctx: PluginContext<unknown>, memory: MemoryService, setti
 }
 
 function toolsKey(settings: readonly AgentMemorySettings[]): string {
-  return settings.map((one) => `${one.agentId}:${one.enabled}`).join();
+  const without = settings.filter((one) => !one.enabled).map((one) => one.agentId);
+  return JSON.stringify([without.length < settings.length, without]);
 }

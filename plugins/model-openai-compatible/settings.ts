@@ -35,6 +35,11 @@ export function resolveProviders(
   const skipped: Array<{ id: string; reason: string }> = [];
   for (const [id, entry] of Object.entries(config)) {
     const vendor = knownVendor(id);
+    const foreign = otherProtocol(entry);
+    if (foreign) {
+      skipped.push({ id, reason: foreign });
+      continue;
+    }
     const baseUrl = entry.baseUrl ?? vendor?.baseUrl;
     if (baseUrl === undefined) {
       const known = vendors.map((v) => v.id).join(", ");
@@ -47,6 +52,12 @@ export function resolveProviders(
       providers.push(resolve(vendor.id, { entry: {}, vendor, baseUrl: vendor.baseUrl, env }));
   }
   return { providers, skipped };
+}
+
+/** Why an entry is for another plugin, if so: asking its server in this protocol would only fail later. */
+function otherProtocol({ api, auth }: ProviderConfig): string | undefined {
+  if (auth === "aws-sdk") return 'auth "aws-sdk" is not spoken here; expected api-key or none';
+  return api === undefined || api === "openai-completions" ? undefined : `api "${api}" is not spoken here; expected openai-completions`;
 }
 
 interface Source {

@@ -29,7 +29,7 @@ export async function runGateway(cli: CliContext, values: CliValues, own: Gatewa
     if (process.getuid?.() === 0) logs.logger.warn("running as root; an ordinary user is enough and safer");
     const maker = await own.maker();
     for (let restarts = 0; ; restarts++) {
-      const end = await runOnce(cli, values, { own, maker, logger: logs.logger, signals, isFirst: restarts === 0 });
+      const end = await runOnce(cli, values, { own, maker, logs, signals, ...(restarts > 0 ? { restartedAt: performance.now() } : {}) });
       if (end === "stopped") return 0;
       if (isSupervised(cli)) return EXIT_RESTART;
       if (restarts === MAX_RESTARTS)
@@ -44,14 +44,16 @@ export async function runGateway(cli: CliContext, values: CliValues, own: Gatewa
 interface Run {
   own: GatewayCommandOptions;
   maker: GatewayMaker;
-  logger: RootLogger;
+  logs: ReturnType<typeof openLogs>;
   signals: ReturnType<typeof holdSignals>;
-  isFirst: boolean;
+  /** Monotonic ms; absent for the first start of the process. */
+  restartedAt?: number;
 }
 
 /** One gateway from start to stop. */
 async function runOnce(cli: CliContext, values: CliValues, run: Run): Promise<"stopped" | "restart"> {
-  const { logger, maker } = run;
+  const { maker } = run;
+  const { logger } = run.logs;
   let due: (reason: string) => void = () => undefined;
   const restart = new Promise<string>((resolve) => {
     due = resolve;
@@ -61,12 +63,13 @@ async function runOnce(cli: CliContext, values: CliValues, run: Run): Promise<"s
   if (wsLog === "compact" || wsLog === "full") tapWsLog(gateway, logger, wsLog);
   const removeGuard = maker.guard(gateway, logger);
   run.signals.follow(gateway);
+  run.logs.follow(gateway);
   const stop = aborted(cli.signal).then(() => undefined);
   let reason: string | undefined;
   let closing = "start failed";
   try {
     await Promise.race([gateway.ready, stop]);
-    if (run.isFirst && !cli.signal.aborted) await announce(cli, run);
+    if (run.restartedAt === undefined && !cli.signal.aborted) await announce(cli, run);
     reason = await Promise.race([stop, restart]);
     closing = reason === undefined ? "gateway stopping" : `gateway restarting: ${reason}`;
   } finally {
@@ -77,8 +80,8 @@ async function runOnce(cli: CliContext, values: CliValues, run: Run): Promise<"s
   return reason === undefined || cli.signal.aborted ? "stopped" : "restart";
 }
 
-async function announce(cli: CliContext, { own, logger }: Run): Promise<void> {
-  await own.announce?.(cli).catch((error) => logger.warn(`the hints could not be shown: ${messageOf(error)}`));
+async function announce(cli: CliContext, { own, logs }: Run): Promise<void> {
+  await own.announce?.(cli).catch((error) => logs.logger.warn(`the hints could not be shown: ${messageOf(error)}`));
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
@@ -95,17 +98,19 @@ function isSupervised({ env }: CliContext): boolean {
 
 async function start(cli: CliContext, values: CliValues, run: Run & { due(reason: string): void }): Promise<RunningGateway> {
   const { env, version } = cli;
-  const takePort =
-    values.force && run.isFirst ? (host: string, port: number) => freePort(host, port, (line) => run.logger.warn(line)) : undefined;
+  const { logger } = run.logs;
+  const mayTake = values.force && run.restartedAt === undefined;
+  const takePort = mayTake ? (host: string, port: number) => freePort(host, port, (line) => logger.warn(line)) : undefined;
   try {
     return await run.maker.create({
       paths: cli.paths as ProfilePaths,
       env,
-      logger: run.logger,
+      logger,
       version,
       flags: await startFlags(values),
       onRestartDue: run.due,
       ...(takePort ? { takePort } : {}),
+      ...(run.restartedAt === undefined ? {} : { restartedAt: run.restartedAt }),
     });
   } catch (error) {
     throw await withHolder(error);
@@ -138,18 +143,26 @@ async function withHolder(error: unknown): Promise<unknown> {
 }
 
 function openLogs(cli: CliContext, options: { level: LogLevel | undefined; configured: unknown }) {
-  const configured = options.configured as { level?: LogLevel; consoleLevel?: LogLevel } | undefined;
+  let gateway: RunningGateway | undefined;
+  const configured = () => (gateway?.config().logging ?? options.configured) as { level?: LogLevel; consoleLevel?: LogLevel } | undefined;
   const named = envValue(cli.env, "SVC_LOG_LEVEL");
   const fromEnv = (logLevels as readonly string[]).includes(named ?? "") ? (named as LogLevel) : undefined;
   const override = options.level ?? fromEnv;
-  const file = fileSink(join(cli.paths.stateDir, "logs"), override ?? configured?.level ?? "info");
-  const console = consoleSink(cli.stderr, override ?? configured?.consoleLevel ?? configured?.level ?? "info");
+  const file = fileSink(join(cli.paths.stateDir, "logs"), () => override ?? configured()?.level ?? "info");
+  const console = consoleSink(cli.stderr, () => override ?? configured()?.consoleLevel ?? configured()?.level ?? "info");
   const logger = createLogger([console, file]);
   const close = () => {
     logger.close();
     file.close();
   };
-  return { logger, close };
+  return {
+    logger,
+    close,
+    /** Whose config decides about the levels from now on, unless a flag or a variable does. */
+    follow(next: RunningGateway) {
+      gateway = next;
+    },
+  };
 }
 
 /** SIGHUP reads config and secrets again; SIGUSR1 and SIGUSR2 restart the gateway in this process. */

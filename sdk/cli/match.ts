@@ -4,6 +4,8 @@ export interface CommandEntry {
   description: string;
   /** Absolute path of the module's source; undefined for the kernel's own. */
   module: string | undefined;
+  /** Plugin that is not part of the product: its trust gates are asked before the module is loaded. */
+  plugin?: string;
 }
 
 /** What a command line begins with. */

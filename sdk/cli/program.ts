@@ -45,8 +45,8 @@ export interface ContextOptions {
 
 /** What the program is made of besides these rules: its reader of manifests, its parser, its colours, the kernel. */
 export interface ProgramParts {
-  readCommands(pluginsRoot?: string): Promise<CommandEntry[]>;
-  loadCommand(entry: CommandEntry & { module: string }): Promise<CliCommand>;
+  readCommands(paths: ProfilePaths, pluginsRoot?: string): Promise<CommandEntry[]>;
+  loadCommand(entry: CommandEntry & { module: string }, where: { paths: ProfilePaths; env: Env }): Promise<CliCommand>;
   parseArgs(command: CliCommand, args: readonly string[]): { values: CliValues; positionals: string[] };
   createContext(options: ContextOptions): CliContext;
   createColor(options: { flag: boolean; env: Env; isTTY: boolean }): CliContext["color"];
@@ -77,7 +77,8 @@ interface To {
 
 async function dispatch(rest: readonly string[], flags: RootFlags, to: To): Promise<number> {
   const wantsHelp = flags.help || rest[0] === "help";
-  const commands = await to.parts.readCommands(to.host.pluginsRoot);
+  const paths = resolvePaths({ env: to.host.env, profile: flags.profile });
+  const commands = await to.parts.readCommands(paths, to.host.pluginsRoot);
   const match = matchCommand(commands, rest[0] === "help" ? rest.slice(1) : rest);
   if (match.kind === "unknown") throw unknownCommand(match);
   if (match.kind === "group") {
@@ -85,7 +86,7 @@ async function dispatch(rest: readonly string[], flags: RootFlags, to: To): Prom
     const next = match.members.map((m) => m.words.slice(1).join(" ")).join(", ");
     throw new SvcError("usage", { message: `${match.words.join(" ")}: expected one of ${next}` });
   }
-  const command = await load(match.entry, commands, { flags, parts: to.parts });
+  const command = await load(match.entry, commands, { flags, where: { paths, env: to.host.env }, parts: to.parts });
   if (wantsHelp) return print(to, commandHelp(command, longerCommands(commands, match.entry.words)));
   const first = match.args[0];
   if (first !== undefined && !first.startsWith("-") && !command.positionals?.length) {
@@ -128,11 +129,11 @@ async function withEnvFiles(host: Host, stateDir: string, output: Output): Promi
 async function load(
   entry: CommandEntry,
   commands: readonly CommandEntry[],
-  { flags, parts }: { flags: RootFlags; parts: ProgramParts },
+  { flags, where, parts }: { flags: RootFlags; where: { paths: ProfilePaths; env: Env }; parts: ProgramParts },
 ): Promise<CliCommand> {
-  if (isLoadable(entry)) return parts.loadCommand(entry);
+  if (isLoadable(entry)) return parts.loadCommand(entry, where);
   const hints = commands.filter(isLoadable).find((c) => c.words.join(" ") === "gateway hints");
-  const announce = hints && (async (cli: CliContext) => (await parts.loadCommand(hints)).run(cli, {}, []));
+  const announce = hints && (async (cli: CliContext) => (await parts.loadCommand(hints, where)).run(cli, {}, []));
   return gatewayCommand({ path: entry.words, logLevel: flags.logLevel, announce, maker: parts.maker });
 }
 

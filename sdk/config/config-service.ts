@@ -6,6 +6,7 @@ import type { Disposable, Logger } from "../types/common.ts";
 import type { Manifest } from "../types/manifest.ts";
 import { composeConfigSchema } from "./compose-schema.ts";
 import "./errors.ts";
+import { configWarnings } from "./known-ids.ts";
 import { lookupSchema } from "./lookup-schema.ts";
 import { applyMergePatch } from "./merge-patch.ts";
 import { redactConfig } from "./redact.ts";
@@ -64,7 +65,8 @@ export function createConfigMethods(deps: ConfigServiceDeps): ConfigMethods {
     if (!isTree(value)) throw new SvcError("config-rejected", { problem: "a merge patch is an object", issues: [] });
     const { replacePaths = [] } = options;
     // Naming a list says that members may go, so the file may shrink; it does not say that the gateway may lose its mode.
-    return write({ kind: "edit", apply: (source) => applyMergePatch(source, value, replacePaths) }, options);
+    const allowDestructive = replacePaths.length > 0 ? ("shrink" as const) : undefined;
+    return write({ kind: "edit", apply: (source) => applyMergePatch(source, value, replacePaths) }, { ...options, allowDestructive });
   };
   return {
     get: () => snapshot(deps),
@@ -103,7 +105,7 @@ function parsePatch(host: ConfigWriterHost, raw: string): unknown {
   return value;
 }
 
-async function snapshot({ host, reloader }: ConfigServiceDeps): Promise<Record<string, unknown>> {
+async function snapshot({ host, reloader, manifests }: ConfigServiceDeps): Promise<Record<string, unknown>> {
   const loaded = await host.load();
   const active = reloader.current();
   // References are not asked for on behalf of a reader: their values are those of the snapshot in force.
@@ -118,7 +120,7 @@ async function snapshot({ host, reloader }: ConfigServiceDeps): Promise<Record<s
     valid: loaded.valid,
     hash: loaded.hash,
     issues: loaded.issues.map(({ path, message }) => ({ path, message })),
-    warnings: loaded.warnings,
+    warnings: [...loaded.warnings, ...(loaded.config ? configWarnings(loaded.config, manifests()) : [])],
     pendingRestart: reloader.pendingRestart(),
   };
 }

@@ -5,20 +5,23 @@ type Hooks = SvcConfig["hooks"];
 type Mapping = Hooks["mappings"][number];
 
 /** Rules within `hooks`, and between it and `gateway.auth`. */
-export function hookConflicts({ hooks, gateway }: SvcConfig, { gatewaySecrets }: RuleContext): Conflict[] {
-  const gatewayOwn = [gateway.auth.token, gateway.auth.password, ...gatewaySecrets];
-  return [...ingressConflicts(hooks, gatewayOwn), ...sessionKeyConflicts(hooks), ...verifyConflicts(hooks), ...templateConflicts(hooks)];
+export function hookConflicts({ hooks }: SvcConfig, { gatewaySecrets, resolved }: RuleContext): Conflict[] {
+  const { auth } = resolved.gateway;
+  const isReused = resolved.hooks.token !== undefined && [auth.token, auth.password, ...gatewaySecrets].includes(resolved.hooks.token);
+  return [...ingressConflicts(hooks, isReused), ...sessionKeyConflicts(hooks), ...verifyConflicts(hooks), ...templateConflicts(hooks)];
 }
 
-function ingressConflicts(hooks: Hooks, gatewayOwn: ReadonlyArray<string | undefined>): Conflict[] {
+function ingressConflicts(hooks: Hooks, isReused: boolean): Conflict[] {
   const conflicts: Conflict[] = [];
-  if (hooks.enabled && !hooks.token?.trim()) {
+  // A reference stands here while a config is judged before its secrets are asked for.
+  const hasToken = typeof hooks.token === "string" ? hooks.token.trim() !== "" : hooks.token !== undefined;
+  if (hooks.enabled && !hasToken) {
     conflicts.push({ path: ["hooks", "token"], message: "hooks.enabled requires hooks.token", hint: "set a long random text, different from the gateway's" });
   }
   if (/^\/+$/.test(hooks.path)) {
     conflicts.push({ path: ["hooks", "path"], message: "hooks.path may not be '/'", hint: 'the default is "/hooks"' });
   }
-  if (hooks.token !== undefined && gatewayOwn.includes(hooks.token)) {
+  if (isReused) {
     conflicts.push({
       path: ["hooks", "token"],
       message: "hooks.token must differ from the gateway token and password",
@@ -78,7 +81,7 @@ function senderConflicts(verify: NonNullable<Mapping["verify"]>, at: PropertyKey
     conflicts.push({ path: at, message: 'provider "hmac" needs verify.header', hint: "the header that holds the signature" });
   }
   if (verify.provider !== "hmac" && own.length > 0) {
-    conflicts.push({ path: [...at, own[0] as string], message: `${own.join(", ")} are for provider "hmac" only`, hint: `"${verify.provider}" has headers of its own` });
+    conflicts.push({ path: [...at, own[0] as string], message: `expected no ${own.join(", ")} here: only provider "hmac" takes that`, hint: `"${verify.provider}" has headers of its own` });
   }
   return conflicts;
 }

@@ -23,19 +23,20 @@ const rules: ReadonlyArray<{ reads: readonly ConfigSection[]; check(config: SvcC
 /**
  * Rules between keys of a config that is valid key by key.
  *
- * @param config with secrets resolved, so that a hook token can be compared with the gateway's
+ * @param config with references to secrets in place or resolved: a secret that is only named is there all the same
  * @param file name of the main file
- * @param options.env where `SVC_GATEWAY_TOKEN` and `SVC_GATEWAY_PASSWORD` may stand; `broken`: sections whose rules are not asked
+ * @param options.env where `SVC_GATEWAY_TOKEN` and `SVC_GATEWAY_PASSWORD` may stand; `broken`: sections whose rules are not asked; `resolved`: the
+ *   same config with secrets, so that a hook token can be compared with the gateway's
  */
 export function crossFieldIssues(
   config: SvcConfig,
   file: string,
   locate: Locate,
-  options: { env?: Env; broken?: ReadonlySet<string> } = {},
+  options: { env?: Env; broken?: ReadonlySet<string>; resolved?: SvcConfig } = {},
 ): ConfigIssue[] {
-  const { env = {}, broken } = options;
+  const { env = {}, broken, resolved = config } = options;
   const fromEnv = [envValue(env, "SVC_GATEWAY_TOKEN"), envValue(env, "SVC_GATEWAY_PASSWORD")];
-  const context = { gatewaySecrets: fromEnv.filter((secret) => secret !== undefined) };
+  const context = { gatewaySecrets: fromEnv.filter((secret) => secret !== undefined), resolved };
   const conflicts = rules.filter(({ reads }) => !reads.some((section) => broken?.has(section))).flatMap(({ check }) => check(config, context));
   const issues = conflicts.map(
     ({ path, message, hint }): ConfigIssue => ({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defaulted, durationMs, secret } from "./fields.ts";
+import { defaulted, durationMs, httpUrl, secret } from "./fields.ts";
 
 /** `diagnostics.*`: figures for other systems. `otel` and `prometheus` are read by the plugins of those names. */
 export const diagnosticsSchema = z
@@ -9,8 +9,7 @@ export const diagnosticsSchema = z
     otel: z
       .strictObject({
         enabled: z.boolean().default(false).describe("Send figures and traces by OTLP over HTTP"),
-        endpoint: z
-          .url({ protocol: /^https?$/ })
+        endpoint: httpUrl()
           .optional()
           .describe("Address of the collector"),
         headers: z.record(z.string().min(1), secret()).optional().describe("Headers of those requests"),

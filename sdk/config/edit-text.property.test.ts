@@ -19,7 +19,9 @@ const scalar = fc.oneof(
   fc.string({ maxLength: 8, unit: "grapheme" }),
   fc.constantFrom("${HOME}", "it's", 'say "so"', "// no comment", "/* nor */ this", "a\u2028b", "back\\slash"),
 );
-const key = fc.oneof(fc.constantFrom("a", "b", "c", "null", "two words", "$x", "ü"), fc.string({ minLength: 1, maxLength: 4 })).filter((k) => k !== "__proto__");
+const key = fc
+  .oneof(fc.constantFrom("a", "b", "c", "null", "two words", "$x", "ü"), fc.string({ minLength: 1, maxLength: 4 }))
+  .filter((k) => k !== "__proto__");
 const { tree } = fc.letrec<{ tree: Record<string, unknown>; value: unknown }>((tie) => ({
   tree: fc.dictionary(key, tie("value"), { maxKeys: 4 }) as fc.Arbitrary<Record<string, unknown>>,
   value: fc.oneof(
@@ -54,7 +56,12 @@ function written(value: unknown, dice: Dice): string {
   const at = (v: unknown, indent: string): string => {
     if (typeof v === "string") return text(v);
     if (typeof v === "number" && Number.isInteger(v) && v > 0 && dice(4) === 0) return dice(2) ? `0x${v.toString(16)}` : `+${v}`;
-    if (Array.isArray(v)) return list(v.map((i) => at(i, `${indent}  `)), `${indent}  `, ["[", "]"]);
+    if (Array.isArray(v))
+      return list(
+        v.map((i) => at(i, `${indent}  `)),
+        `${indent}  `,
+        ["[", "]"],
+      );
     if (!isTree(v)) return Object.is(v, -0) ? "-0" : String(v);
     const member = ([k, inner]: [string, unknown]) =>
       `${/^[A-Za-z_$][\w$]*$/.test(k) && dice(2) ? k : text(k)}${blank(indent)}:${blank(indent)}${at(inner, `${indent}  `)}`;

@@ -99,7 +99,7 @@ export const sizeBytes = (min: number, max: number) => amount({ min, max, counte
 
 /** Bytes as in {@link sizeBytes}, or a share of another size: `80%`, 1 to 100. The share stays a text. */
 export const sizeOrShare = (min: number, max: number) =>
-  z.union([sizeBytes(min, max), z.string().regex(/^([1-9]\d?|100)%$/)], { error: 'expected a size such as "1gb", or a share such as "80%"' });
+  z.union([sizeBytes(min, max), z.string().regex(/^([1-9]\d?|100)%$/, 'expected a size such as "1gb", or a share such as "80%", 1 to 100')], { error: 'expected a size such as "1gb", or a share such as "80%"' });
 
 /** A default that holds at once; `shown` is its readable form in the generated documents. */
 export function defaulted<S extends z.ZodType>(schema: S, value: z.output<S>, shown?: unknown) {
@@ -151,6 +151,9 @@ export const secret = () =>
       error: (issue) => (issue.code === "invalid_union" ? 'expected a text, or a reference such as {source: "env", id: "NAME"}' : undefined),
     })
     .meta({ sensitive: true }) as unknown as z.ZodType<string, string | SecretRef>;
+
+/** Address of a server: `https://host/path`. */
+export const httpUrl = () => z.url({ protocol: /^https?$/, error: 'expected an address such as "https://host.example/path"' });
 
 /** A path on this machine. */
 export const pathText = () => z.string().min(1).max(4_096);

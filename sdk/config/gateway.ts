@@ -28,7 +28,7 @@ const controlUi = z.strictObject({
 const remote = z
   .strictObject({
     url: z
-      .url({ protocol: /^(wss?|https?)$/ })
+      .url({ protocol: /^(wss?|https?)$/, error: 'expected an address such as "wss://gateway.example"' })
       .optional()
       .describe("Address of a gateway elsewhere, for commands on this host"),
     transport: z.enum(["direct", "ssh"]).default("direct").describe("Connect to the address, or through an SSH port forward"),
@@ -60,7 +60,7 @@ export const gatewaySchema = z
     mode: z.enum(["local", "remote"]).optional().describe("`local`: a gateway may run here; `remote`: this host is only a client"),
     port: documented(z.number().int().min(1).max(65535), 18_789).describe("Port; a flag and `SVC_GATEWAY_PORT` win; 19001 in the profile `dev`"),
     bind: documented(z.enum(["loopback", "lan", "tailnet", "auto", "custom"]), "loopback").describe("Which addresses are listened on"),
-    customBindHost: z.ipv4().optional().describe("Address for bind `custom`"),
+    customBindHost: z.ipv4({ error: 'expected an IPv4 address of this machine such as "10.0.0.7"' }).optional().describe("Address for bind `custom`"),
     publicOrigin: z
       .string()
       .regex(/^https:\/\/[^/?#\s@]+$/, 'expected an https origin such as "https://gateway.example", without a path')

@@ -99,3 +99,8 @@ export function riskWarnings({ hooks }: SvcConfig): ConfigWarning[] {
   }
   return warnings;
 }
+
+/** Everything about a valid config that stops nothing and still should be known: names that lead nowhere, risky settings. Pure. */
+export function configWarnings(config: SvcConfig, manifests: readonly Manifest[]): ConfigWarning[] {
+  return [...unknownIdWarnings(config, knownIdsOf(manifests)), ...riskWarnings(config)];
+}

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { documented, duration, durationMs, pathText, secret, sizeBytes } from "./fields.ts";
+import { documented, duration, durationMs, httpUrl, pathText, secret, sizeBytes } from "./fields.ts";
 
 const count = (max: number) => z.number().int().min(1).max(max);
 const share = () => z.number().min(0).max(1);
 
 const remote = z.strictObject({
-  baseUrl: z.url({ protocol: /^https?$/ }).optional().describe("Address of an OpenAI-compatible embedding server"),
+  baseUrl: httpUrl().optional().describe("Address of an OpenAI-compatible embedding server"),
   apiKey: secret().optional().describe("Key for it; wins over the vendor's"),
   headers: z.record(z.string().min(1), z.string()).optional().describe("Headers joined with the adapter's own"),
   batch: z

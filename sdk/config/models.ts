@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { duration, documented, secret } from "./fields.ts";
+import { documented, duration, httpUrl, secret } from "./fields.ts";
 
 const price = z.number().min(0).optional();
 
@@ -21,8 +21,7 @@ const model = z.strictObject({
 });
 
 const provider = z.strictObject({
-  baseUrl: z
-    .url({ protocol: /^https?$/ })
+  baseUrl: httpUrl()
     .optional()
     .describe("Address of the server; this exact origin is trusted for outbound calls, private addresses included"),
   apiKey: secret().optional().describe("Key of the vendor; also used for embeddings"),

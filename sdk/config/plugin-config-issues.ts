@@ -1,27 +1,43 @@
 import { formatIssues, toSchema } from "../json-schema.ts";
 import type { Manifest } from "../types/manifest.ts";
+import { ownChannelConfig } from "./compose-schema.ts";
+import { channelIssues } from "./known-ids.ts";
+import type { LoadedConfig } from "./loaded.ts";
 import type { SvcConfig } from "./root.ts";
-import { sameValue } from "./tree.ts";
+import { isTree, sameValue } from "./tree.ts";
 import { absolutePath } from "./ui-hints.ts";
 
+/** A config to be judged. */
+export type Judged = Pick<LoadedConfig, "path" | "locate"> & { config: SvcConfig };
+
 /**
- * What manifests find wrong with the parts that a write would change; what was wrong before is not this write's business.
- * @param before effective config in force; undefined: everything is looked at
+ * What manifests find wrong with the parts of plugins and channels: unknown channels, and bodies that do not fit their schemas.
+ * @param before config in force: what is the same there is not this write's business. Undefined: everything is looked at
  */
 export async function pluginConfigIssues(
   manifests: readonly Manifest[],
-  after: SvcConfig,
+  after: Judged,
   before?: SvcConfig,
 ): Promise<Array<{ path: string; message: string }>> {
+  const { config, path: file, locate } = after;
   const issues: Array<{ path: string; message: string }> = [];
-  for (const manifest of manifests) {
-    const [now, old] = [after.plugins.entries[manifest.id], before?.plugins.entries[manifest.id]];
-    if (now?.config === undefined || now.enabled === false || (before && sameValue(now, old))) continue;
-    const path = `plugins.entries.${manifest.id}.config`;
-    const result = await toSchema(manifest.configSchema ?? emptyConfig)["~standard"].validate(now.config);
+  const judge = async (path: string, schema: object, value: unknown) => {
+    const result = await toSchema(schema as never)["~standard"].validate(value);
     if (result.issues) issues.push({ path, message: formatIssues(result.issues) });
+  };
+  for (const manifest of manifests) {
+    const [now, old] = [config.plugins.entries[manifest.id], before?.plugins.entries[manifest.id]];
+    if (now?.config !== undefined && now.enabled !== false && !(before && sameValue(now, old))) {
+      await judge(`plugins.entries.${manifest.id}.config`, manifest.configSchema ?? emptyConfig, now.config);
+    }
+    for (const [id, schema] of Object.entries(manifest.channelConfigs ?? {})) {
+      const body = config.channels[id];
+      if (!isTree(body) || (before && sameValue(body, before.channels[id]))) continue;
+      await judge(`channels.${id}`, schema, ownChannelConfig(body, schema));
+    }
   }
-  return issues;
+  const unknown = channelIssues(config, { manifests, file, locate });
+  return [...unknown.filter(({ path }) => before?.channels[path.slice("channels.".length)] === undefined), ...issues];
 }
 
 const emptyConfig = { type: "object", properties: {}, additionalProperties: false };

@@ -74,7 +74,8 @@ export async function runReloadPass(
   const changedPaths = diffConfig(active.config, read.config);
   if (changedPaths.length === 0) {
     deps.swap({ ...read, config: active.config });
-    return done({ status: "applied", action: "none", changedPaths, pendingRestart: [], issues: [] });
+    const status = read.hash === active.hash ? "unchanged" : "applied";
+    return done({ status, action: "none", changedPaths, pendingRestart: [], issues: [] });
   }
   const classified = classifyChanges(changedPaths, deps.classes(active, read));
   const actions = raisedOnly(classified, await deps.raise({ paths: changedPaths, actions: classified }));

@@ -29,6 +29,8 @@ export interface Reloader {
   current(): LoadedConfig & { config: SvcConfig };
   /** Passes are serial; what is asked for during one shares exactly one further pass. Never rejects for what is in a file or a plugin. */
   reload(reason: ReloadReason): Promise<ReloadOutcome>;
+  /** Puts the active files in place with the rest of their secrets: a start asks for those after it listens, before anybody uses them. */
+  adopt(completed: LoadedConfig & { config: SvcConfig }): void;
   pendingRestart(): string[];
   status(): ReloadStatus;
   /** Begins to follow the files. */
@@ -115,6 +117,11 @@ export function createReloader(options: ReloaderOptions): Reloader {
   const reloader: Reloader = {
     current: () => active,
     pendingRestart: () => pendingRestart,
+    adopt(completed) {
+      active = completed;
+      seen = completed;
+      options.onSwap(completed);
+    },
     reload(reason) {
       if (queued) {
         queued.reasons.add(reason);

@@ -17,6 +17,7 @@ import type { Locate } from "./place.ts";
 import { REDACTED_VALUE, redactConfig } from "./redact.ts";
 import { rootSchema, type SvcConfig } from "./root.ts";
 import { substitute } from "./substitute.ts";
+import { unservedIssues } from "./unserved.ts";
 
 /** How a config is read. */
 export interface LoadOptions {
@@ -163,7 +164,8 @@ async function resolveTree(read: Read, { substituted, unresolved, env, options }
   if (!config) return { issues: late, resolved, ...asked };
   const absent = new Set([...unresolved, ...asked.state.unavailable].map(({ path }) => path));
   // A rule about a key whose value could not be had is not the author's mistake: whoever needs the value says what is missing.
-  const conflicts = crossFieldIssues(config, file, read.locate, { env }).filter(({ path }) => !absent.has(path));
+  const rules = [...crossFieldIssues(authored.config, file, read.locate, { env, resolved: config }), ...unservedIssues(config, file, read.locate)];
+  const conflicts = rules.filter(({ path }) => !absent.has(path));
   return { issues: conflicts, resolved, ...(conflicts.length === 0 ? { config } : {}), ...asked };
 }
 

@@ -43,8 +43,8 @@ export interface ConfigWriteOptions {
   baseHash?: string | undefined;
   /** Without `baseHash` an existing file is not touched. */
   requireHash?: boolean;
-  /** Lets pass what looks like an accident. */
-  allowDestructive?: boolean;
+  /** Lets pass what looks like an accident: `shrink`, most of the file goes; `all`, also that `gateway.mode` goes. */
+  allowDestructive?: "shrink" | "all" | undefined;
   /** Decides everything and writes nothing. */
   dryRun?: boolean;
   /** Told before anything is written, such as the loss of comments. */
@@ -82,21 +82,24 @@ export async function writeConfig(host: ConfigWriterHost, change: ConfigChange, 
   });
 }
 
-/** A write that nothing may come between. */
+/** Work on the config file that no other writer may come between. */
 export async function locked<T>(host: ConfigWriterHost, work: () => Promise<T>): Promise<T> {
+  let isDone = false;
   try {
     const result = await withConfigLock(
       host.path,
       async () => {
         await reached("config.after-lock");
-        return work();
+        const made = await work();
+        isDone = true;
+        return made;
       },
       host.lockTimes,
     );
     await reached("config.before-reply");
     return result;
   } catch (error) {
-    throw isSvcError(error) ? error : writeFailed(host.path, error);
+    throw isSvcError(error) ? error : writeFailed(host.path, error, isDone ? "the new file is in place" : "the file is as it was");
   }
 }
 
@@ -119,7 +122,8 @@ export async function replaceFile(path: string, content: string | Uint8Array): P
     });
   } catch (error) {
     const now = await stat(target).catch(() => undefined);
-    throw writeFailed(path, error, backedUp && now?.ino !== old?.ino);
+    const isReplaced = backedUp && now?.ino !== old?.ino;
+    throw writeFailed(path, error, isReplaced ? "the new file is in place but may not survive a power cut" : "the file is as it was");
   }
 }
 
@@ -132,9 +136,8 @@ const reasons: Record<string, string> = {
   EIO: "the disk reports an error (EIO)",
 };
 
-function writeFailed(path: string, error: unknown, replaced = false): SvcError {
+function writeFailed(path: string, error: unknown, state: string): SvcError {
   const { code } = error as NodeJS.ErrnoException;
-  const state = replaced ? "the new bytes are in place but may not survive a power cut" : "the file is as it was";
   return new SvcError("config-write-failed", { file: basename(path), reason: reasons[code ?? ""] ?? messageOf(error), state }, { cause: error });
 }
 
@@ -156,13 +159,8 @@ async function planWrite(host: ConfigWriterHost, change: ConfigChange, options: 
     return error;
   };
   const after = await host.load(new Map([[draft.file, draft.text]]));
-  if (!options.allowDestructive) {
-    const clobber = clobberReason(draft, before, after);
-    if (clobber) {
-      const advice = "allow it explicitly (--replace)";
-      throw await refused(new SvcError("config-clobber", { file: basename(draft.file), reason: clobber, advice }));
-    }
-  }
+  const clobber = clobberReason(draft, before, after, options.allowDestructive);
+  if (clobber) throw await refused(new SvcError("config-clobber", { file: basename(draft.file), ...clobber }));
   const issues = after.valid ? ((await host.check?.(after, before)) ?? []) : after.issues;
   if (issues.length > 0) throw await refused(rejected(issues, after));
   return { outcome: { ...outcome, after, changedPaths: diffConfig(before.config ?? {}, after.config) }, text: draft.text };
@@ -227,12 +225,16 @@ export function redactionOf(host: Pick<ConfigWriterHost, "redaction">, loaded: L
 
 const MIN_GUARDED_BYTES = 1_000;
 
+type Allowed = ConfigWriteOptions["allowDestructive"];
+
 /** The marks of an accident: a gateway that would not start again, or a file of which most is gone. */
-function clobberReason(draft: Draft, before: LoadedConfig, after: LoadedConfig): string | undefined {
+function clobberReason(draft: Draft, before: LoadedConfig, after: LoadedConfig, allowed: Allowed): { reason: string; advice: string } | undefined {
   const modeOf = (source: unknown) => ownValue(ownValue(source, "gateway"), "mode");
-  if (isTree(after.source) && modeOf(before.source) !== undefined && modeOf(after.source) === undefined) return "gateway.mode would be dropped";
+  const dropsMode = isTree(after.source) && modeOf(before.source) !== undefined && modeOf(after.source) === undefined;
+  if (dropsMode && allowed !== "all") return { reason: "gateway.mode would be dropped", advice: "do it on this machine with --replace" };
   const [old, now] = [Buffer.byteLength(draft.old ?? ""), Buffer.byteLength(draft.text)];
-  return old > MIN_GUARDED_BYTES && now < old / 2 ? `it would shrink from ${old} to ${now} bytes` : undefined;
+  if (allowed || old <= MIN_GUARDED_BYTES || now >= old / 2) return undefined;
+  return { reason: `it would shrink from ${old} to ${now} bytes`, advice: "say so with --replace, or name the lists in replacePaths" };
 }
 
 function rejected(issues: ReadonlyArray<{ path: string; message: string }>, after: LoadedConfig): SvcError {

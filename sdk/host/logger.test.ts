@@ -89,7 +89,7 @@ test("after it is closed it writes nothing, and so no secret either", () => {
 describe("the console", () => {
   const lines = (level: LogLevel, write: (logger: ReturnType<typeof createLogger>) => void) => {
     let out = "";
-    write(createLogger([consoleSink({ write: (text) => (out += text) }, level)], () => new Date(2026, 0, 2, 3, 4, 5).getTime()));
+    write(createLogger([consoleSink({ write: (text) => (out += text) }, () => level)], () => new Date(2026, 0, 2, 3, 4, 5).getTime()));
     return out;
   };
 
@@ -136,7 +136,7 @@ describe("the log file", () => {
   test("is JSON lines in a file a day, for its owner only", async () => {
     dir = await mkdtemp(join(tmpdir(), "svc-log-"));
     let now = Date.UTC(2026, 2, 1, 23, 59, 59);
-    const sink = fileSink(join(dir, "logs"), "info");
+    const sink = fileSink(join(dir, "logs"), () => "info");
     const logger = createLogger([sink], () => now);
     logger.debug("too fine");
     logger.info("before", { a: 1 });
@@ -156,7 +156,7 @@ describe("the log file", () => {
   test("that cannot be made stops nobody", async () => {
     dir = await mkdtemp(join(tmpdir(), "svc-log-"));
     await writeFile(join(dir, "logs"), "a file stands in the way");
-    const logger = createLogger([fileSink(join(dir, "logs"), "info")]);
+    const logger = createLogger([fileSink(join(dir, "logs"), () => "info")]);
     expect(() => {
       logger.info("one");
       logger.info("two");
@@ -166,10 +166,23 @@ describe("the log file", () => {
   test("whose place is taken by a folder stops nobody", async () => {
     dir = await mkdtemp(join(tmpdir(), "svc-log-"));
     await mkdir(join(dir, "logs", "gateway-1970-01-01.jsonl"), { recursive: true });
-    const sink = fileSink(join(dir, "logs"), "info");
+    const sink = fileSink(join(dir, "logs"), () => "info");
     createLogger([sink], () => 0).info("one");
     await new Promise((resolve) => setImmediate(resolve));
     createLogger([sink], () => 0).info("two");
     sink.close();
   });
+});
+
+test("a level that changes counts from the next record on", () => {
+  let out = "";
+  let level: LogLevel = "warn";
+  const logger = createLogger([consoleSink({ write: (text) => (out += text) }, () => level)]);
+  logger.info("too early");
+  level = "debug";
+  logger.debug("just in time");
+  level = "silent";
+  logger.error("too late");
+  expect(out).toContain("just in time");
+  expect(out).not.toMatch(/too early|too late/);
 });

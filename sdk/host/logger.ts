@@ -80,6 +80,11 @@ function redactValue(value: unknown, secrets: readonly string[], depth: number):
   );
 }
 
+/** The level is asked for at each record: it may change while the gateway runs. */
+function isLogged(record: LogRecord, level: LogLevel): boolean {
+  return logLevels.indexOf(record.level) >= logLevels.indexOf(level);
+}
+
 /** Text from outside may neither forge a line nor drive the terminal: later lines are indented, control characters go. */
 function printable(text: string): string {
   return text
@@ -89,10 +94,9 @@ function printable(text: string): string {
 }
 
 /** Human lines: `12:03:44 info  [gateway/hooks] message key=value`. */
-export function consoleSink(out: { write(text: string): unknown }, level: LogLevel): LogSink {
-  const least = logLevels.indexOf(level);
+export function consoleSink(out: { write(text: string): unknown }, level: () => LogLevel): LogSink {
   return (record) => {
-    if (logLevels.indexOf(record.level) < least) return;
+    if (!isLogged(record, level())) return;
     const time = new Date(record.ts).toTimeString().slice(0, 8);
     const fields = Object.entries(record.fields ?? {}).map(([k, v]) => ` ${k}=${typeof v === "string" ? v : JSON.stringify(v)}`);
     out.write(`${time} ${record.level.padEnd(5)} [${record.subsystem}] ${printable(record.message + fields.join(""))}\n`);
@@ -100,12 +104,11 @@ export function consoleSink(out: { write(text: string): unknown }, level: LogLev
 }
 
 /** JSON lines in `<dir>/gateway-YYYY-MM-DD.jsonl`; the name is resolved per record, so midnight needs no timer. */
-export function fileSink(dir: string, level: LogLevel): LogSink & { close(): void } {
-  const least = logLevels.indexOf(level);
+export function fileSink(dir: string, level: () => LogLevel): LogSink & { close(): void } {
   let day = "";
   let stream: WriteStream | undefined;
   const sink = (record: LogRecord) => {
-    if (logLevels.indexOf(record.level) < least) return;
+    if (!isLogged(record, level())) return;
     const today = new Date(record.ts).toISOString().slice(0, 10);
     if (today !== day) {
       day = today;

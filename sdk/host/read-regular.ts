@@ -1,6 +1,8 @@
 import { constants, type Stats } from "node:fs";
 import { open } from "node:fs/promises";
 
+const CHUNK_BYTES = 4096;
+
 /** What a file must be to be read. */
 export interface RegularFileRules {
   maxBytes: number;
@@ -28,16 +30,17 @@ export async function readRegularFile(path: string, rules: RegularFileRules): Pr
     if (stat.size > rules.maxBytes) throw tooLarge();
     const refusal = rules.check?.(stat);
     if (refusal) throw new Error(refusal);
-    // One byte more than allowed tells a file that grew meanwhile.
-    const buffer = Buffer.allocUnsafe(Math.min(rules.maxBytes, stat.size) + 1);
+    // To its end, whatever size it said it has: it may grow meanwhile. One byte more than allowed tells that it is too large.
+    const chunks: Buffer[] = [];
     let length = 0;
-    while (length < buffer.length) {
-      const { bytesRead } = await file.read(buffer, length, buffer.length - length, null);
-      if (bytesRead === 0) break;
+    for (;;) {
+      const chunk = Buffer.allocUnsafe(Math.min(rules.maxBytes + 1 - length, Math.max(stat.size + 1 - length, CHUNK_BYTES)));
+      const { bytesRead } = await file.read(chunk, 0, chunk.length, null);
+      if (bytesRead === 0) return Buffer.concat(chunks, length);
+      chunks.push(chunk.subarray(0, bytesRead));
       length += bytesRead;
+      if (length > rules.maxBytes) throw tooLarge();
     }
-    if (length > rules.maxBytes) throw tooLarge();
-    return buffer.subarray(0, length);
   } finally {
     await file.close();
   }

@@ -52,7 +52,7 @@ export async function plantSeeds(
       { kind: "edit", apply: (source) => withSeeds(source, seeds) },
       { baseHash: loaded.hash },
     );
-    const next = await loadSecrets({ ...after, refs: loaded.refs }, { env: options.env, previous: loaded, fresh: true });
+    const next = await loadSecrets({ ...after, refs: loaded.refs }, { env: options.env, secrets: "start", fresh: true });
     return { loaded: next, written: true, notes: [`first start: wrote ${what} to ${loaded.path}`] };
   } catch (error) {
     return {

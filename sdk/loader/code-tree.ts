@@ -12,21 +12,20 @@ export interface CodePrint {
   /** Differs when packages were installed or removed. */
   packages: string;
   /**
-   * How fresh code is had: `in-place` for what the transpiler reads anew each time, `generation` when Node keeps native modules for good, so that
-   * only a copy in another folder is new, `purge` when only CommonJS has to be forgotten.
+   * Some modules are kept by Node for good, so that only a copy in another folder is new: `.mjs`, `.js` of an ES module package, and `.cjs`
+   * (forgetting it in `require.cache` is not enough where it was reached by `import`, tried on Node 20.20). The others are transpiled anew each time.
    */
-  fresh: "in-place" | "generation" | "purge";
+  native: boolean;
 }
 
 /** Reads the print of a plugin folder, without `node_modules` and dot folders; of one file when it has no folder of its own. */
 export async function readCodePrint(root: string, onlyFile?: string): Promise<CodePrint> {
   const files = onlyFile === undefined ? await listFiles(root) : [onlyFile];
-  const kinds = await Promise.all(files.map((file) => kindOf(file, root)));
-  const fresh = kinds.includes("native") ? "generation" : kinds.includes("commonjs") ? "purge" : "in-place";
-  if (files.length > MAX_FILES) return { own: "", packages: "", fresh };
+  const native = (await Promise.all(files.map((file) => isNative(file, root)))).includes(true);
+  if (files.length > MAX_FILES) return { own: "", packages: "", native };
   const own = await Promise.all(files.map(async (file) => `${relative(root, file)}:${await stampOf(file)}`));
   const packages = onlyFile === undefined ? await Promise.all(packageMarks(root).map(stampOf)) : [];
-  return { own: own.join("\n"), packages: packages.join("\n"), fresh };
+  return { own: own.join("\n"), packages: packages.join("\n"), native };
 }
 
 /**
@@ -61,11 +60,10 @@ async function listFiles(root: string): Promise<string[]> {
   return files.sort();
 }
 
-async function kindOf(file: string, root: string): Promise<"native" | "commonjs" | "transpiled"> {
+async function isNative(file: string, root: string): Promise<boolean> {
   const extension = extname(file);
-  if (extension === ".cjs") return "commonjs";
-  if (extension === ".mjs") return "native";
-  return extension === ".js" && (await packageType(dirname(file), root)) === "module" ? "native" : "transpiled";
+  if (extension === ".cjs" || extension === ".mjs") return true;
+  return extension === ".js" && (await packageType(dirname(file), root)) === "module";
 }
 
 /** `type` of the nearest package.json, looked for up to the plugin's root. */

@@ -10,11 +10,18 @@ export type PluginEntry = Partial<SvcConfig["plugins"]["entries"][string]>;
  * `config` when its config differs (`onConfigChange` may take it), `replace` when its powers or its place to run differ, `restart` when its
  * manifest says that only a restart will do.
  */
-export function entryChange(id: string, prev: PluginEntry, next: PluginEntry, reload: ManifestReload | undefined): "none" | "config" | "replace" | "restart" {
+export function entryChange(
+  id: string,
+  prev: PluginEntry,
+  next: PluginEntry,
+  reload: ManifestReload | undefined,
+): "none" | "config" | "replace" | "restart" {
   const differs = (key: string) => diffConfig(member(prev, key), member(next, key)).length > 0;
   if (differs("grants") || differs("isolation")) return "replace";
   const own = diffConfig({ config: prev.config ?? {} }, { config: next.config ?? {} }).map((path) => `plugins.entries.${id}.${path}`);
-  const classes = classifyChanges(own, { classOf: () => "plugin", manifestReload: () => reload, authModeChanged: false }).map((a) => a.reload);
+  const classes = classifyChanges(own, { classOf: () => "plugin", manifestReload: () => reload, authModeChanged: false }).map(
+    (a) => a.reload,
+  );
   if (classes.includes("restart")) return "restart";
   return classes.some((c) => c !== "none") ? "config" : "none";
 }

@@ -7,7 +7,7 @@ interface Lease {
   readonly outer: Lease | undefined;
   over: boolean;
   /** Who waits for its end. */
-  waiting?: Array<() => void>;
+  readonly waiting: Array<() => void>;
 }
 
 /** Calls under way in one plugin instance; it is not taken down before they end, or their limit passes. */
@@ -31,7 +31,7 @@ export function ownCallEnd(plugin: string): Promise<void> | undefined {
   let lease = current.getStore();
   while (lease && (lease.over || lease.plugin !== plugin)) lease = lease.outer;
   const found = lease;
-  return found && new Promise((resolve) => (found.waiting ??= []).push(resolve));
+  return found && new Promise((resolve) => found.waiting.push(resolve));
 }
 
 /** Runs code as nobody's call: what it does later is not inside the call it was started from. */
@@ -44,13 +44,13 @@ export function createLeases(plugin: string): Leases {
   let waiting: Array<() => void> = [];
 
   const take = () => {
-    const lease: Lease = { plugin, outer: current.getStore(), over: false };
+    const lease: Lease = { plugin, outer: current.getStore(), over: false, waiting: [] };
     open += 1;
     const end = () => {
       if (lease.over) return;
       lease.over = true;
       open -= 1;
-      for (const tell of lease.waiting ?? []) tell();
+      for (const tell of lease.waiting) tell();
       if (open > 0) return;
       const all = waiting;
       waiting = [];

@@ -31,10 +31,11 @@ export interface AuditQuestion {
  */
 export async function auditSecrets(q: AuditQuestion): Promise<SecretsAudit> {
   const { loaded, env } = q;
-  if (!loaded.valid) {
+  // Keys that contradict each other do not keep anybody from looking; one secret for two doors is such a contradiction itself.
+  if (loaded.issues.some(({ code }) => code !== "conflict")) {
     throw new SvcError("invalid-config", { message: [`${loaded.path} is not valid`, ...loaded.issues.map(formatIssue)].join("\n") });
   }
-  const resolved = await loadSecrets(loaded, { env, exec: q.allowExec });
+  const resolved = await loadSecrets({ ...loaded, issues: [] }, { env, exec: q.allowExec });
   const skipped = q.allowExec
     ? []
     : secretSites(loaded.source).filter(({ ref, path }) => ref.source === "exec" && isActiveSecret(path, loaded.source));

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import type { Stats } from "node:fs";
-import { lstat, realpath } from "node:fs/promises";
+import { lstat, realpath, stat } from "node:fs/promises";
 import { dirname, isAbsolute, sep } from "node:path";
 import { answerAll, answerOf, type ExecProvider, type SecretAnswer, type SecretQuestion } from "./provider.ts";
 
@@ -34,7 +34,7 @@ export async function executableProblem({
   let file: Stats;
   let folder: Stats;
   try {
-    [file, folder] = await Promise.all([lstat(command), lstat(dirname(command))]);
+    [file, folder] = await Promise.all([lstat(command), stat(dirname(command))]);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return code === "ENOENT" ? "does not exist" : (code ?? "cannot be looked at");

@@ -37,6 +37,8 @@ export interface TestGatewayOptions {
   env?: Record<string, string | undefined>;
   /** How long boot waits for slow plugins; a test with a plugin that hangs makes it short. */
   stragglerMs?: number;
+  /** First pause of a plugin that asks to be tried later; default 5 s. */
+  retryMs?: number;
 }
 
 type Client = ReturnType<typeof createClient>;
@@ -127,6 +129,7 @@ async function boot(options: TestGatewayOptions, stateDir: string, logs: LogReco
     version: "0.0.0-test",
     logger: createLogger([(record) => logs.push(record)]),
     stragglerMs: options.stragglerMs,
+    retryMs: options.retryMs,
     ...(options.clock ? { clock: options.clock } : {}),
     ...(options.http ? { fetch: options.http.fetch } : {}),
   });

@@ -1,12 +1,12 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readLooseJson } from "../../kernel/cli/loose-json.ts";
-import type { Candidate } from "../../kernel/loader/discovery.ts";
-import { importCode } from "../../kernel/loader/import.ts";
+import { inspectPluginFolder } from "../../kernel/loader/discovery.ts";
+import { importModule } from "../../kernel/loader/import.ts";
 import { SvcError } from "../errors.ts";
-import { packageRoot, runsFromDist } from "../host/paths.ts";
+import { packageRoot } from "../host/paths.ts";
 import { toJsonSchema } from "../json-schema.ts";
 import { MANIFEST_FILE, parseManifest } from "../manifest.ts";
 import type { PluginDefinition } from "../types/context.ts";
@@ -22,6 +22,8 @@ export interface InspectedPlugin {
   /** Runs the module of the plugin; each call evaluates it anew. @throws {SvcError} `failed` */
   definition(): Promise<PluginDefinition>;
   readme(): Promise<string | undefined>;
+  /** Why the loader would not touch its files, with the code of the gate; undefined when it would. */
+  distrust(): Promise<string | undefined>;
   /** It ships with this package: named by id, not by folder. */
   bundled: boolean;
 }
@@ -45,10 +47,16 @@ export function inspectPlugin(dir: string | URL): InspectedPlugin {
     manifest,
     async definition() {
       const own = await manifest();
-      const { id, version } = own;
-      return importOnce({ id, version, root, origin: "config", entry: await entryOf(root, own), manifest: own });
+      const candidate = await inspectPluginFolder(root);
+      if (candidate.entry === undefined)
+        throw failed(candidate.problem?.reason ?? `entry: there is no ${own.entry ?? "index.ts or index.js"}`);
+      return importOnce(candidate.entry);
     },
     readme: () => readFile(join(root, "README.md"), "utf8").catch(() => undefined),
+    async distrust() {
+      const { problem } = await inspectPluginFolder(root);
+      return problem && `${problem.code}: ${problem.reason}${problem.hint ? `; ${problem.hint}` : ""}`;
+    },
     bundled: root.startsWith(join(packageRoot(), "plugins") + sep),
   };
 }
@@ -60,36 +68,16 @@ export function configSchemaOf(definition: PluginDefinition): JsonSchema | undef
   return schema;
 }
 
-async function entryOf(root: string, manifest: Manifest): Promise<string> {
-  for (const name of manifest.entry ? [manifest.entry] : ["index.ts", "index.js"]) {
-    const file = resolve(root, name);
-    const inside = relative(root, file);
-    if (inside.startsWith("..") || isAbsolute(inside)) throw failed(`entry: expected a path inside the plugin's folder, got "${name}"`);
-    const code = codeFile(file);
-    const found = await readFile(code).then(
-      () => true,
-      () => false,
-    );
-    if (found) return code;
-  }
-  throw failed(`entry: there is no ${manifest.entry ?? "index.ts or index.js"}`);
-}
-
 /** The transpiler's cache is a folder of this process alone: a shared one could hold somebody else's code. */
-async function importOnce(candidate: Candidate): Promise<PluginDefinition> {
+async function importOnce(entry: string): Promise<PluginDefinition> {
   const stateDir = await mkdtemp(join(tmpdir(), `svc-test-cache-${process.pid}-`));
   try {
-    return (await importCode(candidate, { stateDir, previous: undefined, generation: 1 })).definition;
+    const value = (await importModule(entry, stateDir)) as Partial<PluginDefinition> | null | undefined;
+    if (typeof value?.id === "string" && typeof value.setup === "function") return value as PluginDefinition;
+    throw failed("its entry has no default export made by definePlugin");
   } finally {
     await rm(stateDir, { recursive: true, force: true });
   }
-}
-
-/** Bundled code stands compiled under `dist` with the same path. */
-function codeFile(file: string): string {
-  const root = packageRoot();
-  if (!runsFromDist() || !file.startsWith(join(root, "plugins") + sep)) return file;
-  return join(root, "dist", file.slice(root.length + 1)).replace(/\.ts$/, ".js");
 }
 
 function failed(message: string): SvcError {

@@ -28,6 +28,12 @@ export function pluginContract(dir: string | URL, options: PluginContractOptions
   defineCases(pluginCases(dir, options));
 }
 
+/** The quick ones among them: everything but its repeated lives and its faults. */
+export function quickPluginCases(dir: string | URL, options: PluginContractOptions = {}): ContractCase[] {
+  const plugin = inspectPlugin(dir);
+  return [...staticCases(plugin), ...liveCases(plugin, options).slice(0, 1)];
+}
+
 /** The statements of `pluginContract`, for running them without a test runner. */
 export function pluginCases(dir: string | URL, options: PluginContractOptions = {}): ContractCase[] {
   const plugin = inspectPlugin(dir);
@@ -35,7 +41,7 @@ export function pluginCases(dir: string | URL, options: PluginContractOptions = 
 }
 
 /** Those that start no gateway; only the last of them runs code of the plugin, and none of its `setup`. */
-export function staticCases(plugin: InspectedPlugin): ContractCase[] {
+function staticCases(plugin: InspectedPlugin): ContractCase[] {
   return [
     { name: "its manifest is valid", run: async () => void (await plugin.manifest()) },
     {
@@ -43,6 +49,13 @@ export function staticCases(plugin: InspectedPlugin): ContractCase[] {
       async run() {
         const { api } = (await plugin.manifest()).svc;
         assert.ok(satisfies(SDK_API_VERSION, api), `svc.api: "${api}" does not include ${SDK_API_VERSION}, the version of this host`);
+      },
+    },
+    {
+      name: "its files can be trusted",
+      run: async () => {
+        // What ships with the host is trusted with it, and stands in its folder with its rights.
+        if (!plugin.bundled) assert.equal(await plugin.distrust(), undefined);
       },
     },
     { name: "its README names it and each permission it asks for", run: () => checkReadme(plugin) },

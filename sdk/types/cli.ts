@@ -1,4 +1,8 @@
+import type { Restore } from "../config/last-good.ts";
+import type { LoadedConfig } from "../config/loaded.ts";
+import type { ConfigChange, ConfigWriteOptions, ConfigWriteOutcome } from "../config/write.ts";
 import type { JsonObject } from "./common.ts";
+import type { Manifest } from "./manifest.ts";
 import type { PluginCandidate } from "./plugin-candidate.ts";
 import type { SecretsAudit } from "./secrets.ts";
 import type { Services } from "./services.ts";
@@ -63,6 +67,8 @@ export interface CliContext {
     issues: Array<{ path: string; message: string; text: string }>;
     config: JsonObject | undefined;
   }>;
+  /** The config file of this profile, for commands that look into it or change it; nothing is asked of a gateway. */
+  configFile(): Promise<CliConfigFile>;
   /** @throws {SvcError} `gateway-unreachable`, `client-unauthorized`: a command never goes around the gateway */
   connect(options?: { mode?: "cli" | "probe"; scopes?: string[]; timeoutMs?: number }): Promise<CliClient>;
   /** Who holds the state lock of this profile, if anybody alive does. */
@@ -89,10 +95,36 @@ export interface CliContext {
    * @throws {SvcError} `invalid-config`
    */
   auditSecrets(options: { allowExec: boolean }): Promise<SecretsAudit>;
+  /** Every plugin as discovery finds it, losers and blocked ones too; no code of theirs is run. */
+  candidates(): Promise<PluginCandidate[]>;
   /** A plugin's folder as `plugins.load.paths` would find it, whatever the config says: manifest, API version, trust gates. No code of it is run. */
   inspectPlugin(folder: string): Promise<PluginCandidate>;
   /** Writes a file by temp, fsync, rename, fsync of the folder. */
   writeFile(path: string, content: string, options?: { mode?: number }): Promise<void>;
+}
+
+/** A profile's config file and the one way to change it. */
+export interface CliConfigFile {
+  /** Absolute. */
+  readonly path: string;
+  /** JSON5. @throws an error with `lineNumber` and `columnNumber` */
+  parse(text: string): unknown;
+  /** Reads the file with all it includes; SecretRefs are not asked for. Never throws for what is in it. */
+  load(): Promise<LoadedConfig>;
+  /** A tree of this config (source or effective) without its secrets. */
+  redacted(tree: unknown, loaded: LoadedConfig): unknown;
+  /** Text of a config file without its secrets; `""` for one that does not parse. */
+  redactedText(text: string): string;
+  /** @throws {SvcError} as `writeConfig` of the SDK says: `config-*` */
+  write(change: ConfigChange, options?: ConfigWriteOptions): Promise<ConfigWriteOutcome>;
+  /** Puts the last-good copy back. @throws {SvcError} `config-no-last-good`, `config-readonly`, `config-locked` */
+  restoreLastGood(options?: { dryRun?: boolean }): Promise<Restore>;
+  /** Runs the checks of a start without starting, and writes nothing. @throws what refuses the start */
+  checkStart(): Promise<void>;
+  /** What manifests find wrong with the config of their plugins. */
+  pluginIssues(): Promise<Array<{ path: string; message: string }>>;
+  /** Of every plugin that is found, no code run. */
+  manifests(): Promise<Manifest[]>;
 }
 
 export interface CliLocal {

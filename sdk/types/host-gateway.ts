@@ -1,3 +1,4 @@
+import type { SvcConfig } from "../config/root.ts";
 import type { HookEvent, HookName } from "../hooks.ts";
 import type { RootLogger } from "../host/logger.ts";
 import type { Env, ProfilePaths } from "../host/paths.ts";
@@ -18,6 +19,8 @@ export interface StartFlags {
 export interface RunningGateway {
   /** Resolves when boot has settled. Rejects when a required plugin failed. */
   readonly ready: Promise<void>;
+  /** The config in force. Secrets are in it. */
+  config(): SvcConfig;
   /** Reads config and secrets again, whatever `gateway.reload.mode` says. */
   reload(reason: "watch" | "rpc" | "signal" | "secrets"): Promise<ReloadOutcome>;
   /** Asks for a restart; it becomes due once nothing is held, or after `gateway.reload.deferralTimeoutMs`. */
@@ -40,6 +43,8 @@ export interface GatewayMaker {
     takePort?: (host: string, port: number) => Promise<void>;
     /** Called once, when a restart that was asked for is due. */
     onRestartDue(reason: string): void;
+    /** `performance.now()` of the restart this start belongs to; the next one keeps its distance. */
+    restartedAt?: number;
   }): Promise<RunningGateway>;
   /** Handles errors nobody caught; returns what undoes it. */
   guard(gateway: RunningGateway, logger: RootLogger): () => void;

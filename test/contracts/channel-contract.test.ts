@@ -1,9 +1,9 @@
 import type { Channel, ChannelRun, InboundEvent, OutboundMessage } from "svc/sdk";
 import { channelCases } from "svc/sdk/testing";
 import { expect, test } from "vitest";
-import type { LinesAccount } from "../../examples/plugin-channel/accounts.ts";
-import { createLinesChannel } from "../../examples/plugin-channel/channel.ts";
-import { startLinesServer } from "../../examples/plugin-channel/peer.ts";
+import type { LinesAccount } from "../../examples/plugin-channel/src/accounts.ts";
+import { createLinesChannel } from "../../examples/plugin-channel/src/channel.ts";
+import { startLinesServer } from "../../examples/plugin-channel/src/peer.ts";
 import { outcomeOf } from "./_mutants.ts";
 
 type Lines = Channel<LinesAccount>;

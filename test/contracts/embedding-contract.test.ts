@@ -1,7 +1,7 @@
 import { type EmbeddingAdapter, type EmbeddingContext, EmbeddingError, type EmbeddingFault, type EmbeddingProvider } from "svc/sdk";
 import { embeddingCases } from "svc/sdk/testing";
 import { expect, test } from "vitest";
-import { createHashingAdapter, embed } from "../../examples/plugin-embedding/hashing.ts";
+import { createHashingAdapter, embed } from "../../examples/plugin-embedding/src/hashing.ts";
 import { failing, outcomeOf } from "./_mutants.ts";
 
 /** A small remote adapter: every text goes to the vendor, whose answer has to be a list of vectors. */

@@ -52,6 +52,7 @@ describe("model-openai-compatible", () => {
     text: { model: "ok" },
     tool: { model: "tool", tools: [search] },
     slow: { model: "hang" },
+    faults: { auth: { model: "401" }, rate_limit: { model: "429" }, overloaded: { model: "500" }, context_overflow: { model: "context" } },
     secrets: [vendor.apiKey],
   }));
 });

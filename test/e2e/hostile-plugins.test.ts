@@ -1,6 +1,8 @@
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createHome, type Home, type Running, startGateway, svcCommand } from "./_process.ts";
 
@@ -50,4 +52,66 @@ test("a bind beyond loopback without auth refuses with the specified text and ex
   expect(refused.code).toBe(78);
   expect(refused.stderr).toContain("refusing to bind gateway to 0.0.0.0:18799 without auth");
   expect(status.stdout).toContain("Last refusal:");
+});
+
+async function startHostile(env: Record<string, string> = {}): Promise<Running> {
+  await writeFile(
+    join(home.stateDir, "svc.json"),
+    JSON.stringify({
+      gateway: { mode: "local", auth: { token: "hostile-plugins-token" } },
+      plugins: { load: { paths: [fixture("hostile")] } },
+    }),
+  );
+  gateway = await startGateway(home, [], env);
+  return gateway;
+}
+
+const call = (port: number, method: string, params: object = {}) =>
+  svcCommand(home, ["gateway", "call", method, "--params", JSON.stringify(params)], { SVC_GATEWAY_PORT: String(port) });
+
+async function stateOf(port: number, id: string): Promise<string | undefined> {
+  const list = await svcCommand(home, ["plugins", "list", "--json"], { SVC_GATEWAY_PORT: String(port) });
+  return (JSON.parse(list.stdout) as { plugins: Array<{ id: string; state: string }> }).plugins.find((p) => p.id === id)?.state;
+}
+
+test("an endless loop of a plugin is named with its stack while it runs, and ends the process with code 70", async () => {
+  const { child, port, out } = await startHostile({ SVC_TEST: "1", SVC_WATCHDOG_MS: "100,500,1000,2000" });
+  const closed = once(child, "close") as Promise<[number | null]>;
+
+  void call(port, "hostile.spin");
+  const [code] = await closed;
+
+  expect(code, out.stderr).toBe(70);
+  expect(out.stderr).toContain('blocked for 1 s by plugin "hostile" (method hostile.spin)');
+  expect(out.stderr).toMatch(/spin \S*fixtures\/plugins\/hostile\/index\.ts/);
+  expect(out.stderr).toContain("ending with exit code 70");
+});
+
+test("a plugin that blocks the event loop three times within a minute is named and degraded; the gateway serves on", async () => {
+  const { port, out } = await startHostile();
+
+  const told = () =>
+    `${out.stdout}${out.stderr}`.match(/the event loop was blocked for \d+ ms by plugin "hostile" \(method hostile\.spin\)/g);
+  // On a machine with much else to do one of them may end before it could be looked at.
+  for (let calls = 0; calls < 8 && (await stateOf(port, "hostile")) !== "degraded"; calls++) {
+    expect((await call(port, "hostile.spin", { ms: 1_500 })).code).toBe(0);
+  }
+
+  expect(await stateOf(port, "hostile")).toBe("degraded");
+  expect(told()?.length).toBeGreaterThanOrEqual(3);
+  expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
+});
+
+test("a rejection nobody took is logged with its plugin; an exception nobody caught ends that plugin and nothing else", async () => {
+  const { child, port, out } = await startHostile();
+
+  expect((await call(port, "hostile.reject")).code).toBe(0);
+  await eventually(() => `${out.stdout}${out.stderr}`.includes('unhandled rejection of plugin "hostile" (method hostile.reject)'));
+  expect(await stateOf(port, "hostile")).toBe("active");
+
+  expect((await call(port, "hostile.throw")).code).toBe(0);
+  await eventually(async () => (await stateOf(port, "hostile")) === "failed", 20_000);
+  expect(`${out.stdout}${out.stderr}`).toContain('uncaught exception of plugin "hostile" (method hostile.throw)');
+  expect(child.exitCode).toBeNull();
+  expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
 });

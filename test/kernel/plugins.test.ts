@@ -24,7 +24,7 @@ test("a plugin that throws at load is named with its reason and the gateway is r
 
   expect(await listed("throws-at-load")).toMatchObject({
     state: "error",
-    runtime: { state: "failed", code: "import-failed", reason: "this module throws while it loads" },
+    runtime: { state: "failed", code: "import-failed", reason: expect.stringContaining("this module throws while it loads") },
   });
   expect(await gateway.rpc("leaky.ping", { word: "still here" })).toEqual({ greeting: "hello", word: "still here" });
 });
@@ -51,7 +51,7 @@ test("a plugin that hangs in setup holds up nobody and ends as setup-timeout", a
 test("what a plugin registered before its setup threw is gone", async () => {
   gateway = await createTestGateway({ plugins: [fixture("throws-in-setup")] });
 
-  expect(await listed("throws-in-setup")).toMatchObject({ runtime: { state: "failed", code: "setup-failed", reason: "half way through" } });
+  expect(await listed("throws-in-setup")).toMatchObject({ runtime: { state: "failed", code: "setup-failed", reason: expect.stringContaining("half way through") } });
   await expect(gateway.rpc("throws-in-setup.ping")).rejects.toThrow("unknown method");
 });
 

@@ -135,8 +135,8 @@ describe("plugins of a stopping gateway", () => {
     const warnings = gateway.logs.filter((l) => l.level === "warn").map((l) => l.message);
     expect(warnings).toEqual(
       expect.arrayContaining([
-        'plugin "hangs": plugin "hangs": stop did not finish within 0.1 s; see svc plugins list',
-        'plugin "throws": stop failed',
+        'plugin "hangs" did not stop cleanly: plugin "hangs": stop did not finish within 0.1 s; see svc plugins list',
+        expect.stringMatching(/^plugin "throws" did not stop cleanly: .*stop failed$/),
         'plugin "throws" left behind: undo failed',
       ]),
     );

@@ -6,7 +6,7 @@ test("a gateway with zero plugins answers connect, health, plugins.list and conf
   try {
     const health = await gateway.rpc("health");
     expect(health).toMatchObject({ ok: true, phase: "ready", plugins: { loaded: [], errors: [] } });
-    expect(await gateway.rpc("plugins.list")).toMatchObject({ mutationAllowed: false });
+    expect(await gateway.rpc("plugins.list")).toMatchObject({ mutationAllowed: true });
     const config = await gateway.rpc<{ raw: string; config: { gateway: { auth: unknown } } }>("config.get");
     expect(JSON.stringify(config)).not.toContain(gateway.token);
     expect(config.config.gateway.auth).toMatchObject({ token: "__SVC_REDACTED__" });

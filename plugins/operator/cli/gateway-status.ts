@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type CliContext, type CliTarget, type CliValues, defineCommand, type JsonObject, SvcError } from "svc/sdk";
 import { pageUrl } from "./page-url.ts";
 import { type ProbeResult, probe } from "./probe.ts";
+import { reloadLine } from "./reload-line.ts";
 import { formatDuration, formatTime } from "./text.ts";
 
 /** Everything the report is made of; nothing in it was written anywhere. */
@@ -81,6 +82,7 @@ function print(cli: CliContext, f: Findings): void {
   stdout.line(`Runtime: ${tint(f.owner !== undefined, runtimeOf(f))}${runtimeDetail(f)}`);
   stdout.line(`Connectivity probe: ${f.probe ? tint(f.probe.ok, probeText(f.probe)) : "skipped"}`);
   stdout.line(`Capability: ${(f.probe?.capability ?? "unknown").replaceAll("_", "-")}`);
+  if (f.probe?.reload) stdout.line(`Config reload: ${tint(f.probe.reload.status === "active", reloadLine(f.probe.reload))}`);
   if (f.probe?.rpc)
     stdout.line(`Read probe: ${tint(f.probe.rpc.ok, f.probe.rpc.result)}${f.probe.rpc.error ? ` (${f.probe.rpc.error})` : ""}`);
   if (f.lastRefusal) stdout.line(color.yellow(`Last refusal: ${formatTime(f.lastRefusal.ts)} ${f.lastRefusal.message}`));
@@ -100,7 +102,7 @@ function toJson(cli: CliContext, f: Findings): JsonObject {
   const { paths } = cli;
   const gateway = (f.config.config?.gateway ?? {}) as { mode?: string };
   const runtime = { status: runtimeOf(f), ...(f.owner ? { pid: f.owner.pid } : {}), ...(f.startedAt ? { startedAt: f.startedAt } : {}) };
-  const { rpc, portBusy, ...connection } = f.probe ?? {
+  const { rpc, reload, portBusy, ...connection } = f.probe ?? {
     ok: null,
     capability: "unknown",
     reason: "skipped",
@@ -131,6 +133,7 @@ function toJson(cli: CliContext, f: Findings): JsonObject {
     port: { status: busy ? "busy" : "free", listeners: f.owner && busy ? [{ pid: f.owner.pid, isGateway: true }] : [] },
     probe: connection,
     rpc: rpc ?? null,
+    reload: reload ?? null,
     otherServices: [],
     lastRefusal: f.lastRefusal,
     logFile: logFile(cli),

@@ -1,4 +1,5 @@
 import { type CliContext, isSvcError, type JsonObject, messageOf } from "svc/sdk";
+import { type ReloadFigures, reloadFigures } from "./reload-line.ts";
 
 export type Capability = "connect_only" | "pairing_pending" | "read_only" | "write_capable" | "admin_capable" | "unknown";
 
@@ -10,6 +11,8 @@ export interface ProbeResult {
   /** `refused`, `timeout`, `not a gateway`, `auth: token_mismatch`, …; null when ok. */
   reason: string | null;
   serverVersion?: string;
+  /** How it follows its config; only for who may read. */
+  reload?: ReloadFigures;
   /** Something listens there, whatever it is. */
   portBusy: boolean;
   /** Of the read-scope RPC, when it was asked for. */
@@ -24,6 +27,7 @@ export async function probe(cli: CliContext, options: { requireRpc: boolean }): 
     const latencyMs = Math.round(performance.now() - started);
     try {
       const { auth, server } = client.hello as { auth?: { scopes?: string[] }; server?: { version?: string } };
+      const reload = reloadFigures(client.hello);
       const rpc = options.requireRpc ? await readProbe(() => client.request("health", {})) : undefined;
       return {
         ok: true,
@@ -32,6 +36,7 @@ export async function probe(cli: CliContext, options: { requireRpc: boolean }): 
         reason: null,
         ...(server?.version ? { serverVersion: server.version } : {}),
         portBusy: true,
+        ...(reload ? { reload } : {}),
         ...(rpc ? { rpc } : {}),
       };
     } finally {

@@ -14,7 +14,11 @@ interface StatusPayload extends JsonObject {
   pid?: number;
   agents?: Array<{ agentId: string; isDefault?: boolean }>;
   sessions?: { count: number; recent?: Array<{ key: string; updatedAt: number }> };
-  plugins?: { loaded: string[]; errors: Array<{ id: string; error: string }> };
+  plugins?: {
+    loaded: string[];
+    errors: Array<{ id: string; error: string }>;
+    quarantined?: Array<{ id: string; hook: string; lastError?: string }>;
+  };
   problems?: Record<string, string>;
 }
 
@@ -79,5 +83,8 @@ function printRecent(cli: CliContext, status: StatusPayload): void {
 
 function issuesOf(status: StatusPayload): string[] {
   const plugins = (status.plugins?.errors ?? []).map(({ id, error }) => `plugin ${id}: ${error}`);
-  return [...plugins, ...Object.entries(status.problems ?? {}).map(([part, message]) => `${part}: ${message}`)];
+  const resting = (status.plugins?.quarantined ?? []).map(
+    ({ id, hook, lastError }) => `plugin ${id}: its handler of ${hook} fails again and again and rests${lastError ? `: ${lastError}` : ""}`,
+  );
+  return [...plugins, ...resting, ...Object.entries(status.problems ?? {}).map(([part, message]) => `${part}: ${message}`)];
 }

@@ -1,18 +1,15 @@
-import { once } from "node:events";
 import { mkdir, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { messageOf, openRegular, SvcError } from "svc/sdk";
-import { Parser, type ReadEntry } from "tar";
 import "../errors.ts";
 import { entryName } from "./entry-name.ts";
 import { type ContentLimits, contentLimits, createContentCounter } from "./limits.ts";
+import { readTar, type TarMember } from "./read-tar.ts";
 
-const plainFiles = new Set(["File", "OldFile", "ContiguousFile"]);
 /** Headers and padding around the files themselves. */
 const OVERHEAD_BYTES = 33_554_432;
-const MAX_META_BYTES = 65_536;
 
 /**
  * Unpacks a tar archive, gzipped or not, into an empty folder. Only folders and regular files with plain names below the target are taken; the
@@ -30,12 +27,11 @@ export async function unpackArchive(
     const { size } = await handle.stat();
     const head = Buffer.alloc(2);
     await handle.read(head, 0, 2, 0);
-    const packed = handle.createReadStream({ autoClose: false, start: 0 });
     const isGzip = head[0] === 0x1f && head[1] === 0x8b;
-    const plain = isGzip ? packed.pipe(createGunzip()) : packed;
-    if (isGzip) packed.once("error", (error) => plain.destroy(error));
+    const packed = handle.createReadStream({ autoClose: false, start: 0 });
     const counter = createContentCounter(limits, isGzip ? size : undefined);
-    await readEntries(plain, { target, counter, rawBytes: limits.bytes + OVERHEAD_BYTES, signal: options.signal });
+    const bytes = counted(isGzip ? gunzipped(packed) : packed, limits.bytes + OVERHEAD_BYTES, options.signal);
+    await storeAll(bytes, target, counter);
   } catch (error) {
     if (options.signal?.aborted) throw error;
     throw new SvcError("archive-refused", { archive, reason: messageOf(error) }, { cause: error });
@@ -44,93 +40,63 @@ export async function unpackArchive(
   }
 }
 
-interface Unpacking {
-  target: string;
-  counter: ReturnType<typeof createContentCounter>;
-  rawBytes: number;
-  signal: AbortSignal | undefined;
+function gunzipped(packed: Readable): Readable {
+  const plain = createGunzip();
+  packed.once("error", (error) => plain.destroy(error));
+  plain.once("close", () => packed.destroy());
+  return packed.pipe(plain);
 }
 
-async function readEntries(plain: Readable, unpacking: Unpacking): Promise<void> {
-  const written: Written = { names: new Set(), folders: new Set([""]) };
-  const failed = new AbortController();
-  const fail = (error: unknown) => failed.abort(error);
-  let entries = 0;
-  let storing = Promise.resolve();
-  const parser = new Parser({
-    strict: true,
-    maxMetaEntrySize: MAX_META_BYTES,
-    onReadEntry: (entry: ReadEntry) => {
-      entries += 1;
-      storing = storing
-        .then(() => storeEntry(entry, written, { ...unpacking, signal: failed.signal }))
-        .catch(fail)
-        .finally(() => entry.resume());
-    },
-  });
-  parser.on("ignoredEntry", (entry: ReadEntry) => fail(wrongKind(entry)));
-  parser.on("error", fail);
-  const ended = once(parser, "end", { signal: failed.signal }).catch(() => undefined);
-  let raw = 0;
-  try {
-    for await (const chunk of plain as AsyncIterable<Buffer>) {
-      unpacking.signal?.throwIfAborted();
-      raw += chunk.length;
-      if (raw > unpacking.rawBytes) throw new Error(`it unpacks to more than ${unpacking.rawBytes} bytes`);
-      if (!parser.write(chunk)) await once(parser, "drain", { signal: failed.signal });
-      failed.signal.throwIfAborted();
-    }
-    parser.end();
-    await ended;
-  } catch (error) {
-    fail(error);
-  } finally {
-    plain.destroy();
+/** The stream as chunks, at most so many bytes of it, until somebody says stop. */
+async function* counted(plain: Readable, maxBytes: number, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of plain as AsyncIterable<Buffer>) {
+    signal?.throwIfAborted();
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new Error(`it unpacks to more than ${maxBytes} bytes`);
+    yield chunk;
   }
-  await storing;
-  failed.signal.throwIfAborted();
-  if (entries === 0) throw new Error("it is no tar archive, or an empty one");
 }
 
-interface Written {
-  /** Of files, folded: two names that one file system takes for the same could swap a checked file for another. */
-  names: Set<string>;
-  folders: Set<string>;
+async function storeAll(bytes: AsyncIterable<Buffer>, target: string, counter: ReturnType<typeof createContentCounter>): Promise<void> {
+  // Folded: two names that one file system takes for the same could swap a checked file for another.
+  const names = new Set<string>();
+  const folders = new Set<string>();
+  const makeFolder = async (path: string) => {
+    if (folders.has(path)) return;
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    folders.add(path);
+  };
+  let entries = 0;
+  for await (const member of readTar(bytes)) {
+    entries += 1;
+    counter.entry();
+    const checked = entryName(member.name);
+    if ("reason" in checked) throw new Error(checked.reason);
+    const path = join(target, checked.name);
+    const shown = JSON.stringify(checked.name);
+    if (member.kind === "folder") {
+      await makeFolder(path);
+      continue;
+    }
+    if (member.kind !== "file") throw new Error(`entry ${shown} is a ${member.kind}, not a file`);
+    const folded = checked.name.normalize("NFC").toLowerCase();
+    if (folded === "" || names.has(folded)) throw new Error(`entry ${shown} comes twice`);
+    names.add(folded);
+    await makeFolder(dirname(path));
+    await storeFile(member, path, counter);
+  }
+  if (entries === 0) throw new Error("it is an empty archive");
 }
 
-async function storeEntry(entry: ReadEntry, written: Written, { target, counter, signal }: Unpacking): Promise<void> {
-  signal?.throwIfAborted();
-  counter.entry();
-  const checked = entryName(entry.path);
-  if ("reason" in checked) throw new Error(checked.reason);
-  const { name } = checked;
-  if (entry.type === "Directory") return makeFolder(join(target, name), written);
-  if (!plainFiles.has(entry.type)) throw wrongKind(entry);
-  const folded = name.normalize("NFC").toLowerCase();
-  if (name === "" || written.names.has(folded)) throw new Error(`entry ${JSON.stringify(entry.path)} comes twice`);
-  written.names.add(folded);
-  await makeFolder(dirname(join(target, name)), written);
-  const file = await open(join(target, name), "wx", 0o600);
-  // An archive that breaks off in the middle leaves an entry that would never end.
-  const giveUp = () => entry.destroy(signal?.reason);
-  signal?.addEventListener("abort", giveUp, { once: true });
+async function storeFile(member: TarMember, path: string, counter: ReturnType<typeof createContentCounter>): Promise<void> {
+  const file = await open(path, "wx", 0o600);
   try {
-    for await (const chunk of entry as unknown as AsyncIterable<Buffer>) {
-      counter.bytes(chunk.length);
-      await file.write(chunk);
+    for await (const piece of member.content()) {
+      counter.bytes(piece.length);
+      await file.write(piece);
     }
   } finally {
-    signal?.removeEventListener("abort", giveUp);
     await file.close();
   }
-}
-
-async function makeFolder(path: string, { folders }: Written): Promise<void> {
-  if (folders.has(path)) return;
-  await mkdir(path, { recursive: true, mode: 0o700 });
-  folders.add(path);
-}
-
-function wrongKind(entry: ReadEntry): Error {
-  return new Error(`entry ${JSON.stringify(entry.path)} is a ${entry.type}, not a file`);
 }

@@ -51,7 +51,7 @@ async function install(cli: CliContext, values: CliValues, spec: string): Promis
   const { id } = installed.manifest;
   const grants = consents.filter((c) => c.granted).map((c) => c.permission);
   await writeEntry(cli, id, { enabled: true, ...(grants.length > 0 ? { grants } : {}) });
-  const activation = await activate(cli, id, { replaced: installed.replaced !== undefined });
+  const activation = await activate(cli, id);
   report(cli, { installed, consents, activation });
   return activation.state === "failed" || activation.state === "blocked" ? 1 : 0;
 }
@@ -70,7 +70,7 @@ function hostOf(cli: CliContext): InstallHost {
 
 async function confirmInstalled(cli: CliContext, id: string): Promise<number> {
   const changed = await confirmPlugin(cli.paths.stateDir, id);
-  const activation = await activate(cli, id, { replaced: changed });
+  const activation = await activate(cli, id);
   if (cli.json) cli.stdout.json({ ok: true, plugin: id, changed, ...activation });
   else
     cli.stdout.line(`${id}: ${changed ? "its files are accepted as they are now" : "its files have not changed"}; ${activation.message}`);

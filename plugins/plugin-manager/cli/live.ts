@@ -1,4 +1,4 @@
-import { type CliClient, type CliContext, isSvcError } from "svc/sdk";
+import type { CliClient, CliContext } from "svc/sdk";
 
 /** What the running gateway says of one plugin. */
 export interface LiveRow {
@@ -13,20 +13,17 @@ export interface LivePlugins {
   diagnostics: Array<{ pluginId: string; code: string; message: string }>;
 }
 
-/** Works with the running gateway; undefined when none runs here or it does not answer, which stderr says. */
+/**
+ * Works with the running gateway; undefined when none runs here.
+ * @throws {SvcError} when one runs and does not answer, or refuses: a command never goes around the gateway
+ */
 export async function withLive<T>(cli: CliContext, work: (client: CliClient) => Promise<T>): Promise<T | undefined> {
   if (!(await cli.lockOwner()) && (await cli.target()).portSource !== "flag") return undefined;
+  const client = await cli.connect();
   try {
-    const client = await cli.connect();
-    try {
-      return await work(client);
-    } finally {
-      await client.close();
-    }
-  } catch (error) {
-    if (!isSvcError(error)) throw error;
-    cli.stderr.line(error.message);
-    return undefined;
+    return await work(client);
+  } finally {
+    await client.close();
   }
 }
 

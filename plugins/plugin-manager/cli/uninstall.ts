@@ -2,7 +2,7 @@ import { defineCommand, readInstallIndex, SvcError } from "svc/sdk";
 import { uninstallPlugin } from "../install/uninstall.ts";
 import { writeEntry } from "./config-entry.ts";
 
-/** `svc plugins uninstall <id>`: its config entry goes first, so that a running gateway lets go of it before its files go. */
+/** `svc plugins uninstall <id>`: switched off first, so that a running gateway lets go of it before its files go. */
 export default defineCommand({
   path: ["plugins", "uninstall"],
   summary: "Remove an installed plugin, its record and its config entry",
@@ -16,9 +16,10 @@ export default defineCommand({
   run: async (cli, values, [id = ""]) => {
     const { stateDir } = cli.paths;
     if (!(await readInstallIndex(stateDir)).plugins[id])
-      throw new SvcError("plugin-not-installed", { plugin: id, hint: "see svc plugins list" });
-    await writeEntry(cli, id, values["keep-config"] === true ? { enabled: false } : null);
+      throw new SvcError("plugin-not-recorded", { plugin: id, hint: "see svc plugins list" });
+    await writeEntry(cli, id, { enabled: false });
     const version = await uninstallPlugin(stateDir, id);
+    if (values["keep-config"] !== true) await writeEntry(cli, id, null);
     if (cli.json) cli.stdout.json({ ok: true, plugin: { id, version } });
     else cli.stdout.line(`removed ${id} ${version}`);
     return 0;

@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Channel, type ChannelRun, messageOf } from "svc/sdk";
+import { CHANNEL_ID, inspectAccount, type LinesAccount, listAccounts, resolveAccount } from "./accounts.ts";
+import { type Link, openLink, Refused } from "./link.ts";
+import type { Line } from "./protocol.ts";
+
+const MAX_WAIT_MS = 60_000;
+/** A link that held this long starts the waits over. */
+const STEADY_MS = 60_000;
+
+type Run = ChannelRun<LinesAccount>;
+
+/** The channel: one TCP link per account, one JSON object per line. */
+export function createLinesChannel(): Channel<LinesAccount> {
+  const links = new WeakMap<Run, Link>();
+  const linkOf = (run: Run): Link => {
+    const link = links.get(run);
+    if (!link) throw new Error("there is no link to the server");
+    return link;
+  };
+  return {
+    id: CHANNEL_ID,
+    meta: { label: "Lines", targetPrefixes: [CHANNEL_ID] },
+    capabilities: {
+      chatTypes: ["direct", "group"],
+      threads: true,
+      replyTo: true,
+      edit: true,
+      typing: true,
+      multiAccount: true,
+      idempotentSend: true,
+      caseSensitiveIds: true,
+    },
+    config: { list: listAccounts, resolve: resolveAccount, inspect: inspectAccount },
+    start: (run) => keepLinked(run, (link) => (link ? links.set(run, link) : links.delete(run))),
+    async send({ uid, to, threadId, replyToId, text }, run) {
+      const more = { ...(threadId ? { thread: threadId } : {}), ...(replyToId ? { reply: replyToId } : {}) };
+      const messageId = await linkOf(run).request({ type: "say", uid, to, text: text?.text ?? "", ...more });
+      return { messageId, at: run.clock.now() };
+    },
+    async edit({ messageId, text }, run) {
+      await linkOf(run).request({ type: "edit", uid: `edit-${messageId}-${run.clock.now()}`, id: messageId, text: text.text });
+    },
+    async typing(to, on, run) {
+      linkOf(run).send({ type: "typing", to, on });
+    },
+    probe: (account, signal) => probe(account, signal),
+    target: {
+      normalize: (raw) => /^([#@][\w-]{1,64})$/.exec(raw.trim().replace(`${CHANNEL_ID}:`, ""))?.[1] ?? null,
+      format: (target) => `${CHANNEL_ID}:${target}`,
+    },
+    text: { limit: 4_000, unit: "utf16", render: ({ text }) => ({ text }) },
+  };
+}
+
+/** Links, works, and links again until the account is stopped; refused credentials end it. */
+async function keepLinked(run: Run, hold: (link: Link | undefined) => void): Promise<void> {
+  let attempt = 0;
+  run.state({ lifecycle: "starting", connected: false });
+  while (!run.signal.aborted) {
+    const since = run.clock.monotonic();
+    try {
+      const link = await openLink({ ...dial(run.account), signal: run.signal, onSaid: (said) => void deliver(said, run, link) });
+      hold(link);
+      run.state({ lifecycle: "ready", connected: true });
+      await link.ended;
+    } catch (error) {
+      if (error instanceof Refused) return run.state({ lifecycle: "blocked", connected: false, lastError: error.message });
+      run.state({ lastError: messageOf(error) });
+    }
+    hold(undefined);
+    if (run.signal.aborted) break;
+    attempt = run.clock.monotonic() - since > STEADY_MS ? 0 : attempt + 1;
+    run.state({ lifecycle: "recovering", connected: false });
+    await sleep(waitMs(run.account.reconnectMs, attempt), undefined, { signal: run.signal }).catch(() => undefined);
+  }
+  run.state({ lifecycle: "stopped", connected: false });
+}
+
+/** 1.8 times longer each time, with up to a fifth of chance, so that many gateways do not come back at once. */
+function waitMs(firstMs: number, attempt: number): number {
+  return Math.min(MAX_WAIT_MS, firstMs * 1.8 ** (attempt - 1)) * (0.8 + 0.4 * Math.random());
+}
+
+/** The host first, then the server: what was not acknowledged comes again with the next link. */
+async function deliver(said: Extract<Line, { type: "said" }>, run: Run, link: Link): Promise<void> {
+  try {
+    await run.receive({
+      id: said.id,
+      chatType: said.group ? "group" : "direct",
+      peer: { id: said.room },
+      sender: { id: said.from },
+      text: said.text,
+      ...(said.thread ? { threadId: said.thread } : {}),
+      ...(said.reply ? { replyTo: { id: said.reply } } : {}),
+    });
+    link.send({ type: "ack", id: said.id });
+  } catch (error) {
+    run.logger.warn(`a message was not taken: ${messageOf(error)}`, { id: said.id });
+  }
+}
+
+async function probe(account: LinesAccount, signal: AbortSignal): Promise<{ ok: boolean; ms: number; error?: string }> {
+  const started = performance.now();
+  const ms = () => Math.round(performance.now() - started);
+  try {
+    const link = await openLink({ ...dial(account), signal, onSaid: () => undefined });
+    link.close();
+    await link.ended;
+    return { ok: true, ms: ms() };
+  } catch (error) {
+    return { ok: false, ms: ms(), error: messageOf(error) };
+  }
+}
+
+function dial({ host, port, accountId, token }: LinesAccount) {
+  return { host, port, account: accountId, token };
+}

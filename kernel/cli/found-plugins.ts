@@ -1,0 +1,33 @@
+import { dirname, join } from "node:path";
+import { resolveAgents } from "../../sdk/agents.ts";
+import type { LoadedConfig } from "../../sdk/config/loaded.ts";
+import { rootSchema } from "../../sdk/config/root.ts";
+import { SvcError } from "../../sdk/errors.ts";
+import "../../sdk/loader/errors.ts";
+import type { Env, ProfilePaths } from "../../sdk/host/paths.ts";
+import { checkPluginModule } from "../../sdk/trust/plugin-module.ts";
+import { type Candidate, discoverPlugins } from "../loader/discovery.ts";
+
+/** What discovery finds for a profile, also while its config is not valid. */
+export function findPlugins(paths: ProfilePaths, loaded: LoadedConfig): Promise<Candidate[]> {
+  const config = loaded.config ?? rootSchema.parse({});
+  const agents = resolveAgents(config, paths.stateDir);
+  const workspace = agents.find((a) => a.isDefault)?.workspace ?? join(paths.stateDir, "workspace");
+  return discoverPlugins({ config, stateDir: paths.stateDir, configDir: dirname(paths.configPath), workspace });
+}
+
+/**
+ * Imports a module of a plugin that is not part of the product, if that plugin may load.
+ * @throws {SvcError} `plugin-not-loadable`
+ */
+export async function importFound(plugin: string, module: string, { paths, env }: { paths: ProfilePaths; env: Env }): Promise<unknown> {
+  const [{ loadConfig }, { importModule }] = await Promise.all([import("../config/load.ts"), import("../loader/import.ts")]);
+  const found = await findPlugins(paths, await loadConfig(paths.configPath, { env, secrets: "none" }));
+  const checked = await checkPluginModule(
+    found.filter((c) => c.id === plugin),
+    module,
+  );
+  if ("problem" in checked)
+    throw new SvcError("plugin-not-loadable", { path: plugin, reason: `${checked.problem.code}: ${checked.problem.reason}` });
+  return importModule(checked.file, paths.stateDir);
+}

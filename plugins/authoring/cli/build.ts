@@ -1,0 +1,39 @@
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { defineCommand, SvcError } from "svc/sdk";
+import { setTopLevel } from "../manifest-text.ts";
+import "../errors.ts";
+
+const MANIFEST = "svc.plugin.json";
+
+/** `svc plugins build [dir]`: `configSchema` of the manifest is what the code's config schema says. */
+export default defineCommand({
+  path: ["plugins", "build"],
+  summary: "Write configSchema into a plugin's manifest from its code",
+  details:
+    "Runs the plugin's module. Comments and everything else in the manifest stay as they are. A schema that is right already is not touched.",
+  options: {
+    check: { kind: "flag", description: "Write nothing; exit code 1 when the manifest is not what the code says" },
+    json: { kind: "flag", description: "One JSON document on stdout" },
+  },
+  positionals: [{ name: "dir", required: false }],
+  async run(cli, values, [dir = "."]) {
+    const { configSchemaOf, inspectPlugin } = await import("svc/sdk/testing");
+    const root = resolve(dir);
+    const plugin = inspectPlugin(root);
+    const manifest = await plugin.manifest();
+    const wanted = configSchemaOf(await plugin.definition());
+    const drifted = !isDeepStrictEqual(manifest.configSchema, wanted);
+    if (drifted && values.check === true) {
+      throw new SvcError("config-schema-drift", { plugin: manifest.id, hint: `run: svc plugins build ${dir}` });
+    }
+    if (drifted) {
+      const file = join(root, MANIFEST);
+      await cli.writeFile(file, setTopLevel(await readFile(file, "utf8"), "configSchema", wanted), { mode: 0o644 });
+    }
+    if (cli.json) cli.stdout.json({ ok: true, plugin: manifest.id, written: drifted });
+    else cli.stdout.line(`${manifest.id}: configSchema ${drifted ? "written" : "is what the code says"}`);
+    return 0;
+  },
+});

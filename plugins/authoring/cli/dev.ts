@@ -1,0 +1,64 @@
+import { basename, resolve } from "node:path";
+import { type CliContext, defineCommand } from "svc/sdk";
+import { type DevEvent, type DevSession, openSession } from "../dev/session.ts";
+import { watchFolder } from "../dev/watch-folder.ts";
+import { linkHost } from "../host-link.ts";
+
+const DEBOUNCE_MS = 50;
+
+/** `svc plugins dev [dir]`: the folder runs in the gateway and is reloaded at every edit, until Ctrl-C. */
+export default defineCommand({
+  path: ["plugins", "dev"],
+  summary: "Run a plugin folder in the gateway and reload it at every edit",
+  details: [
+    "The running gateway takes the folder up for the rest of its run; the config file is not touched. Every edit below it (but node_modules) replaces the",
+    "instance: calls under way end on the old one, and a version that does not load leaves the old one serving. Ctrl-C ends the watching, and",
+    "the plugin stays as it is until the gateway ends.",
+  ].join("\n"),
+  examples: [["Work on the plugin you are in", "svc plugins dev"]],
+  options: { json: { kind: "flag", description: "One JSON document per line and event" } },
+  positionals: [{ name: "dir", required: false }],
+  rpc: true,
+  async run(cli, _values, [dir = "."]) {
+    const root = resolve(dir);
+    await linkHost(root, cli.paths.packageRoot);
+    const session = await openSession(cli, root);
+    try {
+      tell(cli, await session.load([]));
+      await follow(cli, root, session);
+      return 0;
+    } finally {
+      await session.close();
+    }
+  },
+});
+
+async function follow(cli: CliContext, root: string, session: DevSession): Promise<void> {
+  const watch = await watchFolder(root, {
+    debounceMs: DEBOUNCE_MS,
+    onChange: async (files) => tell(cli, await session.load(files)),
+  });
+  if (!cli.json) cli.stdout.line(cli.color.dim(`watching ${basename(root)}; Ctrl-C ends it`));
+  try {
+    await new Promise<void>((done) => {
+      if (cli.signal.aborted) done();
+      else cli.signal.addEventListener("abort", () => done(), { once: true });
+    });
+  } finally {
+    watch.dispose();
+  }
+}
+
+function tell(cli: CliContext, event: DevEvent): void {
+  if (cli.json) return cli.stdout.line(JSON.stringify(event));
+  const failed = event.error !== undefined;
+  const what = event.files.length === 0 ? "" : ` ${cli.color.dim(shorten(event.files))}`;
+  const status = failed ? cli.color.red(event.status) : cli.color.green(event.status);
+  cli.stdout.line(`${new Date().toTimeString().slice(0, 8)} ${status} ${event.id || "plugin"}${what} ${event.ms} ms`);
+  if (failed) cli.stdout.line(`         ${event.error}`);
+}
+
+function shorten(files: readonly string[]): string {
+  const more = files.length - 3;
+  return `${files.slice(0, 3).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}

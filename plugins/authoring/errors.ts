@@ -1,0 +1,16 @@
+import { defineErrors } from "svc/sdk";
+
+export const errors = defineErrors({
+  "config-schema-drift": {
+    message: 'plugin "{plugin}": configSchema of its manifest is not what its code says',
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    exit: 1,
+  },
+  "folder-not-empty": {
+    message: "{folder} is not empty; choose another folder with --dir, or empty this one",
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    exit: 1,
+  },
+});

@@ -1,0 +1,121 @@
+import { basename } from "node:path";
+import {
+  type CliContext,
+  type CliValues,
+  type ConfigWriteResult,
+  createMergePatch,
+  lostEntries,
+  sameValue,
+  SvcError,
+  valueAt,
+} from "svc/sdk";
+import { withClient } from "./with-client.ts";
+
+/** Close code of connections whose secret was replaced. */
+const AUTH_CHANGED = 4001;
+
+/** Flags that every command has which changes the config. */
+export const editOptions = {
+  "dry-run": { kind: "flag", description: "Check the change and show what it touches, write nothing" },
+  json: { kind: "flag", description: "One JSON document on stdout" },
+} as const;
+
+export interface ConfigEdit {
+  /** Source tree → wanted source tree; may throw. */
+  apply(source: unknown): unknown;
+  /** Entries and most of the file may vanish. */
+  replace?: boolean;
+}
+
+/** One person's entries are not lost because another one wrote a shorter list. */
+const guardedPaths = [["agents", "list"], ["models", "providers"], ["plugins", "entries"], ["agents", "defaults", "models"]] as const;
+
+/**
+ * Changes the config by the one write pipeline: in the running gateway, or here when none runs. Ends with the sentence that says what came of it.
+ * @throws {SvcError} `config-*`; `gateway-unreachable` when the gateway that runs does not answer
+ */
+export async function editConfig(cli: CliContext, values: CliValues, edit: ConfigEdit): Promise<number> {
+  const dryRun = values["dry-run"] === true;
+  if (typeof values.url === "string") {
+    if (dryRun) throw new SvcError("usage", { message: "--dry-run reads the file of this machine; leave out --url" });
+    return editRemote(cli, edit);
+  }
+  const file = await cli.configFile();
+  const change = { kind: "edit", apply: edit.apply } as const;
+  const allowDestructive = edit.replace ? ("all" as const) : undefined;
+  const plan = await file.write(change, { dryRun: true, allowDestructive });
+  const done = { file: plan.file, changedPaths: plan.changedPaths };
+  if (!plan.changed) return report(cli, { ...done, changed: false, text: "No change." });
+  for (const warning of plan.warnings) cli.stderr.line(cli.color.yellow(`warning: ${warning}`));
+  if (dryRun) return report(cli, { ...done, changed: false, dryRun, text: wouldChange(plan.file, plan.changedPaths) });
+  const owner = await cli.lockOwner();
+  if (owner?.port) {
+    const ask = viaGateway(cli, { before: plan.before.source, after: plan.after.source, baseHash: plan.before.hash });
+    return ask.catch(async (error: unknown) => {
+      // A new secret ends every connection that was made with the old one, this one too: the file tells what became of the write.
+      if (!isAuthChanged(error) || (await file.load()).hash !== plan.after.hash) throw error;
+      return report(cli, { ...done, changed: true, action: "hot", text: "Applied live by the running gateway." });
+    });
+  }
+  await file.write(change, { baseHash: plan.before.hash, allowDestructive });
+  return report(cli, { ...done, changed: true, text: "Gateway not running; takes effect at next start." });
+}
+
+/** Refuses what would take entries away unnoticed. @throws {SvcError} `config-entries-lost` */
+export function guardEntries(before: unknown, after: unknown): void {
+  for (const path of guardedPaths) {
+    const lost = lostEntries(valueAt(before, path), valueAt(after, path));
+    if (lost.length > 0) throw new SvcError("config-entries-lost", { path: path.join("."), lost: lost.join(", "), advice: "add --replace" });
+  }
+}
+
+/** With `--url` only what the gateway shows is known; its placeholders stand for the values it has. */
+async function editRemote(cli: CliContext, edit: ConfigEdit): Promise<number> {
+  const { parsed, hash, path } = await withClient(cli, (client) => client.request<{ parsed: unknown; hash: string; path: string }>("config.get"));
+  const after = edit.apply(parsed);
+  if (sameValue(parsed, after)) return report(cli, { file: path, changedPaths: [], changed: false, text: "No change." });
+  return viaGateway(cli, { before: parsed, after, baseHash: hash });
+}
+
+async function viaGateway(cli: CliContext, change: { before: unknown; after: unknown; baseHash: string }): Promise<number> {
+  const { patch, replacePaths } = createMergePatch(change.before, change.after);
+  const params = { raw: JSON.stringify(patch), baseHash: change.baseHash, ...(replacePaths.length > 0 ? { replacePaths } : {}) };
+  const result = await withClient(cli, (client) => client.request<ConfigWriteResult & { issues?: Array<{ path: string; message: string }> }>("config.patch", params));
+  if (result.issues) {
+    const reason = result.issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
+    throw new SvcError("failed", { message: `${basename(result.path)} is written, but the running gateway did not take it over: ${reason}` });
+  }
+  const { path: file, changedPaths, action, pendingRestart } = result;
+  return report(cli, { file, changedPaths, changed: result.noop !== true, action, pendingRestart, text: closing(result) });
+}
+
+function isAuthChanged(error: unknown): boolean {
+  const { code, details } = error as { code?: string; details?: { closeCode?: number } };
+  return code === "connection-closed" && details?.closeCode === AUTH_CHANGED;
+}
+
+function closing({ noop, action, pendingRestart, changedPaths }: ConfigWriteResult): string {
+  if (noop) return "No change.";
+  if (action !== "restart") return "Applied live by the running gateway.";
+  return `Restart needed: svc gateway restart (${(pendingRestart.length > 0 ? pendingRestart : changedPaths).join(", ")})`;
+}
+
+function wouldChange(file: string, paths: readonly string[]): string {
+  return `Would change ${file}${paths.length > 0 ? `: ${paths.join(", ")}` : " (nothing that the gateway reads)"}`;
+}
+
+interface Report {
+  text: string;
+  changed: boolean;
+  file: string;
+  changedPaths: string[];
+  dryRun?: boolean;
+  action?: string;
+  pendingRestart?: string[];
+}
+
+function report(cli: CliContext, { text, ...done }: Report): number {
+  if (cli.json) cli.stdout.json({ ok: true, ...done, message: text });
+  else cli.stdout.line(text);
+  return 0;
+}

@@ -1,0 +1,70 @@
+import {
+  type CliContext,
+  type CliValues,
+  composeConfigSchema,
+  defineCommand,
+  formatConfigPath,
+  formatIssue,
+  lookupSchema,
+  parseConfigPath,
+  resolveConfigPath,
+  SvcError,
+  valueAt,
+} from "svc/sdk";
+import { withClient } from "./with-client.ts";
+
+interface Trees {
+  /** As written, and with defaults; secrets replaced. */
+  source: unknown;
+  effective: unknown;
+}
+
+/** `svc config get`: a value as it is written, or as it is used. */
+export default defineCommand({
+  path: ["config", "get"],
+  summary: "Show a value of the config, secrets hidden",
+  details: "As written in the file; with --effective as the gateway uses it, defaults included. Exits with 1 when it is not set.",
+  examples: [
+    ["One value", "svc config get gateway.port --effective"],
+    ["One agent", "svc config get 'agents.list[id=ops]'"],
+  ],
+  positionals: [{ name: "path", required: false }],
+  options: {
+    effective: { kind: "flag", description: "With variables and defaults applied" },
+    json: { kind: "flag", description: "The value as JSON" },
+  },
+  rpc: true,
+  run: async (cli, values, [path = ""]) => {
+    const steps = parseConfigPath(path);
+    const { source, effective } = await trees(cli, values);
+    const tree = values.effective === true ? effective : source;
+    const at = resolveConfigPath(tree, steps);
+    const value = valueAt(tree, at);
+    if (value === undefined) throw unset(formatConfigPath(at), valueAt(effective, at));
+    if (cli.json) cli.stdout.json(value);
+    else cli.stdout.line(typeof value === "object" && value !== null ? JSON.stringify(value, null, 2) : String(value));
+    return 0;
+  },
+});
+
+/** The file of this machine is read here, which is what a gateway on it would do too; only another one's is asked for. */
+async function trees(cli: CliContext, values: CliValues): Promise<Trees> {
+  if (typeof values.url === "string") {
+    const { parsed, config } = await withClient(cli, (client) => client.request<{ parsed: unknown; config: unknown }>("config.get"));
+    return { source: parsed, effective: config };
+  }
+  const file = await cli.configFile();
+  const loaded = await file.load();
+  const wanted = values.effective === true ? loaded.config : loaded.source;
+  if (wanted === undefined) {
+    throw new SvcError("failed", { message: `${file.path} is not valid`, hint: loaded.issues.map(formatIssue).join("\n") });
+  }
+  return { source: file.redacted(loaded.source, loaded), effective: file.redacted(loaded.config, loaded) };
+}
+
+function unset(path: string, effective: unknown): SvcError {
+  // Some defaults are applied by whoever reads the key; the schema knows them too.
+  const value = effective ?? lookupSchema(composeConfigSchema([]), path)?.schema.default;
+  const used = value === undefined ? "it has no default" : `the default is ${JSON.stringify(value)}`;
+  return new SvcError("failed", { message: `${path} is not set; ${used}` });
+}

@@ -1,0 +1,43 @@
+import { readFile } from "node:fs/promises";
+import { text as readAll } from "node:stream/consumers";
+import { applyMergePatch, type CliContext, type CliValues, defineCommand, isTree, messageOf, SvcError } from "svc/sdk";
+import { editConfig, editOptions } from "./config-edit.ts";
+
+/** `svc config patch`: several values at once, by a merge patch. */
+export default defineCommand({
+  path: ["config", "patch"],
+  summary: "Change several values of the config by a JSON merge patch",
+  details:
+    "The patch is JSON5: null takes a key out, lists replace lists, and lists of objects with ids are merged by id. A list loses entries only when --replace-path names it.",
+  examples: [
+    ["From a file", "svc config patch --file change.json5"],
+    ["From a pipe", "echo '{logging: {level: \"debug\"}}' | svc config patch --stdin"],
+  ],
+  options: {
+    ...editOptions,
+    file: { kind: "string", description: "File that holds the patch", placeholder: "path" },
+    stdin: { kind: "flag", description: "Read the patch from standard input" },
+    "replace-path": { kind: "string", description: "Lists that are taken as they stand in the patch, separated by commas", placeholder: "paths" },
+  },
+  rpc: true,
+  run: async (cli, values) => {
+    const patch = await readPatch(cli, values);
+    const named = values["replace-path"];
+    const replacePaths = typeof named === "string" ? named.split(",").map((path) => path.trim()) : [];
+    return editConfig(cli, values, { apply: (source) => applyMergePatch(source, patch, replacePaths), replace: replacePaths.length > 0 });
+  },
+});
+
+async function readPatch(cli: CliContext, values: CliValues): Promise<unknown> {
+  const { file, stdin } = values;
+  if ((file === undefined) === (stdin !== true)) throw new SvcError("usage", { message: "config patch: expected one of --file and --stdin" });
+  let patch: unknown;
+  try {
+    const text = typeof file === "string" ? await readFile(file, "utf8") : await readAll(process.stdin);
+    patch = (await cli.configFile()).parse(text);
+  } catch (error) {
+    throw new SvcError("failed", { message: `${typeof file === "string" ? file : "standard input"}: ${messageOf(error)}; nothing was written` });
+  }
+  if (!isTree(patch)) throw new SvcError("failed", { message: "config patch: a merge patch is an object; nothing was written" });
+  return patch;
+}

@@ -1,0 +1,17 @@
+import { composeConfigSchema, defineCommand } from "svc/sdk";
+import { withClient } from "./with-client.ts";
+
+/** `svc config schema`: JSON Schema of the config file. */
+export default defineCommand({
+  path: ["config", "schema"],
+  summary: "Print the JSON Schema of the config, plugins included",
+  options: { json: { kind: "flag", description: "Failures as JSON too" } },
+  rpc: true,
+  run: async (cli, values) => {
+    if (typeof values.url === "string") {
+      const { schema } = await withClient(cli, (client) => client.request<{ schema: unknown }>("config.schema"));
+      cli.stdout.json(schema);
+    } else cli.stdout.json(composeConfigSchema(await (await cli.configFile()).manifests()).schema);
+    return 0;
+  },
+});

@@ -1,0 +1,103 @@
+import {
+  applyMergePatch,
+  type CliConfigFile,
+  type CliContext,
+  type CliValues,
+  defineCommand,
+  formatConfigPath,
+  isTree,
+  parseConfigPath,
+  REDACTED_VALUE,
+  redactConfig,
+  resolveConfigPath,
+  sameValue,
+  SvcError,
+  valueAt,
+  withValueAt,
+} from "svc/sdk";
+import { editConfig, editOptions, guardEntries } from "./config-edit.ts";
+
+/** `svc config set`: one value at one path. */
+export default defineCommand({
+  path: ["config", "set"],
+  summary: "Set one value of the config",
+  details:
+    "The value is read as JSON5, and as plain text when it is none. Comments, key order and ${NAME} of the file stay as they are.\nA path: agents.list[0].model, agents.list[id=ops].model, models.providers[\"my.vendor\"].apiKey",
+  examples: [
+    ["The port", "svc config set gateway.port 18790"],
+    ["A secret from the environment", "svc config set gateway.auth.token --ref-source env --ref-id SVC_TOKEN"],
+    ["Only if nobody changed it meanwhile", "svc config set logging.level debug --expect '\"info\"'"],
+  ],
+  positionals: [
+    { name: "path", required: true },
+    { name: "value", required: false },
+  ],
+  options: {
+    ...editOptions,
+    json: { kind: "flag", description: "The value must be JSON; one JSON document on stdout" },
+    merge: { kind: "flag", description: "Merge an object into the one that is there" },
+    replace: { kind: "flag", description: "Entries, or most of the file, may vanish" },
+    "ref-source": { kind: "string", description: "Write a SecretRef: where the value is to be had", choices: ["env", "file", "exec"] },
+    "ref-provider": { kind: "string", description: "Provider of the SecretRef; default: default", placeholder: "name" },
+    "ref-id": { kind: "string", description: "Id of the secret at its source", placeholder: "id" },
+    expect: { kind: "string", description: "Write only if this is the present value (null: none)", placeholder: "json" },
+  },
+  rpc: true,
+  run: async (cli, values, [path = "", given]) => {
+    const steps = parseConfigPath(path);
+    if (steps.length === 0) throw new SvcError("usage", { message: "config set: expected a path; svc config patch changes several values" });
+    const file = await cli.configFile();
+    const value = wanted(cli, values, { given, file });
+    const replace = values.replace === true;
+    return editConfig(cli, values, {
+      replace,
+      apply(source) {
+        const at = resolveConfigPath(source, steps);
+        const current = valueAt(source, at);
+        if (typeof values.expect === "string") expectValue(current, strictJson("--expect", values.expect), at);
+        const next = values.merge === true && isTree(current) ? applyMergePatch(current, value) : value;
+        const after = withValueAt(source, at, next);
+        if (!replace) guardEntries(source, after);
+        return after;
+      },
+    });
+  },
+});
+
+/** The value to write: a SecretRef from the flags, or the text of the command line. */
+function wanted(cli: CliContext, values: CliValues, { given, file }: { given: string | undefined; file: CliConfigFile }): unknown {
+  const { "ref-source": source, "ref-provider": provider = "default", "ref-id": id } = values;
+  if (source !== undefined || id !== undefined) {
+    if (given !== undefined) throw new SvcError("usage", { message: "config set: a value and --ref-source exclude each other" });
+    if (source === undefined || id === undefined) throw new SvcError("usage", { message: "config set: --ref-source and --ref-id belong together" });
+    return { source, provider, id };
+  }
+  if (given === undefined) throw new SvcError("usage", { message: "config set: expected a value, or --ref-source and --ref-id" });
+  const value = cli.json ? strictJson("value", given) : looseValue(file, given);
+  if (values.merge === true && !isTree(value)) throw new SvcError("usage", { message: "config set: --merge needs an object" });
+  return value;
+}
+
+function looseValue(file: CliConfigFile, text: string): unknown {
+  try {
+    return file.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function strictJson(what: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new SvcError("usage", { message: `config set: ${what}: expected JSON; put quotes around a text, as in '"text"'` });
+  }
+}
+
+function expectValue(current: unknown, expected: unknown, path: ReadonlyArray<string | number>): void {
+  if (sameValue(current ?? null, expected)) return;
+  // A wrong guess must not read a secret out.
+  const shown = valueAt(redactConfig(withValueAt({}, path, current)), path);
+  const found = current === undefined ? "is not set" : shown === REDACTED_VALUE ? "has another value" : `is ${JSON.stringify(shown)}`;
+  throw new SvcError("failed", { message: `${formatConfigPath(path)} ${found}, not what --expect says; nothing was written` });
+}

@@ -1,0 +1,25 @@
+import { defineCommand, formatConfigPath, parseConfigPath, resolveConfigPath, SvcError, valueAt, withValueAt } from "svc/sdk";
+import { editConfig, editOptions } from "./config-edit.ts";
+
+/** `svc config unset`: takes one key or list member out of the file. */
+export default defineCommand({
+  path: ["config", "unset"],
+  summary: "Take one value out of the config",
+  details: "Its default applies then. Exits with 1 when the path is not set.",
+  examples: [["The port is the default again", "svc config unset gateway.port"]],
+  positionals: [{ name: "path", required: true }],
+  options: { ...editOptions, replace: { kind: "flag", description: "Most of the file, or gateway.mode, may vanish" } },
+  rpc: true,
+  run: async (cli, values, [path = ""]) => {
+    const steps = parseConfigPath(path);
+    if (steps.length === 0) throw new SvcError("usage", { message: "config unset: expected a path" });
+    return editConfig(cli, values, {
+      replace: values.replace === true,
+      apply(source) {
+        const at = resolveConfigPath(source, steps);
+        if (valueAt(source, at) === undefined) throw new SvcError("failed", { message: `${formatConfigPath(at)} is not set; nothing was written` });
+        return withValueAt(source, at, undefined);
+      },
+    });
+  },
+});

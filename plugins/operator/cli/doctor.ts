@@ -1,0 +1,102 @@
+import { createInterface } from "node:readline/promises";
+import { type CliContext, type CliValues, defineCommand, type DoctorFinding, isSvcError, messageOf } from "svc/sdk";
+import { findingsOf, type Severity, severities } from "../doctor/findings.ts";
+import { applyFixes, type FixResult } from "../doctor/fixes.ts";
+import { gatherEvidence } from "../doctor/gather.ts";
+import { lineDiff } from "../doctor/line-diff.ts";
+
+/** `svc doctor`: what is wrong with this installation, and with --fix the repair of what needs no decision. */
+export default defineCommand({
+  path: ["doctor"],
+  summary: "Find what is wrong with this installation, and mend it on request",
+  details:
+    "Changes nothing without --fix. Exit code 0: nothing of --severity-min or worse; 1: findings; 2: it could not be checked.\nWith a running gateway its plugins are asked too.",
+  examples: [
+    ["Put the last config back that worked", "svc doctor --fix --restore-last-good"],
+    ["Only some checks", "svc doctor --only config/perms,state/perms"],
+  ],
+  options: {
+    fix: { kind: "flag", description: "Mend what can be mended, then check again" },
+    json: { kind: "flag", description: "One JSON document on stdout" },
+    "severity-min": { kind: "string", choices: severities, description: "Least severity that counts (default warning)", placeholder: "severity" },
+    only: { kind: "string", description: "Only these checks, separated by commas", placeholder: "ids" },
+    skip: { kind: "string", description: "Not these checks, separated by commas", placeholder: "ids" },
+    yes: { kind: "flag", description: "Do not ask before the last-good config is put back" },
+    "restore-last-good": { kind: "flag", description: "With --fix: put the last-good config back when the present one does not load" },
+  },
+  rpc: true,
+  run: async (cli, values) => {
+    try {
+      return await examine(cli, values);
+    } catch (error) {
+      const error_ = { type: "internal", code: isSvcError(error) ? error.code : "failed", message: messageOf(error) };
+      if (cli.json) cli.stdout.json({ ok: false, error: error_ });
+      else cli.stderr.line(`${cli.color.red("svc:")} ${error_.message}`);
+      return 2;
+    }
+  },
+});
+
+async function examine(cli: CliContext, values: CliValues): Promise<number> {
+  let findings = await look(cli, values);
+  const fixes: FixResult[] = [];
+  if (values.fix === true) {
+    fixes.push(...(await restore(cli, values, findings)), ...(await applyFixes(cli, findings)));
+    findings = await look(cli, values);
+  }
+  const least = severities.indexOf((values["severity-min"] ?? "warning") as Severity);
+  const counts = findings.some((f) => severities.indexOf(f.severity) >= least);
+  if (cli.json) cli.stdout.json({ ok: !counts, findings, ...(values.fix === true ? { fixes } : {}) });
+  else print(cli, findings, fixes);
+  return counts ? 1 : 0;
+}
+
+async function look(cli: CliContext, values: CliValues): Promise<DoctorFinding[]> {
+  const ids = (text: unknown) => (typeof text === "string" ? text.split(",").map((id) => id.trim()) : undefined);
+  const [only, skip] = [ids(values.only), ids(values.skip)];
+  return findingsOf(await gatherEvidence(cli)).filter(({ id }) => (only?.includes(id) ?? true) && !skip?.includes(id));
+}
+
+/** Nobody's config is replaced unseen: by the flag, or after the difference was shown to a person who agreed. */
+async function restore(cli: CliContext, values: CliValues, findings: readonly DoctorFinding[]): Promise<FixResult[]> {
+  const broken = findings.some((f) => f.fixable && /^(config\/(parse|schema|unknown-keys)|auth\/(ambiguous|hook-token-reuse))$/.test(f.id));
+  const asked = values["restore-last-good"] === true;
+  const isPerson = cli.stdout.isTTY && cli.stderr.isTTY && !cli.json;
+  if (!broken || (!asked && !isPerson)) return [];
+  const file = await cli.configFile();
+  const result = (done: boolean, message: string): FixResult[] => [{ id: "config/restore", path: file.path, done, message }];
+  try {
+    if (isPerson) {
+      const plan = await file.restoreLastGood({ dryRun: true });
+      for (const line of lineDiff(file.redactedText(plan.broken) || "(does not parse)", file.redactedText(plan.lastGood))) cli.stderr.line(line);
+      if (!asked && values.yes !== true && !(await agrees(cli))) return result(false, "left as it is");
+    }
+    const { rejected } = await file.restoreLastGood();
+    return result(true, `the last-good config is back; the broken one is kept as ${rejected}`);
+  } catch (error) {
+    return result(false, messageOf(error));
+  }
+}
+
+async function agrees(cli: CliContext): Promise<boolean> {
+  const ask = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await ask.question("Put the last-good config back? [y/N] ", { signal: cli.signal })).trim());
+  } finally {
+    ask.close();
+  }
+}
+
+function print(cli: CliContext, findings: readonly DoctorFinding[], fixes: readonly FixResult[]): void {
+  const { color, stdout } = cli;
+  for (const { id, path, done, message } of fixes) {
+    stdout.line(`${done ? color.green("fixed  ") : color.red("failed ")} ${id}  ${path ?? ""}: ${message}`);
+  }
+  const paint = { error: color.red, warning: color.yellow, info: color.cyan };
+  for (const { severity, id, path, message, fix } of findings) {
+    stdout.line(`${paint[severity](severity.padEnd(7))} ${id}  ${path && !message.includes(path) ? `${path}: ` : ""}${message}`);
+    if (fix) stdout.line(color.dim(`        ${fix}`));
+  }
+  const count = (severity: Severity) => findings.filter((f) => f.severity === severity).length;
+  stdout.line(findings.length === 0 ? color.green("Nothing found.") : `errors ${count("error")}, warnings ${count("warning")}, notes ${count("info")}`);
+}

@@ -1,0 +1,169 @@
+import type { DoctorFinding } from "svc/sdk";
+
+export type Severity = DoctorFinding["severity"];
+export const severities: readonly Severity[] = ["info", "warning", "error"];
+
+/** An issue of the config as `svc config validate` knows it. */
+export interface Issue {
+  path: string;
+  code: string;
+  message: string;
+  /** With file, line and column, as people read it. */
+  text: string;
+}
+
+/** What was found on this machine; no secret is in it. */
+export interface Evidence {
+  config: {
+    path: string;
+    exists: boolean;
+    valid: boolean;
+    issues: Issue[];
+    warnings: Array<{ path: string; message: string }>;
+    /** `gateway.mode` as written. */
+    mode: string | undefined;
+    lastGood: boolean;
+  };
+  /** Undefined while the config is not valid. */
+  auth: { mode: string; secretChars: number | undefined; refusal: { code: string; message: string } | undefined } | undefined;
+  pluginIssues: Array<{ path: string; message: string }>;
+  plugins: Array<{ id: string; state: string; reason: string | undefined }>;
+  /** Files and folders that others than their owner may read: path and mode. */
+  open: Array<{ path: string; mode: number; kind: "config" | "state" }>;
+  secrets: Array<{ code: string; path: string; message: string }>;
+  staleLocks: string[];
+  node: { version: string; floor: string };
+  freeBytes: number | undefined;
+  /** What a running gateway's plugins say. */
+  live: DoctorFinding[];
+}
+
+const MIN_SECRET_CHARS = 16;
+const MIN_FREE_BYTES = 1_000_000_000;
+
+/** Every finding, the worst first. Pure. */
+export function findingsOf(evidence: Evidence): DoctorFinding[] {
+  const found = [
+    ...configFindings(evidence.config),
+    ...modeFindings(evidence),
+    ...authFindings(evidence),
+    ...pluginFindings(evidence),
+    ...fileFindings(evidence),
+    ...secretFindings(evidence),
+    ...machineFindings(evidence),
+    ...evidence.live,
+  ];
+  return found.sort((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+}
+
+function configFindings({ issues, path, exists, lastGood, valid, warnings }: Evidence["config"]): DoctorFinding[] {
+  if (!exists) return [{ id: "config/missing", severity: "error", path, message: "there is no config file", fix: "svc setup" }];
+  const restore = !valid && lastGood ? { fix: "svc doctor --fix --restore-last-good, which puts the last config back that worked", fixable: true } : {};
+  return [
+    ...issues.map((issue): DoctorFinding => ({ id: idOfIssue(issue), severity: "error", path: issue.path || path, message: issue.text, ...restore })),
+    ...warnings.map((w): DoctorFinding => ({ id: isMissingPlugin(w) ? "plugins/missing" : "config/warning", severity: "warning", ...w })),
+  ];
+}
+
+function isMissingPlugin({ path }: { path: string }): boolean {
+  return /^plugins\.(entries|allow|deny|slots)\./.test(path);
+}
+
+function idOfIssue({ code, path }: Issue): string {
+  if (code === "parse" || code === "include") return "config/parse";
+  if (code === "unknown_key") return "config/unknown-keys";
+  if (code === "conflict" && path === "gateway.auth") return "auth/ambiguous";
+  if (code === "conflict" && path === "hooks.token") return "auth/hook-token-reuse";
+  return "config/schema";
+}
+
+function modeFindings({ config, auth }: Evidence): DoctorFinding[] {
+  if (!config.exists || !config.valid || config.mode !== undefined) return [];
+  const fixable = auth?.secretChars !== undefined;
+  const fix = fixable ? "svc doctor --fix sets gateway.mode to local" : "svc config set gateway.mode local";
+  return [{ id: "config/mode-missing", severity: "error", path: "gateway.mode", message: "not set, so no gateway starts", fix, fixable }];
+}
+
+function authFindings({ auth }: Evidence): DoctorFinding[] {
+  if (!auth) return [];
+  const { mode, secretChars, refusal } = auth;
+  const found: DoctorFinding[] = [];
+  if (refusal?.code === "bind-without-auth") {
+    found.push({ id: "auth/bind-exposed", severity: "error", path: "gateway.bind", message: refusal.message });
+  }
+  if (mode === "none" || mode === "trusted-proxy") return found;
+  if (refusal?.code === "secret-unresolved") found.push({ id: "secrets/unresolved", severity: "error", message: refusal.message });
+  else if (secretChars === undefined) {
+    const fix = "svc doctor --fix writes a fresh token";
+    const fixable = mode === "token";
+    found.push({ id: "auth/missing", severity: "warning", path: `gateway.auth.${mode}`, message: "no secret is set; each start makes up another one", ...(fixable ? { fix, fixable } : {}) });
+  } else if (secretChars < MIN_SECRET_CHARS) {
+    const message = `the secret has ${secretChars} characters; ${MIN_SECRET_CHARS} or more cannot be guessed`;
+    found.push({ id: "auth/weak", severity: "warning", path: `gateway.auth.${mode}`, message });
+  }
+  return found;
+}
+
+function pluginFindings({ pluginIssues, plugins }: Evidence): DoctorFinding[] {
+  return [
+    ...pluginIssues.map((issue): DoctorFinding => ({ id: "plugins/config", severity: "warning", ...issue })),
+    ...plugins
+      .filter(({ state }) => state === "failed" || state === "blocked")
+      .map(({ id, reason }): DoctorFinding => ({
+        id: "plugins/load",
+        severity: "error",
+        path: `plugins.entries.${id}`,
+        message: `plugin "${id}" does not load: ${reason ?? "unknown reason"}`,
+        fix: `svc plugins doctor; or svc plugins disable ${id}`,
+      })),
+  ];
+}
+
+function fileFindings({ open, staleLocks }: Evidence): DoctorFinding[] {
+  const octal = (mode: number) => `0${mode.toString(8)}`;
+  return [
+    ...open.map(({ path, mode, kind }): DoctorFinding => ({
+      id: kind === "config" ? "config/perms" : "state/perms",
+      severity: "warning",
+      path,
+      message: `mode ${octal(mode)}: others on this machine can read it`,
+      fix: "svc doctor --fix takes their rights away",
+      fixable: true,
+    })),
+    ...staleLocks.map((path): DoctorFinding => ({
+      id: "lock/stale",
+      severity: "info",
+      path,
+      message: "left by a process that is gone",
+      fix: "svc doctor --fix removes it",
+      fixable: true,
+    })),
+  ];
+}
+
+function secretFindings({ secrets }: Evidence): DoctorFinding[] {
+  const ids: Record<string, { id: string; severity: Severity }> = {
+    REF_UNRESOLVED: { id: "secrets/unresolved", severity: "error" },
+    PLAINTEXT_FOUND: { id: "secrets/plaintext", severity: "info" },
+    DUPLICATE_SECRET: { id: "auth/hook-token-reuse", severity: "error" },
+  };
+  return secrets.flatMap(({ code, path, message }) => (ids[code] ? [{ ...ids[code], path, message }] : []));
+}
+
+function machineFindings({ node, freeBytes }: Evidence): DoctorFinding[] {
+  const found: DoctorFinding[] = [];
+  if (isOlder(node.version, node.floor)) {
+    found.push({ id: "node/version", severity: "error", message: `Node ${node.version} is too old; ${node.floor} or newer is needed` });
+  }
+  if (freeBytes !== undefined && freeBytes < MIN_FREE_BYTES) {
+    const message = `${Math.round(freeBytes / 1_000_000)} MB are free where the state is kept; a full disk stops every write`;
+    found.push({ id: "disk/free", severity: "warning", message });
+  }
+  return found;
+}
+
+function isOlder(version: string, floor: string): boolean {
+  const [a, b] = [version, floor].map((v) => v.split(".").map(Number));
+  const i = (b ?? []).findIndex((part, at) => part !== a?.[at]);
+  return i >= 0 && (a?.[i] ?? 0) < (b?.[i] ?? 0);
+}

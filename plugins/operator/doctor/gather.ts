@@ -1,0 +1,79 @@
+import { readdir, readFile, stat, statfs } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type CliContext, type DoctorFinding, formatIssue, isSvcError, knownIdsOf, ownValue, type SvcConfig, unknownIdWarnings } from "svc/sdk";
+import { withClient } from "../cli/with-client.ts";
+import type { Evidence } from "./findings.ts";
+
+/** Looks at everything and changes nothing. */
+export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
+  const file = await cli.configFile();
+  const loaded = await file.load();
+  const { stateDir } = cli.paths;
+  const manifests = await file.manifests();
+  const refusal = await file.checkStart().then(
+    () => undefined,
+    (error: unknown) => (isSvcError(error) ? { code: error.code, message: error.message } : Promise.reject(error)),
+  );
+  const mode = ownValue(ownValue(loaded.source, "gateway"), "mode");
+  return {
+    config: {
+      path: file.path,
+      exists: loaded.exists,
+      valid: loaded.valid,
+      issues: loaded.issues.map((issue) => ({ ...issue, text: formatIssue(issue) })),
+      warnings: [...loaded.warnings, ...(loaded.config ? unknownIdWarnings(loaded.config, knownIdsOf(manifests)) : [])],
+      mode: typeof mode === "string" ? mode : undefined,
+      lastGood: (await stat(`${file.path}.last-good`).catch(() => undefined)) !== undefined,
+    },
+    auth: loaded.config && authOf(cli, loaded.config, refusal),
+    pluginIssues: await file.pluginIssues(),
+    plugins: (await cli.manifests()).map(({ id, state, reason }) => ({ id, state, reason })),
+    open: await openFiles(file.path, stateDir),
+    secrets: loaded.valid ? (await cli.auditSecrets({ allowExec: false })).findings : [],
+    staleLocks: await staleLocks(file.path),
+    node: { version: process.versions.node, floor: "20.19.0" },
+    freeBytes: await statfs(stateDir).then(({ bavail, bsize }) => bavail * bsize, () => undefined),
+    live: await liveFindings(cli),
+  };
+}
+
+function authOf(cli: CliContext, { gateway }: SvcConfig, refusal: { code: string; message: string } | undefined): Evidence["auth"] {
+  const set = (name: string) => cli.env[name]?.trim() || undefined;
+  const token = gateway.auth.token ?? set("SVC_GATEWAY_TOKEN");
+  const password = gateway.auth.password ?? set("SVC_GATEWAY_PASSWORD");
+  const mode = gateway.auth.mode ?? (password && !token ? "password" : "token");
+  return { mode, secretChars: (mode === "password" ? password : token)?.length, refusal };
+}
+
+/** Config files with their copies, `.env`, and the state folder; of what is in it the rest is only as safe as the folder. */
+async function openFiles(path: string, stateDir: string): Promise<Evidence["open"]> {
+  if (process.platform === "win32") return [];
+  const dir = dirname(path);
+  const copies = (await readdir(dir).catch(() => [])).filter((name) => name.startsWith("svc.json")).map((name) => join(dir, name));
+  const files = [...new Set([path, ...copies])].map((at) => ({ path: at, kind: "config" as const }));
+  const state = [stateDir, join(stateDir, ".env"), join(stateDir, "state.sqlite")].map((at) => ({ path: at, kind: "state" as const }));
+  const seen = await Promise.all([...files, ...state].map(async (one) => ({ ...one, mode: (await stat(one.path).catch(() => undefined))?.mode })));
+  return seen.flatMap(({ mode, ...one }) => (mode !== undefined && (mode & 0o077) !== 0 ? [{ ...one, mode: mode & 0o777 }] : []));
+}
+
+async function staleLocks(path: string): Promise<string[]> {
+  const lock = `${path}.lock`;
+  try {
+    const { pid } = JSON.parse(await readFile(lock, "utf8")) as { pid: number };
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ESRCH") return [lock];
+  }
+  return [];
+}
+
+/** What plugins of the running gateway say; none when none runs, and a gateway that does not answer is a finding. */
+async function liveFindings(cli: CliContext): Promise<DoctorFinding[]> {
+  if (!(await cli.lockOwner())?.port) return [];
+  try {
+    return (await withClient(cli, (client) => client.request<{ findings: DoctorFinding[] }>("gateway.doctor", {}))).findings;
+  } catch (error) {
+    const message = `a gateway runs here but could not be asked: ${error instanceof Error ? error.message : String(error)}`;
+    return [{ id: "gateway/unreachable", severity: "warning", message }];
+  }
+}

@@ -1,0 +1,45 @@
+import type { CliContext, JsonObject } from "svc/sdk";
+import { withLive } from "./live.ts";
+
+/** What commands of this plugin set in `plugins.entries.<id>`; the rest of an entry is the operator's. */
+export interface EntryChange {
+  enabled?: boolean;
+  grants?: string[];
+}
+
+/** The entry of one plugin in a config, as far as it matters here. */
+export function entryOf(config: JsonObject | undefined, id: string): EntryChange | undefined {
+  const entries = (config as { plugins?: { entries?: Record<string, EntryChange> } } | undefined)?.plugins?.entries ?? {};
+  return Object.hasOwn(entries, id) ? entries[id] : undefined;
+}
+
+/** Writes (or, with null, removes) a plugin's entry by the one write pipeline: through the running gateway, which then has applied it, else in the file. */
+export async function writeEntry(cli: CliContext, id: string, change: EntryChange | null): Promise<void> {
+  const done = await withLive(cli, async (client) => {
+    const { hash } = await client.request<{ hash: string }>("config.get", {});
+    const raw = JSON.stringify({ plugins: { entries: { [id]: change } } });
+    await client.request("config.patch", {
+      ...{ raw, baseHash: hash, note: `svc plugins: ${id}` },
+      ...(change?.grants ? { replacePaths: [`plugins.entries.${id}.grants`] } : {}),
+    });
+    return true;
+  });
+  if (done) return;
+  const file = await cli.configFile();
+  await file.write({ kind: "edit", apply: (source) => withEntry(source, id, change) }, { onWarning: (text) => cli.stderr.line(text) });
+}
+
+/** The tree with the entry changed; everything else is the very same. Pure. */
+export function withEntry(source: unknown, id: string, change: EntryChange | null): unknown {
+  const root = asTree(source);
+  const plugins = asTree(root.plugins);
+  const entries = asTree(plugins.entries);
+  const { [id]: old, ...others } = entries;
+  if (change === null && old === undefined) return source;
+  const next = change === null ? others : { ...entries, [id]: { ...asTree(old), ...change } };
+  return { ...root, plugins: { ...plugins, entries: next } };
+}
+
+function asTree(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}

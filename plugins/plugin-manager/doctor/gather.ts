@@ -1,0 +1,51 @@
+import { stat } from "node:fs/promises";
+import {
+  type CliContext,
+  installedPluginFolder,
+  knownIdsOf,
+  readInstallIndex,
+  type SvcConfig,
+  treeIntegrity,
+  unknownIdWarnings,
+} from "svc/sdk";
+import { listLive } from "../cli/live.ts";
+import type { Evidence } from "./findings.ts";
+
+/**
+ * Looks at everything: disk, records, config and, when one runs, the gateway. No plugin code is run here.
+ * @throws {SvcError} `install-index-invalid`, `client-unauthorized`: the check could not be made
+ */
+export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
+  const [candidates, index, file, live] = await Promise.all([
+    cli.candidates(),
+    readInstallIndex(cli.paths.stateDir),
+    cli.configFile(),
+    listLive(cli),
+  ]);
+  const { config } = (await cli.config()) as { config: SvcConfig | undefined };
+  const manifests = candidates.flatMap((c) => c.manifest ?? []);
+  const unknown = config ? unknownIdWarnings(config, knownIdsOf(manifests)).filter(({ path }) => path.startsWith("plugins.")) : [];
+  const invalid = config ? await file.pluginIssues() : [];
+  return {
+    candidates,
+    index,
+    live: live && new Map(live.plugins.filter((p) => p.runtime.code !== "duplicate-id").map((p) => [p.id, p.runtime])),
+    diagnostics: live?.diagnostics ?? [],
+    intact: await intactOf(cli, index),
+    config: [
+      ...unknown.map((w) => ({ ...w, severity: "warning" as const })),
+      ...invalid.map((i) => ({ ...i, severity: "error" as const })),
+    ],
+    grants: new Map(Object.entries(config?.plugins.entries ?? {}).map(([id, entry]) => [id, entry.grants ?? []])),
+  };
+}
+
+async function intactOf(cli: CliContext, index: Evidence["index"]): Promise<Map<string, boolean>> {
+  const intact = new Map<string, boolean>();
+  for (const [id, record] of Object.entries(index.plugins)) {
+    const folder = installedPluginFolder(cli.paths.stateDir, id);
+    if (!(await stat(folder).catch(() => undefined))?.isDirectory()) continue;
+    intact.set(id, (await treeIntegrity(folder, { signal: cli.signal })) === record.integrity);
+  }
+  return intact;
+}

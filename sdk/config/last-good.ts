@@ -1,0 +1,55 @@
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { SvcError } from "../errors.ts";
+import { writeFileAtomic } from "../files.ts";
+import { keepRejected, lastGoodPath } from "./backups.ts";
+import { decodeConfig } from "./config-file.ts";
+import "./errors.ts";
+import type { LoadedConfig } from "./loaded.ts";
+import { holdsPlaceholder } from "./redact.ts";
+import { type ConfigWriterHost, locked, replaceFile } from "./write.ts";
+
+/** Keeps the main file as the last one a gateway became ready with. Nothing happens without a file, or when a placeholder is in it. */
+export async function saveLastGood(loaded: LoadedConfig): Promise<void> {
+  const main = loaded.files.find((file) => file.path === loaded.path);
+  if (!main || holdsPlaceholder(loaded.authored)) return;
+  const text = (main.bom ? "\uFEFF" : "") + main.text;
+  const path = lastGoodPath(loaded.path);
+  if ((await readFile(path, "utf8").catch(() => undefined)) !== text) await writeFileAtomic(path, text);
+}
+
+/** What a restore would do, or did. Texts hold secrets: show them redacted. */
+export interface Restore {
+  /** As it stands on disk, whether it parses or not. */
+  broken: string;
+  lastGood: string;
+  /** Where the broken file was kept. */
+  rejected?: string;
+}
+
+/**
+ * Puts the last-good copy back in place of a file that does not load. The broken one is kept as `.rejected.<time>` and in the ring of backups.
+ * @throws {SvcError} `config-no-last-good` when the present file is fine, or there is no copy that would load
+ */
+export async function restoreLastGood(host: ConfigWriterHost, options: { dryRun?: boolean } = {}): Promise<Restore> {
+  if (host.readonly) throw new SvcError("config-readonly", { file: basename(host.path) });
+  if (options.dryRun) return (await planRestore(host)).restore;
+  return locked(host, async () => {
+    const { restore, bytes } = await planRestore(host);
+    const rejected = await keepRejected(host.path, await readFile(host.path).catch(() => ""));
+    await replaceFile(host.path, bytes);
+    return { ...restore, rejected };
+  });
+}
+
+async function planRestore(host: ConfigWriterHost): Promise<{ restore: Restore; bytes: Uint8Array }> {
+  const path = lastGoodPath(host.path);
+  const refuse = (reason: string) => new SvcError("config-no-last-good", { file: basename(host.path), lastGood: basename(path), reason });
+  if ((await host.load()).valid) throw refuse("the present file is valid");
+  const bytes = await readFile(path).catch(() => undefined);
+  if (!bytes) throw refuse("there is no such copy");
+  const decoded = decodeConfig(bytes, basename(path));
+  const text = "text" in decoded ? decoded.text : "";
+  if (!(await host.load(new Map([[host.path, bytes.toString("utf8")]]))).valid) throw refuse("it is not valid either");
+  return { restore: { broken: await readFile(host.path, "utf8").catch(() => ""), lastGood: text }, bytes };
+}

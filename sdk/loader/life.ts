@@ -1,0 +1,194 @@
+import { deepFreeze } from "../config/deep-freeze.ts";
+import { isRetryLater } from "../define.ts";
+import { messageOf, SvcError } from "../errors.ts";
+import { running } from "../hooks/running.ts";
+import { formatIssues, toSchema } from "../json-schema.ts";
+import { withLimit } from "../limit.ts";
+import { isolatePlugin } from "../sandbox/isolated-plugin.ts";
+import type { PluginDefinition, PluginLife } from "../types/context.ts";
+import type { PluginCandidate as Candidate } from "../types/plugin-candidate.ts";
+import type { PluginRecord } from "../types/plugin-record.ts";
+import { importCode, type LoadedCode } from "./code.ts";
+import { removeGeneration } from "./code-tree.ts";
+import type { PluginEntry } from "./entry-change.ts";
+import { faultText } from "./fault-text.ts";
+import { PluginFault } from "./faults.ts";
+import type { LoaderHost } from "./host.ts";
+import type { Instance } from "./instance.ts";
+
+/** One plugin of a gateway: what was found, what is shown, what runs. */
+export interface Slot {
+  readonly id: string;
+  candidate: Candidate;
+  readonly record: PluginRecord;
+  /** Load order. */
+  order: number;
+  /** Numbers instances and imports; never goes back. */
+  count: number;
+  code?: LoadedCode | undefined;
+  current?: Running | undefined;
+  /** Its `setup` is under way. */
+  pending?: Instance | undefined;
+  retry?: { attempt: number; timer: NodeJS.Timeout } | undefined;
+  /** Steps on one plugin happen one after the other. */
+  tail: Promise<unknown>;
+}
+
+/** A plugin instance that was set up. */
+export interface Running {
+  readonly instance: Instance;
+  readonly life: PluginLife | undefined;
+  readonly code: LoadedCode;
+  /** Of `plugins.entries`, as its instance was made from. */
+  entry: PluginEntry;
+}
+
+const LIMITS_MS = { import: 30_000, setup: 30_000, start: 30_000, config: 30_000, stop: 5_000 } as const;
+type Phase = keyof typeof LIMITS_MS;
+
+/** The steps every instance goes through. Each runs under its owner's name and within its limit; none touches the states. */
+export interface Life {
+  /** @throws {PluginFault} */
+  obtain(slot: Slot): Promise<LoadedCode>;
+  /** Config, context and `setup`; what it registers waits for `open`. `entry` defaults to the present config. @throws {PluginFault} */
+  setUp(slot: Slot, code: LoadedCode, entry?: PluginEntry): Promise<Running>;
+  /** The plugin's config as its schemas see it. @throws {PluginFault} `config-invalid` */
+  parseConfig(slot: Slot, code: LoadedCode): Promise<unknown>;
+  /** Offers the present config to a running instance; true when it took it. @throws {PluginFault} */
+  offerConfig(slot: Slot, instance: Running): Promise<boolean>;
+  /** @throws {PluginFault} `start-failed`, `start-timeout`; a `RetryLater` as it is */
+  start(slot: Slot, instance: Running): Promise<void>;
+  /** Waits for calls under way, then stops and undoes everything; never rejects. The instance was closed. */
+  end(slot: Slot, instance: Running, drain?: { limitMs: number; cut: AbortSignal }): Promise<void>;
+}
+
+/** @param onDiagnostic told of registrations refused while an instance runs */
+export function createLife(host: LoaderHost, onDiagnostic: (slot: Slot) => void): Life {
+  const entryOf = ({ id }: Slot): PluginEntry => host.config().plugins.entries[id] ?? {};
+  const limitOf = (slot: Slot, phase: Phase) => {
+    const { limits } = entryOf(slot);
+    const own = phase === "stop" ? limits?.stopTimeoutMs : phase === "start" ? limits?.startTimeoutMs : limits?.setupTimeoutMs;
+    return own ?? LIMITS_MS[phase];
+  };
+  const step = <T>(slot: Slot, phase: Phase, run: () => Promise<T>) =>
+    runStep({ plugin: slot.id, root: slot.candidate.root, phase, limitMs: limitOf(slot, phase) }, run);
+
+  return {
+    obtain(slot) {
+      const mode = entryOf(slot).isolation;
+      if (mode) return Promise.resolve(isolated(slot, mode, entryOf(slot).grants ?? []));
+      const previous = slot.code?.print ? slot.code : undefined;
+      return step(slot, "import", () =>
+        importCode(slot.candidate, { ...host.code, stateDir: host.stateDir, previous, generation: slot.count + 1 }),
+      );
+    },
+    parseConfig: (slot, { definition }) => parseConfig(slot.candidate, definition, entryOf(slot).config ?? {}),
+    async setUp(slot, code, entry = entryOf(slot)) {
+      const { id, manifest, root, origin } = slot.candidate;
+      const { definition } = code;
+      const config = await parseConfig(slot.candidate, definition, entry.config ?? {});
+      slot.count += 1;
+      const identity = { id, version: definition.version, instance: slot.count, origin, root, order: slot.order, manifest, config };
+      const instance = host.createInstance(identity, () => onDiagnostic(slot));
+      code.users += 1;
+      const made = (life: PluginLife | undefined): Running => ({ instance, life, code, entry });
+      try {
+        slot.pending = instance;
+        const life = await step(slot, "setup", () => instance.leases.run(async () => definition.setup(instance.ctx)));
+        if (instance.ctx.signal.aborted) throw new PluginFault("setup-failed", "it was ended during its setup");
+        instance.diagnostics.push(...code.refused.splice(0));
+        return made(life ?? undefined);
+      } catch (error) {
+        await this.end(slot, made(undefined));
+        throw error;
+      } finally {
+        slot.pending = undefined;
+      }
+    },
+    async offerConfig(slot, current) {
+      const { instance, life, code } = current;
+      if (!life?.onConfigChange) return false;
+      const next = await parseConfig(slot.candidate, code.definition, entryOf(slot).config ?? {});
+      const offer = async () => life.onConfigChange?.(next, instance.identity.config);
+      if ((await step(slot, "config", () => instance.leases.run(offer))) !== true) return false;
+      instance.identity.config = next;
+      current.entry = entryOf(slot);
+      return true;
+    },
+    async start(slot, { instance, life }) {
+      await step(slot, "start", () => instance.leases.run(async () => life?.start?.()));
+    },
+    async end(slot, { instance, life, code }, drain) {
+      const warn = (message: string, code?: string) => host.logger.warn(`plugin "${slot.id}" ${message}`, code ? { code } : {});
+      const stopNow = () => warn(`still has ${instance.leases.count()} calls under way; it is stopped now`);
+      if (drain) await withLimit(untilIdle(instance, drain.cut), drain.limitMs, stopNow);
+      await step(slot, "stop", async () => life?.stop?.()).catch((error: unknown) => warn(`did not stop cleanly: ${messageOf(error)}`));
+      const left = await instance.dispose();
+      if (left.length > 0) warn(`left behind: ${left.join(", ")}`, "leak");
+      void instance.leases.idle().then(() => {
+        code.users -= 1;
+        return dropUnused(slot, code);
+      });
+    },
+  };
+}
+
+/** Removes the copy that nothing was or will be made from any more. */
+export async function dropUnused(slot: Slot, code: LoadedCode | undefined): Promise<void> {
+  if (code?.folder && code.users === 0 && slot.code !== code) await removeGeneration(code.folder);
+}
+
+/** The code runs in a guest of its own; what it cannot do from there is told as diagnostics. */
+function isolated({ candidate }: Slot, mode: "worker" | "process", grants: readonly string[]): LoadedCode {
+  const { id, version, root, entry, manifest, origin } = candidate;
+  const refused: LoadedCode["refused"] = [];
+  const definition = isolatePlugin({
+    ...{ id, version, root, mode },
+    api: manifest?.svc.api ?? "*",
+    entry: entry as string,
+    net: (origin === "bundled" || grants.includes("net")) && (manifest?.permissions?.includes("net") ?? false),
+    refuse: ({ code, message }) => void refused.push({ code, message }),
+  });
+  return { definition, print: undefined, users: 0, refused };
+}
+
+async function runStep<T>(
+  { plugin, root, phase, limitMs }: { plugin: string; root: string; phase: Phase; limitMs: number },
+  run: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await withLimit(running.run({ plugin, what: phase }, run), limitMs, () => {
+      const { message } = new SvcError("plugin-timeout", { plugin, phase, seconds: limitMs / 1000 });
+      throw new PluginFault(`${phase}-timeout`, message);
+    });
+  } catch (error) {
+    if (error instanceof PluginFault || isRetryLater(error)) throw error;
+    throw new PluginFault(`${phase}-failed`, faultText(error, root), error);
+  }
+}
+
+/** Validates `plugins.entries.<id>.config` by the manifest's schema and then by the plugin's own. */
+async function parseConfig({ id, manifest }: Candidate, definition: PluginDefinition, given: Record<string, unknown>): Promise<unknown> {
+  for (const schema of [manifest?.configSchema && toSchema(manifest.configSchema), definition.config]) {
+    if (!schema) continue;
+    const result = await schema["~standard"].validate(given);
+    if (result.issues) throw new PluginFault("config-invalid", `plugins.entries.${id}.config: ${formatIssues(result.issues)}`);
+    if (schema === definition.config) return deepFreeze(result.value);
+  }
+  if (Object.keys(given).length > 0 && !manifest?.configSchema)
+    throw new PluginFault("config-invalid", `plugins.entries.${id}.config: it takes no config`);
+  return deepFreeze(given);
+}
+
+/** Until no call is under way, or nobody may wait any more. */
+function untilIdle({ leases }: Instance, cut: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      cut.removeEventListener("abort", done);
+      resolve();
+    };
+    cut.addEventListener("abort", done);
+    void leases.idle().then(done);
+    if (cut.aborted) done();
+  });
+}

@@ -1,0 +1,187 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { messageOf } from "../errors.ts";
+import { orderPlugins } from "../plugin-order.ts";
+import { summarizePlugins } from "../plugin-summary.ts";
+import type { PluginCandidate as Candidate } from "../types/plugin-candidate.ts";
+import type { PluginRecord, PluginReload } from "../types/plugin-record.ts";
+import { createChanges } from "./change.ts";
+import type { LoaderHost } from "./host.ts";
+import { createLife, type Slot } from "./life.ts";
+import { createLoading } from "./load.ts";
+import { createSlots } from "./slots.ts";
+import { createPluginWatch } from "./watch.ts";
+
+export interface Loader {
+  /** Loads everything that may load; never rejects for a plugin's fault. */
+  loadAll(): Promise<void>;
+  records(): PluginRecord[];
+  /** What was found of one plugin, and its record; undefined for an id that nobody has. */
+  find(id: string): { readonly candidate: Candidate; readonly record: PluginRecord } | undefined;
+  /** `plugins: 14 active, 1 failed (irc: import-failed), 2 blocked; 812 ms` */
+  summary(): string;
+  /** Counts changes of any plugin's state. */
+  generation(): number;
+  /** Brings plugins in line with their changed `plugins.entries`: on, off, new config. */
+  applyEntries(ids: readonly string[]): Promise<PluginReload[]>;
+  /** Replaces an instance with what stands on disk now; tries a failed plugin again. An id that nobody has yet is looked for. */
+  reload(id: string): Promise<PluginReload>;
+  /** Looks for plugins again: new ones are loaded, vanished ones stopped. Resolves to the ids that came or went. */
+  rescan(): Promise<string[]>;
+  /** Config paths that some manifest lists as secret, `*` for one segment. */
+  secretPaths(): string[];
+  /** Marks a running plugin as degraded; nothing of it is taken away. */
+  degrade(id: string, code: string, reason: string): void;
+  /** Ends one plugin because its code threw where nobody could catch it. False when no such plugin runs. */
+  fail(id: string, error: unknown): Promise<boolean>;
+  /** Watches plugin folders, or stops that, as the present config says. */
+  syncWatch(): void;
+  stopAll(): Promise<void>;
+}
+
+/** Life of all plugins of one gateway: order, loading, changing, and everything undone at the end. */
+export function createLoader(candidates: readonly Candidate[], host: LoaderHost): Loader {
+  const stopping = new AbortController();
+  const slots = createSlots(candidates, host, stopping.signal);
+  let elapsedMs = 0;
+  let booted = false;
+
+  const life = createLife(host, (slot) => {
+    const last = slot.current?.instance.diagnostics.at(-1);
+    if (last && slot.record.state === "active") slots.move(slot, "degraded", { code: last.code, reason: last.message });
+  });
+  const loading = createLoading(slots, { life, host, onUp: (slot) => follow(slot) });
+  const changes = createChanges(slots, { life, loading, host });
+  const watch = createPluginWatch({
+    config: host.config,
+    candidates: () => slots.all().map((s) => s.candidate),
+    reload: async (id) => {
+      const slot = slots.get(id);
+      if (slot) await changes.run(slot, "reload");
+    },
+  });
+  /** Those that failed only for want of this one start now; those that asked for it are renewed. */
+  const follow = ({ id, candidate: { manifest } }: Slot) => {
+    const services = new Set([...(manifest?.provides ?? []), ...(manifest?.contributes?.services ?? [])]);
+    for (const other of slots.all()) {
+      if (isWaiting(other))
+        void slots.serial(other, async () => (isWaiting(other) && !slots.graph().unmet(other.id) ? loading.load(other) : undefined));
+      const wants = other.candidate.manifest?.reload?.restartOnServiceChange ?? [];
+      if (booted && other.current && other.id !== id && wants.some((name) => services.has(name))) void changes.renew(other);
+    }
+  };
+
+  const loadInOrder = (): Map<string, Promise<void>> => {
+    const able = slots.all().filter((s) => !s.candidate.problem);
+    const { levels, cycles } = orderPlugins(able.map(({ id }) => ({ id, needs: slots.graph().before(id) })));
+    for (const [id, path] of cycles) slots.move(slots.get(id) as Slot, "failed", { code: "cycle", reason: path });
+    const done = new Map<string, Promise<void>>();
+    for (const [order, id] of levels.flat().entries()) {
+      const slot = slots.get(id) as Slot;
+      slot.order = order;
+      if (loading.mayWait(slot)) loading.await(slot);
+      else {
+        const before = slots
+          .graph()
+          .before(id)
+          .flatMap((other) => done.get(other) ?? []);
+        done.set(
+          id,
+          Promise.all(before).then(() => slots.serial(slot, () => loading.load(slot))),
+        );
+      }
+    }
+    return done;
+  };
+  const rescan = async (): Promise<string[]> => {
+    const found = await host.discover();
+    const fresh = found.filter((c) => !slots.get(c.id) && c.problem?.code !== "duplicate-id").map(slots.add);
+    slots.redraw();
+    await Promise.all(fresh.filter((s) => !s.candidate.problem).map((s) => slots.serial(s, () => loading.load(s))));
+    const gone = slots.all().filter((s) => !found.some((c) => c.id === s.id));
+    await Promise.all(gone.map((s) => changes.run(s, "entry")));
+    for (const slot of gone) if (!slot.current) slots.remove(slot);
+    slots.redraw();
+    watch.sync();
+    return [...fresh, ...gone].map((s) => s.id);
+  };
+
+  return {
+    async loadAll() {
+      const started = performance.now();
+      await rm(join(host.stateDir, "cache", "gen"), { recursive: true, force: true });
+      const done = loadInOrder();
+      const { entries } = host.config().plugins;
+      const needed = [...done].filter(([id]) => slots.get(id)?.candidate.origin === "bundled" || entries[id]?.required);
+      const bundled = Promise.all(needed.map(([, p]) => p));
+      await Promise.race([Promise.all(done.values()), bundled.then(() => sleep(host.stragglerMs ?? 3_000, undefined, { ref: false }))]);
+      elapsedMs = Math.round(performance.now() - started);
+      booted = true;
+      if (!stopping.signal.aborted) watch.sync();
+    },
+    records: () => slots.all().map((s) => s.record),
+    find: slots.get,
+    summary: () =>
+      summarizePlugins(
+        slots.all().map((s) => s.record),
+        elapsedMs,
+      ),
+    generation: slots.generation,
+    async applyEntries(ids) {
+      const known = ids.flatMap((id) => slots.get(id) ?? []).sort((a, b) => a.order - b.order);
+      const results: PluginReload[] = [];
+      for (const slot of known) results.push(await changes.run(slot, "entry"));
+      return results;
+    },
+    async reload(id) {
+      const slot = slots.get(id);
+      if (slot) return changes.run(slot, "reload");
+      const started = performance.now();
+      await rescan();
+      const { state, reason } = slots.get(id)?.record ?? { state: "failed", reason: "no plugin of this id was found" };
+      const ms = Math.round(performance.now() - started);
+      return state === "failed" || state === "blocked"
+        ? { id, status: "failed", error: reason ?? state, ms }
+        : { id, status: "enabled", ms };
+    },
+    rescan,
+    secretPaths: () => slots.all().flatMap((s) => s.candidate.manifest?.secrets?.map(({ path }) => path) ?? []),
+    degrade(id, code, reason) {
+      const slot = slots.get(id);
+      if (slot?.record.state === "active" || slot?.record.state === "degraded") slots.move(slot, "degraded", { code, reason });
+    },
+    async fail(id, error) {
+      const slot = slots.get(id);
+      if (slot?.pending) await slot.pending.dispose(); // its setup fails by that, and is told as failed
+      if (!slot?.current) return slot?.pending !== undefined;
+      slots.move(slot, "stopping");
+      await loading.takeDown(slot, slot.current, "cut");
+      slots.move(slot, "failed", { code: "uncaught", reason: messageOf(error) });
+      return true;
+    },
+    syncWatch: watch.sync,
+    async stopAll() {
+      stopping.abort();
+      await watch.dispose();
+      for (const slot of slots.all().toSorted((a, b) => b.order - a.order)) {
+        loading.cancelRetry(slot);
+        await slot.pending?.dispose();
+        if (!slot.current) continue;
+        slots.move(slot, "stopping");
+        await loading.takeDown(slot, slot.current, "cut");
+        slots.move(slot, "disposed");
+      }
+      await changes.retired();
+    },
+  };
+}
+
+function isWaiting({ candidate, record, current }: Slot): boolean {
+  return (
+    !candidate.problem &&
+    !current &&
+    record.state === "failed" &&
+    (record.code === "dependency-failed" || record.code === "missing-dependency")
+  );
+}

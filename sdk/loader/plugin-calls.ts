@@ -1,0 +1,100 @@
+import { isAbsolute } from "node:path";
+import { SvcError } from "../errors.ts";
+import "./errors.ts";
+import { declaredBy, toPluginRow } from "../plugin-summary.ts";
+import { protocolMethod } from "../protocol/methods.ts";
+import type { ContributionView } from "../types/context.ts";
+import type { PluginCandidate } from "../types/plugin-candidate.ts";
+import type { PluginReload, TapRecord } from "../types/plugin-record.ts";
+import type { RpcMethod } from "../types/rpc.ts";
+import type { Services } from "../types/services.ts";
+import type { UiPanel } from "../types/ui-panel.ts";
+import type { Loader } from "./loader.ts";
+import { toUiDescriptor } from "./ui-panels.ts";
+
+export interface PluginMethodDeps {
+  loader: Loader;
+  hooks: { records(plugin: string): TapRecord[] };
+  contributions: { view<T>(point: string): ContributionView<T> };
+  /** Looks at a folder and, when it holds a plugin, finds it there for the rest of this run. */
+  addPath(path: string): Promise<PluginCandidate>;
+}
+
+/** `plugins.*`: what is there, and changing it while the gateway runs. */
+export function registerPluginMethods(register: (method: RpcMethod) => void, deps: PluginMethodDeps): void {
+  const { loader, hooks, contributions } = deps;
+  const add = <P>(method: Omit<RpcMethod<P>, "handler">, handler: RpcMethod<P>["handler"]) => register({ ...method, handler } as RpcMethod);
+  const config = () => contributions.view<Services["config@1"]>("service").get("config@1")?.value;
+  const known = (id: string) => {
+    const found = loader.find(id);
+    if (!found) throw new SvcError("plugin-not-installed", { id });
+    return found;
+  };
+  const row = (id: string) => {
+    const { candidate, record } = known(id);
+    return toPluginRow(record, candidate, hooks.records(id));
+  };
+
+  add(protocolMethod("plugins.list"), () => ({
+    plugins: loader.records().map((record) => {
+      const found = loader.find(record.id);
+      return toPluginRow(
+        record,
+        found?.record === record ? found.candidate : undefined,
+        found?.record === record ? hooks.records(record.id) : [],
+      );
+    }),
+    diagnostics: loader.records().flatMap((p) => p.diagnostics.map((d) => ({ pluginId: p.id, ...d }))),
+    mutationAllowed: config() !== undefined,
+    generation: loader.generation(),
+  }));
+  add(protocolMethod("plugins.inspect"), ({ pluginId }: { pluginId: string }) => {
+    const { candidate } = known(pluginId);
+    const { manifest, root, origin } = candidate;
+    return {
+      ok: true,
+      plugin: row(pluginId),
+      source: { origin, root, installed: candidate.installed === true, entry: candidate.entry },
+      declared: declaredBy(manifest?.contributes, hooks.records(pluginId)),
+      permissions: manifest?.permissions ?? [],
+      configSchema: manifest?.configSchema,
+      ...(manifest?.homepage ? { homepage: manifest.homepage } : {}),
+    };
+  });
+  add(protocolMethod("plugins.setEnabled"), async ({ pluginId, enabled }: { pluginId: string; enabled: boolean }) => {
+    known(pluginId);
+    const writer = config();
+    if (!writer) throw new SvcError("service-unavailable", { service: "config@1" });
+    const patch = { plugins: { entries: { [pluginId]: { enabled } } } };
+    const written = await writer.patch(patch, { note: `plugins.setEnabled ${pluginId}` });
+    const results = await loader.applyEntries([pluginId]);
+    const { state, reason } = known(pluginId).record;
+    const isOn = state !== "disabled" && state !== "blocked";
+    return {
+      ok: true,
+      plugin: row(pluginId),
+      restartRequired: written.action === "restart" || written.pendingRestart.length > 0 || needsRestart(results),
+      warnings: isOn === enabled && state !== "failed" ? [] : [reason ?? `it is ${state}`],
+    };
+  });
+  add(protocolMethod("plugins.reload"), async ({ plugins }: { plugins: Array<{ pluginId: string }> }) => {
+    const results: PluginReload[] = [];
+    for (const { pluginId } of plugins) results.push(await loader.reload(pluginId));
+    return { pluginIds: results.filter((r) => r.status !== "failed").map((r) => r.id), restartRequired: needsRestart(results), results };
+  });
+  add(protocolMethod("plugins.dev"), async ({ path }: { path: string }) => {
+    if (!isAbsolute(path)) throw new SvcError("plugin-not-loadable", { path, reason: "expected an absolute path" });
+    const { id, problem } = await deps.addPath(path);
+    if (problem) throw new SvcError("plugin-not-loadable", { path, reason: problem.reason });
+    const result = await loader.reload(id);
+    return { ok: result.status !== "failed", result, plugin: row(id) };
+  });
+  add(protocolMethod("plugins.uiDescriptors"), () => ({
+    ok: true,
+    descriptors: [...contributions.view<UiPanel>("uiPanel")].map(({ owner, value }) => toUiDescriptor(owner, value)),
+  }));
+}
+
+function needsRestart(results: readonly PluginReload[]): boolean {
+  return results.some((r) => r.status === "restart-required");
+}

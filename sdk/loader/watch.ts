@@ -1,0 +1,44 @@
+import type { SvcConfig } from "../config/root.ts";
+import { watchTree } from "../host/watch-tree.ts";
+import type { Disposable } from "../types/common.ts";
+import type { PluginCandidate } from "../types/plugin-candidate.ts";
+
+const DEBOUNCE_MS = 300;
+
+export interface PluginWatchHost {
+  config(): SvcConfig;
+  candidates(): readonly PluginCandidate[];
+  reload(id: string): Promise<unknown>;
+}
+
+/** Reloads plugins whose files change while `plugins.reload.watch` is true. */
+export interface PluginWatch extends Disposable {
+  /** Follows the present config and the present set of plugins. */
+  sync(): void;
+}
+
+/** Bundled plugins are part of the program and not watched; neither is one without a folder of its own, nor one that is off. */
+export function createPluginWatch(host: PluginWatchHost): PluginWatch {
+  const watched = new Map<string, { root: string; watcher: Disposable }>();
+  const drop = (id: string) => {
+    void watched.get(id)?.watcher.dispose();
+    watched.delete(id);
+  };
+  const wanted = () => {
+    const { enabled, reload } = host.config().plugins;
+    if (!enabled || !reload.watch) return [];
+    return host.candidates().filter((c) => c.origin !== "bundled" && c.manifest && c.problem?.state !== "disabled");
+  };
+  return {
+    sync() {
+      const roots = new Map(wanted().map(({ id, root }) => [id, root]));
+      for (const [id, { root }] of watched) if (roots.get(id) !== root) drop(id);
+      for (const [id, root] of roots) {
+        if (!watched.has(id)) watched.set(id, { root, watcher: watchTree(root, DEBOUNCE_MS, () => void host.reload(id)) });
+      }
+    },
+    dispose() {
+      for (const id of [...watched.keys()]) drop(id);
+    },
+  };
+}

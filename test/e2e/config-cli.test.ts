@@ -1,0 +1,201 @@
+import { readdir, readFile, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { eventually } from "svc/sdk/testing";
+import { afterEach, describe, expect, test } from "vitest";
+import { freshHome, gatewayIn, json, stopAll, token } from "./_cli.ts";
+import { createHome, type Home, svcCommand } from "./_process.ts";
+
+afterEach(stopAll);
+
+const rich = `// The house on the hill. Do not move this line.
+{
+  $schema: "./svc.schema.json",
+  /* gateway: who may come in */
+  gateway: {
+    mode: 'local', // needed
+    auth: { token: "\${E2E_TOKEN}" }, // from the environment
+
+    reload: { "debounceMs": 50, },
+  },
+  logging: { $include: './logging.json5' },
+  agents: {
+    list: [
+      { id: "main", name: 'M\\u00fcller' }, // me
+      /* the office */ { id: "ops" },
+    ],
+  },
+  env: { vars: { NOTE: 'a "quoted" one', HEX: "0x10" } },
+  // nothing below
+}
+
+// end
+`;
+const logging = "// how loud\n{\n  level: 'info',   // not debug\n}\n";
+const env = { E2E_TOKEN: token };
+
+async function richHome(): Promise<Home> {
+  const home = await freshHome();
+  await svcCommand(home, ["setup"]);
+  await writeFile(join(home.stateDir, "svc.json"), rich);
+  await writeFile(join(home.stateDir, "logging.json5"), logging);
+  return home;
+}
+
+const config = (home: Home, name = "svc.json") => readFile(join(home.stateDir, name), "utf8");
+const svc = (home: Home, ...args: string[]) => svcCommand(home, args, env);
+const last = (text: string) => text.trimEnd().split("\n").at(-1);
+
+describe("without a gateway", () => {
+  test("config set, unset and patch change their place and keep every other byte", async () => {
+    const home = await richHome();
+
+    const set = await svc(home, "config", "set", "agents.list[id=ops].name", "Ops people");
+    expect([set.code, last(set.stdout)]).toEqual([0, "Gateway not running; takes effect at next start."]);
+    expect(await config(home)).toBe(rich.replace('{ id: "ops" }', '{ id: "ops", name: "Ops people" }'));
+
+    const unset = await svc(home, "config", "unset", "agents.list[1].name");
+    expect(unset.code).toBe(0);
+    expect(await config(home)).toBe(rich);
+
+    expect(last((await svc(home, "config", "set", "gateway.mode", "local")).stdout)).toBe("No change.");
+    await writeFile(join(home.stateDir, "change.json5"), "{ logging: { level: 'warn' } } // louder");
+    expect((await svc(home, "config", "patch", "--file", join(home.stateDir, "change.json5"))).code).toBe(0);
+    expect(await config(home)).toBe(rich);
+    expect(await config(home, "logging.json5")).toBe(logging.replace("'info'", "'warn'"));
+  });
+
+  test("config get shows what is written, or what is used, and no secret", async () => {
+    const home = await richHome();
+    expect(await svc(home, "config", "get", "agents.list[id=main].name")).toMatchObject({ code: 0, stdout: "Müller\n" });
+    expect(await svc(home, "config", "get", "gateway.auth", "--effective", "--json")).toMatchObject({ code: 0 });
+    expect((await svc(home, "config", "get", "--effective")).stdout).not.toContain(token);
+    const unset = await svc(home, "config", "get", "gateway.port");
+    expect(unset).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("gateway.port is not set; the default is 18789") });
+  });
+
+  test("a value that the command line must not lose", async () => {
+    const home = await richHome();
+    await svc(home, "config", "set", "env.vars.NOTE", "${HOME}/x");
+    expect(await config(home)).toBe(rich.replace(`'a "quoted" one'`, "'${HOME}/x'"));
+    await svc(home, "config", "set", "env.vars.NOTE", '"1"');
+    expect(await config(home)).toContain("NOTE: '1'");
+    const strict = await json(home, ["config", "set", "env.vars.NOTE", "text"], env);
+    expect(strict).toMatchObject({ code: 2, value: { ok: false, error: { type: "usage" } } });
+  });
+
+  test.each([
+    ["an unknown key", ["set", "gateway.prt", "1"], 1, /unknown key "prt"[\s\S]*did you mean "port"\?/],
+    ["entries that would vanish", ["set", "agents.list", "[]"], 1, /agents\.list: entries would vanish \(main, ops\); .*--replace/],
+    ["an unset path", ["unset", "gateway.port"], 1, /gateway\.port is not set; nothing was written/],
+    ["a present value that is another one", ["set", "gateway.mode", "remote", "--expect", '"x"'], 1, /gateway\.mode is "local", not what --expect says/],
+    ["a path without an end", ["set", "gateway.", "1"], 2, /expected a key after the dot/],
+    ["no value", ["set", "gateway.port"], 2, /expected a value/],
+    ["a patch from nowhere", ["patch"], 2, /expected one of --file and --stdin/],
+  ])("%s is refused and the file stays", async (_, args, code, message) => {
+    const home = await richHome();
+    const done = await svc(home, "config", ...args);
+    expect(done.code).toBe(code);
+    expect(done.stderr).toMatch(message);
+    expect(await config(home)).toBe(rich);
+  });
+
+  test("--dry-run, --merge, --replace and a SecretRef", async () => {
+    const home = await richHome();
+    const dry = await svc(home, "config", "set", "agents.list", '[{id: "main"}]', "--replace", "--dry-run");
+    expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining("Would change") });
+    expect(await config(home)).toBe(rich);
+    await svc(home, "config", "set", "gateway.reload", "{ mode: 'hot' }", "--merge");
+    expect(await config(home)).toContain(`reload: { "debounceMs": 50, "mode": "hot", }`);
+    await svc(home, "config", "set", "gateway.auth.token", "--ref-source", "env", "--ref-id", "E2E_TOKEN");
+    expect((await json(home, ["config", "get", "gateway.auth.token"], env)).value).toEqual({ source: "env", provider: "default", id: "E2E_TOKEN" });
+  });
+
+  test("config validate, schema, types and file", async () => {
+    const home = await richHome();
+    expect(await svc(home, "config", "validate")).toMatchObject({ code: 0, stdout: expect.stringMatching(/is valid\.\n$/) });
+    const without = await svcCommand(home, ["config", "validate"]);
+    expect(without).toMatchObject({ code: 1, stdout: expect.stringContaining("E2E_TOKEN") });
+    await writeFile(join(home.stateDir, "svc.json"), rich.replace("'local'", "'remote'"));
+    expect(await svc(home, "config", "validate")).toMatchObject({ code: 1, stdout: expect.stringContaining("set gateway.mode=local") });
+    await writeFile(join(home.stateDir, "svc.json"), "{ gateway: { port: 'x' }, bogus: 1 }");
+    const invalid = await json(home, ["config", "validate"], env);
+    expect(invalid).toMatchObject({ code: 1, value: { ok: false, issues: [{ path: "gateway.port", line: 1 }, { path: "bogus" }] } });
+
+    expect(Object.keys((JSON.parse((await svc(home, "config", "schema")).stdout) as { properties: object }).properties)).toContain("gateway");
+    expect(await svc(home, "config", "file")).toMatchObject({ code: 0, stdout: `${join(home.stateDir, "svc.json")}\n` });
+    expect((await svc(home, "config", "types")).code).toBe(0);
+    expect(await config(home, "svc-config.d.ts")).toContain("export interface SvcConfig");
+    expect(JSON.parse(await config(home, "svc.schema.json"))).toMatchObject({ type: "object" });
+  });
+});
+
+describe("with a gateway", () => {
+  test("a change is applied live or needs a restart, and the command says which", async () => {
+    const home = await richHome();
+    await writeFile(join(home.stateDir, "svc.json"), rich.replace('"debounceMs": 50,', 'mode: "hot"'));
+    const before = await config(home);
+    await gatewayIn(home, [], env);
+
+    expect(await svc(home, "config", "set", "agents.list[id=ops].name", "x")).toMatchObject({ code: 0, stdout: "Applied live by the running gateway.\n" });
+    expect(await svc(home, "config", "unset", "agents.list[id=ops].name")).toMatchObject({ code: 0, stdout: "Applied live by the running gateway.\n" });
+    expect(await config(home)).toBe(before);
+    const port = await json(home, ["config", "set", "gateway.port", "18790"], env);
+    expect(port.value).toMatchObject({ ok: true, action: "restart", message: "Restart needed: svc gateway restart (gateway.port)" });
+    expect(await svc(home, "config", "set", "gateway.port", "18790")).toMatchObject({ stdout: "No change.\n" });
+    const refused = await svc(home, "config", "set", "logging.level", "loud");
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("logging.level") });
+  });
+
+  test("a new token ends the connection it came over, and the command still says that it is applied", async () => {
+    const home = await richHome();
+    await gatewayIn(home, [], env);
+    const done = await svc(home, "config", "set", "gateway.auth.token", "another-long-token");
+    expect(done).toMatchObject({ code: 0, stdout: "Applied live by the running gateway.\n" });
+    expect((await svc(home, "gateway", "call", "health")).code).toBe(0);
+  });
+});
+
+test("a config that is started, reloaded and stopped fifty times keeps every byte, and nobody wrote to it", async () => {
+  const home = await richHome();
+  for (let i = 0; i < 50; i++) {
+    const gateway = await gatewayIn(home, [], env);
+    gateway.child.kill("SIGHUP");
+    await eventually(() => /reload/.test(gateway.out.stderr + gateway.out.stdout));
+    expect(await gateway.kill("SIGTERM")).toBe(0);
+  }
+  expect(await config(home)).toBe(rich);
+  expect(await config(home, "logging.json5")).toBe(logging);
+  expect((await readdir(home.stateDir)).filter((name) => name.startsWith("svc.json"))).toEqual(["svc.json", "svc.json.last-good"]);
+}, 240_000);
+
+test("a writer killed at any step leaves the old bytes or the new ones, and the next write works", async () => {
+  const home = await richHome();
+  const changed = rich.replace("'local'", "'remote'");
+  for (const point of ["after-lock", "before-write", "after-write", "after-fsync", "after-backup", "after-rename", "after-sync", "before-reply"]) {
+    await writeFile(join(home.stateDir, "svc.json"), rich);
+    const killed = await svcCommand(home, ["config", "set", "gateway.mode", "remote"], { ...env, SVC_TEST: "1", SVC_FAILPOINT: `config.${point}=kill` });
+    expect(killed, point).toMatchObject({ code: null, stdout: "" });
+    const isNew = ["after-rename", "after-sync", "before-reply"].includes(point);
+    expect(await config(home), point).toBe(isNew ? changed : rich);
+
+    // What a dead owner's lock needs to become free is time.
+    const longAgo = new Date(Date.now() - 11_000);
+    await utimes(join(home.stateDir, "svc.json.lock"), longAgo, longAgo).catch(() => undefined);
+    const next = await svc(home, "config", "set", "logging.level", point === "after-lock" ? "warn" : "debug");
+    expect(next.code, `${point}: ${next.stderr}`).toBe(0);
+    await svc(home, "config", "set", "logging.level", "info");
+    const left = (await readdir(home.stateDir)).filter((name) => /\.lock|\.tmp/.test(name));
+    expect(left, point).toEqual([]);
+  }
+});
+
+test("without SVC_TEST no failpoint is armed", async () => {
+  const home = await createHome();
+  try {
+    await svcCommand(home, ["setup"]);
+    const done = await svcCommand(home, ["config", "set", "logging.level", "warn"], { SVC_FAILPOINT: "config.after-lock=kill" });
+    expect(done.code).toBe(0);
+  } finally {
+    await home.remove();
+  }
+});

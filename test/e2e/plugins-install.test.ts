@@ -1,0 +1,234 @@
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type PublishedPackage, startFakeRegistry } from "../fakes/npm-registry.ts";
+import { type TarEntry, tarball } from "../fakes/tarball.ts";
+import { configured, freshHome, gatewayIn, json, stopAll } from "./_cli.ts";
+import { type Home, svcCommand } from "./_process.ts";
+
+let home: Home;
+beforeEach(async () => {
+  home = await configured(await freshHome());
+});
+afterEach(stopAll);
+
+/** Files of a plugin with a method and a command; its code leaves a trace wherever it runs. */
+function filesOf(version: string, manifest: Record<string, unknown> = {}): Record<string, string> {
+  const trace = join(home.stateDir, "..", "ran");
+  const base = {
+    ...{ id: "demo", version, svc: { api: "^1.0.0" }, permissions: ["net"] },
+    contributes: { rpc: ["demo.version"], cli: ["demo say"] },
+    cli: [{ name: "demo say", description: "Say which version this is", module: "cli/say.ts" }],
+  };
+  return {
+    "svc.plugin.json": JSON.stringify({ ...base, ...manifest }),
+    "index.ts": `import { writeFileSync } from "node:fs";
+      import { definePlugin, z } from "svc/sdk";
+      writeFileSync(${JSON.stringify(trace)}, "");
+      export default definePlugin({ id: ${JSON.stringify(manifest.id ?? "demo")}, version: "${version}", svc: { api: "^1.0.0" }, setup(ctx) {
+        ctx.registerRpc({ method: "demo.version", scope: "read", params: z.strictObject({}), handler: () => ({ version: "${version}" }) });
+      } });`,
+    "cli/say.ts": `import { defineCommand } from "svc/sdk";
+      export default defineCommand({ path: ["demo", "say"], summary: "Say which version this is", run: async (cli) => {
+        cli.stdout.line("demo ${version}");
+        return 0;
+      } });`,
+  };
+}
+
+async function folderOf(version: string, manifest?: Record<string, unknown>): Promise<string> {
+  return write(join(home.stateDir, "..", `source-${version}`), filesOf(version, manifest));
+}
+
+async function write(folder: string, files: Record<string, string>): Promise<string> {
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), content);
+  }
+  return folder;
+}
+
+const packed = (files: Record<string, string>, more: TarEntry[] = []) =>
+  tarball([...Object.entries(files).map(([path, content]) => ({ name: `package/${path}`, content })), ...more]);
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+const hasRun = () => exists(join(home.stateDir, "..", "ran"));
+const installed = () => readdir(join(home.stateDir, "plugins"));
+const svc = (...args: string[]) => svcCommand(home, args);
+
+/** What the running gateway says of a plugin. */
+async function stateOf(id: string, origin = "global"): Promise<Record<string, unknown> | undefined> {
+  const { value } = await json(home, ["plugins", "list"]);
+  return (value.plugins as Array<Record<string, unknown>>).find((p) => p.id === id && p.origin === origin);
+}
+
+async function entryOf(id: string): Promise<unknown> {
+  const config = JSON.parse(await readFile(join(home.stateDir, "svc.json"), "utf8")) as { plugins?: { entries?: Record<string, unknown> } };
+  return config.plugins?.entries?.[id];
+}
+
+describe("with a running gateway", () => {
+  test("a plugin is installed, granted, called, replaced and removed without a restart", async () => {
+    const gateway = await gatewayIn(home);
+
+    const first = await json(home, ["plugins", "install", await folderOf("1.0.0"), "--grant", "net"]);
+    expect(first).toMatchObject({ code: 0, value: { ok: true, plugin: { id: "demo", version: "1.0.0" }, state: "active" } });
+    expect(await entryOf("demo")).toEqual({ enabled: true, grants: ["net"] });
+    expect(JSON.parse((await svc("gateway", "call", "demo.version", "--json")).stdout)).toMatchObject({ version: "1.0.0" });
+
+    const second = await json(home, ["plugins", "install", await folderOf("1.1.0")]);
+    expect(second.value).toMatchObject({
+      replaced: "1.0.0",
+      state: "active",
+      plugin: { permissions: [{ permission: "net", granted: true }] },
+    });
+    expect(JSON.parse((await svc("gateway", "call", "demo.version", "--json")).stdout)).toMatchObject({ version: "1.1.0" });
+    expect((await svc("demo", "say")).stdout).toBe("demo 1.1.0\n");
+
+    expect(await json(home, ["plugins", "uninstall", "demo"])).toMatchObject({
+      code: 0,
+      value: { plugin: { id: "demo", version: "1.1.0" } },
+    });
+    expect((await svc("gateway", "call", "demo.version", "--json")).code).toBe(1);
+    expect(await entryOf("demo")).toBeUndefined();
+    expect(await installed()).toEqual(["index.json"]);
+    expect((await svc("demo", "say")).code).toBe(2);
+    expect(gateway.child.exitCode).toBeNull();
+  });
+});
+
+describe("without a gateway", () => {
+  test("a packed plugin is installed without running anything of it, and loads with the next start", async () => {
+    const archive = join(home.stateDir, "..", "demo-1.0.0.tgz");
+    await writeFile(archive, packed(filesOf("1.0.0")));
+
+    const done = await svc("plugins", "install", archive);
+    expect(done).toMatchObject({ code: 0 });
+    expect(done.stdout).toContain("not granted net: opens connections");
+    expect(await hasRun()).toBe(false);
+
+    await gatewayIn(home);
+    expect(await stateOf("demo")).toMatchObject({ state: "active", version: "1.0.0" });
+  });
+
+  test("a published plugin is installed in its exact version (P-03)", async () => {
+    const published: PublishedPackage[] = ["1.0.0", "1.1.0"].map((version) => {
+      const packageJson = JSON.stringify({ name: "svc-plugin-demo", version, scripts: { install: "exit 1" } });
+      return { name: "svc-plugin-demo", version, tarball: packed({ ...filesOf(version), "package.json": packageJson }) };
+    });
+    const registry = await startFakeRegistry(published);
+    try {
+      await writeFile(join(home.stateDir, "..", ".npmrc"), `registry=${registry.url}\n`);
+      const done = await json(home, ["plugins", "install", "npm:svc-plugin-demo@^1.0.0", "--yes"]);
+      expect(done).toMatchObject({ code: 0, value: { source: { kind: "npm", spec: "svc-plugin-demo@1.1.0" } } });
+      const index = JSON.parse(await readFile(join(home.stateDir, "plugins/index.json"), "utf8")) as { plugins: Record<string, unknown> };
+      expect(index.plugins.demo).toMatchObject({
+        version: "1.1.0",
+        source: { kind: "npm", spec: "svc-plugin-demo@1.1.0", integrity: expect.stringMatching(/^sha512-/) },
+        integrity: expect.stringMatching(/^sha512-/),
+      });
+    } finally {
+      await registry.close();
+    }
+  });
+});
+
+test("one changed byte keeps an installed plugin, and its commands, from running until it is confirmed (P-03)", async () => {
+  await svc("plugins", "install", await folderOf("1.0.0"));
+  await writeFile(join(home.stateDir, "plugins/demo/cli/say.ts"), `${filesOf("1.0.0")["cli/say.ts"]} `);
+
+  expect(await svc("demo", "say")).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("integrity") });
+  const doctor = await json(home, ["plugins", "doctor"]);
+  expect(doctor.code).toBe(1);
+  expect(doctor.value.findings).toEqual([
+    expect.objectContaining({ plugin: "demo", severity: "error", fix: expect.stringContaining("svc plugins install --confirm demo") }),
+  ]);
+  const gateway = await gatewayIn(home);
+  expect(await stateOf("demo")).toMatchObject({ state: "blocked", reason: expect.stringContaining("integrity") });
+  expect(await hasRun()).toBe(false);
+
+  expect(await json(home, ["plugins", "install", "--confirm", "demo"])).toMatchObject({
+    code: 0,
+    value: { changed: true, state: "active" },
+  });
+  expect((await svc("demo", "say")).stdout).toBe("demo 1.0.0\n");
+  expect(gateway.child.exitCode).toBeNull();
+});
+
+test("a plugin dropped into the workspace does not load by itself, and its commands do not exist (P-01)", async () => {
+  await write(join(home.stateDir, "workspace/.svc/plugins/demo"), filesOf("1.0.0"));
+  await gatewayIn(home);
+  expect(await stateOf("demo", "workspace")).toMatchObject({ state: "disabled", reason: expect.stringContaining("not-enabled") });
+  expect((await svc("demo", "say")).code).toBe(2);
+  expect(await hasRun()).toBe(false);
+});
+
+test("a plugin of somebody else takes the place of a bundled one only when the operator says so (P-02)", async () => {
+  const source = await folderOf("1.0.0", { id: "operator", contributes: { rpc: ["demo.version"] }, cli: [] });
+  const refused = await json(home, ["plugins", "install", source]);
+  expect(refused).toMatchObject({ code: 1, value: { ok: false, error: { code: "plugin-shadows-bundled" } } });
+  expect(await installed()).toEqual([]);
+
+  expect((await svc("plugins", "install", source, "--replace-bundled")).code).toBe(0);
+  expect(await stateOf("operator", "bundled")).toMatchObject({ reason: expect.stringContaining("the installed plugin of this id wins") });
+});
+
+describe("nothing is left behind when", () => {
+  test.each<[string, () => Promise<string>, string]>([
+    ["an archive leads out of its folder", () => archiveOf({}, { name: "package/../../../../evil.ts", content: "x" }), "archive-refused"],
+    ["an archive holds a link", () => archiveOf({}, { name: "package/link", type: "2", link: "/etc/passwd" }), "archive-refused"],
+    ["an archive is a bomb", () => archiveOf({}, { name: "package/zeros", content: Buffer.alloc(4_000_000) }), "archive-refused"],
+    ["the plugin is for another API", () => folderOf("1.0.0", { svc: { api: "^9.0.0" } }), "plugin-refused"],
+    ["its entry is outside", () => folderOf("1.0.0", { entry: "../source.ts" }), "plugin-refused"],
+    ["its id is a path", () => folderOf("1.0.0", { id: "../../x" }), "plugin-refused"],
+    ["its dependencies have no lockfile", () => archiveOf({ "package.json": '{"dependencies":{"x":"*"}}' }), "plugin-lockfile-missing"],
+    ["there is no such folder", async () => "/nowhere/at/all", "plugin-source-invalid"],
+  ])("%s", async (_, source, code) => {
+    const done = await json(home, ["plugins", "install", await source()]);
+    expect(done.value).toMatchObject({ ok: false, error: { code } });
+    expect(done.code).toBeGreaterThan(0);
+    expect(await installed().catch(() => [])).toEqual([]);
+    expect(await entryOf("demo")).toBeUndefined();
+    expect(await exists(join(home.stateDir, "..", "evil.ts"))).toBe(false);
+    expect(await hasRun()).toBe(false);
+  });
+
+  async function archiveOf(files: Record<string, string>, ...more: TarEntry[]): Promise<string> {
+    const path = join(home.stateDir, "..", "demo.tgz");
+    await writeFile(path, packed({ ...filesOf("1.0.0"), ...files }, more));
+    return path;
+  }
+});
+
+describe("a slip is told as one:", () => {
+  test.each([
+    [["plugins", "install"], "expected a folder, a .tgz file or npm:<name>[@<version>]"],
+    [["plugins", "install", "x", "--confirm", "demo"], "not both"],
+    [["plugins", "install", "npm:@x/../../y"], "expected the name of an npm package"],
+    [["plugins", "uninstall"], "plugins uninstall"],
+    [["plugins", "uninstall", "demo"], "was not installed by command"],
+    [["plugins", "install", "--confirm", "demo"], "was not installed by command"],
+  ])("svc %j", async (args, message) => {
+    const done = await svc(...args);
+    expect(done.code).toBeGreaterThan(0);
+    expect(done.stderr).toContain(message);
+  });
+});
+
+test("doctor has nothing to say about a fresh installation, and tells a record without files and a name that leads nowhere", async () => {
+  expect(await json(home, ["plugins", "doctor"])).toMatchObject({ code: 0, value: { ok: true, findings: [] } });
+
+  await svc("plugins", "install", await folderOf("1.0.0"), "--yes");
+  await rm(join(home.stateDir, "plugins/demo"), { recursive: true });
+  const { code, value } = await json(home, ["plugins", "doctor"]);
+  expect(code).toBe(1);
+  expect(value.findings).toEqual([
+    expect.objectContaining({ id: "plugins/missing", plugin: "demo", severity: "warning" }),
+    expect.objectContaining({ id: "plugins/missing", path: "plugins.entries.demo" }),
+  ]);
+  await writeFile(join(home.stateDir, "plugins/index.json"), "{");
+  expect((await json(home, ["plugins", "doctor"])).code).toBe(2);
+});

@@ -1,0 +1,104 @@
+import { definePlugin, type HookPreset } from "svc/sdk";
+import { createTestGateway, eventually, type TestGateway, type TestGatewayOptions } from "svc/sdk/testing";
+import { afterEach, describe, expect, test } from "vitest";
+import { fixture } from "./_fixtures.ts";
+
+let gateway: TestGateway | undefined;
+afterEach(async () => {
+  await gateway?.close();
+  gateway = undefined;
+});
+
+async function start(
+  entry: Record<string, unknown>,
+  plugins: NonNullable<TestGatewayOptions["plugins"]> = ["store", "agents", "memory-core", "model-recall"],
+): Promise<TestGateway> {
+  gateway = await createTestGateway({
+    plugins: [...plugins, fixture("isolated")],
+    config: { plugins: { entries: { isolated: { enabled: true, ...entry } } } },
+  });
+  return gateway;
+}
+const record = () => gateway?.gateway.plugins().find((p) => p.id === "isolated");
+const said = () => gateway?.logs.filter((l) => l.subsystem.endsWith("plugin/isolated")).map((l) => l.message);
+const tool = (name: string, args: Record<string, unknown> = {}) =>
+  (gateway as TestGateway).service("agents@1").invokeTool(name, args, {
+    agentId: "main",
+    sessionKey: "agent:main:main",
+    actor: { kind: "operator", scopes: ["operator.admin"] },
+    signal: new AbortController().signal,
+  } as never);
+
+describe.each(["worker", "process"] as const)("a plugin with isolation %s", (isolation) => {
+  test("is active, serves its tools with its config, and stops in its place", async () => {
+    await start({ isolation, config: { prefix: "apart: " } });
+    expect(record()).toMatchObject({ state: "active", isolation, diagnostics: [] });
+    expect(JSON.stringify(await tool("iso_echo", { text: "hi" }))).toContain("apart: hi 0");
+    await gateway?.close({ keepState: true });
+    expect(said()).toEqual(["started inside", "stopped inside"]);
+  });
+
+  test("hears what it observes", async () => {
+    await start({ isolation });
+    await gateway?.service("agents@1").run({
+      message: "hi",
+      sessionKey: "agent:main:apart",
+      trigger: "user",
+      actor: { kind: "operator", scopes: ["operator.admin"] },
+    } as never);
+    await eventually(() => said()?.includes("saw agent:main:apart"));
+  });
+
+  test("may register nothing else, and is degraded with every reason", async () => {
+    await start({ isolation, config: { forbidden: true } });
+    expect(record()).toMatchObject({ state: "degraded", code: "isolation-unsupported" });
+    expect(record()?.diagnostics.map((d) => [d.code, d.message])).toEqual([
+      ["isolation-unsupported", expect.stringContaining(`registerRpc is not possible with isolation "${isolation}"`)],
+      ["isolation-unsupported", expect.stringContaining("a tap of the gate hook rpc.before is not possible")],
+    ]);
+    await expect(gateway?.rpc("isolated.ping")).rejects.toThrow("unknown method");
+  });
+
+  test.each([
+    ["loops for ever", "iso_loop", "did not finish within 5000 ms"],
+    ["eats all memory", "iso_hog", "ended during the call"],
+    ["exits", "iso_exit", "ended during the call"],
+  ])("%s without hurting the gateway, and serves again afterwards", async (_what, name, reason) => {
+    const running = await start({ isolation });
+    let alive = true;
+    const call = tool(name)
+      .then(JSON.stringify, (error: Error) => error.message)
+      .finally(() => {
+        alive = false;
+      });
+    for (let i = 0; i < 20 && alive; i++) expect((await running.fetch("/healthz")).status).toBe(200);
+    expect(await call).toContain(reason);
+    expect(JSON.stringify(await tool("iso_echo"))).toContain("inside: nothing 0");
+    expect(record()).toMatchObject({ state: "active" });
+  });
+
+  test("offers its preset with transforms that run inside", async () => {
+    let preset: HookPreset | undefined;
+    const reader = definePlugin({
+      id: "preset-reader",
+      version: "1.0.0",
+      svc: { api: "^1.0.0" },
+      setup: (ctx) => ({
+        start() {
+          preset = ctx.contributions<HookPreset>("hookPreset").get("iso")?.value;
+        },
+      }),
+    });
+    await start({ isolation }, [reader]);
+    await gateway?.rpc("plugins.reload", { plugins: [{ pluginId: "preset-reader" }] });
+    expect(preset?.mappings).toEqual([{ match: { path: "iso" } }]);
+    expect(await preset?.transforms?.upper?.({ payload: "quiet" })).toBe("QUIET");
+  });
+});
+
+test("only the process keeps files from it", async () => {
+  await start({ isolation: "process" });
+  expect(JSON.stringify(await tool("iso_passwd").catch((error: Error) => error.message))).toMatch(
+    /Access to this API has been restricted|ERR_ACCESS_DENIED/,
+  );
+});

@@ -1,0 +1,194 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { eventually } from "svc/sdk/testing";
+import { describe, expect, test } from "vitest";
+import { method, usePluginGateway } from "./_plugin-gateway.ts";
+import { sharedWithPlugins } from "./_plugins.ts";
+
+const own = usePluginGateway();
+type Row = { id: string; runtime: { state: string; lastReload?: object }; [key: string]: unknown };
+const row = async (id: string) => {
+  const { plugins } = await own.gateway.rpc<{ plugins: Row[] }>("plugins.list");
+  return plugins.find((p) => p.id === id);
+};
+const manifest = { name: "Lamp", version: "1.0.0", contributes: { rpc: ["lamp.on"], tools: ["light"] }, permissions: ["net"] };
+const setup = `${method("lamp.on", "true")} ctx.registerTool({ name: "light", description: "", input: z.object({}), run: () => "" });
+  ctx.on("gateway.ready", () => undefined, { id: "greet" });`;
+
+describe("plugins.list", () => {
+  test("tells of each plugin what it is, how it runs and what its hooks do", async () => {
+    await own.start({ plugins: [await own.write("lamp", { manifest, setup })] });
+    const list = await own.gateway.rpc("plugins.list");
+    expect(list).toMatchObject({ mutationAllowed: true, generation: expect.any(Number), diagnostics: [] });
+    expect(await row("lamp")).toMatchObject({
+      ...{ id: "lamp", name: "Lamp", version: "1.0.0", kind: ["tool"], origin: "config", installed: true, enabled: true, state: "enabled" },
+      runtime: { state: "active", instance: 1, ms: expect.any(Number) },
+      hooks: [{ hook: "gateway.ready", tap: "greet", state: "closed", failures: 0 }],
+    });
+    expect(await row("store")).toMatchObject({ origin: "bundled", enabled: false, state: "disabled" });
+  });
+});
+
+describe("plugins.inspect", () => {
+  test("tells where a plugin comes from and what it declares", async () => {
+    const folder = await own.write("lamp", { manifest, setup });
+    await own.start({ plugins: [folder] });
+    expect(await own.gateway.rpc("plugins.inspect", { pluginId: "lamp" })).toMatchObject({
+      ok: true,
+      plugin: { id: "lamp", state: "enabled" },
+      source: { origin: "config", installed: false },
+      declared: { tools: ["light"], methods: ["lamp.on"], hooks: ["gateway.ready"], channels: [], providers: [] },
+      permissions: ["net"],
+    });
+  });
+
+  test("of an id that nobody has says so", async () => {
+    await own.start({ plugins: [] });
+    for (const [name, params] of Object.entries({ "plugins.inspect": {}, "plugins.setEnabled": { enabled: true } })) {
+      await expect(own.gateway.rpc(name, { pluginId: "nobody", ...params })).rejects.toThrow("plugin not installed: nobody");
+    }
+  });
+});
+
+describe("plugins.setEnabled", () => {
+  test("writes the config, switches the plugin in the running gateway, and tells everybody", async () => {
+    await own.start({ plugins: [await own.write("lamp", { manifest, setup })] });
+    const socket = await own.gateway.ws();
+
+    expect(await own.gateway.rpc("plugins.setEnabled", { pluginId: "lamp", enabled: false })).toMatchObject({
+      ok: true,
+      plugin: { id: "lamp", enabled: false, state: "disabled" },
+      restartRequired: false,
+      warnings: [],
+    });
+    await expect(own.ask("lamp.on")).rejects.toThrow("unknown method");
+    const { generation } = await socket.event("plugins.changed", ({ state }) => state === "disabled");
+    expect(generation).toBeGreaterThan(0);
+    expect(await own.gateway.rpc("config.get")).toMatchObject({ config: { plugins: { entries: { lamp: { enabled: false } } } } });
+
+    await own.gateway.rpc("plugins.setEnabled", { pluginId: "lamp", enabled: true });
+    expect(await own.ask("lamp.on")).toBe(true);
+  });
+
+  test("warns when the plugin does not come up", async () => {
+    const folder = await own.write("lamp", { setup: `throw new Error("no bulb");` });
+    await own.start({ plugins: [folder], config: { plugins: { entries: { lamp: { enabled: false } } } } });
+
+    const answer = await own.gateway.rpc("plugins.setEnabled", { pluginId: "lamp", enabled: true });
+
+    expect(answer).toMatchObject({ plugin: { state: "error", error: expect.stringContaining("no bulb") }, warnings: [expect.stringContaining("no bulb")] });
+  });
+});
+
+describe("plugins.reload", () => {
+  test("replaces the named ones and says how each went", async () => {
+    const plugins = [await own.write("lamp", { manifest, setup }), await own.write("bulb", {})];
+    await own.start({ plugins });
+    await own.write("bulb", { setup: `throw new Error("burnt");` });
+
+    const answer = await own.gateway.rpc("plugins.reload", { plugins: [{ pluginId: "lamp" }, { pluginId: "bulb" }] });
+
+    expect(answer).toMatchObject({
+      pluginIds: ["lamp"],
+      restartRequired: false,
+      results: [
+        { id: "lamp", status: "reloaded", ms: expect.any(Number) },
+        { id: "bulb", status: "failed", error: expect.stringContaining("burnt") },
+      ],
+    });
+    expect((await row("bulb"))?.runtime).toMatchObject({ state: "active", code: "reload-failed", lastReload: { status: "failed", error: expect.stringContaining("burnt") } });
+  });
+
+  test.each([0, 65])("takes 1 to 64 plugins, not %i", async (count) => {
+    await own.start({ plugins: [] });
+    const plugins = Array.from({ length: count }, () => ({ pluginId: "lamp" }));
+    await expect(own.gateway.rpc("plugins.reload", { plugins })).rejects.toThrow("invalid plugins.reload params");
+  });
+
+  test("finds a plugin that was not there at the start", async () => {
+    await own.start({ plugins: [], config: { plugins: { entries: { newcomer: { enabled: true } } } } });
+    await mkdir(join(own.gateway.stateDir, "plugins"), { mode: 0o700 });
+    const folder = join(own.gateway.stateDir, "plugins", "newcomer");
+    await mkdir(folder, { mode: 0o700 });
+    await writeFile(join(folder, "svc.plugin.json"), `{ "id": "newcomer", "version": "1.0.0", "svc": { "api": "^1.0.0" } }`);
+    await writeFile(
+      join(folder, "index.ts"),
+      `import { definePlugin } from "svc/sdk"; export default definePlugin({ id: "newcomer", version: "1.0.0", svc: { api: "^1.0.0" }, setup() {} });`,
+    );
+
+    expect(await own.reload("newcomer")).toMatchObject({ status: "enabled" });
+    expect(own.record("newcomer")).toMatchObject({ state: "active", origin: "global" });
+    expect(await own.reload("nobody")).toMatchObject({ status: "failed", error: expect.stringContaining("no plugin of this id") });
+  });
+});
+
+describe("plugins.dev", () => {
+  test("loads a folder for this run, reloads it from then on, and refuses what is no plugin", async () => {
+    await own.start({ plugins: [] });
+    const folder = await own.write("lamp", { manifest, setup });
+
+    expect(await own.gateway.rpc("plugins.dev", { path: folder })).toMatchObject({ ok: true, plugin: { id: "lamp", origin: "config" } });
+    expect(await own.ask("lamp.on")).toBe(true);
+
+    await own.write("lamp", { manifest, setup: setup.replace("true", "false") });
+    expect((await own.reload("lamp")).status).toBe("reloaded");
+    expect(await own.ask("lamp.on")).toBe(false);
+
+    await expect(own.gateway.rpc("plugins.dev", { path: own.root })).rejects.toThrow("no plugin to load at");
+    await expect(own.gateway.rpc("plugins.dev", { path: "lamp" })).rejects.toThrow("expected an absolute path");
+  });
+});
+
+test("changing plugins takes an administrator; looking at them does not", async () => {
+  await own.start({ plugins: [await own.write("lamp", { manifest, setup })] });
+  const reader = await own.gateway.ws({ scopes: ["operator.read"] });
+
+  expect(await reader.request("plugins.inspect", { pluginId: "lamp" })).toMatchObject({ ok: true });
+  const changes = {
+    "plugins.setEnabled": { pluginId: "lamp", enabled: false },
+    "plugins.reload": { plugins: [{ pluginId: "lamp" }] },
+    "plugins.dev": { path: "/somewhere" },
+  };
+  for (const [name, params] of Object.entries(changes)) await expect(reader.request(name, params)).rejects.toThrow("missing scope");
+});
+
+test("panels of plugins are listed with the method that loads them", async () => {
+  const panel = `ctx.registerUiPanel({ id: "stats", label: "Stats", surface: "tab", kind: "data",
+    load: async () => ({ title: "Lamp", blocks: [{ kind: "status", label: "bulb", value: "on", level: "ok" }] }) });
+    ctx.registerUiPanel({ id: "draw", label: "Draw", surface: "widget", kind: "frame", methods: ["lamp.on"] });`;
+  await own.start({ plugins: [await own.write("lamp", { manifest, setup: `${setup} ${panel}` })] });
+
+  expect(await own.gateway.rpc("plugins.uiDescriptors")).toEqual({
+    ok: true,
+    descriptors: [
+      { id: "stats", pluginId: "lamp", surface: "tab", label: "Stats", kind: "data", method: "lamp.ui.stats" },
+      { id: "draw", pluginId: "lamp", surface: "widget", label: "Draw", kind: "frame", src: "index.html", methods: ["lamp.on"] },
+    ],
+  });
+  expect(await own.gateway.rpc("lamp.ui.stats")).toMatchObject({ title: "Lamp", blocks: [{ value: "on" }] });
+});
+
+test("a health check of a plugin is a part of health, under its name", async () => {
+  const check = `ctx.registerHealthCheck({ id: "bulb", run: () => ({ ok: false, level: "warning", message: "flickers" }) });`;
+  await own.start({ plugins: [await own.write("lamp", { setup: check })] });
+  const health = await own.gateway.rpc("health", { probe: true });
+  expect(health).toMatchObject({ ok: true, "plugin/lamp/bulb": { ok: false, message: "flickers" } });
+});
+
+describe("plugins.reload.watch", () => {
+  test("reloads a plugin when one of its files changes, and stops when it is switched off", async () => {
+    const shared = sharedWithPlugins({ setups: 0 });
+    const code = (word: string) => ({ setup: `shared.setups++; ${method("lamp.word", `"${word}"`)}` });
+    await own.start({ plugins: [await own.write("lamp", code("old"))], config: { plugins: { reload: { watch: true } } } });
+
+    await own.write("lamp", code("new"));
+    await eventually(async () => (await own.ask("lamp.word")) === "new");
+
+    await own.gateway.reload({ plugins: { reload: { watch: false } } });
+    const { setups } = shared;
+    await own.write("lamp", code("newer"));
+    await own.write("other", {});
+    expect((await own.reload("lamp")).status).toBe("reloaded");
+    expect(shared.setups).toBe(setups + 1);
+  });
+});

@@ -1,0 +1,123 @@
+import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createTestGateway, type TestGateway } from "svc/sdk/testing";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { edit, editAndApply, line, quickReload, reloadStatus } from "./_reload.ts";
+
+let gateway: TestGateway;
+const config = { gateway: { reload: quickReload }, session: { scope: "per-sender" as const } };
+
+beforeEach(async () => {
+  gateway = await createTestGateway({ plugins: [], config });
+});
+afterEach(() => gateway.close());
+
+const file = () => join(gateway.stateDir, "svc.json");
+const scope = () => gateway.gateway.config().session.scope;
+const global = (c: { session?: object }) => {
+  c.session = { scope: "global" };
+};
+
+describe("a changed config file", () => {
+  test("is applied by itself, and the health event tells it", async () => {
+    const ws = await gateway.ws();
+    expect(await editAndApply(gateway, global)).toBe("config reload applied (session.scope)");
+    expect(scope()).toBe("global");
+    expect(await reloadStatus(gateway, "active")).toMatchObject({ status: "active", issues: [], pendingRestart: [], restart: [] });
+    expect(ws.client.state).toMatchObject({ state: "connected" });
+  });
+
+  test("is applied when an editor replaces it, and when it stands behind a link", async () => {
+    const text = JSON.stringify({
+      gateway: { mode: "local", auth: { token: gateway.token }, reload: quickReload },
+      session: { scope: "global" },
+    });
+    await mkdir(join(gateway.stateDir, "elsewhere"));
+    const target = join(gateway.stateDir, "elsewhere", "real.json");
+    await writeFile(target, text.replace("global", "per-sender"));
+    await symlink(target, join(gateway.stateDir, "temp-link"));
+    await rename(join(gateway.stateDir, "temp-link"), file());
+    await line(gateway, "config reload applied"); // the entries of the test plugins went
+    const from = gateway.logs.length;
+    await writeFile(target, text);
+    await line(gateway, "config reload applied (session.scope)", from);
+    expect(scope()).toBe("global");
+  });
+
+  test("of an include is applied, from the moment it is included until it no longer is", async () => {
+    const part = join(gateway.stateDir, "session.json5");
+    await writeFile(part, "{ scope: 'global' } // notes");
+    await editAndApply(gateway, (c) => {
+      c.session = { $include: "./session.json5" };
+    });
+    expect(scope()).toBe("global");
+
+    const from = gateway.logs.length;
+    await writeFile(part, "{ scope: 'per-sender' }");
+    await line(gateway, "config reload applied (session.scope)", from);
+    expect(scope()).toBe("per-sender");
+
+    await rm(part);
+    expect(await reloadStatus(gateway, "invalid")).toMatchObject({ issues: [{ message: expect.stringContaining("session.json5") }] });
+    expect(scope()).toBe("per-sender");
+
+    await writeFile(part, "{ scope: 'global' }");
+    await reloadStatus(gateway, "active");
+    expect(scope()).toBe("global");
+  });
+
+  test("that says the same in other bytes is silent, and its hash is known", async () => {
+    const { hash } = await gateway.rpc<{ hash: string }>("config.get");
+    await writeFile(file(), `${JSON.stringify(gateway.gateway.plan.loaded.authored, null, 2)}\n`);
+    const from = gateway.logs.length;
+    const outcome = await gateway.gateway.reload("rpc");
+    expect(outcome).toMatchObject({ action: "none", changedPaths: [] });
+    expect((await gateway.rpc<{ hash: string }>("config.get")).hash).not.toBe(hash);
+    expect(gateway.logs.slice(from).filter((l) => l.message.includes("config reload"))).toEqual([]);
+  });
+});
+
+describe("a file that cannot be used (R-10)", () => {
+  const rows: Array<[string, () => Promise<void>, string]> = [
+    ["empty", () => writeFile(file(), ""), "svc.json"],
+    ["tiny", () => writeFile(file(), '{"meta":{"lastTouchedVersion":"0.1.0"}}'), "gateway.mode: key missing: the file may be damaged"],
+    ["cut off", () => writeFile(file(), '{ "gateway": { "mode": "loc'), "config reload skipped (invalid config)"],
+    ["with an unknown key", () => edit(gateway, (c) => (c.gateway.bogus = 1)), "bogus"],
+    ["with a wrong value", () => edit(gateway, (c) => (c.session.scope = "galaxy")), "session.scope"],
+    ["missing", () => rm(file()), "is gone; put it back or restart the gateway"],
+    ["a folder", () => rm(file()).then(() => mkdir(file())), "config reload skipped (invalid config)"],
+  ];
+
+  test.each(rows)("%s: the running config stays, log and health say so until it is mended", async (_, damage, said) => {
+    const running = gateway.gateway.config();
+    const from = gateway.logs.length;
+    await damage();
+    const warning = await line(gateway, "config reload skipped (invalid config): ", from);
+    if (said !== "svc.json") expect(warning).toContain(said);
+    expect(await reloadStatus(gateway, "invalid")).toMatchObject({
+      status: "invalid",
+      issues: [expect.anything()],
+      since: expect.any(Number),
+    });
+    expect(gateway.gateway.config()).toBe(running);
+
+    await rm(file(), { recursive: true, force: true });
+    await writeFile(file(), JSON.stringify(gateway.gateway.plan.loaded.authored));
+    await reloadStatus(gateway, "active");
+  });
+
+  test("a second fault is told too, in one line each", async () => {
+    const from = gateway.logs.length;
+    await edit(gateway, (c) => (c.gateway.bogus = 1));
+    await line(gateway, "bogus", from);
+    await edit(gateway, (c) => (c.gateway.rubbish = 1));
+    await line(gateway, "rubbish", from);
+    expect(gateway.logs.slice(from).filter((l) => l.message.includes("config reload skipped"))).toHaveLength(2);
+  });
+});
+
+test("the age of the last poll stands in health", async () => {
+  const health = await gateway.rpc<{ jobs: Record<string, { lastRanAgeMs: number; intervalMs: number }> }>("health", { probe: true });
+  expect(Object.keys(health.jobs).sort()).toEqual(["configPoll", "health", "tick"]);
+  for (const { lastRanAgeMs, intervalMs } of Object.values(health.jobs)) expect(lastRanAgeMs).toBeLessThan(3 * intervalMs);
+});

@@ -1,0 +1,203 @@
+import { definePlugin } from "svc/sdk";
+import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
+import { afterEach, describe, expect, test } from "vitest";
+import { type Editable, edit, editAndApply, line, quickReload, reloadStatus } from "./_reload.ts";
+import { connected } from "./_ws.ts";
+
+type Mode = "off" | "hot" | "restart" | "hybrid";
+
+let gateway: TestGateway;
+let applied: string[] = [];
+afterEach(() => gateway.close());
+
+const models = definePlugin<unknown>({
+  id: "models-part",
+  version: "1.0.0",
+  svc: { api: "*" },
+  setup(ctx) {
+    ctx.onReload({
+      prefixes: ["models"],
+      prepare: async (next) => ({ apply: () => void applied.push(next.models.mode), discard: () => undefined }),
+    });
+  },
+});
+
+const start = async (mode: Mode, own: Parameters<typeof createTestGateway>[0] = {}) => {
+  applied = [];
+  gateway = await createTestGateway({ plugins: [models], config: { gateway: { reload: { mode, ...quickReload } } }, ...own });
+};
+
+const running = () => {
+  const { session, models, plugins } = gateway.gateway.config();
+  return { scope: session.scope, models: models.mode, deny: plugins.deny.length };
+};
+
+const swapOnly = (c: Editable) => (c.session = { scope: "global" });
+const hot = (c: Editable) => (c.models = { mode: "replace" });
+const needsRestart = (c: Editable) => (c.plugins.deny = ["nobody"]);
+const all = (c: Editable) => [swapOnly(c), hot(c), needsRestart(c)];
+const before = { scope: "per-sender", models: "merge", deny: 0 };
+
+/** The rows of the table: what a change of each kind does to a gateway that runs. */
+describe("hot mode", () => {
+  test.each([
+    ["a path that is only read", swapOnly, { ...before, scope: "global" }, []],
+    ["a hot path", hot, { ...before, models: "replace" }, ["replace"]],
+  ])("applies %s", async (_, change, now, parts) => {
+    await start("hot");
+    await editAndApply(gateway, change);
+    expect([running(), applied]).toEqual([now, parts]);
+  });
+
+  test("keeps the old value of a restart path, says so, and applies the rest", async () => {
+    await start("hot");
+    await editAndApply(gateway, all);
+    expect(running()).toEqual({ scope: "global", models: "replace", deny: 0 });
+    await line(gateway, "config change requires gateway restart; hot mode ignoring (plugins.deny)");
+    expect(await reloadStatus(gateway, "active")).toMatchObject({ pendingRestart: ["plugins.deny"], restart: [] });
+  });
+});
+
+describe("hybrid mode", () => {
+  test.each([
+    ["a path that is only read", swapOnly, { ...before, scope: "global" }, []],
+    ["a hot path", hot, { ...before, models: "replace" }, ["replace"]],
+  ])("applies %s", async (_, change, now, parts) => {
+    await start("hybrid");
+    await editAndApply(gateway, change);
+    expect([running(), applied]).toEqual([now, parts]);
+  });
+
+  test("takes a set with a restart path as one: nothing is applied early, one restart is asked for", async () => {
+    await start("hybrid");
+    await edit(gateway, all);
+    await line(gateway, "config change requires gateway restart (plugins.deny)");
+    expect([running(), applied]).toEqual([before, []]);
+    const status = await eventually(async () => {
+      const found = await reloadStatus(gateway, "active");
+      return found.pendingRestart.length > 0 && found;
+    });
+    expect(status).toMatchObject({ pendingRestart: ["plugins.deny"], restart: ["config change requires gateway restart (plugins.deny)"] });
+  });
+
+  test("waits for active runs, and says for how many", async () => {
+    await start("hybrid");
+    const held = [gateway.service("gateway@1").hold("run a"), gateway.service("gateway@1").hold("run b")];
+    await edit(gateway, needsRestart);
+    await line(gateway, "config change requires gateway restart (plugins.deny) — waiting for 2 run(s)");
+    for (const one of held) await one.dispose();
+  });
+
+  test("takes the restart back when the change is", async () => {
+    await start("hybrid");
+    const held = gateway.service("gateway@1").hold("run");
+    await edit(gateway, needsRestart);
+    await line(gateway, "config change requires gateway restart (plugins.deny)");
+    await edit(gateway, (c) => delete c.plugins.deny);
+    await eventually(async () => (await reloadStatus(gateway, "active")).restart.length === 0);
+    expect((await reloadStatus(gateway, "active")).pendingRestart).toEqual([]);
+    await held.dispose();
+  });
+});
+
+describe("restart mode", () => {
+  test("swaps a path that is only read", async () => {
+    await start("restart");
+    await editAndApply(gateway, swapOnly);
+    expect(running()).toEqual({ ...before, scope: "global" });
+  });
+
+  test.each([
+    ["a hot path", hot, "models.mode"],
+    ["a restart path", needsRestart, "plugins.deny"],
+    ["both", all, "models.mode, plugins.deny"],
+  ])("asks for a restart because of %s", async (_, change, paths) => {
+    await start("restart");
+    await edit(gateway, change);
+    await line(gateway, `config change requires gateway restart (${paths})`);
+    expect([running(), applied]).toEqual([before, []]);
+  });
+});
+
+describe("off", () => {
+  test("does not look at the file and says so; every change waits for the next start", async () => {
+    await start("off");
+    expect(await reloadStatus(gateway, "off")).toMatchObject({ status: "off" });
+    const { jobs } = await gateway.rpc<{ jobs: object }>("health");
+    expect(Object.keys(jobs)).not.toContain("configPoll");
+    await edit(gateway, all);
+    expect([running(), applied]).toEqual([before, []]);
+  });
+
+  test("a write over RPC applies all the same what can be applied", async () => {
+    await start("off");
+    await edit(gateway, all);
+    expect(await gateway.gateway.reload("rpc")).toMatchObject({ status: "applied", action: "hot", pendingRestart: ["plugins.deny"] });
+    expect([running(), applied]).toEqual([{ scope: "global", models: "replace", deny: 0 }, ["replace"]]);
+  });
+});
+
+test.each<Mode>(["off", "hot", "restart", "hybrid"])("switching to %s restarts nothing and takes effect at once", async (mode) => {
+  await start(mode === "hybrid" ? "restart" : "hybrid");
+  const socket = await connected(gateway);
+  await editAndApply(gateway, (c) => (c.gateway.reload.mode = mode));
+  await reloadStatus(gateway, mode === "off" ? "off" : "active");
+  await edit(gateway, hot);
+  if (mode === "off") expect(running()).toEqual(before);
+  else if (mode === "restart") await line(gateway, "config change requires gateway restart (models.mode)");
+  else await line(gateway, "config reload applied (models.mode)");
+  expect((await socket.request("h", "health")).ok).toBe(true);
+  await socket.close();
+});
+
+describe("a plugin", () => {
+  const guard = (own: Partial<Record<"validate" | "plan" | "refuse", boolean>>) =>
+    definePlugin<unknown>({
+      id: "guard",
+      version: "1.0.0",
+      svc: { api: "*" },
+      setup(ctx) {
+        if (own.validate)
+          ctx.on("config.validate", ({ config, paths }, meta) => {
+            if (config.session.scope === "global") meta.report({ path: "session.scope", message: `not with me (${paths.join()})` });
+          });
+        if (own.plan)
+          ctx.on("reload.plan", ({ actions, ...event }) => ({
+            ...event,
+            actions: actions.map((a) => ({ ...a, reload: "restart" as const })),
+          }));
+        if (own.refuse)
+          ctx.onReload({
+            prefixes: ["models"],
+            prepare: async () => {
+              throw new Error("there is no such vendor");
+            },
+          });
+      },
+    });
+
+  test("may object to a change as a whole: it is refused with the plugin's words", async () => {
+    await start("hybrid", { plugins: [models, guard({ validate: true })] });
+    await edit(gateway, swapOnly);
+    await line(gateway, "config reload skipped (refused): session.scope: not with me (session.scope)");
+    expect(running()).toEqual(before);
+    expect(await reloadStatus(gateway, "rejected")).toMatchObject({ issues: [{ path: "session.scope" }] });
+  });
+
+  test("may turn a hot change into a restart, never the other way", async () => {
+    await start("hybrid", { plugins: [models, guard({ plan: true })] });
+    await edit(gateway, hot);
+    await line(gateway, "config change requires gateway restart (models.mode)");
+    expect([running(), applied]).toEqual([before, []]);
+  });
+
+  test("may refuse while it prepares: nobody has applied anything, and a later good change goes through", async () => {
+    await start("hybrid", { plugins: [models, guard({ refuse: true })] });
+    await edit(gateway, (c) => [swapOnly(c), hot(c)]);
+    await line(gateway, 'config reload skipped (refused): plugin "guard": there is no such vendor');
+    expect([running(), applied]).toEqual([before, []]);
+    await editAndApply(gateway, (c) => delete c.models);
+    expect(running()).toEqual({ ...before, scope: "global" });
+    await reloadStatus(gateway, "active");
+  });
+});
