@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 /**
- * Writes the reference pages in `sdk/docs/reference/` from the values in the code.
+ * Writes the reference pages in `sdk/docs/reference/` from the values in the code, and `sdk/api.md` from the declarations the compiler makes of it.
  * `--check` writes nothing and ends with 1 when a page is not what the code says.
  */
+import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,22 +18,36 @@ const { collectReference } = await jiti.import(join(root, "test/tools/docs/colle
 const { referencePages } = await jiti.import(join(root, "test/tools/docs/pages.ts"));
 const pages = referencePages(await collectReference((path) => jiti.import(path)));
 
+const { apiReport } = await jiti.import(join(root, "test/tools/docs/api-report.ts"));
+spawnSync(process.execPath, [join(root, "bin/build.mjs"), "--if-needed"], { stdio: "ignore" });
+const entries = { "svc/sdk": "index", "svc/sdk/client": "client/index", "svc/sdk/testing": "testing/index" };
+const declarations = Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, `sdk/${path}.d.ts`]));
+
+/** Path below the root → what stands there, or has to. */
+const wanted = new Map([...pages].map(([name, text]) => [`sdk/docs/reference/${name}`, text]));
+wanted.set(
+  "sdk/api.md",
+  apiReport(declarations, (path) => readFileSync(join(root, "dist", path), "utf8")),
+);
+
 mkdirSync(folder, { recursive: true });
-const stale = [...pages].filter(([name, text]) => read(name) !== text).map(([name]) => name);
+const stale = [...wanted].filter(([path, text]) => read(path) !== text).map(([path]) => path);
 const leftOver = readdirSync(folder).filter((name) => !pages.has(name));
 
 if (check) {
-  for (const name of [...stale, ...leftOver]) console.error(`sdk/docs/reference/${name} is not what the code says; run: npm run docs`);
+  for (const path of [...stale, ...leftOver.map((name) => `sdk/docs/reference/${name}`)]) {
+    console.error(`${path} is not what the code says; run: npm run docs`);
+  }
   process.exitCode = stale.length + leftOver.length > 0 ? 1 : 0;
 } else {
-  for (const name of stale) writeFileSync(join(folder, name), pages.get(name));
+  for (const path of stale) writeFileSync(join(root, path), wanted.get(path));
   for (const name of leftOver) rmSync(join(folder, name));
-  for (const name of stale) console.log(`wrote sdk/docs/reference/${name}`);
+  for (const path of stale) console.log(`wrote ${path}`);
 }
 
-function read(name) {
+function read(path) {
   try {
-    return readFileSync(join(folder, name), "utf8");
+    return readFileSync(join(root, path), "utf8");
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -22,16 +23,38 @@ export async function quickAnswer(argv) {
   }
   const isHelp = words.length > 0 || flags.includes("--help") || flags.includes("-h") || argv.length === 0;
   if (!isHelp) return undefined;
-  const commands = await listCommands();
+  const commands = await listCommands(stateDir(argv));
   return json ? `${JSON.stringify({ version, commands }, null, 2)}\n` : helpText({ version, description, commands });
 }
 
-/** The kernel's own command and those of the bundled plugins' manifests; no plugin code is touched. */
-async function listCommands() {
+/** The kernel's own command, those of the bundled plugins' manifests and of the installed ones' records; no plugin code is touched. */
+async function listCommands(state) {
   const own = [{ name: "gateway", description: "Run the gateway in the foreground" }];
   const lists = await Promise.all(readdirSync(join(root, "plugins")).map(readManifestCommands));
-  const all = [...own, ...lists.flat().map(({ name, description }) => ({ name, description }))];
-  return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const all = new Map(
+    [...readInstalledCommands(state), ...lists.flat(), ...own].map(({ name, description }) => [name, { name, description }]),
+  );
+  return [...all.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function readInstalledCommands(state) {
+  try {
+    const { plugins } = JSON.parse(readFileSync(join(state, "plugins/index.json"), "utf8"));
+    return Object.values(plugins).flatMap((record) => (record.cli ?? []).filter((c) => typeof c.name === "string"));
+  } catch {
+    return []; // nothing installed, or a record that `svc plugins doctor` complains about
+  }
+}
+
+/** The state directory by the rules of `sdk/host/paths.ts`, as far as help needs them. */
+function stateDir(argv) {
+  const set = (name) => (["", "undefined", "null"].includes(process.env[name]?.trim() ?? "") ? undefined : process.env[name].trim());
+  const home = set("SVC_HOME") ?? set("HOME") ?? set("USERPROFILE") ?? homedir();
+  const own = set("SVC_STATE_DIR");
+  if (own) return resolve(own.replace(/^~(?=\/|$)/, home));
+  const at = argv.indexOf("--profile");
+  const profile = argv.includes("--dev") ? "dev" : at === -1 ? (set("SVC_PROFILE") ?? "default") : argv[at + 1];
+  return join(home, profile === "default" ? ".svc" : `.svc-${profile}`);
 }
 
 async function readManifestCommands(folder) {

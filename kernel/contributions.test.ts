@@ -62,3 +62,34 @@ test.each(["__proto__", "constructor", "toString"])("%s is an ordinary id", (id)
   all.add("tool", { id, value: 1, owner: "a", order: 0 });
   expect(all.view("tool").get(id)?.value).toBe(1);
 });
+
+test("changes made in one turn are told once for each point, also when one of them throws", () => {
+  const all = createContributions();
+  const seen: string[][] = [];
+  const ids = () => [...all.view("tool")].map((c) => c.id);
+  all.view("tool").watch(() => seen.push(ids()));
+  const old = all.add("tool", { id: "x", value: 1, owner: "a", order: 0 });
+  seen.length = 0;
+
+  expect(() =>
+    all.batch(() => {
+      old?.dispose();
+      all.add("tool", { id: "x", value: 2, owner: "a", order: 0 });
+      all.add("tool", { id: "y", value: 2, owner: "a", order: 0 });
+      throw new Error("half way");
+    }),
+  ).toThrow("half way");
+
+  expect(seen).toEqual([["x", "y"]]);
+});
+
+test("the first in load order has an id, whoever came first, and the other is told", () => {
+  const all = createContributions();
+  const told: string[] = [];
+  const lost = (by: string) => told.push(`late lost to ${by}`);
+  const late = all.add("tool", { id: "x", value: "late", owner: "late", order: 2, lost });
+  expect(all.add("tool", { id: "x", value: "early", owner: "early", order: 1 })).toBeDefined();
+  late?.dispose();
+  expect([all.view("tool").get("x")?.value, told]).toEqual(["early", ["late lost to early"]]);
+  expect(all.add("tool", { id: "x", value: "same", owner: "same", order: 1 })).toBeUndefined();
+});

@@ -4,11 +4,13 @@ import type { Contribution, ContributionView } from "../sdk/types/context.ts";
 
 interface Entry extends Contribution<unknown> {
   readonly order: number;
+  /** Told when a plugin before this one in load order takes the id; plugins of one level register in any order. */
+  readonly lost?: (winner: string) => void;
 }
 
 export interface Contributions {
-  /** Adds a value; `undefined` when `(point, id)` is taken: the first in load order keeps it. */
-  add(point: string, entry: { id: string; value: unknown; owner: string; order: number }): Disposable | undefined;
+  /** Adds a value; `undefined` when `(point, id)` is taken: the first in load order has it, whoever came first. */
+  add(point: string, entry: Entry): Disposable | undefined;
   /** Owner of a taken id. */
   ownerOf(point: string, id: string): string | undefined;
   view<T>(point: string): ContributionView<T>;
@@ -31,9 +33,11 @@ export function createContributions(activation?: Activation): Contributions {
   return {
     add(point, entry) {
       const map = entries(point);
-      if (map.has(entry.id)) return undefined;
+      const holder = map.get(entry.id);
+      if (holder && holder.order <= entry.order) return undefined;
       map.set(entry.id, entry);
       points.set(point, map);
+      holder?.lost?.(entry.owner);
       changed(point);
       return {
         dispose() {

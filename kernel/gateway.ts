@@ -13,10 +13,10 @@ import { acquireStateLock } from "../sdk/host/lock.ts";
 import type { RootLogger } from "../sdk/host/logger.ts";
 import { type Env, envValue, type ProfilePaths } from "../sdk/host/paths.ts";
 import { createJobs } from "../sdk/jobs.ts";
+import { withLimit } from "../sdk/limit.ts";
 import { createActivation } from "../sdk/loader/activation.ts";
 import type { DiscoveryRequest } from "../sdk/loader/discover.ts";
 import { createLoader } from "../sdk/loader/loader.ts";
-import { registerPluginMethods } from "../sdk/loader/plugin-calls.ts";
 import { maskConfig, secretAt } from "../sdk/loader/secret-paths.ts";
 import { createPluginFaults, type PluginFaults } from "../sdk/plugin-faults.ts";
 import { withRequirements } from "../sdk/plugin-order.ts";
@@ -40,6 +40,7 @@ import { registerKernelMethods } from "./kernel-methods.ts";
 import { createInstance, type Host } from "./loader/context.ts";
 import { discoverOne, discoverPlugins, inspectPluginFolder } from "./loader/discovery.ts";
 import { importModule, isCompiledBundle } from "./loader/import.ts";
+import { registerPluginMethods } from "./plugin-methods.ts";
 import { createFanout } from "./port/events.ts";
 import { admitClient } from "./port/handshake.ts";
 import { createHttpHandler } from "./port/http.ts";
@@ -104,7 +105,7 @@ export interface Gateway extends RunningGateway {
 
 /**
  * Starts a gateway: guards, lock, listener, then plugins behind it. Resolves once the port listens.
- * @throws {SvcError} `already-listening`, `invalid-config`, `start-blocked`, `bind-without-auth`, `lock-held`, `port-taken`, `bind-failed`
+ * @throws {SvcError} `already-listening`, `invalid-config`, `start-blocked`, `secret-unresolved`, `bind-without-auth`, `lock-held`, `port-taken`, `bind-failed`
  */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const listen = options.listen ?? true;
@@ -137,6 +138,8 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
   const { logger, paths } = options;
   const clock = { now: Date.now, monotonic: () => performance.now() };
   const startedAt = clock.now();
+  const started = clock.monotonic();
+  const uptimeMs = () => Math.round(clock.monotonic() - started);
   for (const secret of [...plan.loaded.secrets.values(), plan.auth.secret]) logger.addSecret(secret);
   for (const { path, message } of plan.loaded.warnings) logger.warn(`config: ${path}: ${message}`);
   for (const note of plan.notes) logger.info(note);
@@ -164,7 +167,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     collect: async (deep) => [...(await hooks.run("health.collect", { deep })), jobs.look().part, ...faults.parts()],
     now: clock.now,
     base: () => ({
-      uptimeMs: clock.now() - startedAt,
+      uptimeMs: uptimeMs(),
       version: options.version,
       phase,
       plugins: toPluginHealth(loader.records(), hooks.quarantined()),
@@ -196,7 +199,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
   const requestRestart = (reason: string) => restarts.request(reason, reason);
   const authenticator = createAuthenticator(
     plan.auth,
-    createFailureLimiter(() => config().gateway.auth.rateLimit, clock.now, addressBucket),
+    createFailureLimiter(() => config().gateway.auth.rateLimit, clock.monotonic, addressBucket),
     (given, transport, { address }) =>
       hooks.isUsed("auth.identify") ? hooks.run("auth.identify", { credentials: { ...given }, transport, remote: address }) : undefined,
   );
@@ -299,7 +302,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     now: clock.now,
     logger: logger.child("config"),
   });
-  registerPluginMethods((method) => methods.add(method, "kernel"), {
+  registerPluginMethods(methods, {
     loader,
     hooks,
     contributions,
@@ -319,7 +322,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     });
   // Without a secret the `Host` is all that tells a page on a rebound name from a local caller (`security.md` B-03).
   const isHostKnown = (req: Parameters<typeof remoteOf>[0]) => plan.auth.mode !== "none" || isKnownHost(req.headers.host);
-  const hello = createHello({ version: options.version, paths, plan, config, startedAt, methods, presence, health, hooks, stateVersion });
+  const hello = createHello({ version: options.version, paths, plan, config, uptimeMs, methods, presence, health, hooks, stateVersion });
   registerSecretsMethods(methods, reloader);
   const { basePath } = plan.config.gateway.controlUi;
   const sockets = createSockets({
@@ -362,7 +365,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
         isHostKnown,
         probe: {
           phase: () => phase,
-          detail: () => ({ failing: health.failing(), uptimeMs: clock.now() - startedAt, eventLoop: health.eventLoop() }),
+          detail: () => ({ failing: health.failing(), uptimeMs: uptimeMs(), eventLoop: health.eventLoop() }),
         },
         hooks,
         logger,
@@ -382,6 +385,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     const gapMs = gap();
     if (gapMs !== undefined) {
       logger.warn(`the process stood still for ${Math.round(gapMs / 1000)} s; refreshing what is outside`);
+      refreshHealth();
       void hooks.run("gateway.resumed", { gapMs });
     }
     presence.tick();
@@ -410,8 +414,8 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     if (listeners && envValue(options.env, "SVC_CONFIG_READONLY") !== "1") {
       await saveLastGood(reloader.current()).catch((error: unknown) => logger.warn("the last-good config was not kept", { error }));
     }
-    logger.info("ready", { ms: clock.now() - startedAt });
-    await hooks.run("gateway.ready", { uptimeMs: clock.now() - startedAt });
+    logger.info("ready", { ms: uptimeMs() });
+    await hooks.run("gateway.ready", { uptimeMs: uptimeMs() });
   })().catch(async (error: unknown) => {
     await recordRefusal(paths.stateDir, error);
     throw error;
@@ -425,8 +429,9 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     restarts.dispose();
     await reloader.dispose();
     fanout.emit("shutdown", { reason, ...(restart ? { restartExpectedMs: RESTART_EXPECTED_MS } : {}) });
-    await hooks.run("gateway.stopping", { reason, deadlineMs });
-    await holds.whenFree(deadlineMs);
+    const begun = uptimeMs();
+    await withLimit(hooks.run("gateway.stopping", { reason, deadlineMs }), deadlineMs, () => undefined);
+    await holds.whenFree(Math.max(0, deadlineMs - (uptimeMs() - begun)));
     await loader.stopAll();
     stopped.abort(new SvcError("draining"));
     jobs.dispose();

@@ -16,7 +16,7 @@ export interface HelloDeps {
   paths: ProfilePaths;
   plan: StartPlan;
   config(): SvcConfig;
-  startedAt: number;
+  uptimeMs(): number;
   methods: MethodRegistry;
   presence: Presence;
   health: Health;
@@ -41,7 +41,7 @@ export function createHello(deps: HelloDeps): (info: ClientInfo) => Promise<RawJ
     const snapshot = {
       presence: hasScope(info.scopes, "operator.read") ? deps.presence.list() : [],
       stateVersion: deps.stateVersion(),
-      uptimeMs: Date.now() - deps.startedAt,
+      uptimeMs: deps.uptimeMs(),
       sessionDefaults: { ...sessionDefaults(), ...shown.sessionDefaults },
       authMode: plan.auth.mode,
       ...admin,

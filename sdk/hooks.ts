@@ -151,7 +151,7 @@ export const hooks = {
   ),
   "auth.identify": hook<
     { credentials: { token?: string | undefined; password?: string | undefined }; transport: "ws" | "http"; remote: string },
-    { identity: string; scopes: readonly OperatorScope[] }
+    { identity: string; scopes: readonly string[] }
   >()("claim", "who a caller is, before the shared secret is looked at", {
     permissions: ["auth.provider"],
     check: ({ identity, scopes }) =>
@@ -263,12 +263,12 @@ export interface GateBlock {
 type Claimed<A> = { handled: true } & A;
 type Nothing = undefined | null | void;
 
-/** What a tap may return. `undefined` and `null` always mean "no opinion". */
+/** What a tap may return. `undefined` and `null` always mean "no opinion", as does `handled: false`. */
 export type HookTapResult<N extends HookName> =
   HookKindOf<N> extends "gate"
-    ? GateBlock | (unknown extends HookAnswer<N> ? never : Partial<HookAnswer<N>>) | Nothing
+    ? GateBlock | { block: false; reason?: string } | (unknown extends HookAnswer<N> ? never : Partial<HookAnswer<N>>) | Nothing
     : HookKindOf<N> extends "claim"
-      ? Claimed<HookAnswer<N>> | Nothing
+      ? Claimed<HookAnswer<N>> | ({ handled: false } & Partial<HookAnswer<N>>) | Nothing
       : HookKindOf<N> extends "modify" | "sync"
         ? HookEvent<N> | Nothing
         : unknown;

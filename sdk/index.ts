@@ -1,18 +1,19 @@
 /** What a plugin may import. Everything else of the product is reached through the context. */
 export { z } from "zod";
 export * from "./agents.ts";
-export { agentIdPattern, memorySearchSchema } from "./config/agents.ts";
-export { durationMs, parseDuration, parseSize, type SecretRef, secret, sizeBytes } from "./config/fields.ts";
-export { knownIdsOf, unknownIdWarnings } from "./config/known-ids.ts";
-export { applyMergePatch, createMergePatch, lostEntries } from "./config/merge-patch.ts";
-export { formatConfigPath, parseConfigPath, resolveConfigPath, valueAt, withValueAt } from "./config/paths.ts";
-export { isTree, ownValue, sameValue } from "./config/tree.ts";
+export { durationMs, parseDuration, parseSize, sizeBytes } from "./config/amounts.ts";
 export { composeConfigSchema } from "./config/compose-schema.ts";
 export { configTypes } from "./config/config-types.ts";
+export { agentIdPattern, type SecretRef, secret } from "./config/fields.ts";
 export { formatIssue } from "./config/issues.ts";
+export { knownIdsOf, unknownIdWarnings } from "./config/known-ids.ts";
 export { lookupSchema } from "./config/lookup-schema.ts";
+export { memorySearchSchema } from "./config/memory-search.ts";
+export { applyMergePatch, createMergePatch, lostEntries } from "./config/merge-patch.ts";
+export { formatConfigPath, parseConfigPath, resolveConfigPath, valueAt, withValueAt } from "./config/paths.ts";
 export { isSensitiveName, REDACTED_VALUE, redactConfig } from "./config/redact.ts";
 export { rootSchema, type SvcConfig, type SvcConfigInput } from "./config/root.ts";
+export { isTree, ownValue, sameValue } from "./config/tree.ts";
 export {
   defineCommand,
   definePlugin,
@@ -39,6 +40,7 @@ export { perSnapshot } from "./per-snapshot.ts";
 export { type EventSpec, type ProtocolEvent, protocolEvents } from "./protocol/events.ts";
 export * from "./protocol/frames.ts";
 export { type MethodSpec, type ParamsOf, type ProtocolMethod, protocolMethod, protocolMethods } from "./protocol/methods.ts";
+export { makePrivate } from "./trust/make-private.ts";
 export { type OpenRegularOptions, openRegular } from "./trust/open-regular.ts";
 export { treeIntegrity } from "./trust/tree-integrity.ts";
 export type * from "./types/agents.ts";

@@ -175,5 +175,3 @@ function unusableSchema(manifest: Manifest): string | undefined {
   }
   return undefined;
 }
-
-export { satisfies } from "./version-range.ts";

@@ -1,6 +1,6 @@
 import type { HealthPart } from "./hooks.ts";
 import type { Logger } from "./types/common.ts";
-import type { Stall } from "./watchdog.ts";
+import type { Stall } from "./watchdog-shared.ts";
 
 /** So many errors of one plugin within the window degrade it (`operations.md` 12). */
 const errors = { count: 20, windowMs: 600_000 };

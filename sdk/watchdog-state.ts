@@ -1,24 +1,27 @@
-import type { WatchdogLimits } from "./watchdog.ts";
+import type { WatchdogLimits } from "./watchdog-shared.ts";
 
 /** What the watching thread has to do now; `over`: the main thread goes on. */
 export type WatchdogStep = "blame" | "report" | "sick" | "exit" | "over";
 
 /** Judges one main thread. */
 export interface WatchdogState {
-  /** Once per tick, with the beats counted so far. */
-  step(now: number, beats: number): WatchdogStep | undefined;
+  /**
+   * Once per tick, with the beats counted so far.
+   * @param times.beatMs the main thread's period at present; up to this age a beat is not late
+   * @param times.tickMs the watcher's own period at present
+   */
+  step(now: number, beats: number, times: { beatMs: number; tickMs: number }): WatchdogStep | undefined;
   /** How long it has stood still, or did before it went on. */
   stalledMs(): number;
+  /** A beat is late. */
+  isLate(): boolean;
 }
 
 /**
  * A tick that comes late counts as one that is late by no more than itself: then the whole process stood still
  * (suspend, SIGSTOP, a starved machine), and nobody is to blame.
- *
- * @param times.beatMs the main thread's period; up to this age a beat is not late
- * @param times.tickMs the watcher's own period
  */
-export function createWatchdogState(limits: WatchdogLimits, times: { beatMs: number; tickMs: number }): WatchdogState {
+export function createWatchdogState(limits: WatchdogLimits): WatchdogState {
   const stages = [
     ["blame", limits.blameMs],
     ["report", limits.reportMs],
@@ -30,10 +33,12 @@ export function createWatchdogState(limits: WatchdogLimits, times: { beatMs: num
   let sinceBeat = 0;
   let stalled = 0;
   let reached = 0;
+  let late = false;
 
   return {
     stalledMs: () => stalled,
-    step(now, beats) {
+    isLate: () => late,
+    step(now, beats, times) {
       const elapsed = Math.min(now - lastTick, 2 * times.tickMs);
       lastTick = now;
       if (beats !== lastBeats) {
@@ -41,11 +46,13 @@ export function createWatchdogState(limits: WatchdogLimits, times: { beatMs: num
         lastBeats = beats;
         sinceBeat = 0;
         reached = 0;
+        late = false;
         return wasStalled ? "over" : undefined;
       }
       sinceBeat += elapsed;
       const next = stages[reached];
-      if (sinceBeat <= times.beatMs) return undefined;
+      late = sinceBeat > times.beatMs;
+      if (!late) return undefined;
       stalled = sinceBeat - times.beatMs;
       if (!next || stalled < next[1]) return undefined;
       reached += 1;

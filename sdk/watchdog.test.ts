@@ -1,15 +1,16 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { runAs } from "./hooks/running.ts";
-import { type Stall, startWatchdog, watchdogLimits, watchdogLimitsFrom } from "./watchdog.ts";
+import { startWatchdog, watchdogLimitsFrom } from "./watchdog.ts";
+import { type Stall, watchdogLimits } from "./watchdog-shared.ts";
 import { createWatchdogState } from "./watchdog-state.ts";
 
 describe("the state of a main thread", () => {
   const times = { beatMs: 100, tickMs: 50 };
   const stalledTicks = (count: number) => {
-    const state = createWatchdogState(watchdogLimits, times);
+    const state = createWatchdogState(watchdogLimits);
     const steps: string[] = [];
     for (let i = 0; i <= count; i++) {
-      const step = state.step(i * 50, 1);
+      const step = state.step(i * 50, 1, times);
       if (step) steps.push(`${step} ${state.stalledMs()}`);
     }
     return { state, steps, at: count * 50 };
@@ -27,21 +28,33 @@ describe("the state of a main thread", () => {
 
   test("says that it is over, and how long it was", () => {
     const { state, at } = stalledTicks(42);
-    expect(state.step(at + 50, 2)).toBe("over");
+    expect(state.step(at + 50, 2, times)).toBe("over");
     expect(state.stalledMs()).toBe(2_000);
-    expect(state.step(at + 100, 2)).toBeUndefined();
+    expect(state.step(at + 100, 2, times)).toBeUndefined();
   });
 
   test("takes a beat every 100 ms for health", () => {
-    const state = createWatchdogState(watchdogLimits, times);
-    for (let tick = 0; tick < 200; tick++) expect(state.step(tick * 50, Math.floor(tick / 2))).toBeUndefined();
+    const state = createWatchdogState(watchdogLimits);
+    for (let tick = 0; tick < 200; tick++) expect(state.step(tick * 50, Math.floor(tick / 2), times)).toBeUndefined();
+  });
+
+  test("is late in an idle process only once a beat of a second is missing", () => {
+    const idle = { beatMs: 1_000, tickMs: 1_000 };
+    const state = createWatchdogState(watchdogLimits);
+    state.step(0, 1, idle);
+    state.step(1_000, 1, idle);
+    expect(state.isLate()).toBe(false);
+    expect(state.step(2_000, 1, idle)).toBe("blame");
+    expect([state.isLate(), state.stalledMs()]).toEqual([true, 1_000]);
+    expect(state.step(2_050, 2, idle)).toBe("over");
+    expect(state.isLate()).toBe(false);
   });
 
   test("does not take a process that stood still as a whole for a loop", () => {
-    const state = createWatchdogState(watchdogLimits, times);
-    state.step(0, 1);
-    expect(state.step(8 * 3_600_000, 1)).toBeUndefined();
-    expect(state.step(8 * 3_600_000 + 50, 2)).toBeUndefined();
+    const state = createWatchdogState(watchdogLimits);
+    state.step(0, 1, times);
+    expect(state.step(8 * 3_600_000, 1, times)).toBeUndefined();
+    expect(state.step(8 * 3_600_000 + 50, 2, times)).toBeUndefined();
   });
 });
 

@@ -1,48 +1,17 @@
 import { url as inspectorUrl } from "node:inspector";
 import type { Worker } from "node:worker_threads";
-import { running } from "./hooks/running.ts";
+import { onEntered, running } from "./hooks/running.ts";
+import { beat, type Stall, shared, type WatchdogData, type WatchdogLimits, watchdogLimits } from "./watchdog-shared.ts";
 import { startWorker, workerUrl } from "./worker.ts";
 
-/** Milliseconds without a beat of the main thread, and what follows. */
-export interface WatchdogLimits {
-  /** Whose code runs is found out. */
-  blameMs: number;
-  /** Owner and stack go to stderr at once: the log itself waits for the main thread. */
-  reportMs: number;
-  /** Said again, as the gateway is of no use to anybody now. */
-  sickMs: number;
-  /** The process ends with exit code 70, for a supervisor to start it anew. */
-  exitMs: number;
-}
-
-/** `reliability.md` R-20, `plugins.md` 4. */
-export const watchdogLimits: WatchdogLimits = { blameMs: 200, reportMs: 2_000, sickMs: 10_000, exitMs: 60_000 };
-
-/** One time the main thread stood still, told once it goes on. */
-export interface Stall {
-  ms: number;
-  /** Whose code was running, if it was a plugin's. */
-  owner?: { plugin: string; what: string };
-  /** Innermost call first, at most 20 lines. */
-  stack: string[];
-}
-
-/** What the thread is started with. */
-export interface WatchdogData {
-  /** Int32: beats of the main thread; 1 while a debugger is attached to it. */
-  shared: SharedArrayBuffer;
-  limits: WatchdogLimits;
-  beatMs: number;
-  /** Key in the symbol registry of the function that names the running code. */
-  ownerKey: string;
-}
-
-const BEAT_MS = 100;
+/** Quick beats without an entry, after which it is idle again. */
+const QUIET_BEATS = 20;
 const OWNER_KEY = "svc.running";
 
 /**
  * Watches the main thread from another one. Nothing of it waits for the main thread: the thread looks into it by an inspector session of its own,
- * which needs no port. Off while a debugger is attached: a breakpoint is no stall.
+ * which needs no port. Off while a debugger is attached: a breakpoint is no stall. An idle process pays two wake-ups a second; only while plugin
+ * code is being entered both threads look ten times a second and more.
  * @returns ends the watch
  */
 export function startWatchdog(options: {
@@ -50,16 +19,11 @@ export function startWatchdog(options: {
   onStall(stall: Stall): void;
   onError(error: unknown): void;
 }): () => void {
-  const shared = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
-  const view = new Int32Array(shared);
+  const buffer = new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT);
   const globals = globalThis as unknown as Record<symbol, unknown>;
   globals[Symbol.for(OWNER_KEY)] = () => running.getStore();
-  const beat = setInterval(() => {
-    Atomics.add(view, 0, 1);
-    Atomics.store(view, 1, inspectorUrl() === undefined ? 0 : 1);
-  }, BEAT_MS);
-  beat.unref();
-  const data: WatchdogData = { shared, limits: { ...watchdogLimits, ...options.limits }, beatMs: BEAT_MS, ownerKey: OWNER_KEY };
+  const stopBeating = startBeating(new Int32Array(buffer));
+  const data: WatchdogData = { buffer, limits: { ...watchdogLimits, ...options.limits }, ownerKey: OWNER_KEY };
   const worker: Worker = startWorker(workerUrl(import.meta.url, "./watchdog.worker"), {
     workerData: data,
     resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 },
@@ -68,10 +32,45 @@ export function startWatchdog(options: {
   worker.on("message", options.onStall);
   worker.on("error", options.onError);
   return () => {
-    clearInterval(beat);
+    stopBeating();
     delete globals[Symbol.for(OWNER_KEY)];
     worker.removeAllListeners();
     void worker.terminate();
+  };
+}
+
+function startBeating(view: Int32Array): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  let isQuick = false;
+  let wasEntered = false;
+  let quietBeats = 0;
+  const mark = () => {
+    Atomics.add(view, shared.beats, 1);
+    Atomics.store(view, shared.debugged, inspectorUrl() === undefined ? 0 : 1);
+  };
+  const strike = () => {
+    mark();
+    quietBeats = wasEntered ? 0 : quietBeats + 1;
+    wasEntered = false;
+    if (isQuick && quietBeats >= QUIET_BEATS) setPace(false);
+  };
+  const setPace = (quick: boolean) => {
+    clearInterval(timer);
+    isQuick = quick;
+    quietBeats = 0;
+    timer = setInterval(strike, quick ? beat.quickMs : beat.idleMs).unref();
+    mark();
+    Atomics.store(view, shared.quick, quick ? 1 : 0);
+    Atomics.notify(view, shared.quick);
+  };
+  setPace(false);
+  onEntered(() => {
+    wasEntered = true;
+    if (!isQuick) setPace(true);
+  });
+  return () => {
+    onEntered(undefined);
+    clearInterval(timer);
   };
 }
 

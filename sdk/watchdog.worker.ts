@@ -2,10 +2,11 @@ import { writeSync } from "node:fs";
 import { type Debugger, Session } from "node:inspector";
 import { fileURLToPath } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
-import type { Stall, WatchdogData } from "./watchdog.ts";
-import { createWatchdogState } from "./watchdog-state.ts";
+import { beat, type Stall, shared, type WatchdogData } from "./watchdog-shared.ts";
+import { createWatchdogState, type WatchdogStep } from "./watchdog-state.ts";
 
 const TICK_MS = 50;
+const IDLE_TICK_MS = 1_000;
 /** A main thread inside a native call does not answer; then nobody can be named. */
 const LOOK_MS = 1_000;
 const EXIT_CODE = 70;
@@ -15,18 +16,31 @@ const MAX_FRAMES = 20;
 
 type Seen = Pick<Stall, "owner" | "stack">;
 
-const { shared, limits, beatMs, ownerKey } = workerData as WatchdogData;
-const view = new Int32Array(shared);
-const state = createWatchdogState(limits, { beatMs, tickMs: TICK_MS });
+const { buffer, limits, ownerKey } = workerData as WatchdogData;
+const view = new Int32Array(buffer);
+const state = createWatchdogState(limits);
 let seen: Seen = { stack: [] };
 
-setInterval(() => {
-  const step = state.step(performance.now(), Atomics.load(view, 0));
-  if (step === undefined || Atomics.load(view, 1) === 1) return;
+tick();
+
+function tick(): void {
+  const isQuick = Atomics.load(view, shared.quick) === 1;
+  const times = isQuick ? { beatMs: beat.quickMs, tickMs: TICK_MS } : { beatMs: beat.idleMs, tickMs: IDLE_TICK_MS };
+  const step = state.step(performance.now(), Atomics.load(view, shared.beats), times);
+  if (step !== undefined && Atomics.load(view, shared.debugged) === 0) follow(step);
+  if (isQuick || state.isLate()) setTimeout(tick, TICK_MS);
+  else {
+    // Woken at once when plugin code is entered; nothing else has to be done here meanwhile.
+    Atomics.wait(view, shared.quick, 0, IDLE_TICK_MS);
+    setImmediate(tick);
+  }
+}
+
+function follow(step: WatchdogStep): void {
   if (step === "over") parentPort?.postMessage({ ms: state.stalledMs(), ...seen } satisfies Stall);
   else if (step === "exit") exit();
   else look(step === "blame" ? () => undefined : say);
-}, TICK_MS);
+}
 
 /** The log waits for the main thread; the descriptor does not. */
 function say(): void {
@@ -41,12 +55,12 @@ function seconds(): number {
 
 /** Stops the main thread for the moment it takes to see whose code runs and where. */
 function look(then: () => void): void {
-  const beats = Atomics.load(view, 0);
+  const beats = Atomics.load(view, shared.beats);
   seen = { stack: [] };
   const whose = `JSON.stringify(globalThis[Symbol.for(${JSON.stringify(ownerKey)})]?.() ?? null)`;
   inMain(whose, (stack, owner) => {
     // When it went on before it could be stopped, what ran then is not to blame.
-    if (Atomics.load(view, 0) === beats) seen = { stack, ...parseOwner(owner) };
+    if (Atomics.load(view, shared.beats) === beats) seen = { stack, ...parseOwner(owner) };
     then();
   });
 }

@@ -4,7 +4,6 @@ import { SvcError } from "../../sdk/errors.ts";
 import type { FailureLimiter } from "../../sdk/failure-limiter.ts";
 import { createSecretCheck, type ResolvedAuth } from "../../sdk/host/secrets.ts";
 import type { Remote } from "../../sdk/types/http.ts";
-import type { OperatorScope } from "../../sdk/types/rpc.ts";
 import "../errors.ts";
 
 export interface Authenticator {
@@ -28,7 +27,7 @@ export interface Presented {
 /** A caller who was let in; `known` when a plugin said who it is. */
 export interface Passed {
   revoked: AbortSignal;
-  known?: { identity: string; scopes: readonly OperatorScope[] };
+  known?: { identity: string; scopes: readonly string[] };
 }
 
 /** Undefined at once when there is nobody to ask. */

@@ -40,8 +40,9 @@ export function createCliContext(options: ContextOptions): CliContext {
       };
     },
     async configFile() {
-      const [{ openConfigFile }, loaded] = await Promise.all([import("../config/cli-file.ts"), load()]);
-      return openConfigFile({ paths, env, candidates: () => discoverHere(paths, loaded) });
+      const { openConfigFile } = await import("../config/cli-file.ts");
+      const manifests = async () => (await discoverHere(paths, await load())).flatMap((found) => found.manifest ?? []);
+      return openConfigFile({ paths, env }, { manifests, onWrite: () => (loading = undefined) });
     },
     async connect({ mode = "cli", scopes, timeoutMs } = {}) {
       const { connectToGateway } = await import("../../sdk/cli/connect.ts");

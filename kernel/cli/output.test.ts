@@ -22,6 +22,13 @@ describe("with --json", () => {
     expect(written.err).toBe("human\n");
   });
 
+  it("what is followed comes as one document per line", () => {
+    const { written, stdout } = streams(true);
+    stdout.jsonLine({ a: [1] });
+    stdout.jsonLine({ b: 2 });
+    expect(written).toEqual({ out: '{"a":[1]}\n{"b":2}\n', err: "" });
+  });
+
   it("stdout counts as no terminal, so that nothing is drawn on it", () => {
     expect(streams(true, true).stdout.isTTY).toBe(false);
     expect(streams(false, true).stdout.isTTY).toBe(true);

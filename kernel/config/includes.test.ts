@@ -81,7 +81,7 @@ describe("$include", () => {
     expect(loaded.source).toEqual({ gateway: { port: 7 }, logging: { level: "warn" } });
   });
 
-  test("takes the same file in two places, and reads it once", async () => {
+  test("takes the same file in two places, and counts it once", async () => {
     const loaded = await load({
       "conf/svc.json": '{ agents: { list: [{ id: "a", $include: "./x.json" }, { id: "b", $include: "./x.json" }] } }',
       "conf/x.json": '{ name: "X" }',

@@ -61,6 +61,20 @@ describe("a variable without a value", () => {
     ]);
   });
 
+  test("where a secret is expected makes its owner unavailable, unless that is switched off", async () => {
+    const key = { config: { apiKey: "${KEY}" } };
+    const config = {
+      models: { providers: { acme: { apiKey: "${KEY}", baseUrl: "${HOST}" } } },
+      plugins: { entries: { p: key, q: { ...key, enabled: false } } },
+    };
+    const { secretState } = await load(config);
+    const reason = "variable KEY is not set";
+    expect(secretState.unavailable).toEqual([
+      { path: "models.providers.acme.apiKey", owner: "models.providers.acme", reason },
+      { path: "plugins.entries.p.config.apiKey", owner: "plugins.entries.p", reason },
+    ]);
+  });
+
   test("that a required key needs is named in the issue", async () => {
     const { issues } = await load('{ agents: { list: [{\n  id: "${AGENT}" }] } }');
     expect(issues).toMatchObject([{ path: "agents.list.0.id", message: "variable AGENT is not set, and this key is required" }]);

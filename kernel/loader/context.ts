@@ -104,9 +104,11 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
     return register(
       () => kind && declared(kind, name),
       () => {
-        const added = host.contributions.add(point, { id: name, value: offered, owner: id, order: identity.order });
-        if (added) return added;
-        throw new SvcError("contribution-conflict", { point, id: name, plugin: id, owner: host.contributions.ownerOf(point, name) });
+        const taken = (by: string | undefined) => new SvcError("contribution-conflict", { point, id: name, plugin: id, owner: by });
+        const entry = { id: name, value: offered, owner: id, order: identity.order, lost: (winner: string) => refused(taken(winner)) };
+        const added = host.contributions.add(point, entry);
+        if (!added) throw taken(host.contributions.ownerOf(point, name));
+        return added;
       },
     );
   };
@@ -228,9 +230,10 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
     registerService: (name, impl) => contribute("service", name, impl),
     service: (name) => {
       alive();
-      const load = () =>
-        host.contributions.ownerOf("service", name) === undefined ? host.activation.usePoint("service", name) : undefined;
-      if (!load()) serviceNow(name);
+      if (name === "config@1") permitted("rpc.admin", `service ${name}`);
+      const isHere = () => host.contributions.ownerOf("service", name) !== undefined;
+      if (!isHere() && !host.activation.waitsAt("service", name)) serviceNow(name);
+      const load = () => (isHere() ? undefined : host.activation.usePoint("service", name));
       const handle = handles.get(name) ?? createHandle(() => serviceNow(name), load);
       handles.set(name, handle);
       return handle as never;
@@ -248,6 +251,7 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
     },
   };
 
+  const abort = () => ended.abort(new SvcError("plugin-disposed", { plugin: id }));
   return {
     identity,
     ctx,
@@ -255,9 +259,10 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
     diagnostics,
     open: registrations.open,
     close: registrations.close,
+    abort,
     async dispose() {
       if (disposed) return [];
-      ended.abort(new SvcError("plugin-disposed", { plugin: id }));
+      abort();
       const left = await registrations.dispose();
       disposed = true;
       left.push(...(await registrations.dispose())); // what a setup that was still running opened meanwhile

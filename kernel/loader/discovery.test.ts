@@ -48,6 +48,12 @@ async function discover(plugins?: SvcConfigInput["plugins"]) {
 }
 const one = async (plugins?: SvcConfigInput["plugins"]) => (await discover(plugins))[0];
 
+test("every bundled plugin has a good manifest and an entry", async () => {
+  const bundled = (await discoverPlugins(request())).filter((c) => c.origin === "bundled");
+  expect(bundled.length).toBeGreaterThan(8);
+  expect(bundled.filter((c) => c.problem && c.problem.code !== "not-enabled").map((c) => [c.id, c.problem?.reason])).toEqual([]);
+});
+
 describe("a plugin is found", () => {
   test("in a folder of the config, relative to the config file, and is on", async () => {
     await plugin("mine");

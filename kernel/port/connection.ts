@@ -142,7 +142,7 @@ export class Connection implements Receiver {
   }
 
   #badFrame(error: SvcError): void {
-    const now = Date.now();
+    const now = performance.now();
     this.#badFrames = [...this.#badFrames.filter((t) => t > now - limits.badFrameWindowMs), now];
     this.#respond(String(error.fields.id ?? "invalid"), error);
     if (this.#badFrames.length >= limits.maxBadFrames) this.cut(1008, "too many invalid frames");

@@ -131,7 +131,7 @@ async function authorize(
     throw new SvcError("unauthorized", { reason: "origin not allowed" });
   const bearer = /^Bearer\s+(.*)$/i.exec(req.headers.authorization ?? "")?.[1]?.trim();
   const { revoked, known } = await deps.authenticator.check({ token: bearer, password: bearer }, remote);
-  const scopes = known?.scopes ?? allScopes;
+  const scopes = known ? allScopes.filter((scope) => known.scopes.includes(scope)) : allScopes;
   const needed = route.scope ?? "operator.read";
   if (!hasScope(scopes, needed)) throw new SvcError("missing-scope", { missingScope: needed, requiredScopes: [needed] });
   return { revoked, scopes };

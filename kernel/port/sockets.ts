@@ -46,8 +46,8 @@ export function createSockets(deps: SocketsDeps): Sockets {
     connections: () => open.keys(),
     async closeAll({ code, reason, graceMs }) {
       for (const connection of open.keys()) connection.cut(code, reason);
-      const deadline = Date.now() + graceMs;
-      while (open.size > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
+      const deadline = performance.now() + graceMs;
+      while (open.size > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
       for (const connection of open.keys()) connection.terminate();
       server.close();
     },

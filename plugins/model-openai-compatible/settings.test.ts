@@ -30,6 +30,16 @@ describe("which providers there are", () => {
     expect(providers).toEqual([]);
     expect(skipped).toEqual([{ id: "acme", reason: expect.stringContaining("set baseUrl") }]);
   });
+
+  test.each([
+    ["anthropic-messages", { api: "anthropic-messages" as const }],
+    ["ollama", { api: "ollama" as const }],
+    ["aws-sdk", { auth: "aws-sdk" as const }],
+  ])("one that speaks otherwise (%s) is left to another plugin", (name, other) => {
+    const { providers, skipped } = resolveProviders({ acme: { baseUrl: "https://acme.example", apiKey: "k", ...other } }, noEnv);
+    expect(providers).toEqual([]);
+    expect(skipped).toEqual([{ id: "acme", reason: expect.stringContaining(`"${name}" is not spoken here`) }]);
+  });
 });
 
 describe("what a provider is made of", () => {

@@ -54,7 +54,7 @@ async function othersCommands(places: CommandPlaces): Promise<CommandEntry[]> {
   const plugins = asTree(config.plugins) as Partial<SvcConfig["plugins"]>;
   if (plugins.enabled === false) return [];
   const installed = Object.entries(asTree(index.plugins)).flatMap(([id, record]) =>
-    entriesOf(record as ManifestCommands, { plugin: id, root: join(places.stateDir, "plugins", id) }),
+    entriesOf(asTree(record) as ManifestCommands, { plugin: id, root: join(places.stateDir, "plugins", id) }),
   );
   const named = asList(asTree(plugins.load).paths).map((path) => expandPath(path, dirname(places.configPath)));
   const switchedOn = Object.entries(asTree(plugins.entries)).flatMap(([id, entry]) =>

@@ -2,7 +2,7 @@ import type { CliContext } from "../types/cli.ts";
 
 type Stream = { write(text: string): unknown; isTTY?: boolean };
 
-/** The two streams of a command. With `--json` nothing but the one document reaches stdout. */
+/** The two streams of a command. With `--json` nothing but documents reaches stdout: one, or one per line of what is followed. */
 export function createOutput(options: { stdout: Stream; stderr: Stream; json: boolean }): Pick<CliContext, "stdout" | "stderr"> {
   const { json } = options;
   let written = false;
@@ -22,6 +22,7 @@ export function createOutput(options: { stdout: Stream; stderr: Stream; json: bo
         written = true;
         options.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
       },
+      jsonLine: (value) => void options.stdout.write(`${JSON.stringify(value)}\n`),
     },
     stderr: text(options.stderr),
   };

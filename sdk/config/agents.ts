@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { agentId, defaulted, documented, duration, pathText, pattern } from "./fields.ts";
+import { duration } from "./amounts.ts";
+import { agentId, defaulted, documented, pathText, pattern } from "./fields.ts";
 import { heartbeatSchema } from "./heartbeat.ts";
 import { memorySearchSchema } from "./memory-search.ts";
 import { agentToolsSchema } from "./tools.ts";
@@ -68,30 +69,27 @@ const defaults = z
   .meta({ reload: "none" });
 
 const agent = z.strictObject({
-    id: agentId().describe("Name in session keys and in `svc/<agentId>`"),
-    name: z.string().min(1).optional().describe("Name shown to people"),
-    default: documented(z.boolean(), false).describe("Answers where no agent is named; at most one, else the first of the list"),
-    agentDir: documented(pathText(), "<state dir>/agents/<agentId>").describe("Folder of the agent's own state"),
-    identity: z
-      .strictObject({
-        name: z.string().optional().describe("Name the agent goes by"),
-        emoji: z.string().optional().describe("Sign beside its name"),
-        avatar: z.string().optional().describe("Picture: address, or file in the workspace"),
-      })
-      .optional(),
-    groupChat: z
-      .strictObject({
-        mentionPatterns: documented(z.array(pattern()).max(100), []).describe("Regular expressions that count as a mention of the agent"),
-      })
-      .optional(),
-    ...perAgent,
-  });
+  id: agentId().describe("Name in session keys and in `svc/<agentId>`"),
+  name: z.string().min(1).optional().describe("Name shown to people"),
+  default: documented(z.boolean(), false).describe("Answers where no agent is named; at most one, else the first of the list"),
+  agentDir: documented(pathText(), "<state dir>/agents/<agentId>").describe("Folder of the agent's own state"),
+  identity: z
+    .strictObject({
+      name: z.string().optional().describe("Name the agent goes by"),
+      emoji: z.string().optional().describe("Sign beside its name"),
+      avatar: z.string().optional().describe("Picture: address, or file in the workspace"),
+    })
+    .optional(),
+  groupChat: z
+    .strictObject({
+      mentionPatterns: documented(z.array(pattern()).max(100), []).describe("Regular expressions that count as a mention of the agent"),
+    })
+    .optional(),
+  ...perAgent,
+});
 
 /** `agents.*`: who answers, with which model, where its files are. */
 export const agentsSchema = z.strictObject({
   defaults: defaults.prefault({}),
   list: z.array(agent).default([]).meta({ reload: "hot" }).describe("The agents; an empty list means one agent `main`"),
 });
-
-export { agentIdPattern } from "./fields.ts";
-export { memorySearchSchema } from "./memory-search.ts";

@@ -6,7 +6,7 @@ const groupPolicy = z.enum(["allowlist", "open", "disabled"]);
 
 const texts = {
   enabled: "Start the channel or account",
-  dmPolicy: "Direct messages of strangers: pair by code, refuse, take all (needs `allowFrom: [\"*\"]`), refuse everybody",
+  dmPolicy: 'Direct messages of strangers: pair by code, refuse, take all (needs `allowFrom: ["*"]`), refuse everybody',
   allowFrom: "Senders let in, by stable id",
   groupPolicy: "Groups: only listed ones, all (when mentioned), none",
   groupAllowFrom: "Senders let in within groups; unset: `allowFrom`",
@@ -49,7 +49,11 @@ const common = {
     .looseObject({
       replyToBot: z.boolean().optional().meta({ default: true }).describe("An answer to the bot is a mention"),
       quotedBot: z.boolean().optional().meta({ default: true }).describe("A quote of the bot is a mention"),
-      threadParticipation: z.boolean().optional().meta({ default: true }).describe("Within a thread the bot takes part in all is a mention"),
+      threadParticipation: z
+        .boolean()
+        .optional()
+        .meta({ default: true })
+        .describe("Within a thread the bot takes part in all is a mention"),
     })
     .optional(),
   dangerouslyAllowNameMatching: z.boolean().optional().meta({ default: false }).describe(texts.dangerouslyAllowNameMatching),

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { JsonSchema } from "../types/schema.ts";
 import type { Manifest, UiHint } from "../types/manifest.ts";
+import type { JsonSchema } from "../types/schema.ts";
 import { commonChannelKeys } from "./channels.ts";
 import { rootSchema } from "./root.ts";
-import { isObjectSchema, type SchemaTree } from "./schema-tree.ts";
+import type { SchemaTree } from "./schema-tree.ts";
 import { uiHintsOf } from "./ui-hints.ts";
 
 /** The config schema with everything that plugins add to it. */
@@ -14,9 +14,28 @@ export interface ComposedSchema {
   uiHints: Record<string, UiHint>;
 }
 
-/** JSON Schema of the key tree alone. `description`, `sensitive` and `reload` stand at their keys. */
+/** Sections of the core schema once made: they never change. */
+const sections = new Map<string, SchemaTree>();
+
+/** JSON Schema of the key tree alone. `description`, `sensitive` and `reload` stand at their keys. Shared: not to be changed. */
 export function coreConfigSchema(): SchemaTree {
-  return z.toJSONSchema(rootSchema, {
+  const properties = Object.fromEntries(Object.keys(rootSchema.shape).map((section) => [section, sectionSchema(section)]));
+  return { $schema: "https://json-schema.org/draft/2020-12/schema", type: "object", properties, additionalProperties: false };
+}
+
+/** Makes the core schema bit by bit, so that the first {@link composeConfigSchema} of a running gateway does not hold everybody up. */
+export async function warmConfigSchema(): Promise<void> {
+  for (const section of Object.keys(rootSchema.shape)) {
+    if (sections.has(section)) continue;
+    sectionSchema(section);
+    await new Promise((resume) => setImmediate(resume));
+  }
+}
+
+function sectionSchema(section: string): SchemaTree {
+  const known = sections.get(section);
+  if (known) return known;
+  const { $schema: _, ...made } = z.toJSONSchema(rootSchema.shape[section as keyof typeof rootSchema.shape], {
     io: "input",
     unrepresentable: "any",
     override: ({ zodSchema, jsonSchema }) => {
@@ -24,7 +43,9 @@ export function coreConfigSchema(): SchemaTree {
       const shown = shownDefault(zodSchema);
       if (shown !== undefined) jsonSchema.default = shown as NonNullable<typeof jsonSchema.default>;
     },
-  }) as SchemaTree;
+  });
+  sections.set(section, made as SchemaTree);
+  return made as SchemaTree;
 }
 
 function shownDefault(schema: unknown): unknown {
@@ -35,35 +56,39 @@ function shownDefault(schema: unknown): unknown {
 /** The whole schema: core, `plugins.entries.<id>.config` and `channels.<id>` of every manifest. Pure. */
 export function composeConfigSchema(manifests: readonly Manifest[]): ComposedSchema {
   const core = coreConfigSchema();
-  const channels = manifests.flatMap((m) => Object.entries(m.channelConfigs ?? {}));
-  const schema = withSections(core, {
-    entries: Object.fromEntries(manifests.map((m) => [m.id, m.configSchema ?? emptyConfig])),
-    channels: Object.fromEntries(channels),
-  });
+  const parts: Parts = { defs: {}, entries: {}, channels: {} };
+  for (const manifest of manifests) {
+    parts.entries[manifest.id] = embedded(`plugin.${manifest.id}`, manifest.configSchema ?? emptyConfig, parts.defs);
+    for (const [id, own] of Object.entries(manifest.channelConfigs ?? {})) parts.channels[id] = embedded(`channel.${id}`, own, parts.defs);
+  }
+  const schema = withParts(core, parts);
   return { schema, uiHints: uiHintsOf(schema, manifests) };
 }
 
 const emptyConfig: JsonSchema = { type: "object", properties: {}, additionalProperties: false };
 
-interface Sections {
-  entries: Record<string, JsonSchema>;
-  channels: Record<string, JsonSchema>;
+interface Parts {
+  /** Definitions of all parts, which the whole must carry: references lead from its root. */
+  defs: Record<string, SchemaTree>;
+  entries: Record<string, SchemaTree>;
+  channels: Record<string, SchemaTree>;
 }
 
-function withSections(core: SchemaTree, { entries, channels }: Sections): SchemaTree {
+function withParts(core: SchemaTree, { defs, entries, channels }: Parts): SchemaTree {
   const plugins = part(core, "plugins");
   const entryMap = part(plugins, "entries");
   const entry = entryMap.additionalProperties as SchemaTree;
   const channelMap = part(core, "channels");
   const body = channelMap.additionalProperties as SchemaTree;
-  const named = Object.entries(entries).map(([id, own]) => [
+  const named = Object.entries(entries).map(([id, config]) => [
     id,
-    { ...entry, properties: { ...entry.properties, config: { ...asResource(`plugin:${id}`, own), description: `Config of the plugin ${id}` } } },
+    { ...entry, properties: { ...entry.properties, config: { description: `Config of the plugin ${id}`, ...config } } },
   ]);
-  return replaceParts(core, {
+  const whole = replaceParts(core, {
     plugins: replaceParts(plugins, { entries: { ...entryMap, properties: Object.fromEntries(named) } }),
-    channels: replaceParts(channelMap, Object.fromEntries(Object.entries(channels).map(([id, own]) => [id, channelBodySchema(id, own, body)]))),
+    channels: replaceParts(channelMap, Object.fromEntries(Object.entries(channels).map(([id, own]) => [id, joinedBody(own, body)]))),
   });
+  return Object.keys(defs).length === 0 ? whole : { ...whole, $defs: defs };
 }
 
 function part(schema: SchemaTree, key: string): SchemaTree {
@@ -74,32 +99,42 @@ function replaceParts(schema: SchemaTree, parts: Record<string, SchemaTree>): Sc
   return { ...schema, properties: { ...schema.properties, ...parts } };
 }
 
-/** A schema of its own within the whole: its local `$ref`s keep their meaning. */
-function asResource(name: string, schema: JsonSchema): SchemaTree {
-  const { $schema: _, ...rest } = schema;
-  return (rest.$ref !== undefined || rest.$defs !== undefined || rest.definitions !== undefined ? { $id: `svc:${name}`, ...rest } : rest) as SchemaTree;
+/** A schema that becomes a part of another: its definitions move to `defs` under a name of their own, and its references follow. */
+function embedded(name: string, schema: JsonSchema, defs: Record<string, SchemaTree>): SchemaTree {
+  const { $schema: _, $id: __, $defs, definitions, ...rest } = schema;
+  let isRecursive = false;
+  const moved = (ref: string): string => {
+    const [, inner] = /^#\/(?:\$defs|definitions)\/(.+)$/.exec(ref) ?? [];
+    if (inner !== undefined) return `#/$defs/${name}.${inner}`;
+    if (!ref.startsWith("#")) return ref;
+    isRecursive = true;
+    return `#/$defs/${name}${ref.slice(1)}`;
+  };
+  const copy = (value: unknown): unknown => {
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) return value.map(copy);
+    return Object.fromEntries(Object.entries(value).map(([key, v]) => [key, key === "$ref" && typeof v === "string" ? moved(v) : copy(v)]));
+  };
+  const own = copy(rest) as SchemaTree;
+  for (const [key, def] of Object.entries({ ...(definitions as object), ...($defs as object) }))
+    defs[`${name}.${key}`] = copy(def) as SchemaTree;
+  if (isRecursive) defs[name] = own;
+  return own;
 }
 
-/**
- * Schema of `channels.<id>`: what every channel has, and the plugin's own keys, which win. Keys of neither are refused if the plugin's schema
- * refuses unknown ones.
- * @param common body of a channel that nobody describes; the core schema's when absent
- */
-export function channelBodySchema(id: string, own: JsonSchema, common?: SchemaTree): SchemaTree {
-  const base = common ?? (part(coreConfigSchema(), "channels").additionalProperties as SchemaTree);
-  const mine = asResource(`channel:${id}`, own);
-  const account = base.properties?.accounts?.additionalProperties;
+/** Common keys of a channel's body and those of its plugin, which win. */
+function joinedBody(own: SchemaTree, common: SchemaTree): SchemaTree {
+  const accounts = common.properties?.accounts;
+  const account = accounts?.additionalProperties as SchemaTree;
   // An account takes the channel's own keys too: base keys are inherited by accounts.
-  const accounts = isObjectSchema(account)
-    ? { ...base.properties?.accounts, additionalProperties: { ...account, properties: { ...account.properties, ...mine.properties } } }
-    : undefined;
+  const joined = { ...accounts, additionalProperties: { ...account, properties: { ...account.properties, ...own.properties } } };
   return {
-    ...mine,
+    ...own,
     type: "object",
-    properties: { ...base.properties, ...(accounts ? { accounts } : {}), ...mine.properties },
-    ...(mine.additionalProperties === undefined ? { additionalProperties: {} } : { additionalProperties: mine.additionalProperties }),
-    ...(base.reload ? { reload: base.reload } : {}),
-  } as SchemaTree;
+    properties: { ...common.properties, accounts: joined, ...own.properties },
+    additionalProperties: own.additionalProperties ?? {},
+    reload: "channel",
+  };
 }
 
 /** What of a channel's body the plugin's own schema has to judge: everything that is not common to all channels, unless the schema names it itself. */

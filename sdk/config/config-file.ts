@@ -21,10 +21,13 @@ export interface ConfigSyntax {
 /** A file's bytes and text, or the issue that kept it from being read. */
 export type ConfigText = { text: string; bom: boolean; bytes: Uint8Array } | { missing: true } | { issue: ConfigIssue };
 
-/** Bytes of one config file: UTF-8 with or without byte order mark, at most 8 MiB, a regular file. */
-export async function readConfigText(path: string, name: string): Promise<ConfigText> {
+/**
+ * Bytes of one config file: UTF-8 with or without byte order mark, at most 8 MiB, a regular file.
+ * @param options.followLink false where the path has been resolved and judged: a link that stands there now is refused
+ */
+export async function readConfigText(path: string, name: string, options: { followLink: boolean }): Promise<ConfigText> {
   try {
-    return decodeConfig(await readRegularFile(path, { maxBytes: MAX_CONFIG_BYTES }), name);
+    return decodeConfig(await readRegularFile(path, { maxBytes: MAX_CONFIG_BYTES, ...options }), name);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return { missing: true };

@@ -35,7 +35,12 @@ export async function withConfigLock<T>(path: string, work: () => Promise<T>, ti
       continue;
     }
     if (performance.now() - started >= waitMs) {
-      throw new SvcError("config-locked", { file: basename(path), lock: basename(lock), pid: owner?.pid ?? "unknown", seconds: waitMs / 1000 });
+      throw new SvcError("config-locked", {
+        file: basename(path),
+        lock: basename(lock),
+        pid: owner?.pid ?? "unknown",
+        seconds: waitMs / 1000,
+      });
     }
     await sleep(RETRY_MS);
   }

@@ -1,10 +1,10 @@
 import { basename } from "node:path";
 import { messageOf, SvcError } from "../errors.ts";
 import { exceedsJsonShape } from "../json-shape.ts";
-import type { ConfigService, ConfigWriteResult } from "../types/config.ts";
 import type { Disposable, Logger } from "../types/common.ts";
+import type { ConfigService, ConfigWriteResult } from "../types/config.ts";
 import type { Manifest } from "../types/manifest.ts";
-import { composeConfigSchema } from "./compose-schema.ts";
+import { composeConfigSchema, warmConfigSchema } from "./compose-schema.ts";
 import "./errors.ts";
 import { configWarnings } from "./known-ids.ts";
 import { lookupSchema } from "./lookup-schema.ts";
@@ -13,7 +13,14 @@ import { redactConfig } from "./redact.ts";
 import { redactText } from "./redact-text.ts";
 import type { Reloader } from "./reloader.ts";
 import { isTree } from "./tree.ts";
-import { type ConfigChange, type ConfigWriteOptions, type ConfigWriteOutcome, type ConfigWriterHost, redactionOf, writeConfig } from "./write.ts";
+import {
+  type ConfigChange,
+  type ConfigWriteOptions,
+  type ConfigWriteOutcome,
+  type ConfigWriterHost,
+  redactionOf,
+  writeConfig,
+} from "./write.ts";
 
 export interface ConfigServiceDeps {
   host: ConfigWriterHost;
@@ -39,14 +46,17 @@ export interface ConfigMethods {
   set(params: Write): Promise<ConfigWriteResult>;
   apply(params: Write & { restartDelayMs?: number | undefined }): Promise<ConfigWriteResult>;
   patch(params: Write & { replacePaths?: string[] | undefined }): Promise<ConfigWriteResult>;
-  schema(): Record<string, unknown>;
-  lookup(params: { path: string }): object;
+  schema(): Promise<Record<string, unknown>>;
+  lookup(params: { path: string }): Promise<object>;
   service: ConfigService;
 }
 
 /** Makes the config methods of one gateway. Every write goes through `writeConfig`, and every answer is redacted. */
 export function createConfigMethods(deps: ConfigServiceDeps): ConfigMethods {
-  const write = async (change: ConfigChange, options: ConfigWriteOptions & { persistOnly?: boolean; what: string; note?: string | undefined }) => {
+  const write = async (
+    change: ConfigChange,
+    options: ConfigWriteOptions & { persistOnly?: boolean; what: string; note?: string | undefined },
+  ) => {
     const outcome = await writeConfig(deps.host, change, {
       requireHash: true,
       onWarning: (message) => deps.logger.warn(`${options.what}: ${message}`),
@@ -61,7 +71,10 @@ export function createConfigMethods(deps: ConfigServiceDeps): ConfigMethods {
     if (options.persistOnly) return result(deps, outcome, { action: "persisted" });
     return result(deps, outcome, await applied(deps, outcome));
   };
-  const patch = (value: unknown, options: ConfigWriteOptions & { replacePaths?: string[] | undefined; what: string; note?: string | undefined }) => {
+  const patch = (
+    value: unknown,
+    options: ConfigWriteOptions & { replacePaths?: string[] | undefined; what: string; note?: string | undefined },
+  ) => {
     if (!isTree(value)) throw new SvcError("config-rejected", { problem: "a merge patch is an object", issues: [] });
     const { replacePaths = [] } = options;
     // Naming a list says that members may go, so the file may shrink; it does not say that the gateway may lose its mode.
@@ -76,9 +89,14 @@ export function createConfigMethods(deps: ConfigServiceDeps): ConfigMethods {
       if (hold) setTimeout(() => hold.dispose(), restartDelayMs).unref();
       return write({ kind: "replace", raw }, { baseHash, note, what: "config.apply" });
     },
-    patch: async ({ raw, baseHash, note, replacePaths }) => patch(parsePatch(deps.host, raw), { baseHash, note, replacePaths, what: "config.patch" }),
-    schema: () => ({ ...composeConfigSchema(deps.manifests()), version: deps.version, generatedAt: new Date(deps.now()).toISOString() }),
-    lookup({ path }) {
+    patch: async ({ raw, baseHash, note, replacePaths }) =>
+      patch(parsePatch(deps.host, raw), { baseHash, note, replacePaths, what: "config.patch" }),
+    async schema() {
+      await warmConfigSchema();
+      return { ...composeConfigSchema(deps.manifests()), version: deps.version, generatedAt: new Date(deps.now()).toISOString() };
+    },
+    async lookup({ path }) {
+      await warmConfigSchema();
       const manifests = deps.manifests();
       const found = lookupSchema(composeConfigSchema(manifests), path, manifests);
       if (!found) throw new SvcError("config-path-unknown", { path });
@@ -125,7 +143,11 @@ async function snapshot({ host, reloader, manifests }: ConfigServiceDeps): Promi
   };
 }
 
-type Applied = Pick<ConfigWriteResult, "action"> & { noop?: true; issues?: Array<{ path: string; message: string }>; changedPaths?: string[] };
+type Applied = Pick<ConfigWriteResult, "action"> & {
+  noop?: true;
+  issues?: Array<{ path: string; message: string }>;
+  changedPaths?: string[];
+};
 
 async function applied({ reloader }: ConfigServiceDeps, outcome: ConfigWriteOutcome): Promise<Applied> {
   const { status, action, issues, changedPaths } = await reloader.reload("rpc");

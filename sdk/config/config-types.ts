@@ -1,9 +1,6 @@
 import type { ComposedSchema } from "./compose-schema.ts";
 import { deref, isObjectSchema, type SchemaTree } from "./schema-tree.ts";
 
-/** Deepest level that gets a type of its own; below it everything is `unknown`. */
-const MAX_DEPTH = 12;
-
 /**
  * Files for `svc config types`: TypeScript declarations with one interface for each plugin and channel, and the JSON Schema that a config
  * file names in `$schema`. Pure.
@@ -13,46 +10,47 @@ const MAX_DEPTH = 12;
 export function configTypes({ schema }: Pick<ComposedSchema, "schema">): { dts: string; json: string } {
   const entries = Object.entries(schema.properties?.plugins?.properties?.entries?.properties ?? {});
   const channels = Object.entries(schema.properties?.channels?.properties ?? {}).filter(([id]) => id !== "defaults");
-  const named = new Map<SchemaTree, string>();
   const taken = new Set(["SvcConfig"]);
+  const names = new Map<SchemaTree, string>();
   const declare = (kind: string, id: string, node: SchemaTree | undefined) => {
     if (!node) return [];
-    const name = unusedName(`${kind}${pascal(id)}Config`, taken);
-    named.set(node, name);
-    return [{ name, node, about: `\`${kind === "Plugin" ? `plugins.entries.${id}.config` : `channels.${id}`}\`` }];
+    const name = unusedName(`${kind}${pascal(id)}`, taken);
+    names.set(node, name);
+    return [{ name, node }];
   };
   const parts = [
-    ...entries.flatMap(([id, entry]) => declare("Plugin", id, entry.properties?.config)),
-    ...channels.flatMap(([id, body]) => declare("Channel", id, body)),
+    ...entries.flatMap(([id, entry]) => declare("Plugin", `${id}-config`, entry.properties?.config)),
+    ...channels.flatMap(([id, body]) => declare("Channel", `${id}-config`, body)),
+    ...Object.entries(schema.$defs ?? {}).flatMap(([key, node]) => (names.has(node) ? [] : declare("", key, node))),
   ];
-  const whole = { name: "SvcConfig", node: schema, about: "The config file, as written" };
-  const texts = [whole, ...parts].map(({ name, node, about }) => {
-    const body = objectType(node, { root: node.$id === undefined ? schema : node, named, depth: 0 });
-    return `/** ${about}. */\nexport ${body.startsWith("{") ? `interface ${name} ${body}` : `type ${name} = ${body};`}\n`;
+  const texts = [{ name: "SvcConfig", node: schema }, ...parts].map(({ name, node }) => {
+    const body = bodyOf(node, { root: schema, names, depth: 0 });
+    return `export ${body.startsWith("{") ? `interface ${name} ${body}` : `type ${name} = ${body};`}\n`;
   });
   return { dts: `// Written by svc config types; do not edit.\n\n${texts.join("\n")}`, json: `${JSON.stringify(schema, null, 2)}\n` };
 }
 
 interface Writing {
   root: SchemaTree;
-  named: ReadonlyMap<SchemaTree, string>;
+  /** Nodes with a declaration of their own. */
+  names: ReadonlyMap<SchemaTree, string>;
   depth: number;
 }
 
 function typeOf(node: SchemaTree, at: Writing): string {
-  const name = at.named.get(node);
-  if (name) return name;
-  const root = node.$id === undefined ? at.root : node;
-  const target = deref(node, root);
-  if (at.depth > MAX_DEPTH) return "unknown";
-  const inner = { ...at, root, depth: at.depth + 1 };
-  const options = target.anyOf ?? target.oneOf;
-  if (options) return [...new Set(options.map((option) => typeOf(option, inner)))].join(" | ");
-  if (target.allOf) return target.allOf.map((option) => typeOf(option, inner)).join(" & ");
-  if (target.const !== undefined) return JSON.stringify(target.const);
-  if (target.enum) return target.enum.map((value) => JSON.stringify(value)).join(" | ");
-  if (Array.isArray(target.type)) return target.type.map((type) => simpleType(type, target, inner)).join(" | ");
-  return simpleType(target.type, target, inner);
+  const target = deref(node, at.root);
+  return at.names.get(node) ?? at.names.get(target) ?? bodyOf(target, at);
+}
+
+function bodyOf(node: SchemaTree, at: Writing): string {
+  if (node.$ref !== undefined) return typeOf(node, at);
+  const options = node.anyOf ?? node.oneOf;
+  if (options) return [...new Set(options.map((option) => typeOf(option, at)))].join(" | ");
+  if (node.allOf) return node.allOf.map((option) => typeOf(option, at)).join(" & ");
+  if (node.const !== undefined) return JSON.stringify(node.const);
+  if (node.enum) return node.enum.map((value) => JSON.stringify(value)).join(" | ");
+  if (Array.isArray(node.type)) return node.type.map((type) => simpleType(type, node, at)).join(" | ");
+  return simpleType(node.type, node, at);
 }
 
 function simpleType(type: string | undefined, node: SchemaTree, at: Writing): string {
@@ -68,7 +66,7 @@ function objectType(node: SchemaTree, at: Writing): string {
   const members = Object.entries(node.properties ?? {}).map(([key, child]) => {
     const optional = node.required?.includes(key) ? "" : "?";
     const about = child.description ? `${indent}/** ${child.description.replaceAll("*/", "*\\/")} */\n` : "";
-    return `${about}${indent}${isName(key) ? key : JSON.stringify(key)}${optional}: ${typeOf(child, at)};`;
+    return `${about}${indent}${isName(key) ? key : JSON.stringify(key)}${optional}: ${typeOf(child, { ...at, depth: at.depth + 1 })};`;
   });
   const rest = node.additionalProperties;
   if (members.length === 0) return `Record<string, ${isObjectSchema(rest) ? typeOf(rest, at) : rest === false ? "never" : "unknown"}>`;

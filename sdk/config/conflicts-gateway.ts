@@ -21,7 +21,7 @@ function authConflicts({ auth, trustedProxies }: SvcConfig["gateway"]): Conflict
     conflicts.push({
       path: at,
       message: 'mode "trusted-proxy" needs gateway.trustedProxies',
-      hint: "list the address of the proxy, such as trustedProxies: [\"10.0.0.2\"]",
+      hint: 'list the address of the proxy, such as trustedProxies: ["10.0.0.2"]',
     });
   }
   if (!auth.trustedProxy.userHeader) {
@@ -67,7 +67,11 @@ function listenerConflicts(gateway: SvcConfig["gateway"]): Conflict[] {
   }
   for (const [given, missing] of [["certPath", "keyPath"] as const, ["keyPath", "certPath"] as const]) {
     if (tls[given] && !tls[missing]) {
-      conflicts.push({ path: ["gateway", "tls", given], message: `${given} needs gateway.tls.${missing}`, hint: "a certificate and its key go together" });
+      conflicts.push({
+        path: ["gateway", "tls", given],
+        message: `${given} needs gateway.tls.${missing}`,
+        hint: "a certificate and its key go together",
+      });
     }
   }
   if (gateway.channelStaleEventThresholdMinutes < gateway.channelHealthCheckMinutes) {

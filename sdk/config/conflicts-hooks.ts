@@ -16,7 +16,11 @@ function ingressConflicts(hooks: Hooks, isReused: boolean): Conflict[] {
   // A reference stands here while a config is judged before its secrets are asked for.
   const hasToken = typeof hooks.token === "string" ? hooks.token.trim() !== "" : hooks.token !== undefined;
   if (hooks.enabled && !hasToken) {
-    conflicts.push({ path: ["hooks", "token"], message: "hooks.enabled requires hooks.token", hint: "set a long random text, different from the gateway's" });
+    conflicts.push({
+      path: ["hooks", "token"],
+      message: "hooks.enabled requires hooks.token",
+      hint: "set a long random text, different from the gateway's",
+    });
   }
   if (/^\/+$/.test(hooks.path)) {
     conflicts.push({ path: ["hooks", "path"], message: "hooks.path may not be '/'", hint: 'the default is "/hooks"' });
@@ -51,7 +55,13 @@ function sessionKeyConflicts(hooks: Hooks): Conflict[] {
     ];
   }
   if (key === undefined || prefixes.some((prefix) => key.startsWith(prefix))) return [];
-  return [{ path: ["hooks", "defaultSessionKey"], message: "hooks.defaultSessionKey must match hooks.allowedSessionKeyPrefixes", hint: `expected one of ${prefixes.join(", ")} at its beginning` }];
+  return [
+    {
+      path: ["hooks", "defaultSessionKey"],
+      message: "hooks.defaultSessionKey must match hooks.allowedSessionKeyPrefixes",
+      hint: `expected one of ${prefixes.join(", ")} at its beginning`,
+    },
+  ];
 }
 
 function verifyConflicts(hooks: Hooks): Conflict[] {
@@ -62,9 +72,14 @@ function verifyConflicts(hooks: Hooks): Conflict[] {
     if (!verify) return;
     const at = ["hooks", "mappings", i, "verify"];
     const path = mapping.match?.path;
-    if (path === undefined) conflicts.push({ path: at, message: "verify needs match.path", hint: "signatures are checked before the payload is read" });
+    if (path === undefined)
+      conflicts.push({ path: at, message: "verify needs match.path", hint: "signatures are checked before the payload is read" });
     else if (paths.has(path)) {
-      conflicts.push({ path: at, message: `hooks.mappings[${paths.get(path)}] verifies "${path}" already`, hint: "one path has one sender" });
+      conflicts.push({
+        path: at,
+        message: `hooks.mappings[${paths.get(path)}] verifies "${path}" already`,
+        hint: "one path has one sender",
+      });
     } else paths.set(path, i);
     conflicts.push(...senderConflicts(verify, at));
   });
@@ -81,7 +96,11 @@ function senderConflicts(verify: NonNullable<Mapping["verify"]>, at: PropertyKey
     conflicts.push({ path: at, message: 'provider "hmac" needs verify.header', hint: "the header that holds the signature" });
   }
   if (verify.provider !== "hmac" && own.length > 0) {
-    conflicts.push({ path: [...at, own[0] as string], message: `expected no ${own.join(", ")} here: only provider "hmac" takes that`, hint: `"${verify.provider}" has headers of its own` });
+    conflicts.push({
+      path: [...at, own[0] as string],
+      message: `expected no ${own.join(", ")} here: only provider "hmac" takes that`,
+      hint: `"${verify.provider}" has headers of its own`,
+    });
   }
   return conflicts;
 }

@@ -29,10 +29,12 @@ export function channelConflicts({ channels }: SvcConfig): Conflict[] {
     return [
       ...openConflicts(inherited, ["channels", id]),
       ...accounts.flatMap(([account, own]) =>
-        openConflicts(
-          { dmPolicy: own.dmPolicy ?? inherited.dmPolicy, allowFrom: own.allowFrom ?? inherited.allowFrom },
-          ["channels", id, "accounts", account],
-        ),
+        openConflicts({ dmPolicy: own.dmPolicy ?? inherited.dmPolicy, allowFrom: own.allowFrom ?? inherited.allowFrom }, [
+          "channels",
+          id,
+          "accounts",
+          account,
+        ]),
       ),
     ];
   });
@@ -40,5 +42,11 @@ export function channelConflicts({ channels }: SvcConfig): Conflict[] {
 
 function openConflicts({ dmPolicy, allowFrom }: Access, at: PropertyKey[]): Conflict[] {
   if (dmPolicy !== "open" || allowFrom?.includes("*")) return [];
-  return [{ path: [...at, "dmPolicy"], message: 'dmPolicy "open" needs allowFrom: ["*"]', hint: "everybody who finds the account may talk to the agent then" }];
+  return [
+    {
+      path: [...at, "dmPolicy"],
+      message: 'dmPolicy "open" needs allowFrom: ["*"]',
+      hint: "everybody who finds the account may talk to the agent then",
+    },
+  ];
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { defaulted, durationMs, durationText, sizeBytes } from "./fields.ts";
+import { durationMs, durationText, sizeBytes } from "./amounts.ts";
+import { defaulted } from "./fields.ts";
 
 const transient = ["rate_limit", "overloaded", "timeout", "network"] as const;
 
@@ -19,7 +20,12 @@ export const cronSchema = z
     retry: z
       .strictObject({
         maxAttempts: z.number().int().min(1).max(20).default(3).describe("Attempts of a job that runs once"),
-        backoffMs: z.array(durationMs(0, 86_400_000)).min(1).max(20).default([30_000, 60_000, 300_000]).describe("Waits between them; the last one repeats"),
+        backoffMs: z
+          .array(durationMs(0, 86_400_000))
+          .min(1)
+          .max(20)
+          .default([30_000, 60_000, 300_000])
+          .describe("Waits between them; the last one repeats"),
         retryOn: z
           .array(z.enum(transient))
           .default([...transient])

@@ -179,11 +179,30 @@ const cases: Case[] = [
     { agents: { defaults: { memorySearch: vision }, list: [{ id: "a", memorySearch: { model: "other" } }] } },
     "agents.list.0.memorySearch.multimodal.enabled",
   ],
-  ["agent ids are unique", { agents: { list: [{ id: "a" }, { id: "b" }] } }, { agents: { list: [{ id: "a" }, { id: "a" }] } }, "agents.list.1.id"],
+  [
+    "agent ids are unique",
+    { agents: { list: [{ id: "a" }, { id: "b" }] } },
+    { agents: { list: [{ id: "a" }, { id: "a" }] } },
+    "agents.list.1.id",
+  ],
   [
     "one agent is the default",
-    { agents: { list: [{ id: "a", default: true }, { id: "b", default: false }] } },
-    { agents: { list: [{ id: "a", default: true }, { id: "b", default: true }] } },
+    {
+      agents: {
+        list: [
+          { id: "a", default: true },
+          { id: "b", default: false },
+        ],
+      },
+    },
+    {
+      agents: {
+        list: [
+          { id: "a", default: true },
+          { id: "b", default: true },
+        ],
+      },
+    },
     "agents.list.1.default",
   ],
   [
@@ -224,7 +243,10 @@ describe("rules between keys", () => {
   });
 
   test("a secret that is only named counts as there, and is compared by its value", () => {
-    const written = rootSchema.parse({ hooks: { enabled: true, token: { source: "env", id: "HOOK" } }, gateway: { auth: { token: "same" } } });
+    const written = rootSchema.parse({
+      hooks: { enabled: true, token: { source: "env", id: "HOOK" } },
+      gateway: { auth: { token: "same" } },
+    });
     const resolved = rootSchema.parse({ hooks: { enabled: true, token: "same" }, gateway: { auth: { token: "same" } } });
     expect(crossFieldIssues(written, "svc.json", nowhere)).toEqual([]);
     expect(crossFieldIssues(written, "svc.json", nowhere, { resolved })).toMatchObject([{ path: "hooks.token" }]);
@@ -237,7 +259,10 @@ describe("rules between keys", () => {
 
   test("are told in the order of the file", () => {
     const locate: Locate = ([section]) => ({ line: section === "session" ? 2 : 9, column: 1 });
-    const config = rootSchema.parse({ gateway: { bind: "custom" }, session: { maintenance: { maxDiskBytes: "1gb", highWaterBytes: "2gb" } } });
+    const config = rootSchema.parse({
+      gateway: { bind: "custom" },
+      session: { maintenance: { maxDiskBytes: "1gb", highWaterBytes: "2gb" } },
+    });
     expect(crossFieldIssues(config, "svc.json", locate).map((issue) => issue.path)).toEqual([
       "session.maintenance.highWaterBytes",
       "gateway.bind",

@@ -37,7 +37,9 @@ export function crossFieldIssues(
   const { env = {}, broken, resolved = config } = options;
   const fromEnv = [envValue(env, "SVC_GATEWAY_TOKEN"), envValue(env, "SVC_GATEWAY_PASSWORD")];
   const context = { gatewaySecrets: fromEnv.filter((secret) => secret !== undefined), resolved };
-  const conflicts = rules.filter(({ reads }) => !reads.some((section) => broken?.has(section))).flatMap(({ check }) => check(config, context));
+  const conflicts = rules
+    .filter(({ reads }) => !reads.some((section) => broken?.has(section)))
+    .flatMap(({ check }) => check(config, context));
   const issues = conflicts.map(
     ({ path, message, hint }): ConfigIssue => ({
       path: path.join("."),

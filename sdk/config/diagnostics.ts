@@ -1,17 +1,20 @@
 import { z } from "zod";
-import { defaulted, durationMs, httpUrl, secret } from "./fields.ts";
+import { durationMs } from "./amounts.ts";
+import { defaulted, httpUrl, secret } from "./fields.ts";
 
 /** `diagnostics.*`: figures for other systems. `otel` and `prometheus` are read by the plugins of those names. */
 export const diagnosticsSchema = z
   .strictObject({
     enabled: z.boolean().default(true).describe("Count requests, runs, queues and delays"),
-    flags: z.array(z.string().regex(/^[a-z][a-z0-9.*-]{0,63}$/, "expected a name such as hooks.trace")).max(100).default([]).describe("Parts that log more than usual"),
+    flags: z
+      .array(z.string().regex(/^[a-z][a-z0-9.*-]{0,63}$/, "expected a name such as hooks.trace"))
+      .max(100)
+      .default([])
+      .describe("Parts that log more than usual"),
     otel: z
       .strictObject({
         enabled: z.boolean().default(false).describe("Send figures and traces by OTLP over HTTP"),
-        endpoint: httpUrl()
-          .optional()
-          .describe("Address of the collector"),
+        endpoint: httpUrl().optional().describe("Address of the collector"),
         headers: z.record(z.string().min(1), secret()).optional().describe("Headers of those requests"),
         serviceName: z.string().min(1).max(200).default("svc").describe("Name under which the gateway appears"),
         sampleRate: z.number().min(0).max(1).default(1).describe("Share of traces that is sent"),

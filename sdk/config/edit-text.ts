@@ -1,6 +1,6 @@
 import { json5Spans, type MemberSpan, type Span } from "./json5-spans.ts";
-import { type Item, type PlanStep, rebuildContainer } from "./rebuild-container.ts";
 import { formatConfigPath } from "./paths.ts";
+import { type Item, type PlanStep, rebuildContainer } from "./rebuild-container.ts";
 import { formatKey, formatValue, plainStyle, styleOf, type TextStyle } from "./text-style.ts";
 import { idsOf, isTree, sameValue, type Tree } from "./tree.ts";
 
@@ -96,12 +96,27 @@ function patchedObject(edit: Edit, span: Span & { kind: "object" }, change: Chan
     plan.push({ insert: `${formatKey(key, edit.style)}${colon}${formatValue(next[key], edit.style, { indent, inline })}` });
   }
   const items = span.members.map((m): Item => ({ start: m.start, end: m.value.end }));
-  return rebuildContainer({ text: edit.text, span, items, plan, inline, style: edit.style, indent, outer: lineIndent(edit.text, span.start) });
+  return rebuildContainer({
+    text: edit.text,
+    span,
+    items,
+    plan,
+    inline,
+    style: edit.style,
+    indent,
+    outer: lineIndent(edit.text, span.start),
+  });
 }
 
 function memberText(edit: Edit, member: MemberSpan, change: Change & { current: Tree; next: Tree }, inline: boolean): string {
   const { name, value } = member;
-  const inner = patched(edit, { span: value, current: change.current[name], next: change.next[name], path: [...change.path, name], inline });
+  const inner = patched(edit, {
+    span: value,
+    current: change.current[name],
+    next: change.next[name],
+    path: [...change.path, name],
+    inline,
+  });
   return edit.text.slice(member.start, value.start) + inner;
 }
 
@@ -125,7 +140,16 @@ function patchedArray(edit: Edit, span: Span & { kind: "array" }, change: ArrayC
     return { keep: from, body: patched(edit, { span: element, current: current[from], next: next[i], path: [...path, from], inline }) };
   });
   const items = span.elements.map((e): Item => ({ start: e.start, end: e.end }));
-  return rebuildContainer({ text: edit.text, span, items, plan: steps, inline, style: edit.style, indent, outer: lineIndent(edit.text, span.start) });
+  return rebuildContainer({
+    text: edit.text,
+    span,
+    items,
+    plan: steps,
+    inline,
+    style: edit.style,
+    indent,
+    outer: lineIndent(edit.text, span.start),
+  });
 }
 
 /**

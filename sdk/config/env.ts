@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { defaulted, durationMs } from "./fields.ts";
+import { durationMs } from "./amounts.ts";
+import { defaulted } from "./fields.ts";
 
 /** `env.*`: variables for those who do not have them from outside. */
 export const envSchema = z

@@ -1,7 +1,7 @@
 import { isLoaderName } from "../host/env-names.ts";
 import type { Env } from "../host/paths.ts";
 import { readShellEnv } from "../host/shell-env.ts";
-import { parseDuration } from "./fields.ts";
+import { parseDuration } from "./amounts.ts";
 import type { ConfigWarning } from "./loaded.ts";
 import { substitute } from "./substitute.ts";
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { allScopes } from "../scopes.ts";
-import { defaulted, durationMs, secret } from "./fields.ts";
+import { durationMs } from "./amounts.ts";
+import { defaulted, secret } from "./fields.ts";
 
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "expected the name of an HTTP header");
 
@@ -10,7 +11,10 @@ const trustedProxy = z
     requiredHeaders: z.array(headerName).default([]).describe("Headers that must not be blank"),
     allowUsers: z.array(z.string().min(1)).default([]).describe("Users let in; empty: every user the proxy names"),
     allowLoopback: z.boolean().default(false).describe("The proxy may run on this machine; it must be listed all the same"),
-    scopes: z.array(z.enum(allScopes)).default([...allScopes]).describe("The most that such a caller is granted"),
+    scopes: z
+      .array(z.enum(allScopes))
+      .default([...allScopes])
+      .describe("The most that such a caller is granted"),
   })
   .meta({ reload: "hot" });
 
@@ -29,13 +33,21 @@ export const gatewayAuthSchema = z.strictObject({
     .enum(["token", "password", "trusted-proxy", "none"])
     .optional()
     .describe("How callers prove themselves; unset: `password` if only a password is set, else `token`; `none` only on loopback"),
-  token: secret().optional().meta({ reload: "hot" }).describe("Shared secret of mode `token`; a new one closes connections that used the old"),
-  password: secret().optional().meta({ reload: "hot" }).describe("Shared secret of mode `password`; a new one closes connections that used the old"),
+  token: secret()
+    .optional()
+    .meta({ reload: "hot" })
+    .describe("Shared secret of mode `token`; a new one closes connections that used the old"),
+  password: secret()
+    .optional()
+    .meta({ reload: "hot" })
+    .describe("Shared secret of mode `password`; a new one closes connections that used the old"),
   trustedProxy: trustedProxy.prefault({}),
   rateLimit: rateLimit.prefault({}),
   allowTailscale: z
     .boolean()
     .optional()
     .meta({ reload: "hot" })
-    .describe("Accept verified tailnet identities for WebSocket and control UI, never for the HTTP APIs; unset: true with `tailscale.mode` `serve`"),
+    .describe(
+      "Accept verified tailnet identities for WebSocket and control UI, never for the HTTP APIs; unset: true with `tailscale.mode` `serve`",
+    ),
 });

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { defaulted, durationMs, sizeBytes } from "./fields.ts";
+import { durationMs, sizeBytes } from "./amounts.ts";
+import { defaulted } from "./fields.ts";
 
 const enabled = z.boolean().default(true).describe("Off: the surface answers 404");
 const endpoint = z.strictObject({ enabled }).prefault({});
@@ -42,7 +43,9 @@ const files = z
 /** `gateway.http.*`: the HTTP APIs. */
 export const gatewayHttpSchema = z
   .strictObject({
-    maxBodyBytes: defaulted(sizeBytes(1024, 1_000_000_000), 20_000_000, "20mb").describe("Largest request body; single paths may take less"),
+    maxBodyBytes: defaulted(sizeBytes(1024, 1_000_000_000), 20_000_000, "20mb").describe(
+      "Largest request body; single paths may take less",
+    ),
     endpoints: z
       .strictObject({
         models: endpoint,

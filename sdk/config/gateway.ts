@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { duration, durationMs } from "./amounts.ts";
+import { addressRange, defaulted, documented, pathText, secret } from "./fields.ts";
 import { gatewayAuthSchema } from "./gateway-auth.ts";
 import { gatewayHttpSchema } from "./gateway-http.ts";
-import { addressRange, defaulted, documented, duration, durationMs, pathText, secret } from "./fields.ts";
 
 const origin = z.string().regex(/^[a-z][a-z0-9+.-]*:\/\/[^/?#\s@]+$/i, 'expected an origin such as "https://ui.example", without a path');
 
@@ -58,9 +59,14 @@ const hot = { reload: "hot" } as const;
 export const gatewaySchema = z
   .strictObject({
     mode: z.enum(["local", "remote"]).optional().describe("`local`: a gateway may run here; `remote`: this host is only a client"),
-    port: documented(z.number().int().min(1).max(65535), 18_789).describe("Port; a flag and `SVC_GATEWAY_PORT` win; 19001 in the profile `dev`"),
+    port: documented(z.number().int().min(1).max(65535), 18_789).describe(
+      "Port; a flag and `SVC_GATEWAY_PORT` win; 19001 in the profile `dev`",
+    ),
     bind: documented(z.enum(["loopback", "lan", "tailnet", "auto", "custom"]), "loopback").describe("Which addresses are listened on"),
-    customBindHost: z.ipv4({ error: 'expected an IPv4 address of this machine such as "10.0.0.7"' }).optional().describe("Address for bind `custom`"),
+    customBindHost: z
+      .ipv4({ error: 'expected an IPv4 address of this machine such as "10.0.0.7"' })
+      .optional()
+      .describe("Address for bind `custom`"),
     publicOrigin: z
       .string()
       .regex(/^https:\/\/[^/?#\s@]+$/, 'expected an https origin such as "https://gateway.example", without a path')
@@ -101,7 +107,9 @@ export const gatewaySchema = z
       })
       .prefault({})
       .meta({ reload: "none" }),
-    channelHealthCheckMinutes: defaulted(duration("m", 0, 1_440), 5).meta(hot).describe("Time between looks at channels that should be connected; 0 = off"),
+    channelHealthCheckMinutes: defaulted(duration("m", 0, 1_440), 5)
+      .meta(hot)
+      .describe("Time between looks at channels that should be connected; 0 = off"),
     channelStaleEventThresholdMinutes: defaulted(duration("m", 1, 10_080), 30)
       .meta(hot)
       .describe("Connected but silent this long is stale, for channels that report liveness; at least the check interval"),

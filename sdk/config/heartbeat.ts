@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { documented, duration, intervalMinutes } from "./fields.ts";
+import { duration, intervalMinutes } from "./amounts.ts";
+import { documented } from "./fields.ts";
 
 const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$|^24:00$/, 'expected a time such as "08:30", up to "24:00"');
 
@@ -18,13 +19,17 @@ function isTimeZone(name: string): boolean {
 export const heartbeatSchema = z
   .strictObject({
     every: documented(intervalMinutes(), "30m").describe("Time between heartbeats; a bare number means minutes, 0 = off"),
-    target: documented(z.string().min(1), "none").describe("Who hears the answer: `none`, `last` (the session's last place) or a channel id"),
+    target: documented(z.string().min(1), "none").describe(
+      "Who hears the answer: `none`, `last` (the session's last place) or a channel id",
+    ),
     to: z.string().min(1).optional().describe("Recipient on that channel"),
     accountId: z.string().min(1).optional().describe("Account of that channel"),
     model: z.string().min(1).optional().describe("Model of these runs, `provider/model`; unset: the agent's"),
     prompt: z.string().min(1).optional().describe("What the agent is asked; unset: a built-in text"),
     session: documented(z.string().min(1), "main").describe("Session that is asked"),
-    ackMaxChars: documented(z.number().int().min(0).max(100_000), 300).describe("An answer of this length beside the acknowledgement is not delivered"),
+    ackMaxChars: documented(z.number().int().min(0).max(100_000), 300).describe(
+      "An answer of this length beside the acknowledgement is not delivered",
+    ),
     activeHours: z
       .strictObject({
         start: timeOfDay.describe("First minute"),

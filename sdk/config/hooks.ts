@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { defaulted, documented, duration, durationMs, pathText, secret, sizeBytes } from "./fields.ts";
+import { duration, durationMs, sizeBytes } from "./amounts.ts";
+import { defaulted, documented, pathText, secret } from "./fields.ts";
 
 const template = () => z.string().max(262_144);
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "expected the name of an HTTP header");
@@ -10,7 +11,9 @@ const verify = z
     secret: secret().optional().describe("Key of the signatures"),
     secrets: z.array(secret()).min(1).max(10).optional().describe("Several keys, while one replaces another"),
     toleranceSeconds: documented(duration("s", 1, 86_400), 300).describe("Oldest signature taken, where the scheme has a time"),
-    mode: documented(z.enum(["with-token", "instead"]), "with-token").describe("Token and signature, or the signature instead of the token"),
+    mode: documented(z.enum(["with-token", "instead"]), "with-token").describe(
+      "Token and signature, or the signature instead of the token",
+    ),
     header: headerName.optional().describe("`hmac`: header of the signature"),
     prefix: z.string().max(64).optional().describe("`hmac`: text before the signature"),
     encoding: documented(z.enum(["hex", "base64"]), "hex").describe("`hmac`: form of the signature"),
@@ -80,12 +83,17 @@ export const hooksSchema = z
     allowRequestSessionKey: z.boolean().default(false).describe("Payloads may name the session"),
     allowedSessionKeyPrefixes: z.array(z.string()).optional().describe("Sessions that may be named begin with one of these"),
     presets: z.array(z.string().min(1)).default([]).describe("Built-in mappings: `gmail`, and those of plugins"),
-    transformsDir: documented(pathText(), "<config dir>/hooks/transforms").describe("Folder of transform files; must lie within the default one"),
+    transformsDir: documented(pathText(), "<config dir>/hooks/transforms").describe(
+      "Folder of transform files; must lie within the default one",
+    ),
     maxBodyBytes: defaulted(sizeBytes(1_024, 33_554_432), 262_144).describe("Largest body"),
     mappings: z.array(hookMappingSchema).max(1_000).default([]).describe("What `POST <path>/<name>` does; the first that matches"),
     transforms: z
       .strictObject({
-        isolation: z.enum(["process", "worker", "off"]).default("process").describe("Where transforms run: a child process without rights, a thread, or the gateway itself"),
+        isolation: z
+          .enum(["process", "worker", "off"])
+          .default("process")
+          .describe("Where transforms run: a child process without rights, a thread, or the gateway itself"),
         allowNet: z.boolean().default(false).describe("Transforms may use the network"),
         timeoutMs: defaulted(durationMs(1, 30_000), 5_000, "5s").describe("Longest call of a transform"),
       })

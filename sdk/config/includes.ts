@@ -1,5 +1,5 @@
 import { realpath } from "node:fs/promises";
-import { basename, dirname, isAbsolute, relative, resolve, sep } from "node:path";
+import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { type ConfigSyntax, type ConfigText, decodeConfig, parseConfigText, readConfigText, withLinkTarget } from "./config-file.ts";
 import type { ConfigIssue } from "./issues.ts";
 import type { ConfigFile } from "./loaded.ts";
@@ -75,7 +75,7 @@ class TreeReader {
   async read(): Promise<SourceTree> {
     const origin: OriginNode = { file: this.#main, path: [], via: "file" };
     for (const watched of await withLinkTarget(this.#main)) this.#watched.add(watched);
-    const read = await this.#text(this.#main, basename(this.#main));
+    const read = await this.#text(this.#main);
     if ("missing" in read) return this.#result({ value: {}, origin }, { exists: false, authored: {} });
     const authored = this.#parse(this.#main, read);
     if (authored === undefined || "issue" in read) return this.#result({ value: undefined, origin }, { exists: true, authored });
@@ -157,7 +157,7 @@ class TreeReader {
       const where = "the folder of the config file, or a folder of SVC_INCLUDE_ROOTS";
       return this.#refuse(here, `${subject}: lies outside of the allowed folders; expected ${where}`, path);
     }
-    const read = real === undefined ? ({ missing: true } as const) : await this.#text(path, this.#name(path));
+    const read = real === undefined ? ({ missing: true } as const) : await this.#text(path, real);
     if ("missing" in read) return this.#refuse(here, `${subject}: there is no such file`, path);
     const chain = [...here.chain, { path, real: real ?? path }];
     const known = this.#issues.length;
@@ -170,12 +170,16 @@ class TreeReader {
     return this.#walk(value, { chain, file: path, text: read.text, path: [] });
   }
 
-  /** Content of a file, read once; also when it is included from several places. */
-  async #text(path: string, name: string): Promise<ConfigText> {
+  /** Content of a file, read once; also when it is included from several places. `judged`: where it really is, as it was allowed. */
+  async #text(path: string, judged?: string): Promise<ConfigText> {
     const known = this.#files.get(path);
     if (known) return { ...known.file, bytes: known.bytes };
+    const name = this.#name(path);
     const candidate = this.#options.overlay?.get(path);
-    const read = candidate === undefined ? await readConfigText(path, name) : decodeConfig(Buffer.from(candidate), name);
+    const read =
+      candidate === undefined
+        ? await readConfigText(judged ?? path, name, { followLink: judged === undefined })
+        : decodeConfig(Buffer.from(candidate), name);
     if ("text" in read) this.#files.set(path, { file: { path, text: read.text, bom: read.bom }, bytes: read.bytes });
     return read;
   }

@@ -72,9 +72,7 @@ export function toConfigIssues(error: { issues: ReadonlyArray<unknown> }, source
 /** Issues in the order of the file: the main one first, then the included ones by name. */
 export function inFileOrder(issues: readonly ConfigIssue[], mainFile: string): ConfigIssue[] {
   const rank = (issue: ConfigIssue) => (issue.file === mainFile ? "" : issue.file);
-  return [...issues].sort(
-    (a, b) => (rank(a) < rank(b) ? -1 : rank(a) > rank(b) ? 1 : 0) || a.line - b.line || a.column - b.column,
-  );
+  return [...issues].sort((a, b) => (rank(a) < rank(b) ? -1 : rank(a) > rank(b) ? 1 : 0) || a.line - b.line || a.column - b.column);
 }
 
 function unknownKey(key: string, issue: ZodIssueLike, source: IssueSource, base: PropertyKey[]): ConfigIssue {

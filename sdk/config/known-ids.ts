@@ -11,10 +11,7 @@ export function claimedChannels(manifests: readonly Manifest[]): Set<string> {
 }
 
 /** Sections of `channels` that no plugin claims: errors, because nothing would ever read them. Pure. */
-export function channelIssues(
-  config: SvcConfig,
-  options: { manifests: readonly Manifest[]; file: string; locate: Locate },
-): ConfigIssue[] {
+export function channelIssues(config: SvcConfig, options: { manifests: readonly Manifest[]; file: string; locate: Locate }): ConfigIssue[] {
   const claimed = claimedChannels(options.manifests);
   const known = ["defaults", ...claimed];
   return Object.keys(config.channels)
@@ -88,14 +85,23 @@ export function riskWarnings({ hooks }: SvcConfig): ConfigWarning[] {
   hooks.mappings.forEach((mapping, i) => {
     const at = `hooks.mappings.${i}`;
     if (mapping.sessionKey?.includes("{{") && !hasPrefixes) {
-      warnings.push({ path: `${at}.sessionKey`, message: "payloads decide a part of the session key; add hooks.allowedSessionKeyPrefixes" });
+      warnings.push({
+        path: `${at}.sessionKey`,
+        message: "payloads decide a part of the session key; add hooks.allowedSessionKeyPrefixes",
+      });
     }
     if (mapping.allowUnsafeExternalContent) {
-      warnings.push({ path: `${at}.allowUnsafeExternalContent`, message: "payloads reach the agent unframed, as if the operator had written them" });
+      warnings.push({
+        path: `${at}.allowUnsafeExternalContent`,
+        message: "payloads reach the agent unframed, as if the operator had written them",
+      });
     }
   });
   if (hooks.transforms.isolation !== "process") {
-    warnings.push({ path: "hooks.transforms.isolation", message: `transforms run in "${hooks.transforms.isolation}", which holds no hostile code` });
+    warnings.push({
+      path: "hooks.transforms.isolation",
+      message: `transforms run in "${hooks.transforms.isolation}", which holds no hostile code`,
+    });
   }
   return warnings;
 }

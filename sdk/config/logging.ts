@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { logLevels } from "../host/logger.ts";
-import { defaulted, duration, pathText, pattern, sizeBytes } from "./fields.ts";
+import { duration, sizeBytes } from "./amounts.ts";
+import { defaulted, pathText, pattern } from "./fields.ts";
 
 const level = z.enum(logLevels);
 
@@ -9,7 +10,10 @@ export const loggingSchema = z
   .strictObject({
     level: level.default("info").describe("Least level in the log file; `SVC_LOG_LEVEL` wins"),
     consoleLevel: level.default("info").describe("Least level on the console; `SVC_LOG_LEVEL` wins"),
-    consoleStyle: z.enum(["pretty", "compact", "json"]).optional().describe("Form on the console; unset: `pretty` on a terminal, else `compact`"),
+    consoleStyle: z
+      .enum(["pretty", "compact", "json"])
+      .optional()
+      .describe("Form on the console; unset: `pretty` on a terminal, else `compact`"),
     file: pathText().optional().describe("Log file; unset: `logs/gateway-<date>.jsonl` in the state folder"),
     maxFileBytes: defaulted(sizeBytes(1_000, 500_000_000), 50_000_000, "50mb").describe("A larger file is put aside"),
     maxFiles: z.number().int().min(1).max(100).default(5).describe("Files put aside for one day"),

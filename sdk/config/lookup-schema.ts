@@ -1,5 +1,5 @@
 import type { Manifest, UiHint } from "../types/manifest.ts";
-import { type ComposedSchema } from "./compose-schema.ts";
+import type { ComposedSchema } from "./compose-schema.ts";
 import { pathSteps } from "./diff.ts";
 import { reloadClassOf } from "./reload-class.ts";
 import { classifyChanges, type ReloadClass } from "./reload-plan.ts";
@@ -15,7 +15,13 @@ export interface SchemaLookup {
   children: Array<{ key: string; path: string; type: string; required: boolean; hasChildren: boolean }>;
 }
 
-const kinds: Record<ReloadClass, SchemaLookup["reloadKind"]> = { none: "none", hot: "hot", plugin: "hot", channel: "hot", restart: "restart" };
+const kinds: Record<ReloadClass, SchemaLookup["reloadKind"]> = {
+  none: "none",
+  hot: "hot",
+  plugin: "hot",
+  channel: "hot",
+  restart: "restart",
+};
 
 /**
  * Looks up one path of a composed schema. Pure.
@@ -26,11 +32,10 @@ const kinds: Record<ReloadClass, SchemaLookup["reloadKind"]> = { none: "none", h
 export function lookupSchema(composed: ComposedSchema, path: string, manifests: readonly Manifest[] = []): SchemaLookup | undefined {
   const steps = pathSteps(path);
   let node: SchemaTree | undefined = composed.schema;
-  let root = composed.schema;
+  const root = composed.schema;
   for (const step of steps) {
     node = childNode(node, step, root);
     if (!node) return undefined;
-    if (node.$id !== undefined) root = node;
   }
   const hint = hintAt(composed.uiHints, steps);
   return {
@@ -79,8 +84,7 @@ function childrenOf(node: SchemaTree, root: SchemaTree, path: string): SchemaLoo
 }
 
 function hasChildren(node: SchemaTree, root: SchemaTree): boolean {
-  const inner = node.$id === undefined ? root : node;
-  return !node.sensitive && (membersOf(node, inner).length > 0 || childNode(node, "*", inner) !== undefined);
+  return !node.sensitive && (membersOf(node, root).length > 0 || childNode(node, "*", root) !== undefined);
 }
 
 /** `string`, `integer | string`; `any` where the schema says nothing. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { documented, duration, durationMs, httpUrl, pathText, secret, sizeBytes } from "./fields.ts";
+import { duration, durationMs, sizeBytes } from "./amounts.ts";
+import { documented, httpUrl, pathText, secret } from "./fields.ts";
 
 const count = (max: number) => z.number().int().min(1).max(max);
 const share = () => z.number().min(0).max(1);
@@ -23,13 +24,17 @@ const store = z.strictObject({
   path: documented(pathText(), "<state dir>/memory/{agentId}.sqlite").describe("Index file; `{agentId}` is replaced, `~` expanded"),
   vector: z
     .strictObject({
-      enabled: documented(z.boolean(), true).describe("Use the vector extension of the database; without it vectors are compared in the process"),
+      enabled: documented(z.boolean(), true).describe(
+        "Use the vector extension of the database; without it vectors are compared in the process",
+      ),
       extensionPath: pathText().optional().describe("Another file of that extension"),
     })
     .optional(),
   fts: z
     .strictObject({
-      tokenizer: documented(z.enum(["unicode61", "trigram"]), "unicode61").describe("How words are found; `trigram` for languages without spaces"),
+      tokenizer: documented(z.enum(["unicode61", "trigram"]), "unicode61").describe(
+        "How words are found; `trigram` for languages without spaces",
+      ),
     })
     .optional(),
 });
@@ -63,11 +68,16 @@ export const memorySearchSchema = z
       .optional()
       .describe("Embedding adapter; unset: the first that can be used; `none`: words only"),
     model: z.string().min(1).optional().describe("Embedding model; unset: the adapter's own"),
-    fallback: documented(
-      z.string().regex(/^[a-z][a-z0-9_-]{0,63}$/, "expected the id of an embedding adapter, or none"),
-      "none",
-    ).describe("Adapter used when the first one fails"),
-    outputDimensionality: z.number().int().min(1).max(65_536).optional().describe("Length of vectors; unset: the adapter's own; a change builds the index anew"),
+    fallback: documented(z.string().regex(/^[a-z][a-z0-9_-]{0,63}$/, "expected the id of an embedding adapter, or none"), "none").describe(
+      "Adapter used when the first one fails",
+    ),
+    outputDimensionality: z
+      .number()
+      .int()
+      .min(1)
+      .max(65_536)
+      .optional()
+      .describe("Length of vectors; unset: the adapter's own; a change builds the index anew"),
     remote: remote.optional(),
     local: z
       .strictObject({
@@ -75,7 +85,9 @@ export const memorySearchSchema = z
         modelCacheDir: pathText().optional().describe("Where downloaded models are kept"),
       })
       .optional(),
-    sources: documented(z.array(z.enum(["memory", "sessions"])), ["memory"]).describe("What is indexed; `sessions` needs `experimental.sessionMemory`"),
+    sources: documented(z.array(z.enum(["memory", "sessions"])), ["memory"]).describe(
+      "What is indexed; `sessions` needs `experimental.sessionMemory`",
+    ),
     extraPaths: documented(z.array(z.string().min(1)), []).describe("Further folders and files, absolute or relative to the workspace"),
     multimodal: z
       .strictObject({

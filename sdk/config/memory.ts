@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { defaulted, duration, durationMs, intervalMinutes, pathText } from "./fields.ts";
+import { duration, durationMs, intervalMinutes } from "./amounts.ts";
+import { defaulted, pathText } from "./fields.ts";
 import { sendPolicySchema } from "./send-policy.ts";
 
 const collection = z.strictObject({
@@ -15,7 +16,9 @@ const update = z.strictObject({
   debounceMs: defaulted(durationMs(0, 3_600_000), 15_000, "15s").describe("No refresh within this time after the last one"),
   onBoot: z.boolean().default(true).describe("Refresh at start"),
   waitForBootSync: z.boolean().default(false).describe("The start waits for that refresh"),
-  embedInterval: intervalMinutes().optional().describe("Time between embed runs; unset: none in search mode `search`, else 60 minutes; 0 = forced runs only"),
+  embedInterval: intervalMinutes()
+    .optional()
+    .describe("Time between embed runs; unset: none in search mode `search`, else 60 minutes; 0 = forced runs only"),
   commandTimeoutMs: commandTimeoutMs(30_000, "30s").describe("Longest command of the engine"),
   updateTimeoutMs: commandTimeoutMs(120_000, "2m").describe("Longest refresh"),
   embedTimeoutMs: commandTimeoutMs(120_000, "2m").describe("Longest embed run"),
@@ -23,10 +26,7 @@ const update = z.strictObject({
 
 const sidecar = z.strictObject({
   command: z.string().min(1).default("qmd").describe("Program of the engine: name or path; never run through a shell"),
-  searchMode: z
-    .enum(["search", "vsearch", "query"])
-    .default("search")
-    .describe("Words, vectors, or query expansion with re-ranking"),
+  searchMode: z.enum(["search", "vsearch", "query"]).default("search").describe("Words, vectors, or query expansion with re-ranking"),
   includeDefaultMemory: z.boolean().default(true).describe("Index `MEMORY.md` and `memory/**/*.md`"),
   paths: z.array(collection).default([]).describe("Further folders"),
   sessions: z
@@ -39,9 +39,28 @@ const sidecar = z.strictObject({
   update: update.prefault({}),
   limits: z
     .strictObject({
-      maxResults: z.number().int().min(1).max(200).optional().meta({ default: 6 }).describe("Results of a search; unset takes `memorySearch.limits`"),
-      maxSnippetChars: z.number().int().min(1).optional().meta({ default: 700 }).describe("Longest snippet in UTF-16 units; unset takes `memorySearch.limits`"),
-      maxInjectedChars: z.number().int().min(1).optional().meta({ default: 4_000 }).describe("All snippets together; unset takes `memorySearch.limits`"),
+      maxResults: z
+        .number()
+        .int()
+        .min(1)
+        .max(200)
+        .optional()
+        .meta({ default: 6 })
+        .describe("Results of a search; unset takes `memorySearch.limits`"),
+      maxSnippetChars: z
+        .number()
+        .int()
+        .min(1)
+        .optional()
+        .meta({ default: 700 })
+        .describe("Longest snippet in UTF-16 units; unset takes `memorySearch.limits`"),
+      maxInjectedChars: z
+        .number()
+        .int()
+        .min(1)
+        .optional()
+        .meta({ default: 4_000 })
+        .describe("All snippets together; unset takes `memorySearch.limits`"),
       timeoutMs: durationMs(1, 600_000).optional().meta({ default: 4_000 }).describe("Longest search; unset takes `memorySearch.limits`"),
     })
     .prefault({}),

@@ -79,7 +79,8 @@ export function createMergePatch(current: unknown, next: unknown): { patch: unkn
 
 /** Keys and list members (by id) that stand below a path in one tree and no longer in the other. */
 export function lostEntries(before: unknown, after: unknown): string[] {
-  const names = (value: unknown): string[] => (Array.isArray(value) ? (idsOf(value) ?? value.map((_, i) => `[${i}]`)) : isTree(value) ? Object.keys(value) : []);
+  const names = (value: unknown): string[] =>
+    Array.isArray(value) ? (idsOf(value) ?? value.map((_, i) => `[${i}]`)) : isTree(value) ? Object.keys(value) : [];
   const left = new Set(names(after));
   return names(before).filter((name) => !left.has(name));
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { defaulted, durationMs } from "./fields.ts";
+import { durationMs } from "./amounts.ts";
+import { defaulted } from "./fields.ts";
 
 const queueMode = z.enum(["collect", "followup", "steer", "interrupt"]);
 
@@ -13,7 +14,10 @@ export const messagesSchema = z
           .describe("A message during a run: join those that wait, one turn each, put it before the next model call, or stop the run"),
         debounceMs: defaulted(durationMs(0, 600_000), 1_000).describe("Quiet time before messages that wait are joined"),
         cap: z.number().int().min(1).max(1_000).default(20).describe("Messages that may wait"),
-        drop: z.enum(["summarize", "old", "new"]).default("summarize").describe("Beyond that: sum them up, or drop the oldest or the newest"),
+        drop: z
+          .enum(["summarize", "old", "new"])
+          .default("summarize")
+          .describe("Beyond that: sum them up, or drop the oldest or the newest"),
         byChannel: z.record(z.string().min(1), queueMode).default({}).describe("Mode by channel id"),
       })
       .prefault({}),

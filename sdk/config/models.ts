@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { documented, duration, httpUrl, secret } from "./fields.ts";
+import { duration } from "./amounts.ts";
+import { documented, httpUrl, secret } from "./fields.ts";
 
 const price = z.number().min(0).optional();
 
@@ -45,7 +46,12 @@ export const modelsSchema = z
       .describe("Join the vendors configured here with those that plugins bring, or use only these"),
     providers: z
       .record(
-        z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, "expected lower-case letters, digits, . _ or -, at most 64, starting with a letter or digit"),
+        z
+          .string()
+          .regex(
+            /^[a-z0-9][a-z0-9._-]{0,63}$/,
+            "expected lower-case letters, digits, . _ or -, at most 64, starting with a letter or digit",
+          ),
         provider,
       )
       .default({}),

@@ -120,5 +120,7 @@ export function withValueAt(tree: unknown, path: ConfigPath, value: unknown): un
   }
   const { [step]: _old, ...others } = (tree ?? {}) as Record<string, unknown>;
   if (inner === undefined) return others;
-  return tree !== null && tree !== undefined && Object.hasOwn(tree, step) ? { ...(tree as object), [step]: inner } : { ...others, [step]: inner };
+  return tree !== null && tree !== undefined && Object.hasOwn(tree, step)
+    ? { ...(tree as object), [step]: inner }
+    : { ...others, [step]: inner };
 }

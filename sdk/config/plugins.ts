@@ -1,12 +1,16 @@
 import { z } from "zod";
-import { defaulted, documented, durationMs, pathText, secret } from "./fields.ts";
+import { durationMs } from "./amounts.ts";
+import { defaulted, documented, pathText, secret } from "./fields.ts";
 
 const hookTimeoutMs = () => durationMs(1, 600_000);
 const stepTimeoutMs = () => durationMs(100, 600_000);
 
 const entry = z
   .strictObject({
-    enabled: z.boolean().optional().describe("Load the plugin; unset: as its place says (bundled: its manifest; named or installed: yes; else no)"),
+    enabled: z
+      .boolean()
+      .optional()
+      .describe("Load the plugin; unset: as its place says (bundled: its manifest; named or installed: yes; else no)"),
     config: documented(z.record(z.string(), z.unknown()), {}).describe("The plugin's own config, by its own schema; kept while it is off"),
     env: documented(z.record(z.string().min(1), secret()), {}).describe("Environment variables that only this plugin sees"),
     grants: documented(z.array(z.string().min(1)), []).describe("Permissions granted to a plugin that is not bundled"),

@@ -1,6 +1,5 @@
 /** A node of a JSON Schema, as far as forms, types and look-ups need it. */
 export interface SchemaTree {
-  $id?: string;
   $ref?: string;
   $defs?: Record<string, SchemaTree>;
   type?: string | string[];
@@ -48,12 +47,15 @@ export function childNode(node: SchemaTree, key: string, root: SchemaTree = node
   return undefined;
 }
 
-/** The node a local reference names: `#/$defs/x` of the resource it stands in. */
+/** The node a reference within the document names: `#/$defs/x`. */
 export function deref(node: SchemaTree, root: SchemaTree): SchemaTree {
   let at = node;
   for (let hops = 0; at.$ref !== undefined && hops < 16; hops++) {
     const path = at.$ref.startsWith("#/") ? at.$ref.slice(2).split("/") : [];
-    const found = path.reduce<unknown>((seen, step) => (seen as Record<string, unknown> | undefined)?.[step.replace(/~1/g, "/").replace(/~0/g, "~")], root);
+    const found = path.reduce<unknown>(
+      (seen, step) => (seen as Record<string, unknown> | undefined)?.[step.replace(/~1/g, "/").replace(/~0/g, "~")],
+      root,
+    );
     if (!isObjectSchema(found)) return {};
     at = found;
   }

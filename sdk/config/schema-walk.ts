@@ -61,9 +61,10 @@ export function schemasBelow(schema: unknown): unknown[] {
   return [...Object.values(shape ?? {}), element, valueType, catchallOf(catchall), ...(options ?? [])].filter(Boolean);
 }
 
-/** Keys that an object schema names. */
+/** Keys that an object schema names, or any of its alternatives. */
 export function knownKeys(schema: unknown): string[] {
-  return Object.keys((unwrapSchema(schema) as Node | undefined)?.def.shape ?? {});
+  const { shape, options = [] } = (unwrapSchema(schema) as Node | undefined)?.def ?? {};
+  return [...new Set([...Object.keys(shape ?? {}), ...options.flatMap(knownKeys)])];
 }
 
 /** May there be keys that the schema knows nothing of? */

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { defaulted, durationMs, pathText, secretProviderAlias, sizeBytes } from "./fields.ts";
+import { durationMs, sizeBytes } from "./amounts.ts";
+import { defaulted, pathText, secretProviderAlias } from "./fields.ts";
 
 const absolutePath = pathText().regex(/^(\/|[A-Za-z]:[\\/])/, "expected an absolute path");
 const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, "expected the name of an environment variable");

@@ -18,5 +18,8 @@ const rule = z.strictObject({
 export const sendPolicySchema = (fallback: "allow" | "deny", rules: z.input<typeof rule>[] = []) =>
   z.strictObject({
     default: verdict.default(fallback).describe("What holds when no rule matches"),
-    rules: z.array(rule).default(rules as z.output<typeof rule>[]).describe("Asked in order; every field given must match"),
+    rules: z
+      .array(rule)
+      .default(rules as z.output<typeof rule>[])
+      .describe("Asked in order; every field given must match"),
   });

@@ -70,10 +70,22 @@ export function formatValue(value: unknown, style: TextStyle, at: { indent: stri
   if (typeof value === "number") return Object.is(value, -0) ? "-0" : String(value);
   if (Array.isArray(value)) {
     const oneLine = at.inline || value.every((v) => typeof v !== "object" || v === null);
-    const flat = oneLine ? wrap(value.map((v) => formatValue(v, style, { ...at, inline: true })), "[]", style, undefined) : undefined;
+    const flat = oneLine
+      ? wrap(
+          value.map((v) => formatValue(v, style, { ...at, inline: true })),
+          "[]",
+          style,
+          undefined,
+        )
+      : undefined;
     if (flat !== undefined && (at.inline || flat.length <= 80)) return flat;
     const indent = at.indent + style.unit;
-    return wrap(value.map((v) => formatValue(v, style, { indent, inline: false })), "[]", style, at.indent);
+    return wrap(
+      value.map((v) => formatValue(v, style, { indent, inline: false })),
+      "[]",
+      style,
+      at.indent,
+    );
   }
   if (!isTree(value)) return String(value);
   const indent = at.indent + style.unit;

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { basename, delimiter, dirname } from "node:path";
 import { type Env, envValue } from "../host/paths.ts";
-import { asSecretRef, malformedRefs } from "../secrets/ref.ts";
+import { placed, secretValues, variableFaults } from "../secrets/placed.ts";
+import { malformedRefs } from "../secrets/ref.ts";
 import { resolveSecrets } from "../secrets/resolve.ts";
 import { startOwners } from "../secrets/start.ts";
 import type { ResolvedRef } from "../secrets/state.ts";
@@ -11,10 +12,10 @@ import { deepFreeze } from "./deep-freeze.ts";
 import { type ConfigEnvironment, configEnvironment } from "./environment.ts";
 import { configFileName, readSourceTree, type SourceTree } from "./includes.ts";
 import { type ConfigIssue, inFileOrder, toConfigIssues } from "./issues.ts";
+import { riskWarnings } from "./known-ids.ts";
 import type { LoadedConfig } from "./loaded.ts";
 import { originAt } from "./origin.ts";
 import type { Locate } from "./place.ts";
-import { REDACTED_VALUE, redactConfig } from "./redact.ts";
 import { rootSchema, type SvcConfig } from "./root.ts";
 import { substitute } from "./substitute.ts";
 import { unservedIssues } from "./unserved.ts";
@@ -117,10 +118,12 @@ async function activate(read: Read, environment: ConfigEnvironment, options: Act
       ...unresolved.map(({ path, reason }) => ({ path, message: `${reason}; the key is left out` })),
       ...state.unavailable.map(({ path, reason }) => ({ path, message: `secret not available: ${reason}` })),
       ...state.stale.map(({ path, reason }) => ({ path, message: `secret kept its previous value: ${reason}` })),
+      ...(config ? riskWarnings(config) : []),
     ],
     unresolved: [...unresolved, ...faults.filter((fault) => !refs.get(fault.path)?.value).map(({ path, reason }) => ({ path, reason }))],
     secrets: secretValues(resolved, refs),
-    secretState: state,
+    secretState:
+      options.secrets === "none" ? state : { ...state, unavailable: [...state.unavailable, ...variableFaults(source, unresolved)] },
     refs,
     env,
     ...(shellEnv ? { shellEnv } : {}),
@@ -164,7 +167,10 @@ async function resolveTree(read: Read, { substituted, unresolved, env, options }
   if (!config) return { issues: late, resolved, ...asked };
   const absent = new Set([...unresolved, ...asked.state.unavailable].map(({ path }) => path));
   // A rule about a key whose value could not be had is not the author's mistake: whoever needs the value says what is missing.
-  const rules = [...crossFieldIssues(authored.config, file, read.locate, { env, resolved: config }), ...unservedIssues(config, file, read.locate)];
+  const rules = [
+    ...crossFieldIssues(authored.config, file, read.locate, { env, resolved: config }),
+    ...unservedIssues(config, file, read.locate),
+  ];
   const conflicts = rules.filter(({ path }) => !absent.has(path));
   return { issues: conflicts, resolved, ...(conflicts.length === 0 ? { config } : {}), ...asked };
 }
@@ -182,33 +188,6 @@ async function ask(config: SvcConfig, q: { substituted: unknown; env: Env; optio
     exec: q.options.exec,
     signal: q.options.signal,
   });
-}
-
-/** A copy with every ref replaced by its value; one without a value is left out. */
-function placed(tree: unknown, refs: ReadonlyMap<string, ResolvedRef>): unknown {
-  const walk = (value: unknown, path: string): unknown => {
-    if (typeof value !== "object" || value === null) return value;
-    if (asSecretRef(value)) return refs.get(path)?.value;
-    const entries = Object.entries(value).map(([key, inner]) => [key, walk(inner, path === "" ? key : `${path}.${key}`)] as const);
-    const present = entries.filter(([, inner]) => inner !== undefined);
-    return Array.isArray(value) ? present.map(([, inner]) => inner) : Object.fromEntries(present);
-  };
-  return walk(tree, "");
-}
-
-/** Resolved values by path: of refs, and of everything that is redacted when it is shown. */
-function secretValues(resolved: unknown, refs: ReadonlyMap<string, ResolvedRef>): Map<string, string> {
-  const found = new Map<string, string>();
-  const compare = (value: unknown, shown: unknown, path: string): void => {
-    if (typeof value === "string" && shown === REDACTED_VALUE) found.set(path, value);
-    if (typeof value !== "object" || value === null) return;
-    for (const [key, inner] of Object.entries(value)) {
-      compare(inner, shown === REDACTED_VALUE ? shown : (shown as Record<string, unknown>)?.[key], path === "" ? key : `${path}.${key}`);
-    }
-  };
-  compare(resolved, redactConfig(resolved), "");
-  for (const [path, { value }] of refs) if (value !== undefined) found.set(path, value);
-  return found;
 }
 
 function lacking(name: string, env: Env): string {

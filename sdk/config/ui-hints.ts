@@ -1,16 +1,14 @@
 import type { Manifest, UiHint } from "../types/manifest.ts";
 import { alternatives, deref, isObjectSchema, type SchemaTree } from "./schema-tree.ts";
 
-/** Deepest level that is looked at; schemas may refer to themselves. */
-const MAX_DEPTH = 12;
-
 /** Keys whose change is rare or risky: forms fold them away. */
-const advancedKeys = /(^|\.)(dangerously\w*|limits|rateLimit|trustedProxy|experimental|chunking|batch|maintenance|deferralTimeoutMs|debounceMs)(\.|$)/;
+const advancedKeys =
+  /(^|\.)(dangerously\w*|limits|rateLimit|trustedProxy|experimental|chunking|batch|maintenance|deferralTimeoutMs|debounceMs)(\.|$)/;
 
 /** Hints of every path of a composed schema; what manifests say wins. Pure. */
 export function uiHintsOf(schema: SchemaTree, manifests: readonly Manifest[]): Record<string, UiHint> {
   const hints: Record<string, UiHint> = {};
-  visit(schema, { path: "", root: schema, depth: 0, hints });
+  visit(schema, { path: "", root: schema, within: [], hints });
   for (const manifest of manifests) {
     for (const [path, hint] of Object.entries(manifest.uiHints ?? {})) merge(hints, absolutePath(manifest.id, path), hint);
     for (const { path } of manifest.secrets ?? []) merge(hints, absolutePath(manifest.id, path), { sensitive: true });
@@ -30,21 +28,22 @@ function merge(hints: Record<string, UiHint>, path: string, hint: UiHint): void 
 interface Walk {
   path: string;
   root: SchemaTree;
-  depth: number;
+  /** References followed on the way here: a schema may refer to itself. */
+  within: readonly string[];
   hints: Record<string, UiHint>;
 }
 
 function visit(node: SchemaTree, at: Walk): void {
-  if (at.depth > MAX_DEPTH) return;
+  const ref = node.$ref;
+  if (ref !== undefined && at.within.includes(ref)) return;
+  const within = ref === undefined ? at.within : [...at.within, ref];
   const own = hintOf(node, at.path);
   if (at.path !== "" && Object.keys(own).length > 0) at.hints[at.path] = own;
   // A reference to a secret is one value to a person: what it is made of has no fields of its own.
   if (own.sensitive) return;
-  const root = node.$id === undefined ? at.root : node;
-  for (const option of alternatives(deref(node, root))) {
-    const target = deref(option, root);
-    const below = (key: string, child: SchemaTree) =>
-      visit(child, { ...at, root, path: at.path === "" ? key : `${at.path}.${key}`, depth: at.depth + 1 });
+  for (const option of alternatives(deref(node, at.root))) {
+    const target = deref(option, at.root);
+    const below = (key: string, child: SchemaTree) => visit(child, { ...at, path: at.path === "" ? key : `${at.path}.${key}`, within });
     for (const [key, child] of Object.entries(target.properties ?? {})) below(key, child);
     if (isObjectSchema(target.additionalProperties)) below("*", target.additionalProperties);
     if (isObjectSchema(target.items)) below("*", target.items);

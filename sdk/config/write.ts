@@ -69,7 +69,11 @@ export interface ConfigWriteOutcome {
  * @throws {SvcError} `config-readonly`, `config-locked`, `config-hash-required`, `config-conflict`, `config-parse`, `config-rejected`,
  *   `config-placeholder`, `config-clobber`, `config-owned-elsewhere`, `config-write-failed`, and what `apply` throws
  */
-export async function writeConfig(host: ConfigWriterHost, change: ConfigChange, options: ConfigWriteOptions = {}): Promise<ConfigWriteOutcome> {
+export async function writeConfig(
+  host: ConfigWriterHost,
+  change: ConfigChange,
+  options: ConfigWriteOptions = {},
+): Promise<ConfigWriteOutcome> {
   if (host.readonly) throw new SvcError("config-readonly", { file: basename(host.path) });
   if (options.dryRun) return (await planWrite(host, change, options)).outcome;
   return locked(host, async () => {
@@ -138,7 +142,11 @@ const reasons: Record<string, string> = {
 
 function writeFailed(path: string, error: unknown, state: string): SvcError {
   const { code } = error as NodeJS.ErrnoException;
-  return new SvcError("config-write-failed", { file: basename(path), reason: reasons[code ?? ""] ?? messageOf(error), state }, { cause: error });
+  return new SvcError(
+    "config-write-failed",
+    { file: basename(path), reason: reasons[code ?? ""] ?? messageOf(error), state },
+    { cause: error },
+  );
 }
 
 interface WritePlan {
@@ -150,9 +158,17 @@ interface WritePlan {
 async function planWrite(host: ConfigWriterHost, change: ConfigChange, options: ConfigWriteOptions): Promise<WritePlan> {
   const before = await host.load();
   if (options.requireHash && before.exists && options.baseHash === undefined) throw new SvcError("config-hash-required");
-  if (options.baseHash !== undefined && options.baseHash !== before.hash) throw new SvcError("config-conflict", { currentHash: before.hash });
+  if (options.baseHash !== undefined && options.baseHash !== before.hash)
+    throw new SvcError("config-conflict", { currentHash: before.hash });
   const draft = change.kind === "edit" ? editDraft(host, before, change) : replaceDraft(host, before, change);
-  const outcome = { changed: true, file: draft?.file ?? before.path, before, after: before, changedPaths: [], warnings: draft?.warnings ?? [] };
+  const outcome = {
+    changed: true,
+    file: draft?.file ?? before.path,
+    before,
+    after: before,
+    changedPaths: [],
+    warnings: draft?.warnings ?? [],
+  };
   if (!draft || draft.text === draft.old) return { outcome: { ...outcome, changed: false }, text: "" };
   const refused = async (error: SvcError) => {
     if (!options.dryRun) await keepRejected(before.path, draft.text);
@@ -228,7 +244,12 @@ const MIN_GUARDED_BYTES = 1_000;
 type Allowed = ConfigWriteOptions["allowDestructive"];
 
 /** The marks of an accident: a gateway that would not start again, or a file of which most is gone. */
-function clobberReason(draft: Draft, before: LoadedConfig, after: LoadedConfig, allowed: Allowed): { reason: string; advice: string } | undefined {
+function clobberReason(
+  draft: Draft,
+  before: LoadedConfig,
+  after: LoadedConfig,
+  allowed: Allowed,
+): { reason: string; advice: string } | undefined {
   const modeOf = (source: unknown) => ownValue(ownValue(source, "gateway"), "mode");
   const dropsMode = isTree(after.source) && modeOf(before.source) !== undefined && modeOf(after.source) === undefined;
   if (dropsMode && allowed !== "all") return { reason: "gateway.mode would be dropped", advice: "do it on this machine with --replace" };

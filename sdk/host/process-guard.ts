@@ -1,7 +1,8 @@
 import { running } from "../hooks/running.ts";
 import type { PluginFaults } from "../plugin-faults.ts";
 import type { Logger } from "../types/common.ts";
-import { startWatchdog, type WatchdogLimits } from "../watchdog.ts";
+import { startWatchdog } from "../watchdog.ts";
+import type { WatchdogLimits } from "../watchdog-shared.ts";
 
 /** After an error without an owner the gateway still says goodbye, but not for long. */
 const LAST_WORDS_MS = 2_000;

@@ -30,6 +30,8 @@ export interface Activation {
   names(kind: string): string[];
   /** Loads who declares this; undefined when nobody waits for it. Without a name: everybody who declares something of the kind. */
   use(kind: string, name?: string): Promise<void> | undefined;
+  /** Is there a plugin to be loaded by the first use of this contribution? Loads nothing. */
+  waitsAt(point: string, name: string): boolean;
   /** Loads one plugin, if it waits: somebody who is loading cannot do without it. */
   useOf(id: string): Promise<void> | undefined;
   /** The same by contribution point. */
@@ -44,13 +46,15 @@ interface Waiting {
 
 export function createActivation(): Activation {
   const waiting = new Map<string, Waiting>();
+  const declarers = (kind: string | undefined, name?: string) =>
+    [...waiting.values()].filter((w) => w.names.some((n) => n.kind === kind && isUseOf(n.kind, n.name, name)));
   const bring = (w: Waiting): Promise<void> => {
     w.loading ??= w.load();
     return w.loading;
   };
   const use: Activation["use"] = (kind, name) => {
     if (waiting.size === 0) return undefined;
-    const found = [...waiting.values()].filter((w) => w.names.some((n) => n.kind === kind && isUseOf(kind, n.name, name)));
+    const found = declarers(kind, name);
     if (found.length === 0) return undefined;
     return Promise.all(found.map(bring)).then(() => undefined);
   };
@@ -59,6 +63,7 @@ export function createActivation(): Activation {
     remove: (id) => void waiting.delete(id),
     names: (kind) => [...waiting.values()].flatMap((w) => w.names.filter((n) => n.kind === kind).map((n) => n.name)),
     use,
+    waitsAt: (point, name) => waiting.size > 0 && declarers(kindOfPoint[point], name).length > 0,
     useOf(id) {
       const one = waiting.get(id);
       return one && bring(one);

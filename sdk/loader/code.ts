@@ -48,11 +48,14 @@ export async function importCode(candidate: PluginCandidate, options: ImportOpti
   return { ...loaded(candidate, await importModule(join(folder, relative(root, entry))), print), folder };
 }
 
-function loaded({ manifest }: PluginCandidate, value: unknown, print: CodePrint | undefined): LoadedCode {
+function loaded({ id, manifest }: PluginCandidate, value: unknown, print: CodePrint | undefined): LoadedCode {
   if (!isDefinition(value)) throw new PluginFault("import-failed", "its entry has no default export made by definePlugin");
   if (manifest && value.id !== manifest.id) {
     throw new PluginFault("manifest-invalid", `its code says id "${value.id}", its manifest "${manifest.id}"`);
   }
+  // Config, grants and precedence went by the id that stands in the text.
+  if (value.id !== id)
+    throw new PluginFault("manifest-invalid", `its code says id "${value.id}", its file "${id}"; write the id there as it is`);
   return { definition: value, print, users: 0, refused: [] };
 }
 

@@ -27,6 +27,8 @@ export interface Instance {
   open(): void;
   /** Takes it out again, in one turn; calls under way go on. */
   close(): void;
-  /** Aborts the signal, then undoes everything in reverse, each step within 5 s. Resolves to what could not be undone. */
+  /** Aborts `ctx.signal`: the stop begins. */
+  abort(): void;
+  /** Aborts the signal, if that has not happened, then undoes everything in reverse, each step within 5 s. Resolves to what could not be undone. */
   dispose(): Promise<string[]>;
 }

@@ -15,7 +15,7 @@ export function leased<T>(value: T, enter: Enter): T {
     const known = wrapped.get(key);
     if (known && known.of === member) return known.as;
     const as = wrapMember(source, key, enter);
-    if (as !== member) wrapped.set(key, { of: member, as });
+    wrapped.set(key, { of: member, as });
     return as;
   };
   return proxyOf(() => source, wrap) as T;
@@ -59,7 +59,8 @@ export function createHandle<T>(find: () => T, load: () => Promise<unknown> | un
     if (typeof key === "symbol" || key === "then" || key === "toJSON") return undefined;
     if (load()) return call(key);
     const member = members()[key];
-    if (typeof member === "function") return isClass(member) ? member : call(key);
+    if (typeof member === "function") return callers.get(key) ?? (isClass(member) ? member : call(key));
+    if (parts.has(key) && typeof member === "object" && member !== null) return parts.get(key); // looking into it each time would cost more than the call
     return holdsFunctions(member) ? part(key) : member;
   }) as T;
 }

@@ -101,8 +101,9 @@ function settle<T>(result: T, end: () => void): T {
 
 /** Generators and plain iterables; a web stream is read by its own methods and stays what it is. */
 function isIterable(value: object): value is AsyncIterable<unknown> {
-  const { [Symbol.asyncIterator]: iterate, next } = value as { [Symbol.asyncIterator]?: unknown; next?: unknown };
-  return typeof iterate === "function" && (typeof next === "function" || Object.getPrototypeOf(value) === Object.prototype);
+  const at = value as { [Symbol.asyncIterator]?: unknown; next?: unknown };
+  if (typeof at[Symbol.asyncIterator] !== "function") return false;
+  return typeof at.next === "function" || Object.getPrototypeOf(value) === Object.prototype;
 }
 
 function watched(source: AsyncIterable<unknown>, end: () => void): AsyncIterableIterator<unknown> {

@@ -122,9 +122,13 @@ export function createLife(host: LoaderHost, onDiagnostic: (slot: Slot) => void)
       const warn = (message: string, code?: string) => host.logger.warn(`plugin "${slot.id}" ${message}`, code ? { code } : {});
       const stopNow = () => warn(`still has ${instance.leases.count()} calls under way; it is stopped now`);
       if (drain) await withLimit(untilIdle(instance, drain.cut), drain.limitMs, stopNow);
+      instance.abort();
       await step(slot, "stop", async () => life?.stop?.()).catch((error: unknown) => warn(`did not stop cleanly: ${messageOf(error)}`));
       const left = await instance.dispose();
-      if (left.length > 0) warn(`left behind: ${left.join(", ")}`, "leak");
+      if (left.length > 0) {
+        warn(`left behind: ${left.join(", ")}`, "leak");
+        slot.record.diagnostics.push({ code: "leak", message: `a stopped instance left behind: ${left.join(", ")}` });
+      }
       void instance.leases.idle().then(() => {
         code.users -= 1;
         return dropUnused(slot, code);

@@ -103,7 +103,8 @@ export function createLoading(slots: Slots, { life, host, onUp }: { life: Life; 
       const { isolation } = (slot.current as Running).entry;
       delete slot.record.isolation;
       Object.assign(slot.record, { instance: identity.instance, version: identity.version, diagnostics }, isolation && { isolation });
-      const first = diagnostics[0];
+      // What is deprecated still works.
+      const first = diagnostics.find(({ code }) => !code.startsWith("SVC_DEP"));
       slots.move(slot, first ? "degraded" : "active", first && { code: first.code, reason: first.message });
       onUp(slot);
     },

@@ -136,7 +136,11 @@ export function createLoader(candidates: readonly Candidate[], host: LoaderHost)
     },
     async reload(id) {
       const slot = slots.get(id);
-      if (slot) return changes.run(slot, "reload");
+      if (slot) {
+        const result = await changes.run(slot, "reload");
+        if (!slot.current && slot.record.state === "disabled") await rescan(); // its folder may be gone
+        return result;
+      }
       const started = performance.now();
       await rescan();
       const { state, reason } = slots.get(id)?.record ?? { state: "failed", reason: "no plugin of this id was found" };

@@ -1,6 +1,6 @@
-import { satisfies } from "../manifest.ts";
 import type { Manifest } from "../types/manifest.ts";
 import type { PluginState } from "../types/plugin-record.ts";
+import { satisfies } from "../version-range.ts";
 
 /** What the graph knows of one plugin. */
 export interface GraphMember {

@@ -1,6 +1,7 @@
 import { firstRecord } from "../plugin-summary.ts";
 import type { PluginCandidate as Candidate } from "../types/plugin-candidate.ts";
 import type { PluginState } from "../types/plugin-record.ts";
+import { discoveryNotes } from "./discovery-notes.ts";
 import { hintFor } from "./faults.ts";
 import type { LoaderHost } from "./host.ts";
 import { outsideCalls } from "./leases.ts";
@@ -38,7 +39,9 @@ export function createSlots(candidates: readonly Candidate[], host: LoaderHost, 
       const record = firstRecord(candidate, host.clock.now());
       const slot: Slot = { id: candidate.id, candidate, record, order: all.length, count: 0, tail: Promise.resolve() };
       all.push(slot);
-      if (candidate.problem?.code !== "duplicate-id") byId.set(candidate.id, slot);
+      // Who has a problem takes nobody's place: its id may be a guess, or its winner stands there already.
+      if (!candidate.problem || !byId.has(candidate.id)) byId.set(candidate.id, slot);
+      for (const note of discoveryNotes(candidate)) host.logger.warn(`plugin "${candidate.id}" ${note}`, { root: candidate.root });
       return slot;
     },
     remove(slot) {

@@ -49,7 +49,11 @@ export const protocolMethods = {
   status: method("read", "overview of the gateway", none),
   "system-presence": method("read", "who is connected, the gateway first", none),
   "config.get": method("read", "effective config and file, redacted", none),
-  "config.set": method("admin", "writes the whole config file; it is applied as any change of the file is", z.strictObject({ raw: configText, baseHash })),
+  "config.set": method(
+    "admin",
+    "writes the whole config file; it is applied as any change of the file is",
+    z.strictObject({ raw: configText, baseHash }),
+  ),
   "config.apply": method(
     "admin",
     "writes the whole config file and waits until it is applied",

@@ -3,7 +3,8 @@ import { dirname, join } from "node:path";
 import { configFileName } from "../config/includes.ts";
 import { formatIssue } from "../config/issues.ts";
 import type { LoadedConfig } from "../config/loaded.ts";
-import { REDACTED_VALUE, type RedactOptions, redactConfig } from "../config/redact.ts";
+import type { RedactOptions } from "../config/redact.ts";
+import { sensitiveTexts } from "../config/sensitive-texts.ts";
 import { namesVariable } from "../config/substitute.ts";
 import { loadSecrets } from "../config/trees.ts";
 import { SvcError } from "../errors.ts";
@@ -55,34 +56,20 @@ function at(loaded: LoadedConfig, path: string): { path: string; file: string; l
   return { path, file: file ?? loaded.path, line };
 }
 
-/** Sensitive texts of a tree by dotted path, as the redaction sees them. */
-function sensitiveTexts(tree: unknown, redaction: RedactOptions): Array<[path: string, text: string]> {
-  const found: Array<[string, string]> = [];
-  const compare = (value: unknown, shown: unknown, path: string): void => {
-    if (typeof value === "string" && shown === REDACTED_VALUE && value !== REDACTED_VALUE) found.push([path, value]);
-    if (typeof value !== "object" || value === null) return;
-    for (const [key, inner] of Object.entries(value)) {
-      compare(inner, (shown as Record<string, unknown> | undefined)?.[key], path === "" ? key : `${path}.${key}`);
-    }
-  };
-  compare(tree, redactConfig(tree, redaction), "");
-  return found;
-}
-
 function plaintext(loaded: LoadedConfig, redaction: RedactOptions): SecretFinding[] {
   const sites = new Set(secretSites(loaded.source).map(({ path }) => path.join(".")));
   return sensitiveTexts(loaded.source, redaction)
-    .filter(([path, text]) => !namesVariable(text) && !sites.has(path.slice(0, path.lastIndexOf("."))))
-    .map(([path]) => ({
+    .filter(({ path, text }) => !namesVariable(text) && !sites.has(path.slice(0, -1).join(".")))
+    .map(({ path }) => ({
       code: "PLAINTEXT_FOUND",
-      ...at(loaded, path),
+      ...at(loaded, path.join(".")),
       message: 'the secret itself stands in the file; put a variable or a reference such as {source: "env", id: "NAME"} in its place',
     }));
 }
 
 function unresolved(resolved: LoadedConfig, redaction: RedactOptions): SecretFinding[] {
   const sensitive = new Set([
-    ...sensitiveTexts(resolved.source, redaction).map(([path]) => path),
+    ...sensitiveTexts(resolved.source, redaction).map(({ path }) => path.join(".")),
     ...secretSites(resolved.source).map(({ path }) => path.join(".")),
   ]);
   return resolved.unresolved

@@ -1,6 +1,6 @@
-/** A ref that has no fresh value. The reason says what failed, never a value or an exec id. */
+/** A secret in use that has no fresh value: a ref that failed, or a variable that is not set. The reason says what failed, never a value or an exec id. */
 export interface SecretFault {
-  /** Dotted config path of the ref. */
+  /** Dotted config path of the secret. */
   path: string;
   /** Part of the gateway that cannot work without it, as a config path: `models.providers.acme`, `gateway.auth`. */
   owner: string;

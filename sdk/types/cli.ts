@@ -44,7 +44,14 @@ export interface CliClient {
 export interface CliContext {
   /** `--json` was given: stdout must hold exactly one JSON document. */
   readonly json: boolean;
-  readonly stdout: { line(text?: string): void; write(text: string): void; json(value: unknown): void; readonly isTTY: boolean };
+  readonly stdout: {
+    line(text?: string): void;
+    write(text: string): void;
+    json(value: unknown): void;
+    /** One document on a line of its own, as often as something happens: for commands that follow something. */
+    jsonLine(value: unknown): void;
+    readonly isTTY: boolean;
+  };
   readonly stderr: { line(text?: string): void; write(text: string): void; readonly isTTY: boolean };
   readonly color: {
     bold(s: string): string;

@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pluginCases, runCases } from "svc/sdk/testing";
+import { pluginCases } from "svc/sdk/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { failing, outcomeOf } from "./_mutants.ts";
 
 interface Sample {
   manifest?: Record<string, unknown>;
@@ -11,6 +12,8 @@ interface Sample {
   config?: string;
   id?: string;
   readme?: string | null;
+  /** Mode of its folder. */
+  mode?: number;
 }
 
 let folder: string;
@@ -53,21 +56,20 @@ export default definePlugin({
   await writeFile(join(root, "svc.plugin.json"), JSON.stringify(manifest));
   await writeFile(join(root, "index.ts"), code);
   if (sample.readme !== null) await writeFile(join(root, "README.md"), sample.readme ?? "# sample\n\nRepeats what it is told.\n");
+  if (sample.mode) await chmod(root, sample.mode);
   return root;
 }
 
-async function failing(root: string): Promise<string[]> {
-  const limits = { setupTimeoutMs: 1_000, startTimeoutMs: 300, stopTimeoutMs: 300 };
-  return (await runCases(pluginCases(root, { limits }))).filter((c) => c.failure !== undefined).map((c) => c.name);
-}
+const casesOf = (root: string) => pluginCases(root, { limits: { setupTimeoutMs: 1_000, startTimeoutMs: 300, stopTimeoutMs: 300 } });
 
 test("a plugin that keeps the contract passes every case", async () => {
-  expect(await failing(await write("good", {}))).toEqual([]);
+  expect(await failing(casesOf(await write("good", {})))).toEqual([]);
 });
 
 test.each<[string, Sample, string]>([
   ["has an unknown manifest field", { manifest: { nonsense: 1 } }, "its manifest is valid"],
   ["needs another API", { manifest: { svc: { api: "^9.0.0" } } }, "its API range includes this host"],
+  ["lets everybody write", { mode: 0o777 }, "its files can be trusted"],
   ["has no README", { readme: null }, "its README names it and each permission it asks for"],
   ["asks for a permission in silence", { manifest: { permissions: ["net"] } }, "its README names it and each permission it asks for"],
   ["has code of another id", { id: "other" }, "its entry is a definition of the manifest's id and version"],
@@ -96,5 +98,5 @@ test.each<[string, Sample, string]>([
 ])("a plugin that %s fails the case that says so", async (name, sample, expected) => {
   const root = await write(name.replaceAll(" ", "-"), sample);
 
-  expect(await failing(root)).toContain(expected);
+  expect(await outcomeOf(casesOf(root), expected)).toEqual(expect.any(String));
 });

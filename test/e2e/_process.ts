@@ -12,6 +12,10 @@ const svc = fileURLToPath(new URL("../../bin/svc.mjs", import.meta.url));
 export interface Home {
   stateDir: string;
   env: Record<string, string>;
+  /** `bin/svc.mjs` of another installation than this checkout. */
+  program?: string;
+  /** Folder its commands run in; default: that of the test run. */
+  cwd?: string;
   remove(): Promise<void>;
 }
 
@@ -30,7 +34,11 @@ export interface Finished {
 
 /** Runs one `svc` command to its end. */
 export async function svcCommand(home: Home, args: string[], env: Record<string, string> = {}): Promise<Finished> {
-  const child = spawn(process.execPath, [svc, ...args], { env: { ...home.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [home.program ?? svc, ...args], {
+    env: { ...home.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    ...(home.cwd ? { cwd: home.cwd } : {}),
+  });
   const out = collect(child);
   const [code] = (await once(child, "close")) as [number | null];
   return { code, ...out };
@@ -47,7 +55,10 @@ export interface Running {
 
 /** Starts the built gateway as its own process and waits until it is ready. */
 export async function startGateway(home: Home, args: string[] = [], env: Record<string, string> = {}): Promise<Running> {
-  const child = spawn(process.execPath, [svc, "gateway", ...args], { env: { ...home.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [home.program ?? svc, "gateway", ...args], {
+    env: { ...home.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const out = collect(child);
   const port = await eventually(async () => {
     if (child.exitCode !== null) throw new Error(`the gateway ended with ${child.exitCode}: ${out.stderr}${out.stdout}`);

@@ -1,8 +1,9 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { freshHome, gatewayIn, json, stopAll } from "./_cli.ts";
 
 const examples = join(import.meta.dirname, "../../examples");
 const questions = [...readFileSync(join(examples, "README.md"), "utf8").matchAll(/^\| (.+\?) \| `(memory\/\S+)` \|$/gm)].map((m) => ({
@@ -44,5 +45,39 @@ describe("a newcomer's question about the example notes", () => {
     const body = (await response.json()) as { choices: Array<{ message: { content: string } }> };
 
     expect(body.choices[0]?.message.content).toMatch(new RegExp(`^Source: ${file.replaceAll(".", "\\.")}#L\\d+`, "m"));
+  });
+});
+
+describe("an example config", () => {
+  const files = readdirSync(examples).filter((name) => /^config-.*\.json$/.test(name));
+  const readme = readFileSync(join(examples, "README.md"), "utf8");
+
+  afterAll(stopAll);
+
+  /** A gateway on a copy: it keeps files of its own beside its config. */
+  async function running(name: string) {
+    const home = await freshHome();
+    cpSync(join(examples, name), join(home.stateDir, "svc.json"));
+    cpSync(join(examples, "plugin-hello"), join(home.stateDir, "plugin-hello"), { recursive: true });
+    const env = { SVC_GATEWAY_TOKEN: "example-token-1234" };
+    await gatewayIn(home, [], env);
+    return (...args: string[]) => json(home, ["gateway", "call", ...args], env);
+  }
+
+  test.each(files)("%s is explained, and a gateway starts with it", async (name) => {
+    expect(readme).toContain(`\`${name}\``);
+    const call = await running(name);
+
+    const { code, value } = await call("plugins.list");
+
+    expect(code).toBe(0);
+    const plugins = value.plugins as Array<{ id: string; runtime: { state: string } }>;
+    expect(plugins.filter((p) => p.runtime.state === "failed")).toEqual([]);
+  });
+
+  test("with a plugin runs it with its config", async () => {
+    const call = await running("config-plugins.json");
+
+    expect((await call("hello.greet", "--params", '{"name":"Ada"}')).value).toMatchObject({ text: "Moin, Ada!" });
   });
 });

@@ -75,7 +75,7 @@ async function stateOf(port: number, id: string): Promise<string | undefined> {
 }
 
 test("an endless loop of a plugin is named with its stack while it runs, and ends the process with code 70", async () => {
-  const { child, port, out } = await startHostile({ SVC_TEST: "1", SVC_WATCHDOG_MS: "100,500,1000,2000" });
+  const { child, port, out } = await startHostile({ SVC_TEST: "1", SVC_WATCHDOG_MS: "100,1000,3000,8000" });
   const closed = once(child, "close") as Promise<[number | null]>;
 
   void call(port, "hostile.spin");
@@ -85,6 +85,20 @@ test("an endless loop of a plugin is named with its stack while it runs, and end
   expect(out.stderr).toContain('blocked for 1 s by plugin "hostile" (method hostile.spin)');
   expect(out.stderr).toMatch(/spin \S*fixtures\/plugins\/hostile\/index\.ts/);
   expect(out.stderr).toContain("ending with exit code 70");
+});
+
+test("while a debugger is attached a loop is nobody's fault: it may stand at a breakpoint", async () => {
+  const { child, port, out } = await startHostile({
+    SVC_TEST: "1",
+    SVC_WATCHDOG_MS: "100,200,300,400",
+    NODE_OPTIONS: "--inspect=127.0.0.1:0",
+  });
+
+  expect((await call(port, "hostile.spin", { ms: 2_000 })).code).toBe(0);
+
+  expect(child.exitCode, out.stderr).toBeNull();
+  expect(out.stderr).not.toContain("has been blocked");
+  expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
 });
 
 test("a plugin that blocks the event loop three times within a minute is named and degraded; the gateway serves on", async () => {

@@ -88,6 +88,8 @@ describe("with a running gateway", () => {
     expect(JSON.parse((await svc("gateway", "call", "demo.version", "--json")).stdout)).toMatchObject({ version: "1.1.0" });
     expect((await svc("demo", "say")).stdout).toBe("demo 1.1.0\n");
 
+    expect((await svc("--help")).stdout).toMatch(/demo say +Say which version this is/);
+
     expect(await json(home, ["plugins", "uninstall", "demo"])).toMatchObject({
       code: 0,
       value: { plugin: { id: "demo", version: "1.1.0" } },

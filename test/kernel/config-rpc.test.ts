@@ -1,4 +1,5 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -37,7 +38,10 @@ const patch = async (value: unknown, more: object = {}) =>
 const text = () => readFile(file, "utf8");
 
 test("config.get shows the file and what it means, and no secret", async () => {
-  await writeFile(file, `// mine\n{ gateway: { mode: "local", auth: { token: "${gateway.token}" } }, env: { vars: { MY_TOKEN: "tok-in-env" } } }`);
+  await writeFile(
+    file,
+    `// mine\n{ gateway: { mode: "local", auth: { token: "${gateway.token}" } }, env: { vars: { MY_TOKEN: "tok-in-env" } } }`,
+  );
   const shown = await get();
   expect(shown).toMatchObject({ path: file, exists: true, valid: true, issues: [], warnings: [], pendingRestart: [] });
   expect(shown.raw).toContain("// mine");
@@ -104,7 +108,10 @@ describe("config.patch", () => {
     ["nesting without end", `${"[".repeat(5_000)}${"]".repeat(5_000)}`, /nested deeper/],
   ])("refuses %s", async (_, raw, message) => {
     const { hash } = await get();
-    await expect(gateway.rpc("config.patch", { raw, baseHash: hash })).rejects.toMatchObject({ code: "INVALID_REQUEST", message: expect.stringMatching(message) });
+    await expect(gateway.rpc("config.patch", { raw, baseHash: hash })).rejects.toMatchObject({
+      code: "INVALID_REQUEST",
+      message: expect.stringMatching(message),
+    });
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 });
@@ -114,7 +121,10 @@ describe("config.set and config.apply", () => {
     const { raw, hash } = await get();
     expect(raw).toContain("__SVC_REDACTED__");
     expect(await gateway.rpc("config.set", { raw, baseHash: hash })).toMatchObject({ action: "none", noop: true });
-    const applied = await gateway.rpc<Written>("config.apply", { raw: raw.replace("{", '{ "logging": { "level": "warn" },'), baseHash: hash });
+    const applied = await gateway.rpc<Written>("config.apply", {
+      raw: raw.replace("{", '{ "logging": { "level": "warn" },'),
+      baseHash: hash,
+    });
     expect(applied).toMatchObject({ action: "hot", changedPaths: ["logging.level"] });
     expect(await text()).toContain(gateway.token);
     expect(await text()).not.toContain("__SVC_REDACTED__");
@@ -168,7 +178,9 @@ describe("of several writers", () => {
   test("with the same hash one wins and the others learn the new one", async () => {
     const { hash } = await get();
     const settled = await Promise.allSettled(
-      ["debug", "warn", "error"].map((level) => gateway.rpc<Written>("config.patch", { raw: JSON.stringify({ logging: { level } }), baseHash: hash })),
+      ["debug", "warn", "error"].map((level) =>
+        gateway.rpc<Written>("config.patch", { raw: JSON.stringify({ logging: { level } }), baseHash: hash }),
+      ),
     );
     const won = settled.flatMap((s) => (s.status === "fulfilled" ? [s.value] : []));
     const lost = settled.flatMap((s) => (s.status === "rejected" ? [s.reason] : []));
@@ -212,18 +224,29 @@ test("the 31st write of a minute is refused with the time to wait, and a write o
 test("a reader may look but not write", async () => {
   const reader = await connected(gateway, { scopes: ["operator.read"] });
   for (const method of ["config.set", "config.apply", "config.patch"]) {
-    expect((await reader.request(method, method, { raw: "{}" })).error).toMatchObject({ code: "FORBIDDEN", details: { code: "MISSING_SCOPE" } });
+    expect((await reader.request(method, method, { raw: "{}" })).error).toMatchObject({
+      code: "FORBIDDEN",
+      details: { code: "MISSING_SCOPE" },
+    });
   }
   expect(await reader.request("g", "config.get")).toMatchObject({ ok: true });
   await reader.close();
 });
 
 test("config.schema has the whole tree, and config.schema.lookup one node of it", async () => {
-  const { schema, uiHints, version } = await gateway.rpc<{ schema: { properties: object }; uiHints: Record<string, object>; version: string }>("config.schema");
+  const { schema, uiHints, version } = await gateway.rpc<{
+    schema: { properties: object };
+    uiHints: Record<string, object>;
+    version: string;
+  }>("config.schema");
   expect(Object.keys(schema.properties)).toEqual(expect.arrayContaining(["gateway", "agents", "channels", "plugins"]));
   expect(uiHints["gateway.auth.token"]).toMatchObject({ sensitive: true });
   expect(version).toBe("0.0.0-test");
-  expect(await gateway.rpc("config.schema.lookup", { path: "gateway.port" })).toMatchObject({ path: "gateway.port", reloadKind: "restart", children: [] });
+  expect(await gateway.rpc("config.schema.lookup", { path: "gateway.port" })).toMatchObject({
+    path: "gateway.port",
+    reloadKind: "restart",
+    children: [],
+  });
   await expect(gateway.rpc("config.schema.lookup", { path: "gateway.nope" })).rejects.toMatchObject({
     code: "INVALID_REQUEST",
     message: "config schema path not found",
@@ -244,4 +267,32 @@ test("a plugin's config@1 changes the file the same way", async () => {
   const done = await gateway.service("config@1").patch({ logging: { level: "warn" } }, { note: "test" });
   expect(done).toMatchObject({ ok: true, action: "hot", changedPaths: ["logging.level"] });
   await expect(gateway.service("config@1").patch({}, { note: "test", baseHash: "old" })).rejects.toMatchObject({ code: "config-conflict" });
+});
+
+test("config@1 is open only to plugins with the permission rpc.admin", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "svc-plugin-"));
+  const manifest = (permissions: string[]) => JSON.stringify({ id: "writer", version: "1.0.0", svc: { api: "^1.0.0" }, entry: "./index.mjs", permissions });
+  await writeFile(
+    join(folder, "index.mjs"),
+    `export default { id: "writer", version: "1.0.0", svc: { api: "^1.0.0" }, setup: async (ctx) => {
+      await ctx.service("config@1").patch({ logging: { level: "warn" } }, { note: "by a plugin" });
+    } };`,
+  );
+  const stateOf = async (permissions: string[], grants: string[]) => {
+    await writeFile(join(folder, "svc.plugin.json"), manifest(permissions));
+    const own = await createTestGateway({ plugins: [folder], config: { plugins: { entries: { writer: { enabled: true, grants } } } } });
+    try {
+      const record = own.gateway.plugins().find(({ id }) => id === "writer");
+      return { state: record?.state, reason: record?.reason ?? "", file: await readFile(join(own.stateDir, "svc.json"), "utf8") };
+    } finally {
+      await own.close();
+    }
+  };
+  try {
+    expect(await stateOf([], [])).toMatchObject({ state: "failed", reason: expect.stringContaining("service config@1 needs the permission rpc.admin") });
+    expect(await stateOf(["rpc.admin"], [])).toMatchObject({ state: "failed" });
+    expect(await stateOf(["rpc.admin"], ["rpc.admin"])).toMatchObject({ state: "active", file: expect.stringContaining('"level":"warn"') });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 });

@@ -1,4 +1,4 @@
-import { definePlugin, type HookName, type PluginContext, z } from "svc/sdk";
+import { definePlugin, type HookName, hooks, type PluginContext, z } from "svc/sdk";
 import { createTestGateway, eventually, fakeClock, type TestGateway } from "svc/sdk/testing";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { limits } from "../../sdk/protocol/frames.ts";
@@ -119,7 +119,7 @@ describe("a hostile tap", () => {
 });
 
 test("the operator's time-outs of plugins.entries.<id>.hooks beat the author's, and a change of them applies at once", async () => {
-  const hooks = (timeoutMs: number) => ({
+  const limited = (timeoutMs: number) => ({
     plugins: { entries: { slow: { hooks: { timeoutMs: 60_000, timeouts: { "rpc.before": timeoutMs } } } } },
   });
   let let_go: () => void = () => undefined;
@@ -128,10 +128,10 @@ test("the operator's time-outs of plugins.entries.<id>.hooks beat the author's, 
       timeoutMs: 600_000,
     });
   });
-  gateway = await createTestGateway({ plugins: [slow], config: hooks(10) });
+  gateway = await createTestGateway({ plugins: [slow], config: limited(10) });
   await expect(gateway.rpc("system-presence")).rejects.toThrow('a check of plugin "slow" failed');
 
-  await gateway.reload(hooks(60_000));
+  await gateway.reload(limited(60_000));
   const asked = gateway.rpc("system-presence");
   await new Promise((resolve) => setTimeout(resolve, 30));
   let_go();
@@ -236,6 +236,31 @@ test("doctor.collect gives gateway.doctor its findings, the worst first; a check
       { id: "checker/depth", severity: "info", message: "deep: true" },
     ],
   });
+});
+
+test("a hook that needs permissions is refused to a plugin without them, and reported by name", async () => {
+  const guarded = (Object.keys(hooks) as HookName[]).filter((name) => hooks[name].permissions.length > 0);
+  const definition = plugin("curious", (ctx) => {
+    for (const name of guarded) ctx.on(name, () => undefined);
+  });
+  const granted = guarded.flatMap((name) => hooks[name].permissions);
+  const manifest = { id: "curious", version: "1.0.0", svc: { api: "^1.0.0" } };
+  gateway = await createTestGateway({ plugins: [{ definition, manifest }] });
+  const bus = gateway.gateway.hooks;
+
+  expect(guarded).toContain("agent.before");
+  expect(hooks["agent.before"].permissions).toEqual(["hooks.conversation", "hooks.gate"]);
+  expect(guarded.filter((name) => bus.isUsed(name))).toEqual([]);
+  const { diagnostics } = gateway.gateway.plugins().find((p) => p.id === "curious") ?? { diagnostics: [] };
+  expect(diagnostics.map((d) => d.code)).toEqual(guarded.map(() => "permission-missing"));
+  expect(new Set(granted)).toEqual(new Set(["auth.provider", "hooks.conversation", "hooks.prompt", "hooks.gate"]));
+});
+
+test("a filter that can never fit refuses the registration and is reported", async () => {
+  gateway = await createTestGateway({
+    plugins: [plugin("careless", (ctx) => void ctx.on("rpc.before", () => ({ block: true, reason: "no" }), { filter: { tool: "exec" } }))],
+  });
+  expect(await row("careless")).toMatchObject({ runtime: { state: "degraded", code: "hook-filter" } });
 });
 
 describe("no plugin takes the others down, and none is passed over in silence", () => {

@@ -47,7 +47,7 @@ describe("a changed config", () => {
   const schema = { type: "object", properties: { word: { type: "string" }, level: { type: "string" }, port: { type: "integer" } } };
   const word = (more = "") => `shared.setups++; ${method("talker.word", "ctx.config.word")} ${more}`;
 
-  test("makes a new instance of the loaded code; nothing is imported again", async () => {
+  test("makes a new instance of the loaded code; nothing is imported again, also when files have changed", async () => {
     const shared = sharedWithPlugins({ setups: 0, imported: 0 });
     const manifest = { configSchema: schema };
     await own.start({
@@ -56,6 +56,7 @@ describe("a changed config", () => {
     });
     expect(await own.ask("talker.word")).toBe("a");
 
+    await own.write("talker", { manifest, top: "shared.imported++;", setup: word().replace("ctx.config.word", `"edited"`) });
     await own.gateway.reload(entry("talker", { config: { word: "b" } }));
 
     expect(await own.ask("talker.word")).toBe("b");

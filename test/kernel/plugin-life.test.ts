@@ -143,13 +143,14 @@ test("a registration that is refused later degrades a running plugin", async () 
   expect(own.record("late").diagnostics).toHaveLength(1);
 });
 
-test("two plugins that take one name: the first keeps it, the second is degraded and both are named", async () => {
+test("two plugins that take one name: the first in load order has it, however slow it is, and both are named", async () => {
   const setup = `ctx.registerTool({ name: "find", description: "", input: z.object({}), run: () => ctx.id });`;
-  await own.start({ plugins: [await own.write("first", { setup }), await own.write("second", { setup })] });
+  const slowly = "await new Promise((resolve) => setTimeout(resolve, 200));";
+  await own.start({ plugins: [await own.write("aa-first", { setup: slowly + setup }), await own.write("bb-second", { setup })] });
 
-  expect(own.record("first").state).toBe("active");
-  expect(own.record("second")).toMatchObject({ state: "degraded", code: "contribution-conflict" });
-  expect(own.record("second").reason).toBe('tool "find" of plugin "second" is taken by plugin "first"; rename one of them');
+  expect(own.record("aa-first").state).toBe("active");
+  expect(own.record("bb-second")).toMatchObject({ state: "degraded", code: "contribution-conflict" });
+  expect(own.record("bb-second").reason).toBe('tool "find" of plugin "bb-second" is taken by plugin "aa-first"; rename one of them');
 });
 
 test.each(["config.peek", "exec.run", "update.now", "secrets.read", "plugins.mine", "device.take", "gateway.stop"])(
@@ -169,4 +170,25 @@ test("a method of the protocol cannot be had with a weaker scope than there (A-1
   expect(own.record("weak").diagnostics).toMatchObject([
     { code: "reserved-name", message: expect.stringContaining("scope write or stronger") },
   ]);
+});
+
+test("two plugins that take one path: the second is refused and both are named (P-02)", async () => {
+  const setup = `ctx.registerHttpRoute({ method: "GET", path: "/page", match: "exact", auth: "gateway", handler: () => new Response(ctx.id) });`;
+  const plugins = [await own.write("first", { setup }), await own.write("second", { setup, manifest: { contributes: { http: ["*"] }, after: ["first"] } })];
+  await own.start({ plugins });
+
+  expect(await (await own.gateway.fetch("/page")).text()).toBe("first");
+  expect(own.record("second")).toMatchObject({ state: "degraded", code: "route-conflict" });
+  expect(own.record("second").reason).toBe('plugin "second": route /page overlaps that of plugin "first"');
+});
+
+test("the signal of a plugin is aborted when its stop begins, before stop runs", async () => {
+  const shared = sharedWithPlugins({ seen: [] as boolean[] });
+  const setup = "return { start() { shared.seen.push(ctx.signal.aborted); }, stop() { shared.seen.push(ctx.signal.aborted); } };";
+  await own.start({ plugins: [await own.write("heeding", { setup })] });
+
+  await own.gateway.reload({ plugins: { entries: { heeding: { enabled: false } } } });
+
+  await eventually(() => shared.seen.length === 2);
+  expect(shared.seen).toEqual([false, true]);
 });

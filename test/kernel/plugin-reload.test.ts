@@ -113,40 +113,50 @@ describe("an HTTP answer that is still being sent", () => {
     expect(new TextDecoder().decode((await reader.read()).value)).toBe("two");
     await reader.read();
     await eventually(() => shared.stopped === 1);
+    expect(own.gateway.logs.filter((l) => l.message.includes("calls under way"))).toEqual([]);
   });
 });
 
 describe("a change of its own config asked for from inside a call of the plugin", () => {
-  test("is scheduled, does not wait for itself, and happens when that call has ended", async () => {
-    const shared = sharedWithPlugins({ change: async () => undefined as unknown, during: undefined as unknown });
-    const manifest = { configSchema: { type: "object", properties: { n: { type: "integer" } } } };
-    const setup = method("turn.run", "(await shared.change(), shared.during = ctx.instance, ctx.config.n)");
-    await own.start({ plugins: [await own.write("turn", { setup, manifest })] });
-    const change = (n: number) => own.gateway.reload({ plugins: { entries: { turn: { config: { n } } } } });
-    shared.change = () => change(1);
-    const before = own.record("turn").instance;
+  const configSchema = { type: "object", properties: { n: { type: "integer" } } };
+  /** Asks for the change and notes which instance was there when the answer came. */
+  const asking = (id: string, seen: number[]) => async () => {
+    await own.gateway.reload({ plugins: { entries: { [id]: { config: { n: 1 } } } } });
+    seen.push(own.record(id).instance);
+  };
 
-    expect(await own.ask("turn.run")).toBeUndefined();
+  test.each([false, true])(
+    "is scheduled, does not wait for itself, and happens when that call has ended (exclusive: %s)",
+    async (exclusive) => {
+      const shared = sharedWithPlugins({ change: async (): Promise<void> => undefined });
+      const setup = method("turn.run", "(await shared.change(), ctx.signal.aborted || ctx.config.n)");
+      const manifest = { configSchema, reload: { exclusive } };
+      await own.start({ plugins: [await own.write("turn", { setup, manifest })] });
+      const [before, seen] = [own.record("turn").instance, [] as number[]];
+      shared.change = asking("turn", seen);
 
-    expect(shared.during).toBe(before);
-    await eventually(() => own.record("turn").instance === before + 1);
-    shared.change = async () => undefined;
-    expect(await own.ask("turn.run")).toBe(1);
-  });
+      expect(await own.ask("turn.run")).toBeUndefined();
+
+      expect(seen).toEqual([before]);
+      await eventually(() => own.record("turn").instance === before + 1 && own.record("turn").state === "active");
+      shared.change = async () => undefined;
+      expect(await own.ask("turn.run")).toBe(1);
+    },
+  );
 
   test("is scheduled too when the call came by way of another plugin's service", async () => {
-    const shared = sharedWithPlugins({ change: async () => undefined as unknown });
-    const manifest = { configSchema: { type: "object", properties: { n: { type: "integer" } } } };
+    const shared = sharedWithPlugins({ change: async (): Promise<void> => undefined });
     const plugins = [
-      await own.write("outer", { setup: method("outer.run", `(await ctx.service("inner@1").run(), ctx.instance)`), manifest }),
-      await own.write("inner", { setup: `ctx.registerService("inner@1", { run: async () => { await shared.change(); } });` }),
+      await own.write("outer", { setup: method("outer.run", `await ctx.service("inner@1").run()`), manifest: { configSchema } }),
+      await own.write("inner", { setup: `ctx.registerService("inner@1", { run: async () => { await shared.change(); return 7; } });` }),
     ];
     await own.start({ plugins });
-    shared.change = () => own.gateway.reload({ plugins: { entries: { outer: { config: { n: 1 } } } } });
-    const before = own.record("outer").instance;
+    const [before, seen] = [own.record("outer").instance, [] as number[]];
+    shared.change = asking("outer", seen);
 
-    expect(await own.ask("outer.run")).toBe(before);
+    expect(await own.ask("outer.run")).toBe(7);
 
+    expect(seen).toEqual([before]);
     await eventually(() => own.record("outer").instance === before + 1);
   });
 });

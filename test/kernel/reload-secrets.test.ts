@@ -1,14 +1,21 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { definePlugin, type ModelProvider, type PluginContext } from "svc/sdk";
-import { createTestGateway, TEST_TOKEN, type TestGateway } from "svc/sdk/testing";
+import { createTestGateway, type TestGateway } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { edit, line, quickReload } from "./_reload.ts";
 import { connected } from "./_ws.ts";
 
 let gateway: TestGateway;
 let ctx: PluginContext<unknown>;
-const spy = definePlugin<unknown>({ id: "spy", version: "1.0.0", svc: { api: "*" }, setup: (given) => void (ctx = given) });
+const spy = definePlugin<unknown>({
+  id: "spy",
+  version: "1.0.0",
+  svc: { api: "*" },
+  setup(given) {
+    ctx = given;
+  },
+});
 
 const file = (name: string) => join(gateway.stateDir, name);
 const write = (name: string, values: object) => writeFile(file(name), JSON.stringify(values), { mode: 0o600 });
@@ -21,7 +28,7 @@ const reload = () => gateway.rpc<Record<string, unknown>>("secrets.reload");
 beforeEach(async () => {
   gateway = await createTestGateway({ plugins: ["model-openai-compatible", spy], config: { gateway: { reload: quickReload } } });
   await write("models.secret", { lab: "sk-lab-0123456789", other: "sk-other-0123456789" });
-  await write("gateway.secret", { token: TEST_TOKEN });
+  await write("gateway.secret", { token: gateway.token });
   await edit(gateway, (c) => {
     const source = { source: "file", mode: "json" };
     c.secrets = { providers: { vault: { ...source, path: file("models.secret") }, doors: { ...source, path: file("gateway.secret") } } };
@@ -115,7 +122,7 @@ describe("secrets.reload", () => {
 
 test("no log line of a reload holds a secret", () => {
   const text = JSON.stringify(gateway.logs);
-  for (const secret of ["sk-lab-0123456789", "sk-other-0123456789", TEST_TOKEN]) expect(text).not.toContain(secret);
+  for (const secret of ["sk-lab-0123456789", "sk-other-0123456789", gateway.token]) expect(text).not.toContain(secret);
 });
 
 test("plugins see masked values only, in the snapshot and in the hook", async () => {

@@ -199,6 +199,7 @@ describe("svc secrets reload", () => {
     expect(JSON.parse((await svc(["health", "--json", "--verbose"])).out)).toMatchObject({
       secrets: { stale: ["models.providers.other"], unavailable: [] },
     });
+    expect((await svc(["health"])).out).toContain("Secrets still with the old value: models.providers.other; see svc secrets reload\n");
   });
 
   test("changes nothing and exits with 1 when the gateway's own secret cannot be had", async () => {

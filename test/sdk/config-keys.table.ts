@@ -2,7 +2,7 @@
  * The key tree as the references list it: `path : type = default`. What one agent may override, and what one account of a channel may,
  * stands here once.
  */
-export const configKeys = String.raw`
+export const configKeys = `
 $schema : string
 gateway.mode : local|remote
 gateway.port : integer = 18789
@@ -288,7 +288,7 @@ session.resetByChannel.<name>.atHour : integer
 session.resetByChannel.<name>.idleMinutes : integer|string
 session.resetTriggers : list of string = ["/new","/reset"]
 session.maintenance.mode : enforce|warn|off = "enforce"
-session.maintenance.pruneAfter : 0|string = "30d"
+session.maintenance.pruneAfter : string = "30d"
 session.maintenance.maxEntries : integer = 500
 session.maintenance.resetArchiveRetention : 0|string = "30d"
 session.maintenance.maxDiskBytes : integer|string = "2gb"

@@ -9,6 +9,8 @@ const LIMIT_MS = 4_000;
 export interface Catalog {
   providers(): ModelProvider[];
   provider(id: string): ModelProvider | undefined;
+  /** Brings a provider that is loaded on first use; without an id all of them. */
+  ready(id?: string): Promise<void>;
   /** Empty when the provider does not say, or cannot be reached. */
   models(provider: ModelProvider): Promise<ModelInfo[]>;
   /** What the last reading gave; never waits. */
@@ -39,6 +41,7 @@ export function createCatalog(ctx: PluginContext): Catalog {
   return {
     providers: () => [...view].map((c) => c.value),
     provider: (id) => view.get(id)?.value,
+    ready: (id) => view.ready(id),
     models(provider) {
       const listing = listings.get(provider);
       if (listing && ctx.clock.monotonic() - listing.readAt <= FRESH_MS) return listing.pending;

@@ -26,6 +26,7 @@ function catalogOf(offers: Record<string, Offer>): Catalog {
   );
   return {
     providers: () => providers,
+    ready: async () => undefined,
     provider: (id) => providers.find((p) => p.id === id),
     models: async (p) => p.models(),
     known: () => [],

@@ -39,6 +39,7 @@ export function createModelChoice(config: SvcConfig, catalog: Catalog): ModelCho
     const text = aliases.get(named.trim().toLowerCase()) ?? named.trim();
     if (text === "" || text.length > MAX_REF_CHARS) throw new SvcError("invalid-model", { model: text.slice(0, 64) });
     const full = splitRef(text);
+    await catalog.ready(full?.provider);
     const provider = full && catalog.provider(full.provider);
     if (full && provider && (await offers(catalog, provider, full.model))) return full;
     const bare = await findBare(catalog, text, provider ? undefined : preferred);

@@ -25,6 +25,7 @@ async function listModels(kit: Kit, agent: AgentInfo, params: ParamsOf<"models.l
   const view = params.view ?? "default";
   const allowed = Object.keys(kit.config.agents.defaults.models ?? {});
   const named = new Set([...agent.models, ...allowed]);
+  await kit.catalog.ready(params.provider);
   const providers = kit.catalog.providers().filter((p) => params.provider === undefined || p.id === params.provider);
   const lists = await Promise.all(providers.map(async (p) => (await offered(kit, p, named)).map((m) => describe(kit, p, m))));
   return lists.flat().filter((model) => {

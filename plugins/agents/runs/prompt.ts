@@ -24,6 +24,7 @@ export async function buildPrompt(run: Run, kit: Kit, candidate: Candidate | und
   const session = kit.store().sessions.get(run.sessionKey);
   const isGroup = session?.kind === "group";
   const files = await kit.workspace.read(run.agent, { memory: !isGroup, heartbeat: run.request.trigger === "heartbeat" });
+  await kit.tools.ready();
   const specs = kit.tools.specs(run.agent);
   const parts = await hooked(run, kit, {
     system: systemParts(run.agent, {

@@ -39,7 +39,10 @@ async function createTapped() {
     other,
     use(script: Turn[], setup: (ctx: Pick<PluginContext, "on" | "registerTool">) => void) {
       const own = ctx as PluginContext;
-      const keep = (tap: Disposable) => taps.push(tap) && tap;
+      const keep = (tap: Disposable) => {
+        taps.push(tap);
+        return tap;
+      };
       turns = script;
       for (const asked of [model, other]) asked.requests.length = 0;
       setup({ on: (hook, fn, options) => keep(own.on(hook, fn, options)), registerTool: (tool) => keep(own.registerTool(tool)) });

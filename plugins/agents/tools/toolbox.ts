@@ -39,6 +39,8 @@ export interface ToolTarget {
 export interface ToolBox {
   /** Tools of an agent after policy, in load order. */
   specs(agent: AgentInfo): ModelToolSpec[];
+  /** Brings a tool that is loaded on first use; without a name all of them. */
+  ready(name?: string): Promise<void>;
   has(agent: AgentInfo, name: string): boolean;
   /** Policy, hooks, validation, run. @throws {SvcError} `tool-not-found`, `invalid-tool-args`, `tool-blocked`, or what the tool threw */
   invoke(agent: AgentInfo, call: { name: string; args: unknown }, target: ToolTarget): Promise<ToolResult>;
@@ -79,9 +81,11 @@ export function createToolBox(ctx: PluginContext): ToolBox {
   };
 
   return {
+    ready: (name) => view.ready(name),
     specs: (agent) => [...setOf(agent).values()].map((p) => p.spec),
     has: (agent, name) => setOf(agent).has(name),
     async invoke(agent, { name, args }, target) {
+      await view.ready(name);
       const entry = setOf(agent).get(name);
       if (!entry) throw new SvcError("tool-not-found", { tool: name });
       const value = await validated(entry, args);

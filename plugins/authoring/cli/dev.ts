@@ -24,7 +24,6 @@ export default defineCommand({
     await linkHost(root, cli.paths.packageRoot);
     const session = await openSession(cli, root);
     try {
-      tell(cli, await session.load([]));
       await follow(cli, root, session);
       return 0;
     } finally {
@@ -33,13 +32,20 @@ export default defineCommand({
   },
 });
 
+/** Watches before it loads: an edit during the first load is not lost, it is the next one. */
 async function follow(cli: CliContext, root: string, session: DevSession): Promise<void> {
+  let first: Promise<void> | undefined;
   const watch = await watchFolder(root, {
     debounceMs: DEBOUNCE_MS,
-    onChange: async (files) => tell(cli, await session.load(files)),
+    async onChange(files) {
+      await first;
+      tell(cli, await session.load(files));
+    },
   });
-  if (!cli.json) cli.stdout.line(cli.color.dim(`watching ${basename(root)}; Ctrl-C ends it`));
+  first = session.load([]).then((event) => tell(cli, event));
   try {
+    await first;
+    if (!cli.json) cli.stdout.line(cli.color.dim(`watching ${basename(root)}; Ctrl-C ends it`));
     await new Promise<void>((done) => {
       if (cli.signal.aborted) done();
       else cli.signal.addEventListener("abort", () => done(), { once: true });
@@ -50,7 +56,7 @@ async function follow(cli: CliContext, root: string, session: DevSession): Promi
 }
 
 function tell(cli: CliContext, event: DevEvent): void {
-  if (cli.json) return cli.stdout.line(JSON.stringify(event));
+  if (cli.json) return cli.stdout.jsonLine(event);
   const failed = event.error !== undefined;
   const what = event.files.length === 0 ? "" : ` ${cli.color.dim(shorten(event.files))}`;
   const status = failed ? cli.color.red(event.status) : cli.color.green(event.status);

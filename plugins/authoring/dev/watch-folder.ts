@@ -68,6 +68,7 @@ export async function watchFolder(
     }
   };
   follow();
+  schedule(); // what changed before the folders were watched
   return {
     dispose() {
       disposed = true;

@@ -5,8 +5,8 @@ import {
   type ConfigWriteResult,
   createMergePatch,
   lostEntries,
-  sameValue,
   SvcError,
+  sameValue,
   valueAt,
 } from "svc/sdk";
 import { withClient } from "./with-client.ts";
@@ -28,7 +28,12 @@ export interface ConfigEdit {
 }
 
 /** One person's entries are not lost because another one wrote a shorter list. */
-const guardedPaths = [["agents", "list"], ["models", "providers"], ["plugins", "entries"], ["agents", "defaults", "models"]] as const;
+const guardedPaths = [
+  ["agents", "list"],
+  ["models", "providers"],
+  ["plugins", "entries"],
+  ["agents", "defaults", "models"],
+] as const;
 
 /**
  * Changes the config by the one write pipeline: in the running gateway, or here when none runs. Ends with the sentence that says what came of it.
@@ -65,13 +70,16 @@ export async function editConfig(cli: CliContext, values: CliValues, edit: Confi
 export function guardEntries(before: unknown, after: unknown): void {
   for (const path of guardedPaths) {
     const lost = lostEntries(valueAt(before, path), valueAt(after, path));
-    if (lost.length > 0) throw new SvcError("config-entries-lost", { path: path.join("."), lost: lost.join(", "), advice: "add --replace" });
+    if (lost.length > 0)
+      throw new SvcError("config-entries-lost", { path: path.join("."), lost: lost.join(", "), advice: "add --replace" });
   }
 }
 
 /** With `--url` only what the gateway shows is known; its placeholders stand for the values it has. */
 async function editRemote(cli: CliContext, edit: ConfigEdit): Promise<number> {
-  const { parsed, hash, path } = await withClient(cli, (client) => client.request<{ parsed: unknown; hash: string; path: string }>("config.get"));
+  const { parsed, hash, path } = await withClient(cli, (client) =>
+    client.request<{ parsed: unknown; hash: string; path: string }>("config.get"),
+  );
   const after = edit.apply(parsed);
   if (sameValue(parsed, after)) return report(cli, { file: path, changedPaths: [], changed: false, text: "No change." });
   return viaGateway(cli, { before: parsed, after, baseHash: hash });
@@ -80,10 +88,14 @@ async function editRemote(cli: CliContext, edit: ConfigEdit): Promise<number> {
 async function viaGateway(cli: CliContext, change: { before: unknown; after: unknown; baseHash: string }): Promise<number> {
   const { patch, replacePaths } = createMergePatch(change.before, change.after);
   const params = { raw: JSON.stringify(patch), baseHash: change.baseHash, ...(replacePaths.length > 0 ? { replacePaths } : {}) };
-  const result = await withClient(cli, (client) => client.request<ConfigWriteResult & { issues?: Array<{ path: string; message: string }> }>("config.patch", params));
+  const result = await withClient(cli, (client) =>
+    client.request<ConfigWriteResult & { issues?: Array<{ path: string; message: string }> }>("config.patch", params),
+  );
   if (result.issues) {
     const reason = result.issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
-    throw new SvcError("failed", { message: `${basename(result.path)} is written, but the running gateway did not take it over: ${reason}` });
+    throw new SvcError("failed", {
+      message: `${basename(result.path)} is written, but the running gateway did not take it over: ${reason}`,
+    });
   }
   const { path: file, changedPaths, action, pendingRestart } = result;
   return report(cli, { file, changedPaths, changed: result.noop !== true, action, pendingRestart, text: closing(result) });

@@ -17,7 +17,11 @@ export default defineCommand({
     ...editOptions,
     file: { kind: "string", description: "File that holds the patch", placeholder: "path" },
     stdin: { kind: "flag", description: "Read the patch from standard input" },
-    "replace-path": { kind: "string", description: "Lists that are taken as they stand in the patch, separated by commas", placeholder: "paths" },
+    "replace-path": {
+      kind: "string",
+      description: "Lists that are taken as they stand in the patch, separated by commas",
+      placeholder: "paths",
+    },
   },
   rpc: true,
   run: async (cli, values) => {
@@ -30,13 +34,16 @@ export default defineCommand({
 
 async function readPatch(cli: CliContext, values: CliValues): Promise<unknown> {
   const { file, stdin } = values;
-  if ((file === undefined) === (stdin !== true)) throw new SvcError("usage", { message: "config patch: expected one of --file and --stdin" });
+  if ((file === undefined) === (stdin !== true))
+    throw new SvcError("usage", { message: "config patch: expected one of --file and --stdin" });
   let patch: unknown;
   try {
     const text = typeof file === "string" ? await readFile(file, "utf8") : await readAll(process.stdin);
     patch = (await cli.configFile()).parse(text);
   } catch (error) {
-    throw new SvcError("failed", { message: `${typeof file === "string" ? file : "standard input"}: ${messageOf(error)}; nothing was written` });
+    throw new SvcError("failed", {
+      message: `${typeof file === "string" ? file : "standard input"}: ${messageOf(error)}; nothing was written`,
+    });
   }
   if (!isTree(patch)) throw new SvcError("failed", { message: "config patch: a merge patch is an object; nothing was written" });
   return patch;

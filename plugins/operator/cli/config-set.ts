@@ -10,8 +10,8 @@ import {
   REDACTED_VALUE,
   redactConfig,
   resolveConfigPath,
-  sameValue,
   SvcError,
+  sameValue,
   valueAt,
   withValueAt,
 } from "svc/sdk";
@@ -22,7 +22,7 @@ export default defineCommand({
   path: ["config", "set"],
   summary: "Set one value of the config",
   details:
-    "The value is read as JSON5, and as plain text when it is none. Comments, key order and ${NAME} of the file stay as they are.\nA path: agents.list[0].model, agents.list[id=ops].model, models.providers[\"my.vendor\"].apiKey",
+    'The value is read as JSON5, and as plain text when it is none. Comments, key order and ${NAME} of the file stay as they are.\nA path: agents.list[0].model, agents.list[id=ops].model, models.providers["my.vendor"].apiKey',
   examples: [
     ["The port", "svc config set gateway.port 18790"],
     ["A secret from the environment", "svc config set gateway.auth.token --ref-source env --ref-id SVC_TOKEN"],
@@ -45,7 +45,8 @@ export default defineCommand({
   rpc: true,
   run: async (cli, values, [path = "", given]) => {
     const steps = parseConfigPath(path);
-    if (steps.length === 0) throw new SvcError("usage", { message: "config set: expected a path; svc config patch changes several values" });
+    if (steps.length === 0)
+      throw new SvcError("usage", { message: "config set: expected a path; svc config patch changes several values" });
     const file = await cli.configFile();
     const value = wanted(cli, values, { given, file });
     const replace = values.replace === true;
@@ -69,7 +70,8 @@ function wanted(cli: CliContext, values: CliValues, { given, file }: { given: st
   const { "ref-source": source, "ref-provider": provider = "default", "ref-id": id } = values;
   if (source !== undefined || id !== undefined) {
     if (given !== undefined) throw new SvcError("usage", { message: "config set: a value and --ref-source exclude each other" });
-    if (source === undefined || id === undefined) throw new SvcError("usage", { message: "config set: --ref-source and --ref-id belong together" });
+    if (source === undefined || id === undefined)
+      throw new SvcError("usage", { message: "config set: --ref-source and --ref-id belong together" });
     return { source, provider, id };
   }
   if (given === undefined) throw new SvcError("usage", { message: "config set: expected a value, or --ref-source and --ref-id" });

@@ -17,7 +17,8 @@ export default defineCommand({
       replace: values.replace === true,
       apply(source) {
         const at = resolveConfigPath(source, steps);
-        if (valueAt(source, at) === undefined) throw new SvcError("failed", { message: `${formatConfigPath(at)} is not set; nothing was written` });
+        if (valueAt(source, at) === undefined)
+          throw new SvcError("failed", { message: `${formatConfigPath(at)} is not set; nothing was written` });
         return withValueAt(source, at, undefined);
       },
     });

@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline/promises";
-import { type CliContext, type CliValues, defineCommand, type DoctorFinding, isSvcError, messageOf } from "svc/sdk";
+import { type CliContext, type CliValues, type DoctorFinding, defineCommand, isSvcError, messageOf } from "svc/sdk";
 import { findingsOf, type Severity, severities } from "../doctor/findings.ts";
 import { applyFixes, type FixResult } from "../doctor/fixes.ts";
 import { gatherEvidence } from "../doctor/gather.ts";
@@ -18,7 +18,12 @@ export default defineCommand({
   options: {
     fix: { kind: "flag", description: "Mend what can be mended, then check again" },
     json: { kind: "flag", description: "One JSON document on stdout" },
-    "severity-min": { kind: "string", choices: severities, description: "Least severity that counts (default warning)", placeholder: "severity" },
+    "severity-min": {
+      kind: "string",
+      choices: severities,
+      description: "Least severity that counts (default warning)",
+      placeholder: "severity",
+    },
     only: { kind: "string", description: "Only these checks, separated by commas", placeholder: "ids" },
     skip: { kind: "string", description: "Not these checks, separated by commas", placeholder: "ids" },
     yes: { kind: "flag", description: "Do not ask before the last-good config is put back" },
@@ -68,7 +73,8 @@ async function restore(cli: CliContext, values: CliValues, findings: readonly Do
   try {
     if (isPerson) {
       const plan = await file.restoreLastGood({ dryRun: true });
-      for (const line of lineDiff(file.redactedText(plan.broken) || "(does not parse)", file.redactedText(plan.lastGood))) cli.stderr.line(line);
+      for (const line of lineDiff(file.redactedText(plan.broken) || "(does not parse)", file.redactedText(plan.lastGood)))
+        cli.stderr.line(line);
       if (!asked && values.yes !== true && !(await agrees(cli))) return result(false, "left as it is");
     }
     const { rejected } = await file.restoreLastGood();
@@ -98,5 +104,9 @@ function print(cli: CliContext, findings: readonly DoctorFinding[], fixes: reado
     if (fix) stdout.line(color.dim(`        ${fix}`));
   }
   const count = (severity: Severity) => findings.filter((f) => f.severity === severity).length;
-  stdout.line(findings.length === 0 ? color.green("Nothing found.") : `errors ${count("error")}, warnings ${count("warning")}, notes ${count("info")}`);
+  stdout.line(
+    findings.length === 0
+      ? color.green("Nothing found.")
+      : `errors ${count("error")}, warnings ${count("warning")}, notes ${count("info")}`,
+  );
 }

@@ -13,6 +13,8 @@ interface HealthPayload extends JsonObject {
   plugins?: { loaded: string[]; errors: Array<{ id: string; error: string }> };
   agents?: Array<{ agentId: string; isDefault?: boolean; sessions?: { count?: number } }>;
   memoryIndex?: MemoryFigures;
+  /** Parts of the config that run with an old secret, or with none. */
+  secrets?: { stale: string[]; unavailable: string[] };
   problems?: Record<string, string>;
   eventLoop?: { delayP99Ms?: number };
   memory?: { rssBytes?: number };
@@ -58,6 +60,9 @@ function printHealth(cli: CliContext, health: HealthPayload): void {
   }
   const memory = memoryLine(health.memoryIndex);
   if (memory) stdout.line(`Memory: ${memory}`);
+  const { stale = [], unavailable = [] } = health.secrets ?? {};
+  if (unavailable.length > 0) stdout.line(color.yellow(`Secrets not available: ${unavailable.join(", ")}; see svc secrets audit`));
+  if (stale.length > 0) stdout.line(color.yellow(`Secrets still with the old value: ${stale.join(", ")}; see svc secrets reload`));
   for (const [part, message] of Object.entries(health.problems ?? {})) stdout.line(color.yellow(`Problem in ${part}: ${message}`));
 }
 

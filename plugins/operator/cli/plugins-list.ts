@@ -1,6 +1,7 @@
 import { type CliContext, defineCommand, isSvcError } from "svc/sdk";
+import { withLiveGateway } from "./live-client.ts";
+import { notesOf, reasonOf, type WirePlugin } from "./plugin-rows.ts";
 import { printTable } from "./text.ts";
-import { withClient } from "./with-client.ts";
 
 interface PluginRow {
   id: string;
@@ -12,10 +13,8 @@ interface PluginRow {
   state: string;
   reason?: string;
   hint?: string;
-}
-
-interface WireRow extends Omit<PluginRow, "state" | "reason"> {
-  runtime: { state: string; code?: string; reason?: string; hint?: string };
+  /** What else there is to know of it; from a running gateway only. */
+  notes?: string[];
 }
 
 /** `svc plugins list`: from the manifests, and from the running gateway what became of them. */
@@ -36,19 +35,28 @@ export default defineCommand({
 
 /** Undefined when no gateway answers; why it does not is said on stderr. */
 async function liveRows(cli: CliContext): Promise<PluginRow[] | undefined> {
-  if (!(await cli.lockOwner()) && (await cli.target()).portSource !== "flag") return undefined;
   try {
-    const { plugins } = await withClient(cli, (client) => client.request<{ plugins: WireRow[] }>("plugins.list", {}));
-    return plugins.map(({ id, version, name, description, origin, enabled, runtime }) => ({
-      ...{ id, version, name, description, origin, enabled, state: runtime.state },
-      ...(runtime.reason ? { reason: `${runtime.code ? `${runtime.code}: ` : ""}${runtime.reason}` } : {}),
-      ...(runtime.hint ? { hint: runtime.hint } : {}),
-    }));
+    const answer = await withLiveGateway(cli, (client) => client.request<{ plugins: WirePlugin[] }>("plugins.list", {}));
+    return answer?.plugins.map(toRow);
   } catch (error) {
     if (!isSvcError(error)) throw error;
     cli.stderr.line(`${error.message}; showing manifests only`);
     return undefined;
   }
+}
+
+function toRow(plugin: WirePlugin): PluginRow & Pick<WirePlugin, "hooks" | "diagnostics"> {
+  const { id, version, name, description, origin, enabled, runtime, hooks = [], diagnostics = [] } = plugin;
+  const { state, hint, isolation, lastReload, instance } = runtime;
+  const [reason, notes] = [reasonOf(runtime), notesOf(plugin)];
+  return {
+    ...{ id, version, name, description, origin, enabled, state, instance, hooks, diagnostics },
+    ...(reason ? { reason } : {}),
+    ...(hint ? { hint } : {}),
+    ...(isolation ? { isolation } : {}),
+    ...(lastReload ? { lastReload } : {}),
+    ...(notes.length > 0 ? { notes } : {}),
+  };
 }
 
 function print(cli: CliContext, plugins: readonly PluginRow[], live: boolean): void {
@@ -57,6 +65,6 @@ function print(cli: CliContext, plugins: readonly PluginRow[], live: boolean): v
     ["ID", "VERSION", "ORIGIN", "STATE", "ABOUT"],
     plugins.map((p) => [p.id, p.version, p.origin, p.state, p.reason ?? p.description]),
   );
-  for (const p of plugins) if (p.hint) cli.stdout.line(cli.color.dim(`${p.id}: ${p.hint}`));
+  for (const p of plugins) for (const note of p.notes ?? (p.hint ? [p.hint] : [])) cli.stdout.line(cli.color.dim(`${p.id}: ${note}`));
   if (!live) cli.stdout.line(cli.color.dim("No gateway runs here: states are those of the manifests and the config."));
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { access, cp, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { type CliContext, type CliValues, defineCommand, type JsonObject, SvcError } from "svc/sdk";
+import { type CliContext, type CliValues, defineCommand, type JsonObject, makePrivate, SvcError } from "svc/sdk";
 
 /** `svc setup`: a config with which the gateway starts, and something to ask about. Never overwrites anything. */
 export default defineCommand({
@@ -71,6 +71,7 @@ async function copyExamples(from: string, to: string): Promise<number> {
   try {
     await mkdir(dirname(to), { recursive: true, mode: 0o700 });
     await cp(from, temp, { recursive: true });
+    await makePrivate(temp);
     await rename(temp, to);
   } catch (error) {
     await rm(temp, { recursive: true, force: true });

@@ -3,6 +3,7 @@ import { release } from "node:os";
 import type { CliCommand, CliContext, CliTarget, JsonObject } from "svc/sdk";
 import { type MemoryFigures, memoryLine } from "./memory-line.ts";
 import { pageUrl } from "./page-url.ts";
+import { issuesOf, type StatusProblems } from "./status-issues.ts";
 import { formatDuration, formatTime, printTable } from "./text.ts";
 import { withClient } from "./with-client.ts";
 
@@ -14,11 +15,7 @@ interface StatusPayload extends JsonObject {
   pid?: number;
   agents?: Array<{ agentId: string; isDefault?: boolean }>;
   sessions?: { count: number; recent?: Array<{ key: string; updatedAt: number }> };
-  plugins?: {
-    loaded: string[];
-    errors: Array<{ id: string; error: string }>;
-    quarantined?: Array<{ id: string; hook: string; lastError?: string }>;
-  };
+  plugins?: NonNullable<StatusProblems["plugins"]> & { loaded: string[] };
   problems?: Record<string, string>;
 }
 
@@ -79,12 +76,4 @@ function printRecent(cli: CliContext, status: StatusPayload): void {
   if (recent.length === 0) return;
   cli.stdout.line(`\n${cli.color.bold("Recent sessions")}`);
   for (const session of recent.slice(0, 5)) cli.stdout.line(`  ${formatTime(session.updatedAt)}  ${session.key}`);
-}
-
-function issuesOf(status: StatusPayload): string[] {
-  const plugins = (status.plugins?.errors ?? []).map(({ id, error }) => `plugin ${id}: ${error}`);
-  const resting = (status.plugins?.quarantined ?? []).map(
-    ({ id, hook, lastError }) => `plugin ${id}: its handler of ${hook} fails again and again and rests${lastError ? `: ${lastError}` : ""}`,
-  );
-  return [...plugins, ...resting, ...Object.entries(status.problems ?? {}).map(([part, message]) => `${part}: ${message}`)];
 }

@@ -58,9 +58,12 @@ export function findingsOf(evidence: Evidence): DoctorFinding[] {
 
 function configFindings({ issues, path, exists, lastGood, valid, warnings }: Evidence["config"]): DoctorFinding[] {
   if (!exists) return [{ id: "config/missing", severity: "error", path, message: "there is no config file", fix: "svc setup" }];
-  const restore = !valid && lastGood ? { fix: "svc doctor --fix --restore-last-good, which puts the last config back that worked", fixable: true } : {};
+  const restore =
+    !valid && lastGood ? { fix: "svc doctor --fix --restore-last-good, which puts the last config back that worked", fixable: true } : {};
   return [
-    ...issues.map((issue): DoctorFinding => ({ id: idOfIssue(issue), severity: "error", path: issue.path || path, message: issue.text, ...restore })),
+    ...issues.map(
+      (issue): DoctorFinding => ({ id: idOfIssue(issue), severity: "error", path: issue.path || path, message: issue.text, ...restore }),
+    ),
     ...warnings.map((w): DoctorFinding => ({ id: isMissingPlugin(w) ? "plugins/missing" : "config/warning", severity: "warning", ...w })),
   ];
 }
@@ -96,7 +99,13 @@ function authFindings({ auth }: Evidence): DoctorFinding[] {
   else if (secretChars === undefined) {
     const fix = "svc doctor --fix writes a fresh token";
     const fixable = mode === "token";
-    found.push({ id: "auth/missing", severity: "warning", path: `gateway.auth.${mode}`, message: "no secret is set; each start makes up another one", ...(fixable ? { fix, fixable } : {}) });
+    found.push({
+      id: "auth/missing",
+      severity: "warning",
+      path: `gateway.auth.${mode}`,
+      message: "no secret is set; each start makes up another one",
+      ...(fixable ? { fix, fixable } : {}),
+    });
   } else if (secretChars < MIN_SECRET_CHARS) {
     const message = `the secret has ${secretChars} characters; ${MIN_SECRET_CHARS} or more cannot be guessed`;
     found.push({ id: "auth/weak", severity: "warning", path: `gateway.auth.${mode}`, message });
@@ -109,35 +118,41 @@ function pluginFindings({ pluginIssues, plugins }: Evidence): DoctorFinding[] {
     ...pluginIssues.map((issue): DoctorFinding => ({ id: "plugins/config", severity: "warning", ...issue })),
     ...plugins
       .filter(({ state }) => state === "failed" || state === "blocked")
-      .map(({ id, reason }): DoctorFinding => ({
-        id: "plugins/load",
-        severity: "error",
-        path: `plugins.entries.${id}`,
-        message: `plugin "${id}" does not load: ${reason ?? "unknown reason"}`,
-        fix: `svc plugins doctor; or svc plugins disable ${id}`,
-      })),
+      .map(
+        ({ id, reason }): DoctorFinding => ({
+          id: "plugins/load",
+          severity: "error",
+          path: `plugins.entries.${id}`,
+          message: `plugin "${id}" does not load: ${reason ?? "unknown reason"}`,
+          fix: `svc plugins doctor; or svc plugins disable ${id}`,
+        }),
+      ),
   ];
 }
 
 function fileFindings({ open, staleLocks }: Evidence): DoctorFinding[] {
   const octal = (mode: number) => `0${mode.toString(8)}`;
   return [
-    ...open.map(({ path, mode, kind }): DoctorFinding => ({
-      id: kind === "config" ? "config/perms" : "state/perms",
-      severity: "warning",
-      path,
-      message: `mode ${octal(mode)}: others on this machine can read it`,
-      fix: "svc doctor --fix takes their rights away",
-      fixable: true,
-    })),
-    ...staleLocks.map((path): DoctorFinding => ({
-      id: "lock/stale",
-      severity: "info",
-      path,
-      message: "left by a process that is gone",
-      fix: "svc doctor --fix removes it",
-      fixable: true,
-    })),
+    ...open.map(
+      ({ path, mode, kind }): DoctorFinding => ({
+        id: kind === "config" ? "config/perms" : "state/perms",
+        severity: "warning",
+        path,
+        message: `mode ${octal(mode)}: others on this machine can read it`,
+        fix: "svc doctor --fix takes their rights away",
+        fixable: true,
+      }),
+    ),
+    ...staleLocks.map(
+      (path): DoctorFinding => ({
+        id: "lock/stale",
+        severity: "info",
+        path,
+        message: "left by a process that is gone",
+        fix: "svc doctor --fix removes it",
+        fixable: true,
+      }),
+    ),
   ];
 }
 

@@ -1,6 +1,15 @@
 import { readdir, readFile, stat, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type CliContext, type DoctorFinding, formatIssue, isSvcError, knownIdsOf, ownValue, type SvcConfig, unknownIdWarnings } from "svc/sdk";
+import {
+  type CliContext,
+  type DoctorFinding,
+  formatIssue,
+  isSvcError,
+  knownIdsOf,
+  ownValue,
+  type SvcConfig,
+  unknownIdWarnings,
+} from "svc/sdk";
 import { withClient } from "../cli/with-client.ts";
 import type { Evidence } from "./findings.ts";
 
@@ -32,7 +41,10 @@ export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
     secrets: loaded.valid ? (await cli.auditSecrets({ allowExec: false })).findings : [],
     staleLocks: await staleLocks(file.path),
     node: { version: process.versions.node, floor: "20.19.0" },
-    freeBytes: await statfs(stateDir).then(({ bavail, bsize }) => bavail * bsize, () => undefined),
+    freeBytes: await statfs(stateDir).then(
+      ({ bavail, bsize }) => bavail * bsize,
+      () => undefined,
+    ),
     live: await liveFindings(cli),
   };
 }
@@ -52,7 +64,9 @@ async function openFiles(path: string, stateDir: string): Promise<Evidence["open
   const copies = (await readdir(dir).catch(() => [])).filter((name) => name.startsWith("svc.json")).map((name) => join(dir, name));
   const files = [...new Set([path, ...copies])].map((at) => ({ path: at, kind: "config" as const }));
   const state = [stateDir, join(stateDir, ".env"), join(stateDir, "state.sqlite")].map((at) => ({ path: at, kind: "state" as const }));
-  const seen = await Promise.all([...files, ...state].map(async (one) => ({ ...one, mode: (await stat(one.path).catch(() => undefined))?.mode })));
+  const seen = await Promise.all(
+    [...files, ...state].map(async (one) => ({ ...one, mode: (await stat(one.path).catch(() => undefined))?.mode })),
+  );
   return seen.flatMap(({ mode, ...one }) => (mode !== undefined && (mode & 0o077) !== 0 ? [{ ...one, mode: mode & 0o777 }] : []));
 }
 

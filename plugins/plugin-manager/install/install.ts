@@ -4,6 +4,7 @@ import {
   installedPluginFolder,
   installedPluginsRoot,
   type Manifest,
+  makePrivate,
   type PluginCandidate,
   readInstallIndex,
   SvcError,
@@ -14,7 +15,6 @@ import "../errors.ts";
 import { installDependencies } from "../source/dependencies.ts";
 import { type Fetched, fetchPlugin } from "../source/fetch.ts";
 import { withInstallLock } from "./lock.ts";
-import { makePrivate } from "./make-private.ts";
 import { putInPlace, withStaging } from "./place.ts";
 
 export interface InstallRequest {

@@ -1,11 +1,11 @@
 import { chmod, lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { SvcError } from "svc/sdk";
-import "../errors.ts";
+import { SvcError } from "../errors.ts";
+import "./errors.ts";
 
 /**
- * Gives every file below a folder mode 0600 and every folder 0700, whatever unpacked them.
- * @throws {SvcError} `archive-refused` for a link or anything else that is no file
+ * Gives every file below a folder mode 0600 and every folder 0700, whatever put them there.
+ * @throws {SvcError} `unsafe-file` for a link or anything else that is no file
  */
 export async function makePrivate(folder: string): Promise<void> {
   await chmod(folder, 0o700);
@@ -14,6 +14,6 @@ export async function makePrivate(folder: string): Promise<void> {
     const facts = await lstat(path);
     if (facts.isDirectory()) await makePrivate(path);
     else if (facts.isFile()) await chmod(path, 0o600);
-    else throw new SvcError("archive-refused", { archive: path, reason: "it is a link or no regular file" });
+    else throw new SvcError("unsafe-file", { path, reason: "is a link or no regular file" });
   }
 }

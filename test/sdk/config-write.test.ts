@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import JSON5 from "json5";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { setFailpoint } from "../failpoint.ts";
-import { restoreLastGood, saveLastGood } from "./last-good.ts";
-import { withValueAt } from "./paths.ts";
-import { loadTrees } from "./trees.ts";
-import { type ConfigWriteOptions, type ConfigWriterHost, writeConfig } from "./write.ts";
+import { restoreLastGood, saveLastGood } from "../../sdk/config/last-good.ts";
+import { withValueAt } from "../../sdk/config/paths.ts";
+import { loadTrees } from "../../sdk/config/trees.ts";
+import { type ConfigWriteOptions, type ConfigWriterHost, writeConfig } from "../../sdk/config/write.ts";
+import { setFailpoint } from "../../sdk/failpoint.ts";
 
 const parse = (text: string): unknown => JSON5.parse(text);
 const locator = () => () => ({ line: 1, column: 1 });
@@ -129,7 +129,10 @@ describe("a write is refused", () => {
   });
 
   test("that drops gateway.mode, unless all is allowed", async () => {
-    await expect(set(["gateway", "mode"], undefined)).rejects.toMatchObject({ code: "config-clobber", message: expect.stringMatching(/gateway\.mode would be dropped/) });
+    await expect(set(["gateway", "mode"], undefined)).rejects.toMatchObject({
+      code: "config-clobber",
+      message: expect.stringMatching(/gateway\.mode would be dropped/),
+    });
     await expect(set(["gateway", "mode"], undefined, { allowDestructive: "shrink" })).rejects.toMatchObject({ code: "config-clobber" });
     expect(await set(["gateway", "mode"], undefined, { allowDestructive: "all" })).toMatchObject({ changed: true });
   });
@@ -188,8 +191,16 @@ describe("a config of several files", () => {
   });
 
   test.each([
-    ["merged from a list", '{ $include: ["./a.json5", "./b.json5"] }', /gateway\.port: is merged from a list of includes; edit b\.json5 by hand/],
-    ["set beside an include that has it too", '{ $include: "./a.json5", gateway: { port: 3 } }', /gateway\.port: stands over an included value; edit svc\.json by hand/],
+    [
+      "merged from a list",
+      '{ $include: ["./a.json5", "./b.json5"] }',
+      /gateway\.port: is merged from a list of includes; edit b\.json5 by hand/,
+    ],
+    [
+      "set beside an include that has it too",
+      '{ $include: "./a.json5", gateway: { port: 3 } }',
+      /gateway\.port: stands over an included value; edit svc\.json by hand/,
+    ],
   ])("is left alone where a value is %s", async (_, main, message) => {
     await files({ "svc.json": main, "a.json5": '{ gateway: { mode: "local", port: 1 } }', "b.json5": "{ gateway: { port: 2 } }" });
     await expect(setPort(9)).rejects.toMatchObject({ code: "config-owned-elsewhere", message: expect.stringMatching(message) });
@@ -230,7 +241,10 @@ describe("the lock", () => {
     await writeFile(lock(), JSON.stringify({ ...dead, pid: process.pid, startTime: null }));
     await utimes(lock(), 1, 1);
     host.lockTimes = { waitMs: 60 };
-    await expect(setPort(1)).rejects.toMatchObject({ code: "config-locked", message: expect.stringMatching(new RegExp(`pid ${process.pid}`)) });
+    await expect(setPort(1)).rejects.toMatchObject({
+      code: "config-locked",
+      message: expect.stringMatching(new RegExp(`pid ${process.pid}`)),
+    });
     expect(await text()).toBe(base);
   });
 
@@ -281,7 +295,8 @@ describe("a fault", () => {
 
   test("that left temp files behind is tidied up by the next writer", async () => {
     await writeFile(path, base);
-    for (const name of ["svc.json.tmp-99-0a1b2c3d", "svc.json.lock.0a1b2c3d4e5f.tmp", "svc.json.tmp-notes"]) await writeFile(join(dir, name), "x");
+    for (const name of ["svc.json.tmp-99-0a1b2c3d", "svc.json.lock.0a1b2c3d4e5f.tmp", "svc.json.tmp-notes"])
+      await writeFile(join(dir, name), "x");
     await setPort(1);
     expect(await names()).toEqual(["svc.json", "svc.json.bak", "svc.json.tmp-notes"]);
   });

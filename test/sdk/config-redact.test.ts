@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import JSON5 from "json5";
 import { describe, expect, test } from "vitest";
-import { REDACTED_VALUE as R, redactConfig, secretsIn } from "./redact.ts";
-import { redactText } from "./redact-text.ts";
-import { restoreRedacted } from "./restore.ts";
+import { REDACTED_VALUE as R, redactConfig, secretsIn } from "../../sdk/config/redact.ts";
+import { redactText } from "../../sdk/config/redact-text.ts";
+import { restoreRedacted } from "../../sdk/config/restore.ts";
 
 const parse = (text: string): unknown => JSON5.parse(text);
 

@@ -1,7 +1,7 @@
 import JSON5 from "json5";
 import { describe, expect, test } from "vitest";
-import { editText } from "./edit-text.ts";
-import { parseConfigPath, resolveConfigPath, withValueAt } from "./paths.ts";
+import { editText } from "../../sdk/config/edit-text.ts";
+import { parseConfigPath, resolveConfigPath, withValueAt } from "../../sdk/config/paths.ts";
 
 const parse = (text: string): unknown => JSON5.parse(text);
 const editWith = (text: string, path: string, value: unknown) => {
@@ -62,6 +62,12 @@ describe("a key is added in the style of the file", () => {
   ])("%s", (_, before, after) => {
     expect(edited(before, "b", 2)).toBe(after);
     if (before !== "{}") expect(edited(after, "b", undefined)).toBe(before);
+  });
+
+  test("inside an empty object on a line with others", () => {
+    expect(edited("{ a: {} }", "a.b", 1)).toBe("{ a: { b: 1 } }");
+    expect(edited('{"a":{}}', "a.b", 1)).toBe('{"a":{"b":1}}');
+    expect(edited("{ a: [ /* none */ ] }", "a[0]", 1)).toBe("{ a: [ /* none */ 1] }");
   });
 
   test("with its parents", () => {

@@ -1,29 +1,32 @@
 import { isAbsolute } from "node:path";
-import { SvcError } from "../errors.ts";
-import "./errors.ts";
-import { declaredBy, toPluginRow } from "../plugin-summary.ts";
-import { protocolMethod } from "../protocol/methods.ts";
-import type { ContributionView } from "../types/context.ts";
-import type { PluginCandidate } from "../types/plugin-candidate.ts";
-import type { PluginReload, TapRecord } from "../types/plugin-record.ts";
-import type { RpcMethod } from "../types/rpc.ts";
-import type { Services } from "../types/services.ts";
-import type { UiPanel } from "../types/ui-panel.ts";
-import type { Loader } from "./loader.ts";
-import { toUiDescriptor } from "./ui-panels.ts";
+import { SvcError } from "../sdk/errors.ts";
+import "../sdk/loader/errors.ts";
+import type { Loader } from "../sdk/loader/loader.ts";
+import { toUiDescriptor } from "../sdk/loader/ui-panels.ts";
+import { declaredBy, toPluginRow } from "../sdk/plugin-summary.ts";
+import { protocolMethod } from "../sdk/protocol/methods.ts";
+import type { PluginCandidate } from "../sdk/types/plugin-candidate.ts";
+import type { PluginReload } from "../sdk/types/plugin-record.ts";
+import type { RpcMethod } from "../sdk/types/rpc.ts";
+import type { Services } from "../sdk/types/services.ts";
+import type { UiPanel } from "../sdk/types/ui-panel.ts";
+import type { Contributions } from "./contributions.ts";
+import type { HookBus } from "./hooks/bus.ts";
+import type { MethodRegistry } from "./port/methods.ts";
 
 export interface PluginMethodDeps {
   loader: Loader;
-  hooks: { records(plugin: string): TapRecord[] };
-  contributions: { view<T>(point: string): ContributionView<T> };
+  hooks: HookBus;
+  contributions: Contributions;
   /** Looks at a folder and, when it holds a plugin, finds it there for the rest of this run. */
   addPath(path: string): Promise<PluginCandidate>;
 }
 
 /** `plugins.*`: what is there, and changing it while the gateway runs. */
-export function registerPluginMethods(register: (method: RpcMethod) => void, deps: PluginMethodDeps): void {
+export function registerPluginMethods(methods: MethodRegistry, deps: PluginMethodDeps): void {
   const { loader, hooks, contributions } = deps;
-  const add = <P>(method: Omit<RpcMethod<P>, "handler">, handler: RpcMethod<P>["handler"]) => register({ ...method, handler } as RpcMethod);
+  const add = <P>(method: Omit<RpcMethod<P>, "handler">, handler: RpcMethod<P>["handler"]) =>
+    methods.add({ ...method, handler } as RpcMethod, "kernel");
   const config = () => contributions.view<Services["config@1"]>("service").get("config@1")?.value;
   const known = (id: string) => {
     const found = loader.find(id);

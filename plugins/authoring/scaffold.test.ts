@@ -1,0 +1,81 @@
+import { lstat, mkdir, mkdtemp, readlink, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Manifest, SDK_API_VERSION } from "svc/sdk";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { linkHost } from "./host-link.ts";
+import { kinds, namesOf } from "./kinds.ts";
+import { scaffold } from "./scaffold.ts";
+
+const packageRoot = join(import.meta.dirname, "../..");
+const make = (id: string, kind: (typeof kinds)[number]) => scaffold({ id, kind, packageRoot, version: "1.2.3" });
+
+describe.each(kinds)("a new plugin of kind %s", (kind) => {
+  test("has a manifest of its id, sources, a contract test and what an editor needs", async () => {
+    const files = new Map((await make("my-thing", kind)).map((f) => [f.path, f.text]));
+
+    expect([...files.keys()]).toEqual(
+      expect.arrayContaining([
+        ".gitignore",
+        "README.md",
+        "package.json",
+        "src/contract.test.ts",
+        "src/index.ts",
+        "svc.plugin.json",
+        "tsconfig.json",
+      ]),
+    );
+    expect(JSON.parse(files.get("svc.plugin.json") as string) as Manifest).toMatchObject({ id: "my-thing", entry: "src/index.ts" });
+    expect(JSON.parse(files.get("package.json") as string)).toMatchObject({ name: "my-thing", peerDependencies: { svc: "^1.2.3" } });
+    expect(files.get("README.md")).toContain("# my-thing");
+  });
+
+  test("has no field left open, and no name of where it comes from", async () => {
+    const text = (await make("my-thing", kind)).map((f) => `${f.path}\n${f.text}`).join("\n");
+
+    expect(text).not.toMatch(/\{\{|\.tmpl|channel-lines|"lines"|embed-hashing|"hashing"/);
+  });
+});
+
+test.each([
+  ["channel-acme-chat", { kindId: "acme-chat", name: "Acme chat", tool: "acme_chat" }],
+  ["embed-small", { kindId: "small", name: "Small", tool: "small" }],
+  ["weather", { kindId: "weather", name: "Weather", tool: "weather" }],
+  ["hook-preset-ci", { kindId: "ci", name: "Ci", tool: "ci" }],
+])("%s names what it adds", (id, names) => {
+  expect(namesOf(id)).toEqual({ id, ...names });
+});
+
+test("the API version is the host's", async () => {
+  const index = (await make("weather", "tool")).find((f) => f.path === "src/index.ts")?.text;
+
+  expect(index).toContain(`svc: { api: "^${SDK_API_VERSION}" }`);
+});
+
+describe("the link to the host", () => {
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "svc-link-"));
+  });
+
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  test("is made, kept, and follows another installation", async () => {
+    const other = await mkdtemp(join(folder, "other-"));
+
+    expect(await linkHost(folder, packageRoot)).toBe(true);
+    expect(await linkHost(folder, packageRoot)).toBe(true);
+    await linkHost(folder, other);
+
+    expect(await readlink(join(folder, "node_modules/svc"))).toBe(other);
+  });
+
+  test("never takes the place of an installed package", async () => {
+    await mkdir(join(folder, "node_modules/svc"), { recursive: true });
+    await writeFile(join(folder, "node_modules/svc/package.json"), "{}");
+
+    expect(await linkHost(folder, packageRoot)).toBe(false);
+    expect((await lstat(join(folder, "node_modules/svc"))).isDirectory()).toBe(true);
+  });
+});

@@ -1,0 +1,29 @@
+import { defineCommand, type PluginReload } from "svc/sdk";
+import { withClient } from "./with-client.ts";
+
+/** `svc plugins reload <id>…`: new instances from what stands on disk. */
+export default defineCommand({
+  path: ["plugins", "reload"],
+  summary: "Reload plugins in the running gateway",
+  details:
+    "A new instance is made from the files on disk and takes over when it works; calls under way end on the old one. When it does not, the old one serves on and the reason is told. Exit code 1 when one of them failed.",
+  positionals: [{ name: "id", required: true, rest: true }],
+  options: { json: { kind: "flag", description: "One JSON document on stdout" } },
+  rpc: true,
+  run: async (cli, _values, ids) => {
+    const plugins = [...new Set(ids)].map((pluginId) => ({ pluginId }));
+    const { results, restartRequired } = await withClient(cli, (client) =>
+      client.request<{ results: PluginReload[]; restartRequired: boolean }>("plugins.reload", { plugins }),
+    );
+    const failed = results.some((r) => r.status === "failed" || r.status === "rolled-back");
+    if (cli.json) cli.stdout.json({ ok: !failed, results, restartRequired });
+    else {
+      for (const { id, status, error, ms } of results) {
+        const line = `${id}: ${status}${error ? `: ${error}` : ""} (${ms} ms)`;
+        cli.stdout.line(status === "failed" || status === "rolled-back" ? cli.color.red(line) : line);
+      }
+      if (restartRequired) cli.stdout.line("Some of it takes effect with the next start only: svc gateway restart");
+    }
+    return failed ? 1 : 0;
+  },
+});

@@ -1,0 +1,63 @@
+import { type CliCommand, type CliContext, defineCommand, SvcError } from "svc/sdk";
+import { withLiveGateway } from "./live-client.ts";
+import type { WirePlugin } from "./plugin-rows.ts";
+
+interface Switched {
+  plugin: WirePlugin;
+  restartRequired: boolean;
+  warnings: string[];
+}
+
+/** `svc plugins enable|disable <id>`: in the config, and at once in a running gateway. */
+export default [command("enable", true), command("disable", false)];
+
+function command(word: "enable" | "disable", enabled: boolean): CliCommand {
+  return defineCommand({
+    path: ["plugins", word],
+    summary: enabled ? "Switch a plugin on" : "Switch a plugin off; its config is kept",
+    details:
+      "Written to plugins.entries.<id>.enabled. A running gateway applies it at once, without a restart and without touching other plugins.",
+    positionals: [{ name: "id", required: true }],
+    options: { json: { kind: "flag", description: "One JSON document on stdout" } },
+    rpc: true,
+    run: async (cli, _values, [id = ""]) => {
+      const live = await withLiveGateway(cli, (client) => client.request<Switched>("plugins.setEnabled", { pluginId: id, enabled }));
+      if (!live) await writeEntry(cli, id, enabled);
+      const warnings = live?.warnings ?? [];
+      const state = live?.plugin.runtime.state;
+      if (cli.json)
+        cli.stdout.json({
+          ok: warnings.length === 0,
+          id,
+          enabled,
+          ...(state ? { state } : {}),
+          warnings,
+          restartRequired: live?.restartRequired ?? false,
+        });
+      else {
+        cli.stdout.line(`${id} is ${enabled ? "on" : "off"}${state ? `; the running gateway says: ${state}` : "; no gateway runs here"}`);
+        for (const warning of warnings) cli.stderr.line(`${cli.color.yellow("svc:")} ${warning}`);
+        if (live?.restartRequired) cli.stdout.line("It takes effect with the next start: svc gateway restart");
+      }
+      return warnings.length === 0 ? 0 : 1;
+    },
+  });
+}
+
+async function writeEntry(cli: CliContext, id: string, enabled: boolean): Promise<void> {
+  if (!(await cli.candidates()).some((c) => c.id === id)) throw new SvcError("plugin-not-installed", { id });
+  const file = await cli.configFile();
+  await file.write({ kind: "edit", apply: (source) => withEnabled(source, id, enabled) }, { onWarning: (text) => cli.stderr.line(text) });
+}
+
+/** The tree with one plugin switched; everything else is the very same. Pure. */
+export function withEnabled(source: unknown, id: string, enabled: boolean): unknown {
+  const root = asTree(source);
+  const plugins = asTree(root.plugins);
+  const entries = asTree(plugins.entries);
+  return { ...root, plugins: { ...plugins, entries: { ...entries, [id]: { ...asTree(entries[id]), enabled } } } };
+}
+
+function asTree(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}

@@ -1,0 +1,98 @@
+import { describe, expect, test } from "vitest";
+import { type Evidence, findingsOf } from "./findings.ts";
+import { lineDiff } from "./line-diff.ts";
+
+const healthy: Evidence = {
+  config: { path: "/s/svc.json", exists: true, valid: true, issues: [], warnings: [], mode: "local", lastGood: true },
+  auth: { mode: "token", secretChars: 43, refusal: undefined },
+  pluginIssues: [],
+  plugins: [{ id: "store", state: "ready", reason: undefined }],
+  open: [],
+  secrets: [],
+  staleLocks: [],
+  node: { version: "20.19.0", floor: "20.19.0" },
+  freeBytes: 1_000_000_000,
+  live: [],
+};
+const issue = (code: string, path: string) => ({ code, path, message: "m", text: `svc.json:1:1  ${path}: m` });
+const found = (change: Partial<Evidence>) => findingsOf({ ...healthy, ...change });
+
+test("a healthy installation has no findings", () => expect(findingsOf(healthy)).toEqual([]));
+
+describe("the config", () => {
+  test.each([
+    ["parse", "", "config/parse"],
+    ["include", "gateway", "config/parse"],
+    ["unknown_key", "bogus", "config/unknown-keys"],
+    ["invalid_type", "gateway.port", "config/schema"],
+    ["conflict", "gateway.auth", "auth/ambiguous"],
+    ["conflict", "hooks.token", "auth/hook-token-reuse"],
+  ])("issue %s at %j is the finding %s, mended by the last-good copy", (code, path, id) => {
+    const config = { ...healthy.config, valid: false, issues: [issue(code, path)] };
+    expect(found({ config, auth: undefined })).toEqual([
+      {
+        id,
+        severity: "error",
+        path: path || "/s/svc.json",
+        message: expect.stringContaining("svc.json:1:1"),
+        fixable: true,
+        fix: expect.stringContaining("--restore-last-good"),
+      },
+    ]);
+    expect(found({ config: { ...config, lastGood: false }, auth: undefined })[0]).not.toHaveProperty("fix");
+  });
+
+  test("without a mode is mended when a secret shows that a gateway is meant", () => {
+    const config = { ...healthy.config, mode: undefined };
+    expect(found({ config })).toMatchObject([{ id: "config/mode-missing", severity: "error", fixable: true }]);
+    expect(found({ config, auth: { mode: "token", secretChars: undefined, refusal: undefined } })).toMatchObject([
+      { id: "config/mode-missing", fixable: false },
+      { id: "auth/missing", severity: "warning", fixable: true },
+    ]);
+  });
+
+  test("that is not there asks for setup", () => {
+    const config = { ...healthy.config, exists: false, mode: undefined };
+    expect(found({ config, auth: undefined })).toMatchObject([{ id: "config/missing", severity: "error", fix: "svc setup" }]);
+  });
+});
+
+test.each([
+  ["auth/weak", "warning", { auth: { mode: "token", secretChars: 15, refusal: undefined } }],
+  ["auth/bind-exposed", "error", { auth: { mode: "none", secretChars: undefined, refusal: { code: "bind-without-auth", message: "m" } } }],
+  [
+    "secrets/unresolved",
+    "error",
+    { auth: { mode: "token", secretChars: undefined, refusal: { code: "secret-unresolved", message: "m" } } },
+  ],
+  ["secrets/plaintext", "info", { secrets: [{ code: "PLAINTEXT_FOUND", path: "a", message: "m" }] }],
+  ["plugins/config", "warning", { pluginIssues: [{ path: "plugins.entries.x.config", message: "m" }] }],
+  ["plugins/load", "error", { plugins: [{ id: "x", state: "failed", reason: "r" }] }],
+  ["plugins/missing", "warning", { config: { ...healthy.config, warnings: [{ path: "plugins.entries.gone", message: "m" }] } }],
+  ["config/perms", "warning", { open: [{ path: "/s/svc.json", mode: 0o644, kind: "config" as const }] }],
+  ["state/perms", "warning", { open: [{ path: "/s", mode: 0o755, kind: "state" as const }] }],
+  ["lock/stale", "info", { staleLocks: ["/s/svc.json.lock"] }],
+  ["node/version", "error", { node: { version: "20.18.9", floor: "20.19.0" } }],
+  ["disk/free", "warning", { freeBytes: 999_999_999 }],
+] satisfies Array<[string, string, Partial<Evidence>]>)("%s is a finding of severity %s", (id, severity, change) => {
+  expect(found(change)).toMatchObject([{ id, severity }]);
+});
+
+test("at the limits nothing is found", () => {
+  expect(found({ auth: { mode: "token", secretChars: 16, refusal: undefined }, node: { version: "22.0.0", floor: "20.19.0" } })).toEqual(
+    [],
+  );
+  expect(
+    found({ auth: { mode: "none", secretChars: undefined, refusal: undefined }, plugins: [{ id: "x", state: "disabled", reason: "r" }] }),
+  ).toEqual([]);
+});
+
+test("the worst comes first", () => {
+  const live = [{ id: "plugin/x/y", severity: "error" as const, message: "m" }];
+  expect(found({ live, staleLocks: ["l"], freeBytes: 1 }).map((f) => f.severity)).toEqual(["error", "warning", "info"]);
+});
+
+test("a difference shows the lines between what is common, with two around them", () => {
+  expect(lineDiff("1\n2\n3\na\n5\n6\n7", "1\n2\n3\nb\nc\n5\n6\n7")).toEqual(["  2", "  3", "- a", "+ b", "+ c", "  5", "  6"]);
+  expect(lineDiff("a", "a")).toEqual(["  a"]);
+});

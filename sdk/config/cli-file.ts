@@ -1,0 +1,43 @@
+import type { CliConfigFile } from "../types/cli.ts";
+import type { Manifest } from "../types/manifest.ts";
+import { restoreLastGood } from "./last-good.ts";
+import { pluginConfigIssues } from "./plugin-config-issues.ts";
+import { redactConfig } from "./redact.ts";
+import { redactText } from "./redact-text.ts";
+import { type ConfigWriterHost, redactionOf, writeConfig } from "./write.ts";
+
+/** A profile's config file, for a command: the same rules and the same writer as in a gateway. */
+export function createCliConfigFile(from: {
+  host: ConfigWriterHost;
+  manifests(): Promise<Manifest[]>;
+  checkStart(): Promise<unknown>;
+  /** The file may have been changed. */
+  onWrite(): void;
+}): CliConfigFile {
+  const { host, manifests, onWrite } = from;
+  return {
+    path: host.path,
+    parse: host.parse,
+    load: () => host.load(),
+    redacted: (tree, loaded) => redactConfig(tree, redactionOf(host, loaded)),
+    redactedText: (text) => redactText(text, parsedOrNothing(host, text), { ...host.redaction?.(), parse: host.parse }),
+    write: (change, options) => writeConfig(host, change, options).finally(onWrite),
+    restoreLastGood: (options) => restoreLastGood(host, options).finally(onWrite),
+    async checkStart() {
+      await from.checkStart();
+    },
+    async pluginIssues() {
+      const loaded = await host.load();
+      return loaded.config ? pluginConfigIssues(await manifests(), { ...loaded, config: loaded.config }) : [];
+    },
+    manifests,
+  };
+}
+
+function parsedOrNothing(host: ConfigWriterHost, text: string): unknown {
+  try {
+    return host.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,226 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { access, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { eventually } from "svc/sdk/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { kinds } from "../../plugins/authoring/kinds.ts";
+import { configured, gatewayIn, json, stopAll } from "./_cli.ts";
+import { linkPackage, type PackedProduct, packProduct, runTool } from "./_packed.ts";
+import { type Home, type Running, svcCommand } from "./_process.ts";
+
+let product: PackedProduct;
+let author: string;
+let home: Home;
+let gateway: Running;
+
+beforeAll(async () => {
+  product = await packProduct();
+  author = await mkdtemp(join(tmpdir(), "svc-author-"));
+  home = await configured({ ...(await product.home()), cwd: author });
+  gateway = await gatewayIn(home);
+});
+
+afterAll(async () => {
+  await stopAll();
+  await home?.remove();
+  await product?.remove();
+  await rm(author, { recursive: true, force: true });
+});
+
+const inFolder = (name: string): Home => ({ ...home, cwd: join(author, name) });
+const call = async (method: string) => (await json(home, ["gateway", "call", method])).value;
+
+async function create(id: string, kind: string): Promise<string> {
+  const made = await svcCommand(home, ["plugins", "create", id, "--kind", kind]);
+  expect(made).toMatchObject({ code: 0, stderr: "" });
+  expect(made.stdout).toContain(`created ${id} in ${id}`);
+  return join(author, id);
+}
+
+describe("the package", () => {
+  test("holds what its commands need, and no test", async () => {
+    const has = (path: string) => access(join(product.packageRoot, path));
+
+    await has("plugins/authoring/templates/common/package.json.tmpl");
+    await has("examples/plugin-channel/src/channel.ts");
+    await has("dist/sdk/testing/index.js");
+    await expect(has("dist/sdk/testing/fakes.test.js")).rejects.toThrow("ENOENT");
+    await expect(has("test")).rejects.toThrow("ENOENT");
+  });
+
+  test("has types a consumer can build on, and extend with a service", async () => {
+    const folder = join(product.consumer, "types");
+    await mkdir(folder, { recursive: true });
+    for (const name of ["@types/node", "@types/ws"]) await linkPackage(product.consumer, name);
+    const code = `import { definePlugin, z } from "svc/sdk";
+import { createTestGateway, fakeModel, pluginContract } from "svc/sdk/testing";
+import { createClient } from "svc/sdk/client";
+
+interface Weather { now(place: string): Promise<number>; }
+declare module "svc/sdk" { interface Services { "weather@1": Weather } }
+
+export default definePlugin({
+  id: "weather", version: "1.0.0", svc: { api: "^1.0.0" },
+  config: z.strictObject({ place: z.string().default("Cologne") }),
+  setup(ctx) {
+    ctx.registerService("weather@1", { now: async (place) => place.length });
+    const degrees: Promise<number> = ctx.service("weather@1").now(ctx.config.place);
+    // @ts-expect-error: no such service
+    ctx.service("weather@2");
+    // @ts-expect-error: the config has no such key
+    void [degrees, ctx.config.town];
+  },
+});
+void [createTestGateway({ models: [fakeModel(["hello"])] }), pluginContract, createClient];
+`;
+    await writeFile(join(folder, "plugin.ts"), code);
+    const options = {
+      module: "nodenext",
+      target: "ES2023",
+      lib: ["ES2023"],
+      strict: true,
+      noEmit: true,
+      types: ["node"],
+      skipLibCheck: false,
+    };
+    await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: options }));
+
+    expect(await runTool("typescript/bin/tsc", ["-p", "."], folder)).toEqual({ code: 0, text: "" });
+  });
+});
+
+describe("svc plugins create", () => {
+  test.each(kinds)("a new plugin of kind %s checks its types and keeps the contract of its kind", async (kind) => {
+    const folder = await create(`my-${kind}`, kind);
+    for (const name of ["vitest", "@types/node"]) await linkPackage(folder, name);
+
+    expect(await runTool("typescript/bin/tsc", ["--noEmit"], folder)).toEqual({ code: 0, text: "" });
+    const tested = await runTool("vitest/vitest.mjs", ["run"], folder);
+    expect(tested.text).toMatch(/Tests\s+\d+ passed/);
+    expect(tested.code).toBe(0);
+  });
+
+  test("refuses a folder that is not empty, an odd id and an unknown kind", async () => {
+    await mkdir(join(author, "full"));
+    await writeFile(join(author, "full/notes.txt"), "mine");
+
+    const full = await json(home, ["plugins", "create", "full"]);
+    expect(full).toMatchObject({ code: 1, value: { ok: false, error: { code: "folder-not-empty" } } });
+    expect((await svcCommand(home, ["plugins", "create", "Odd_Id"])).code).toBe(2);
+    expect((await svcCommand(home, ["plugins", "create", "odd", "--kind", "odd"])).code).toBe(2);
+    expect(await readFile(join(author, "full/notes.txt"), "utf8")).toBe("mine");
+  });
+});
+
+/** `svc plugins dev --json` in a folder, event by event. */
+async function startDev(folder: string): Promise<{ child: ChildProcess; next(): Promise<Record<string, unknown>> }> {
+  const child = spawn(process.execPath, [home.program as string, "plugins", "dev", "--json"], {
+    cwd: folder,
+    env: home.env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let text = "";
+  let read = 0;
+  child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  const next = () =>
+    eventually(() => {
+      const lines = text.split("\n").slice(0, -1);
+      if (lines.length <= read) throw new Error(`no further event; so far: ${text}`);
+      return JSON.parse(lines[read++] as string) as Record<string, unknown>;
+    }, 20_000);
+  return { child, next };
+}
+
+function withMethod(answer: string, extra = ""): string {
+  return `import { definePlugin, z } from "svc/sdk";
+
+export default definePlugin({
+  id: "weather",
+  version: "1.0.0",
+  svc: { api: "^1.0.0" },
+  setup(ctx) {
+    ctx.registerRpc({ method: "weather.now", scope: "read", params: z.object({}), handler: () => ({ sky: "${answer}" }) });${extra}
+  },
+});
+`;
+}
+
+test("svc plugins dev shows each edit in the running gateway, and a broken one with its place while the old one serves on", async () => {
+  const folder = await create("weather", "plain");
+  const manifest = join(folder, "svc.plugin.json");
+  await writeFile(manifest, (await readFile(manifest, "utf8")).replace('"entry"', '"contributes": { "rpc": ["weather.now"] },\n  "entry"'));
+  await writeFile(join(folder, "src/index.ts"), withMethod("grey"));
+  const dev = await startDev(folder);
+  expect(await dev.next()).toMatchObject({ files: [], id: "weather", status: "enabled" });
+  expect(await call("weather.now")).toMatchObject({ sky: "grey" });
+
+  await writeFile(join(folder, "src/index.ts"), withMethod("blue"));
+  expect(await dev.next()).toMatchObject({ files: ["src/index.ts"], id: "weather", status: "reloaded" });
+  expect(await call("weather.now")).toMatchObject({ sky: "blue" });
+
+  await writeFile(join(folder, "src/index.ts"), withMethod("red", "\n    oops(;"));
+  const broken = await dev.next();
+  expect(broken).toMatchObject({ status: "failed", error: expect.stringMatching(/^src\/index\.ts:9:\d+: /) });
+  await writeFile(join(folder, "src/index.ts"), withMethod("red", "\n    oops();"));
+  expect(await dev.next()).toMatchObject({ status: "failed", error: expect.stringMatching(/^src\/index\.ts:9:\d+: oops is not defined$/) });
+  expect(await call("weather.now")).toMatchObject({ sky: "blue" });
+
+  await writeFile(join(folder, "src/index.ts"), withMethod("clear"));
+  expect(await dev.next()).toMatchObject({ status: "reloaded" });
+  expect(await call("weather.now")).toMatchObject({ sky: "clear" });
+
+  dev.child.kill("SIGINT");
+  expect((await once(dev.child, "close"))[0]).toBe(130);
+  expect(gateway.child.exitCode).toBeNull();
+});
+
+test("svc plugins validate names what does not hold", async () => {
+  const folder = await create("checked", "tool");
+  expect(await json(inFolder("checked"), ["plugins", "validate"])).toMatchObject({ code: 0, value: { ok: true } });
+
+  await rm(join(folder, "README.md"));
+  const { code, value } = await json(home, ["plugins", "validate", "checked"]);
+
+  expect(code).toBe(1);
+  const failed = (value.checks as Array<{ name: string; ok: boolean; failure?: string }>).filter((c) => !c.ok);
+  expect(failed).toEqual([
+    {
+      name: "its README names it and each permission it asks for",
+      ok: false,
+      failure: expect.stringContaining("README.md: there is none"),
+    },
+  ]);
+});
+
+test("svc plugins build writes the schema of the code and leaves the rest of the manifest alone", async () => {
+  const folder = await create("built", "tool");
+  const manifest = join(folder, "svc.plugin.json");
+  const commented = (await readFile(manifest, "utf8")).replace("{", "{\n  // what it is\n");
+  await writeFile(manifest, commented);
+  const index = join(folder, "src/index.ts");
+  await writeFile(index, (await readFile(index, "utf8")).replace('z.string().default("echo: ")', 'z.string().max(9).default("echo: ")'));
+
+  const check = await json(home, ["plugins", "build", "built", "--check"]);
+  expect(check).toMatchObject({ code: 1, value: { error: { code: "config-schema-drift" } } });
+  expect(await readFile(manifest, "utf8")).toBe(commented);
+
+  expect(await json(home, ["plugins", "build", "built"])).toMatchObject({ code: 0, value: { written: true } });
+  const written = await readFile(manifest, "utf8");
+  expect(written).toContain("// what it is");
+  expect(written).toContain('"maxLength": 9');
+  const before = (text: string) => text.slice(0, text.indexOf('"configSchema"'));
+  expect(before(written)).toBe(before(commented));
+  expect(await json(home, ["plugins", "build", "built", "--check"])).toMatchObject({ code: 0, value: { written: false } });
+});
+
+test("svc plugins install takes the folder up in the running gateway", async () => {
+  await create("installed", "tool");
+
+  const done = await json(home, ["plugins", "install", "installed"]);
+
+  expect(done).toMatchObject({ code: 0, value: { ok: true } });
+  const listed = (await json(home, ["plugins", "list"])).value.plugins as Array<{ id: string; state: string; origin: string }>;
+  expect(listed.find((p) => p.id === "installed")).toMatchObject({ state: "active", origin: "global" });
+});

@@ -1,0 +1,85 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createTestGateway } from "svc/sdk/testing";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { loadConfig } from "../../kernel/config/load.ts";
+import { formatIssue } from "../../sdk/config/issues.ts";
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), "svc-rules-"));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+type Env = Record<string, string>;
+
+/** Config of these files; the first one is the main file. */
+async function load(files: Record<string, string>, env: Env = {}) {
+  for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text, { mode: 0o600 });
+  return loadConfig(join(dir, Object.keys(files)[0] as string), { env });
+}
+
+describe("everything wrong is told at once", () => {
+  test("keys, values and rules between keys, in the order of the file", async () => {
+    const { issues } = await load({
+      "svc.json":
+        '{\n  gateway: { bind: "custom" },\n  logging: { level: "loud" },\n  sesion: {},\n  session: { maintenance: { maxDiskBytes: "1gb", highWaterBytes: "2gb" } },\n}',
+    });
+    expect(issues.map(({ line, path, code }) => [line, path, code])).toEqual([
+      [2, "gateway.bind", "conflict"],
+      [3, "logging.level", "invalid_value"],
+      [4, "sesion", "unknown_key"],
+      [5, "session.maintenance.highWaterBytes", "conflict"],
+    ]);
+  });
+
+  test("what stands in an included file with its name and place, after the main file", async () => {
+    const { issues } = await load({
+      "svc.json": '{\n  hooks: { $include: "./hooks.json5" },\n  gateway: { prot: 1 },\n}',
+      "hooks.json5": '// ingress\n{\n  enabled: true,\n  path: "/",\n  tokn: "x",\n}',
+    });
+    expect(issues.map(formatIssue)).toEqual([
+      'svc.json:3:14  gateway.prot: unknown key "prot"\n  hint: did you mean "port"?',
+      'hooks.json5:5:3  hooks.tokn: unknown key "tokn"\n  hint: did you mean "token"?',
+    ]);
+    const { issues: rules } = await load({
+      "svc.json": '{ hooks: { $include: "./hooks.json5" } }',
+      "hooks.json5": '{\n  path: "/",\n}',
+    });
+    expect(rules).toMatchObject([{ path: "hooks.path", code: "conflict", file: "hooks.json5", line: 2, column: 9 }]);
+  });
+});
+
+describe("the hook token is not the gateway's", () => {
+  const hooks = { enabled: true, token: "${HOOK_TOKEN}" };
+  const gateway = { auth: { token: { source: "env", id: "GATE" } } };
+
+  test.each([
+    ["in the environment", { hooks }, { HOOK_TOKEN: "same", SVC_GATEWAY_TOKEN: "same" }],
+    ["behind a reference", { hooks, gateway }, { HOOK_TOKEN: "same", GATE: "same" }],
+  ])("also when that one stands %s", async (_, config, env) => {
+    const { issues } = await load({ "svc.json": JSON.stringify(config) }, env);
+    expect(issues).toMatchObject([{ path: "hooks.token", code: "conflict" }]);
+    expect(JSON.stringify(issues)).not.toContain("same");
+    expect((await load({ "svc.json": JSON.stringify(config) }, { ...env, HOOK_TOKEN: "another" })).issues).toEqual([]);
+  });
+});
+
+test("settings that deserve a second look are warnings", async () => {
+  const { valid, warnings } = await load({ "svc.json": '{ hooks: { enabled: true, token: "short" } }' });
+  expect(valid).toBe(true);
+  expect(warnings).toMatchObject([{ path: "hooks.token" }]);
+});
+
+describe("a start is refused for what this version cannot serve", () => {
+  test.each([
+    ["gateway.auth.mode", { auth: { mode: "trusted-proxy", trustedProxy: { userHeader: "X-User" } }, trustedProxies: ["10.0.0.2"] }],
+    ["gateway.tls.enabled", { tls: { enabled: true } }],
+    ["gateway.tailscale.mode", { tailscale: { mode: "serve" } }],
+  ])("%s", async (path, gateway) => {
+    const started = createTestGateway({ plugins: [], config: { gateway: { mode: "local", ...gateway } } as object });
+    await expect(started).rejects.toMatchObject({ code: "invalid-config", message: expect.stringContaining(`${path}: `) });
+    await expect(started).rejects.toThrow("is not served by this version");
+  });
+});
