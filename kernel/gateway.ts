@@ -1,5 +1,6 @@
 import { dirname, join } from "node:path";
 import { resolveAgents } from "../sdk/agents.ts";
+import { knownIdsOf, requireKnownChannels, unknownIdWarnings } from "../sdk/config/known-ids.ts";
 import { saveLastGood } from "../sdk/config/last-good.ts";
 import type { SvcConfig } from "../sdk/config/root.ts";
 import { SvcError } from "../sdk/errors.ts";
@@ -23,13 +24,14 @@ import { withRequirements } from "../sdk/plugin-order.ts";
 import { toPluginHealth } from "../sdk/plugin-summary.ts";
 import { createPresence } from "../sdk/presence.ts";
 import { limits } from "../sdk/protocol/frames.ts";
+import { failedRequired } from "../sdk/required-plugins.ts";
 import { createRestartDeferral } from "../sdk/restart-deferral.ts";
 import { secretHealth } from "../sdk/secrets/reload-result.ts";
 import type { RunningGateway, StartFlags } from "../sdk/types/host-gateway.ts";
 import type { PluginRecord } from "../sdk/types/plugin-record.ts";
 import type { Services } from "../sdk/types/services.ts";
 import { createAuthenticator } from "./auth/authenticator.ts";
-import { isKnownHost, isOriginAllowed } from "./auth/origins.ts";
+import { allowedOrigins, isKnownHost, isOriginAllowed } from "./auth/origins.ts";
 import { addressBucket, isLoopback, remoteOf } from "./auth/remote.ts";
 import { createConfigHost, registerConfigMethods } from "./config/methods.ts";
 import { createReloader } from "./config/reload.ts";
@@ -60,7 +62,8 @@ import {
   writeRuntimeToken,
 } from "./start.ts";
 
-export interface GatewayOptions {
+/** `clock` (with timers, if it has some) and `fetch` are what plugins get instead of the process's own, in tests. */
+export interface GatewayOptions extends Partial<Pick<Host, "clock" | "fetch">> {
   paths: ProfilePaths;
   env: Env;
   logger: RootLogger;
@@ -77,9 +80,6 @@ export interface GatewayOptions {
   stragglerMs?: number | undefined;
   /** First pause of a plugin that asks to be tried later; default 5 s. */
   retryMs?: number | undefined;
-  /** What plugins get as `ctx.clock` (and `ctx.timers`, if it has some) and `ctx.fetch`, in tests. */
-  clock?: Host["clock"];
-  fetch?: Host["fetch"];
   /** Called once, when a restart that was asked for is due; without it the gateway only logs. */
   onRestartDue?: (reason: string) => void;
   /** Gives the process the variables of the config, until the returned function is called; plugins read them there. */
@@ -141,12 +141,12 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
   const started = clock.monotonic();
   const uptimeMs = () => Math.round(clock.monotonic() - started);
   for (const secret of [...plan.loaded.secrets.values(), plan.auth.secret]) logger.addSecret(secret);
-  for (const { path, message } of plan.loaded.warnings) logger.warn(`config: ${path}: ${message}`);
   for (const note of plan.notes) logger.info(note);
   const takeEnvBack = options.exportEnv?.(plan.loaded.env);
   let phase: Phase = "starting";
   let listeners: Listeners | undefined;
   const stopped = new AbortController();
+  const leaving = new AbortController();
   const holds = createHolds();
 
   const faults = createPluginFaults({ monotonic: (options.clock ?? clock).monotonic, logger, degrade: (...why) => loader.degrade(...why) });
@@ -175,13 +175,10 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
       configReload: { ...reloader.status(), restart: restarts.pending() },
     }),
     onChange: () => void health.text().then((text) => fanout.emit("health", JSON.parse(text), { stateVersion: stateVersion() })),
+    onFault: (error) => logger.warn("health could not be collected", { error }),
   });
 
   const jobs = createJobs({ logger, now: clock.monotonic });
-  const refreshHealth = () => {
-    health.invalidate();
-    void health.text().catch((error: unknown) => logger.warn("health could not be collected", { error }));
-  };
   const masked = new WeakMap<SvcConfig, SvcConfig>();
   const mask = (plain: SvcConfig) => {
     const known = masked.get(plain) ?? maskConfig(plain, loader.secretPaths());
@@ -194,7 +191,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     restartedAt: options.restartedAt,
     logger,
     onDue: (reason) => options.onRestartDue?.(reason),
-    onChange: refreshHealth,
+    onChange: health.refresh,
   });
   const requestRestart = (reason: string) => restarts.request(reason, reason);
   const authenticator = createAuthenticator(
@@ -211,21 +208,28 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     workspace: resolveAgents(now, paths.stateDir).find((a) => a.isDefault)?.workspace ?? join(paths.stateDir, "workspace"),
   });
   const found = await discoverPlugins(whereToLook(plan.config));
+  const present = found.flatMap(({ manifest }) => manifest ?? []);
+  requireKnownChannels({ ...plan.loaded, config: plan.config }, present);
+  for (const { path, message } of unknownIdWarnings(plan.config, knownIdsOf(present))) logger.warn(`config: ${path}: ${message}`);
   const candidates = options.only ? withRequirements(found, options.only) : found;
   const reloader = createReloader({
     initial: { ...plan.loaded, config: plan.config },
+    signal: leaving.signal,
     env: options.env,
     flags: options.flags ?? {},
     hooks,
     contributions,
     loader: () => loader,
     manifest: (id) => loader.find(id)?.candidate.manifest,
+    manifests: () => [...present, ...manifests()],
     authenticator: () => authenticator,
     mask,
     logger,
-    onSettled() {
+    onSettled({ status }, isForeign) {
       loader.syncWatch();
-      refreshHealth();
+      health.refresh();
+      const { path, hash } = reloader.current();
+      if (isForeign && status === "applied") fanout.emit("config.changed", { path, hash, ts: clock.now() });
     },
     requestRestart: (reason) => (reason ? restarts.request("config", reason) : restarts.withdraw("config")),
   });
@@ -311,6 +315,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
       if (!candidate.problem && !addedPaths.includes(path)) addedPaths.push(path);
       return candidate;
     },
+    useOf: activation.useOf,
   });
 
   const originAllowed = (origin: string, req: Parameters<typeof remoteOf>[0]) =>
@@ -318,7 +323,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
       origin,
       host: req.headers.host,
       address: remoteOf(req).address,
-      allowed: allowedOrigins(config(), plan, listeners?.port ?? plan.port),
+      allowed: allowedOrigins(config(), plan.bind, listeners?.port ?? plan.port),
     });
   // Without a secret the `Host` is all that tells a page on a rebound name from a local caller (`security.md` B-03).
   const isHostKnown = (req: Parameters<typeof remoteOf>[0]) => plan.auth.mode !== "none" || isKnownHost(req.headers.host);
@@ -385,22 +390,24 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
     const gapMs = gap();
     if (gapMs !== undefined) {
       logger.warn(`the process stood still for ${Math.round(gapMs / 1000)} s; refreshing what is outside`);
-      refreshHealth();
+      health.refresh();
       void hooks.run("gateway.resumed", { gapMs });
     }
     presence.tick();
     fanout.emit("tick", { ts: clock.now() });
     jobs.look();
   });
-  jobs.every("health", limits.healthCacheMs, refreshHealth);
+  jobs.every("health", limits.healthCacheMs, health.refresh);
 
   const ready = (async () => {
     phase = "plugins";
-    reloader.adopt(await completeSecrets(plan, options.env));
+    reloader.adopt(await completeSecrets(plan, { env: options.env, signal: leaving.signal }));
+    if (phase !== "plugins") return;
     await loader.loadAll();
     if (phase !== "plugins") return;
     logger.info(loader.summary());
-    requireLoaded(plan, loader.records());
+    const failed = failedRequired(config().plugins.entries, loader.records());
+    if (failed) throw new SvcError("required-plugin-failed", failed);
     for (const issue of await hooks.run("config.validate", { config: mask(config()), paths: [] }))
       logger.warn(`config: ${issue.path}: ${issue.message}`);
     if (phase !== "plugins") return;
@@ -425,6 +432,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
   /** `shutdown` event, drain, plugins, close frames, port, lock. */
   const stop = async (reason: string, restart: boolean) => {
     phase = "draining";
+    leaving.abort();
     const deadlineMs = config().gateway.shutdown.drainMs;
     restarts.dispose();
     await reloader.dispose();
@@ -476,22 +484,7 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: Awaited<Retu
 /** What clients are told to expect between the shutdown of a restart and the next hello. */
 const RESTART_EXPECTED_MS = 1_500;
 
-function allowedOrigins(config: SvcConfig, plan: StartPlan, port: number): string[] {
-  const configured = config.gateway.controlUi.allowedOrigins;
-  if (configured) return configured;
-  return plan.bind.loopbackOnly ? [] : [`http://localhost:${port}`, `http://127.0.0.1:${port}`];
-}
-
 function handshakeTimeout(env: Env): number {
   const ms = Number(envValue(env, "SVC_HANDSHAKE_TIMEOUT_MS"));
   return Number.isInteger(ms) && ms >= 1_000 && ms <= 120_000 ? ms : limits.handshakeTimeoutMs;
-}
-
-function requireLoaded(plan: StartPlan, records: PluginRecord[]): void {
-  for (const [id, entry] of Object.entries(plan.config.plugins.entries)) {
-    const record = records.find((r) => r.id === id);
-    if (entry.required && record?.state !== "active" && record?.state !== "degraded") {
-      throw new SvcError("required-plugin-failed", { plugin: id, reason: record?.reason ?? "not found" });
-    }
-  }
 }

@@ -20,6 +20,8 @@ export interface PluginMethodDeps {
   contributions: Contributions;
   /** Looks at a folder and, when it holds a plugin, finds it there for the rest of this run. */
   addPath(path: string): Promise<PluginCandidate>;
+  /** Loads a plugin that waits for its first use. */
+  useOf(id: string): Promise<void> | undefined;
 }
 
 /** `plugins.*`: what is there, and changing it while the gateway runs. */
@@ -89,7 +91,10 @@ export function registerPluginMethods(methods: MethodRegistry, deps: PluginMetho
     if (!isAbsolute(path)) throw new SvcError("plugin-not-loadable", { path, reason: "expected an absolute path" });
     const { id, problem } = await deps.addPath(path);
     if (problem) throw new SvcError("plugin-not-loadable", { path, reason: problem.reason });
-    const result = await loader.reload(id);
+    const reloaded = await loader.reload(id);
+    await deps.useOf(id); // its author wants to see it run
+    const { state, reason } = known(id).record;
+    const result = state === "failed" && reloaded.error === undefined ? { ...reloaded, status: "failed", error: reason } : reloaded;
     return { ok: result.status !== "failed", result, plugin: row(id) };
   });
   add(protocolMethod("plugins.uiDescriptors"), () => ({

@@ -75,8 +75,11 @@ export async function planStart(options: PlanOptions): Promise<StartPlan> {
 }
 
 /** The config of a start with the rest of its secrets: those that only plugins need are asked for once the port listens. */
-export async function completeSecrets(plan: StartPlan, env: Env): Promise<LoadedConfig & { config: SvcConfig }> {
-  const loaded = await loadSecrets(plan.loaded, { env, fresh: true });
+export async function completeSecrets(
+  plan: StartPlan,
+  options: { env: Env; signal: AbortSignal },
+): Promise<LoadedConfig & { config: SvcConfig }> {
+  const loaded = await loadSecrets(plan.loaded, { ...options, fresh: true });
   return { ...loaded, config: await requireValid(loaded) };
 }
 

@@ -5,6 +5,7 @@ import { reached } from "./failpoint.ts";
 
 /** Named moments of a write, in order; tests stop the process or inject a fault at each. */
 export const writePoints = ["opened", "written", "synced", "renamed", "done"] as const;
+/** One of the named moments. */
 export type WritePoint = (typeof writePoints)[number];
 
 let failpoint: ((point: WritePoint, path: string) => void | Promise<void>) | undefined;

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createHealth, type Health } from "./health.ts";
 import type { HealthPart } from "./hooks.ts";
 
@@ -7,7 +7,7 @@ afterEach(() => health?.dispose());
 
 function setup(report: () => HealthPart[] = () => []) {
   const time = { now: 1_000_000 };
-  const seen = { collected: 0, deep: [] as boolean[], changes: 0 };
+  const seen = { collected: 0, deep: [] as boolean[], changes: 0, faults: [] as string[] };
   const made = createHealth({
     async collect(deep) {
       seen.collected += 1;
@@ -19,6 +19,7 @@ function setup(report: () => HealthPart[] = () => []) {
     onChange: () => {
       seen.changes += 1;
     },
+    onFault: (error) => seen.faults.push(String(error)),
   });
   health = made;
   return { health: made, time, seen };
@@ -87,4 +88,45 @@ test("its version counts changes, and time alone is none", async () => {
   queued = 1;
   await health.text({ probe: true });
   expect([health.version(), seen.changes]).toEqual([first + 1, 2]);
+});
+
+describe("a refresh", () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test("tells of a change without being asked, once for many, a second after the last collection", async () => {
+    let n = 0;
+    const { health, seen } = setup(() => [{ part: "a", ok: true, value: n }]);
+    await health.text();
+    n = 1;
+    health.refresh();
+    health.refresh();
+    await vi.advanceTimersByTimeAsync(999);
+    expect(seen).toMatchObject({ collected: 1, changes: 1 });
+    await vi.advanceTimersByTimeAsync(1);
+    expect(seen).toMatchObject({ collected: 2, changes: 2 });
+  });
+
+  test("that fails is reported, and the next one is tried", async () => {
+    const { health, seen } = setup(() => {
+      throw new Error("no");
+    });
+    health.refresh();
+    await vi.advanceTimersByTimeAsync(0);
+    health.refresh();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(seen.faults).toEqual(["Error: no", "Error: no"]);
+  });
+
+  test("is off after the end", async () => {
+    const { health, seen } = setup();
+    health.refresh();
+    health.dispose();
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(seen.collected).toBe(0);
+  });
 });

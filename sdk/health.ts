@@ -8,6 +8,8 @@ export interface Health {
   text(options?: { probe?: boolean }): Promise<string>;
   value(): Promise<Record<string, unknown>>;
   invalidate(): void;
+  /** Collects anew as soon as the last collection is a second old, and tells of a change; for what must not wait until somebody asks. */
+  refresh(): void;
   version(): number;
   eventLoop(): Record<string, unknown>;
   /** Parts that are not ok, for `/readyz`. */
@@ -24,6 +26,8 @@ export function createHealth(deps: {
   now(): number;
   base(): Record<string, unknown>;
   onChange(): void;
+  /** A collection that nobody waited for failed. */
+  onFault(error: unknown): void;
 }): Health {
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();
@@ -32,6 +36,7 @@ export function createHealth(deps: {
   let stale = true;
   let collecting: Promise<void> | undefined;
   let version = 1;
+  let later: NodeJS.Timeout | undefined;
 
   const collect = async (deep: boolean) => {
     const started = deps.now();
@@ -87,11 +92,21 @@ export function createHealth(deps: {
     invalidate() {
       stale = true;
     },
+    refresh() {
+      stale = true;
+      const age = cached ? deps.now() - cached.at : Number.POSITIVE_INFINITY;
+      const waitMs = collecting ? MIN_AGE_MS : Math.min(MIN_AGE_MS, Math.max(0, MIN_AGE_MS - age));
+      later ??= setTimeout(() => {
+        later = undefined;
+        refresh(false).catch(deps.onFault);
+      }, waitMs);
+    },
     version: () => version,
     eventLoop,
     failing: () => cached?.failing ?? [],
     dispose() {
       clearInterval(windowTimer);
+      clearTimeout(later);
       delay.disable();
     },
   };

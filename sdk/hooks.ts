@@ -1,7 +1,9 @@
 import type { ReloadAction } from "./config/reload-plan.ts";
 import type { SvcConfig } from "./config/root.ts";
+import { SvcError } from "./errors.ts";
 import type { Permission } from "./types/manifest.ts";
 import type { ClientInfo, OperatorScope } from "./types/rpc.ts";
+import "./hooks/errors.ts";
 
 /**
  * The table of hooks. A name counts only if something emits it; `test/meta` demands a test and a documentation row for each.
@@ -250,8 +252,9 @@ export type HookAnswer<N extends HookName> = Hooks[N] extends HookSpec<HookKind,
 /** Kind of a hook. */
 export type HookKindOf<N extends HookName> = Hooks[N]["kind"];
 
-/** A row of the table in its general form, for code that handles any hook. */
+/** A row of the table in its general form, for code that handles any hook. @throws {SvcError} `unknown-hook` */
 export function hookSpec(name: HookName): HookSpec {
+  if (!Object.hasOwn(hooks, name)) throw new SvcError("unknown-hook", { hook: name });
   return hooks[name] as HookSpec;
 }
 

@@ -24,6 +24,7 @@ const MAX_CALLS = 30;
 const WINDOW_MS = 60_000;
 const MAX_KEYS = 10_000;
 
+/** Counts the calls of each client. */
 export interface WriteBudget {
   /** Counts a call before anything about it is looked at. @throws {SvcError} `write-rate-limited` with the time until the window ends */
   take(method: string, client: Pick<ClientInfo, "deviceId" | "remote">): void;

@@ -95,3 +95,36 @@ test("mode none asks for nothing; a mode without a secret lets nobody in", async
   await expect(setup({ secret: undefined }).check({ token: "undefined" }, far)).rejects.toMatchObject({ code: "unauthorized" });
   await expect(setup({ secret: undefined }).check({ token: "" }, far)).rejects.toMatchObject({ code: "unauthorized" });
 });
+
+describe("a rotated secret", () => {
+  const next: ResolvedAuth = { mode: "token", secret: "the next one", source: "config" };
+
+  test("opens at once, the old one no more, and who used the old one is told", async () => {
+    const auth = setup();
+    const { revoked: signal } = await auth.check({ token: "the secret" }, far);
+    auth.rotate(next);
+    expect(signal.aborted).toBe(true);
+    expect(signal.reason).toMatchObject({
+      code: "unauthorized",
+      message: "unauthorized: gateway auth changed",
+      details: { code: "AUTH_CHANGED" },
+    });
+    await expect(auth.check({ token: "the secret" }, far)).rejects.toMatchObject({ code: "unauthorized" });
+    expect((await auth.check({ token: "the next one" }, far)).revoked.aborted).toBe(false);
+  });
+
+  test("that is the same as before tells nobody", async () => {
+    const auth = setup();
+    const { revoked: signal } = await auth.check({ token: "the secret" }, far);
+    auth.rotate({ ...next, secret: "the secret" });
+    expect(signal.aborted).toBe(false);
+  });
+
+  test("forgets no failed attempt", async () => {
+    const auth = setup({}, 2);
+    await expect(auth.check({ token: "wrong" }, far)).rejects.toMatchObject({ code: "unauthorized" });
+    auth.rotate(next);
+    await expect(auth.check({ token: "wrong" }, far)).rejects.toMatchObject({ code: "unauthorized" });
+    await expect(auth.check({ token: "the next one" }, far)).rejects.toMatchObject({ code: "rate-limited" });
+  });
+});

@@ -1,5 +1,6 @@
 import { networkInterfaces } from "node:os";
 import ipaddr from "ipaddr.js";
+import type { SvcConfig } from "../../sdk/config/root.ts";
 import { isLoopback, normalizeAddress } from "./remote.ts";
 
 export interface OriginQuestion {
@@ -43,4 +44,11 @@ function safeUrl(text: string): URL | undefined {
 
 function ownAddresses(): Set<string> {
   return new Set(Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((a) => normalizeAddress(a.address))));
+}
+
+/** Origins that may connect: those configured, else the pages of the gateway itself when it listens beyond loopback. */
+export function allowedOrigins(config: SvcConfig, bind: { loopbackOnly: boolean }, port: number): string[] {
+  const configured = config.gateway.controlUi.allowedOrigins;
+  if (configured) return configured;
+  return bind.loopbackOnly ? [] : [`http://localhost:${port}`, `http://127.0.0.1:${port}`];
 }

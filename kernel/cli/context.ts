@@ -56,6 +56,7 @@ export function createCliContext(options: ContextOptions): CliContext {
     local: (plugins) => openLocal(options, plugins),
     manifests: async () => listManifests(paths, await load()),
     candidates: async () => discoverHere(paths, await load()),
+    importPlugin: async (entry) => (await import("../loader/import.ts")).importModule(entry, paths.stateDir),
     inspectPlugin: async (folder) => (await import("../loader/discovery.ts")).inspectPluginFolder(folder),
     async auditSecrets({ allowExec }) {
       const [loaded, { auditSecrets }] = await Promise.all([load(), import("../../sdk/secrets/audit.ts")]);

@@ -1,5 +1,6 @@
 import { type ConfigServiceDeps, createConfigMethods } from "../../sdk/config/config-service.ts";
 import { pluginConfigIssues, secretPatterns } from "../../sdk/config/plugin-config-issues.ts";
+import { loadSecrets } from "../../sdk/config/trees.ts";
 import type { ConfigWriterHost } from "../../sdk/config/write.ts";
 import type { Env } from "../../sdk/host/paths.ts";
 import { protocolMethod } from "../../sdk/protocol/methods.ts";
@@ -28,10 +29,10 @@ export function createConfigHost({ path, env, manifests, flags }: ConfigHostOpti
     parse: configSyntax.parse,
     async load(overlay) {
       patterns = secretPatterns(await manifests());
-      return loadConfig(path, { env, overlay, secrets: overlay && flags ? "start" : "none" });
+      return loadConfig(path, { env, overlay, secrets: "none" });
     },
     async check(after, before) {
-      const missing = flags && missingStartSecret(after, flags);
+      const missing = flags && missingStartSecret(await loadSecrets(after, { env }), flags);
       if (missing) return [{ path: missing.path, message: missing.reason }];
       return after.config ? pluginConfigIssues(await manifests(), { ...after, config: after.config }, before.config) : [];
     },

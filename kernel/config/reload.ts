@@ -1,3 +1,4 @@
+import { channelIssues } from "../../sdk/config/known-ids.ts";
 import { reloadClassOf } from "../../sdk/config/reload-class.ts";
 import type { NamedParticipant } from "../../sdk/config/reload-pass.ts";
 import { createReloader as createPasses, type Reloader, type ReloaderOptions } from "../../sdk/config/reloader.ts";
@@ -20,11 +21,15 @@ import { loadConfig } from "./load.ts";
 
 export interface ReloadHost extends Pick<ReloaderOptions, "initial" | "onSettled" | "requestRestart"> {
   env: Env;
+  /** Ends programs that are asked for secrets: the gateway stops. */
+  signal: AbortSignal;
   flags: StartFlags;
   hooks: HookBus;
   contributions: Contributions;
   loader(): Pick<Loader, "applyEntries">;
   manifest(pluginId: string): Manifest | undefined;
+  /** Of every plugin that was found, whatever its state. */
+  manifests(): Manifest[];
   authenticator(): Authenticator;
   mask(config: SvcConfig): SvcConfig;
   logger: Logger & { addSecret(value: string): void };
@@ -32,8 +37,9 @@ export interface ReloadHost extends Pick<ReloaderOptions, "initial" | "onSettled
 
 /** The config snapshot of a gateway and the way changes get into it. Nothing is followed before `start`. */
 export function createReloader(host: ReloadHost): Reloader {
-  const { env, flags, hooks, logger, mask } = host;
+  const { env, flags, hooks, logger, mask, signal } = host;
   let warned = new Set(host.initial.warnings.map(({ path, message }) => `${path}: ${message}`));
+  for (const text of warned) logger.warn(`config: ${text}`);
   const authOf = (loaded: { config?: SvcConfig; env: Env }) => resolveAuth({ config: loaded.config, env: loaded.env, flags });
   const pass: ReloaderOptions["pass"] = {
     classes: (prev, next) => ({
@@ -42,6 +48,8 @@ export function createReloader(host: ReloadHost): Reloader {
       authModeChanged: authOf(prev).mode !== authOf(next).mode,
     }),
     refusals(next) {
+      const unknown = channelIssues(next.config, { manifests: host.manifests(), file: next.path, locate: next.locate });
+      if (unknown.length > 0) return unknown.map(({ path, message }) => ({ path, message }));
       const missing = missingStartSecret(next, flags);
       if (missing) return [{ path: missing.path, message: missing.reason }];
       const { mode, secret } = authOf(next);
@@ -67,8 +75,8 @@ export function createReloader(host: ReloadHost): Reloader {
     logger,
     now: Date.now,
     async load(active, { secretsOnly }) {
-      if (secretsOnly) return loadSecrets(active, { env, previous: active });
-      return loadConfig(active.path, { env, previous: active });
+      if (secretsOnly) return loadSecrets(active, { env, previous: active, signal });
+      return loadConfig(active.path, { env, previous: active, signal });
     },
     onSwap(loaded) {
       for (const secret of loaded.secrets.values()) logger.addSecret(secret);

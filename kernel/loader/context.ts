@@ -4,7 +4,7 @@ import { Cron } from "croner";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { messageOf, SvcError } from "../../sdk/errors.ts";
 import { running } from "../../sdk/hooks/running.ts";
-import { type HookOptions, hooks as hookTable } from "../../sdk/hooks.ts";
+import { type HookName, type HookOptions, hookSpec } from "../../sdk/hooks.ts";
 import type { Activation } from "../../sdk/loader/activation.ts";
 import { runDoctorCheck, runHealthCheck } from "../../sdk/loader/checks.ts";
 import { createPluginFetch } from "../../sdk/loader/fetch.ts";
@@ -100,7 +100,9 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
   };
   const contribute = (point: string, name: string, value: unknown) => {
     const kind = declaredPoints[point];
-    const offered = kind || point === "reload" ? leased(value, (what, fn) => enter(`${point} ${name}: ${what}`, fn)) : value;
+    /** Somebody kept a value of an instance that is gone: its successor answers, if there is one. */
+    const successor = () => (disposed ? host.contributions.view(point).get(name)?.value : undefined);
+    const offered = kind || point === "reload" ? leased(value, (what, fn) => enter(`${point} ${name}: ${what}`, fn), successor) : value;
     return register(
       () => kind && declared(kind, name),
       () => {
@@ -112,10 +114,10 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
       },
     );
   };
-  const tap = (hook: keyof typeof hookTable, fn: TapFunction, options: HookOptions | undefined) =>
+  const tap = (hook: HookName, fn: TapFunction, options: HookOptions | undefined) =>
     register(
       () => {
-        for (const permission of hookTable[hook].permissions) permitted(permission, `hook ${hook}`);
+        for (const permission of hookSpec(hook).permissions) permitted(permission, `hook ${hook}`);
       },
       () => {
         const leasedTap: TapFunction = (event, meta) => leases.run(() => fn(event, meta));
@@ -125,7 +127,7 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
   const registerRpc = (method: RpcMethod, declaredAs?: string) =>
     register(
       () => declaredAs ?? declared("rpc", method.method),
-      () => host.methods.add({ ...method, handler: (params, call) => leases.run(() => method.handler(params, call)) }, id),
+      () => host.methods.add({ ...method, handler: (params, call) => leases.run(() => method.handler(params, call)) }, id, leases.hold),
     );
 
   const kv = createPluginKv(id, () => {

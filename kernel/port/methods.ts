@@ -1,5 +1,6 @@
 import { createAdmission } from "../../sdk/admission.ts";
 import { isSvcError, messageOf, SvcError } from "../../sdk/errors.ts";
+import "../errors.ts";
 import { runAs } from "../../sdk/hooks/running.ts";
 import { formatIssues } from "../../sdk/json-schema.ts";
 import type { Activation } from "../../sdk/loader/activation.ts";
@@ -22,11 +23,13 @@ export class RawJson {
 interface Registered {
   method: RpcMethod;
   owner: string;
+  /** Keeps the owner's instance until a call has ended. */
+  hold?: () => Disposable;
 }
 
 export interface MethodRegistry {
   /** @throws {SvcError} `reserved-name`, `contribution-conflict` */
-  add(method: RpcMethod, owner: string): Disposable;
+  add(method: RpcMethod, owner: string, hold?: () => Disposable): Disposable;
   /** Names for `features.methods`, in order of registration. */
   names(): string[];
   has(name: string): boolean;
@@ -36,7 +39,9 @@ export interface MethodRegistry {
   admit(): Promise<Disposable>;
 }
 
-const kernelPrefixes = ["config.", "secrets.", "exec.", "update.", "plugins.", "device.", "gateway."];
+/** The kernel answers these itself; `exec.` belongs to rows of the protocol that a plugin may answer. */
+const kernelPrefixes = ["config.", "secrets.", "update.", "plugins.", "device.", "gateway."];
+const reservedPrefixes = [...kernelPrefixes, "exec."];
 const nameGrammar = /^[a-z][\w-]*(\.[a-z][\w-]*)*$/;
 
 export function createMethodRegistry(deps: { hooks: HookBus; logger: Logger; activation?: Activation }): MethodRegistry {
@@ -44,12 +49,21 @@ export function createMethodRegistry(deps: { hooks: HookBus; logger: Logger; act
   const budget = createWriteBudget(() => performance.now());
   const admission = createAdmission({ maxActive: limits.maxInFlight, maxWaiting: limits.maxQueued });
 
+  const checkAndRun = async (entry: Registered, params: unknown, call: RpcCall): Promise<unknown> => {
+    if (call.client.role !== "operator") throw new SvcError("unauthorized-role", { role: call.client.role });
+    requireScope(call.client, entry.method.scope);
+    budget.take(entry.method.method, call.client);
+    const parsed = await entry.method.params["~standard"].validate(params ?? {});
+    if (parsed.issues) throw new SvcError("invalid-params", { method: entry.method.method, issues: formatIssues(parsed.issues) });
+    if (entry.method.scopeFor) requireScope(call.client, entry.method.scopeFor(parsed.value));
+    return run(entry, parsed.value, { call, deps });
+  };
   return {
-    add(method, owner) {
+    add(method, owner, hold) {
       checkName(method, owner);
       const taken = methods.get(method.method);
       if (taken) throw new SvcError("contribution-conflict", { point: "rpc", id: method.method, plugin: owner, owner: taken.owner });
-      const entry = { method, owner };
+      const entry = { method, owner, ...(hold ? { hold } : {}) };
       methods.set(method.method, entry);
       return {
         dispose() {
@@ -67,13 +81,13 @@ export function createMethodRegistry(deps: { hooks: HookBus; logger: Logger; act
       if (!methods.has(name)) await deps.activation?.use("rpc", name);
       const entry = methods.get(name);
       if (!entry) throw unknownMethod(name, call.client);
-      if (call.client.role !== "operator") throw new SvcError("unauthorized-role", { role: call.client.role });
-      requireScope(call.client, entry.method.scope);
-      budget.take(name, call.client);
-      const parsed = await entry.method.params["~standard"].validate(params ?? {});
-      if (parsed.issues) throw new SvcError("invalid-params", { method: name, issues: formatIssues(parsed.issues) });
-      if (entry.method.scopeFor) requireScope(call.client, entry.method.scopeFor(parsed.value));
-      return run(entry, parsed.value, { call, deps });
+      // From here on: the checks take time, and the owner must not be taken down between them and its handler.
+      const held = entry.hold?.();
+      try {
+        return await checkAndRun(entry, params, call);
+      } finally {
+        void held?.dispose();
+      }
     },
   };
 }
@@ -119,8 +133,10 @@ function unknownMethod(name: string, client: ClientInfo): SvcError {
 function checkName(method: RpcMethod, owner: string): void {
   if (owner === "kernel") return;
   const name = method.method;
-  const row = Object.hasOwn(protocolMethods, name) ? protocolMethods[name as ProtocolMethod] : undefined;
-  const own = nameGrammar.test(name) && name.startsWith(`${owner}.`) && !kernelPrefixes.some((p) => name.startsWith(p));
+  const isBelow = (prefix: string) => name.startsWith(prefix);
+  const isRow = Object.hasOwn(protocolMethods, name) && !kernelPrefixes.some(isBelow);
+  const row = isRow ? protocolMethods[name as ProtocolMethod] : undefined;
+  const own = nameGrammar.test(name) && isBelow(`${owner}.`) && !reservedPrefixes.some(isBelow);
   if (!row && !own) throw new SvcError("reserved-name", { plugin: owner, name, owner: `the protocol; use ${owner}.<verb>` });
   if (row && !hasScope([toOperatorScope(method.scope ?? "admin")], toOperatorScope(row.scope))) {
     throw new SvcError("reserved-name", { plugin: owner, name, owner: `scope ${row.scope} or stronger` });

@@ -50,6 +50,7 @@ describe("a duration", () => {
   test("of a key that names no unit needs one, but for nothing at all", () => {
     expect([durationText().parse("30d"), durationText().parse(0), durationText().parse("0")]).toEqual([2_592_000_000, 0, 0]);
     for (const bad of [30, "30", "a day", ""]) expect(durationText().safeParse(bad).success).toBe(false);
+    expect(durationText(1).safeParse(30).error?.issues[0]?.message).toBe('expected a text with a unit such as "30m" or "30d"');
     expect(durationText(1).safeParse(0).success).toBe(false);
   });
 

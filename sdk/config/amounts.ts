@@ -34,7 +34,7 @@ function amount({ min, max, counted, example, parse }: Amount) {
   const range = `${min} to ${max === Number.MAX_SAFE_INTEGER ? "any" : max} ${counted}`;
   const message = `expected a whole number of ${counted} or a text such as "${example}" (${range})`;
   const number = z.number({ error: message }).int({ error: message }).min(min, { error: message }).max(max, { error: message });
-  const text = z.string().transform((written, ctx) => {
+  const text = z.string({ error: message }).transform((written, ctx) => {
     const value = parse(written);
     if (value !== undefined && Number.isInteger(value) && value >= min && value <= max) return value;
     if (value === undefined || !Number.isInteger(value)) ctx.addIssue({ code: "custom", message });
@@ -64,7 +64,7 @@ export const durationMs = (min = 0, max = Number.MAX_SAFE_INTEGER) => duration("
 /** A duration with its unit, as milliseconds, for keys that name no unit: `30d`. A bare number is refused, except `0` where `min` is 0. */
 export const durationText = (min = 0, max = Number.MAX_SAFE_INTEGER) => {
   const message = `expected a text with a unit such as "30m" or "30d"${min === 0 ? ", or 0" : ""}`;
-  const text = z.string().transform((written, ctx) => {
+  const text = z.string({ error: message }).transform((written, ctx) => {
     const ms = written === "0" ? 0 : parseDuration(written);
     if (ms !== undefined && ms >= min && ms <= max) return ms;
     if (ms === undefined) ctx.addIssue({ code: "custom", message });
@@ -79,7 +79,7 @@ export const durationText = (min = 0, max = Number.MAX_SAFE_INTEGER) => {
 /** A duration with its unit, or a bare number of minutes; as milliseconds. `0` switches off. */
 export const intervalMinutes = (max = 366 * 86_400_000) => {
   const message = 'expected a text such as "30m", or a number of minutes; 0 = off';
-  const text = z.string().transform((written, ctx) => {
+  const text = z.string({ error: message }).transform((written, ctx) => {
     const ms = written === "0" ? 0 : parseDuration(written);
     if (ms !== undefined && ms <= max) return ms;
     if (ms === undefined) ctx.addIssue({ code: "custom", message });

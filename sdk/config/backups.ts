@@ -26,14 +26,20 @@ export async function keepRejected(path: string, content: string | Uint8Array): 
   return kept;
 }
 
+/** Writers who wait for the lock make its temp files without holding it; one of these is nobody's after so long. */
+const LOCK_TEMP_MS = 60_000;
+
 /** Removes temp files that writers left who died; call it only while holding the file's lock. */
 export async function removeOrphans(path: string): Promise<void> {
-  const isOrphan = (file: string) => /\.(tmp-\d+-[0-9a-f]+|lock\.[0-9a-f]+\.tmp)$/.test(file);
-  for (const file of (await siblings(path, ".")).filter(isOrphan)) {
-    if ((await lstat(file).catch(() => undefined))?.isFile()) await rm(file, { force: true });
+  for (const file of await siblings(path, ".")) {
+    const isLockTemp = /\.lock\.[0-9a-f]+\.tmp$/.test(file);
+    if (!isLockTemp && !/\.tmp-\d+-[0-9a-f]+$/.test(file)) continue;
+    const found = await lstat(file).catch(() => undefined);
+    if (found?.isFile() && (!isLockTemp || Date.now() - found.mtimeMs > LOCK_TEMP_MS)) await rm(file, { force: true });
   }
 }
 
+/** Where the copy is kept of the last config that a gateway became ready with. */
 export function lastGoodPath(path: string): string {
   return `${path}.last-good`;
 }

@@ -1,5 +1,5 @@
-import { rm, stat } from "node:fs/promises";
-import { basename } from "node:path";
+import { mkdir, rm, stat } from "node:fs/promises";
+import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SvcError } from "../errors.ts";
 import { createExclusive, isAlive, processStartTime, readLock, removeStale } from "../host/lock.ts";
@@ -24,6 +24,7 @@ export async function withConfigLock<T>(path: string, work: () => Promise<T>, ti
   const { staleAfterMs = STALE_AFTER_MS, waitMs = WAIT_MS } = times;
   const lock = `${path}.lock`;
   const mine = { pid: process.pid, startTime: processStartTime(process.pid), createdAt: Date.now() };
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const started = performance.now();
   let seen: { since: number; createdAt: number | undefined } | undefined;
   while (!(await createExclusive(lock, mine))) {

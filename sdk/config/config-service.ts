@@ -6,7 +6,7 @@ import type { ConfigService, ConfigWriteResult } from "../types/config.ts";
 import type { Manifest } from "../types/manifest.ts";
 import { composeConfigSchema, warmConfigSchema } from "./compose-schema.ts";
 import "./errors.ts";
-import { configWarnings } from "./known-ids.ts";
+import { knownIdsOf, unknownIdWarnings } from "./known-ids.ts";
 import { lookupSchema } from "./lookup-schema.ts";
 import { applyMergePatch } from "./merge-patch.ts";
 import { redactConfig } from "./redact.ts";
@@ -22,6 +22,7 @@ import {
   writeConfig,
 } from "./write.ts";
 
+/** The gateway around its config. */
 export interface ConfigServiceDeps {
   host: ConfigWriterHost;
   reloader: Pick<Reloader, "current" | "reload" | "pendingRestart">;
@@ -138,7 +139,7 @@ async function snapshot({ host, reloader, manifests }: ConfigServiceDeps): Promi
     valid: loaded.valid,
     hash: loaded.hash,
     issues: loaded.issues.map(({ path, message }) => ({ path, message })),
-    warnings: [...loaded.warnings, ...(loaded.config ? configWarnings(loaded.config, manifests()) : [])],
+    warnings: [...loaded.warnings, ...(loaded.config ? unknownIdWarnings(loaded.config, knownIdsOf(manifests())) : [])],
     pendingRestart: reloader.pendingRestart(),
   };
 }
@@ -161,11 +162,14 @@ async function applied({ reloader }: ConfigServiceDeps, outcome: ConfigWriteOutc
 }
 
 function result(deps: ConfigServiceDeps, { file, after, changedPaths }: ConfigWriteOutcome, done: Applied): ConfigWriteResult {
+  const active = deps.reloader.current();
+  // A candidate is read without asking for its references; once it is in force their values are those of the snapshot.
+  const effective = active.hash === after.hash ? active : after;
   return {
     ok: true,
     path: file,
     hash: after.hash,
-    config: redactConfig(after.config, redactionOf(deps.host, after)),
+    config: redactConfig(effective.config, redactionOf(deps.host, effective)),
     changedPaths,
     pendingRestart: deps.reloader.pendingRestart(),
     ...done,

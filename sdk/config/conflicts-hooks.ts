@@ -4,14 +4,26 @@ import type { SvcConfig } from "./root.ts";
 type Hooks = SvcConfig["hooks"];
 type Mapping = Hooks["mappings"][number];
 
-/** Rules within `hooks`, and between it and `gateway.auth`. */
-export function hookConflicts({ hooks }: SvcConfig, { gatewaySecrets, resolved }: RuleContext): Conflict[] {
-  const { auth } = resolved.gateway;
-  const isReused = resolved.hooks.token !== undefined && [auth.token, auth.password, ...gatewaySecrets].includes(resolved.hooks.token);
-  return [...ingressConflicts(hooks, isReused), ...sessionKeyConflicts(hooks), ...verifyConflicts(hooks), ...templateConflicts(hooks)];
+/** Rules within `hooks`. */
+export function hookConflicts({ hooks }: SvcConfig): Conflict[] {
+  return [...ingressConflicts(hooks), ...sessionKeyConflicts(hooks), ...verifyConflicts(hooks), ...templateConflicts(hooks)];
 }
 
-function ingressConflicts(hooks: Hooks, isReused: boolean): Conflict[] {
+/** The rule between `hooks` and `gateway`: one secret does not open both. */
+export function tokenReuseConflicts(_: SvcConfig, { gatewaySecrets, resolved }: RuleContext): Conflict[] {
+  const { token } = resolved.hooks;
+  const { auth } = resolved.gateway;
+  if (token === undefined || ![auth.token, auth.password, ...gatewaySecrets].includes(token)) return [];
+  return [
+    {
+      path: ["hooks", "token"],
+      message: "hooks.token must differ from the gateway token and password",
+      hint: "who may send webhooks must not be able to operate the gateway",
+    },
+  ];
+}
+
+function ingressConflicts(hooks: Hooks): Conflict[] {
   const conflicts: Conflict[] = [];
   // A reference stands here while a config is judged before its secrets are asked for.
   const hasToken = typeof hooks.token === "string" ? hooks.token.trim() !== "" : hooks.token !== undefined;
@@ -24,13 +36,6 @@ function ingressConflicts(hooks: Hooks, isReused: boolean): Conflict[] {
   }
   if (/^\/+$/.test(hooks.path)) {
     conflicts.push({ path: ["hooks", "path"], message: "hooks.path may not be '/'", hint: 'the default is "/hooks"' });
-  }
-  if (isReused) {
-    conflicts.push({
-      path: ["hooks", "token"],
-      message: "hooks.token must differ from the gateway token and password",
-      hint: "who may send webhooks must not be able to operate the gateway",
-    });
   }
   return conflicts;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { crossFieldIssues, crossFieldIssuesBeside } from "./cross-field.ts";
 import type { Locate } from "./place.ts";
 import { rootSchema, type SvcConfigInput } from "./root.ts";
-import { unservedIssues } from "./unserved.ts";
+import { unservedIssues, unservedWarnings } from "./unserved.ts";
 
 const nowhere: Locate = () => ({ line: 1, column: 1 });
 type Env = Readonly<Record<string, string | undefined>>;
@@ -278,7 +278,8 @@ describe("beside sections that are wrong in themselves", () => {
   });
 
   test("those that need the wrong section are left out", () => {
-    expect(told({ gateway: { port: -1, bind: "custom" }, hooks: { path: "/" } })).toEqual([]);
+    expect(told({ gateway: { port: -1, bind: "custom" }, hooks: { path: "/" } })).toEqual(["hooks.path"]);
+    expect(told({ gateway: { port: -1, auth: { token: hooks.token } }, hooks })).toEqual([]);
   });
 
   test.each([[[]], ["text"], [null]])("a tree that is no object has none: %j", (value) => {
@@ -294,6 +295,37 @@ describe("what this version cannot serve is refused by name", () => {
   ])("%s", (path, gateway) => {
     const issues = unservedIssues(rootSchema.parse({ gateway }), "svc.json", nowhere);
     expect(issues).toMatchObject([{ path, code: "invalid_value", message: expect.stringContaining("is not served by this version") }]);
+  });
+
+  test("and what is taken without effect is a warning", () => {
+    const config = rootSchema.parse({
+      gateway: { trustedProxies: ["10.0.0.2"] },
+      hooks: { enabled: true, token: "x" },
+      memory: { backend: "qmd" },
+      diagnostics: { otel: { enabled: true }, prometheus: { enabled: true } },
+      logging: { file: "x.log", redactPatterns: ["acme"] },
+      agents: {
+        defaults: { heartbeat: { every: "1h" } },
+        list: [
+          { id: "a", memorySearch: { provider: "openai", experimental: { sessionMemory: true } } },
+          { id: "b", memorySearch: { provider: "none", multimodal: { enabled: true } } },
+        ],
+      },
+    });
+    expect(unservedWarnings(config).map((warning) => warning.path)).toEqual([
+      "gateway.trustedProxies",
+      "hooks.enabled",
+      "memory.backend",
+      "diagnostics.otel.enabled",
+      "diagnostics.prometheus.enabled",
+      "logging.file",
+      "logging.redactPatterns",
+      "agents.defaults.heartbeat",
+      "agents.list.0.memorySearch.provider",
+      "agents.list.0.memorySearch.experimental.sessionMemory",
+      "agents.list.1.memorySearch.multimodal.enabled",
+    ]);
+    expect(unservedWarnings(rootSchema.parse({}))).toEqual([]);
   });
 
   test("and nothing else is", () => {

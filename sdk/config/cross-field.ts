@@ -2,7 +2,7 @@ import { type Env, envValue } from "../host/paths.ts";
 import type { Conflict, RuleContext } from "./conflict.ts";
 import { agentConflicts } from "./conflicts-agents.ts";
 import { gatewayConflicts } from "./conflicts-gateway.ts";
-import { hookConflicts } from "./conflicts-hooks.ts";
+import { hookConflicts, tokenReuseConflicts } from "./conflicts-hooks.ts";
 import { channelConflicts, sessionConflicts } from "./conflicts-messages.ts";
 import { type ConfigIssue, inFileOrder } from "./issues.ts";
 import type { Locate } from "./place.ts";
@@ -15,7 +15,8 @@ export type ConfigSection = keyof SvcConfig & string;
 const rules: ReadonlyArray<{ reads: readonly ConfigSection[]; check(config: SvcConfig, context: RuleContext): Conflict[] }> = [
   { reads: ["gateway"], check: gatewayConflicts },
   { reads: ["agents"], check: agentConflicts },
-  { reads: ["hooks", "gateway"], check: hookConflicts },
+  { reads: ["hooks"], check: hookConflicts },
+  { reads: ["hooks", "gateway"], check: tokenReuseConflicts },
   { reads: ["session"], check: sessionConflicts },
   { reads: ["channels"], check: channelConflicts },
 ];
@@ -62,7 +63,7 @@ export function crossFieldIssuesBeside(value: unknown, file: string, locate: Loc
   if (typeof value !== "object" || value === null || Array.isArray(value)) return [];
   const broken = new Set<string>();
   const sections = Object.entries(rootSchema.shape).map(([section, schema]) => {
-    const parsed = schema.safeParse((value as Record<string, unknown>)[section]);
+    const parsed = schema.safeParse((value as Record<string, unknown>)[section], { jitless: true });
     if (!parsed.success) broken.add(section);
     return [section, parsed.data ?? schema.parse(undefined)];
   });

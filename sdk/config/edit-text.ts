@@ -4,6 +4,7 @@ import { type Item, type PlanStep, rebuildContainer } from "./rebuild-container.
 import { formatKey, formatValue, plainStyle, styleOf, type TextStyle } from "./text-style.ts";
 import { idsOf, isTree, sameValue, type Tree } from "./tree.ts";
 
+/** A changed text, and what the change cost. */
 export interface EditedText {
   text: string;
   /** Paths whose comments the new text no longer has; `""` = the whole file was written anew. */

@@ -4,6 +4,7 @@ export type Span =
   | { kind: "array"; start: number; end: number; elements: Span[] }
   | { kind: "scalar"; start: number; end: number };
 
+/** One `name: value` of an object; offsets. */
 export interface MemberSpan {
   /** As the parser reads it, escapes resolved. */
   name: string;

@@ -1,7 +1,9 @@
+import { basename } from "node:path";
+import { SvcError } from "../errors.ts";
 import type { Manifest } from "../types/manifest.ts";
 import { effectivePrefixes } from "./conflicts-hooks.ts";
-import { type ConfigIssue, nearest } from "./issues.ts";
-import type { ConfigWarning } from "./loaded.ts";
+import { type ConfigIssue, formatIssue, nearest } from "./issues.ts";
+import type { ConfigWarning, LoadedConfig } from "./loaded.ts";
 import type { Locate } from "./place.ts";
 import type { SvcConfig } from "./root.ts";
 
@@ -27,6 +29,19 @@ export function channelIssues(config: SvcConfig, options: { manifests: readonly 
         ...options.locate(["channels", id], "key"),
       };
     });
+}
+
+/**
+ * The same at a start, once plugins were looked for.
+ * @throws {SvcError} `invalid-config` naming every section that nobody claims
+ */
+export function requireKnownChannels(
+  loaded: Pick<LoadedConfig, "path" | "locate"> & { config: SvcConfig },
+  manifests: readonly Manifest[],
+): void {
+  const issues = channelIssues(loaded.config, { manifests, file: basename(loaded.path), locate: loaded.locate });
+  if (issues.length > 0)
+    throw new SvcError("invalid-config", { message: [`${loaded.path} is not valid`, ...issues.map(formatIssue)].join("\n") });
 }
 
 /** What is installed, as far as warnings need it. */
@@ -104,9 +119,4 @@ export function riskWarnings({ hooks }: SvcConfig): ConfigWarning[] {
     });
   }
   return warnings;
-}
-
-/** Everything about a valid config that stops nothing and still should be known: names that lead nowhere, risky settings. Pure. */
-export function configWarnings(config: SvcConfig, manifests: readonly Manifest[]): ConfigWarning[] {
-  return [...unknownIdWarnings(config, knownIdsOf(manifests)), ...riskWarnings(config)];
 }

@@ -379,7 +379,7 @@ describe("passes", () => {
     const first = reloader.reload("rpc");
     const second = reloader.reload("rpc");
     await expect(first).rejects.toThrow("disk");
-    expect(await second).toMatchObject({ status: "applied", action: "none" });
+    expect(await second).toMatchObject({ status: "unchanged", action: "none" });
   });
 
   test("a watch event for bytes that are known reads nothing else", async () => {

@@ -48,8 +48,8 @@ export interface ReloaderOptions {
   pass: Omit<PassDeps, "swap" | "logger">;
   /** What changed in the snapshot is used from now on; called within the swap. */
   onSwap(loaded: LoadedConfig & { config: SvcConfig }): void;
-  /** A pass has ended. */
-  onSettled(outcome: ReloadOutcome): void;
+  /** A pass has ended; `isForeign` when somebody else than the gateway changed the files. */
+  onSettled(outcome: ReloadOutcome, isForeign: boolean): void;
   /** Undefined takes an earlier request back. */
   requestRestart(reason: string | undefined): void;
   watch(onChange: () => void): FileWatch;
@@ -110,7 +110,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
     if (secretsOnly) failed = failures;
     else settle(outcome, failures);
     follow();
-    options.onSettled(outcome);
+    options.onSettled(outcome, isAutomatic);
     return outcome;
   };
 

@@ -60,6 +60,7 @@ export function commaAfter(text: string, from: number, to: number): number {
 
 const identifier = /^[A-Za-z_$][\w$]*$/;
 
+/** A key as the file writes its keys: bare where that is possible and usual there. */
 export function formatKey(key: string, style: TextStyle): string {
   return !style.quotedKeys && identifier.test(key) ? key : formatString(key, style.quote);
 }

@@ -1,6 +1,7 @@
 /** Keys that would reach an object's prototype; refused wherever config comes in. */
 export const forbiddenConfigKeys: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
+/** An object of a config tree. */
 export type Tree = Record<string, unknown>;
 
 /** An object that is neither an array nor null. */

@@ -18,7 +18,7 @@ import { originAt } from "./origin.ts";
 import type { Locate } from "./place.ts";
 import { rootSchema, type SvcConfig } from "./root.ts";
 import { substitute } from "./substitute.ts";
-import { unservedIssues } from "./unserved.ts";
+import { unservedIssues, unservedWarnings } from "./unserved.ts";
 
 /** How a config is read. */
 export interface LoadOptions {
@@ -118,7 +118,7 @@ async function activate(read: Read, environment: ConfigEnvironment, options: Act
       ...unresolved.map(({ path, reason }) => ({ path, message: `${reason}; the key is left out` })),
       ...state.unavailable.map(({ path, reason }) => ({ path, message: `secret not available: ${reason}` })),
       ...state.stale.map(({ path, reason }) => ({ path, message: `secret kept its previous value: ${reason}` })),
-      ...(config ? riskWarnings(config) : []),
+      ...(config ? [...riskWarnings(config), ...unservedWarnings(config)] : []),
     ],
     unresolved: [...unresolved, ...faults.filter((fault) => !refs.get(fault.path)?.value).map(({ path, reason }) => ({ path, reason }))],
     secrets: secretValues(resolved, refs),
@@ -149,7 +149,8 @@ async function resolveTree(read: Read, { substituted, unresolved, env, options }
   if (read.issues.length > 0) return { issues: read.issues, resolved: undefined, ...noSecrets() };
   const file = basename(read.path);
   const judge = (value: unknown) => {
-    const parsed = rootSchema.safeParse(value);
+    // A config is parsed a few times in a life: compiling the schema first costs three times the parse.
+    const parsed = rootSchema.safeParse(value, { jitless: true });
     if (parsed.success) return { config: parsed.data, issues: [] };
     const issues = toConfigIssues(parsed.error, { file, value, schema: rootSchema, locate: read.locate });
     return { issues: issues.map((issue) => blameVariable(issue, unresolved)) };

@@ -1,4 +1,5 @@
 import { type ConfigIssue, inFileOrder } from "./issues.ts";
+import type { ConfigWarning } from "./loaded.ts";
 import type { Locate } from "./place.ts";
 import type { SvcConfig } from "./root.ts";
 
@@ -39,4 +40,36 @@ export function unservedIssues({ gateway }: SvcConfig, file: string, locate: Loc
     ({ path, message, hint }): ConfigIssue => ({ path: path.join("."), code: "invalid_value", message, hint, file, ...locate(path) }),
   );
   return inFileOrder(issues, file);
+}
+
+type Agent = SvcConfig["agents"]["list"][number];
+type AgentPart = Pick<Agent, "memorySearch" | "heartbeat">;
+
+/** Switches of parts that come with a later version: nothing is unsafe without them, but whoever sets one must not wait for an effect. */
+const withoutEffect: ReadonlyArray<readonly [path: string, isSet: (config: SvcConfig) => boolean]> = [
+  ["gateway.trustedProxies", ({ gateway }) => gateway.trustedProxies.length > 0],
+  ["hooks.enabled", ({ hooks }) => hooks.enabled],
+  ["memory.backend", ({ memory }) => memory.backend !== "builtin"],
+  ["diagnostics.otel.enabled", ({ diagnostics }) => diagnostics.otel.enabled],
+  ["diagnostics.prometheus.enabled", ({ diagnostics }) => diagnostics.prometheus.enabled],
+  ["logging.file", ({ logging }) => logging.file !== undefined],
+  ["logging.redactPatterns", ({ logging }) => logging.redactPatterns.length > 0],
+];
+
+const withoutEffectForAgents: ReadonlyArray<readonly [path: string, isSet: (agent: AgentPart) => boolean]> = [
+  ["heartbeat", ({ heartbeat }) => heartbeat !== undefined],
+  ["memorySearch.provider", ({ memorySearch }) => (memorySearch?.provider ?? "none") !== "none"],
+  ["memorySearch.multimodal.enabled", ({ memorySearch }) => memorySearch?.multimodal?.enabled === true],
+  ["memorySearch.experimental.sessionMemory", ({ memorySearch }) => memorySearch?.experimental?.sessionMemory === true],
+];
+
+/** Warnings for settings that this version takes and does not follow yet. */
+export function unservedWarnings(config: SvcConfig): ConfigWarning[] {
+  const { defaults, list } = config.agents;
+  const agents = [["agents.defaults", defaults] as const, ...list.map((agent, i) => [`agents.list.${i}`, agent] as const)];
+  const paths = [
+    ...withoutEffect.flatMap(([path, isSet]) => (isSet(config) ? [path] : [])),
+    ...agents.flatMap(([at, agent]) => withoutEffectForAgents.flatMap(([path, isSet]) => (isSet(agent) ? [`${at}.${path}`] : []))),
+  ];
+  return paths.map((path) => ({ path, message: "is not served by this version and has no effect" }));
 }

@@ -38,6 +38,7 @@ export type ConfigChange =
   /** The main file as a whole; placeholders mean stored values. */
   | { kind: "replace"; raw: string };
 
+/** How a write is asked for. */
 export interface ConfigWriteOptions {
   /** Hash the caller has seen; a different one is a conflict. */
   baseHash?: string | undefined;
@@ -51,6 +52,7 @@ export interface ConfigWriteOptions {
   onWarning?(message: string): void;
 }
 
+/** What a write did, or as a trial would do. */
 export interface ConfigWriteOutcome {
   /** False: nothing differed, no byte was touched. */
   changed: boolean;

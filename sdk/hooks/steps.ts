@@ -52,8 +52,9 @@ function gateStep(tap: Tap, call: HookCall, outcome: TapOutcome): unknown {
   const { plugin, spec } = tap;
   if (outcome.kind === "failed") return { block: true, reason: `a check of plugin "${plugin}" failed`, plugin };
   if (outcome.kind === "resting") {
-    const why = `a check of plugin "${plugin}" has failed too often and refuses until it recovers or the plugin is disabled`;
-    return { block: true, reason: `${why}; its last error: ${outcome.lastError}`, plugin };
+    // What failed is for the operator (plugins.list), not for whoever is refused.
+    const reason = `a check of plugin "${plugin}" has failed too often and refuses until it recovers or the plugin is disabled`;
+    return { block: true, reason, plugin };
   }
   const answer = (outcome.kind === "answer" ? outcome.value : undefined) as Record<string, unknown> | null | undefined;
   if (answer?.block === true) return { block: true, reason: typeof answer.reason === "string" ? answer.reason : "refused", plugin };

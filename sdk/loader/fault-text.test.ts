@@ -25,6 +25,11 @@ test.each<[string, unknown, string]>([
     new Error(`Cannot find module './x.ts'\nRequire stack:\n- ${root}/src/index.ts`),
     "src/index.ts: Cannot find module './x.ts'",
   ],
+  [
+    "a file with a line before one without",
+    fault(`in ${root}/src/index.ts something is wrong`, `${root}/src/b.ts:3:4`),
+    `src/b.ts:3:4: in ${root}/src/index.ts something is wrong`,
+  ],
   ["a copy of native modules", fault("no", "file:///state/cache/gen/hello/3/index.mjs:2:7"), "index.mjs:2:7: no"],
   ["paths of another system", fault("no", "C:\\plugins\\hello\\src\\a.ts:6:13"), "no"],
   ["an error from elsewhere", fault("no", "/home/ada/plugins/hello-two/src/a.ts:6:13"), "no"],

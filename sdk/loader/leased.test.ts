@@ -54,6 +54,16 @@ describe("a leased object", () => {
     expect(wrapped.run()).toBe(2);
   });
 
+  test("hands calls to its successor once it is gone, those of its parts too", () => {
+    let next: unknown;
+    const enter = <R>(_: string, run: () => R) => run();
+    const value = leased({ say: () => "old", part: { say: () => "old" } }, enter, () => next);
+    next = { say: () => "new", part: { say: () => "new" } };
+    expect([value.say(), value.part.say()]).toEqual(["new", "new"]);
+    next = {};
+    expect([value.say(), value.part.say()]).toEqual(["old", "old"]);
+  });
+
   test("leaves what is no object alone", () => {
     expect([setup(7).wrapped, setup(undefined).wrapped]).toEqual([7, undefined]);
   });

@@ -5,8 +5,10 @@ type Members = Record<PropertyKey, unknown>;
 /**
  * The same object with every call of it announced: functions, and those of plain objects inside it, run through `enter` with their name.
  * Everything else is read through unchanged. Made once per object, so that readers may keep facts by its identity.
+ *
+ * @param successor what answers calls in its place, once it is gone
  */
-export function leased<T>(value: T, enter: Enter): T {
+export function leased<T>(value: T, enter: Enter, successor: () => unknown = () => undefined): T {
   if (typeof value !== "object" || value === null) return value;
   const source = value as unknown as Members;
   const wrapped = new Map<PropertyKey, { of: unknown; as: unknown }>();
@@ -14,18 +16,23 @@ export function leased<T>(value: T, enter: Enter): T {
     const member = source[key];
     const known = wrapped.get(key);
     if (known && known.of === member) return known.as;
-    const as = wrapMember(source, key, enter);
+    const as = wrapMember(source, key, { enter, successor });
     wrapped.set(key, { of: member, as });
     return as;
   };
   return proxyOf(() => source, wrap) as T;
 }
 
-function wrapMember(source: Members, key: PropertyKey, enter: Enter): unknown {
+function wrapMember(source: Members, key: PropertyKey, { enter, successor }: { enter: Enter; successor: () => unknown }): unknown {
   const member = source[key];
   if (typeof member === "function" && Object.hasOwn(source, key) && isClass(member)) return member;
-  if (typeof member === "function") return (...args: unknown[]) => enter(String(key), () => (member as Method).apply(source, args));
-  return holdsFunctions(member) ? leased(member, enter) : member;
+  if (typeof member === "function") {
+    return (...args: unknown[]) => {
+      const next = (successor() as Members | undefined)?.[key];
+      return typeof next === "function" ? (next as Method)(...args) : enter(String(key), () => (member as Method).apply(source, args));
+    };
+  }
+  return holdsFunctions(member) ? leased(member, enter, () => (successor() as Members | undefined)?.[key]) : member;
 }
 
 /**

@@ -120,7 +120,7 @@ export function createLife(host: LoaderHost, onDiagnostic: (slot: Slot) => void)
     },
     async end(slot, { instance, life, code }, drain) {
       const warn = (message: string, code?: string) => host.logger.warn(`plugin "${slot.id}" ${message}`, code ? { code } : {});
-      const stopNow = () => warn(`still has ${instance.leases.count()} calls under way; it is stopped now`);
+      const stopNow = () => warn("still has calls under way; it is stopped now");
       if (drain) await withLimit(untilIdle(instance, drain.cut), drain.limitMs, stopNow);
       instance.abort();
       await step(slot, "stop", async () => life?.stop?.()).catch((error: unknown) => warn(`did not stop cleanly: ${messageOf(error)}`));

@@ -29,6 +29,9 @@ test.each([
   ["hooks.token", hooks, {}],
   ["hooks.allowedAgentIds.0", hooks, {}],
   ["hooks.allowedSessionKeyPrefixes.1", hooks, {}],
+  ["plugins.deny.0", {}, {}],
+  ["tools.deny.2", {}, {}],
+  ["agents.list.0.tools.deny.0", {}, {}],
 ])("no start without %s %j %j", (path, config, flags) => {
   expect(missing(path, config, flags)).toEqual({ path, reason: "why" });
 });
@@ -42,6 +45,8 @@ test.each([
   ["gateway.auth.token", {}, { password: "p" }],
   ["gateway.auth.token", auth({ mode: "token" }), { token: "t" }],
   ["gateway.publicOrigin", {}, {}],
+  ["tools.allow.0", {}, {}],
+  ["plugins.entries.p.config.denylist", {}, {}],
   ["hooks.token", { hooks: { enabled: false } }, {}],
   ["hooks.mappings.0.messageTemplate", hooks, {}],
 ])("a start without %s %j %j", (path, config, flags) => {

@@ -4,8 +4,8 @@ import "./errors.ts";
 /** Owners without whose secrets no gateway starts, because nobody could be told apart from anybody. */
 export const startOwners: ReadonlySet<string> = new Set(["gateway.auth", "hooks.token"]);
 
-/** Lists that let in everybody when they are empty: an entry that is missing must not make them so. */
-const lists = /^(gateway\.auth\.trustedProxy|gateway\.trustedProxies|hooks\.(token|allowed\w+))(\.|$)/;
+/** What gives more rights without one of its entries: lists that let in everybody when they are empty, and everything that is denied. */
+const lists = /^(gateway\.auth\.trustedProxy|gateway\.trustedProxies|hooks\.(token|allowed\w+))(\.|$)|\.deny\.\d+$/;
 
 /** Flags that say who may come in; a secret given by hand needs no other. */
 export interface AuthFlags {

@@ -5,6 +5,7 @@ import { channelFaultCases } from "./channel-faults.ts";
 import type { ChannelPeer } from "./channel-peer.ts";
 import { type ContractCase, defineCases } from "./contract.ts";
 
+/** A channel adapter and its other side, as `channelContract` needs them. */
 export interface ChannelSubject {
   /** The adapter. */
   create(): Channel;

@@ -23,6 +23,7 @@ export interface DrivenAccount {
   stop(): Promise<void>;
 }
 
+/** A whole config with this section for the channel. */
 export function channelConfig(channel: Channel, section: unknown): SvcConfig {
   return { ...rootSchema.parse({}), channels: { [channel.id]: section } } as unknown as SvcConfig;
 }

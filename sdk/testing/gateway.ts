@@ -19,6 +19,7 @@ import type { HttpRecorder } from "./record-http.ts";
 import { TEST_TOKEN, testConfig } from "./test-config.ts";
 import { createTestSocket, type TestSocket } from "./test-socket.ts";
 
+/** What a test gateway is made of; everything has a default. */
 export interface TestGatewayOptions {
   /** Ids of bundled plugins, absolute folders of others, or definitions that stand in the test; default: all bundled ones. */
   // biome-ignore lint/suspicious/noExplicitAny: a definition of any config type
@@ -44,6 +45,7 @@ export interface TestGatewayOptions {
 type Client = ReturnType<typeof createClient>;
 type ClientOptions = Partial<Parameters<typeof createClient>[0]>;
 
+/** A running gateway of a test: the real kernel on a free port. */
 export interface TestGateway {
   readonly url: string;
   readonly wsUrl: string;

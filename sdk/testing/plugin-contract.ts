@@ -9,6 +9,7 @@ import { configSchemaOf, type InspectedPlugin, inspectPlugin } from "./inspect-p
 import { watchLeaks } from "./leaks.ts";
 import { type LifeOptions, livePlugin } from "./plugin-life.ts";
 
+/** How the plugin is run by its contract. */
 export interface PluginContractOptions {
   /** `plugins.entries.<id>.config` it is run with; default `{}`. */
   config?: JsonObject;

@@ -13,6 +13,7 @@ export type HttpReply =
   | { status?: number; headers?: Record<string, string>; json?: unknown; text?: string; error?: undefined }
   | { error: string };
 
+/** A network that exists only in the test. */
 export interface HttpRecorder {
   /** Stands in for `fetch`; give the recorder to `createTestGateway({ http })` and every `ctx.fetch` goes through it. */
   fetch(input: string | URL, init?: RequestInit): Promise<Response>;

@@ -21,6 +21,7 @@ const everyPermission: Permission[] = [
   "net",
 ];
 
+/** Where the config of a test gateway comes from. */
 export interface TestConfigParts {
   config: SvcConfigInput;
   /** Bundled plugins to run; undefined = as their manifests say. */

@@ -15,6 +15,7 @@ export interface TestSocket {
   close(): Promise<void>;
 }
 
+/** Remembers the events of a client from now on. */
 export function createTestSocket(client: SvcClient): TestSocket {
   const events: Array<{ event: string; payload: JsonObject }> = [];
   client.on("*", (payload, frame) => events.push({ event: frame.event, payload }));

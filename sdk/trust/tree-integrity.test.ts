@@ -44,6 +44,19 @@ describe("another hash comes of", () => {
   });
 });
 
+test("a large file counts to its last byte", async () => {
+  const bytes = Buffer.alloc(2_000_000, 7);
+  await writeFile(join(root, "large"), bytes);
+  const before = await treeIntegrity(root);
+  bytes[1_999_999] = 8;
+  await writeFile(join(root, "large"), bytes);
+  expect(await treeIntegrity(root)).not.toBe(before);
+});
+
+test("the hash of a known tree is a known one: what was recorded years ago still counts", async () => {
+  expect(await treeIntegrity(root)).toBe("sha512-lBtyVvhHD+KXC+gfFUiEx8vMmfBQY/7NFQReGx7e54dIQvZUaJXsRqZVYpU/05ZT8+6qG7twGGQZMOByctLWCg==");
+});
+
 test("a name cannot pass for two entries", async () => {
   const [x, y] = [join(base, "x"), join(base, "y")];
   await mkdir(x);

@@ -104,6 +104,8 @@ export interface CliContext {
   auditSecrets(options: { allowExec: boolean }): Promise<SecretsAudit>;
   /** Every plugin as discovery finds it, losers and blocked ones too; no code of theirs is run. */
   candidates(): Promise<PluginCandidate[]>;
+  /** Runs a plugin's module in this process and returns its default export. Only for code that passed the gates, and never in the gateway. */
+  importPlugin(entry: string): Promise<unknown>;
   /** A plugin's folder as `plugins.load.paths` would find it, whatever the config says: manifest, API version, trust gates. No code of it is run. */
   inspectPlugin(folder: string): Promise<PluginCandidate>;
   /** Writes a file by temp, fsync, rename, fsync of the folder. */

@@ -106,7 +106,11 @@ export interface PluginContext<Config = unknown> {
   /** Takes part in config reloads under absolute prefixes (`"models"`, `"agents.list"`): prepare, then one of apply or discard. */
   onReload(participant: ReloadParticipant): Disposable;
   registerService<K extends keyof Services>(name: K, impl: Services[K]): Disposable;
-  /** @throws {SvcError} `service-unavailable` while the provider is down */
+  /**
+   * A handle that may be kept: it finds the present provider at each use, so a provider that was replaced needs no notice. While there is none, getting
+   * the handle and using a kept one throw.
+   * @throws {SvcError} `service-unavailable` while the provider is down
+   */
   service<K extends keyof Services>(name: K): Services[K];
   /** Serialised once, filtered and numbered per receiver by the kernel. */
   emit(event: string, payload: unknown, options?: EmitOptions): void;

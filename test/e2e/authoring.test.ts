@@ -111,6 +111,9 @@ describe("svc plugins create", () => {
     expect((await svcCommand(home, ["plugins", "create", "Odd_Id"])).code).toBe(2);
     expect((await svcCommand(home, ["plugins", "create", "odd", "--kind", "odd"])).code).toBe(2);
     expect(await readFile(join(author, "full/notes.txt"), "utf8")).toBe("mine");
+
+    const elsewhere = await json(home, ["plugins", "create", "placed", "--dir", "deep/er"]);
+    expect(elsewhere).toMatchObject({ code: 0, value: { ok: true, id: "placed", kind: "plain", folder: join(author, "deep/er") } });
   });
 });
 
@@ -176,6 +179,43 @@ test("svc plugins dev shows each edit in the running gateway, and a broken one w
   expect(gateway.child.exitCode).toBeNull();
 });
 
+test("svc plugins dev loads a plugin that waits for its first use, so that its faults are seen", async () => {
+  const folder = await create("embed-lazy", "embedding");
+  const dev = await startDev(folder);
+  expect(await dev.next()).toMatchObject({ id: "embed-lazy", status: "enabled" });
+  const index = join(folder, "src/index.ts");
+  const text = await readFile(index, "utf8");
+
+  await writeFile(index, text.replace("setup(ctx) {", 'setup(ctx) {\n    throw new Error("not yet");'));
+  expect(await dev.next()).toMatchObject({ status: "failed", error: expect.stringMatching(/^src\/index\.ts:\d+:\d+: not yet$/) });
+  await writeFile(index, text);
+  expect(await dev.next()).toMatchObject({ status: "reloaded" });
+
+  dev.child.kill("SIGINT");
+  await once(dev.child, "close");
+});
+
+test("svc plugins dev tells a person what happened, and needs a running gateway", async () => {
+  const folder = await create("told", "plain");
+  const child = spawn(process.execPath, [home.program as string, "plugins", "dev"], { cwd: folder, env: home.env });
+  let text = "";
+  child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
+
+  await eventually(() => text.includes("watching told; Ctrl-C ends it"), 20_000);
+  await writeFile(join(folder, "src/index.ts"), "export default {");
+  await eventually(() => text.includes("src/index.ts:1:"), 20_000);
+  expect(text).toMatch(
+    /^\d\d:\d\d:\d\d enabled told \d+ ms\nwatching told; Ctrl-C ends it\n\d\d:\d\d:\d\d failed told src\/index\.ts \d+ ms\n {9}src\/index\.ts:1:\d+: /,
+  );
+  child.kill("SIGINT");
+  await once(child, "close");
+
+  const alone = { ...(await product.home()), cwd: folder };
+  const refused = await svcCommand(alone, ["plugins", "dev"]);
+  await alone.remove();
+  expect(refused).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("gateway not reachable") });
+});
+
 test("svc plugins validate names what does not hold", async () => {
   const folder = await create("checked", "tool");
   expect(await json(inFolder("checked"), ["plugins", "validate"])).toMatchObject({ code: 0, value: { ok: true } });
@@ -184,6 +224,10 @@ test("svc plugins validate names what does not hold", async () => {
   const { code, value } = await json(home, ["plugins", "validate", "checked"]);
 
   expect(code).toBe(1);
+  const told = await svcCommand(home, ["plugins", "validate", "checked"]);
+  expect(told).toMatchObject({ code: 1, stderr: "" });
+  expect(told.stdout).toContain("ok   its manifest is valid\n");
+  expect(told.stdout).toContain("fail its README names it and each permission it asks for\n     README.md: there is none\n");
   const failed = (value.checks as Array<{ name: string; ok: boolean; failure?: string }>).filter((c) => !c.ok);
   expect(failed).toEqual([
     {

@@ -104,6 +104,16 @@ describe("without a gateway", () => {
     expect(await config(home)).toBe(rich);
   });
 
+  test("six commands at the same time all leave their value", async () => {
+    const home = await richHome();
+    const names = ["A", "B", "C", "D", "E", "F"];
+    const done = await Promise.all(names.map((name) => svc(home, "config", "set", `env.vars.${name}`, name)));
+    expect(done.map(({ code, stderr }) => ({ code, stderr }))).toEqual(names.map(() => ({ code: 0, stderr: "" })));
+    const vars = (await json(home, ["config", "get", "env.vars"], env)).value;
+    expect(vars).toMatchObject(Object.fromEntries(names.map((name) => [name, name])));
+    expect(await config(home)).toContain("// The house on the hill.");
+  });
+
   test("--dry-run, --merge, --replace and a SecretRef", async () => {
     const home = await richHome();
     const dry = await svc(home, "config", "set", "agents.list", '[{id: "main"}]', "--replace", "--dry-run");

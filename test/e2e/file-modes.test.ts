@@ -1,7 +1,7 @@
 import { lstat, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { configured, freshHome, gatewayIn, stopAll } from "./_cli.ts";
+import { freshHome, gatewayIn, stopAll } from "./_cli.ts";
 import { svcCommand } from "./_process.ts";
 
 afterEach(stopAll);
@@ -47,12 +47,4 @@ test("after a full run everything in the state directory is its user's alone, da
 
   expect(await gateway.kill("SIGTERM")).toBe(0);
   expect(await openToOthers(home.stateDir)).toEqual([]);
-});
-
-test("a state directory that is open to others is left to its owner, and what is written into it is not", async () => {
-  const home = await configured(await freshHome());
-  const gateway = await gatewayIn(home);
-  expect(await gateway.kill("SIGTERM")).toBe(0);
-  const written = (await openToOthers(home.stateDir)).filter((line) => !/^(\.|svc\.json) /.test(line));
-  expect(written).toEqual([]);
 });

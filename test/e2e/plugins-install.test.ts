@@ -205,6 +205,13 @@ describe("nothing is left behind when", () => {
   }
 });
 
+test("a plugin that could not be written into the config is not put in place", async () => {
+  const done = await json(home, ["plugins", "install", await folderOf("1.0.0")], { SVC_CONFIG_READONLY: "1" });
+  expect(done.value).toMatchObject({ ok: false, error: { code: "config-readonly" } });
+  expect(done.code).toBeGreaterThan(0);
+  expect(await installed()).toEqual([]);
+});
+
 describe("a slip is told as one:", () => {
   test.each([
     [["plugins", "install"], "expected a folder, a .tgz file or npm:<name>[@<version>]"],
@@ -218,6 +225,30 @@ describe("a slip is told as one:", () => {
     expect(done.code).toBeGreaterThan(0);
     expect(done.stderr).toContain(message);
   });
+});
+
+test("without a gateway, doctor imports plugins in a process of its own: what throws, leaves or has no default export is told, the rest is fine", async () => {
+  const broken: Record<string, string> = {
+    throws: 'throw new Error("boom");',
+    leaves: "process.exit(7);",
+    empty: "export const x = 1;",
+    fine: 'import { definePlugin } from "svc/sdk"; export default definePlugin({ id: "fine", version: "1.0.0", svc: { api: "*" }, setup() { process.exit(9); } });',
+  };
+  for (const [id, source] of Object.entries(broken)) {
+    const manifest = JSON.stringify({ id, version: "1.0.0", svc: { api: "*" } });
+    await write(join(home.stateDir, "mine", id), { "index.ts": source, "svc.plugin.json": manifest });
+  }
+  const paths = Object.keys(broken).map((id) => join("mine", id));
+  await configured(home, { gateway: { mode: "local" }, plugins: { load: { paths } } });
+
+  const { code, value } = await json(home, ["plugins", "doctor"]);
+  expect(code).toBe(1);
+  const told = (value.findings as Array<{ plugin: string; message: string }>).map((f) => [f.plugin, f.message]);
+  expect(told).toEqual([
+    ["empty", expect.stringContaining("no default export made by definePlugin")],
+    ["leaves", expect.stringContaining("its import ended the process (exit code 7)")],
+    ["throws", expect.stringContaining("boom")],
+  ]);
 });
 
 test("doctor has nothing to say about a fresh installation, and tells a record without files and a name that leads nowhere", async () => {

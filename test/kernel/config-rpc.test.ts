@@ -159,6 +159,14 @@ describe("config.set and config.apply", () => {
     expect((await readdir(gateway.stateDir)).filter((name) => name.startsWith("svc.json.rejected."))).toHaveLength(1);
   });
 
+  test("refuse what would leave the gateway without its secret", async () => {
+    await expect(patch({ gateway: { auth: { token: `\${NOBODY_HAS_SET_THIS}` } } })).rejects.toMatchObject({
+      code: "INVALID_REQUEST",
+      message: expect.stringMatching(/^invalid config: gateway\.auth\.token: .*NOBODY_HAS_SET_THIS/),
+    });
+    expect(await text()).toContain(gateway.token);
+  });
+
   test("refuse to drop gateway.mode", async () => {
     const { raw, hash } = await get();
     await expect(gateway.rpc("config.apply", { raw: raw.replace('"mode":"local",', ""), baseHash: hash })).rejects.toMatchObject({
@@ -271,7 +279,8 @@ test("a plugin's config@1 changes the file the same way", async () => {
 
 test("config@1 is open only to plugins with the permission rpc.admin", async () => {
   const folder = await mkdtemp(join(tmpdir(), "svc-plugin-"));
-  const manifest = (permissions: string[]) => JSON.stringify({ id: "writer", version: "1.0.0", svc: { api: "^1.0.0" }, entry: "./index.mjs", permissions });
+  const manifest = (permissions: string[]) =>
+    JSON.stringify({ id: "writer", version: "1.0.0", svc: { api: "^1.0.0" }, entry: "./index.mjs", permissions });
   await writeFile(
     join(folder, "index.mjs"),
     `export default { id: "writer", version: "1.0.0", svc: { api: "^1.0.0" }, setup: async (ctx) => {
@@ -289,7 +298,10 @@ test("config@1 is open only to plugins with the permission rpc.admin", async () 
     }
   };
   try {
-    expect(await stateOf([], [])).toMatchObject({ state: "failed", reason: expect.stringContaining("service config@1 needs the permission rpc.admin") });
+    expect(await stateOf([], [])).toMatchObject({
+      state: "failed",
+      reason: expect.stringContaining("service config@1 needs the permission rpc.admin"),
+    });
     expect(await stateOf(["rpc.admin"], [])).toMatchObject({ state: "failed" });
     expect(await stateOf(["rpc.admin"], ["rpc.admin"])).toMatchObject({ state: "active", file: expect.stringContaining('"level":"warn"') });
   } finally {

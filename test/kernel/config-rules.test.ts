@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestGateway } from "svc/sdk/testing";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { loadConfig } from "../../kernel/config/load.ts";
 import { formatIssue } from "../../sdk/config/issues.ts";
 
@@ -52,7 +52,7 @@ describe("everything wrong is told at once", () => {
 });
 
 describe("the hook token is not the gateway's", () => {
-  const hooks = { enabled: true, token: "${HOOK_TOKEN}" };
+  const hooks = { enabled: true, token: `\${HOOK_TOKEN}` };
   const gateway = { auth: { token: { source: "env", id: "GATE" } } };
 
   test.each([
@@ -69,7 +69,61 @@ describe("the hook token is not the gateway's", () => {
 test("settings that deserve a second look are warnings", async () => {
   const { valid, warnings } = await load({ "svc.json": '{ hooks: { enabled: true, token: "short" } }' });
   expect(valid).toBe(true);
-  expect(warnings).toMatchObject([{ path: "hooks.token" }]);
+  expect(warnings.map((warning) => warning.path)).toEqual(["hooks.token", "hooks.enabled"]);
+});
+
+test("warnings are told at the start, and stop nothing", async () => {
+  const config = {
+    plugins: { deny: ["memory-cor"], entries: { gone: { enabled: true } }, slots: { memory: "gone" } },
+    memory: { backend: "sidecar" as const },
+  };
+  const gateway = await createTestGateway({ plugins: ["memory-core", "store"], config });
+  onTestFinished(() => gateway.close());
+
+  const told = gateway.logs.filter(({ level }) => level === "warn").map(({ message }) => message);
+  expect(told.filter((message) => message.startsWith("config: "))).toEqual([
+    'config: plugins.entries.gone: plugin "gone" is not installed',
+    'config: plugins.deny.0: plugin "memory-cor" is not installed; did you mean "memory-core"?',
+    'config: plugins.slots.memory: no plugin "gone" fills this slot; memory search is off',
+    "config: memory.backend: is not served by this version and has no effect",
+  ]);
+});
+
+describe("a section of channels that no plugin claims", () => {
+  test("refuses a start, with the nearest one that is claimed", async () => {
+    const lines = { id: "lines", version: "1.0.0", svc: { api: "^1.0.0" } };
+    const folder = join(dir, "lines");
+    await mkdir(folder, { mode: 0o755 });
+    await writeFile(join(folder, "svc.plugin.json"), JSON.stringify({ ...lines, contributes: { channels: ["lines"] } }));
+    await writeFile(join(folder, "index.ts"), "export default {};");
+    const config = (id: string) => ({
+      plugins: { load: { paths: [folder] }, entries: { lines: { enabled: false } } },
+      channels: { [id]: {} },
+    });
+
+    const refused = createTestGateway({ plugins: [], config: config("linse") });
+    await expect(refused).rejects.toMatchObject({
+      code: "invalid-config",
+      message: expect.stringMatching(/svc\.json:1:\d+ {2}channels\.linse: unknown channel "linse"\n {2}hint: did you mean "lines"\?/),
+    });
+
+    const gateway = await createTestGateway({ plugins: [], config: config("lines") });
+    onTestFinished(() => gateway.close());
+    expect((await gateway.rpc("health")).ok).toBe(true);
+  });
+
+  test("is skipped by a reload", async () => {
+    const gateway = await createTestGateway({ plugins: [], config: {} });
+    onTestFinished(() => gateway.close());
+    const file = join(gateway.stateDir, "svc.json");
+    const written = JSON.parse(await readFile(file, "utf8")) as object;
+    await writeFile(file, JSON.stringify({ ...written, channels: { irc: {} }, session: { scope: "global" } }));
+
+    expect(await gateway.gateway.reload("rpc")).toMatchObject({
+      status: "invalid",
+      issues: [{ path: "channels.irc", message: expect.stringContaining('unknown channel "irc"') }],
+    });
+  });
 });
 
 describe("a start is refused for what this version cannot serve", () => {

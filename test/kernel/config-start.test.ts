@@ -96,6 +96,14 @@ describe("what else has no secret", () => {
     );
   });
 
+  test("a variable without a value is named in the log, once", async () => {
+    await start(
+      local({ token: "the-token" }, { models: { providers: { acme: { apiKey: "k-123456", baseUrl: "https://${HOST_NAME}" } } } }),
+    );
+    const told = logs.filter(({ message }) => message.includes("HOST_NAME")).map(({ level, message }) => `${level} ${message}`);
+    expect(told).toEqual(["warn config: models.providers.acme.baseUrl: variable HOST_NAME is not set; the key is left out"]);
+  });
+
   test("a resolved value never gets into the log", async () => {
     const gateway = await start(local({ token: ref("T") }, { models: { providers: { acme: { apiKey: ref("K") } } } }), {
       env: { T: "gateway-secret-1", K: "provider-secret-2" },
@@ -133,6 +141,27 @@ const wait = setInterval(() => {
   await writeFile(go, "");
   await gateway.ready;
   expect(await status(gateway, "/readyz")).toBe(200);
+});
+
+test("a stop ends a program that is still asked for a secret", async () => {
+  const command = join(root, "vault");
+  const pidFile = join(root, "pid");
+  await writeFile(
+    command,
+    `#!${process.execPath}\nrequire("fs").writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); setInterval(() => {}, 1e6);\n`,
+    { mode: 0o700 },
+  );
+  const secrets = { providers: { vault: { source: "exec", command, timeoutMs: 600_000 } } };
+  const key = { source: "exec", provider: "vault", id: "key" };
+  const gateway = await listen(local({ token: "the-token" }, { secrets, models: { providers: { acme: { apiKey: key } } } }));
+  const pid = await eventually(async () => Number(await readFile(pidFile, "utf8")) || undefined);
+
+  await gateway.close("test over");
+
+  await eventually(() => {
+    expect(() => process.kill(pid, 0)).toThrow();
+    return true;
+  });
 });
 
 describe("the first start of a gateway without a secret", () => {

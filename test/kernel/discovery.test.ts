@@ -1,6 +1,7 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { treeIntegrity, writeInstallRecord } from "svc/sdk";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { writePlugin } from "./_plugins.ts";
@@ -104,6 +105,36 @@ test("a deprecated plugin runs, and the log says once what to use instead, howev
   await gateway?.rpc("plugins.reload", { plugins: [{ pluginId: "old" }] });
   expect((await rows("old"))[0]?.runtime.state).toBe("active");
   expect(warnings().filter((w) => w.includes("deprecated"))).toEqual(['plugin "old" is deprecated: use the plugin new']);
+});
+
+test("an installed plugin whose files change while it runs is not replaced by them: the old code serves on (P-03)", async () => {
+  const folder = await writePlugin(join(root, "state/plugins"), "kept", {
+    setup: 'ctx.registerRpc({ method: "kept.say", scope: "read", params: z.strictObject({}), handler: () => ({ said: "old" }) });',
+  });
+  const source = { kind: "folder" as const, spec: folder };
+  const integrity = await treeIntegrity(folder);
+  await writeInstallRecord(join(root, "state"), "kept", {
+    version: "1.0.0",
+    source,
+    integrity,
+    installedAt: new Date(0).toISOString(),
+    cli: [],
+  });
+  await start();
+  const index = join(folder, "index.ts");
+  await writeFile(index, (await readFile(index, "utf8")).replace("old", "new"));
+
+  const { results } = (await gateway?.rpc<{ results: unknown[] }>("plugins.reload", { plugins: [{ pluginId: "kept" }] })) ?? {
+    results: [],
+  };
+  expect(results).toMatchObject([{ id: "kept", status: "failed", error: expect.stringContaining("not those that were installed") }]);
+  expect(await gateway?.rpc("kept.say")).toEqual({ said: "old" });
+
+  await writeInstallRecord(join(root, "state"), "kept", {
+    ...{ version: "1.0.0", source, integrity: await treeIntegrity(folder), installedAt: new Date(0).toISOString(), cli: [] },
+  });
+  await gateway?.rpc("plugins.reload", { plugins: [{ pluginId: "kept" }] });
+  expect(await gateway?.rpc("kept.say")).toEqual({ said: "new" });
 });
 
 describe("a plugin of one file", () => {

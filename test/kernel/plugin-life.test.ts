@@ -174,7 +174,10 @@ test("a method of the protocol cannot be had with a weaker scope than there (A-1
 
 test("two plugins that take one path: the second is refused and both are named (P-02)", async () => {
   const setup = `ctx.registerHttpRoute({ method: "GET", path: "/page", match: "exact", auth: "gateway", handler: () => new Response(ctx.id) });`;
-  const plugins = [await own.write("first", { setup }), await own.write("second", { setup, manifest: { contributes: { http: ["*"] }, after: ["first"] } })];
+  const plugins = [
+    await own.write("first", { setup }),
+    await own.write("second", { setup, manifest: { contributes: { http: ["*"] }, after: ["first"] } }),
+  ];
   await own.start({ plugins });
 
   expect(await (await own.gateway.fetch("/page")).text()).toBe("first");

@@ -90,8 +90,43 @@ describe("a plugin that was edited", () => {
 
     await eventually(() => shared.stopped === 1);
     expect(await call).toContain("stopped");
-    expect(own.gateway.logs.map((l) => l.message)).toContainEqual(expect.stringContaining("still has 1 calls under way"));
+    expect(own.gateway.logs.map((l) => l.message)).toContainEqual(expect.stringContaining("still has calls under way"));
   });
+});
+
+test("a call whose checks are under way reaches the instance it was meant for", async () => {
+  const held = gate();
+  const shared = sharedWithPlugins({ held: held.opened, checking: 0, stopped: 0 });
+  const setup = `ctx.registerRpc({ method: "checked.call", scope: "read", handler: () => ({ value: ctx.snapshot() && ctx.service("gateway@1") && ctx.instance }),
+      params: { "~standard": { version: 1, vendor: "x", validate: async (value) => { shared.checking++; await shared.held; return { value }; } } } });
+    return { stop() { shared.stopped++; } };`;
+  await own.start({ plugins: [await own.write("checked", { setup })] });
+  const call = own.ask("checked.call");
+  await eventually(() => shared.checking === 1);
+  const before = own.record("checked").instance;
+
+  expect((await own.reload("checked")).status).toBe("reloaded");
+  expect(shared.stopped).toBe(0);
+  held.open();
+
+  expect(await call).toBe(before);
+  await eventually(() => shared.stopped === 1);
+});
+
+test("a tool that was looked up before a reload is run by the new instance", async () => {
+  const shared = sharedWithPlugins({ kept: undefined as unknown, stopped: 0 });
+  const tool = (word: string) => ({
+    setup: `ctx.registerTool({ name: "speak", description: "", input: z.object({}), run: () => (ctx.service("gateway@1"), "${word}") });
+      return { stop() { shared.stopped++; } };`,
+  });
+  const user = `${method("user.take", `(shared.kept = ctx.contributions("tool").get("speak").value, 1)`)} ${method("user.run", "shared.kept.run({}, {})")}`;
+  await own.start({ plugins: [await own.write("speaker", tool("old")), await own.write("user", { setup: user })] });
+  await own.ask("user.take");
+  await own.write("speaker", tool("new"));
+  await own.reload("speaker");
+  await eventually(() => shared.stopped === 1 && own.record("speaker").state === "active");
+
+  expect(await own.ask("user.run")).toBe("new");
 });
 
 describe("an HTTP answer that is still being sent", () => {
@@ -214,7 +249,7 @@ export default definePlugin({ id: "native", version: "1.0.0", svc: { api: "^1.0.
     await eventually(() => shared.entered === 1);
     await files(folder, "three");
     await own.reload("native");
-    await eventually(() => own.gateway.logs.some((l) => l.message.includes("still has 1 calls under way")));
+    await eventually(() => own.gateway.logs.some((l) => l.message.includes("still has calls under way")));
 
     held.open();
 

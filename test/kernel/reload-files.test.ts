@@ -1,6 +1,6 @@
-import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createTestGateway, type TestGateway } from "svc/sdk/testing";
+import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { edit, editAndApply, line, quickReload, reloadStatus } from "./_reload.ts";
 
@@ -24,24 +24,25 @@ describe("a changed config file", () => {
     expect(await editAndApply(gateway, global)).toBe("config reload applied (session.scope)");
     expect(scope()).toBe("global");
     expect(await reloadStatus(gateway, "active")).toMatchObject({ status: "active", issues: [], pendingRestart: [], restart: [] });
+    const { hash } = await gateway.rpc<{ hash: string }>("config.get");
+    expect(await ws.event("config.changed")).toEqual({ path: file(), hash, ts: expect.any(Number) });
     expect(ws.client.state).toMatchObject({ state: "connected" });
   });
 
   test("is applied when an editor replaces it, and when it stands behind a link", async () => {
-    const text = JSON.stringify({
-      gateway: { mode: "local", auth: { token: gateway.token }, reload: quickReload },
-      session: { scope: "global" },
-    });
+    const text = (await readFile(file(), "utf8")).replace("per-sender", "global");
     await mkdir(join(gateway.stateDir, "elsewhere"));
     const target = join(gateway.stateDir, "elsewhere", "real.json");
-    await writeFile(target, text.replace("global", "per-sender"));
+    await writeFile(target, text);
     await symlink(target, join(gateway.stateDir, "temp-link"));
     await rename(join(gateway.stateDir, "temp-link"), file());
-    await line(gateway, "config reload applied"); // the entries of the test plugins went
-    const from = gateway.logs.length;
-    await writeFile(target, text);
-    await line(gateway, "config reload applied (session.scope)", from);
+    await line(gateway, "config reload applied (session.scope)");
     expect(scope()).toBe("global");
+
+    const from = gateway.logs.length;
+    await writeFile(target, text.replace("global", "per-sender"));
+    await line(gateway, "config reload applied (session.scope)", from);
+    expect(scope()).toBe("per-sender");
   });
 
   test("of an include is applied, from the moment it is included until it no longer is", async () => {
@@ -104,6 +105,18 @@ describe("a file that cannot be used (R-10)", () => {
     await rm(file(), { recursive: true, force: true });
     await writeFile(file(), JSON.stringify(gateway.gateway.plan.loaded.authored));
     await reloadStatus(gateway, "active");
+  });
+
+  test("the health event tells of it, and of its end, without being asked", async () => {
+    const ws = await gateway.ws();
+    const tells = (status: string) => ws.event("health", (p) => (p.configReload as { status: string } | undefined)?.status === status);
+    await edit(gateway, (c) => (c.gateway.bogus = 1));
+    await tells("invalid");
+    const { length } = ws.events;
+    await edit(gateway, (c) => delete c.gateway.bogus);
+    await eventually(() =>
+      ws.events.slice(length).some((e) => e.event === "health" && JSON.stringify(e.payload).includes('"status":"active"')),
+    );
   });
 
   test("a second fault is told too, in one line each", async () => {

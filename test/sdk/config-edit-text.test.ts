@@ -43,6 +43,10 @@ describe("a value is changed where it stands", () => {
     expect(edited(edited(commented, "gateway.port", 1), "gateway.port", 18789)).toBe(commented);
   });
 
+  test("of a key that stands twice where the parser takes it from", () => {
+    expect(edited("{ b: 1, b: 2 }", "b", 3)).toBe("{ b: 1, b: 3 }");
+  });
+
   test("an equal value changes no byte, whatever its notation", () => {
     expect(edited("{ a: 0x10, b: +1, }", "a", 16)).toBe("{ a: 0x10, b: +1, }");
   });

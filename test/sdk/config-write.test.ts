@@ -56,10 +56,12 @@ describe("a write", () => {
     expect(await names()).toEqual(["svc.json"]);
   });
 
-  test("makes the file when there is none, for its owner only", async () => {
+  test("makes the file when there is none, and its folder, for their owner only", async () => {
+    await rm(dir, { recursive: true });
     await set(["gateway", "mode"], "local");
     expect(await text()).toBe('{\n  "gateway": {\n    "mode": "local"\n  }\n}\n');
     expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await stat(dir)).mode & 0o777).toBe(0o700);
   });
 
   test("keeps a byte order mark", async () => {
@@ -140,6 +142,7 @@ describe("a write is refused", () => {
   test.each([
     [1_001, 500, "config-clobber"],
     [1_001, 501, undefined],
+    [1_002, 501, undefined],
     [1_000, 400, undefined],
   ])("of a file of %i bytes that would have %i", async (before, after, code) => {
     const sized = (bytes: number) => {
@@ -293,12 +296,15 @@ describe("a fault", () => {
     },
   );
 
-  test("that left temp files behind is tidied up by the next writer", async () => {
+  test("that left temp files behind is tidied up by the next writer, and those of writers who wait are not", async () => {
     await writeFile(path, base);
-    for (const name of ["svc.json.tmp-99-0a1b2c3d", "svc.json.lock.0a1b2c3d4e5f.tmp", "svc.json.tmp-notes"])
-      await writeFile(join(dir, name), "x");
+    const old = ["svc.json.tmp-99-0a1b2c3d", "svc.json.lock.0a1b2c3d4e5f.tmp"];
+    const kept = ["svc.json.lock.1a1b2c3d4e5f.tmp", "svc.json.tmp-notes"];
+    for (const name of [...old, ...kept]) await writeFile(join(dir, name), "x");
+    const twoMinutesAgo = new Date(Date.now() - 120_000);
+    await utimes(join(dir, old[1] as string), twoMinutesAgo, twoMinutesAgo);
     await setPort(1);
-    expect(await names()).toEqual(["svc.json", "svc.json.bak", "svc.json.tmp-notes"]);
+    expect(await names()).toEqual(["svc.json", "svc.json.bak", ...kept].sort());
   });
 });
 

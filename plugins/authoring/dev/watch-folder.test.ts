@@ -75,8 +75,13 @@ test("what changes while the last edit is worked on is told afterwards", async (
 
   await writeFile(join(root, "src/a.ts"), "22");
   await eventually(() => seen.length === 1);
+  // A second watch, begun later, says when the first one has looked too.
+  const alsoSeen: string[] = [];
+  const second = await watchFolder(root, { debounceMs: 50, onChange: async (paths) => void alsoSeen.push(...paths) });
   await writeFile(join(root, "b.ts"), "1");
   await writeFile(join(root, "c.ts"), "1");
+  await eventually(() => alsoSeen.length === 2);
+  second.dispose();
   go();
 
   await eventually(() => seen.slice(1).flat().length === 2);

@@ -11,6 +11,8 @@ import {
 } from "svc/sdk";
 import { withClient } from "./with-client.ts";
 
+/** How often an edit is made again because the file changed under it. */
+const MAX_CONFLICTS = 10;
 /** Close code of connections whose secret was replaced. */
 const AUTH_CHANGED = 4001;
 
@@ -40,11 +42,21 @@ const guardedPaths = [
  * @throws {SvcError} `config-*`; `gateway-unreachable` when the gateway that runs does not answer
  */
 export async function editConfig(cli: CliContext, values: CliValues, edit: ConfigEdit): Promise<number> {
-  const dryRun = values["dry-run"] === true;
-  if (typeof values.url === "string") {
-    if (dryRun) throw new SvcError("usage", { message: "--dry-run reads the file of this machine; leave out --url" });
-    return editRemote(cli, edit);
+  const isRemote = typeof values.url === "string";
+  if (isRemote && values["dry-run"] === true) {
+    throw new SvcError("usage", { message: "--dry-run reads the file of this machine; leave out --url" });
   }
+  for (let left = MAX_CONFLICTS; ; left--) {
+    try {
+      return isRemote ? await editRemote(cli, edit) : await editHere(cli, values, edit);
+    } catch (error) {
+      // Somebody else was faster; the edit is made again on what stands there now, which includes --expect.
+      if (left === 0 || !isConflict(error)) throw error;
+    }
+  }
+}
+
+async function editHere(cli: CliContext, values: CliValues, edit: ConfigEdit): Promise<number> {
   const file = await cli.configFile();
   const change = { kind: "edit", apply: edit.apply } as const;
   const allowDestructive = edit.replace ? ("all" as const) : undefined;
@@ -52,7 +64,9 @@ export async function editConfig(cli: CliContext, values: CliValues, edit: Confi
   const done = { file: plan.file, changedPaths: plan.changedPaths };
   if (!plan.changed) return report(cli, { ...done, changed: false, text: "No change." });
   for (const warning of plan.warnings) cli.stderr.line(cli.color.yellow(`warning: ${warning}`));
-  if (dryRun) return report(cli, { ...done, changed: false, dryRun, text: wouldChange(plan.file, plan.changedPaths) });
+  if (values["dry-run"] === true) {
+    return report(cli, { ...done, changed: false, dryRun: true, text: wouldChange(plan.file, plan.changedPaths) });
+  }
   const owner = await cli.lockOwner();
   if (owner?.port) {
     const ask = viaGateway(cli, { before: plan.before.source, after: plan.after.source, baseHash: plan.before.hash });
@@ -64,6 +78,11 @@ export async function editConfig(cli: CliContext, values: CliValues, edit: Confi
   }
   await file.write(change, { baseHash: plan.before.hash, allowDestructive });
   return report(cli, { ...done, changed: true, text: "Gateway not running; takes effect at next start." });
+}
+
+function isConflict(error: unknown): boolean {
+  const { code, details } = error as { code?: string; details?: { code?: string } };
+  return code === "config-conflict" || details?.code === "CONFLICT";
 }
 
 /** Refuses what would take entries away unnoticed. @throws {SvcError} `config-entries-lost` */

@@ -25,7 +25,8 @@ export default defineCommand({
     const { configPath, stateDir } = cli.paths;
     if ((await cli.config()).exists) return keep(cli, values);
     const secret = secretSource(cli);
-    await cli.writeFile(configPath, `${JSON.stringify(firstConfig(values, secret), null, 2)}\n`, { mode: 0o600 });
+    const raw = `${JSON.stringify(firstConfig(values, secret), null, 2)}\n`;
+    await (await cli.configFile()).write({ kind: "replace", raw });
     const workspace = typeof values.workspace === "string" ? resolve(values.workspace) : join(stateDir, "workspace");
     const notes = values.workspace === undefined ? await copyExamples(join(cli.paths.packageRoot, "examples/workspace"), workspace) : 0;
     report(cli, { config: configPath, secret, workspace, notes });

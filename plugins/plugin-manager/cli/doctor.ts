@@ -1,13 +1,14 @@
 import { type CliContext, defineCommand } from "svc/sdk";
 import { type Evidence, type Finding, findingsOf, type Severity, severities } from "../doctor/findings.ts";
 import { gatherEvidence } from "../doctor/gather.ts";
+import { importAndTell } from "../doctor/import-check.ts";
 
 /** `svc plugins doctor`: every plugin with what keeps it from working; changes nothing. */
 export default defineCommand({
   path: ["plugins", "doctor"],
   summary: "Say what keeps plugins from working, and how to mend it",
   details:
-    "Exit code 0: nothing of --severity-min or worse; 1: findings; 2: it could not be checked. With a running gateway its states are told too.",
+    "Exit code 0: nothing of --severity-min or worse; 1: findings; 2: it could not be checked. With a running gateway its states are told;\nwithout one the plugins are imported in a process of their own, and nothing of them is set up or started.",
   options: {
     "severity-min": {
       kind: "string",
@@ -16,9 +17,12 @@ export default defineCommand({
       placeholder: "severity",
     },
     json: { kind: "flag", description: "One JSON document on stdout" },
+    "import-only": { kind: "string", description: "Import these plugins and tell the parent process", placeholder: "ids", hidden: true },
   },
   rpc: true,
   run: async (cli, values) => {
+    const imported = values["import-only"];
+    if (typeof imported === "string") return importAndTell(cli, imported.split(",")).then(() => 0);
     const least = severities.indexOf((values["severity-min"] ?? "warning") as Severity);
     const evidence = await gather(cli);
     if (!evidence) return 2;
@@ -62,5 +66,5 @@ function print(cli: CliContext, evidence: Evidence, findings: readonly Finding[]
   cli.stdout.line(
     `${evidence.candidates.length} plugins found, ${able} may load; errors ${count("error")}, warnings ${count("warning")}, notes ${count("info")}`,
   );
-  if (!evidence.live) cli.stdout.line(cli.color.dim("No gateway runs here: nothing is known of what happens when they start."));
+  if (!evidence.live) cli.stdout.line(cli.color.dim("No gateway runs here: the plugins were imported, not started."));
 }

@@ -1,4 +1,4 @@
-import { type CliContext, type CliValues, defineCommand, type Manifest, SvcError } from "svc/sdk";
+import { type CliContext, type CliValues, defineCommand, SvcError } from "svc/sdk";
 import { type Consent, decideConsent, permissionMeanings } from "../install/consent.ts";
 import { type Installed, type InstallHost, installPlugin } from "../install/install.ts";
 import { confirmPlugin } from "../install/uninstall.ts";
@@ -44,13 +44,18 @@ export default defineCommand({
 async function install(cli: CliContext, values: CliValues, spec: string): Promise<number> {
   let consents: Consent[] = [];
   const config = await cli.config();
-  const installed = await installPlugin({ spec, replaceBundled: values["replace-bundled"] === true }, hostOf(cli), (manifest: Manifest) => {
-    const before = entryOf(config.config, manifest.id)?.grants ?? [];
-    consents = decideConsent(manifest.permissions ?? [], { grant: values.grant as string | undefined, all: values.yes === true, before });
-  });
+  // The config first: what cannot be written down is not put in place either.
+  const installed = await installPlugin(
+    { spec, replaceBundled: values["replace-bundled"] === true },
+    hostOf(cli),
+    async ({ id, permissions = [] }) => {
+      const before = entryOf(config.config, id)?.grants ?? [];
+      consents = decideConsent(permissions, { grant: values.grant as string | undefined, all: values.yes === true, before });
+      const grants = consents.filter((c) => c.granted).map((c) => c.permission);
+      await writeEntry(cli, id, { enabled: true, ...(grants.length > 0 || before.length > 0 ? { grants } : {}) });
+    },
+  );
   const { id } = installed.manifest;
-  const grants = consents.filter((c) => c.granted).map((c) => c.permission);
-  await writeEntry(cli, id, { enabled: true, ...(grants.length > 0 ? { grants } : {}) });
   const activation = await activate(cli, id);
   report(cli, { installed, consents, activation });
   return activation.state === "failed" || activation.state === "blocked" ? 1 : 0;

@@ -16,6 +16,7 @@ function findings(evidence: Partial<Evidence>) {
       diagnostics: [],
       index: { version: 1, plugins: {} },
       intact: new Map(),
+      imports: new Map(),
       config: [],
       grants: new Map(),
     },
@@ -48,6 +49,11 @@ describe("told is", () => {
       "a failure in the running gateway",
       { live: new Map([["demo", { state: "failed", code: "setup-failed", reason: "boom", hint: "mend it" }]]) },
       [{ id: "plugins/load", severity: "error", message: "failed: setup-failed: boom", fix: "mend it" }],
+    ],
+    [
+      "a module that does not load",
+      { imports: new Map([["demo", "boom"]]) },
+      [{ id: "plugins/load", severity: "error", message: "does not load: import-failed: boom" }],
     ],
     ["one that is tried again", { live: new Map([["demo", { state: "retrying", reason: "no net" }]]) }, [{ severity: "warning" }]],
     [

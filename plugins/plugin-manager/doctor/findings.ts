@@ -29,6 +29,8 @@ export interface Evidence {
   live: ReadonlyMap<string, LiveState> | undefined;
   /** Refused registrations and deprecated calls, of the running gateway. */
   diagnostics: ReadonlyArray<{ pluginId: string; code: string; message: string }>;
+  /** Why modules do not load, by plugin; only looked at while no gateway runs. */
+  imports: ReadonlyMap<string, string>;
   index: InstallIndex;
   /** Installed plugins whose folder is there: does it hold what was installed? */
   intact: ReadonlyMap<string, boolean>;
@@ -62,7 +64,7 @@ export function findingsOf(evidence: Evidence): Finding[] {
 }
 
 /** What keeps it from working: on disk, else in the running gateway. */
-function stateOf(candidate: PluginCandidate, { live, diagnostics }: Evidence): Finding[] {
+function stateOf(candidate: PluginCandidate, { live, diagnostics, imports }: Evidence): Finding[] {
   const { id, problem, origin } = candidate;
   const finding = (severity: Severity, why: { code?: string; reason?: string; hint?: string }, state: string): Finding => ({
     ...{ id: "plugins/load", plugin: id, severity },
@@ -72,6 +74,8 @@ function stateOf(candidate: PluginCandidate, { live, diagnostics }: Evidence): F
   if (problem?.state === "disabled") return [];
   if (problem?.code === "duplicate-id" && origin === "bundled") return [finding("info", problem, "replaced")];
   if (problem) return [finding("error", problem, problem.state)];
+  const unloadable = imports.get(id);
+  if (unloadable !== undefined) return [finding("error", { code: "import-failed", reason: unloadable }, "does not load")];
   const now = live?.get(id);
   const told = diagnostics
     .filter((d) => d.pluginId === id)

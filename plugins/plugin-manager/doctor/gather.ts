@@ -10,9 +10,10 @@ import {
 } from "svc/sdk";
 import { listLive } from "../cli/live.ts";
 import type { Evidence } from "./findings.ts";
+import { checkImports } from "./import-check.ts";
 
 /**
- * Looks at everything: disk, records, config and, when one runs, the gateway. No plugin code is run here.
+ * Looks at everything: disk, records, config and the running gateway. Without one the modules are imported in a process of their own.
  * @throws {SvcError} `install-index-invalid`, `client-unauthorized`: the check could not be made
  */
 export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
@@ -24,13 +25,17 @@ export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
   ]);
   const { config } = (await cli.config()) as { config: SvcConfig | undefined };
   const manifests = candidates.flatMap((c) => c.manifest ?? []);
-  const unknown = config ? unknownIdWarnings(config, knownIdsOf(manifests)).filter(({ path }) => path.startsWith("plugins.")) : [];
+  // A plugin of one file has an id and no manifest.
+  const known = { ...knownIdsOf(manifests), plugins: new Set(candidates.map((c) => c.id)) };
+  const unknown = config ? unknownIdWarnings(config, known).filter(({ path }) => path.startsWith("plugins.")) : [];
   const invalid = config ? await file.pluginIssues() : [];
+  const loadable = candidates.filter((c) => !c.problem).map((c) => c.id);
   return {
     candidates,
     index,
     live: live && new Map(live.plugins.filter((p) => p.runtime.code !== "duplicate-id").map((p) => [p.id, p.runtime])),
     diagnostics: live?.diagnostics ?? [],
+    imports: live ? new Map() : await checkImports(cli, loadable),
     intact: await intactOf(cli, index),
     config: [
       ...unknown.map((w) => ({ ...w, severity: "warning" as const })),

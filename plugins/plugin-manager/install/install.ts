@@ -51,10 +51,14 @@ export function installLockPath(stateDir: string): string {
 
 /**
  * Brings a plugin into the state directory: fetch, dependencies by lockfile, gates, hash, rename, record. No code of it is run. `accept` is asked once
- * everything is known and before anything is changed; throwing there leaves all as it was.
+ * everything is known and before anything is put in place; throwing there leaves all as it was.
  * @throws {SvcError} `install-locked`, `plugin-refused`, `plugin-shadows-bundled`, and what the steps throw
  */
-export function installPlugin(request: InstallRequest, host: InstallHost, accept: (manifest: Manifest) => void): Promise<Installed> {
+export function installPlugin(
+  request: InstallRequest,
+  host: InstallHost,
+  accept: (manifest: Manifest) => Promise<void>,
+): Promise<Installed> {
   const { stateDir } = host;
   return withInstallLock(installLockPath(stateDir), () =>
     withStaging(stateDir, async (staging) => {
@@ -64,7 +68,7 @@ export function installPlugin(request: InstallRequest, host: InstallHost, accept
       await installDependencies(fetched.folder, { spec: request.spec, env: host.env, signal: host.signal, onStart });
       await makePrivate(fetched.folder);
       const manifest = await checked(fetched, request, host);
-      accept(manifest);
+      await accept(manifest);
       host.signal.throwIfAborted();
       return place(fetched, manifest, stateDir);
     }),

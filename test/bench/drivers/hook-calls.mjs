@@ -6,7 +6,8 @@ import { root } from "../lib/gateway.mjs";
 
 const [taps, calls, what] = process.argv.slice(2);
 const { createHookBus } = await import(pathToFileURL(join(root, "dist/kernel/hooks/bus.js")).href);
-const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
+const ignore = () => undefined;
+const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore, child: () => silent };
 let seen = 0;
 const handler = async (event) => {
   seen += event.ms;
