@@ -58,7 +58,7 @@ describe("a restart", () => {
   });
 
   test("comes once for all who asked meanwhile, and for those who ask afterwards", async () => {
-    const { due, holds, restarts } = setup();
+    const { due, lines, holds, restarts } = setup();
     const held = holds.hold("run");
     restarts.request("config", config);
     restarts.request("config", "config change requires gateway restart (gateway.bind)");
@@ -69,6 +69,7 @@ describe("a restart", () => {
     restarts.request("later", "again");
     await vi.advanceTimersByTimeAsync(60_000);
     expect(due).toEqual(["config change requires gateway restart (gateway.bind); asked for by rpc"]);
+    expect(lines).not.toContain("again");
   });
 
   test("keeps 30 s from the one before", async () => {

@@ -23,7 +23,7 @@ export interface EventStream {
 }
 
 /** @param options.onGone called once when the client goes away or stalls before `close` */
-export function createEventStream(options: { clock: Clock; timers: Timers; onGone(): void }): EventStream {
+export function createEventStream(options: { clock: Clock; timers: Pick<Timers, "setTimeout">; onGone(): void }): EventStream {
   const { clock, timers } = options;
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   let wake: (() => void) | undefined;

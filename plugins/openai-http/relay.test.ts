@@ -1,4 +1,4 @@
-import type { JsonObject, RunEvent, RunHandle, RunOutcome, Timers } from "svc/sdk";
+import type { JsonObject, RunEvent, RunHandle, RunOutcome } from "svc/sdk";
 import { beforeEach, describe, expect, test } from "vitest";
 import { createChunks } from "./chunks.ts";
 import { createEventStream, type EventStream } from "./event-stream.ts";
@@ -17,12 +17,9 @@ function createTime() {
     timers.add(timer);
     return { dispose: () => void timers.delete(timer) };
   };
-  const unused: Timers["setInterval"] = () => {
-    throw new Error("not used");
-  };
   return {
     clock: { now: () => now, monotonic: () => now },
-    timers: { setTimeout: setTimer, setInterval: unused },
+    timers: { setTimeout: setTimer },
     pending: () => timers.size,
     pass(ms: number) {
       now += ms;

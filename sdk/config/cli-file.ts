@@ -20,7 +20,7 @@ export function createCliConfigFile(from: {
     parse: host.parse,
     load: () => host.load(),
     redacted: (tree, loaded) => redactConfig(tree, redactionOf(host, loaded)),
-    redactedText: (text) => redactText(text, parsedOrNothing(host, text), { ...host.redaction?.(), parse: host.parse }),
+    redactedText: (text) => redactText(text, parsedOrNothing(host, text), { ...host.redaction?.(), repeated: true, parse: host.parse }),
     write: (change, options) => writeConfig(host, change, options).finally(onWrite),
     restoreLastGood: (options) => restoreLastGood(host, options).finally(onWrite),
     async checkStart() {

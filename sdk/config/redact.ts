@@ -17,6 +17,11 @@ export interface RedactOptions {
   patterns?: readonly string[];
   /** Dotted paths whose values came from references or variables. */
   paths?: Iterable<string>;
+  /**
+   * A secret that is repeated under a harmless key goes there too. For what leaves the process; a tree that code works with must not change
+   * because a password happens to be a part of a path.
+   */
+  repeated?: boolean;
 }
 
 /** Does the name of a key speak of a secret? `maxTokens` and the like do not. */
@@ -27,10 +32,11 @@ export function isSensitiveName(name: string): boolean {
 /**
  * The same tree with every secret replaced by `__SVC_REDACTED__`; the one function for every output path. Secret is what the key tree marks, what
  * stands under a telling name (everything below it where the tree does not know the key), user info and credential parameters of addresses,
- * what `options` name, and the id of an `exec` reference; other references stay readable. A secret that is repeated elsewhere goes there too.
+ * what `options` name, and the id of an `exec` reference; other references stay readable.
  */
 export function redactConfig(value: unknown, options: RedactOptions = {}): unknown {
   const masked = maskTree(value, options);
+  if (!options.repeated) return masked;
   const repeated = collect(value, masked, new Set()).filter((secret) => secret.length >= MIN_RECOGNISED_CHARS);
   return repeated.length === 0 ? masked : mapStrings(masked, (text) => withoutSecrets(text, repeated));
 }

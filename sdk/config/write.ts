@@ -238,7 +238,7 @@ function replaceDraft(host: ConfigWriterHost, before: LoadedConfig, change: Conf
 
 /** What is shown redacted, and therefore what a placeholder may stand for. */
 export function redactionOf(host: Pick<ConfigWriterHost, "redaction">, loaded: LoadedConfig): RedactOptions {
-  return { ...host.redaction?.(), paths: loaded.secrets.keys() };
+  return { ...host.redaction?.(), paths: loaded.secrets.keys(), repeated: true };
 }
 
 const MIN_GUARDED_BYTES = 1_000;

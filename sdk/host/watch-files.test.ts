@@ -75,6 +75,21 @@ describe("a followed file", () => {
     expect(at.seen.changes).toBe(4);
   });
 
+  test("that is still being written is read until two reads agree", async () => {
+    const reads = ["start", "start", "half", "more", "whole", "whole"];
+    const done: string[] = [];
+    const fingerprint = async () => {
+      done.push(reads.shift() ?? "too many");
+      return done.at(-1) as string;
+    };
+    const at = await follow({ fingerprint });
+    const change = at.change();
+    await writeFile(main, "x");
+    await change;
+    expect(done).toEqual(["start", "start", "half", "more", "whole", "whole"]);
+    expect(at.seen.changes).toBe(2);
+  });
+
   test("is silent when it is touched, written with equal bytes, or when a neighbour changes", async () => {
     const at = await follow();
     await utimes(main, new Date(), new Date());

@@ -30,6 +30,8 @@ export interface FileWatchOptions {
   timers?: { setInterval(fn: () => void, ms: number): unknown; clearInterval(timer: unknown): void };
   /** Monotonic milliseconds; for tests. */
   now?: () => number;
+  /** What tells two states of the files apart; for tests. */
+  fingerprint?: (paths: readonly string[]) => Promise<string>;
   /** `fs.watch` of a folder; for tests. */
   watchFolder?: (folder: string, onEvent: (name: string | null) => void) => Pick<FSWatcher, "close" | "on">;
 }
@@ -48,6 +50,7 @@ export interface FileWatch extends Job {
 export function watchFiles(options: FileWatchOptions): FileWatch {
   const timers = options.timers ?? { setInterval, clearInterval: (timer) => clearInterval(timer as NodeJS.Timeout) };
   const periodMs = options.pollMs ?? POLL_MS;
+  const read = options.fingerprint ?? fingerprint;
   const openFolder = options.watchFolder ?? watchFolder;
   const now = options.now ?? (() => performance.now());
   const folders = new Map<string, { close(): void }>();
@@ -87,10 +90,10 @@ export function watchFiles(options: FileWatchOptions): FileWatch {
     reading?.abort();
     reading = new AbortController();
     const { signal } = reading;
-    let seen = await fingerprint(files);
+    let seen = await read(files);
     for (let reads = 1; reads < MAX_READS && !signal.aborted; reads++) {
       await sleep(SETTLE_MS, undefined, { ref: false });
-      const again = await fingerprint(files);
+      const again = await read(files);
       if (again === seen) break;
       seen = again;
     }

@@ -20,7 +20,7 @@ export interface ConfigWriteResult {
 export interface ConfigService {
   /**
    * Merges a patch into the authored file (`null` deletes, arrays of `{id}` merge by id) and waits until the gateway has applied it.
-   * @throws {SvcError} `config-conflict` when `baseHash` is stale, `invalid-config` when the result would not validate, `config-readonly`
+   * @throws {SvcError} `config-conflict` when `baseHash` is stale, `config-rejected` when the result would not validate, `config-readonly`
    */
   patch(patch: SvcConfigInput, options: { note: string; baseHash?: string; replacePaths?: string[] }): Promise<ConfigWriteResult>;
 }

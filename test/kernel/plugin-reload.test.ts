@@ -113,6 +113,35 @@ test("a call whose checks are under way reaches the instance it was meant for", 
   await eventually(() => shared.stopped === 1);
 });
 
+test.each([
+  [
+    "a hook",
+    `ctx.on("rpc.before", async ({ method }) => { if (method === "user.go") { shared.entered++; await shared.held; ctx.signal.throwIfAborted(); } });`,
+  ],
+  [
+    "a tool",
+    `ctx.registerTool({ name: "slow", description: "", input: z.object({}), run: async () => { shared.entered++; await shared.held; ctx.signal.throwIfAborted(); return "ran"; } });`,
+  ],
+])("%s that is at work keeps its instance until it is done", async (_, registration) => {
+  const held = gate();
+  const shared = sharedWithPlugins({ held: held.opened, entered: 0, stopped: 0 });
+  const user = method("user.go", `await ctx.contributions("tool").get("slow")?.value.run({}, {})`);
+  const plugins = [
+    await own.write("worker", { setup: `${registration} return { stop() { shared.stopped++; } };` }),
+    await own.write("user", { setup: user }),
+  ];
+  await own.start({ plugins });
+  const call = own.ask("user.go");
+  await eventually(() => shared.entered === 1);
+
+  expect((await own.reload("worker")).status).toBe("reloaded");
+  expect(shared.stopped).toBe(0);
+  held.open();
+
+  await call;
+  await eventually(() => shared.stopped === 1);
+});
+
 test("a tool that was looked up before a reload is run by the new instance", async () => {
   const shared = sharedWithPlugins({ kept: undefined as unknown, stopped: 0 });
   const tool = (word: string) => ({

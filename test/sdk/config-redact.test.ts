@@ -139,7 +139,9 @@ describe("sensitive is", () => {
   });
 
   test("a secret that stands a second time under a harmless name", () => {
-    expect(shown({ token: "long-secret-1", note: "it is long-secret-1!" })).toEqual({ token: R, note: `it is ${R}!` });
+    const tree = { env: { vars: { A_TOKEN: "long-secret-1", B_TOKEN: "short-1", C: "it is long-secret-1!", D: "short-1" } } };
+    expect(redactConfig(tree, { repeated: true })).toEqual({ env: { vars: { A_TOKEN: R, B_TOKEN: R, C: `it is ${R}!`, D: "short-1" } } });
+    expect(redactConfig(tree)).toEqual({ env: { vars: { A_TOKEN: R, B_TOKEN: R, C: "it is long-secret-1!", D: "short-1" } } });
   });
 });
 
