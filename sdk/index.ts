@@ -35,6 +35,7 @@ export {
   readInstallIndex,
   writeInstallRecord,
 } from "./host/install-record.ts";
+export { logFilePath } from "./host/log-path.ts";
 export * from "./json-schema.ts";
 export { perSnapshot } from "./per-snapshot.ts";
 export { type EventSpec, type ProtocolEvent, protocolEvents } from "./protocol/events.ts";

@@ -83,13 +83,14 @@ function rpcValues(command: CliCommand, values: CliValues): CliValues {
 }
 
 async function openLocal(options: ContextOptions, plugins: string[]): Promise<CliLocal> {
-  const [{ createGateway }, { consoleSink, createLogger }, { exportEnv }] = await Promise.all([
+  const [{ createGateway }, { createLogger }, { consoleSink }, { exportEnv }] = await Promise.all([
     import("../gateway.ts"),
     import("../../sdk/host/logger.ts"),
+    import("../../sdk/host/console-log.ts"),
     import("../config/process-env.ts"),
   ]);
   const { env, paths, version, output } = options;
-  const logger = createLogger([consoleSink(output.stderr, () => "warn")]);
+  const logger = createLogger([consoleSink(output.stderr, { level: () => "warn" })]);
   const gateway = await createGateway({ paths, env, version, logger, listen: false, only: plugins, exportEnv });
   await gateway.ready;
   return { service: gateway.service, close: () => gateway.close("command finished") };

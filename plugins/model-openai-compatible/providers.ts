@@ -42,7 +42,8 @@ export function createProviders(ctx: PluginContext): { update(): void; close(): 
 
   return {
     update() {
-      const { providers, skipped } = resolveProviders(withSecrets(ctx.snapshot().models.providers, ctx.secret), readEnv);
+      const { entries, unavailable } = withSecrets(ctx.snapshot().models.providers, ctx.secret);
+      const { providers, skipped } = resolveProviders(entries, readEnv, unavailable);
       if (JSON.stringify(skipped) !== skippedBefore)
         for (const { id, reason } of skipped) ctx.logger.warn(`models.providers.${id}: ${reason}`);
       skippedBefore = JSON.stringify(skipped);

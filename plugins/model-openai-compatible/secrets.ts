@@ -1,18 +1,32 @@
-import type { SvcConfig } from "svc/sdk";
+import { isSvcError, type SvcConfig } from "svc/sdk";
 
 type Providers = SvcConfig["models"]["providers"];
+type Provider = Providers[string];
+type ReadSecret = (path: string) => string | undefined;
 
-/** The masked entries of `models.providers` with their keys and headers as they really are; one that could not be resolved is left out. */
-export function withSecrets(masked: Providers, secret: (path: string) => string | undefined): Providers {
-  return Object.fromEntries(
-    Object.entries(masked).map(([id, { apiKey, headers, ...entry }]) => {
-      const at = `models.providers[${JSON.stringify(id)}]`;
-      const key = apiKey === undefined ? undefined : secret(`${at}.apiKey`);
-      const shown = Object.entries(headers ?? {}).flatMap(([name]) => {
-        const value = secret(`${at}.headers[${JSON.stringify(name)}]`);
-        return value === undefined ? [] : [[name, value]];
-      });
-      return [id, { ...entry, ...(key === undefined ? {} : { apiKey: key }), ...(headers ? { headers: Object.fromEntries(shown) } : {}) }];
-    }),
-  );
+/** The masked entries of `models.providers` with their keys and headers as they really are; `unavailable`: why one has to do without, by id. */
+export function withSecrets(masked: Providers, secret: ReadSecret): { entries: Providers; unavailable: ReadonlyMap<string, string> } {
+  const unavailable = new Map<string, string>();
+  const entries = Object.entries(masked).map(([id, entry]) => {
+    try {
+      return [id, revealed(id, entry, secret)] as const;
+    } catch (error) {
+      if (!isSvcError(error) || error.code !== "secret-unavailable") throw error;
+      unavailable.set(id, error.message);
+      return [id, entry] as const;
+    }
+  });
+  return { entries: Object.fromEntries(entries), unavailable };
+}
+
+/** Asks also for what the masked entry does not show: a secret that could not be had is left out of it. */
+function revealed(id: string, { apiKey: _masked, headers, ...entry }: Provider, secret: ReadSecret): Provider {
+  const at = `models.providers[${JSON.stringify(id)}]`;
+  const apiKey = entry.auth === "none" ? undefined : secret(`${at}.apiKey`);
+  secret(`${at}.headers.*`);
+  const shown = Object.keys(headers ?? {}).flatMap((name) => {
+    const value = secret(`${at}.headers[${JSON.stringify(name)}]`);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return { ...entry, ...(apiKey === undefined ? {} : { apiKey }), ...(headers ? { headers: Object.fromEntries(shown) } : {}) };
 }

@@ -1,4 +1,6 @@
+import { SvcError } from "svc/sdk";
 import { describe, expect, test } from "vitest";
+import { withSecrets } from "./secrets.ts";
 import { resolveProviders } from "./settings.ts";
 
 const noEnv = () => undefined;
@@ -39,6 +41,45 @@ describe("which providers there are", () => {
     const { providers, skipped } = resolveProviders({ acme: { baseUrl: "https://acme.example", apiKey: "k", ...other } }, noEnv);
     expect(providers).toEqual([]);
     expect(skipped).toEqual([{ id: "acme", reason: expect.stringContaining(`"${name}" is not spoken here`) }]);
+  });
+});
+
+describe("an entry whose secret cannot be had", () => {
+  const lost = (path: string) => {
+    throw new SvcError("secret-unavailable", { path, reason: "not set" });
+  };
+  const vendorKey = env({ OPENAI_API_KEY: "of-somebody-else" });
+
+  test.each(["apiKey", "headers.*"])("is skipped with the reason, and the vendor's key does not step in for its %s", (part) => {
+    const { entries, unavailable } = withSecrets({ openai: {} }, (path) => (path.endsWith(part) ? lost(path) : undefined));
+
+    expect(resolveProviders(entries, vendorKey, unavailable)).toEqual({
+      providers: [],
+      skipped: [{ id: "openai", reason: expect.stringContaining("secret-unavailable") }],
+    });
+  });
+
+  test("takes no other entry with it", () => {
+    const { entries, unavailable } = withSecrets({ groq: { apiKey: "masked" }, openai: {} }, (path) =>
+      path.includes("openai") ? lost(path) : path.endsWith("apiKey") ? "mine" : undefined,
+    );
+
+    expect(resolveProviders(entries, vendorKey, unavailable).providers).toMatchObject([{ id: "groq", apiKey: "mine" }]);
+  });
+
+  test("is used all the same when it sends no key", () => {
+    const { entries, unavailable } = withSecrets({ openai: { auth: "none" } }, (path) =>
+      path.endsWith("apiKey") ? lost(path) : undefined,
+    );
+
+    expect(resolveProviders(entries, vendorKey, unavailable).providers.map((p) => p.apiKey)).toEqual([undefined]);
+  });
+
+  test("does not hide any other fault", () => {
+    const refuse = () => {
+      throw new SvcError("undeclared-contribution", { plugin: "x", kind: "secrets", id: "y" });
+    };
+    expect(() => withSecrets({ openai: {} }, refuse)).toThrow(expect.objectContaining({ code: "undeclared-contribution" }));
   });
 });
 

@@ -25,19 +25,21 @@ const DEFAULT_TIMEOUT_SECONDS = 120;
 
 /**
  * One provider per entry of `models.providers`, then one per vendor whose key is in the environment. Pure.
+ * @param unavailable entries whose secrets cannot be had, and why: they are skipped, because the vendor's key of the environment is not what was asked for
  * @returns `skipped`: entries this plugin can do nothing with, and why
  */
 export function resolveProviders(
   config: ProvidersConfig,
   env: (name: string) => string | undefined,
+  unavailable: ReadonlyMap<string, string> = new Map(),
 ): { providers: ProviderSettings[]; skipped: Array<{ id: string; reason: string }> } {
   const providers: ProviderSettings[] = [];
   const skipped: Array<{ id: string; reason: string }> = [];
   for (const [id, entry] of Object.entries(config)) {
     const vendor = knownVendor(id);
-    const foreign = otherProtocol(entry);
-    if (foreign) {
-      skipped.push({ id, reason: foreign });
+    const unusable = otherProtocol(entry) ?? unavailable.get(id);
+    if (unusable) {
+      skipped.push({ id, reason: unusable });
       continue;
     }
     const baseUrl = entry.baseUrl ?? vendor?.baseUrl;

@@ -1,13 +1,13 @@
 import { readFile, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { isSvcError, messageOf, SvcError } from "../errors.ts";
 import { freePort } from "../host/free-port.ts";
-import { consoleSink, createLogger, fileSink, type LogLevel, logLevels, type RootLogger } from "../host/logger.ts";
+import type { RootLogger } from "../host/logger.ts";
 import { envValue, type ProfilePaths } from "../host/paths.ts";
 import { findPortHolders } from "../port-holders.ts";
 import type { CliContext, CliValues } from "../types/cli.ts";
 import type { GatewayMaker, RunningGateway, StartFlags } from "../types/host-gateway.ts";
 import type { GatewayCommandOptions } from "./gateway-command.ts";
+import { type GatewayLogs, openLogs } from "./gateway-logs.ts";
 import { tapWsLog } from "./ws-log.ts";
 
 /** A supervisor that sees this code starts the gateway again (`operations.md` 12). */
@@ -22,7 +22,7 @@ const MAX_RESTARTS = 10;
 export async function runGateway(cli: CliContext, values: CliValues, own: GatewayCommandOptions): Promise<number> {
   if (values.reset) await resetState(cli);
   const { config } = await cli.config();
-  const logs = openLogs(cli, { level: values.verbose ? "trace" : own.logLevel, configured: config?.logging });
+  const logs = openLogs(cli, { level: own.logLevel, verbose: values.verbose === true, configured: config?.logging });
   // Registered before anything else: without a listener SIGUSR1 opens a debugger port and SIGHUP kills.
   const signals = holdSignals(logs.logger);
   try {
@@ -37,14 +37,14 @@ export async function runGateway(cli: CliContext, values: CliValues, own: Gatewa
     }
   } finally {
     signals.release();
-    logs.close();
+    await logs.close();
   }
 }
 
 interface Run {
   own: GatewayCommandOptions;
   maker: GatewayMaker;
-  logs: ReturnType<typeof openLogs>;
+  logs: GatewayLogs;
   signals: ReturnType<typeof holdSignals>;
   /** Monotonic ms; absent for the first start of the process. */
   restartedAt?: number;
@@ -140,29 +140,6 @@ async function withHolder(error: unknown): Promise<unknown> {
   if (!isSvcError(error) || !("holder" in error.fields) || error.fields.holder !== "") return error;
   const holder = (await findPortHolders(Number(error.fields.port)).catch(() => []))[0];
   return holder ? new SvcError(error.code, { ...error.fields, holder: ` (held by ${holder.command}, pid ${holder.pid})` }) : error;
-}
-
-function openLogs(cli: CliContext, options: { level: LogLevel | undefined; configured: unknown }) {
-  let gateway: RunningGateway | undefined;
-  const configured = () => (gateway?.config().logging ?? options.configured) as { level?: LogLevel; consoleLevel?: LogLevel } | undefined;
-  const named = envValue(cli.env, "SVC_LOG_LEVEL");
-  const fromEnv = (logLevels as readonly string[]).includes(named ?? "") ? (named as LogLevel) : undefined;
-  const override = options.level ?? fromEnv;
-  const file = fileSink(join(cli.paths.stateDir, "logs"), () => override ?? configured()?.level ?? "info");
-  const console = consoleSink(cli.stderr, () => override ?? configured()?.consoleLevel ?? configured()?.level ?? "info");
-  const logger = createLogger([console, file]);
-  const close = () => {
-    logger.close();
-    file.close();
-  };
-  return {
-    logger,
-    close,
-    /** Whose config decides about the levels from now on, unless a flag or a variable does. */
-    follow(next: RunningGateway) {
-      gateway = next;
-    },
-  };
 }
 
 /** SIGHUP reads config and secrets again; SIGUSR1 and SIGUSR2 restart the gateway in this process. */

@@ -303,7 +303,6 @@ describe("what this version cannot serve is refused by name", () => {
       hooks: { enabled: true, token: "x" },
       memory: { backend: "qmd" },
       diagnostics: { otel: { enabled: true }, prometheus: { enabled: true } },
-      logging: { file: "x.log", redactPatterns: ["acme"] },
       agents: {
         defaults: { heartbeat: { every: "1h" } },
         list: [
@@ -318,8 +317,6 @@ describe("what this version cannot serve is refused by name", () => {
       "memory.backend",
       "diagnostics.otel.enabled",
       "diagnostics.prometheus.enabled",
-      "logging.file",
-      "logging.redactPatterns",
       "agents.defaults.heartbeat",
       "agents.list.0.memorySearch.provider",
       "agents.list.0.memorySearch.experimental.sessionMemory",

@@ -52,8 +52,6 @@ const withoutEffect: ReadonlyArray<readonly [path: string, isSet: (config: SvcCo
   ["memory.backend", ({ memory }) => memory.backend !== "builtin"],
   ["diagnostics.otel.enabled", ({ diagnostics }) => diagnostics.otel.enabled],
   ["diagnostics.prometheus.enabled", ({ diagnostics }) => diagnostics.prometheus.enabled],
-  ["logging.file", ({ logging }) => logging.file !== undefined],
-  ["logging.redactPatterns", ({ logging }) => logging.redactPatterns.length > 0],
 ];
 
 const withoutEffectForAgents: ReadonlyArray<readonly [path: string, isSet: (agent: AgentPart) => boolean]> = [

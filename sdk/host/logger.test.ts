@@ -1,9 +1,5 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
-import { eventually } from "../testing/eventually.ts";
-import { consoleSink, createLogger, fileSink, type LogLevel, type LogRecord, logLevels } from "./logger.ts";
+import { describe, expect, test } from "vitest";
+import { createLogger, type LogRecord } from "./logger.ts";
 
 function recorder() {
   const records: LogRecord[] = [];
@@ -86,103 +82,61 @@ test("after it is closed it writes nothing, and so no secret either", () => {
   expect(records).toEqual([]);
 });
 
-describe("the console", () => {
-  const lines = (level: LogLevel, write: (logger: ReturnType<typeof createLogger>) => void) => {
-    let out = "";
-    write(createLogger([consoleSink({ write: (text) => (out += text) }, () => level)], () => new Date(2026, 0, 2, 3, 4, 5).getTime()));
-    return out;
+test("an error keeps its parts beside its stack, redacted like everything else", () => {
+  const { logger, records } = recorder();
+  logger.addSecret("hunter2-long");
+  logger.error("failed", { error: Object.assign(new RangeError("wrong: hunter2-long"), { code: "E_RANGE" }), other: 1 });
+  expect(records[0]?.err).toEqual({
+    name: "RangeError",
+    message: "wrong: [redacted]",
+    code: "E_RANGE",
+    stack: expect.stringContaining("logger.test.ts"),
+  });
+  expect(String(records[0]?.fields?.error)).toContain("wrong: [redacted]");
+});
+
+describe("the operator's patterns", () => {
+  const patterned = (...patterns: string[]) => {
+    const made = recorder();
+    made.logger.redactWith(() => patterns);
+    return made;
   };
 
-  test("shows time, level, subsystem, message and fields", () => {
-    expect(lines("info", (l) => l.child("hooks").warn("text", { a: 1, b: "two", c: { d: 3 } }))).toBe(
-      '03:04:05 warn  [gateway/hooks] text a=1 b=two c={"d":3}\n',
-    );
-  });
-
-  test.each(logLevels)("at level %s shows that and what is worse", (level) => {
-    const out = lines(level, (l) => {
-      l.debug("debug");
-      l.info("info");
-      l.warn("warn");
-      l.error("error");
+  test("mask what they match, everywhere in a record and wherever it occurs", () => {
+    const { logger, text, records } = patterned("acme-\\d+", "^pin:.*$");
+    logger.child("x").info("acme-12 and acme-345", { plain: "pin: 99", deep: { list: ["is acme-7"] }, error: new Error("no acme-8") });
+    expect(text()).not.toMatch(/acme-\d|99/);
+    expect(records[0]).toMatchObject({
+      message: "[redacted] and [redacted]",
+      fields: { plain: "[redacted]", deep: { list: ["is [redacted]"] } },
+      err: { message: "no [redacted]" },
     });
-    const shown = out.split("\n").flatMap((line) => line.split(" ")[1] ?? []);
-    const order = ["debug", "info", "warn", "error"];
-    const least = level === "silent" || level === "fatal" ? 4 : Math.max(0, order.indexOf(level));
-    expect(shown).toEqual(order.slice(least));
   });
 
-  test("neither lets text forge a line nor drive the terminal", () => {
-    const out = lines("info", (l) =>
-      l.info("name\r\n03:04:05 error [gateway] forged", { who: "a\u001b[2J\u0007\u009b\u202eb", x: "1\n2" }),
-    );
-    expect(out.split("\n").filter(Boolean)).toEqual([
-      "03:04:05 info  [gateway] name",
-      "    03:04:05 error [gateway] forged who=a\uFFFD[2J\uFFFD\uFFFD\uFFFDb x=1",
-      "    2",
-    ]);
-  });
-});
-
-describe("the log file", () => {
-  let dir: string;
-  afterEach(() => rm(dir, { recursive: true, force: true }));
-  const read = async (name: string) =>
-    (await readFile(join(dir, "logs", name), "utf8"))
-      .split("\n")
-      .filter(Boolean)
-      .map((l) => JSON.parse(l));
-
-  test("is JSON lines in a file a day, for its owner only", async () => {
-    dir = await mkdtemp(join(tmpdir(), "svc-log-"));
-    let now = Date.UTC(2026, 2, 1, 23, 59, 59);
-    const sink = fileSink(join(dir, "logs"), () => "info");
-    const logger = createLogger([sink], () => now);
-    logger.debug("too fine");
-    logger.info("before", { a: 1 });
-    now += 2_000;
-    logger.error("after midnight\nsecond line");
-    sink.close();
-
-    await eventually(async () => (await read("gateway-2026-03-02.jsonl")).length === 1);
-    expect(await read("gateway-2026-03-01.jsonl")).toEqual([
-      { ts: Date.UTC(2026, 2, 1, 23, 59, 59), level: "info", subsystem: "gateway", message: "before", fields: { a: 1 } },
-    ]);
-    expect(await read("gateway-2026-03-02.jsonl")).toMatchObject([{ message: "after midnight\nsecond line" }]);
-    expect((await stat(join(dir, "logs"))).mode & 0o777).toBe(0o700);
-    for (const name of await readdir(join(dir, "logs"))) expect((await stat(join(dir, "logs", name))).mode & 0o777).toBe(0o600);
+  test("that change count from the next record on", () => {
+    const { logger, records } = recorder();
+    let patterns: string[] = [];
+    logger.redactWith(() => patterns);
+    logger.info("acme-1");
+    patterns = ["acme-\\d"];
+    logger.info("acme-1");
+    patterns = [];
+    logger.info("acme-1");
+    expect(records.map((r) => r.message)).toEqual(["acme-1", "[redacted]", "acme-1"]);
   });
 
-  test("that cannot be made stops nobody", async () => {
-    dir = await mkdtemp(join(tmpdir(), "svc-log-"));
-    await writeFile(join(dir, "logs"), "a file stands in the way");
-    const logger = createLogger([fileSink(join(dir, "logs"), () => "info")]);
-    expect(() => {
-      logger.info("one");
-      logger.info("two");
-    }).not.toThrow();
+  test.each([["(a|a)*$"], ["a*a*a*a*x"]])("that would run without end are stopped, and the texts are masked whole: %s", (pattern) => {
+    const { logger, records } = patterned(pattern);
+    const evil = `${"a".repeat(20_000)}b`;
+    logger.info(evil, { evil, n: 1 });
+    expect(records[0]).toMatchObject({ message: "[redacted]", fields: { evil: "[redacted]", n: 1 } });
+    logger.info("b");
+    expect(records[1]?.message).toContain("b");
   });
 
-  test("whose place is taken by a folder stops nobody", async () => {
-    dir = await mkdtemp(join(tmpdir(), "svc-log-"));
-    await mkdir(join(dir, "logs", "gateway-1970-01-01.jsonl"), { recursive: true });
-    const sink = fileSink(join(dir, "logs"), () => "info");
-    createLogger([sink], () => 0).info("one");
-    await new Promise((resolve) => setImmediate(resolve));
-    createLogger([sink], () => 0).info("two");
-    sink.close();
+  test.each(["x*", "(", ""])("that match nothing, or are none, change nothing: %j", (pattern) => {
+    const { logger, records } = patterned(pattern);
+    logger.info("plain");
+    expect(records[0]?.message).toBe("plain");
   });
-});
-
-test("a level that changes counts from the next record on", () => {
-  let out = "";
-  let level: LogLevel = "warn";
-  const logger = createLogger([consoleSink({ write: (text) => (out += text) }, () => level)]);
-  logger.info("too early");
-  level = "debug";
-  logger.debug("just in time");
-  level = "silent";
-  logger.error("too late");
-  expect(out).toContain("just in time");
-  expect(out).not.toMatch(/too early|too late/);
 });

@@ -1,6 +1,6 @@
-import { createWriteStream, mkdirSync, type WriteStream } from "node:fs";
-import { join } from "node:path";
+import { isNativeError } from "node:util/types";
 import type { LogFields, Logger } from "../types/common.ts";
+import { createRedactor } from "./log-redact.ts";
 
 export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -10,7 +10,10 @@ export interface LogRecord {
   level: "debug" | "info" | "warn" | "error";
   subsystem: string;
   message: string;
+  /** Redacted; an error reads as its stack. */
   fields?: LogFields;
+  /** The parts of `fields.error`, when that was an error. */
+  err?: { name: string; message: string; code?: string; stack?: string };
 }
 
 /** Takes finished, redacted records. */
@@ -19,24 +22,21 @@ export type LogSink = (record: LogRecord) => void;
 export interface RootLogger extends Logger {
   /** Values that must never be printed from now on; short ones are ignored because they would blank ordinary words. */
   addSecret(value: string | undefined): void;
+  /** What matches one of these regular expressions is masked from now on; they are asked for at each record, so a new config counts at once. */
+  redactWith(patterns: () => readonly string[]): void;
   close(): void;
 }
 
-const REDACTED = "[redacted]";
-const MIN_SECRET_CHARS = 6;
-const MAX_DEPTH = 6;
-const sensitiveName = /(token|password|secret|api[-_]?key|authorization|credential|cookie)s?$/i;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are taken out: C0, C1 and what turns the direction of text
-const unprintable = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-
 /** The process's logger: every record is redacted once and handed to all sinks. */
 export function createLogger(sinks: LogSink[], now: () => number = Date.now): RootLogger {
-  let secrets: string[] = [];
+  const redactor = createRedactor();
   let closed = false;
   const write = (level: LogRecord["level"], subsystem: string, message: string, fields?: LogFields) => {
     if (closed) return;
-    const record: LogRecord = { ts: now(), level, subsystem, message: redactText(message, secrets) };
-    if (fields) record.fields = redactValue(fields, secrets, 0) as LogFields;
+    const clean = redactor.redact(message, { fields, err: partsOf(fields?.error) });
+    const record: LogRecord = { ts: now(), level, subsystem, message: clean.message };
+    if (clean.fields.fields) record.fields = clean.fields.fields;
+    if (clean.fields.err) record.err = clean.fields.err;
     for (const sink of sinks) sink(record);
   };
   const make = (subsystem: string): Logger => ({
@@ -48,82 +48,22 @@ export function createLogger(sinks: LogSink[], now: () => number = Date.now): Ro
   });
   return {
     ...make("gateway"),
-    addSecret(value) {
-      if (!value || value.length < MIN_SECRET_CHARS) return;
-      // Longest first: replacing one must not leave the rest of another that begins like it.
-      secrets = [...new Set([...secrets, value])].sort((a, b) => b.length - a.length);
-    },
+    addSecret: redactor.addSecret,
+    redactWith: redactor.usePatterns,
     close() {
       closed = true;
     },
   };
 }
 
-function redactText(text: string, secrets: readonly string[]): string {
-  let out = text;
-  for (const secret of secrets) out = out.replaceAll(secret, REDACTED);
-  return out.replace(/\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${REDACTED}`);
+function partsOf(error: unknown): LogRecord["err"] {
+  if (!isNativeError(error)) return undefined;
+  const { name, message, stack } = error;
+  const code = (error as NodeJS.ErrnoException).code;
+  return { name, message, ...(typeof code === "string" ? { code } : {}), ...(stack === undefined ? {} : { stack }) };
 }
 
-function redactValue(value: unknown, secrets: readonly string[], depth: number): unknown {
-  if (typeof value === "string") return redactText(value, secrets);
-  if (value instanceof Error) return redactText(value.stack ?? value.message, secrets);
-  if (typeof value === "bigint") return String(value); // JSON has none, and a log call never throws
-  if (typeof value !== "object" || value === null) return value;
-  if (depth > MAX_DEPTH) return "[too deep]";
-  if (Array.isArray(value)) return value.slice(0, 100).map((v) => redactValue(v, secrets, depth + 1));
-  return Object.fromEntries(
-    Object.entries(value).map(([k, v]) => {
-      const holdsText = typeof v === "string" || (typeof v === "object" && v !== null);
-      return [k, holdsText && sensitiveName.test(k) ? REDACTED : redactValue(v, secrets, depth + 1)];
-    }),
-  );
-}
-
-/** The level is asked for at each record: it may change while the gateway runs. */
-function isLogged(record: LogRecord, level: LogLevel): boolean {
-  return logLevels.indexOf(record.level) >= logLevels.indexOf(level);
-}
-
-/** Text from outside may neither forge a line nor drive the terminal: later lines are indented, control characters go. */
-function printable(text: string): string {
-  return text
-    .split(/\r?\n/)
-    .map((line) => line.replace(unprintable, "\uFFFD"))
-    .join("\n    ");
-}
-
-/** Human lines: `12:03:44 info  [gateway/hooks] message key=value`. */
-export function consoleSink(out: { write(text: string): unknown }, level: () => LogLevel): LogSink {
-  return (record) => {
-    if (!isLogged(record, level())) return;
-    const time = new Date(record.ts).toTimeString().slice(0, 8);
-    const fields = Object.entries(record.fields ?? {}).map(([k, v]) => ` ${k}=${typeof v === "string" ? v : JSON.stringify(v)}`);
-    out.write(`${time} ${record.level.padEnd(5)} [${record.subsystem}] ${printable(record.message + fields.join(""))}\n`);
-  };
-}
-
-/** JSON lines in `<dir>/gateway-YYYY-MM-DD.jsonl`; the name is resolved per record, so midnight needs no timer. */
-export function fileSink(dir: string, level: () => LogLevel): LogSink & { close(): void } {
-  let day = "";
-  let stream: WriteStream | undefined;
-  const sink = (record: LogRecord) => {
-    if (!isLogged(record, level())) return;
-    const today = new Date(record.ts).toISOString().slice(0, 10);
-    if (today !== day) {
-      day = today;
-      stream?.end();
-      stream = undefined;
-      try {
-        mkdirSync(dir, { recursive: true, mode: 0o700 });
-      } catch {
-        return; // the console still has the line; tomorrow it is tried again
-      }
-      stream = createWriteStream(join(dir, `gateway-${today}.jsonl`), { flags: "a", mode: 0o600 });
-      // A full disk must not stop the gateway; the console still has the line.
-      stream.on("error", () => undefined);
-    }
-    stream?.write(`${JSON.stringify(record)}\n`);
-  };
-  return Object.assign(sink, { close: () => stream?.end() });
+/** Is a record of this level written where `least` is the least level? */
+export function isLogged(level: LogLevel, least: LogLevel): boolean {
+  return logLevels.indexOf(level) >= logLevels.indexOf(least);
 }

@@ -12,7 +12,21 @@ test.each([
 });
 
 describe("a secret", () => {
-  const loaded = { secrets: new Map([["models.providers.a.b.apiKey", "resolved"]]), config: { channels: { x: { pin: "1234", port: 7 } } } };
+  const loaded = {
+    secrets: new Map([
+      ["models.providers.a.b.apiKey", "resolved"],
+      ["models.providers.acme.headers.x-team", "resolved"],
+    ]),
+    config: { channels: { x: { pin: "1234", port: 7 } } } as never,
+    source: {
+      models: { providers: { acme: { apiKey: "${ACME_KEY}", headers: { "x.id": "${ID}", "x-team": "${TEAM}" } }, other: {} } },
+      channels: { z: { enabled: false, pin: { source: "env", id: "PIN" } } },
+    },
+    unresolved: [
+      { path: "models.providers.acme.apiKey", reason: "variable ACME_KEY is not set" },
+      { path: "models.providers.acme.headers.x.id", reason: "variable ID is not set" },
+    ],
+  };
 
   test.each([
     ['models.providers["a.b"].apiKey', "resolved"],
@@ -22,6 +36,24 @@ describe("a secret", () => {
   ])("at %s is %s", (path, value) => {
     expect(secretAt(loaded, path)).toBe(value);
   });
+
+  test.each([
+    ["models.providers.acme.apiKey", "models.providers.acme.apiKey: set in the config, but without a value: variable ACME_KEY is not set"],
+    ['models.providers["acme"].headers["x.id"]', "variable ID is not set"],
+    ["models.providers.acme.headers.*", "models.providers.acme.headers.x.id: set in the config, but without a value: variable ID is not set"],
+    ["channels.z.pin", "it was not asked for"],
+  ])("at %s that is configured and has no value is told apart from one that is unset", (path, message) => {
+    expect(() => secretAt(loaded, path)).toThrow(
+      expect.objectContaining({ code: "secret-unavailable", message: expect.stringContaining(message) }),
+    );
+  });
+
+  test.each(["models.providers.other.headers.*", "models.providers.other.apiKey", "models.providers.acmeX.headers.*"])(
+    "beside one without a value is not blamed for it: %s",
+    (path) => {
+      expect(secretAt(loaded, path)).toBeUndefined();
+    },
+  );
 });
 
 test("what any manifest lists as secret is masked, in lists too, and nothing else", () => {

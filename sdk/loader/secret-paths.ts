@@ -1,5 +1,9 @@
 import { pathSteps } from "../config/diff.ts";
+import type { LoadedConfig } from "../config/loaded.ts";
 import { REDACTED_VALUE, redactConfig } from "../config/redact.ts";
+import { SvcError } from "../errors.ts";
+import "../secrets/errors.ts";
+import { asSecretRef } from "../secrets/ref.ts";
 
 /** Does a dotted path fit a pattern? `*` stands for one segment. */
 export function fitsPath(path: string, pattern: string): boolean {
@@ -7,13 +11,34 @@ export function fitsPath(path: string, pattern: string): boolean {
   return have.length === want.length && want.every((step, i) => step === "*" || step === have[i]);
 }
 
-/** The resolved value of a config path: a secret, or the plain text a manifest calls one; undefined when it is unset. */
-export function secretAt({ secrets, config }: { secrets: ReadonlyMap<string, string>; config: unknown }, path: string): string | undefined {
+/**
+ * The resolved value of a config path: a secret, or the plain text a manifest calls one; undefined when it is unset.
+ * With `*` for a segment it has no value: that only asks whether one of those paths has lost its own.
+ * @throws {SvcError} `secret-unavailable` when it is written in the config and has no value
+ */
+export function secretAt(loaded: Pick<LoadedConfig, "secrets" | "config" | "source" | "unresolved">, path: string): string | undefined {
   const steps = pathSteps(path);
-  const plain = steps.reduce<unknown>((at, step) => {
+  const plain = valueAt(loaded.config, steps);
+  const value = loaded.secrets.get(steps.join(".")) ?? (typeof plain === "string" ? plain : undefined);
+  if (value !== undefined) return value;
+  const lost = loaded.unresolved.find((known) => namesPath(known.path, steps));
+  if (lost) throw new SvcError("secret-unavailable", { path: lost.path, reason: lost.reason });
+  // Nobody asks for the secrets of what is switched off.
+  if (asSecretRef(valueAt(loaded.source, steps))) throw new SvcError("secret-unavailable", { path, reason: "it was not asked for" });
+  return undefined;
+}
+
+function valueAt(tree: unknown, steps: readonly string[]): unknown {
+  return steps.reduce<unknown>((at, step) => {
     return typeof at === "object" && at !== null && Object.hasOwn(at, step) ? (at as Record<string, unknown>)[step] : undefined;
-  }, config);
-  return secrets.get(steps.join(".")) ?? (typeof plain === "string" ? plain : undefined);
+  }, tree);
+}
+
+/** Is a dotted path the one meant? A name with dots in it may stand for more than one; then it is better to ask once too often. */
+function namesPath(dotted: string, steps: readonly string[]): boolean {
+  if (!steps.includes("*")) return dotted === steps.join(".");
+  const parts = steps.map((step) => (step === "*" ? ".+" : step.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")));
+  return new RegExp(`^${parts.join("\\.")}$`, "s").test(dotted);
 }
 
 /** The config as plugins see it: what the key tree calls sensitive and what any manifest lists under `secrets` reads `__SVC_REDACTED__`. */

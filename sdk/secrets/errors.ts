@@ -8,6 +8,12 @@ export const secretErrors = defineErrors({
     rpc: "UNAVAILABLE",
     exit: 78,
   },
+  "secret-unavailable": {
+    message: "{path}: set in the config, but without a value: {reason}; make it available, or take it out of the config",
+    http: 503,
+    rpc: "UNAVAILABLE",
+    exit: 1,
+  },
   "secrets-reload-rejected": {
     message: "secrets reload rejected: {reason}; the secrets in force stay",
     http: 503,

@@ -89,6 +89,8 @@ describe("recordHttp", () => {
 });
 
 describe("createTestGateway", () => {
+  expectNoLeaks();
+
   const empty = z.object({});
   const remote = definePlugin<unknown>({
     id: "remote",

@@ -71,8 +71,10 @@ export interface PluginContext<Config = unknown> {
   /** Whole effective config, frozen; every secret reads `__SVC_REDACTED__`. */
   snapshot(): SvcConfig;
   /**
-   * The resolved value of a sensitive config path that the manifest lists under `secrets`; undefined when it is unset or could not be resolved.
-   * @throws {SvcError} `undeclared-contribution` for a path the manifest does not list
+   * The resolved value of a sensitive config path that the manifest lists under `secrets`; undefined only when it is unset.
+   * A path with `*` for a segment (`models.providers.acme.headers.*`) has no value and only throws when one of those paths has lost its own.
+   * @throws {SvcError} `undeclared-contribution` for a path the manifest does not list; `secret-unavailable` when the config sets it and it could not be
+   * resolved: do without, or say so, but do not take another secret in its place
    */
   secret(path: string): string | undefined;
   readonly kv: PluginKv;

@@ -42,7 +42,7 @@ beforeAll(async () => {
       add("cyclic", () => { const a = {}; a.a = a; return a; });
       ctx.on("ws.disconnect", ({ client }) => void shared.left.push(client.instanceId));
       ctx.on("ws.connect", async ({ client }) => { if (client.instanceId === "waits") await shared.opened; });
-      ctx.on("hello.snapshot", () => shared.cyclic ? { sessionDefaults: { odd: shared.cyclic } } : undefined);
+      ctx.on("hello.snapshot", (event) => shared.cyclic ? { ...event, sessionDefaults: { odd: shared.cyclic } } : undefined);
       ctx.on("health.collect", (event, meta) => {
         for (const item of [null, "text", { part: "loop", ok: true, value: shared.cyclic }, { part: "ok", ok: true, value: "forged" }]) meta.report(item);
       });`,

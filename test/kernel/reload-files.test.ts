@@ -109,7 +109,8 @@ describe("a file that cannot be used (R-10)", () => {
 
   test("the health event tells of it, and of its end, without being asked", async () => {
     const ws = await gateway.ws();
-    const tells = (status: string) => ws.event("health", (p) => (p.configReload as { status: string } | undefined)?.status === status);
+    const tells = (status: string) =>
+      ws.event("health", (p) => (p.configReload as { status: string } | undefined)?.status === status, 15_000);
     await edit(gateway, (c) => (c.gateway.bogus = 1));
     await tells("invalid");
     const { length } = ws.events;

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type CliContext, type CliTarget, type CliValues, defineCommand, type JsonObject, SvcError } from "svc/sdk";
+import { type CliContext, type CliTarget, type CliValues, defineCommand, type JsonObject, logFilePath, SvcError } from "svc/sdk";
 import { pageUrl } from "./page-url.ts";
 import { type ProbeResult, probe } from "./probe.ts";
 import { reloadLine } from "./reload-line.ts";
@@ -136,17 +136,13 @@ function toJson(cli: CliContext, f: Findings): JsonObject {
     reload: reload ?? null,
     otherServices: [],
     lastRefusal: f.lastRefusal,
-    logFile: logFile(cli),
+    logFile: logFilePath(cli.paths.stateDir, (f.config.config?.logging as { file?: string } | undefined)?.file, new Date()),
   };
 }
 
 function bindOf({ config }: Findings): string {
   if (!config.valid) return "unknown";
   return (config.config?.gateway as { bind?: string } | undefined)?.bind ?? "loopback";
-}
-
-function logFile(cli: CliContext): string {
-  return join(cli.paths.stateDir, "logs", `gateway-${new Date().toISOString().slice(0, 10)}.jsonl`);
 }
 
 async function readJson<T>(path: string): Promise<T | null> {

@@ -1,0 +1,150 @@
+import type { Reloader } from "../sdk/config/reloader.ts";
+import type { SvcConfig } from "../sdk/config/root.ts";
+import { createFailureLimiter } from "../sdk/failure-limiter.ts";
+import { createHealth, type Health } from "../sdk/health.ts";
+import { createHolds, type Holds } from "../sdk/holds.ts";
+import { operatorLimitMs } from "../sdk/hooks/operator-limit.ts";
+import type { RootLogger } from "../sdk/host/logger.ts";
+import { createJobs, type Jobs } from "../sdk/jobs.ts";
+import { type Activation, createActivation } from "../sdk/loader/activation.ts";
+import type { Loader } from "../sdk/loader/loader.ts";
+import { createPluginFaults, type PluginFaults } from "../sdk/plugin-faults.ts";
+import { toPluginHealth } from "../sdk/plugin-summary.ts";
+import { createPresence, type Presence } from "../sdk/presence.ts";
+import type { StateVersion } from "../sdk/protocol/frames.ts";
+import { createRestartDeferral, type RestartDeferral } from "../sdk/restart-deferral.ts";
+import { secretHealth } from "../sdk/secrets/reload-result.ts";
+import type { Clock } from "../sdk/types/common.ts";
+import { type Authenticator, createAuthenticator } from "./auth/authenticator.ts";
+import { addressBucket, isLoopback } from "./auth/remote.ts";
+import { type Contributions, createContributions } from "./contributions.ts";
+import type { GatewayOptions } from "./gateway.ts";
+import { createHookBus, type HookBus } from "./hooks/bus.ts";
+import { createFanout, type Fanout } from "./port/events.ts";
+import { createMethodRegistry, type MethodRegistry } from "./port/methods.ts";
+import type { Phase } from "./port/probes.ts";
+import { createRouteTable, type RouteTable } from "./port/routes.ts";
+import type { StartPlan } from "./start.ts";
+
+/** What is made from plugins and config, and known to the rest only later. */
+export interface Late {
+  loader: Loader;
+  reloader: Reloader;
+}
+
+/** The registries and clocks that every part of one gateway shares. */
+export interface Core {
+  readonly options: GatewayOptions;
+  readonly plan: StartPlan;
+  readonly logger: RootLogger;
+  readonly clock: Clock;
+  readonly startedAt: number;
+  uptimeMs(): number;
+  phase: Phase;
+  /** Aborted when a stop begins. */
+  readonly leaving: AbortController;
+  readonly holds: Holds;
+  readonly faults: PluginFaults;
+  readonly hooks: HookBus;
+  readonly activation: Activation;
+  readonly contributions: Contributions;
+  readonly methods: MethodRegistry;
+  readonly routes: RouteTable;
+  readonly fanout: Fanout;
+  readonly presence: Presence;
+  readonly health: Health;
+  stateVersion(): StateVersion;
+  readonly jobs: Jobs;
+  readonly restarts: RestartDeferral;
+  readonly authenticator: Authenticator;
+  /** The snapshot in force. */
+  config(): SvcConfig;
+  late(): Late;
+  /** Before the first request and the first look at health. */
+  attach(late: Late): void;
+}
+
+/** Makes the shared parts in the order in which they need each other. */
+export function createCore(options: GatewayOptions, plan: StartPlan): Core {
+  const { logger } = options;
+  const clock: Clock = { now: Date.now, monotonic: () => performance.now() };
+  const { monotonic } = options.clock ?? clock;
+  const started = clock.monotonic();
+  const uptimeMs = () => Math.round(clock.monotonic() - started);
+  let attached: Late | undefined;
+  const late = () => attached as Late;
+  const config = () => late().reloader.current().config;
+
+  const holds = createHolds();
+  const faults = createPluginFaults({ monotonic, logger, degrade: (...why) => late().loader.degrade(...why) });
+  const hooks = createHookBus(logger.child("hooks"), {
+    monotonic,
+    timeoutMs: (plugin, hook) => operatorLimitMs(config(), plugin, hook),
+    onFailure: faults.failed,
+    onMoved: () => health.invalidate(),
+  });
+  const activation = createActivation();
+  const fanout = createFanout();
+  const presence = createPresence({ version: options.version, bootId: plan.bootId, now: clock.now, isLoopback });
+  const jobs = createJobs({ logger, now: clock.monotonic });
+  const health: Health = createHealth({
+    collect: async (deep) => [...(await hooks.run("health.collect", { deep })), jobs.look().part, ...faults.parts()],
+    now: clock.now,
+    base: () => ({
+      uptimeMs: uptimeMs(),
+      version: options.version,
+      phase: core.phase,
+      plugins: toPluginHealth(late().loader.records(), hooks.quarantined()),
+      secrets: secretHealth(late().reloader.current().secretState),
+      configReload: { ...late().reloader.status(), restart: restarts.pending() },
+    }),
+    onChange: () => void health.text().then((text) => fanout.emit("health", JSON.parse(text), { stateVersion: core.stateVersion() })),
+    onFault: (error) => logger.warn("health could not be collected", { error }),
+  });
+  const restarts = createRestartDeferral({
+    holds,
+    limitMs: () => config().gateway.reload.deferralTimeoutMs,
+    restartedAt: options.restartedAt,
+    logger,
+    onDue: (reason) => options.onRestartDue?.(reason),
+    onChange: health.refresh,
+  });
+  const authenticator = createAuthenticator(
+    plan.auth,
+    createFailureLimiter(() => config().gateway.auth.rateLimit, clock.monotonic, addressBucket),
+    (given, transport, { address }) =>
+      hooks.isUsed("auth.identify") ? hooks.run("auth.identify", { credentials: { ...given }, transport, remote: address }) : undefined,
+  );
+  const core: Core = {
+    ...{
+      options,
+      plan,
+      logger,
+      clock,
+      uptimeMs,
+      holds,
+      faults,
+      hooks,
+      activation,
+      fanout,
+      presence,
+      jobs,
+      health,
+      restarts,
+      authenticator,
+    },
+    startedAt: clock.now(),
+    phase: "starting",
+    leaving: new AbortController(),
+    contributions: createContributions(activation),
+    methods: createMethodRegistry({ hooks, logger, activation }),
+    routes: createRouteTable(),
+    stateVersion: () => ({ presence: presence.version(), health: health.version() }),
+    config,
+    late,
+    attach(parts) {
+      attached = parts;
+    },
+  };
+  return core;
+}

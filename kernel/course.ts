@@ -1,0 +1,85 @@
+import { saveLastGood } from "../sdk/config/last-good.ts";
+import type { SvcConfig } from "../sdk/config/root.ts";
+import { SvcError } from "../sdk/errors.ts";
+import { writeFileAtomic } from "../sdk/files.ts";
+import { createGapDetector } from "../sdk/gap-detector.ts";
+import { envValue } from "../sdk/host/paths.ts";
+import { withLimit } from "../sdk/limit.ts";
+import { limits } from "../sdk/protocol/frames.ts";
+import { failedRequired } from "../sdk/required-plugins.ts";
+import type { Core } from "./core.ts";
+import type { Doors } from "./doors.ts";
+import { completeSecrets, runtimeInfoPath } from "./start.ts";
+
+/** What clients are told to expect between the shutdown of a restart and the next hello. */
+const RESTART_EXPECTED_MS = 1_500;
+
+/** Everything that happens by the clock. */
+export function startJobs({ clock, jobs, logger, hooks, health, presence, fanout }: Core): void {
+  const gap = createGapDetector(clock, limits.tickIntervalMs);
+  jobs.every("tick", limits.tickIntervalMs, () => {
+    const gapMs = gap();
+    if (gapMs !== undefined) {
+      logger.warn(`the process stood still for ${Math.round(gapMs / 1000)} s; refreshing what is outside`);
+      health.refresh();
+      void hooks.run("gateway.resumed", { gapMs });
+    }
+    presence.tick();
+    fanout.emit("tick", { ts: clock.now() });
+    jobs.look();
+  });
+  jobs.every("health", limits.healthCacheMs, health.refresh);
+}
+
+/** From an open port to `ready`: the remaining secrets, plugins, their view of the config. A stop that begins meanwhile ends it early. */
+export async function comeUp(core: Core, doors: Doors, mask: (plain: SvcConfig) => SvcConfig): Promise<void> {
+  const { options, plan, logger, hooks, config, uptimeMs } = core;
+  const { loader, reloader } = core.late();
+  const isLeaving = () => core.leaving.signal.aborted;
+  core.phase = "plugins";
+  reloader.adopt(await completeSecrets(plan, { env: options.env, signal: core.leaving.signal }));
+  if (isLeaving()) return;
+  await loader.loadAll();
+  if (isLeaving()) return;
+  logger.info(loader.summary());
+  const failed = failedRequired(config().plugins.entries, loader.records());
+  if (failed) throw new SvcError("required-plugin-failed", failed);
+  for (const issue of await hooks.run("config.validate", { config: mask(config()), paths: [] }))
+    logger.warn(`config: ${issue.path}: ${issue.message}`);
+  if (isLeaving()) return;
+  core.phase = "ready";
+  reloader.start();
+  core.health.invalidate();
+  await leaveTraces(core, doors);
+  logger.info("ready", { ms: uptimeMs() });
+  await hooks.run("gateway.ready", { uptimeMs: uptimeMs() });
+}
+
+/** For commands: where the gateway is. For the doctor: a config that worked. */
+async function leaveTraces({ options, logger, startedAt, late }: Core, { listeners }: Doors): Promise<void> {
+  if (!listeners) return;
+  const info = { pid: process.pid, port: listeners.port, host: listeners.host, version: options.version, startedAt };
+  await writeFileAtomic(runtimeInfoPath(options.paths.stateDir), JSON.stringify(info));
+  if (envValue(options.env, "SVC_CONFIG_READONLY") === "1") return;
+  await saveLastGood(late().reloader.current()).catch((error: unknown) => logger.warn("the last-good config was not kept", { error }));
+}
+
+/** `shutdown` event, drain, plugins, close frames, port. Work that is held may take `gateway.shutdown.drainMs`, the hook's part included. */
+export async function goDown(core: Core, doors: Doors, { reason, restart }: { reason: string; restart: boolean }): Promise<void> {
+  const { hooks, fanout, holds, jobs, restarts, uptimeMs } = core;
+  const { loader, reloader } = core.late();
+  core.phase = "draining";
+  core.leaving.abort();
+  const deadlineMs = core.config().gateway.shutdown.drainMs;
+  restarts.dispose();
+  await reloader.dispose();
+  fanout.emit("shutdown", { reason, ...(restart ? { restartExpectedMs: RESTART_EXPECTED_MS } : {}) });
+  const begun = uptimeMs();
+  await withLimit(hooks.run("gateway.stopping", { reason, deadlineMs }), deadlineMs, () => undefined);
+  await holds.whenFree(Math.max(0, deadlineMs - (uptimeMs() - begun)));
+  await loader.stopAll();
+  jobs.dispose();
+  await doors.close(restart);
+  core.health.dispose();
+  core.phase = "stopped";
+}

@@ -1,0 +1,155 @@
+import { dirname, join } from "node:path";
+import { resolveAgents } from "../sdk/agents.ts";
+import { knownIdsOf, requireKnownChannels, unknownIdWarnings } from "../sdk/config/known-ids.ts";
+import type { SvcConfig } from "../sdk/config/root.ts";
+import type { DiscoveryRequest } from "../sdk/loader/discover.ts";
+import { createLoader, type Loader } from "../sdk/loader/loader.ts";
+import { maskConfig, secretAt } from "../sdk/loader/secret-paths.ts";
+import { withRequirements } from "../sdk/plugin-order.ts";
+import type { Manifest } from "../sdk/types/manifest.ts";
+import type { PluginRecord, PluginState } from "../sdk/types/plugin-record.ts";
+import { createConfigHost, registerConfigMethods } from "./config/methods.ts";
+import { createReloader } from "./config/reload.ts";
+import type { Core } from "./core.ts";
+import { registerKernelMethods } from "./kernel-methods.ts";
+import { createInstance, type Host } from "./loader/context.ts";
+import { discoverOne, discoverPlugins, inspectPluginFolder } from "./loader/discovery.ts";
+import { importModule, isCompiledBundle } from "./loader/import.ts";
+import { registerPluginMethods } from "./plugin-methods.ts";
+import { registerSecretsMethods } from "./secrets-methods.ts";
+
+/** Looks for plugins, and makes the loader and the reloader that will run them; nothing of theirs runs yet. */
+export async function openPlugins(core: Core): Promise<{ mask(plain: SvcConfig): SvcConfig }> {
+  const { options, plan, logger } = core;
+  const places = createPlaces(core);
+  const found = await discoverPlugins(places.request(plan.config));
+  const present = found.flatMap(({ manifest }) => manifest ?? []);
+  requireKnownChannels({ ...plan.loaded, config: plan.config }, present);
+  for (const { path, message } of unknownIdWarnings(plan.config, knownIdsOf(present))) logger.warn(`config: ${path}: ${message}`);
+
+  const mask = createMask(() => core.late().loader.secretPaths());
+  const host = pluginHost(core, mask);
+  const loader: Loader = createLoader(options.only ? withRequirements(found, options.only) : found, {
+    ...host,
+    createInstance: (identity, onDiagnostic) => createInstance(identity, host, onDiagnostic),
+    code: { importModule: (file) => importModule(file, options.paths.stateDir), isCompiled: isCompiledBundle },
+    discover: () => discoverPlugins(places.request(core.config())),
+    discoverOne: (id) => discoverOne(id, places.request(core.config())),
+    stragglerMs: options.stragglerMs,
+    retryMs: options.retryMs,
+    onState: (record, from) => announceState(core, record, from),
+  });
+  core.attach({ loader, reloader: openReloader(core, { loader, mask, present }) });
+  registerMethods(core, places);
+  return { mask };
+}
+
+/** Where plugins are looked for: the config's places, and folders added while the gateway runs. */
+function createPlaces({ options }: Core) {
+  const { configPath, stateDir } = options.paths;
+  const added: string[] = [];
+  return {
+    add: (path: string) => void (added.includes(path) || added.push(path)),
+    request: (config: SvcConfig): DiscoveryRequest => ({
+      config: { ...config, plugins: { ...config.plugins, load: { paths: [...config.plugins.load.paths, ...added] } } },
+      stateDir,
+      configDir: dirname(configPath),
+      workspace: resolveAgents(config, stateDir).find((a) => a.isDefault)?.workspace ?? join(stateDir, "workspace"),
+    }),
+  };
+}
+
+/** The config as plugins see it, made once per snapshot. */
+function createMask(secretPaths: () => string[]) {
+  const masked = new WeakMap<SvcConfig, SvcConfig>();
+  return (plain: SvcConfig): SvcConfig => {
+    const known = masked.get(plain) ?? maskConfig(plain, secretPaths());
+    masked.set(plain, known);
+    return known;
+  };
+}
+
+function pluginHost(core: Core, mask: (plain: SvcConfig) => SvcConfig): Host {
+  const { hooks, contributions, methods, routes, activation, options, config, logger } = core;
+  return {
+    ...{ hooks, contributions, methods, routes, activation, config },
+    emit: core.fanout.emit,
+    snapshot: () => mask(config()),
+    secret: (path) => secretAt(core.late().reloader.current(), path),
+    logger: logger.child("plugin"),
+    onFault: core.faults.failed,
+    clock: options.clock ?? core.clock,
+    fetch: options.fetch,
+    stateDir: options.paths.stateDir,
+  };
+}
+
+function announceState({ health, fanout, hooks, late }: Core, record: PluginRecord, from: PluginState): void {
+  health.invalidate();
+  fanout.emit("plugins.changed", { generation: late().loader.generation(), pluginId: record.id, state: record.state });
+  if (!hooks.isUsed("plugin.state")) return;
+  void hooks.run("plugin.state", { id: record.id, from, to: record.state, ...(record.reason ? { error: record.reason } : {}) });
+}
+
+function openReloader(core: Core, own: { loader: Loader; mask(plain: SvcConfig): SvcConfig; present: readonly Manifest[] }) {
+  const { options, plan, hooks, contributions, logger, restarts, fanout } = core;
+  const { loader, mask } = own;
+  const reloader = createReloader({
+    initial: { ...plan.loaded, config: plan.config },
+    signal: core.leaving.signal,
+    env: options.env,
+    flags: options.flags ?? {},
+    hooks,
+    contributions,
+    loader: () => loader,
+    manifest: (id) => loader.find(id)?.candidate.manifest,
+    manifests: () => [...own.present, ...manifestsOf(loader)],
+    authenticator: () => core.authenticator,
+    mask,
+    logger,
+    onSettled({ status }, isForeign) {
+      loader.syncWatch();
+      core.health.refresh();
+      const { path, hash } = reloader.current();
+      if (isForeign && status === "applied") fanout.emit("config.changed", { path, hash, ts: core.clock.now() });
+    },
+    requestRestart: (reason) => (reason ? restarts.request("config", reason) : restarts.withdraw("config")),
+  });
+  core.jobs.add("configPoll", reloader.poll);
+  return reloader;
+}
+
+function manifestsOf(loader: Loader): Manifest[] {
+  return loader.records().flatMap(({ id }) => loader.find(id)?.candidate.manifest ?? []);
+}
+
+/** Methods that the gateway answers itself, also with zero plugins. */
+function registerMethods(core: Core, places: ReturnType<typeof createPlaces>): void {
+  const { options, methods, contributions, hooks, health, presence, restarts, fanout, clock, activation, logger } = core;
+  const { loader, reloader } = core.late();
+  const manifests = () => manifestsOf(loader);
+  const requestRestart = (reason: string) => restarts.request(reason, reason);
+  registerKernelMethods(methods, { health, presence, hooks, version: options.version, requestRestart });
+  registerConfigMethods(methods, contributions, {
+    host: createConfigHost({ path: options.paths.configPath, env: options.env, flags: options.flags ?? {}, manifests }),
+    reloader,
+    manifests,
+    emit: fanout.emit,
+    hold: core.holds.hold,
+    version: options.version,
+    now: clock.now,
+    logger: logger.child("config"),
+  });
+  registerSecretsMethods(methods, reloader);
+  registerPluginMethods(methods, {
+    loader,
+    hooks,
+    contributions,
+    async addPath(path) {
+      const candidate = await inspectPluginFolder(path);
+      if (!candidate.problem) places.add(path);
+      return candidate;
+    },
+    useOf: activation.useOf,
+  });
+}

@@ -1,0 +1,76 @@
+import { loggingSchema } from "../config/logging.ts";
+import type { SvcConfig } from "../config/root.ts";
+import { consoleSink } from "../host/console-log.ts";
+import { createLogFile } from "../host/log-file.ts";
+import { collapseRepeats } from "../host/log-repeats.ts";
+import { createLogger, type LogLevel, logLevels, type RootLogger } from "../host/logger.ts";
+import { envValue } from "../host/paths.ts";
+import type { CliContext } from "../types/cli.ts";
+import type { RunningGateway } from "../types/host-gateway.ts";
+
+type Logging = SvcConfig["logging"];
+
+/** The logs of a gateway's process. */
+export interface GatewayLogs {
+  readonly logger: RootLogger;
+  /** Whose config decides from now on, at each line; what the command line or `SVC_LOG_LEVEL` says stays. */
+  follow(gateway: Pick<RunningGateway, "config">): void;
+  /** Resolves when the last line is written. */
+  close(): Promise<void>;
+}
+
+export interface LogOptions {
+  /** `--log-level`: for the file and the console. */
+  level: LogLevel | undefined;
+  /** `--verbose`: everything on the console; the file's level stays. */
+  verbose: boolean;
+  /** `logging` of the config, until there is a gateway; absent when it cannot be read. */
+  configured: unknown;
+}
+
+/** Console and file as `logging.*` wants them. */
+export function openLogs(cli: Pick<CliContext, "env" | "paths" | "stderr" | "color">, options: LogOptions): GatewayLogs {
+  let gateway: Pick<RunningGateway, "config"> | undefined;
+  const atStart = (options.configured as Logging | undefined) ?? loggingSchema.parse({});
+  const settings = () => gateway?.config().logging ?? atStart;
+  const named = envValue(cli.env, "SVC_LOG_LEVEL");
+  const override = options.level ?? logLevels.find((level) => level === named);
+
+  const { stderr, color } = cli;
+  const console = consoleSink(stderr, {
+    level: () => (options.verbose ? "trace" : (override ?? settings().consoleLevel)),
+    style: () => settings().consoleStyle,
+    paint: { debug: color.dim, info: color.green, warn: color.yellow, error: color.red },
+  });
+  const file = createLogFile({
+    stateDir: cli.paths.stateDir,
+    level: () => override ?? settings().level,
+    settings,
+    onFault: (message) => stderr.line(message),
+  });
+  const sinks = collapseRepeats((record) => {
+    console(record);
+    file(record);
+  });
+  const logger = createLogger([sinks]);
+  logger.redactWith(() => settings().redactPatterns);
+  if (named !== undefined && !logLevels.some((level) => level === named))
+    logger.warn(`SVC_LOG_LEVEL: "${named}" is no level and is ignored; expected one of ${logLevels.join(", ")}`);
+  const atExit = () => {
+    sinks.close();
+    file.writeRest();
+  };
+  process.on("exit", atExit);
+  return {
+    logger,
+    follow(next) {
+      gateway = next;
+    },
+    async close() {
+      logger.close();
+      sinks.close();
+      await file.close();
+      process.off("exit", atExit);
+    },
+  };
+}
