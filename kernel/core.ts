@@ -1,5 +1,6 @@
 import type { Reloader } from "../sdk/config/reloader.ts";
 import type { SvcConfig } from "../sdk/config/root.ts";
+import { messageOf } from "../sdk/errors.ts";
 import { createFailureLimiter } from "../sdk/failure-limiter.ts";
 import { createHealth, type Health } from "../sdk/health.ts";
 import { createHolds, type Holds } from "../sdk/holds.ts";
@@ -24,7 +25,7 @@ import { createFanout, type Fanout } from "./port/events.ts";
 import { createMethodRegistry, type MethodRegistry } from "./port/methods.ts";
 import type { Phase } from "./port/probes.ts";
 import { createRouteTable, type RouteTable } from "./port/routes.ts";
-import type { StartPlan } from "./start.ts";
+import { checkNextStart, type StartPlan } from "./start.ts";
 
 /** What is made from plugins and config, and known to the rest only later. */
 export interface Late {
@@ -56,6 +57,8 @@ export interface Core {
   stateVersion(): StateVersion;
   readonly jobs: Jobs;
   readonly restarts: RestartDeferral;
+  /** Rejects with what the next start would be refused for. */
+  checkRestart(): Promise<void>;
   readonly authenticator: Authenticator;
   /** The snapshot in force. */
   config(): SvcConfig;
@@ -101,11 +104,13 @@ export function createCore(options: GatewayOptions, plan: StartPlan): Core {
     onChange: () => void health.text().then((text) => fanout.emit("health", JSON.parse(text), { stateVersion: core.stateVersion() })),
     onFault: (error) => logger.warn("health could not be collected", { error }),
   });
+  const checkRestart = async () => checkNextStart({ ...options, env: (await options.readEnv?.()) ?? options.env });
   const restarts = createRestartDeferral({
     holds,
     limitMs: () => config().gateway.reload.deferralTimeoutMs,
     restartedAt: options.restartedAt,
     logger,
+    refusal: () => checkRestart().then(() => undefined, messageOf),
     onDue: (reason) => options.onRestartDue?.(reason),
     onChange: health.refresh,
   });
@@ -131,6 +136,7 @@ export function createCore(options: GatewayOptions, plan: StartPlan): Core {
       jobs,
       health,
       restarts,
+      checkRestart,
       authenticator,
     },
     startedAt: clock.now(),

@@ -38,6 +38,8 @@ export interface GatewayOptions extends Partial<Pick<Host, "clock" | "fetch">> {
   exportEnv?: (env: Env) => () => void;
   /** `performance.now()` of the restart this start belongs to; the next one keeps its distance. */
   restartedAt?: number;
+  /** The environment a start would have now; default: `env`. */
+  readEnv?: () => Promise<Env>;
 }
 
 export interface Gateway extends RunningGateway {
@@ -95,7 +97,9 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: StateLock): 
   for (const note of plan.notes) logger.info(note);
   const takeEnvBack = options.exportEnv?.(plan.loaded.env);
   const core = createCore(options, plan);
+  logger.redactWith(() => plan.config.logging.redactPatterns);
   const { mask } = await openPlugins(core);
+  logger.redactWith(() => core.config().logging.redactPatterns);
   provideGatewayService(core, () => doors.listeners);
   const doors: Doors = await openDoors(core);
   if (doors.listeners) await lock.update({ port: doors.listeners.port });

@@ -13,6 +13,8 @@ export interface KernelMethodDeps {
   hooks: HookBus;
   version: string;
   requestRestart(reason: string): void;
+  /** Rejects with what the next start would be refused for. */
+  checkRestart(): Promise<void>;
 }
 
 /** Methods the kernel answers itself, also with zero plugins. */
@@ -45,7 +47,8 @@ export function registerKernelMethods(methods: MethodRegistry, deps: KernelMetho
   add(protocolMethod("gateway.doctor"), async ({ deep = false }: { deep?: boolean }) => ({
     findings: soundFindings(await deps.hooks.run("doctor.collect", { deep })),
   }));
-  add(protocolMethod("gateway.restart.request"), ({ reason = "requested", delayMs = 0 }: { reason?: string; delayMs?: number }) => {
+  add(protocolMethod("gateway.restart.request"), async ({ reason = "requested", delayMs = 0 }: { reason?: string; delayMs?: number }) => {
+    await deps.checkRestart();
     setTimeout(() => deps.requestRestart(reason), delayMs).unref();
     return { ok: true, status: "scheduled" };
   });

@@ -70,7 +70,7 @@ function createMask(secretPaths: () => string[]) {
 }
 
 function pluginHost(core: Core, mask: (plain: SvcConfig) => SvcConfig): Host {
-  const { hooks, contributions, methods, routes, activation, options, config, logger } = core;
+  const { hooks, contributions, methods, routes, activation, options, config, logger, plan } = core;
   return {
     ...{ hooks, contributions, methods, routes, activation, config },
     emit: core.fanout.emit,
@@ -81,6 +81,7 @@ function pluginHost(core: Core, mask: (plain: SvcConfig) => SvcConfig): Host {
     clock: options.clock ?? core.clock,
     fetch: options.fetch,
     stateDir: options.paths.stateDir,
+    gatewayEnv: () => ({ env: plan.loaded.env, unresolved: core.late().reloader.current().unresolved }),
   };
 }
 
@@ -129,7 +130,7 @@ function registerMethods(core: Core, places: ReturnType<typeof createPlaces>): v
   const { loader, reloader } = core.late();
   const manifests = () => manifestsOf(loader);
   const requestRestart = (reason: string) => restarts.request(reason, reason);
-  registerKernelMethods(methods, { health, presence, hooks, version: options.version, requestRestart });
+  registerKernelMethods(methods, { health, presence, hooks, version: options.version, requestRestart, checkRestart: core.checkRestart });
   registerConfigMethods(methods, contributions, {
     host: createConfigHost({ path: options.paths.configPath, env: options.env, flags: options.flags ?? {}, manifests }),
     reloader,

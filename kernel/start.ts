@@ -42,6 +42,9 @@ export interface PlanOptions {
   takePort?: ((host: string, port: number) => Promise<void>) | undefined;
 }
 
+/** A start that may come later. */
+export type NextStart = Pick<PlanOptions, "paths" | "env"> & Partial<Pick<PlanOptions, "flags" | "listen">>;
+
 /**
  * Steps 2 to 6 of the start (`operations.md` 7.1): port, conflict, config, mode guard, auth and bind guard.
  * @throws {SvcError} with exit code 78 for every refusal a supervisor must not retry
@@ -72,6 +75,14 @@ export async function planStart(options: PlanOptions): Promise<StartPlan> {
   const auth: ResolvedAuth = written && seeds.token ? { ...decided, source: "config" } : decided;
   if (asks) await options.takePort?.(bind.host, port); // nobody is ended for a start that is refused anyway
   return { loaded, config: await requireValid(loaded), port, portSource, bindMode, bind, auth, bootId: randomUUID(), notes };
+}
+
+/**
+ * Would a start with what lies on disk now be refused? Opens nothing and writes nothing.
+ * @throws {SvcError} what that start would throw
+ */
+export async function checkNextStart({ paths, env, flags, listen = true }: NextStart): Promise<void> {
+  await planStart({ paths, env: { ...env, SVC_CONFIG_READONLY: "1" }, flags: { ...flags, port: 0 }, listen });
 }
 
 /** The config of a start with the rest of its secrets: those that only plugins need are asked for once the port listens. */

@@ -8,10 +8,9 @@ export { agentIdPattern, type SecretRef, secret } from "./config/fields.ts";
 export { formatIssue } from "./config/issues.ts";
 export { knownIdsOf, unknownIdWarnings } from "./config/known-ids.ts";
 export { lookupSchema } from "./config/lookup-schema.ts";
-export { memorySearchSchema } from "./config/memory-search.ts";
 export { applyMergePatch, createMergePatch, lostEntries } from "./config/merge-patch.ts";
 export { formatConfigPath, parseConfigPath, resolveConfigPath, valueAt, withValueAt } from "./config/paths.ts";
-export { isSensitiveName, REDACTED_VALUE, redactConfig } from "./config/redact.ts";
+export { REDACTED_VALUE, redactConfig } from "./config/redact.ts";
 export { rootSchema, type SvcConfig, type SvcConfigInput } from "./config/root.ts";
 export { isTree, ownValue, sameValue } from "./config/tree.ts";
 export {
@@ -24,8 +23,8 @@ export {
   RetryLater,
   SDK_API_VERSION,
 } from "./define.ts";
-export * from "./errors.ts";
-export { setWriteFailpoint, type WritePoint, writeFileAtomic, writePoints } from "./files.ts";
+export { defineErrors, type ErrorSpec, isSvcError, messageOf, type RpcCode, SvcError, type SvcErrorOptions } from "./errors.ts";
+export { writeFileAtomic } from "./files.ts";
 export * from "./hooks.ts";
 export {
   type InstallIndex,

@@ -2,15 +2,29 @@ import { z } from "zod";
 import { toConfigIssues } from "./config/issues.ts";
 import { messageOf } from "./errors.ts";
 import { toSchema } from "./json-schema.ts";
-import type { Manifest } from "./types/manifest.ts";
+import type { Manifest, Permission } from "./types/manifest.ts";
 import type { JsonSchema } from "./types/schema.ts";
 import { isVersionRange, parseVersion } from "./version-range.ts";
 
+/** Name of the manifest in a plugin's folder. */
 export const MANIFEST_FILE = "svc.plugin.json";
 /** A manifest is read whole before anything is known about its plugin. */
 export const MANIFEST_MAX_BYTES = 1_048_576;
 /** Ids of plugins; they name folders and config keys too, so nothing that means something in a path is in it. */
 export const pluginIdPattern = /^[a-z][a-z0-9-]{1,47}$/;
+
+/** Every permission there is. */
+export const permissions = [
+  "hooks.conversation",
+  "hooks.prompt",
+  "hooks.gate",
+  "auth.provider",
+  "http.public",
+  "rpc.admin",
+  "fs.workspace",
+  "exec",
+  "net",
+] as const satisfies readonly Permission[];
 
 /** Owners that are no plugins, as listings name them. */
 const reservedIds = new Set(["kernel"]);
@@ -61,21 +75,7 @@ const manifestSchema = z.strictObject({
       events: ids,
     })
     .optional(),
-  permissions: z
-    .array(
-      z.enum([
-        "hooks.conversation",
-        "hooks.prompt",
-        "hooks.gate",
-        "auth.provider",
-        "http.public",
-        "rpc.admin",
-        "fs.workspace",
-        "exec",
-        "net",
-      ]),
-    )
-    .optional(),
+  permissions: z.array(z.enum(permissions)).optional(),
   dependencies: z.record(z.string().regex(pluginIdPattern, "expected the id of a plugin"), range).optional(),
   after: z.array(z.string().regex(pluginIdPattern, "expected the id of a plugin")).optional(),
   provides: z.array(service).optional(),

@@ -27,13 +27,15 @@ export interface RestartOptions {
   /** Monotonic ms of the last restart, if there was one. */
   restartedAt?: number | undefined;
   logger: Logger;
+  /** Why the start that would follow is sure to fail; the restart is called off then. */
+  refusal?(): Promise<string | undefined>;
   /** Called once. */
   onDue(reason: string): void;
   /** A request came, went or became due. */
   onChange(): void;
 }
 
-/** Puts a restart off while work is held, at most `limitMs`, and keeps restarts 30 s apart. */
+/** Puts a restart off while work is held, at most `limitMs`, keeps restarts 30 s apart, and calls off one that would end in a refusal. */
 export function createRestartDeferral(options: RestartOptions): RestartDeferral {
   const { holds, logger } = options;
   const reasons = new Map<string, string>();
@@ -48,10 +50,21 @@ export function createRestartDeferral(options: RestartOptions): RestartDeferral 
     if (signal.aborted) return;
     const free = await holds.whenFree(Math.max(0, limitMs - (performance.now() - since)), signal);
     if (signal.aborted) return;
+    const refusal = await options.refusal?.();
+    if (signal.aborted) return;
+    if (refusal !== undefined) return callOff(refusal);
     isDue = true;
     const reason = [...reasons.values()].join("; ");
     if (!free) logger.warn(`restarting although ${runs(holds.count())} did not end within ${Math.round(limitMs / 1000)} s`, { reason });
     options.onDue(reason);
+  };
+
+  // A gateway that would not come up again had better stay.
+  const callOff = (refusal: string) => {
+    logger.error(`not restarting, the next start would be refused: ${refusal.replace(/\n\s*/g, "; ")}`);
+    reasons.clear();
+    waiting = undefined;
+    options.onChange();
   };
 
   return {

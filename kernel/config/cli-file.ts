@@ -10,8 +10,6 @@ export function openConfigFile(
   found: { manifests(): Promise<Manifest[]>; onWrite(): void },
 ): CliConfigFile {
   const host = createConfigHost({ path: paths.configPath, env, manifests: found.manifests });
-  // A start may write what is missing; a check may not.
-  const checked = { ...env, SVC_CONFIG_READONLY: "1" };
-  const checkStart = async () => (await import("../start.ts")).planStart({ paths, env: checked, flags: { port: 0 }, listen: true });
+  const checkStart = async () => (await import("../start.ts")).checkNextStart({ paths, env });
   return createCliConfigFile({ ...found, host, checkStart });
 }

@@ -52,12 +52,13 @@ function createHost(config: SvcConfigInput = {}) {
     logger,
     clock: { now: Date.now, monotonic: () => performance.now() },
     stateDir,
+    gatewayEnv: () => ({ env: {}, unresolved: [] }),
   };
 }
 
 function setup({ manifest = {}, origin = "config", config = {}, id = "demo" }: Options = {}, host = createHost(config)) {
   const whole: Manifest = { id, version: "1.0.0", svc: { api: "^1.0.0" }, ...manifest };
-  const instance = createInstance({ id, version: "1.0.0", instance: 1, origin, root: "/x", order: 0, manifest: whole, config: {} }, host);
+  const instance = createInstance({ id, version: "1.0.0", instance: 1, origin, root: "/x", order: 0, manifest: whole, config: {}, env: {} }, host);
   instance.open();
   return { ...instance, host, codes: () => instance.diagnostics.map((d) => d.code) };
 }

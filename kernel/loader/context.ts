@@ -12,6 +12,7 @@ import type { Instance, InstanceIdentity } from "../../sdk/loader/instance.ts";
 import { createPluginKv, type KvProvider } from "../../sdk/loader/kv.ts";
 import { createHandle, leased } from "../../sdk/loader/leased.ts";
 import { createLeases } from "../../sdk/loader/leases.ts";
+import { pluginEnv } from "../../sdk/loader/plugin-env.ts";
 import { createRegistrations } from "../../sdk/loader/registrations.ts";
 import { fitsPath } from "../../sdk/loader/secret-paths.ts";
 import { createTimers, type TimedClock } from "../../sdk/loader/timers.ts";
@@ -45,6 +46,8 @@ export interface Host {
   clock: TimedClock;
   fetch?: PluginContext["fetch"] | undefined;
   stateDir: string;
+  /** The environment as the config left it at the start, and what of the config has no value. */
+  gatewayEnv(): Parameters<typeof pluginEnv>[2];
 }
 
 /** Points whose members stand in the manifest, and where. Calls of their values are leases of the instance. */
@@ -156,6 +159,7 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
     get config() {
       return identity.config;
     },
+    env: pluginEnv(id, identity.env, host.gatewayEnv()),
     signal: ended.signal,
     clock: host.clock,
     timers: createTimers({

@@ -3,6 +3,7 @@ import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS
 import { H3, type H3Event, HTTPResponse, toNodeHandler } from "h3";
 import { SvcError } from "../../sdk/errors.ts";
 import { runAs } from "../../sdk/hooks/running.ts";
+import { withoutCookies } from "../../sdk/http-cookies.ts";
 import { defaultFaultResponse, toHttpFault } from "../../sdk/http-fault.ts";
 import { plainHeaders, reviseAnswer } from "../../sdk/http-hooks.ts";
 import type { Activation } from "../../sdk/loader/activation.ts";
@@ -66,9 +67,18 @@ async function dispatch(event: H3Event, deps: HttpDeps): Promise<Response | HTTP
   const node = event.runtime?.node as Node;
   const path = rawPath(node.req.url);
   const answer = await answerFor(event, node, path, deps);
-  if (!deps.hooks.isUsed("http.response")) return answer;
+  if (!deps.hooks.isUsed("http.response")) return sendCookies(answer, node.res);
   const at = { method: node.req.method ?? "", path };
-  return (await reviseAnswer(answer, (seen) => deps.hooks.run("http.response", { ...at, ...seen }))) ?? answer;
+  const revised = await reviseAnswer(answer, (seen) => deps.hooks.run("http.response", { ...at, ...seen }));
+  return sendCookies(revised ?? answer, node.res);
+}
+
+/** Over headers that stand on `res` already, `writeHead` keeps the last line of each name; so several cookies are put there as one list. */
+function sendCookies(answer: Response | HTTPResponse, res: ServerResponse): Response | HTTPResponse {
+  const cookies = answer instanceof Response ? answer.headers.getSetCookie() : [];
+  if (cookies.length < 2) return answer;
+  res.setHeader("Set-Cookie", cookies);
+  return withoutCookies(answer as Response);
 }
 
 type Node = { req: IncomingMessage; res: ServerResponse };

@@ -53,9 +53,9 @@ class WorkerHost implements IndexWorkerHost {
   readonly #startThread: (settings: IndexSettings) => Worker;
   readonly #pending = createPendingRequests();
   #worker: Worker | undefined;
-  #startedAt = 0;
+  #startedAtMs = 0;
   #deaths = 0;
-  #down: { reason: string; until: number } | undefined;
+  #down: { reason: string; untilMs: number } | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -71,7 +71,7 @@ class WorkerHost implements IndexWorkerHost {
 
   request<M extends IndexMethod>(method: M, params: IndexMethods[M]["params"], options: RequestOptions): Promise<IndexMethods[M]["reply"]> {
     if (this.#isClosed) return Promise.reject(this.#downError("it was closed", 0));
-    const waitMs = this.#down ? this.#down.until - Date.now() : 0;
+    const waitMs = this.#down ? this.#down.untilMs - performance.now() : 0;
     if (this.#down && waitMs > 0) return Promise.reject(this.#downError(this.#down.reason, waitMs));
     const worker = this.#worker ?? this.#start();
     return this.#pending.track(method, options, (id) => worker.postMessage({ id, method, params })) as Promise<IndexMethods[M]["reply"]>;
@@ -93,7 +93,7 @@ class WorkerHost implements IndexWorkerHost {
   #start(): Worker {
     const worker = this.#startThread(this.#settings);
     this.#down = undefined;
-    this.#startedAt = Date.now();
+    this.#startedAtMs = performance.now();
     this.#worker = worker;
     let reason = "its thread ended";
     worker.on("message", (message: WorkerMessage) => this.#receive(message));
@@ -115,10 +115,10 @@ class WorkerHost implements IndexWorkerHost {
   #died(worker: Worker, reason: string): void {
     if (this.#worker !== worker || this.#isClosed) return;
     this.#worker = undefined;
-    if (Date.now() - this.#startedAt > HEALTHY_AFTER_MS) this.#deaths = 0;
+    if (performance.now() - this.#startedAtMs > HEALTHY_AFTER_MS) this.#deaths = 0;
     const waitMs = Math.min(LAST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#deaths);
     this.#deaths++;
-    this.#down = { reason, until: Date.now() + waitMs };
+    this.#down = { reason, untilMs: performance.now() + waitMs };
     this.#pending.rejectAll(this.#downError(reason, waitMs));
     this.#events.died(reason);
     this.#timer = setTimeout(() => {

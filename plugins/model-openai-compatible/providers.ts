@@ -43,7 +43,7 @@ export function createProviders(ctx: PluginContext): { update(): void; close(): 
   return {
     update() {
       const { entries, unavailable } = withSecrets(ctx.snapshot().models.providers, ctx.secret);
-      const { providers, skipped } = resolveProviders(entries, readEnv, unavailable);
+      const { providers, skipped } = resolveProviders(entries, (name) => readEnv(ctx.env, name), unavailable);
       if (JSON.stringify(skipped) !== skippedBefore)
         for (const { id, reason } of skipped) ctx.logger.warn(`models.providers.${id}: ${reason}`);
       skippedBefore = JSON.stringify(skipped);

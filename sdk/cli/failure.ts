@@ -37,7 +37,7 @@ export function toFailure(error: unknown): Failure {
 
 function typeOf(code: string, exit: number): Failure["type"] {
   if (exit === 2) return "usage";
-  if (exit === EXIT_CONFIG) return "config";
+  if (exit === EXIT_CONFIG || code.startsWith("config-")) return "config";
   if (transportCodes.has(code)) return "transport";
   return authCodes.has(code) ? "auth" : "rpc";
 }

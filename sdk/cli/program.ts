@@ -23,7 +23,7 @@ export interface Host {
   /** Where a `.env` is looked for; default: the working directory. */
   cwd?: string;
   /** Gives the process variables that it lacks. */
-  exportEnv?(env: Env): unknown;
+  exportEnv?(env: Env): () => void;
 }
 
 /** A command that does not come to an end by itself after a signal is not waited for longer. */
@@ -75,6 +75,14 @@ interface To {
   output: Output;
 }
 
+/** The environment of the program with what the `.env` files add to it. */
+interface FileEnv {
+  /** As the files are now. */
+  read(): Promise<Env>;
+  /** The same, and the process has it from then on, for the plugins it will load. */
+  take(): Promise<Env>;
+}
+
 async function dispatch(rest: readonly string[], flags: RootFlags, to: To): Promise<number> {
   const wantsHelp = flags.help || rest[0] === "help";
   const paths = resolvePaths({ env: to.host.env, profile: flags.profile });
@@ -86,16 +94,17 @@ async function dispatch(rest: readonly string[], flags: RootFlags, to: To): Prom
     const next = match.members.map((m) => m.words.slice(1).join(" ")).join(", ");
     throw new SvcError("usage", { message: `${match.words.join(" ")}: expected one of ${next}` });
   }
-  const command = await load(match.entry, commands, { flags, where: { paths, env: to.host.env }, parts: to.parts });
+  const fileEnv = fileEnvOf(to.host, paths.stateDir, to.output);
+  const command = await load(match.entry, commands, { flags, where: { paths, env: to.host.env }, parts: to.parts, fileEnv });
   if (wantsHelp) return print(to, commandHelp(command, longerCommands(commands, match.entry.words)));
   const first = match.args[0];
   if (first !== undefined && !first.startsWith("-") && !command.positionals?.length) {
     throw unknownCommand(unknown(commands, [...match.entry.words, ...match.args.filter((a) => !a.startsWith("-"))]));
   }
-  return execute(command, match.args, flags, to);
+  return execute(command, match.args, flags, { ...to, fileEnv });
 }
 
-async function execute(command: CliCommand, args: readonly string[], flags: RootFlags, to: To): Promise<number> {
+async function execute(command: CliCommand, args: readonly string[], flags: RootFlags, to: To & { fileEnv: FileEnv }): Promise<number> {
   const { host, output, parts } = to;
   if (flags.json && !command.options?.json) throw new SvcError("usage", { message: `${command.path.join(" ")}: has no --json` });
   const { values, positionals } = parts.parseArgs(command, args);
@@ -106,7 +115,7 @@ async function execute(command: CliCommand, args: readonly string[], flags: Root
   const interrupt = host.interrupt(isGateway ? {} : { patienceMs: PATIENCE_MS });
   const exitCode = isGateway ? (code: number) => code : interrupt.exitCode;
   try {
-    const env = await withEnvFiles(host, paths.stateDir, output);
+    const env = await to.fileEnv.take();
     const context = parts.createContext({ command, values, env, paths, version: await version(), output, signal: interrupt.signal });
     return exitCode(await command.run(context, values, positionals));
   } catch (error) {
@@ -118,23 +127,48 @@ async function execute(command: CliCommand, args: readonly string[], flags: Root
   }
 }
 
-/** The environment with what the `.env` files add; the process gets it too, for the plugins it will load. */
-async function withEnvFiles(host: Host, stateDir: string, output: Output): Promise<Env> {
-  const { added, problems } = await readEnvFiles({ env: host.env, cwd: host.cwd ?? process.cwd(), stateDir });
-  for (const problem of problems) output.stderr.line(`svc: not read: ${problem}`);
-  host.exportEnv?.(added);
-  return { ...host.env, ...added };
+function fileEnvOf(host: Host, stateDir: string, output: Output): FileEnv {
+  // What the program was started with; later the process also has what was read from the files.
+  const own = { ...host.env };
+  let takeBack: (() => void) | undefined;
+  const readFiles = () => readEnvFiles({ env: own, cwd: host.cwd ?? process.cwd(), stateDir });
+  return {
+    read: async () => ({ ...own, ...(await readFiles()).added }),
+    async take() {
+      const { added, problems } = await readFiles();
+      for (const problem of problems) output.stderr.line(`svc: not read: ${problem}`);
+      takeBack?.();
+      takeBack = host.exportEnv?.(added);
+      return { ...own, ...added };
+    },
+  };
+}
+
+/** A restart in the same process is a start: it goes by the `.env` files as they are then. */
+function withFileEnv(maker: GatewayMaker, fileEnv: FileEnv): GatewayMaker {
+  return {
+    ...maker,
+    async create(options) {
+      const env = options.restartedAt === undefined ? options.env : await fileEnv.take();
+      return maker.create({ ...options, env, readEnv: fileEnv.read });
+    },
+  };
 }
 
 async function load(
   entry: CommandEntry,
   commands: readonly CommandEntry[],
-  { flags, where, parts }: { flags: RootFlags; where: { paths: ProfilePaths; env: Env }; parts: ProgramParts },
+  { flags, where, parts, fileEnv }: { flags: RootFlags; where: { paths: ProfilePaths; env: Env }; parts: ProgramParts; fileEnv: FileEnv },
 ): Promise<CliCommand> {
   if (isLoadable(entry)) return parts.loadCommand(entry, where);
   const hints = commands.filter(isLoadable).find((c) => c.words.join(" ") === "gateway hints");
   const announce = hints && (async (cli: CliContext) => (await parts.loadCommand(hints, where)).run(cli, {}, []));
-  return gatewayCommand({ path: entry.words, logLevel: flags.logLevel, announce, maker: parts.maker });
+  return gatewayCommand({
+    path: entry.words,
+    logLevel: flags.logLevel,
+    announce,
+    maker: async () => withFileEnv(await parts.maker(), fileEnv),
+  });
 }
 
 function isLoadable(entry: CommandEntry): entry is CommandEntry & { module: string } {

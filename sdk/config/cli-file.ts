@@ -1,5 +1,6 @@
 import type { CliConfigFile } from "../types/cli.ts";
 import type { Manifest } from "../types/manifest.ts";
+import { knownIdsOf, unknownIdWarnings } from "./known-ids.ts";
 import { restoreLastGood } from "./last-good.ts";
 import { pluginConfigIssues } from "./plugin-config-issues.ts";
 import { redactConfig } from "./redact.ts";
@@ -29,6 +30,10 @@ export function createCliConfigFile(from: {
     async pluginIssues() {
       const loaded = await host.load();
       return loaded.config ? pluginConfigIssues(await manifests(), { ...loaded, config: loaded.config }) : [];
+    },
+    async pluginWarnings() {
+      const { config } = await host.load();
+      return config ? unknownIdWarnings(config, knownIdsOf(await manifests())) : [];
     },
     manifests,
   };

@@ -158,7 +158,9 @@ async function applied({ reloader }: ConfigServiceDeps, outcome: ConfigWriteOutc
     const waits = outcome.changedPaths.some((path) => reloader.pendingRestart().includes(path));
     return { action: waits ? "restart" : outcome.changedPaths.length > 0 ? "hot" : "none" };
   }
-  return { action: status === "restart" || reloader.pendingRestart().length > 0 ? "restart" : action, changedPaths };
+  // An older change that still waits says nothing about this one.
+  const waits = outcome.changedPaths.some((path) => reloader.pendingRestart().includes(path));
+  return { action: status === "restart" || waits ? "restart" : action, changedPaths };
 }
 
 function result(deps: ConfigServiceDeps, { file, after, changedPaths }: ConfigWriteOutcome, done: Applied): ConfigWriteResult {

@@ -14,7 +14,7 @@ export const loggingSchema = z
       .enum(["pretty", "compact", "json"])
       .optional()
       .describe("Form on the console; unset: `pretty` on a terminal, else `compact`"),
-    file: pathText().optional().describe("Log file; unset: `logs/gateway-<date>.jsonl` in the state folder"),
+    file: pathText().optional().describe("Log file, a relative path in the state folder; unset: `logs/gateway-<date>.jsonl` there"),
     maxFileBytes: defaulted(sizeBytes(1_000, 500_000_000), 50_000_000, "50mb").describe("A larger file is put aside"),
     maxFiles: z.number().int().min(1).max(100).default(5).describe("Files put aside for one day"),
     retentionDays: defaulted(duration("d", 1, 3_650), 7).describe("Older files are deleted"),

@@ -1,6 +1,6 @@
-import { z } from "zod";
 import { redactUrl, urlSecrets } from "./redact-url.ts";
 import { rootSchema } from "./root.ts";
+import { schemaMeta, unwrapSchema } from "./schema-walk.ts";
 import { isTree, sameValue } from "./tree.ts";
 
 /** What stands where a secret was. */
@@ -67,7 +67,7 @@ interface Here {
 
 function walk(value: unknown, here: Here): unknown {
   if (value === undefined || value === null) return value;
-  const covered = here.covered || isMarked(here.schema) || isNamed(here);
+  const covered = here.covered || schemaMeta(here.schema).sensitive === true || isNamed(here);
   if (Array.isArray(value)) return value.map((v, i) => walk(v, step(here, String(i), { value, covered })));
   if (isTree(value)) {
     if (isReference(value)) return value.source === "exec" ? { ...value, id: REDACTED_VALUE } : value;
@@ -130,22 +130,10 @@ export function holdsPlaceholder(value: unknown): boolean {
   );
 }
 
-interface ZodNode {
-  def: {
-    type?: string;
-    innerType?: unknown;
-    in?: unknown;
-    element?: unknown;
-    valueType?: unknown;
-    options?: unknown[];
-    shape?: Record<string, unknown>;
-  };
-}
-
 /** The schema of a member; undefined where the tree says nothing about it. */
 function childSchema(schema: unknown, key: string, value: object): unknown {
-  const node = unwrap(schema);
-  if (!node) return undefined;
+  const node = unwrapSchema(schema);
+  if (!node?.def) return undefined;
   if (node.def.type === "union") {
     for (const option of node.def.options ?? []) {
       const found = childSchema(option, key, value);
@@ -154,19 +142,6 @@ function childSchema(schema: unknown, key: string, value: object): unknown {
     return undefined;
   }
   const child = Array.isArray(value) ? node.def.element : (node.def.shape?.[key] ?? node.def.valueType);
-  const type = unwrap(child)?.def.type;
+  const type = unwrapSchema(child)?.def?.type;
   return type === "unknown" || type === "any" ? undefined : child;
-}
-
-function unwrap(schema: unknown): ZodNode | undefined {
-  let at = schema as ZodNode | undefined;
-  while (at?.def && (at.def.innerType || at.def.type === "pipe")) at = (at.def.innerType ?? at.def.in) as ZodNode | undefined;
-  return at?.def ? at : undefined;
-}
-
-function isMarked(schema: unknown): boolean {
-  for (let at = schema as ZodNode | undefined; at?.def; at = (at.def.innerType ?? at.def.in) as ZodNode | undefined) {
-    if (z.globalRegistry.get(at as unknown as z.ZodType)?.sensitive === true) return true;
-  }
-  return false;
 }

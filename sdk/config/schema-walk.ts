@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** The parts of a zod schema that a walk needs. */
-interface Node {
+export interface SchemaNode {
   def: {
     type?: string;
     innerType?: unknown;
@@ -26,9 +26,9 @@ export interface KeyMeta {
 }
 
 /** The schema below optionals, defaults and transforms. */
-export function unwrapSchema(schema: unknown): unknown {
-  let at = schema as Node | undefined;
-  while (at?.def && (at.def.innerType || at.def.type === "pipe")) at = (at.def.innerType ?? at.def.in) as Node | undefined;
+export function unwrapSchema(schema: unknown): SchemaNode | undefined {
+  let at = schema as SchemaNode | undefined;
+  while (at?.def && (at.def.innerType || at.def.type === "pipe")) at = (at.def.innerType ?? at.def.in) as SchemaNode | undefined;
   return at;
 }
 
@@ -36,9 +36,9 @@ export function unwrapSchema(schema: unknown): unknown {
 export function schemaMeta(schema: unknown): KeyMeta {
   let found: KeyMeta = {};
   for (
-    let at = schema as Node | undefined;
+    let at = schema as SchemaNode | undefined;
     at?.def;
-    at = (at.def.innerType ?? (at.def.type === "pipe" ? at.def.in : undefined)) as Node | undefined
+    at = (at.def.innerType ?? (at.def.type === "pipe" ? at.def.in : undefined)) as SchemaNode | undefined
   ) {
     found = { ...(z.globalRegistry.get(at as unknown as z.ZodType) as KeyMeta | undefined), ...found };
   }
@@ -47,7 +47,7 @@ export function schemaMeta(schema: unknown): KeyMeta {
 
 /** The schema of one key or index, or undefined where none is known; an open body knows its named keys only. */
 export function childSchema(schema: unknown, key: PropertyKey): unknown {
-  const def = (unwrapSchema(schema) as Node | undefined)?.def;
+  const def = unwrapSchema(schema)?.def;
   if (def?.type === "object") return Object.hasOwn(def.shape ?? {}, key) ? def.shape?.[String(key)] : catchallOf(def.catchall);
   if (def?.type === "array") return def.element;
   if (def?.type === "record") return def.valueType;
@@ -57,25 +57,25 @@ export function childSchema(schema: unknown, key: PropertyKey): unknown {
 
 /** Everything that may stand below a schema, whatever its key. */
 export function schemasBelow(schema: unknown): unknown[] {
-  const { shape, element, valueType, options, catchall } = (unwrapSchema(schema) as Node | undefined)?.def ?? {};
+  const { shape, element, valueType, options, catchall } = unwrapSchema(schema)?.def ?? {};
   return [...Object.values(shape ?? {}), element, valueType, catchallOf(catchall), ...(options ?? [])].filter(Boolean);
 }
 
 /** Keys that an object schema names, or any of its alternatives. */
 export function knownKeys(schema: unknown): string[] {
-  const { shape, options = [] } = (unwrapSchema(schema) as Node | undefined)?.def ?? {};
+  const { shape, options = [] } = unwrapSchema(schema)?.def ?? {};
   return [...new Set([...Object.keys(shape ?? {}), ...options.flatMap(knownKeys)])];
 }
 
 /** May there be keys that the schema knows nothing of? */
 export function isOpenBody(schema: unknown): boolean {
-  const { type, catchall, valueType } = (unwrapSchema(schema) as Node | undefined)?.def ?? {};
-  const typeOf = (node: unknown) => (node as Node | undefined)?.def.type;
+  const { type, catchall, valueType } = unwrapSchema(schema)?.def ?? {};
+  const typeOf = (node: unknown) => (node as SchemaNode | undefined)?.def.type;
   return (type === "object" && typeOf(catchall) === "unknown") || (type === "record" && typeOf(valueType) === "unknown");
 }
 
 /** The catch-all of an object that takes further keys of one shape; `strictObject` and open bodies have none. */
 function catchallOf(catchall: unknown): unknown {
-  const type = (catchall as Node | undefined)?.def.type;
+  const type = (catchall as SchemaNode | undefined)?.def.type;
   return type === undefined || type === "never" || type === "unknown" ? undefined : catchall;
 }

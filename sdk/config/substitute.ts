@@ -37,11 +37,6 @@ export function namesVariable(text: string): boolean {
   return [...text.matchAll(variable)].some((match) => match[2] !== undefined);
 }
 
-/** The text as an authored value that reads as itself: each `${NAME}` in it becomes `$${NAME}`. */
-export function escapeVariables(text: string): string {
-  return text.replace(/\$(?=\{[A-Z_][A-Z0-9_]*\})/g, "$$$$");
-}
-
 function substituteText(text: string, env: Env): string {
   return text.replace(variable, (_, literal: string | undefined, name: string) => (literal ? `$${literal}` : (env[name] as string)));
 }

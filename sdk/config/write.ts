@@ -46,8 +46,10 @@ export interface ConfigWriteOptions {
   requireHash?: boolean;
   /** Lets pass what looks like an accident: `shrink`, most of the file goes; `all`, also that `gateway.mode` goes. */
   allowDestructive?: "shrink" | "all" | undefined;
-  /** Decides everything and writes nothing. */
+  /** Decides everything and does not change the config. */
   dryRun?: boolean;
+  /** A trial keeps a refused candidate too, because the write it was for will not happen. */
+  keepRefused?: boolean;
   /** Told before anything is written, such as the loss of comments. */
   onWarning?(message: string): void;
 }
@@ -173,7 +175,7 @@ async function planWrite(host: ConfigWriterHost, change: ConfigChange, options: 
   };
   if (!draft || draft.text === draft.old) return { outcome: { ...outcome, changed: false }, text: "" };
   const refused = async (error: SvcError) => {
-    if (!options.dryRun) await keepRejected(before.path, draft.text);
+    if (!options.dryRun || options.keepRefused) await keepRejected(before.path, draft.text);
     return error;
   };
   const after = await host.load(new Map([[draft.file, draft.text]]));
@@ -254,7 +256,8 @@ function clobberReason(
 ): { reason: string; advice: string } | undefined {
   const modeOf = (source: unknown) => ownValue(ownValue(source, "gateway"), "mode");
   const dropsMode = isTree(after.source) && modeOf(before.source) !== undefined && modeOf(after.source) === undefined;
-  if (dropsMode && allowed !== "all") return { reason: "gateway.mode would be dropped", advice: "do it on this machine with --replace" };
+  if (dropsMode && allowed !== "all")
+    return { reason: "gateway.mode would be dropped", advice: `say so on this machine: svc config set gateway '{…}' --replace` };
   const [old, now] = [Buffer.byteLength(draft.old ?? ""), Buffer.byteLength(draft.text)];
   if (allowed || old <= MIN_GUARDED_BYTES || now >= old / 2) return undefined;
   return { reason: `it would shrink from ${old} to ${now} bytes`, advice: "say so with --replace, or name the lists in replacePaths" };

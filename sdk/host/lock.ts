@@ -50,7 +50,7 @@ export async function acquireStateLock(
   const path = stateLockPath(record.stateDir);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const mine: LockRecord = { ...record, pid: process.pid, startTime: processStartTime(process.pid), createdAt: Date.now() };
-  const deadline = Date.now() + waitMs;
+  const deadlineMs = performance.now() + waitMs;
   for (;;) {
     if (await createExclusive(path, mine)) return held(path, mine);
     const owner = await readLock(path);
@@ -58,7 +58,7 @@ export async function acquireStateLock(
       await removeStale(path, owner);
       continue;
     }
-    if (Date.now() >= deadline) throw new SvcError("lock-held", { pid: owner.pid, waitedMs: waitMs });
+    if (performance.now() >= deadlineMs) throw new SvcError("lock-held", { pid: owner.pid, waitedMs: waitMs });
     await sleep(RETRY_MS);
   }
 }
@@ -117,8 +117,8 @@ export async function removeStale(path: string, seen: LockOwner | undefined): Pr
     await writeFile(right, "", { flag: "wx", mode: 0o600 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    const since = (await stat(right).catch(() => undefined))?.mtimeMs ?? Date.now();
-    if (Date.now() - since > RECLAIM_MS) await rm(right, { force: true });
+    const mtimeMs = (await stat(right).catch(() => undefined))?.mtimeMs ?? Date.now();
+    if (Date.now() - mtimeMs > RECLAIM_MS) await rm(right, { force: true });
     else await sleep(RECLAIM_RETRY_MS);
     return;
   }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -150,6 +150,14 @@ describe("a file that grew too large", () => {
   });
 });
 
+test("a first line that is too long puts nothing aside", async () => {
+  await writeFile(join(dir, "svc.log.1"), "kept");
+  const { file, logger } = open({ file: "svc.log", maxFileBytes: 1_000 });
+  logger.info("y".repeat(3_000));
+  await file.close();
+  expect((await readdir(dir)).sort()).toEqual(["svc.log", "svc.log.1"]);
+});
+
 describe("old files", () => {
   const touch = async (path: string, ageDays: number) => {
     await mkdir(dirname(join(dir, path)), { recursive: true });
@@ -172,6 +180,27 @@ describe("old files", () => {
 
     const left = [...(await readdir(dir)), ...(await readdir(join(dir, "logs"))).map((name) => `logs/${name}`)];
     expect(left.sort()).toEqual(["logs", "logs/gateway-2026-01-02.jsonl", "svc.log", ...foreign, ...kept].sort());
+  });
+
+  test("are deleted, oldest first, when all together pass 500 MB", async () => {
+    for (const [path, age] of [
+      ["logs/gateway-2026-03-09.jsonl.1", 1],
+      ["logs/gateway-2026-03-08.jsonl", 2],
+      ["svc.log.1", 0.5],
+    ] as const) {
+      await touch(path, age);
+      await truncate(join(dir, path), 200_000_000); // sparse: takes no room
+      await utimes(join(dir, path), new Date(noon), new Date(noon - age * DAY_MS));
+    }
+    const { file, logger } = open({ file: "svc.log" });
+    logger.info("today");
+    await file.close();
+    expect([...(await readdir(dir)), ...(await readdir(join(dir, "logs")))].sort()).toEqual([
+      "gateway-2026-03-09.jsonl.1",
+      "logs",
+      "svc.log",
+      "svc.log.1",
+    ]);
   });
 
   test("are deleted as soon as fewer days are configured", async () => {
@@ -199,11 +228,21 @@ describe("a file that cannot be written stops nobody", () => {
     at.monotonic = 60_000;
     await eventually(() => {
       logger.info("three");
-      expect(faults).toHaveLength(2);
+      return faults.length === 2;
     });
     await rm(join(dir, "logs"), { recursive: true });
     logger.info("four");
     await eventually(async () => expect(await messages("logs/gateway-2026-03-10.jsonl").catch(() => [])).toContain("four"));
+  });
+
+  test("within the same minute it is told once", async () => {
+    await mkdir(join(dir, "svc.log"));
+    const { file, faults, logger } = open({ file: "svc.log" });
+    logger.info("one");
+    await eventually(() => faults.length === 1);
+    logger.info("two");
+    await file.close();
+    expect(faults).toHaveLength(1);
   });
 
   test("more than can wait is dropped, and that is told", async () => {

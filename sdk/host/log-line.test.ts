@@ -25,7 +25,12 @@ describe("a line of the log file", () => {
   });
 
   test("keeps its own names: a field of the same name stands beside them", () => {
-    expect(parsed({ fields: { level: "fake", pid: 0, n: 1 } })).toMatchObject({ level: "info", pid: 7, n: 1, fields: { level: "fake", pid: 0 } });
+    expect(parsed({ fields: { level: "fake", pid: 0, n: 1 } })).toMatchObject({
+      level: "info",
+      pid: 7,
+      n: 1,
+      fields: { level: "fake", pid: 0 },
+    });
   });
 
   test.each([

@@ -23,7 +23,10 @@ describe("identical messages", () => {
     expect(out).toHaveLength(6);
     clock.ms = 10_000;
     log("same");
-    expect(out.slice(6)).toMatchObject([{ message: "same", fields: { i: 11, repeated: 7 } }, { message: "same", fields: { i: 0 } }]);
+    expect(out.slice(6)).toMatchObject([
+      { message: "same", fields: { i: 11, repeated: 7 } },
+      { message: "same", fields: { i: 0 } },
+    ]);
     sink.close();
     expect(out).toHaveLength(8);
   });

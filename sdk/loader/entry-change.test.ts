@@ -13,6 +13,7 @@ test.each<[string, PluginEntry, PluginEntry, ReturnType<typeof entryChange>]>([
   ["what is hot below that", {}, { config: { level: { deep: 1 } } }, "config"],
   ["what needs a restart, among others", {}, { config: { port: 1, a: 1 } }, "restart"],
   ["its grants", {}, { grants: ["net"] }, "replace"],
+  ["its variables", { env: { A: "1" } }, { env: { A: "2" } }, "replace"],
   ["its isolation", {}, { isolation: "worker" }, "replace"],
   ["its limits and hooks, which are read at use", {}, { limits: { stopTimeoutMs: 100 }, hooks: { timeoutMs: 5 } } as PluginEntry, "none"],
 ])("a change of %s asks for what it needs", (_, prev, next, expected) => {

@@ -14,6 +14,8 @@ export interface InstanceIdentity {
   manifest: Manifest | undefined;
   /** Replaced when the plugin takes a new one in place. */
   config: unknown;
+  /** Variables of its config entry. */
+  env: Readonly<Record<string, string>>;
 }
 
 /** A context and the power to end it. What it registers takes effect at `open`. */

@@ -75,8 +75,8 @@ export function createLife(host: LoaderHost, onDiagnostic: (slot: Slot) => void)
 
   return {
     obtain(slot) {
-      const mode = entryOf(slot).isolation;
-      if (mode) return Promise.resolve(isolated(slot, mode, entryOf(slot).grants ?? []));
+      const entry = entryOf(slot);
+      if (entry.isolation) return Promise.resolve(isolated(slot, entry.isolation, entry));
       const previous = slot.code?.print ? slot.code : undefined;
       return step(slot, "import", () =>
         importCode(slot.candidate, { ...host.code, stateDir: host.stateDir, previous, generation: slot.count + 1 }),
@@ -88,7 +88,8 @@ export function createLife(host: LoaderHost, onDiagnostic: (slot: Slot) => void)
       const { definition } = code;
       const config = await parseConfig(slot.candidate, definition, entry.config ?? {});
       slot.count += 1;
-      const identity = { id, version: definition.version, instance: slot.count, origin, root, order: slot.order, manifest, config };
+      const env = entry.env ?? {};
+      const identity = { id, version: definition.version, instance: slot.count, origin, root, order: slot.order, manifest, config, env };
       const instance = host.createInstance(identity, () => onDiagnostic(slot));
       code.users += 1;
       const made = (life: PluginLife | undefined): Running => ({ instance, life, code, entry });
@@ -143,11 +144,11 @@ export async function dropUnused(slot: Slot, code: LoadedCode | undefined): Prom
 }
 
 /** The code runs in a guest of its own; what it cannot do from there is told as diagnostics. */
-function isolated({ candidate }: Slot, mode: "worker" | "process", grants: readonly string[]): LoadedCode {
+function isolated({ candidate }: Slot, mode: "worker" | "process", { grants = [], env = {} }: PluginEntry): LoadedCode {
   const { id, version, root, entry, manifest, origin } = candidate;
   const refused: LoadedCode["refused"] = [];
   const definition = isolatePlugin({
-    ...{ id, version, root, mode },
+    ...{ id, version, root, mode, env },
     api: manifest?.svc.api ?? "*",
     entry: entry as string,
     net: (origin === "bundled" || grants.includes("net")) && (manifest?.permissions?.includes("net") ?? false),

@@ -19,6 +19,7 @@ describe("a secret", () => {
     ]),
     config: { channels: { x: { pin: "1234", port: 7 } } } as never,
     source: {
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in a config file
       models: { providers: { acme: { apiKey: "${ACME_KEY}", headers: { "x.id": "${ID}", "x-team": "${TEAM}" } }, other: {} } },
       channels: { z: { enabled: false, pin: { source: "env", id: "PIN" } } },
     },
@@ -40,7 +41,10 @@ describe("a secret", () => {
   test.each([
     ["models.providers.acme.apiKey", "models.providers.acme.apiKey: set in the config, but without a value: variable ACME_KEY is not set"],
     ['models.providers["acme"].headers["x.id"]', "variable ID is not set"],
-    ["models.providers.acme.headers.*", "models.providers.acme.headers.x.id: set in the config, but without a value: variable ID is not set"],
+    [
+      "models.providers.acme.headers.*",
+      "models.providers.acme.headers.x.id: set in the config, but without a value: variable ID is not set",
+    ],
     ["channels.z.pin", "it was not asked for"],
   ])("at %s that is configured and has no value is told apart from one that is unset", (path, message) => {
     expect(() => secretAt(loaded, path)).toThrow(

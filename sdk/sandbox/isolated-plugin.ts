@@ -17,6 +17,8 @@ export interface PluginGuestData {
   root: string;
   entry: string;
   config: unknown;
+  /** The plugin's own variables; those of the gateway stay outside. */
+  env: Readonly<Record<string, string>>;
   /** May use the network. */
   net: boolean;
   /** URL of jiti. */
@@ -41,6 +43,8 @@ export interface IsolationOptions {
   entry: string;
   mode: IsolationMode;
   net: boolean;
+  /** Variables of its config entry. */
+  env: Readonly<Record<string, string>>;
   limits?: Partial<SandboxLimits>;
   /** Told of each registration that does not work from inside. */
   refuse(error: SvcError): void;
@@ -79,13 +83,14 @@ export function isolatePlugin(options: IsolationOptions): PluginDefinition {
 }
 
 function guestData(options: IsolationOptions, ctx: PluginContext): PluginGuestData {
-  const { id, version, root, entry, net } = options;
+  const { id, version, root, entry, net, env } = options;
   return {
     id,
     version,
     root,
     entry,
     net,
+    env,
     instance: ctx.instance,
     origin: ctx.origin,
     config: ctx.config,

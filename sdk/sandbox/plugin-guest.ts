@@ -103,6 +103,7 @@ function contextOf(data: PluginGuestData, config: unknown, host: { log: Log }): 
     root: data.root,
     logger: logger(""),
     config,
+    env: Object.freeze({ ...data.env }),
     signal: ended.signal,
     clock: { now: Date.now, monotonic: () => performance.now() } satisfies Clock,
     timers: plainTimers(),

@@ -1,6 +1,7 @@
 import type { LoadedConfig } from "../config/loaded.ts";
 import "./errors.ts";
-import type { SecretFault, SecretsReloadResult } from "./state.ts";
+import type { SecretsReloadResult } from "../types/secrets.ts";
+import type { SecretFault } from "./state.ts";
 
 /** What a reload of the secrets tells whoever asked for it: owners, never values. */
 export function secretsReloadResult({ secretState, warnings }: Pick<LoadedConfig, "secretState" | "warnings">): SecretsReloadResult {

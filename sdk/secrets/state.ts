@@ -27,14 +27,3 @@ export interface ResolvedRef {
   /** Absent when it could not be had. */
   value?: string;
 }
-
-/** Answer of `secrets.reload`; lists hold owners as config paths, sorted. */
-export interface SecretsReloadResult {
-  ok: true;
-  resolved: number;
-  /** Faults and findings of this reload. */
-  warningCount: number;
-  stale: string[];
-  unavailable: string[];
-  changedOwners: string[];
-}

@@ -4,7 +4,7 @@
  * @throws the last failure once `timeoutMs` (default 10 s) have passed
  */
 export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 10_000): Promise<Exclude<T, false | null | undefined>> {
-  const deadline = Date.now() + timeoutMs;
+  const deadlineMs = performance.now() + timeoutMs;
   for (;;) {
     let failure: unknown;
     try {
@@ -14,7 +14,7 @@ export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 10_
     } catch (error) {
       failure = error;
     }
-    if (Date.now() >= deadline) throw failure;
+    if (performance.now() >= deadlineMs) throw failure;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -2,24 +2,12 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { SvcConfigInput } from "../config/root.ts";
 import { packageRoot } from "../host/paths.ts";
-import type { Permission } from "../types/manifest.ts";
+import { permissions } from "../manifest.ts";
 
 /** Secret of every test gateway that configures none. */
 export const TEST_TOKEN = "test-token-5f2d9a";
 
 type Entries = NonNullable<NonNullable<SvcConfigInput["plugins"]>["entries"]>;
-
-const everyPermission: Permission[] = [
-  "hooks.conversation",
-  "hooks.prompt",
-  "hooks.gate",
-  "auth.provider",
-  "http.public",
-  "rpc.admin",
-  "fs.workspace",
-  "exec",
-  "net",
-];
 
 /** Where the config of a test gateway comes from. */
 export interface TestConfigParts {
@@ -38,7 +26,7 @@ export async function testConfig(parts: TestConfigParts): Promise<SvcConfigInput
   const { config } = parts;
   const entries: Entries = {};
   if (parts.bundled) for (const id of await bundledIds()) entries[id] = { enabled: parts.bundled.includes(id) };
-  for (const id of parts.inline) entries[id] = { enabled: true, grants: everyPermission };
+  for (const id of parts.inline) entries[id] = { enabled: true, grants: [...permissions] };
   for (const [id, entry] of Object.entries(config.plugins?.entries ?? {})) entries[id] = { ...entries[id], ...entry };
   return {
     ...config,

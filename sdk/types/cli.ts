@@ -132,6 +132,8 @@ export interface CliConfigFile {
   checkStart(): Promise<void>;
   /** What manifests find wrong with the config of their plugins. */
   pluginIssues(): Promise<Array<{ path: string; message: string }>>;
+  /** Ids in the config that no plugin found here goes by; a start only warns about them. */
+  pluginWarnings(): Promise<Array<{ path: string; message: string }>>;
   /** Of every plugin that is found, no code run. */
   manifests(): Promise<Manifest[]>;
 }

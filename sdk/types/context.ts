@@ -62,6 +62,11 @@ export interface PluginContext<Config = unknown> {
   readonly logger: Logger;
   /** Frozen, parsed, defaults applied. */
   readonly config: Config;
+  /**
+   * Environment variables, frozen: the gateway's, over them those of `plugins.entries.<id>.env`, which no other plugin sees. A worker or a child process
+   * gets only the latter. A change of the entry makes a new instance. Treat every value as a secret.
+   */
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** Aborted when stop begins. */
   readonly signal: AbortSignal;
   readonly clock: Clock;

@@ -45,6 +45,8 @@ export interface GatewayMaker {
     onRestartDue(reason: string): void;
     /** `performance.now()` of the restart this start belongs to; the next one keeps its distance. */
     restartedAt?: number;
+    /** The environment a start would have now; default: `env`. */
+    readEnv?(): Promise<Env>;
   }): Promise<RunningGateway>;
   /** Handles errors nobody caught; returns what undoes it. */
   guard(gateway: RunningGateway, logger: RootLogger): () => void;

@@ -15,3 +15,14 @@ export interface SecretsAudit {
   /** References to programs that were not run. */
   skippedExec: number;
 }
+
+/** Answer of `secrets.reload`; lists hold owners as config paths, sorted. */
+export interface SecretsReloadResult {
+  ok: true;
+  resolved: number;
+  /** Faults and findings of this reload. */
+  warningCount: number;
+  stale: string[];
+  unavailable: string[];
+  changedOwners: string[];
+}

@@ -16,7 +16,8 @@ const routes = plugin("routes", (ctx) => {
     auth: "gateway",
     handler: (call) => {
       const headers = new Headers({ "x-scopes": call.scopes.join(" "), "x-gone": "1" });
-      headers.append("set-cookie", "a=1");
+      headers.append("set-cookie", "a=1; Path=/");
+      headers.append("set-cookie", "b=2");
       return new Response("the body", { headers });
     },
   });
@@ -72,7 +73,7 @@ test("http.response changes status and headers of every answer; body and cookies
   ]);
   expect(await page.text()).toBe("the body");
   expect(await reply.text()).toBe("plain");
-  expect(page.headers.getSetCookie()).toEqual(["a=1"]);
+  expect(page.headers.getSetCookie()).toEqual(["a=1; Path=/", "b=2"]);
   expect(page.headers.get("x-gone")).toBeNull();
   expect(page.headers.get("x-content-type-options")).toBe("nosniff");
   expect(seen).toEqual([

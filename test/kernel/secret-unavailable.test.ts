@@ -62,6 +62,7 @@ test("a header that has lost its value stops the provider as well", async () => 
   const seen = witness();
   gateway = await createTestGateway({
     plugins: ["model-openai-compatible", seen.plugin],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in a config file
     config: { models: { providers: { openai: { headers: { Authorization: "Bearer ${SVC_NOT_THERE}" } } } } },
   });
 

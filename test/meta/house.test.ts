@@ -1,6 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { countCodeLines } from "../tools/source/code-lines.ts";
-import { consoleUses, disabledTests, environmentReads, type Finding } from "../tools/source/house-rules.ts";
+import {
+  consoleUses,
+  defaultExports,
+  disabledTests,
+  emptyMatches,
+  environmentReads,
+  type Finding,
+  moduleMocks,
+  plainFileWrites,
+  shapelessFiles,
+  unfinishedMarks,
+  wallClockDurations,
+} from "../tools/source/house-rules.ts";
 import { isProductCode, isTest, readRepositoryFile, readRepositoryFiles, repositoryFiles } from "../tools/source/tree.ts";
 
 const product = readRepositoryFiles(isProductCode);
@@ -40,6 +52,29 @@ describe("product code", () => {
   test("never writes to the console", () => {
     expect(over(product, consoleUses)).toEqual([]);
   });
+
+  test("is exported by name, entries excepted", () => {
+    expect(over(product, defaultExports)).toEqual([]);
+  });
+
+  test("writes files whole or not at all", () => {
+    expect(over(product, plainFileWrites)).toEqual([]);
+  });
+
+  test("measures durations by the monotonic clock", () => {
+    expect(over(product, wallClockDurations)).toEqual([]);
+  });
+});
+
+describe("the repository", () => {
+  test("marks nothing as unfinished", () => {
+    const texts = readRepositoryFiles((path) => /\.(?:ts|m?js|css|html|md)$/.test(path) && !path.includes("/vendor/"));
+    expect(over(texts, unfinishedMarks)).toEqual([]);
+  });
+
+  test("has no file without an idea of its own", () => {
+    expect(shapelessFiles(repositoryFiles().filter((path) => !/\/(?:vendor|fixtures)\//.test(path)))).toEqual([]);
+  });
 });
 
 describe("the suite", () => {
@@ -47,6 +82,12 @@ describe("the suite", () => {
     const tests = readRepositoryFiles(isTest);
     expect(tests.size).toBeGreaterThan(20);
     expect(over(tests, disabledTests)).toEqual([]);
+  });
+
+  test("replaces no module, and matches texts by what can fail", () => {
+    const tests = readRepositoryFiles(isTest);
+    expect(over(tests, moduleMocks)).toEqual([]);
+    expect(over(tests, emptyMatches)).toEqual([]);
   });
 });
 
@@ -60,6 +101,16 @@ describe("a breach is caught when", () => {
     ["a group is left out", disabledTests, "a.test.ts", `describe${"."}skip("x", () => {});`],
     ["a table is left out", disabledTests, "a.test.ts", `test.concurrent${"."}skip("x", () => {});`],
     ["a test is a promise", disabledTests, "a.test.ts", `it${"."}todo("x");`],
+    ["a module is exported without a name", defaultExports, "sdk/errors.ts", "export default function make() {}"],
+    ["a module is exported so by a list", defaultExports, "plugins/store/reader.ts", "export { read as default };"],
+    ["a file is written in place", plainFileWrites, "sdk/config/write.ts", "await writeFile(path, text);"],
+    ["a file is written in place at once", plainFileWrites, "plugins/store/index.ts", "appendFileSync(path, text);"],
+    ["a limit is a time of day", wallClockDurations, "sdk/jobs.ts", "const deadline = Date.now() + 5;"],
+    ["an age is one", wallClockDurations, "sdk/jobs.ts", "if (since < Date.now()) stop();"],
+    ["something is left for later", unfinishedMarks, "README.md", `A TO${"DO"} of mine.`],
+    ["code names an issue", unfinishedMarks, "sdk/jobs.ts", `// see issue ${"#"}12`],
+    ["a test replaces a module", moduleMocks, "a.test.ts", 'vi.mock("./b.ts");'],
+    ["a text is matched by nothing", emptyMatches, "a.test.ts", "expect(a).toMatchObject({ b: [f(1), { c: /d,e/i }] });"],
     ["a test depends on the machine", disabledTests, "a.test.ts", `test${"."}skipIf(true)("x", () => {});`],
   ])("%s", (_name, check, file, source) => {
     expect(check(file, source)).toHaveLength(1);
@@ -72,7 +123,22 @@ describe("a breach is caught when", () => {
     ["a text names it", consoleUses, "kernel/gateway.ts", 'const hint = "console.log";'],
     ["an object has such a name", consoleUses, "kernel/gateway.ts", "options.consoleLevel.length;"],
     ["a list is skipped over", disabledTests, "a.test.ts", "list.skip(2);"],
+    ["an entry is exported without a name", defaultExports, "plugins/store/index.ts", "export default definePlugin({});"],
+    ["a command is", defaultExports, "plugins/store/cli/store-status.ts", "export default defineCommand({});"],
+    ["a command writes through its context", plainFileWrites, "plugins/store/cli/a.ts", "await cli.writeFile(path, text);"],
+    ["a time is kept for display", wallClockDurations, "sdk/jobs.ts", "const at = Date.now();"],
+    ["a clock is made", wallClockDurations, "sdk/jobs.ts", "const now = () => Date.now();"],
+    ["the age of a file is asked", wallClockDurations, "sdk/jobs.ts", "if (Date.now() - mtimeMs > 5) stop();"],
+    ["a text is matched by a matcher", emptyMatches, "a.test.ts", "expect(a).toMatchObject({ b: expect.stringMatching(/c/) });"],
+    ["a quotient is matched", emptyMatches, "a.test.ts", "expect(a).toMatchObject({ b: c / d, e: f / g });"],
   ])("and none when %s", (_name, check, file, source) => {
     expect(check(file, source)).toEqual([]);
   });
+});
+
+test.each([
+  [["sdk/utils.ts", "plugins/store/helpers.ts", "sdk/loader/index.ts", "plugins/agents/tools/index.ts"], 4],
+  [["sdk/index.ts", "sdk/testing/index.ts", "plugins/store/index.ts", "sdk/host/paths.ts"], 0],
+])("of %j, %i have no idea of their own", (paths, count) => {
+  expect(shapelessFiles(paths)).toHaveLength(count);
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type GatewayService, type RunHandle, type RunRequest, type RunRow, SvcError } from "svc/sdk";
+import { within } from "../common/within.ts";
 import { type Kit, runsOf } from "../kit.ts";
 import { type AcceptOptions, acceptRun } from "./accept.ts";
 import { executeRun } from "./execute.ts";
@@ -91,16 +92,6 @@ export function createRunner(kit: Kit, gateway: GatewayService): Runner {
       await within(Promise.all(left.map((run) => run.done)), DRAIN_MS);
     },
   };
-}
-
-function within(work: Promise<unknown>, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    void work.finally(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
 
 /** The run as other plugins see it. */

@@ -1,4 +1,5 @@
 import { type GatewayService, messageOf, type PluginContext, type SessionRow } from "svc/sdk";
+import { within } from "../common/within.ts";
 
 /** Sessions that are told of at a stop; the ones used longest ago are forgotten first. */
 const MAX_OPEN = 1_000;
@@ -49,14 +50,4 @@ export function createSessionEnds(ctx: Pick<PluginContext, "isHookUsed" | "runHo
       })();
     },
   };
-}
-
-function within(work: Promise<unknown>, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    void work.finally(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

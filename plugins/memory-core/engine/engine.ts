@@ -94,9 +94,7 @@ export class IndexEngine {
   #syncAfter(when: SearchRequest["syncAfter"]): void {
     if (when === "never") return;
     setImmediate(() => {
-      const { dirty, watching, lastSyncAt = 0 } = this.#syncer.state();
-      const stale = dirty || (!watching && Date.now() - lastSyncAt > UNWATCHED_FRESH_MS);
-      if (when === "always" || stale) this.#syncer.kick("search");
+      if (when === "always" || !this.#syncer.isFresh(UNWATCHED_FRESH_MS)) this.#syncer.kick("search");
     });
   }
 

@@ -23,6 +23,8 @@ export interface Syncer {
   interrupt(): Promise<void>;
   close(): Promise<void>;
   state(): Omit<IndexState, "files" | "chunks">;
+  /** False after a known change, and where changes are not seen once the last sync is older than `unwatchedMs`. */
+  isFresh(unwatchedMs: number): boolean;
 }
 
 export interface SyncerParts {
@@ -59,9 +61,11 @@ class FileSyncer implements Syncer {
   #changes = 1;
   #syncedChanges = 0;
   #failures = 0;
-  #retryAt = 0;
+  #retryAtMs = 0;
   #retryTimer: NodeJS.Timeout | undefined;
   #lastSyncAt: number | undefined;
+  /** The same by the monotonic clock. */
+  #syncedAtMs = Number.NEGATIVE_INFINITY;
   #lastError: string | undefined;
 
   constructor(parts: SyncerParts) {
@@ -84,7 +88,7 @@ class FileSyncer implements Syncer {
   }
 
   kick(reason: string): void {
-    if (this.#run || this.#isClosed || Date.now() < this.#retryAt) return;
+    if (this.#run || this.#isClosed || performance.now() < this.#retryAtMs) return;
     this.sync({ force: false, reason }).catch((error) => {
       if (codeOf(error) === "memory-sync-aborted") return;
       this.#log("warn", `memory sync (${reason}) failed: ${reasonOf(error)}; the old index answers, the next attempt is later`);
@@ -138,6 +142,11 @@ class FileSyncer implements Syncer {
       ...(this.#lastSyncAt === undefined ? {} : { lastSyncAt: this.#lastSyncAt }),
       ...(this.#lastError === undefined ? {} : { lastError: this.#lastError }),
     };
+  }
+
+  isFresh(unwatchedMs: number): boolean {
+    const { dirty, watching } = this.state();
+    return !dirty && (watching || performance.now() - this.#syncedAtMs <= unwatchedMs);
   }
 
   /** After the running sync, if there is one: it may have read the file before the change. */
@@ -211,9 +220,10 @@ class FileSyncer implements Syncer {
   #succeeded(changes: number, outcome: SyncOutcome): void {
     this.#syncedChanges = changes;
     this.#lastSyncAt = Date.now();
+    this.#syncedAtMs = performance.now();
     this.#lastError = undefined;
     this.#failures = 0;
-    this.#retryAt = 0;
+    this.#retryAtMs = 0;
     for (const { path, code } of outcome.skipped) this.#reportOnce(path, code);
     if (this.#watcher?.follow(outcome.listing.directories)) {
       // A file may have been put into a new directory between the listing and the watch.
@@ -226,7 +236,7 @@ class FileSyncer implements Syncer {
     if (codeOf(error) === "memory-sync-aborted") return;
     this.#failures++;
     const waitMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(this.#failures - 1, 20));
-    this.#retryAt = Date.now() + waitMs;
+    this.#retryAtMs = performance.now() + waitMs;
     clearTimeout(this.#retryTimer);
     // Whoever only writes notes and never searches would else wait for ever.
     if (this.#watcher && !this.#isClosed) this.#retryTimer = setTimeout(() => this.kick("retry"), waitMs + 1);

@@ -60,7 +60,7 @@ async function editHere(cli: CliContext, values: CliValues, edit: ConfigEdit): P
   const file = await cli.configFile();
   const change = { kind: "edit", apply: edit.apply } as const;
   const allowDestructive = edit.replace ? ("all" as const) : undefined;
-  const plan = await file.write(change, { dryRun: true, allowDestructive });
+  const plan = await file.write(change, { dryRun: true, keepRefused: values["dry-run"] !== true, allowDestructive });
   const done = { file: plan.file, changedPaths: plan.changedPaths };
   if (!plan.changed) return report(cli, { ...done, changed: false, text: "No change." });
   for (const warning of plan.warnings) cli.stderr.line(cli.color.yellow(`warning: ${warning}`));

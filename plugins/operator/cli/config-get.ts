@@ -39,8 +39,12 @@ export default defineCommand({
     const { source, effective } = await trees(cli, values);
     const tree = values.effective === true ? effective : source;
     const at = resolveConfigPath(tree, steps);
-    const value = valueAt(tree, at);
-    if (value === undefined) throw unset(formatConfigPath(at), valueAt(effective, at));
+    let value = valueAt(tree, at);
+    if (value === undefined) {
+      const used = valueAt(effective, at) ?? defaultOf(formatConfigPath(at));
+      if (values.effective !== true || used === undefined) throw unset(formatConfigPath(at), used);
+      value = used;
+    }
     if (cli.json) cli.stdout.json(value);
     else cli.stdout.line(typeof value === "object" && value !== null ? JSON.stringify(value, null, 2) : String(value));
     return 0;
@@ -57,14 +61,16 @@ async function trees(cli: CliContext, values: CliValues): Promise<Trees> {
   const loaded = await file.load();
   const wanted = values.effective === true ? loaded.config : loaded.source;
   if (wanted === undefined) {
-    throw new SvcError("failed", { message: `${file.path} is not valid`, hint: loaded.issues.map(formatIssue).join("\n") });
+    throw new SvcError("config-not-valid", { file: file.path, hint: loaded.issues.map(formatIssue).join("\n") });
   }
   return { source: file.redacted(loaded.source, loaded), effective: file.redacted(loaded.config, loaded) };
 }
 
-function unset(path: string, effective: unknown): SvcError {
-  // Some defaults are applied by whoever reads the key; the schema knows them too.
-  const value = effective ?? lookupSchema(composeConfigSchema([]), path)?.schema.default;
-  const used = value === undefined ? "it has no default" : `the default is ${JSON.stringify(value)}`;
-  return new SvcError("failed", { message: `${path} is not set; ${used}` });
+/** Some defaults are applied by whoever reads the key; the schema knows them too. */
+function defaultOf(path: string): unknown {
+  return lookupSchema(composeConfigSchema([]), path)?.schema.default;
+}
+
+function unset(path: string, used: unknown): SvcError {
+  return new SvcError("config-unset", { path, note: used === undefined ? "it has no default" : `the default is ${JSON.stringify(used)}` });
 }

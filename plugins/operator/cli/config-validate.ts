@@ -24,9 +24,11 @@ export default defineCommand({
 
 async function judge(cli: CliContext): Promise<Verdict> {
   const file = await cli.configFile();
-  const { exists, valid, issues, warnings } = await file.load();
+  const { exists, valid, issues, warnings: ofFile } = await file.load();
+  const warnings = [...ofFile];
   const found: Verdict["issues"] = issues.map((issue) => ({ ...issue, text: formatIssue(issue) }));
   if (valid) {
+    warnings.push(...(await file.pluginWarnings()));
     const own = await file.pluginIssues();
     found.push(...own.map((issue) => ({ ...issue, code: "plugin_config", text: `${issue.path}: ${issue.message}` })));
     const refusal = await file.checkStart().then(

@@ -78,7 +78,7 @@ function print(cli: CliContext, f: Findings): void {
   for (const issue of f.config.issues) stdout.line(color.yellow(`  ${issue.text.replaceAll("\n", "\n  ")}`));
   stdout.line(`Gateway: bind=${bindOf(f)} (${f.target.host}), port=${f.target.port} (source: ${f.target.portSource})`);
   stdout.line(`Probe target: ${f.target.url}   Dashboard: ${page ?? "off"}`);
-  stdout.line(`Log file: ${logFile(cli)}`);
+  stdout.line(`Log file: ${logFileOf(cli, f)}`);
   stdout.line(`Runtime: ${tint(f.owner !== undefined, runtimeOf(f))}${runtimeDetail(f)}`);
   stdout.line(`Connectivity probe: ${f.probe ? tint(f.probe.ok, probeText(f.probe)) : "skipped"}`);
   stdout.line(`Capability: ${(f.probe?.capability ?? "unknown").replaceAll("_", "-")}`);
@@ -136,8 +136,12 @@ function toJson(cli: CliContext, f: Findings): JsonObject {
     reload: reload ?? null,
     otherServices: [],
     lastRefusal: f.lastRefusal,
-    logFile: logFilePath(cli.paths.stateDir, (f.config.config?.logging as { file?: string } | undefined)?.file, new Date()),
+    logFile: logFileOf(cli, f),
   };
+}
+
+function logFileOf(cli: CliContext, { config }: Findings): string {
+  return logFilePath(cli.paths.stateDir, (config.config?.logging as { file?: string } | undefined)?.file, new Date());
 }
 
 function bindOf({ config }: Findings): string {

@@ -1,6 +1,8 @@
 // Types only: `svc/sdk` brings the schemas along, and this command should cost no more than its connection.
 import type { CliCommand, CliContext, JsonObject } from "svc/sdk";
 import { type MemoryFigures, memoryLine } from "./memory-line.ts";
+import type { ReloadFigures } from "./reload-line.ts";
+import { reloadIssue } from "./status-issues.ts";
 import { formatDuration } from "./text.ts";
 import { withClient } from "./with-client.ts";
 
@@ -15,6 +17,7 @@ interface HealthPayload extends JsonObject {
   memoryIndex?: MemoryFigures;
   /** Parts of the config that run with an old secret, or with none. */
   secrets?: { stale: string[]; unavailable: string[] };
+  configReload?: ReloadFigures;
   problems?: Record<string, string>;
   eventLoop?: { delayP99Ms?: number };
   memory?: { rssBytes?: number };
@@ -63,6 +66,8 @@ function printHealth(cli: CliContext, health: HealthPayload): void {
   const { stale = [], unavailable = [] } = health.secrets ?? {};
   if (unavailable.length > 0) stdout.line(color.yellow(`Secrets not available: ${unavailable.join(", ")}; see svc secrets audit`));
   if (stale.length > 0) stdout.line(color.yellow(`Secrets still with the old value: ${stale.join(", ")}; see svc secrets reload`));
+  const reload = reloadIssue(health.configReload);
+  if (reload) stdout.line(color.yellow(`Config reload: ${reload}`));
   for (const [part, message] of Object.entries(health.problems ?? {})) stdout.line(color.yellow(`Problem in ${part}: ${message}`));
 }
 

@@ -1,5 +1,7 @@
-import { type CliContext, defineCommand, type SecretFinding, type SecretsAudit } from "svc/sdk";
+import { type CliContext, defineCommand, isSvcError, type SecretFinding, type SecretsAudit } from "svc/sdk";
 import { printTable } from "./text.ts";
+
+const COULD_NOT_RUN = 2;
 
 /** `svc secrets audit`: what could leak, what leads nowhere, what is used twice. */
 export default defineCommand({
@@ -14,12 +16,23 @@ export default defineCommand({
     "allow-exec": { kind: "flag", description: "Run the programs of exec providers; otherwise their references are skipped" },
   },
   run: async (cli, values) => {
-    const audit = await cli.auditSecrets({ allowExec: values["allow-exec"] === true });
+    const audit = await cli.auditSecrets({ allowExec: values["allow-exec"] === true }).catch((error: unknown) => notDone(cli, error));
+    if (!audit) return COULD_NOT_RUN;
     if (cli.json) cli.stdout.json({ ok: audit.findings.length === 0, ...audit });
     else print(cli, audit);
     return values.check === true ? exitCode(audit.findings) : 0;
   },
 });
+
+/** A file that cannot be read right has no secrets to judge. */
+function notDone(cli: CliContext, error: unknown): undefined {
+  if (!isSvcError(error) || error.code !== "invalid-config") throw error;
+  const [message = "", ...where] = error.message.split("\n");
+  const hint = where.join("\n");
+  if (cli.json) cli.stdout.json({ ok: false, error: { type: "config", code: error.code, message, hint } });
+  else cli.stderr.line(`${cli.color.red("svc:")} ${message}\n     ${hint}`);
+  return undefined;
+}
 
 function exitCode(findings: readonly SecretFinding[]): number {
   if (findings.some((finding) => finding.code === "REF_UNRESOLVED")) return 2;

@@ -1,14 +1,5 @@
-import { defineCommand } from "svc/sdk";
+import { defineCommand, type SecretsReloadResult } from "svc/sdk";
 import { withClient } from "./with-client.ts";
-
-interface Reloaded {
-  ok: true;
-  resolved: number;
-  warningCount: number;
-  stale: string[];
-  unavailable: string[];
-  changedOwners: string[];
-}
 
 /** `svc secrets reload`: after a rotation, without a restart. */
 export default defineCommand({
@@ -19,7 +10,7 @@ export default defineCommand({
   options: { json: { kind: "flag", description: "One JSON document on stdout" } },
   rpc: true,
   run: async (cli) => {
-    const reloaded = await withClient(cli, (client) => client.request<Reloaded>("secrets.reload", {}));
+    const reloaded = await withClient(cli, (client) => client.request<SecretsReloadResult>("secrets.reload", {}));
     if (cli.json) {
       cli.stdout.json(reloaded);
       return 0;

@@ -1,3 +1,5 @@
+import { type ReloadFigures, reloadLine } from "./reload-line.ts";
+
 /** What of `status` may be wrong. */
 export interface StatusProblems {
   plugins?: {
@@ -5,13 +7,27 @@ export interface StatusProblems {
     quarantined?: Array<{ id: string; hook: string; lastError?: string }>;
   };
   problems?: Record<string, string>;
+  configReload?: ReloadFigures;
+}
+
+/** How the config is followed, when somebody should do something about it; with what to do. */
+export function reloadIssue(reload: ReloadFigures | undefined): string | undefined {
+  if (reload?.status === "invalid" || reload?.status === "rejected") return `${reloadLine(reload)}; see svc config validate`;
+  if (!reload || reload.pendingRestart.length === 0) return undefined;
+  return `${reloadLine(reload)}; svc gateway restart`;
 }
 
 /** One line for each thing an operator should look at. Pure. */
-export function issuesOf({ plugins, problems = {} }: StatusProblems): string[] {
+export function issuesOf({ plugins, problems = {}, configReload }: StatusProblems): string[] {
+  const reload = reloadIssue(configReload);
   const failed = (plugins?.errors ?? []).map(({ id, error }) => `plugin ${id}: ${error}`);
   const resting = (plugins?.quarantined ?? []).map(
     ({ id, hook, lastError }) => `plugin ${id}: its handler of ${hook} fails again and again and rests${lastError ? `: ${lastError}` : ""}`,
   );
-  return [...failed, ...resting, ...Object.entries(problems).map(([part, message]) => `${part}: ${message}`)];
+  return [
+    ...(reload ? [`config reload: ${reload}`] : []),
+    ...failed,
+    ...resting,
+    ...Object.entries(problems).map(([part, message]) => `${part}: ${message}`),
+  ];
 }

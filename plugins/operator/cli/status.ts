@@ -3,6 +3,7 @@ import { release } from "node:os";
 import type { CliCommand, CliContext, CliTarget, JsonObject } from "svc/sdk";
 import { type MemoryFigures, memoryLine } from "./memory-line.ts";
 import { pageUrl } from "./page-url.ts";
+import type { ReloadFigures } from "./reload-line.ts";
 import { issuesOf, type StatusProblems } from "./status-issues.ts";
 import { formatDuration, formatTime, printTable } from "./text.ts";
 import { withClient } from "./with-client.ts";
@@ -17,6 +18,7 @@ interface StatusPayload extends JsonObject {
   sessions?: { count: number; recent?: Array<{ key: string; updatedAt: number }> };
   plugins?: NonNullable<StatusProblems["plugins"]> & { loaded: string[] };
   problems?: Record<string, string>;
+  configReload?: ReloadFigures;
 }
 
 /** `svc status`: what runs, in one table. */
@@ -27,11 +29,15 @@ export default {
   rpc: true,
   run: async (cli) => {
     const [status, health] = await withClient(cli, (client) =>
-      Promise.all([client.request<StatusPayload>("status", {}), client.request<{ memoryIndex?: MemoryFigures }>("health", {})]),
+      Promise.all([
+        client.request<StatusPayload>("status", {}),
+        client.request<{ memoryIndex?: MemoryFigures; configReload?: ReloadFigures }>("health", {}),
+      ]),
     );
-    const { memoryIndex } = health;
-    if (cli.json) cli.stdout.json({ ...status, ...(memoryIndex ? { memoryIndex } : {}) });
-    else await printStatus(cli, status, memoryIndex);
+    const { memoryIndex, configReload } = health;
+    const whole = { ...status, ...(configReload ? { configReload } : {}) };
+    if (cli.json) cli.stdout.json({ ...whole, ...(memoryIndex ? { memoryIndex } : {}) });
+    else await printStatus(cli, whole, memoryIndex);
     return 0;
   },
 } satisfies CliCommand;
@@ -45,7 +51,10 @@ async function printStatus(cli: CliContext, status: StatusPayload, memory: Memor
   if (issues.length > 0) cli.stdout.line(`\n${cli.color.bold("Issues")}`);
   for (const issue of issues) cli.stdout.line(cli.color.yellow(`  ${issue}`));
   cli.stdout.line();
-  const next = issues.length > 0 ? "svc plugins list shows each plugin with its reason." : 'Ask something: svc agent --message "…"';
+  const next =
+    (status.plugins?.errors.length ?? 0) > 0
+      ? "svc plugins list shows each plugin with its reason."
+      : 'Ask something: svc agent --message "…"';
   cli.stdout.line(cli.color.dim(next));
 }
 

@@ -54,7 +54,7 @@ export async function putInPlace(finished: string, target: string): Promise<{ un
 async function removeLeftovers(root: string): Promise<void> {
   for (const name of await readdir(root)) {
     if (!prefixes.some((prefix) => name.startsWith(prefix))) continue;
-    const since = (await stat(join(root, name)).catch(() => undefined))?.mtimeMs ?? Date.now();
-    if (Date.now() - since > STALE_MS) await rm(join(root, name), { recursive: true, force: true });
+    const mtimeMs = (await stat(join(root, name)).catch(() => undefined))?.mtimeMs ?? Date.now();
+    if (Date.now() - mtimeMs > STALE_MS) await rm(join(root, name), { recursive: true, force: true });
   }
 }

@@ -24,6 +24,82 @@ export function consoleUses(file: string, source: string): Finding[] {
   return matches(file, blank(source, { strings: true, templates: true }), /\bconsole\s*[.[]/g);
 }
 
+/** What the loader and the commands import by their path; pages of the control UI are imported when they are opened. */
+const entries = /^plugins\/[^/]+\/(?:index|cli\/[^/]+)\.ts$|^plugins\/control-ui\/public\/(?:views|ui)\//;
+
+/** Default exports outside entries: a name that every importer may choose cannot be searched for. */
+export function defaultExports(file: string, source: string): Finding[] {
+  if (entries.test(file)) return [];
+  const code = blank(source, { strings: true, templates: true });
+  return matches(file, code, /\bexport\s+default\b|\bexport\s*\{[^}]*\bas\s+default\b/g);
+}
+
+/** Where files are written in another way than whole: each with its reason. */
+const ownWriters = new Map([
+  ["sdk/host/lock.ts", "of two that make a lock file, one has to fail"],
+  ["sdk/host/log-file.ts", "a log grows at its end"],
+]);
+
+/** Writes of files past `writeFileAtomic`, after which a crash leaves half a file. */
+export function plainFileWrites(file: string, source: string): Finding[] {
+  if (ownWriters.has(file) || /^sdk\/testing\/|\/testing\/|\/test-[^/]+\.ts$/.test(file)) return [];
+  const code = blank(source, { strings: true, templates: false });
+  return matches(file, code, /(?<![.\w])(?:writeFile|appendFile|writeFileSync|appendFileSync|createWriteStream)\((?!path: string)/g);
+}
+
+/** Where the wall clock is compared with times that another process wrote down, or an earlier visit of the page. */
+const foreignTimes = new Set(["plugins/operator/cli/gateway-status.ts", "plugins/control-ui/public/core/outbox.js"]);
+
+/** Durations by the wall clock, which somebody may set meanwhile. Times of files are by that clock too and may be compared with it. */
+export function wallClockDurations(file: string, source: string): Finding[] {
+  if (foreignTimes.has(file)) return [];
+  const code = blank(source, { strings: true, templates: false })
+    .split("\n")
+    .map((line) => (line.includes("mtimeMs") ? "" : line))
+    .join("\n");
+  return matches(file, code, /\bDate\.now\(\)\s*(?:[-+<]|>=?)|(?:[-+<]|(?<!=)>|[<>]=)\s*Date\.now\(\)/g);
+}
+
+/** Marks of unfinished work, and numbers of issues: what is known to be missing is said where it is planned, not in the code. */
+export function unfinishedMarks(file: string, source: string): Finding[] {
+  return matches(file, source, /\b(?:TO[D]O|FIX[M]E|HA[C]K|XX[X])\b|\b[Ii]ssue #?\d+\b/g);
+}
+
+/** Modules of ours that a test replaces: what it then proves is that the replacement works. */
+export function moduleMocks(file: string, source: string): Finding[] {
+  return matches(file, blank(source, { strings: true, templates: true }), /\bvi\s*\.\s*(?:mock|doMock|hoisted)\b/g);
+}
+
+/** Regular expressions as values inside `toMatchObject`, where any value matches them; `expect.stringMatching` is meant. */
+export function emptyMatches(file: string, source: string): Finding[] {
+  const code = blank(source, { strings: true, templates: true });
+  return [...code.matchAll(/\.toMatchObject\(/g)].flatMap((call) => {
+    const start = call.index + call[0].length;
+    const inside = code.slice(start, closing(code, start));
+    return [...inside.matchAll(/[:[,]\s*(\/\s*\/[a-z]*)(?=\s*[,}\]])/g)].map((m) => ({
+      file,
+      line: code.slice(0, start + m.index).split("\n").length,
+      text: "a regular expression",
+    }));
+  });
+}
+
+/** Index of the bracket that closes what was opened before `from`. */
+function closing(code: string, from: number): number {
+  let depth = 1;
+  let i = from;
+  for (; i < code.length && depth > 0; i += 1) depth += code[i] === "(" ? 1 : code[i] === ")" ? -1 : 0;
+  return i;
+}
+
+/** Files that say by their name that nobody knows what belongs into them, and lists of exports that nobody publishes. */
+export function shapelessFiles(paths: readonly string[]): string[] {
+  const published = /^sdk\/(?:client\/|testing\/)?index\.ts$|^(?:plugins\/[^/]+|examples\/.+)\/index\.ts$/;
+  return paths.filter(
+    (path) => /(?:^|\/)(?:utils?|helpers?|misc)\.\w+$/.test(path) || (/\/index\.ts$/.test(path) && !published.test(path)),
+  );
+}
+
 /** Tests that do not run, or that keep others from running. */
 export function disabledTests(file: string, source: string): Finding[] {
   const code = blank(source, { strings: true, templates: true });
