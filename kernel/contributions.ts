@@ -4,12 +4,14 @@ import type { Contribution, ContributionView } from "../sdk/types/context.ts";
 
 interface Entry extends Contribution<unknown> {
   readonly order: number;
+  /** Made by a plugin that does not come with svc. */
+  readonly isOutside?: boolean;
   /** Told when a plugin before this one in load order takes the id; plugins of one level register in any order. */
   readonly lost?: (winner: string) => void;
 }
 
 export interface Contributions {
-  /** Adds a value; `undefined` when `(point, id)` is taken: the first in load order has it, whoever came first. */
+  /** Adds a value; `undefined` when `(point, id)` is taken: svc's own plugins go before others, then the first in load order has it, whoever came first. */
   add(point: string, entry: Entry): Disposable | undefined;
   /** Owner of a taken id. */
   ownerOf(point: string, id: string): string | undefined;
@@ -34,7 +36,7 @@ export function createContributions(activation?: Activation): Contributions {
     add(point, entry) {
       const map = entries(point);
       const holder = map.get(entry.id);
-      if (holder && holder.order <= entry.order) return undefined;
+      if (holder && !isBefore(entry, holder)) return undefined;
       map.set(entry.id, entry);
       points.set(point, map);
       holder?.lost?.(entry.owner);
@@ -76,4 +78,8 @@ export function createContributions(activation?: Activation): Contributions {
       }
     },
   };
+}
+
+function isBefore(a: Entry, b: Entry): boolean {
+  return Boolean(a.isOutside) === Boolean(b.isOutside) ? a.order < b.order : !a.isOutside;
 }

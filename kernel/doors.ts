@@ -8,8 +8,9 @@ import type { Core } from "./core.ts";
 import { createHello } from "./hello.ts";
 import { admitClient } from "./port/handshake.ts";
 import { createHttpHandler } from "./port/http.ts";
-import { type Listeners, openListeners } from "./port/listen.ts";
+import type { Listeners } from "./port/listen.ts";
 import { createSockets } from "./port/sockets.ts";
+import type { Vestibule } from "./port/vestibule.ts";
 
 /** The port and everybody who came through it. */
 export interface Doors {
@@ -19,33 +20,27 @@ export interface Doors {
   close(restart: boolean): Promise<void>;
 }
 
-/** Opens the port: requests are answered from now on, with 503 where a plugin has to come first. */
-export async function openDoors(core: Core): Promise<Doors> {
-  const { options, plan, logger, hooks, health } = core;
+/** Lets everybody in from now on, with 503 where a plugin has to come first. */
+export function openDoors(core: Core, { listeners, vestibule }: { listeners: Listeners | undefined; vestibule: Vestibule }): Doors {
+  const { plan, logger, hooks, health } = core;
   const stopped = new AbortController();
-  let listeners: Listeners | undefined;
-  const questions = callerQuestions(core, () => listeners?.port ?? plan.port);
+  const questions = callerQuestions(core, listeners?.port ?? plan.port);
   const sockets = openSockets(core, questions);
-  if (options.listen ?? true) {
-    const handler = createHttpHandler({
-      ...questions,
-      routes: core.routes,
-      activation: core.activation,
-      authenticator: core.authenticator,
-      probe: {
-        phase: () => core.phase,
-        detail: () => ({ failing: health.failing(), uptimeMs: core.uptimeMs(), eventLoop: health.eventLoop() }),
-      },
-      hooks,
-      logger,
-      hsts: () => core.config().gateway.http.securityHeaders.strictTransportSecurity || undefined,
-      stopSignal: stopped.signal,
-    });
-    listeners = await openListeners({ plan: plan.bind, port: plan.port, handler, onUpgrade: sockets.upgrade as never });
-    if (plan.bindMode === "tailnet" && plan.bind.loopbackOnly)
-      logger.warn("bind tailnet: no tailnet address here, so only loopback listens");
-    logger.info(`listening on ws://${listeners.host}:${listeners.port}`, { bind: plan.bindMode, auth: plan.auth.mode });
-  }
+  const handler = createHttpHandler({
+    ...questions,
+    routes: core.routes,
+    activation: core.activation,
+    authenticator: core.authenticator,
+    probe: {
+      phase: () => core.phase,
+      detail: () => ({ failing: health.failing(), uptimeMs: core.uptimeMs(), eventLoop: health.eventLoop() }),
+    },
+    hooks,
+    logger,
+    hsts: () => core.config().gateway.http.securityHeaders.strictTransportSecurity || undefined,
+    stopSignal: stopped.signal,
+  });
+  vestibule.open({ handler, upgrade: sockets.upgrade });
   return {
     listeners,
     async close(restart) {
@@ -63,14 +58,14 @@ interface CallerQuestions {
   isHostKnown(req: IncomingMessage): boolean;
 }
 
-function callerQuestions({ plan, config }: Core, port: () => number): CallerQuestions {
+function callerQuestions({ plan, config }: Core, port: number): CallerQuestions {
   return {
     isOriginAllowed: (origin, req) =>
       isOriginAllowed({
         origin,
         host: req.headers.host,
         address: remoteOf(req).address,
-        allowed: allowedOrigins(config(), plan.bind, port()),
+        allowed: allowedOrigins(config(), plan.bind, port),
       }),
     // Without a secret the `Host` is all that tells a page on a rebound name from a local caller (`security.md` B-03).
     isHostKnown: (req) => plan.auth.mode !== "none" || isKnownHost(req.headers.host),

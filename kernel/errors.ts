@@ -42,6 +42,11 @@ export const kernelErrors = defineErrors({
     http: 500,
     rpc: "UNAVAILABLE",
   },
+  "invalid-registration": {
+    message: 'plugin "{plugin}": {kind} is not what its type in svc/sdk says: {issues}; nothing of it was registered',
+    http: 500,
+    rpc: "UNAVAILABLE",
+  },
   "permission-missing": {
     message:
       'plugin "{plugin}": {what} needs the permission {permission}; list it in svc.plugin.json and in plugins.entries.{plugin}.grants',

@@ -1,4 +1,3 @@
-import { SvcError } from "../sdk/errors.ts";
 import { acquireStateLock } from "../sdk/host/lock.ts";
 import type { RootLogger } from "../sdk/host/logger.ts";
 import type { Env, ProfilePaths } from "../sdk/host/paths.ts";
@@ -6,12 +5,10 @@ import type { PluginFaults } from "../sdk/plugin-faults.ts";
 import type { RunningGateway, StartFlags } from "../sdk/types/host-gateway.ts";
 import type { PluginRecord } from "../sdk/types/plugin-record.ts";
 import type { Services } from "../sdk/types/services.ts";
-import { type Core, createCore } from "./core.ts";
-import { comeUp, goDown, startJobs } from "./course.ts";
-import { type Doors, openDoors } from "./doors.ts";
 import type { HookBus } from "./hooks/bus.ts";
 import type { Host } from "./loader/context.ts";
-import { openPlugins } from "./plugins.ts";
+import { type Listeners, openListeners } from "./port/listen.ts";
+import { createVestibule, type Vestibule } from "./port/vestibule.ts";
 import { planStart, recordRefusal, removeRuntimeFiles, type StartPlan, writeRuntimeToken } from "./start.ts";
 
 /** `clock` (with timers, if it has some) and `fetch` are what plugins get instead of the process's own, in tests. */
@@ -90,78 +87,28 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
 type StateLock = Awaited<ReturnType<typeof acquireStateLock>>;
 
-/** The order of a start: shared parts, plugins looked for, port open; then, behind it, plugins loaded. */
+/** The port opens before the rest is loaded: a supervisor's probe and a second start get their answer at once. */
 async function boot(options: GatewayOptions, plan: StartPlan, lock: StateLock): Promise<Gateway> {
-  const { logger, paths } = options;
+  const { logger } = options;
   for (const secret of [...plan.loaded.secrets.values(), plan.auth.secret]) logger.addSecret(secret);
-  for (const note of plan.notes) logger.info(note);
-  const takeEnvBack = options.exportEnv?.(plan.loaded.env);
-  const core = createCore(options, plan);
   logger.redactWith(() => plan.config.logging.redactPatterns);
-  const { mask } = await openPlugins(core);
-  logger.redactWith(() => core.config().logging.redactPatterns);
-  provideGatewayService(core, () => doors.listeners);
-  const doors: Doors = await openDoors(core);
-  if (doors.listeners) await lock.update({ port: doors.listeners.port });
-  startJobs(core);
-  const ready = comeUp(core, doors, mask).catch(async (error: unknown) => {
-    await recordRefusal(paths.stateDir, error);
+  for (const note of plan.notes) logger.info(note);
+  const vestibule = createVestibule();
+  const listeners = (options.listen ?? true) ? await openPort(options, plan, vestibule) : undefined;
+  try {
+    if (listeners) await lock.update({ port: listeners.port });
+    const { assemble } = await import("./assemble.ts");
+    return await assemble({ options, plan, lock, listeners, vestibule });
+  } catch (error) {
+    await listeners?.close();
     throw error;
-  });
-  ready.catch(() => undefined);
-  const stop = async (reason: string, restart: boolean) => {
-    await goDown(core, doors, { reason, restart });
-    await removeRuntimeFiles(paths.stateDir);
-    takeEnvBack?.();
-    await lock.release();
-    logger.info("stopped", { reason });
-  };
-  let stopping: Promise<void> | undefined;
-  return {
-    ...gatewayOf(core, doors),
-    ready,
-    reload: (reason) => ready.then(() => core.late().reloader.reload(reason)),
-    close: (reason, { restart = false } = {}) => (stopping ??= stop(reason, restart)),
-  };
+  }
 }
 
-function gatewayOf(core: Core, { listeners }: Doors): Omit<Gateway, "ready" | "reload" | "close"> {
-  const { plan, hooks, config, faults, contributions, restarts } = core;
-  const { loader } = core.late();
-  return {
-    host: listeners?.host ?? "",
-    port: listeners?.port ?? 0,
-    portSource: plan.portSource,
-    plan,
-    hooks,
-    config,
-    plugins: loader.records,
-    summary: loader.summary,
-    failPlugin: loader.fail,
-    faults,
-    service(name) {
-      const found = contributions.view<never>("service").get(name);
-      if (!found) throw new SvcError("service-unavailable", { service: name });
-      return found.value;
-    },
-    tap: (hook, fn) => hooks.tap(hook, { plugin: "kernel", order: -1, fn: (event: never) => void fn(event) }),
-    mayRestart: () => config().commands.restart !== false,
-    requestRestart: (reason) => restarts.request(reason, reason),
-  };
-}
-
-function provideGatewayService(core: Core, listeners: () => Doors["listeners"]): void {
-  const { options, plan, startedAt, health, restarts, holds } = core;
-  const { configPath, stateDir } = options.paths;
-  const value: Services["gateway@1"] = {
-    info: () => ({
-      ...{ version: options.version, bootId: plan.bootId, stateDir, configPath, startedAt, phase: core.phase },
-      host: listeners()?.host ?? "",
-      port: listeners()?.port ?? 0,
-    }),
-    invalidateHealth: health.invalidate,
-    requestRestart: (reason) => restarts.request(reason, reason),
-    hold: holds.hold,
-  };
-  core.contributions.add("service", { id: "gateway@1", owner: "kernel", order: -1, value });
+async function openPort({ logger }: GatewayOptions, plan: StartPlan, vestibule: Vestibule): Promise<Listeners> {
+  const { handler, upgrade } = vestibule;
+  const listeners = await openListeners({ plan: plan.bind, port: plan.port, handler, onUpgrade: upgrade as never });
+  if (plan.bindMode === "tailnet" && plan.bind.loopbackOnly) logger.warn("bind tailnet: no tailnet address here, so only loopback listens");
+  logger.info(`listening on ws://${listeners.host}:${listeners.port}`, { bind: plan.bindMode, auth: plan.auth.mode });
+  return listeners;
 }

@@ -4,6 +4,7 @@ import { knownIdsOf, requireKnownChannels, unknownIdWarnings } from "../sdk/conf
 import type { SvcConfig } from "../sdk/config/root.ts";
 import type { DiscoveryRequest } from "../sdk/loader/discover.ts";
 import { createLoader, type Loader } from "../sdk/loader/loader.ts";
+import { reservedBy } from "../sdk/loader/reserved.ts";
 import { maskConfig, secretAt } from "../sdk/loader/secret-paths.ts";
 import { withRequirements } from "../sdk/plugin-order.ts";
 import type { Manifest } from "../sdk/types/manifest.ts";
@@ -18,8 +19,11 @@ import { importModule, isCompiledBundle } from "./loader/import.ts";
 import { registerPluginMethods } from "./plugin-methods.ts";
 import { registerSecretsMethods } from "./secrets-methods.ts";
 
-/** Looks for plugins, and makes the loader and the reloader that will run them; nothing of theirs runs yet. */
-export async function openPlugins(core: Core): Promise<{ mask(plain: SvcConfig): SvcConfig }> {
+/**
+ * Looks for plugins, and makes the loader and the reloader that will run them; nothing of theirs runs yet.
+ * @returns the config as plugins see it: secrets masked
+ */
+export async function openPlugins(core: Core): Promise<(plain: SvcConfig) => SvcConfig> {
   const { options, plan, logger } = core;
   const places = createPlaces(core);
   const found = await discoverPlugins(places.request(plan.config));
@@ -41,7 +45,7 @@ export async function openPlugins(core: Core): Promise<{ mask(plain: SvcConfig):
   });
   core.attach({ loader, reloader: openReloader(core, { loader, mask, present }) });
   registerMethods(core, places);
-  return { mask };
+  return mask;
 }
 
 /** Where plugins are looked for: the config's places, and folders added while the gateway runs. */
@@ -73,6 +77,7 @@ function pluginHost(core: Core, mask: (plain: SvcConfig) => SvcConfig): Host {
   const { hooks, contributions, methods, routes, activation, options, config, logger, plan } = core;
   return {
     ...{ hooks, contributions, methods, routes, activation, config },
+    reservedBy: (kind, isSame) => reservedBy(foundBy(core.late().loader), kind, isSame),
     emit: core.fanout.emit,
     snapshot: () => mask(config()),
     secret: (path) => secretAt(core.late().reloader.current(), path),
@@ -120,8 +125,12 @@ function openReloader(core: Core, own: { loader: Loader; mask(plain: SvcConfig):
   return reloader;
 }
 
+function foundBy(loader: Loader) {
+  return loader.records().flatMap(({ id }) => loader.find(id) ?? []);
+}
+
 function manifestsOf(loader: Loader): Manifest[] {
-  return loader.records().flatMap(({ id }) => loader.find(id)?.candidate.manifest ?? []);
+  return foundBy(loader).flatMap(({ candidate }) => candidate.manifest ?? []);
 }
 
 /** Methods that the gateway answers itself, also with zero plugins. */

@@ -7,7 +7,9 @@ import type { AgentInfo } from "./types/agents.ts";
 type AgentEntry = SvcConfig["agents"]["list"][number];
 type AgentSettings = Pick<AgentEntry, keyof AgentEntry & keyof SvcConfig["agents"]["defaults"]>;
 
+/** Id of the agent where none is configured. */
 export const DEFAULT_AGENT_ID = "main";
+/** Last part of the key of an agent's own session. */
 export const MAIN_KEY = "main";
 
 /** `~` and paths relative to `base` → absolute. */

@@ -1,6 +1,7 @@
 /** Top-level error codes of the control protocol; the set is closed. */
 export type RpcCode = "INVALID_REQUEST" | "FORBIDDEN" | "NOT_PAIRED" | "APPROVAL_NOT_FOUND" | "UNAVAILABLE";
 
+/** What an error code means everywhere: its text, its HTTP and protocol form, its exit code. */
 export interface ErrorSpec {
   /** `{field}` is replaced by `fields.field`. */
   message: string;
@@ -35,6 +36,7 @@ export function definedErrors(): ReadonlyMap<string, ErrorSpec> {
   return registry;
 }
 
+/** What one error carries besides the fields of its text. */
 export interface SvcErrorOptions {
   cause?: unknown;
   /** Sent as `payload` beside `error` in a failed `res`. */

@@ -26,6 +26,7 @@ export {
 export { defineErrors, type ErrorSpec, isSvcError, messageOf, type RpcCode, SvcError, type SvcErrorOptions } from "./errors.ts";
 export { writeFileAtomic } from "./files.ts";
 export * from "./hooks.ts";
+export { type FileLockOptions, withFileLock } from "./host/file-lock.ts";
 export {
   type InstallIndex,
   type InstallRecord,

@@ -46,6 +46,21 @@ describe("a restart", () => {
     expect(due).toEqual([config]);
   });
 
+  test("is called off when the start after it is sure to be refused; the next request counts again", async () => {
+    let refusal: string | undefined = "svc.json is not valid\n  svc.json:5:20  gateway.prot: unknown key";
+    const { due, lines, restarts } = setup({ refusal: async () => refusal });
+    restarts.request("SIGUSR1", "SIGUSR1");
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([due, restarts.pending()]).toEqual([[], []]);
+    expect(lines.at(-1)).toBe(
+      "not restarting, the next start would be refused: svc.json is not valid; svc.json:5:20  gateway.prot: unknown key",
+    );
+    refusal = undefined;
+    restarts.request("SIGUSR1", "SIGUSR1");
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(due).toEqual(["SIGUSR1"]);
+  });
+
   test("waits no longer than the limit", async () => {
     const { due, lines, holds, restarts } = setup({ limitMs: () => 10_000 });
     holds.hold("a run for ever");

@@ -14,6 +14,7 @@ export function hasScope(held: readonly string[], needed: OperatorScope): boolea
   return needed === "operator.read" && held.includes("operator.write");
 }
 
+/** `read` → `operator.read`. */
 export function toOperatorScope(scope: Scope): OperatorScope {
   return `operator.${scope}`;
 }

@@ -44,6 +44,7 @@ function createHost(config: SvcConfigInput = {}) {
     contributions: createContributions(),
     methods: createMethodRegistry({ hooks, logger }),
     routes: createRouteTable(),
+    reservedBy: (): string | undefined => undefined,
     emit: (event: string) => void emitted.push(event),
     activation: createActivation(),
     config: () => parsed,
@@ -58,7 +59,10 @@ function createHost(config: SvcConfigInput = {}) {
 
 function setup({ manifest = {}, origin = "config", config = {}, id = "demo" }: Options = {}, host = createHost(config)) {
   const whole: Manifest = { id, version: "1.0.0", svc: { api: "^1.0.0" }, ...manifest };
-  const instance = createInstance({ id, version: "1.0.0", instance: 1, origin, root: "/x", order: 0, manifest: whole, config: {}, env: {} }, host);
+  const instance = createInstance(
+    { id, version: "1.0.0", instance: 1, origin, root: "/x", order: 0, manifest: whole, config: {}, env: {} },
+    host,
+  );
   instance.open();
   return { ...instance, host, codes: () => instance.diagnostics.map((d) => d.code) };
 }
@@ -296,6 +300,24 @@ describe("checks", () => {
       { part: "plugin/demo/disk", ok: false, message: "nearly full" },
     ]);
     expect(await host.hooks.run("doctor.collect", { deep: true })).toEqual([{ id: "plugin/demo/key", severity: "info", message: "fine" }]);
+  });
+
+  test("that answer nonsense are a finding themselves, not silence", async () => {
+    const { ctx, host } = setup();
+    const odd = { id: "oil", run: () => ({ ok: false, level: "warn", message: "low" }) as never };
+    ctx.registerDoctorCheck(odd);
+    ctx.registerHealthCheck(odd);
+    const message = expect.stringContaining('check "oil" answered without {ok, level: "info" | "warning" | "error", message}');
+    expect(await host.hooks.run("doctor.collect", { deep: true })).toMatchObject([{ id: "plugin/demo", severity: "error", message }]);
+    expect(await host.hooks.run("health.collect", { deep: true })).toMatchObject([{ part: "demo", ok: false, message }]);
+  });
+});
+
+describe("a refusal", () => {
+  test("names its plugin once in the log", () => {
+    const { ctx, host } = setup();
+    ctx.registerRpc(method("demo.a"));
+    expect(host.logs.map((line) => line.message)).toEqual([expect.stringMatching(/^plugin "demo": rpc "demo\.a" is not listed/)]);
   });
 });
 

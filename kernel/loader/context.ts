@@ -12,15 +12,20 @@ import type { Instance, InstanceIdentity } from "../../sdk/loader/instance.ts";
 import { createPluginKv, type KvProvider } from "../../sdk/loader/kv.ts";
 import { createHandle, leased } from "../../sdk/loader/leased.ts";
 import { createLeases } from "../../sdk/loader/leases.ts";
+import { partOf } from "../../sdk/loader/partial-view.ts";
 import { pluginEnv } from "../../sdk/loader/plugin-env.ts";
 import { createRegistrations } from "../../sdk/loader/registrations.ts";
+import { closedPoints, reachesInto } from "../../sdk/loader/reserved.ts";
 import { fitsPath } from "../../sdk/loader/secret-paths.ts";
+import { ownName, type ShapeKind, shapeProblem } from "../../sdk/loader/shapes.ts";
 import { createTimers, type TimedClock } from "../../sdk/loader/timers.ts";
-import { panelMethod } from "../../sdk/loader/ui-panels.ts";
-import { protocolEvents } from "../../sdk/protocol/events.ts";
+import { copyPanel, panelMethod } from "../../sdk/loader/ui-panels.ts";
+import { isKernelEvent, protocolEvents } from "../../sdk/protocol/events.ts";
 import type { Disposable, Logger } from "../../sdk/types/common.ts";
 import type { PluginContext } from "../../sdk/types/context.ts";
+import type { HttpCall } from "../../sdk/types/http.ts";
 import type { Contributes, Permission } from "../../sdk/types/manifest.ts";
+import type { ReloadParticipant } from "../../sdk/types/reload.ts";
 import type { EmitOptions, RpcMethod } from "../../sdk/types/rpc.ts";
 import type { Contributions } from "../contributions.ts";
 import type { HookBus, TapFunction } from "../hooks/bus.ts";
@@ -34,6 +39,8 @@ export interface Host {
   methods: MethodRegistry;
   routes: RouteTable;
   activation: Activation;
+  /** The bundled plugin in force that declares such a name. */
+  reservedBy(kind: keyof Contributes, isSame: (declared: string) => boolean): string | undefined;
   emit(event: string, payload: unknown, options?: EmitOptions): void;
   config(): SvcConfig;
   /** The same with every secret masked. */
@@ -75,7 +82,8 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
   /** A refused registration does not end the plugin: it is reported, and the plugin is degraded. */
   const refused = (error: unknown) => {
     diagnostics.push({ code: error instanceof SvcError ? error.code : "registration-failed", message: messageOf(error) });
-    host.logger.warn(`plugin "${id}": ${messageOf(error)}`);
+    const text = messageOf(error);
+    host.logger.warn(text.startsWith(`plugin "${id}"`) ? text : `plugin "${id}": ${text}`);
     if (registrations.isOpen()) onDiagnostic();
   };
   const registrations = createRegistrations(refused);
@@ -92,25 +100,49 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
     }
   };
 
-  const declared = (kind: keyof Contributes, name: string) => {
+  const isBundled = identity.origin === "bundled";
+  const declared = (kind: keyof Contributes, name: string, isSame = (other: string) => other === name) => {
     const list = manifest ? (manifest.contributes?.[kind] ?? []) : ["*"];
     if (!list.includes(name) && !list.includes("*")) throw new SvcError("undeclared-contribution", { plugin: id, kind, id: name });
+    const owner = isBundled ? undefined : host.reservedBy(kind, isSame);
+    if (owner) throw new SvcError("reserved-name", { plugin: id, name, owner: `plugin "${owner}"` });
+  };
+  const isPermitted = (permission: Permission) => {
+    const granted = isBundled || (host.config().plugins.entries[id]?.grants ?? []).includes(permission);
+    return granted && (!manifest || manifest.permissions?.includes(permission) === true);
   };
   const permitted = (permission: Permission, what: string) => {
-    const granted = identity.origin === "bundled" || (host.config().plugins.entries[id]?.grants ?? []).includes(permission);
-    if (!granted || (manifest && !manifest.permissions?.includes(permission)))
-      throw new SvcError("permission-missing", { plugin: id, what, permission });
+    if (!isPermitted(permission)) throw new SvcError("permission-missing", { plugin: id, what, permission });
   };
-  const contribute = (point: string, name: string, value: unknown) => {
+  const wrong = (kind: string, problem: string | undefined) => {
+    if (problem) throw new SvcError("invalid-registration", { plugin: id, kind, issues: problem });
+  };
+  /** Goes on with a value that is what its type says; nothing else of it has been read by then. */
+  const checked = (kind: ShapeKind, value: unknown, goOn: () => Disposable): Disposable => {
+    const problem = shapeProblem(kind, value);
+    return problem ? register(() => wrong(kind, problem), goOn) : goOn();
+  };
+  /** @param allow asked once the name is found to be its own */
+  const contribute = (point: string, name: string, value: unknown, allow = () => undefined as void) => {
     const kind = declaredPoints[point];
     /** Somebody kept a value of an instance that is gone: its successor answers, if there is one. */
     const successor = () => (disposed ? host.contributions.view(point).get(name)?.value : undefined);
     const offered = kind || point === "reload" ? leased(value, (what, fn) => enter(`${point} ${name}: ${what}`, fn), successor) : value;
     return register(
-      () => kind && declared(kind, name),
+      () => {
+        if (kind) declared(kind, name);
+        allow();
+      },
       () => {
         const taken = (by: string | undefined) => new SvcError("contribution-conflict", { point, id: name, plugin: id, owner: by });
-        const entry = { id: name, value: offered, owner: id, order: identity.order, lost: (winner: string) => refused(taken(winner)) };
+        const entry = {
+          id: name,
+          value: offered,
+          owner: id,
+          order: identity.order,
+          isOutside: !isBundled,
+          lost: (by: string) => refused(taken(by)),
+        };
         const added = host.contributions.add(point, entry);
         if (!added) throw taken(host.contributions.ownerOf(point, name));
         return added;
@@ -120,6 +152,7 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
   const tap = (hook: HookName, fn: TapFunction, options: HookOptions | undefined) =>
     register(
       () => {
+        wrong(`hook ${hook}`, shapeProblem("hook", fn));
         for (const permission of hookSpec(hook).permissions) permitted(permission, `hook ${hook}`);
       },
       () => {
@@ -200,40 +233,63 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
     on: (hook, fn, options) => tap(hook, fn as TapFunction, options),
     runHook: (hook, event, meta) => host.hooks.run(hook, event, meta),
     isHookUsed: (hook) => host.hooks.isUsed(hook),
-    contribute,
-    contributions: (point) => host.contributions.view(point),
-    registerRpc: (method) => registerRpc(method as RpcMethod),
-    registerHttpRoute: (route) =>
-      register(
-        () => {
-          declared("http", route.path);
-          if (route.auth === "plugin") permitted("http.public", `route ${route.path}`);
-        },
-        () => host.routes.add({ ...route, handler: (call) => leases.run(() => route.handler(call)) }, id, leases.hold),
-      ),
-    registerTool: (tool) => contribute("tool", tool.name, tool),
-    registerModelProvider: (provider) => contribute("modelProvider", provider.id, provider),
-    registerChannel: (channel) => contribute("channel", channel.id, channel),
-    registerEmbeddingAdapter: (adapter) => contribute("embeddingAdapter", adapter.id, adapter),
-    registerMemoryBackend: (backend) => contribute("memoryBackend", backend.id, backend),
-    registerHookPreset: (preset) => contribute("hookPreset", preset.id, preset),
-    registerHealthCheck: (check) =>
-      tap("health.collect", async (_, meta) => meta.report(await runHealthCheck(id, check, meta.signal)), undefined),
-    registerDoctorCheck: (check) =>
-      tap("doctor.collect", async (_, meta) => meta.report(await runDoctorCheck(id, check, meta.signal)), undefined),
-    registerUiPanel(panel) {
-      const listed = contribute("uiPanel", `${id}/${panel.id}`, panel);
-      const { load } = panel;
-      if (panel.kind !== "data" || !load) return listed;
-      const method = panelMethod(id, panel.id);
-      const loader = registerRpc(
-        { method, scope: "read", params: noParams, handler: (_, { signal }) => load.call(panel, { signal }) },
-        method,
-      );
-      return { dispose: () => void [listed.dispose(), loader.dispose()] };
+    contribute: (point, name, value) =>
+      contribute(point, name, value, () => {
+        const way = Object.hasOwn(closedPoints, point) ? closedPoints[point] : undefined;
+        if (way) throw new SvcError("reserved-name", { plugin: id, name: point, owner: way });
+        if (point === "kv") declared("services", "store@1"); // every plugin's rows are with who keeps the state
+        wrong(point, shapeProblem(point, value));
+        const given = declaredPoints[point] && ownName(value);
+        if (given !== undefined && given !== name && point !== "service") wrong(point, `"${name}" calls itself "${given}"`);
+      }),
+    contributions<T>(point: string) {
+      const view = host.contributions.view<T>(point);
+      if (point === "kv" || point === "reload") return partOf(view, () => false); // rows and parts of other plugins
+      return point === "service" ? partOf(view, (name) => name !== "config@1" || isPermitted("rpc.admin")) : view;
     },
-    onReload: (participant) => contribute("reload", `${id}/${participants++}`, participant),
-    registerService: (name, impl) => contribute("service", name, impl),
+    registerRpc: (method) => checked("rpc", method, () => registerRpc(method as RpcMethod)),
+    registerHttpRoute: (given) =>
+      checked("http", given, () => {
+        const route = { ...given, handler: (call: HttpCall) => leases.run(() => given.handler(call)) };
+        const allow = () => {
+          declared("http", route.path, (other) => reachesInto(route, other));
+          if (route.auth !== "gateway") permitted("http.public", `route ${route.path}`);
+        };
+        return register(allow, () => host.routes.add(route, id, leases.hold));
+      }),
+    registerTool: (tool) => checked("tool", tool, () => contribute("tool", tool.name, tool)),
+    registerModelProvider: (provider) => checked("modelProvider", provider, () => contribute("modelProvider", provider.id, provider)),
+    registerChannel: (channel) => checked("channel", channel, () => contribute("channel", channel.id, channel)),
+    registerEmbeddingAdapter: (adapter) => checked("embeddingAdapter", adapter, () => contribute("embeddingAdapter", adapter.id, adapter)),
+    registerMemoryBackend: (backend) => checked("memoryBackend", backend, () => contribute("memoryBackend", backend.id, backend)),
+    registerHookPreset: (preset) => checked("hookPreset", preset, () => contribute("hookPreset", preset.id, preset)),
+    registerHealthCheck: (check) =>
+      checked("check", check, () =>
+        tap("health.collect", async (_, meta) => meta.report(await runHealthCheck(id, check, meta.signal)), undefined),
+      ),
+    registerDoctorCheck: (check) =>
+      checked("check", check, () =>
+        tap("doctor.collect", async (_, meta) => meta.report(await runDoctorCheck(id, check, meta.signal)), undefined),
+      ),
+    registerUiPanel: (given) =>
+      checked("uiPanel", given, () => {
+        const panel = copyPanel(given);
+        const listed = contribute("uiPanel", `${id}/${panel.id}`, panel);
+        const { load } = panel;
+        if (panel.kind !== "data" || !load) return listed;
+        const method = panelMethod(id, panel.id);
+        const loader = registerRpc({ method, scope: "read", params: noParams, handler: (_, { signal }) => load({ signal }) }, method);
+        return { dispose: () => void [listed.dispose(), loader.dispose()] };
+      }),
+    onReload: (part) =>
+      checked("reload", part, () => {
+        const participant: ReloadParticipant = {
+          prefixes: [...part.prefixes],
+          prepare: (next, prev, meta) => part.prepare(next, prev, meta),
+        };
+        return contribute("reload", `${id}/${participants++}`, participant);
+      }),
+    registerService: (name, impl) => checked("service", impl, () => contribute("service", name, impl)),
     service: (name) => {
       alive();
       if (name === "config@1") permitted("rpc.admin", `service ${name}`);
@@ -246,6 +302,7 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
     },
     emit: (event, payload, options) => {
       alive();
+      if (isKernelEvent(event)) throw new SvcError("reserved-name", { plugin: id, name: event, owner: "the kernel" });
       if (Object.hasOwn(protocolEvents, event)) {
         declared("events", event);
         host.emit(event, payload, options);

@@ -114,7 +114,7 @@ async function handle(incoming: Incoming, deps: HttpDeps): Promise<Response | HT
   const { route, owner } = incoming.match.entry;
   const remote = remoteOf(incoming.req);
   if (deps.probe.phase() === "draining" || deps.probe.phase() === "stopped") throw new SvcError("draining");
-  const passed = route.auth === "gateway" ? await authorize(incoming.req, remote, route, deps) : undefined;
+  const passed = route.auth === "plugin" ? undefined : await authorize(incoming.req, remote, route, deps);
   if (deps.hooks.isUsed("http.request")) {
     const { method = "", headers } = incoming.req;
     const seen = { method, path: incoming.path, headers: plainHeaders(headers), remote: remote.address };

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { ClientError } from "../client/error.ts";
+import "../config/errors.ts";
 import { SvcError } from "../errors.ts";
 import { toFailure } from "./failure.ts";
 
@@ -16,6 +17,10 @@ it.each([
     },
   ],
   [new SvcError("client-unauthorized", { message: "m" }), { type: "auth", code: "client-unauthorized", message: "m", exit: 1 }],
+  [
+    new SvcError("config-not-valid", { file: "/x/svc.json", hint: "svc.json:1:1" }),
+    { type: "config", code: "config-not-valid", message: "/x/svc.json is not valid", hint: "svc.json:1:1", exit: 1 },
+  ],
   [new SvcError("failed", { message: "m" }), { type: "rpc", code: "failed", message: "m", exit: 1 }],
   [new ClientError("request-timed-out", "m"), { type: "transport", code: "request-timed-out", message: "m", exit: 1 }],
   [

@@ -27,7 +27,7 @@ export const configErrors = defineErrors({
     expose: ["path"],
     exit: 1,
   },
-  "config-unset": { message: "{path} is not set; {note}", http: 404, rpc: "NOT_FOUND", exit: 1 },
+  "config-unset": { message: "{path} is not set; {note}", http: 404, rpc: "INVALID_REQUEST", exit: 1 },
   "config-not-valid": { message: "{file} is not valid", http: 400, rpc: "INVALID_REQUEST", exit: 1 },
   "config-clobber": {
     message: "{file}: refusing to write, {reason}; if it is meant, {advice}",

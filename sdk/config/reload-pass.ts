@@ -191,7 +191,7 @@ interface Preparing {
 
 async function prepareOne({ plugin, participant }: NamedParticipant, { prev, next, paths, deps }: Preparing): Promise<Prepared> {
   const limit = new AbortController();
-  const work = deps.attribute(plugin, async () => participant.prepare(next, prev, { signal: limit.signal, paths }));
+  const work = deps.attribute(plugin, async () => twoWays(await participant.prepare(next, prev, { signal: limit.signal, paths })));
   const part = await withLimit(work, PART_LIMIT_MS, () => {
     limit.abort();
     // What comes too late is nobody's any more.
@@ -213,4 +213,10 @@ async function discard({ plugin, part }: Prepared, deps: PassDeps): Promise<void
 
 function late(step: string): never {
   throw new Error(`${step} did not finish within ${PART_LIMIT_MS / 1000} s`);
+}
+
+/** An answer that cannot be applied is a refusal now: after the swap it would leave the part behind. */
+function twoWays(part: PreparedReload): PreparedReload {
+  if (typeof part?.apply === "function" && typeof part.discard === "function") return part;
+  throw new Error("prepare answered without {apply, discard}");
 }

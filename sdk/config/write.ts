@@ -80,8 +80,8 @@ export async function writeConfig(
 ): Promise<ConfigWriteOutcome> {
   if (host.readonly) throw new SvcError("config-readonly", { file: basename(host.path) });
   if (options.dryRun) return (await planWrite(host, change, options)).outcome;
-  return locked(host, async () => {
-    await removeOrphans(host.path);
+  return locked(host, async (own) => {
+    await removeOrphans(own);
     const { outcome, text } = await planWrite(host, change, options);
     if (!outcome.changed) return outcome;
     for (const warning of outcome.warnings) options.onWarning?.(warning);
@@ -90,15 +90,15 @@ export async function writeConfig(
   });
 }
 
-/** Work on the config file that no other writer may come between. */
-export async function locked<T>(host: ConfigWriterHost, work: () => Promise<T>): Promise<T> {
+/** Work on the config file that no other writer may come between; it gets the file's own path, links followed. */
+export async function locked<T>(host: ConfigWriterHost, work: (file: string) => Promise<T>): Promise<T> {
   let isDone = false;
   try {
     const result = await withConfigLock(
       host.path,
-      async () => {
+      async (file) => {
         await reached("config.after-lock");
-        const made = await work();
+        const made = await work(file);
         isDone = true;
         return made;
       },
@@ -256,8 +256,7 @@ function clobberReason(
 ): { reason: string; advice: string } | undefined {
   const modeOf = (source: unknown) => ownValue(ownValue(source, "gateway"), "mode");
   const dropsMode = isTree(after.source) && modeOf(before.source) !== undefined && modeOf(after.source) === undefined;
-  if (dropsMode && allowed !== "all")
-    return { reason: "gateway.mode would be dropped", advice: `say so on this machine: svc config set gateway '{…}' --replace` };
+  if (dropsMode && allowed !== "all") return { reason: "gateway.mode would be dropped", advice: "do it on this machine with --replace" };
   const [old, now] = [Buffer.byteLength(draft.old ?? ""), Buffer.byteLength(draft.text)];
   if (allowed || old <= MIN_GUARDED_BYTES || now >= old / 2) return undefined;
   return { reason: `it would shrink from ${old} to ${now} bytes`, advice: "say so with --replace, or name the lists in replacePaths" };

@@ -29,6 +29,7 @@ const indexSchema = z.strictObject({ version: z.literal(1), plugins: z.record(z.
 
 /** How one plugin came into the state directory. */
 export type InstallRecord = z.output<typeof recordSchema>;
+/** Every plugin that a command installed, by id. */
 export type InstallIndex = z.output<typeof indexSchema>;
 
 /** Folder of plugins for the whole profile. */
@@ -45,6 +46,7 @@ export function installedPluginFolder(stateDir: string, id: string): string {
   return join(installedPluginsRoot(stateDir), id);
 }
 
+/** File of the record of installed plugins. */
 export function installIndexPath(stateDir: string): string {
   return join(installedPluginsRoot(stateDir), "index.json");
 }

@@ -99,11 +99,15 @@ export async function createExclusive(path: string, record: LockOwner): Promise<
 
 /** The record in a lock file, of whoever; undefined when it is missing or damaged. */
 export async function readLock(path: string): Promise<LockRecord | undefined> {
+  return parseLock(await readFile(path, "utf8").catch(() => "")); // missing: nobody's
+}
+
+function parseLock(text: string): LockRecord | undefined {
   try {
-    const record = JSON.parse(await readFile(path, "utf8")) as LockRecord | null;
+    const record = JSON.parse(text) as LockRecord | null;
     return record && Number.isInteger(record.pid) && record.pid > 0 ? record : undefined;
   } catch {
-    return undefined; // missing, or damaged by hand: nobody's
+    return undefined; // damaged by hand: nobody's
   }
 }
 
@@ -123,7 +127,10 @@ export async function removeStale(path: string, seen: LockOwner | undefined): Pr
     return;
   }
   try {
-    const now = await readLock(path);
+    const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => (error.code === "ENOENT" ? undefined : ""));
+    // Given back meanwhile: what stands there in a moment is somebody's new lock.
+    if (text === undefined) return;
+    const now = parseLock(text);
     if (now?.pid === seen?.pid && now?.createdAt === seen?.createdAt) await rm(path, { force: true });
   } finally {
     await rm(right, { force: true });

@@ -5,6 +5,7 @@ import { createRedactor } from "./log-redact.ts";
 export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
+/** One line of the log, before it is written. */
 export interface LogRecord {
   ts: number;
   level: "debug" | "info" | "warn" | "error";

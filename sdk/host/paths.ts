@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { SvcError } from "../errors.ts";
 import "./errors.ts";
 
+/** Variables by name, as a process has them. */
 export type Env = Readonly<Record<string, string | undefined>>;
 
 /** Where one profile keeps everything. All paths are absolute. */

@@ -6,7 +6,7 @@ import { entryChange } from "./entry-change.ts";
 import { PluginFault } from "./faults.ts";
 import type { LoaderHost } from "./host.ts";
 import { ownCallEnd } from "./leases.ts";
-import type { Life, Running, Slot } from "./life.ts";
+import { dropUnused, type Life, type Running, type Slot } from "./life.ts";
 import type { Loading } from "./load.ts";
 import { replaceInstance } from "./reload.ts";
 import type { Slots } from "./slots.ts";
@@ -37,15 +37,21 @@ export function createChanges(slots: Slots, { life, loading, host }: { life: Lif
   const drain = () => ({ limitMs: host.config().plugins.reload.drainMs, cut: slots.stopping });
 
   const replace = async (slot: Slot, code: "same" | "fresh"): Promise<Outcome> => {
+    let obtained = code === "same" ? slot.code : undefined;
     try {
-      const obtained = code === "same" && slot.code ? slot.code : await life.obtain(slot);
+      obtained ??= await life.obtain(slot);
       if (slots.stopping.aborted || !slot.current) return { status: "unchanged" };
-      const deps = { life, contributions: host.contributions, drain, settled: loading.settled, retire };
+      const isStopping = () => slots.stopping.aborted;
+      const deps = { life, contributions: host.contributions, isStopping, drain, settled: loading.settled, retire };
       const result = await replaceInstance(slot, obtained, deps);
-      if (!slot.current && "error" in result) slots.move(slot, "failed", { code: "reload-failed", reason: messageOf(result.error) });
+      // One that somebody else takes down at this moment is told as that.
+      if (!slot.current && "error" in result && slot.record.state !== "stopping")
+        slots.move(slot, "failed", { code: "reload-failed", reason: messageOf(result.error) });
       return result;
     } catch (error) {
       return { status: error instanceof PluginFault && error.code === "restart-required" ? "restart-required" : "failed", error };
+    } finally {
+      void dropUnused(slot, obtained);
     }
   };
   const switchOff = async (slot: Slot, problem: NonNullable<Candidate["problem"]>): Promise<Outcome> => {
@@ -87,7 +93,7 @@ export function createChanges(slots: Slots, { life, loading, host }: { life: Lif
   };
   const bringInLine = async (slot: Slot, cause: Cause): Promise<Outcome> => {
     const found = (await host.discoverOne(slot.id)) ?? (await goneOrUnreadable(slot.candidate));
-    if (slots.stopping.aborted) return { status: "unchanged" };
+    if (slots.stopping.aborted || !slots.all().includes(slot)) return { status: "unchanged" };
     const { problem } = found;
     // A running plugin that became unfit on disk serves on as it is; what switches it off is the operator's word.
     if (problem && slot.current && !offCodes.has(problem.code)) return { status: "failed", error: new Error(problem.reason) };

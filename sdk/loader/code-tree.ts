@@ -1,5 +1,6 @@
-import { cp, lstat, mkdir, readdir, readFile, rm, stat, symlink } from "node:fs/promises";
-import { dirname, extname, join, relative, sep } from "node:path";
+import { constants } from "node:fs";
+import { cp, mkdir, readdir, readFile, rm, stat, symlink } from "node:fs/promises";
+import { basename, dirname, extname, join, relative } from "node:path";
 
 /** Larger trees are not walked to the end; they count as changed at each reload. */
 const MAX_FILES = 5_000;
@@ -20,24 +21,45 @@ export interface CodePrint {
 
 /** Reads the print of a plugin folder, without `node_modules` and dot folders; of one file when it has no folder of its own. */
 export async function readCodePrint(root: string, onlyFile?: string): Promise<CodePrint> {
-  const files = onlyFile === undefined ? await listFiles(root) : [onlyFile];
+  const { files, packageFolders } = onlyFile === undefined ? await listTree(root) : { files: [onlyFile], packageFolders: [] };
   const native = (await Promise.all(files.map((file) => isNative(file, root)))).includes(true);
   if (files.length > MAX_FILES) return { own: "", packages: "", native };
   const own = await Promise.all(files.map(async (file) => `${relative(root, file)}:${await stampOf(file)}`));
-  const packages = onlyFile === undefined ? await Promise.all(packageMarks(root).map(stampOf)) : [];
+  const marks = packageFolders.flatMap((folder) => [folder, join(folder, ".package-lock.json")]);
+  const packages = await Promise.all(marks.map(async (file) => `${relative(root, file)}:${await stampOf(file)}`));
   return { own: own.join("\n"), packages: packages.join("\n"), native };
 }
 
+const generations = new Map<string, number>();
+
+/** A folder for a copy of a plugin. None is named twice in one process: Node keeps native modules by path, also of a copy that never ran. */
+export function nextGenerationFolder(stateDir: string, id: string): string {
+  const next = (generations.get(id) ?? 0) + 1;
+  generations.set(id, next);
+  return join(stateDir, "cache", "gen", id, String(next));
+}
+
 /**
- * Copies a plugin folder without `node_modules`, which is linked, so that native modules are read anew.
+ * Copies a plugin folder. `link`: each `node_modules` in it stays where it is and is linked, so that only the plugin's own modules are read anew.
+ * `copy`: all of it, links as they are, so that the copy has the same `treeIntegrity` and needs nothing of the original.
  * @returns the folder of the copy; whoever made it removes it with `removeGeneration`
  */
-export async function copyGeneration(root: string, target: string): Promise<string> {
+export async function copyGeneration(root: string, target: string, packages: "link" | "copy"): Promise<string> {
   await rm(target, { recursive: true, force: true });
   await mkdir(target, { recursive: true, mode: 0o700 });
-  await cp(root, target, { recursive: true, filter: (source) => !relative(root, source).split(sep).includes("node_modules") });
-  const packages = join(root, "node_modules");
-  if (await exists(packages)) await symlink(packages, join(target, "node_modules"), "junction");
+  const linked: string[] = [];
+  const filter = (source: string) => {
+    if (packages === "copy" || source === root || basename(source) !== "node_modules") return true;
+    linked.push(relative(root, source));
+    return false;
+  };
+  try {
+    await cp(root, target, { recursive: true, verbatimSymlinks: packages === "copy", mode: constants.COPYFILE_FICLONE, filter });
+    for (const below of linked) await symlink(join(root, below), join(target, below), "junction");
+  } catch (error) {
+    await removeGeneration(target);
+    throw error;
+  }
   return target;
 }
 
@@ -45,19 +67,21 @@ export async function removeGeneration(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
 }
 
-async function listFiles(root: string): Promise<string[]> {
+async function listTree(root: string): Promise<{ files: string[]; packageFolders: string[] }> {
   const files: string[] = [];
+  const packageFolders: string[] = [];
   const walk = async (folder: string, depth: number): Promise<void> => {
     if (depth > MAX_DEPTH || files.length > MAX_FILES) return;
     for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
-      if (entry.name === "node_modules" || entry.name.startsWith(".")) continue;
+      if (entry.name.startsWith(".")) continue;
       const path = join(folder, entry.name);
-      if (entry.isDirectory()) await walk(path, depth + 1);
+      if (entry.name === "node_modules") packageFolders.push(path);
+      else if (entry.isDirectory()) await walk(path, depth + 1);
       else files.push(path);
     }
   };
   await walk(root, 0);
-  return files.sort();
+  return { files: files.sort(), packageFolders: packageFolders.sort() };
 }
 
 async function isNative(file: string, root: string): Promise<boolean> {
@@ -84,15 +108,4 @@ async function stampOf(file: string): Promise<string> {
   } catch {
     return "-";
   }
-}
-
-function packageMarks(root: string): string[] {
-  return [join(root, "node_modules"), join(root, "node_modules", ".package-lock.json")];
-}
-
-async function exists(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
 }

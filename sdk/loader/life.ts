@@ -1,3 +1,4 @@
+import { join, relative } from "node:path";
 import { deepFreeze } from "../config/deep-freeze.ts";
 import { isRetryLater } from "../define.ts";
 import { messageOf, SvcError } from "../errors.ts";
@@ -8,7 +9,7 @@ import { isolatePlugin } from "../sandbox/isolated-plugin.ts";
 import type { PluginDefinition, PluginLife } from "../types/context.ts";
 import type { PluginCandidate as Candidate } from "../types/plugin-candidate.ts";
 import type { PluginRecord } from "../types/plugin-record.ts";
-import { importCode, type LoadedCode } from "./code.ts";
+import { copyInstalled, importCode, type LoadedCode, requireIntegrity } from "./code.ts";
 import { removeGeneration } from "./code-tree.ts";
 import type { PluginEntry } from "./entry-change.ts";
 import { faultText } from "./fault-text.ts";
@@ -23,7 +24,7 @@ export interface Slot {
   readonly record: PluginRecord;
   /** Load order. */
   order: number;
-  /** Numbers instances and imports; never goes back. */
+  /** Numbers instances; never goes back. */
   count: number;
   code?: LoadedCode | undefined;
   current?: Running | undefined;
@@ -62,8 +63,11 @@ export interface Life {
   end(slot: Slot, instance: Running, drain?: { limitMs: number; cut: AbortSignal }): Promise<void>;
 }
 
-/** @param onDiagnostic told of registrations refused while an instance runs */
-export function createLife(host: LoaderHost, onDiagnostic: (slot: Slot) => void): Life {
+/**
+ * @param onDiagnostic told of registrations refused while an instance runs
+ * @param stopping nothing is set up any more
+ */
+export function createLife(host: LoaderHost, onDiagnostic: (slot: Slot) => void, stopping: AbortSignal): Life {
   const entryOf = ({ id }: Slot): PluginEntry => host.config().plugins.entries[id] ?? {};
   const limitOf = (slot: Slot, phase: Phase) => {
     const { limits } = entryOf(slot);
@@ -76,20 +80,33 @@ export function createLife(host: LoaderHost, onDiagnostic: (slot: Slot) => void)
   return {
     obtain(slot) {
       const entry = entryOf(slot);
-      if (entry.isolation) return Promise.resolve(isolated(slot, entry.isolation, entry));
+      const { isolation } = entry;
       const previous = slot.code?.print ? slot.code : undefined;
-      return step(slot, "import", () =>
-        importCode(slot.candidate, { ...host.code, stateDir: host.stateDir, previous, generation: slot.count + 1 }),
-      );
+      const obtained = isolation
+        ? (): Promise<LoadedCode> => isolated(slot, { ...entry, isolation }, host.stateDir)
+        : () => importCode(slot.candidate, { ...host.code, stateDir: host.stateDir, previous });
+      let work: Promise<LoadedCode> | undefined;
+      return step(slot, "import", () => {
+        work = obtained();
+        return work;
+      }).catch((error: unknown) => {
+        // One that came too late is nobody's.
+        void work?.then((code) => (code === slot.code ? undefined : dropUnused(slot, code))).catch(() => undefined);
+        throw error;
+      });
     },
     parseConfig: (slot, { definition }) => parseConfig(slot.candidate, definition, entryOf(slot).config ?? {}),
     async setUp(slot, code, entry = entryOf(slot)) {
       const { id, manifest, root, origin } = slot.candidate;
       const { definition } = code;
       const config = await parseConfig(slot.candidate, definition, entry.config ?? {});
+      if (stopping.aborted) throw new PluginFault("dependency-failed", "the gateway is stopping");
       slot.count += 1;
       const env = entry.env ?? {};
-      const identity = { id, version: definition.version, instance: slot.count, origin, root, order: slot.order, manifest, config, env };
+      const identity = {
+        ...{ id, version: definition.version, instance: slot.count, origin, root: code.folder ?? root },
+        ...{ order: slot.order, manifest, config, env },
+      };
       const instance = host.createInstance(identity, () => onDiagnostic(slot));
       code.users += 1;
       const made = (life: PluginLife | undefined): Running => ({ instance, life, code, entry });
@@ -143,18 +160,24 @@ export async function dropUnused(slot: Slot, code: LoadedCode | undefined): Prom
   if (code?.folder && code.users === 0 && slot.code !== code) await removeGeneration(code.folder);
 }
 
+type Isolated = PluginEntry & { isolation: "worker" | "process" };
+
 /** The code runs in a guest of its own; what it cannot do from there is told as diagnostics. */
-function isolated({ candidate }: Slot, mode: "worker" | "process", { grants = [], env = {} }: PluginEntry): LoadedCode {
-  const { id, version, root, entry, manifest, origin } = candidate;
+async function isolated({ candidate }: Slot, { isolation: mode, grants = [], env = {} }: Isolated, stateDir: string): Promise<LoadedCode> {
+  const { id, version, manifest, origin } = candidate;
+  const copy = origin === "global" ? await copyInstalled(candidate, stateDir) : undefined;
+  const { folder: root = candidate.root, integrity } = copy ?? {};
   const refused: LoadedCode["refused"] = [];
   const definition = isolatePlugin({
     ...{ id, version, root, mode, env },
     api: manifest?.svc.api ?? "*",
-    entry: entry as string,
+    entry: join(root, relative(candidate.root, candidate.entry as string)),
+    // A guest reads its files again each time it starts.
+    ...(integrity === undefined ? {} : { check: () => requireIntegrity(root, integrity) }),
     net: (origin === "bundled" || grants.includes("net")) && (manifest?.permissions?.includes("net") ?? false),
     refuse: ({ code, message }) => void refused.push({ code, message }),
   });
-  return { definition, print: undefined, users: 0, refused };
+  return { definition, print: undefined, users: 0, refused, ...(copy ? { folder: copy.folder } : {}) };
 }
 
 async function runStep<T>(

@@ -5,7 +5,7 @@ import type { Manifest } from "../types/manifest.ts";
 import { isLazy } from "./activation.ts";
 import { PluginFault, retryDelayMs } from "./faults.ts";
 import type { LoaderHost } from "./host.ts";
-import type { Life, Running, Slot } from "./life.ts";
+import { dropUnused, type Life, type Running, type Slot } from "./life.ts";
 import type { Slots } from "./slots.ts";
 
 /** A use waits this long for the plugin it brings. */
@@ -32,7 +32,9 @@ export function createLoading(slots: Slots, { life, host, onUp }: { life: Life; 
   const stopping = () => slots.stopping.aborted;
 
   const bringUp = async (slot: Slot) => {
+    const before = slot.code;
     slot.code = await life.obtain(slot);
+    if (slot.code !== before) void dropUnused(slot, before);
     assertRunning(stopping());
     const made = await life.setUp(slot, slot.code);
     if (stopping()) await life.end(slot, made);
@@ -122,7 +124,7 @@ export function createLoading(slots: Slots, { life, host, onUp }: { life: Life; 
   const giveUp = (slot: Slot, error: unknown) => {
     const fault = error instanceof PluginFault ? error : new PluginFault("setup-failed", messageOf(error), error);
     if (fault.cause instanceof Error) host.logger.debug(`plugin "${slot.id}"`, { error: fault.cause });
-    slots.move(slot, "failed", { code: fault.code, reason: fault.message });
+    slots.move(slot, fault.code === "integrity" ? "blocked" : "failed", { code: fault.code, reason: fault.message });
   };
   return loading;
 }

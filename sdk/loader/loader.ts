@@ -8,7 +8,7 @@ import type { PluginCandidate as Candidate } from "../types/plugin-candidate.ts"
 import type { PluginRecord, PluginReload } from "../types/plugin-record.ts";
 import { createChanges } from "./change.ts";
 import type { LoaderHost } from "./host.ts";
-import { createLife, type Slot } from "./life.ts";
+import { createLife, dropUnused, type Slot } from "./life.ts";
 import { createLoading } from "./load.ts";
 import { createSlots } from "./slots.ts";
 import { createPluginWatch } from "./watch.ts";
@@ -47,10 +47,14 @@ export function createLoader(candidates: readonly Candidate[], host: LoaderHost)
   let elapsedMs = 0;
   let booted = false;
 
-  const life = createLife(host, (slot) => {
-    const last = slot.current?.instance.diagnostics.at(-1);
-    if (last && slot.record.state === "active") slots.move(slot, "degraded", { code: last.code, reason: last.message });
-  });
+  const life = createLife(
+    host,
+    (slot) => {
+      const last = slot.current?.instance.diagnostics.at(-1);
+      if (last && slot.record.state === "active") slots.move(slot, "degraded", { code: last.code, reason: last.message });
+    },
+    stopping.signal,
+  );
   const loading = createLoading(slots, { life, host, onUp: (slot) => follow(slot) });
   const changes = createChanges(slots, { life, loading, host });
   const watch = createPluginWatch({
@@ -94,6 +98,12 @@ export function createLoader(candidates: readonly Candidate[], host: LoaderHost)
     }
     return done;
   };
+  const forget = (slot: Slot) => {
+    const { code } = slot;
+    slot.code = undefined;
+    slots.remove(slot);
+    void dropUnused(slot, code);
+  };
   const rescan = async (): Promise<string[]> => {
     const found = await host.discover();
     const fresh = found.filter((c) => !slots.get(c.id) && c.problem?.code !== "duplicate-id").map(slots.add);
@@ -101,7 +111,7 @@ export function createLoader(candidates: readonly Candidate[], host: LoaderHost)
     await Promise.all(fresh.filter((s) => !s.candidate.problem).map((s) => slots.serial(s, () => loading.load(s))));
     const gone = slots.all().filter((s) => !found.some((c) => c.id === s.id));
     await Promise.all(gone.map((s) => changes.run(s, "entry")));
-    for (const slot of gone) if (!slot.current) slots.remove(slot);
+    for (const slot of gone) if (!slot.current && slot.candidate.problem) forget(slot);
     slots.redraw();
     watch.sync();
     return [...fresh, ...gone].map((s) => s.id);
@@ -157,11 +167,16 @@ export function createLoader(candidates: readonly Candidate[], host: LoaderHost)
     },
     async fail(id, error) {
       const slot = slots.get(id);
-      if (slot?.pending) await slot.pending.dispose(); // its setup fails by that, and is told as failed
-      if (!slot?.current) return slot?.pending !== undefined;
-      slots.move(slot, "stopping");
-      await loading.takeDown(slot, slot.current, "cut");
-      slots.move(slot, "failed", { code: "uncaught", reason: messageOf(error) });
+      const { pending, current } = slot ?? {};
+      // Out of the registries in this turn. What comes after it goes in turn with other steps of the plugin.
+      if (slot && current) slots.move(slot, "stopping");
+      const down = slot && current ? loading.takeDown(slot, current, "cut") : undefined;
+      await pending?.dispose(); // its setup fails by that, and is told as failed
+      if (!slot || !down) return pending !== undefined;
+      await slots.serial(slot, async () => {
+        await down;
+        if (!slot.current && slot.record.state === "stopping") slots.move(slot, "failed", { code: "uncaught", reason: messageOf(error) });
+      });
       return true;
     },
     syncWatch: watch.sync,

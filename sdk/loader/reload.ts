@@ -7,6 +7,7 @@ import { dropUnused, type Life, type Running, type Slot } from "./life.ts";
 interface ReplaceDeps {
   life: Life;
   contributions: LoaderHost["contributions"];
+  isStopping(): boolean;
   drain(): { limitMs: number; cut: AbortSignal };
   /** The states of the slot follow what runs in it now. */
   settled(slot: Slot): void;
@@ -27,7 +28,7 @@ export async function replaceInstance(slot: Slot, code: LoadedCode, deps: Replac
   try {
     next = await deps.life.setUp(slot, code);
     await deps.life.start(slot, next);
-    if (slot.current !== old) throw new Error("it was stopped meanwhile");
+    if (slot.current !== old || deps.isStopping()) throw new Error("it was stopped meanwhile");
   } catch (error) {
     if (next) await deps.life.end(slot, next);
     return { status: "failed", error };
@@ -65,6 +66,7 @@ async function bringUp(slot: Slot, { code, entry }: { code: LoadedCode; entry?: 
   const next = await deps.life.setUp(slot, code, entry);
   try {
     await deps.life.start(slot, next);
+    if (deps.isStopping()) throw new Error("the gateway is stopping");
   } catch (error) {
     await deps.life.end(slot, next);
     throw error;

@@ -45,8 +45,9 @@ export function createSlots(candidates: readonly Candidate[], host: LoaderHost, 
       return slot;
     },
     remove(slot) {
-      byId.delete(slot.id);
-      all.splice(all.indexOf(slot), 1);
+      if (byId.get(slot.id) === slot) byId.delete(slot.id);
+      const at = all.indexOf(slot);
+      if (at >= 0) all.splice(at, 1);
     },
     redraw() {
       const members = [...byId.values()].filter((s) => !s.candidate.problem);

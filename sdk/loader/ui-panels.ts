@@ -34,3 +34,15 @@ export function toUiDescriptor(pluginId: string, panel: UiPanel): UiDescriptor {
     ...(kind === "frame" ? { src: src ?? "index.html", methods: methods ?? [] } : {}),
   };
 }
+
+/** A panel as it is now: what its plugin does to the object later changes nothing. */
+export function copyPanel(panel: UiPanel): UiPanel {
+  const { id, surface, label, kind, icon, src, methods, load } = panel;
+  return {
+    ...{ id, surface, label, kind },
+    ...(icon === undefined ? {} : { icon }),
+    ...(src === undefined ? {} : { src }),
+    ...(methods === undefined ? {} : { methods: [...methods] }),
+    ...(load === undefined ? {} : { load: (call) => load.call(panel, call) }),
+  };
+}

@@ -54,7 +54,7 @@ export const protocolErrors = defineErrors({
   "unauthorized-role": { message: "unauthorized role: {role}", http: 403, rpc: "INVALID_REQUEST" },
   "invalid-frame": { message: "invalid request frame: {reason}", http: 400, rpc: "INVALID_REQUEST" },
   "already-connected": { message: "connect was already answered on this socket", http: 400, rpc: "INVALID_REQUEST" },
-  blocked: { message: "{reason} (refused by plugin {plugin})", http: 403, rpc: "FORBIDDEN", details: "BLOCKED" },
+  blocked: { message: "{reason} (refused by plugin {plugin})", http: 403, rpc: "FORBIDDEN", details: "BLOCKED", expose: ["plugin"] },
   draining: {
     message: "the gateway is stopping; try again after the restart",
     http: 503,

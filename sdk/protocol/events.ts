@@ -1,5 +1,6 @@
 import type { Scope } from "../types/rpc.ts";
 
+/** One row of the table of events. */
 export interface EventSpec {
   /** Scope a receiver needs; `none` = every authenticated connection. */
   scope: Scope | "none";
@@ -25,4 +26,20 @@ export const protocolEvents = {
   "memory.progress": { scope: "read", droppable: true, about: "progress of an index sync, at most ten a second" },
 } as const satisfies Record<string, EventSpec>;
 
+/** Name of an event of this release. */
 export type ProtocolEvent = keyof typeof protocolEvents;
+
+const kernelEvents: ReadonlySet<string> = new Set<ProtocolEvent>([
+  "connect.challenge",
+  "tick",
+  "shutdown",
+  "health",
+  "presence",
+  "config.changed",
+  "plugins.changed",
+]);
+
+/** Events that only the gateway itself sends: clients act upon them. */
+export function isKernelEvent(event: string): boolean {
+  return kernelEvents.has(event);
+}

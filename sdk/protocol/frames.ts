@@ -44,6 +44,7 @@ export const helloNumbers = {
   },
 };
 
+/** Ids a client may give itself (`protocol.md` 3.1). */
 export const clientIds = [
   "cli",
   "gateway-client",
@@ -56,8 +57,10 @@ export const clientIds = [
   "fingerprint",
   "test",
 ] as const;
+/** What a client is for (`protocol.md` 3.1). */
 export const clientModes = ["webchat", "cli", "ui", "backend", "node", "probe", "test"] as const;
 
+/** A request on the wire; closed (`protocol.md` 2). */
 export const requestFrame = z.strictObject({
   type: z.literal("req"),
   id: z.string().min(1),
@@ -65,6 +68,7 @@ export const requestFrame = z.strictObject({
   params: z.record(z.string(), z.unknown()).optional(),
   traceparent: z.string().max(128).optional(),
 });
+/** A request on the wire. */
 export type RequestFrame = z.output<typeof requestFrame>;
 
 const text = z.string().min(1);
@@ -105,8 +109,10 @@ export const connectParams = z.strictObject({
   locale: z.string().optional(),
   userAgent: z.string().optional(),
 });
+/** What a client says of itself when it connects. */
 export type ConnectParams = z.output<typeof connectParams>;
 
+/** Why a request failed: a `code` of a closed set, with its own code in `details.code`. */
 export interface WireError {
   code: string;
   message: string;
@@ -115,6 +121,7 @@ export interface WireError {
   retryAfterMs?: number;
 }
 
+/** The answer to one request, known by its `id`. */
 export interface ResponseFrame {
   type: "res";
   id: string;
@@ -123,11 +130,13 @@ export interface ResponseFrame {
   error?: WireError;
 }
 
+/** Versions of the parts of the snapshot, by which a client knows that it has missed a change. */
 export interface StateVersion {
   presence: number;
   health: number;
 }
 
+/** Something that happened; `seq` counts per connection. */
 export interface EventFrame {
   type: "event";
   event: string;
@@ -136,8 +145,10 @@ export interface EventFrame {
   stateVersion?: StateVersion;
 }
 
+/** Whatever the gateway sends. */
 export type ServerFrame = ResponseFrame | EventFrame;
 
+/** Payload of the answer to `connect`. */
 export interface HelloOk {
   type: "hello-ok";
   protocol: number;

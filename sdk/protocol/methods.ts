@@ -242,7 +242,9 @@ export const protocolMethods = {
   "memory.reset": method("admin", "drops the index, never the files", z.strictObject({ agentId: agentId.optional() })),
 } as const satisfies Record<string, MethodSpec>;
 
+/** Name of a method of this release. */
 export type ProtocolMethod = keyof typeof protocolMethods;
+/** Params of a method as its handler gets them. */
 export type ParamsOf<M extends ProtocolMethod> = z.output<(typeof protocolMethods)[M]["params"]>;
 
 /** The protocol's row of a method, ready to spread into `ctx.registerRpc({ ...protocolMethod("health"), handler })`. */

@@ -1,9 +1,13 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Duplex } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { packageRoot } from "../host/paths.ts";
 import { bootstrapSource, startWorker } from "../worker.ts";
+import { createLines } from "./lines.ts";
+import { watchProcess } from "./process-watch.ts";
+import { rememberThread } from "./threads.ts";
 
 /** `worker`: a thread, stops loops and memory bombs but sees files. `process`: a child that cannot read other files, write, start anything. */
 export type IsolationMode = "worker" | "process";
@@ -25,49 +29,84 @@ export interface CellOptions {
   read: readonly string[];
   /** Heap of the guest. */
   memoryMb: number;
+  /** Longest message from the guest; a longer one is reported, not held. */
+  maxMessageBytes: number;
+  /** Mode `process`: the Node that runs it; default this one. */
+  program?: string;
   onMessage(text: unknown): void;
+  onTooLarge(): void;
   onOutput(text: string): void;
 }
+
+/** Node's exit code for a flag it does not know. */
+const EXIT_BAD_FLAG = 9;
 
 /** Opens a guest with an empty environment and bounded memory. */
 export function openCell(options: CellOptions): Cell {
   return options.mode === "worker" ? openThread(options) : openChild(options);
 }
 
-function openThread({ guest, memoryMb, onMessage, onOutput }: CellOptions): Cell {
+function openThread({ guest, memoryMb, maxMessageBytes, onMessage, onTooLarge, onOutput }: CellOptions): Cell {
   const worker = startWorker(guest, {
     env: {},
     stdout: true,
     stderr: true,
     resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
   });
+  rememberThread(worker);
   for (const stream of [worker.stdout, worker.stderr]) stream.on("data", (chunk: Buffer) => onOutput(String(chunk)));
-  worker.on("message", onMessage);
+  worker.on("message", (text) => {
+    if (typeof text === "string" && (text.length > maxMessageBytes || Buffer.byteLength(text) > maxMessageBytes)) onTooLarge();
+    else onMessage(text);
+  });
   const exited = new Promise<string>((resolve) => {
     worker.once("error", (error: Error & { code?: string }) => resolve(error.code ?? error.message));
     worker.once("exit", (code) => resolve(`exit code ${code}`));
   });
-  return { post: (text) => worker.postMessage(text), kill: () => void worker.terminate(), exited };
+  const kill = () => {
+    // What it has sent meanwhile is nobody's any more.
+    worker.removeAllListeners("message");
+    void worker.terminate();
+  };
+  return { post: (text) => worker.postMessage(text), kill, exited };
 }
 
-function openChild({ guest, read, memoryMb, onMessage, onOutput }: CellOptions): Cell {
-  const readable = [...ownFiles(), ...read].map((path) => `--allow-fs-read=${path}`);
-  const flags = [permissionFlag(), ...readable, `--max-old-space-size=${memoryMb}`, "--no-warnings", "--input-type=module"];
-  const child = spawn(process.execPath, [...flags, "-e", bootstrapSource(guest)], { env: {}, stdio: ["ignore", "pipe", "pipe", "ipc"] });
-  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk: Buffer) => onOutput(String(chunk)));
-  child.on("message", onMessage);
+/** Its input is the way in, its fourth file the way out; Node's own channel between processes would throw in this one at the first broken message. */
+function openChild({ guest, read, memoryMb, program = process.execPath, ...own }: CellOptions): Cell {
+  const flag = permissionFlag();
+  // Node 20 aborts at a path that is given twice.
+  const readable = [...new Set([...ownFiles(), ...read])].map((path) => `--allow-fs-read=${path}`);
+  const flags = [flag, ...readable, `--max-old-space-size=${memoryMb}`, "--no-warnings", "--input-type=module"];
+  const child = spawn(program, [...flags, "-e", bootstrapSource(guest)], {
+    env: {},
+    stdio: ["pipe", "pipe", "pipe", "pipe"],
+    // A group of its own: Ctrl-C in the gateway's terminal is for the gateway, which still has this one stop in order.
+    detached: true,
+  });
+  watchProcess(child);
+  const out = child.stdio[3] as Duplex;
+  let spoke = false;
+  const onLine = (text: string) => {
+    spoke = true;
+    own.onMessage(text);
+  };
+  out.on("data", createLines({ maxBytes: own.maxMessageBytes, onLine, onTooLong: own.onTooLarge }));
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => own.onOutput(String(chunk)));
+  // A child that has just died says so by `exited`; what fails on its pipes is no second fault.
+  for (const stream of child.stdio) stream?.on("error", () => undefined);
   const exited = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(error.message));
-    child.once("exit", (code, signal) => resolve(signal ? `signal ${signal}` : `exit code ${code}`));
+    child.once("exit", (code, signal) => {
+      const refused = code === EXIT_BAD_FLAG && !spoke;
+      if (refused) resolve(`${program} refused ${flag}: isolation "process" cannot be had with it; use Node 20.19 or later, or "worker"`);
+      else resolve(signal ? `signal ${signal}` : `exit code ${code}`);
+    });
   });
-  return {
-    post: (text) => {
-      // A child that has just died says so by `exited`; the failed write is no second fault.
-      if (child.connected) child.send(text, () => undefined);
-    },
-    kill: () => void child.kill("SIGKILL"),
-    exited,
+  const kill = () => {
+    child.kill("SIGKILL");
+    for (const stream of child.stdio) stream?.destroy();
   };
+  return { post: (text) => void child.stdin.write(`${text}\n`), kill, exited };
 }
 
 /** Node 22.13 dropped the word "experimental" from the flag. */

@@ -16,6 +16,7 @@ export const sandboxErrors = defineErrors({
     http: 413,
     rpc: "INVALID_REQUEST",
   },
+  "sandbox-invalid-input": { message: "{name}: {reason}", http: 400, rpc: "INVALID_REQUEST" },
   "isolation-unsupported": {
     message:
       'plugin "{plugin}": {what} is not possible with isolation "{mode}"; expected a tool, a preset with transforms or an observe hook',

@@ -46,6 +46,8 @@ export interface IsolationOptions {
   /** Variables of its config entry. */
   env: Readonly<Record<string, string>>;
   limits?: Partial<SandboxLimits>;
+  /** Before each start of a guest; a rejection keeps it from starting. */
+  check?: () => Promise<void>;
   /** Told of each registration that does not work from inside. */
   refuse(error: SvcError): void;
 }
@@ -69,6 +71,7 @@ export function isolatePlugin(options: IsolationOptions): PluginDefinition {
         read: [options.root],
         logger: ctx.logger,
         ...(options.limits ? { limits: options.limits } : {}),
+        ...(options.check ? { check: options.check } : {}),
       });
       ctx.onDispose(() => sandbox.dispose());
       const plugin = (await sandbox.start()) as IsolatedPlugin;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { SvcError } from "../errors.ts";
 import { createLogger, type LogRecord } from "../host/logger.ts";
+import { watchLeaks } from "../testing/leaks.ts";
 import { workerUrl } from "../worker.ts";
 import { createSandbox, type Sandbox, type SandboxOptions } from "./sandbox.ts";
 
@@ -118,6 +119,13 @@ describe.each(["worker", "process"] as const)("code that runs in a %s", (mode) =
   test("may not be given more than a megabyte", async () => {
     const box = await open({ mode });
     expect(await code(use(box, "echo", { text: "x".repeat(1_100_000) }))).toBe("sandbox-too-large");
+  });
+
+  test("may not be started with more than a megabyte, and is gone then", async () => {
+    const leaks = watchLeaks();
+    const box = await open({ mode, data: { config: "x".repeat(1_100_000) } });
+    expect(await code(box.start())).toBe("sandbox-too-large");
+    await leaks.assertNone();
   });
 
   test("has no network unless it was granted", async () => {

@@ -18,6 +18,7 @@ export interface SandboxLimits {
   memoryMb: number;
 }
 
+/** Bounds of a guest that is given no others. */
 export const sandboxLimits: SandboxLimits = {
   callMs: 5_000,
   startMs: 30_000,
@@ -33,6 +34,7 @@ const CRASH_WINDOW_MS = 60_000;
 /** Output of user code that reaches the log, per call. */
 const MAX_OUTPUT_CHARS = 8 * 1024;
 
+/** What runs apart, and within which bounds. */
 export interface SandboxOptions {
   /** Subject of every error: `plugin "weather"`. */
   name: string;
@@ -42,6 +44,8 @@ export interface SandboxOptions {
   data: unknown;
   read?: readonly string[];
   limits?: Partial<SandboxLimits>;
+  /** Before each start of a guest; a rejection keeps it from starting and is what the caller gets. */
+  check?: () => Promise<void>;
   logger: Logger;
   now?: () => number;
 }
@@ -72,12 +76,14 @@ interface Guest {
   pending: Map<number, Pending>;
 }
 
+/** Prepares a guest; it is opened by `start` or by the first call, and ended by `dispose`. */
 export function createSandbox(options: SandboxOptions): Sandbox {
   const { name, mode, logger } = options;
   const limits = { ...sandboxLimits, ...options.limits };
   const now = options.now ?? (() => performance.now());
   const admit = createAdmission({ maxActive: limits.inFlight, maxWaiting: limits.waiting });
   let guest: Guest | undefined;
+  let checking: Promise<void> | undefined;
   let crashes: number[] = [];
   let disposed = false;
   let calls = 0;
@@ -123,11 +129,22 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       if (guest === made) crashes.push(now());
       drop(made, why);
     });
-    post(made, { type: "start", data: options.data }, "its start data");
+    try {
+      post(made, { type: "start", data: options.data }, "its start data");
+    } catch (error) {
+      drop(made, "it was not started");
+      throw error;
+    }
     return made;
   };
   /** The warm guest, once it has started; one that cannot start is ended. */
   const warm = async (): Promise<Guest> => {
+    if (!guest && options.check) {
+      checking ??= options.check().finally(() => {
+        checking = undefined;
+      });
+      await checking;
+    }
     guest ??= open();
     const current = guest;
     try {

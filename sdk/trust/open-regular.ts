@@ -5,6 +5,7 @@ import { SvcError } from "../errors.ts";
 import { isInside } from "./inside.ts";
 import "./errors.ts";
 
+/** What the file has to be. */
 export interface OpenRegularOptions {
   /** The file must stand below this folder after all links are resolved. */
   root?: string;

@@ -16,8 +16,10 @@ export interface AgentInfo {
   identity: { name?: string; emoji?: string; avatar?: string };
 }
 
+/** What began a run. */
 export type RunTrigger = "user" | "hook" | "heartbeat" | "cron";
 
+/** A message for an agent. */
 export interface RunRequest {
   /** May be empty only with attachments. */
   message: string;
@@ -44,6 +46,7 @@ export interface RunRequest {
   actor: { kind: "rpc" | "http" | "internal"; scopes: readonly OperatorScope[]; connId?: string };
 }
 
+/** How a run ended. */
 export interface RunOutcome {
   status: "ok" | "error";
   /** `TIMEOUT`, `ABORTED`, `INTERRUPTED`, `EMPTY_RESPONSE`, `INVALID_MODEL`, or a model fault class in upper case. */
@@ -74,6 +77,7 @@ export interface RunEvent {
   data: JsonObject;
 }
 
+/** A run that was taken on, or is known already. */
 export interface RunHandle {
   runId: string;
   sessionKey: string;

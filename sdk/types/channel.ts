@@ -27,6 +27,7 @@ export interface ChannelAccount {
   name?: string;
 }
 
+/** Kind of conversation on a platform. */
 export type ChatType = "direct" | "group" | "channel";
 
 /** A message from a platform (`channels.md` 2). `text` is untrusted. */
@@ -68,6 +69,7 @@ export interface ChannelRun<A extends ChannelAccount = ChannelAccount> {
   state(patch: Partial<ChannelState>): void;
 }
 
+/** A message for a platform. */
 export interface OutboundMessage {
   /** Same for every attempt of one row; a platform with idempotent sends takes it. */
   uid: string;

@@ -7,6 +7,7 @@ import type { PluginCandidate } from "./plugin-candidate.ts";
 import type { SecretsAudit } from "./secrets.ts";
 import type { Services } from "./services.ts";
 
+/** One option of a command; its long name is its key. */
 export type CliOption =
   | { kind: "flag"; description: string; short?: string; hidden?: boolean }
   | { kind: "string"; description: string; short?: string; choices?: readonly string[]; placeholder?: string; hidden?: boolean }
@@ -41,6 +42,7 @@ export interface CliClient {
   close(): Promise<void>;
 }
 
+/** What a command has of the terminal, the profile and the gateway. */
 export interface CliContext {
   /** `--json` was given: stdout must hold exactly one JSON document. */
   readonly json: boolean;
@@ -138,11 +140,13 @@ export interface CliConfigFile {
   manifests(): Promise<Manifest[]>;
 }
 
+/** Plugins that run inside the command, for work on files while no gateway runs. Whoever opened it closes it. */
 export interface CliLocal {
   service<K extends keyof Services>(name: K): Services[K];
   close(): Promise<void>;
 }
 
+/** Where one profile keeps its files; absolute paths, each `…Source` says what decided it. */
 export interface CliPaths {
   readonly profile: string;
   readonly stateDir: string;
@@ -153,6 +157,7 @@ export interface CliPaths {
   readonly packageRoot: string;
 }
 
+/** The gateway a command talks to, and what it shows there. */
 export interface CliTarget {
   url: string;
   host: string;

@@ -25,6 +25,7 @@ export interface Timers {
   cron(expression: string, fn: () => void | Promise<void>): Disposable;
 }
 
+/** What stands beside the message of a log line; JSON, or an `Error`. */
 export type LogFields = Record<string, unknown>;
 
 /** One line per call; values that look like secrets are redacted before they are written. */

@@ -132,6 +132,7 @@ export interface PluginLife<Config = unknown> {
   onConfigChange?(next: Config, prev: Config): boolean | Promise<boolean>;
 }
 
+/** A plugin as its entry exports it, made by `definePlugin`. */
 export interface PluginDefinition<Config = unknown> {
   id: string;
   version: string;

@@ -41,6 +41,7 @@ export interface EmbeddingContext {
   signal: AbortSignal;
 }
 
+/** One vendor or runtime that turns texts into vectors. */
 export interface EmbeddingAdapter {
   /** `openai`, `local`, …: the value of `memorySearch.provider`. */
   id: string;

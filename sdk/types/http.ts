@@ -41,6 +41,7 @@ export interface HttpReply {
   body: string | Uint8Array;
 }
 
+/** A path of the port that a plugin answers. */
 export interface HttpRoute {
   /** Upper-case methods; anything else answers 405 with `Allow`. */
   method: string | readonly string[];

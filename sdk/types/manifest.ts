@@ -42,6 +42,7 @@ export interface ManifestCommand {
   module: string;
 }
 
+/** Config paths of a plugin and what a change of them takes, and how its instances follow each other. */
 export interface ManifestReload {
   hotPrefixes?: string[];
   restartPrefixes?: string[];

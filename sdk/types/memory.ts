@@ -12,6 +12,7 @@ export interface MemoryHit {
   citation?: string;
 }
 
+/** What narrows a search. */
 export interface MemorySearchOptions {
   maxResults?: number;
   minScore?: number;
@@ -23,6 +24,7 @@ export interface MemorySearchOptions {
   signal?: AbortSignal;
 }
 
+/** Hits, best first, and how they were found. */
 export interface MemorySearchResult {
   results: MemoryHit[];
   provider: string;
@@ -46,6 +48,7 @@ export interface MemoryProgress {
   error?: string;
 }
 
+/** State of one agent's memory. */
 export interface MemoryStatus {
   agentId: string;
   backend: string;

@@ -1,5 +1,6 @@
 import type { JsonSchema } from "./schema.ts";
 
+/** What is known of a model; sizes in tokens. */
 export interface ModelInfo {
   id: string;
   name?: string;
@@ -9,11 +10,13 @@ export interface ModelInfo {
   input?: Array<"text" | "image">;
 }
 
+/** One message of a conversation, in the form every provider gets. */
 export type ModelMessage =
   | { role: "user"; content: Array<{ type: "text"; text: string } | { type: "image"; mimeType: string; data: string }> }
   | { role: "assistant"; text: string; toolCalls: Array<{ id: string; name: string; args: unknown }> }
   | { role: "tool"; toolCallId: string; name: string; text: string; isError?: boolean };
 
+/** A tool as a model is told of it. */
 export interface ModelToolSpec {
   name: string;
   description: string;
@@ -22,6 +25,7 @@ export interface ModelToolSpec {
   strict?: boolean;
 }
 
+/** Sampling of one request; what is absent is left to the vendor. */
 export interface ModelSampling {
   maxTokens?: number;
   temperature?: number;
@@ -36,8 +40,10 @@ export interface ModelSampling {
     | { type: "json_schema"; name?: string; schema: JsonSchema; strict?: boolean };
 }
 
+/** Whether the model may, must or must not call tools. */
 export type ToolChoice = "auto" | "none" | "required" | { name: string };
 
+/** One request to a model. */
 export interface ModelRequest {
   /** Id inside the provider, without the provider's prefix. */
   model: string;
@@ -50,6 +56,7 @@ export interface ModelRequest {
   context: { agentId: string; sessionKey: string; runId: string };
 }
 
+/** Tokens of one request. */
 export interface Usage {
   input: number;
   output: number;
@@ -59,6 +66,7 @@ export interface Usage {
   total: number;
 }
 
+/** One piece of an answer, in the order of its arrival. */
 export type ModelDelta =
   | { type: "text"; delta: string }
   | { type: "reasoning"; delta: string }

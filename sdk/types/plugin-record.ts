@@ -91,6 +91,7 @@ export type PluginReloadStatus =
   | "rolled-back"
   | "restart-required";
 
+/** What became of one plugin that was to change. */
 export interface PluginReload {
   id: string;
   status: PluginReloadStatus;

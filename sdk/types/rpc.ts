@@ -3,6 +3,7 @@ import type { Schema } from "./schema.ts";
 
 /** Short form used by authors; on the wire `operator.<scope>`. */
 export type Scope = "read" | "write" | "approvals" | "pairing" | "admin";
+/** A scope as it stands on the wire. */
 export type OperatorScope = `operator.${Scope}`;
 
 /** A connected protocol client, as plugins see it. */
@@ -32,6 +33,7 @@ export interface RpcCall {
   unsubscribe(topic: string): void;
 }
 
+/** A method of the control protocol that a plugin answers. */
 export interface RpcMethod<Params = unknown, Result = unknown> {
   method: string;
   scope: Scope;
@@ -43,6 +45,7 @@ export interface RpcMethod<Params = unknown, Result = unknown> {
   handler(params: Params, call: RpcCall): Result | Promise<Result>;
 }
 
+/** Who gets an event. */
 export interface EmitOptions {
   /** Scope a receiver needs; defaults to the row of the event in `svc/sdk`'s event table, else `write`. */
   scope?: Scope;

@@ -8,8 +8,10 @@ export interface Schema<Out = unknown> {
   };
 }
 
+/** What a Standard Schema says of a value. */
 export type SchemaResult<Out> = { readonly value: Out; readonly issues?: undefined } | { readonly issues: ReadonlyArray<SchemaIssue> };
 
+/** One fault of a value, and where in it. */
 export interface SchemaIssue {
   readonly message: string;
   readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined;

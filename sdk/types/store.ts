@@ -1,6 +1,7 @@
 import type { JsonObject } from "./common.ts";
 import type { Usage } from "./model.ts";
 
+/** What the last run of a session came to, or is at. */
 export type SessionStatus = "queued" | "running" | "done" | "failed" | "killed" | "timeout" | "interrupted";
 
 /** One session: a key, its current transcript (`sessionId`) and what is remembered about it. Times are epoch ms. */
@@ -31,6 +32,7 @@ export interface SessionRow {
   unread: boolean;
 }
 
+/** One part of a transcript record. */
 export type MessageBlock =
   | { type: "text"; text: string }
   | { type: "image"; mimeType: string; data: string }
@@ -60,6 +62,7 @@ export interface MessageRow {
   kind?: string;
 }
 
+/** Where a run is, or how it ended. */
 export type RunState = "queued" | "running" | "ok" | "error" | "aborted" | "timeout" | "interrupted";
 
 /** One agent run. Its id is the idempotency key of the request that started it. */
@@ -77,6 +80,7 @@ export interface RunRow {
   outcome?: JsonObject;
 }
 
+/** An answer kept so that a repeated request gets the same. Times are epoch ms. */
 export interface IdempotencyRow {
   family: string;
   key: string;
@@ -109,8 +113,10 @@ export type StoreOp =
   /** Result `{ removed }`: 1 or 0. */
   | { op: "kv.delete"; scope: string; key: string };
 
+/** What an operation says of itself: `seq` of an appended record, rows `removed`. */
 export type OpResult = { seq?: number; removed?: number };
 
+/** Which sessions are listed; conditions are joined by "and". */
 export interface SessionQuery {
   agentId?: string;
   archived?: boolean;
@@ -156,6 +162,7 @@ export interface Store {
   status(): StoreStatus;
 }
 
+/** Whether the store takes commits, and what waits. */
 export interface StoreStatus {
   /** Commits are taken. */
   ok: boolean;

@@ -1,5 +1,6 @@
 import type { JsonSchema, Schema } from "./schema.ts";
 
+/** Whose call of a tool it is. `signal` aborts when nobody waits for the result any more. */
 export interface ToolCall {
   readonly agentId: string;
   readonly sessionKey: string;
@@ -15,6 +16,7 @@ export interface ToolResult {
   isError?: boolean;
 }
 
+/** Something a model can do through a plugin. */
 export interface Tool<Args = unknown> {
   /** `^[a-z][a-z0-9_]{0,63}$` */
   name: string;

@@ -111,6 +111,7 @@ describe("svc plugins create", () => {
     expect((await svcCommand(home, ["plugins", "create", "Odd_Id"])).code).toBe(2);
     expect((await svcCommand(home, ["plugins", "create", "odd", "--kind", "odd"])).code).toBe(2);
     expect(await readFile(join(author, "full/notes.txt"), "utf8")).toBe("mine");
+    expect((await svcCommand(home, ["plugins", "create", "spaced", "--dir", "two words"])).stdout).toContain("\n  cd 'two words'\n");
 
     const elsewhere = await json(home, ["plugins", "create", "placed", "--dir", "deep/er"]);
     expect(elsewhere).toMatchObject({ code: 0, value: { ok: true, id: "placed", kind: "plain", folder: join(author, "deep/er") } });
@@ -177,6 +178,33 @@ test("svc plugins dev shows each edit in the running gateway, and a broken one w
   dev.child.kill("SIGINT");
   expect((await once(dev.child, "close"))[0]).toBe(130);
   expect(gateway.child.exitCode).toBeNull();
+});
+
+test("svc plugins dev names what was refused of a plugin that loads", async () => {
+  const folder = await create("refused", "plain");
+  const dev = await startDev(folder);
+  expect(await dev.next()).toMatchObject({ status: "enabled", refused: [] });
+  await writeFile(join(folder, "src/index.ts"), withMethod("grey").replace('id: "weather"', 'id: "refused"'));
+  expect(await dev.next()).toMatchObject({
+    status: "reloaded",
+    refused: ['plugin "refused": rpc "weather.now" is not listed in contributes.rpc of svc.plugin.json; add it there'],
+  });
+  dev.child.kill("SIGINT");
+  await once(dev.child, "close");
+});
+
+test("a plugin runs in a process of its own also where packages are links", async () => {
+  const folder = await create("apart", "tool");
+  const apart = await configured(await product.home(), {
+    gateway: { mode: "local", auth: { token: "e2e-token-1234" } },
+    plugins: { load: { paths: [folder] }, entries: { apart: { enabled: true, isolation: "process" } } },
+  });
+  await gatewayIn(apart);
+  const { plugins } = (await json(apart, ["plugins", "list"])).value as { plugins: Array<{ id: string; state: string }> };
+  expect(plugins.find((p) => p.id === "apart")).toMatchObject({ state: "active" });
+  await stopAll();
+  gateway = await gatewayIn(home);
+  await apart.remove();
 });
 
 test("svc plugins dev loads a plugin that waits for its first use, so that its faults are seen", async () => {

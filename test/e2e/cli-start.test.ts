@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { eventually } from "svc/sdk/testing";
 import { afterEach, describe, expect, test } from "vitest";
-import { configured, freePort, freshHome, gatewayIn, json, removeLater, root, stopAll } from "./_cli.ts";
+import { configured, freePort, freshHome, gatewayIn, json, removeLater, root, stopAll, token } from "./_cli.ts";
 import { type Home, svcCommand } from "./_process.ts";
 
 describe("svc setup", () => {
@@ -137,6 +137,37 @@ describe("svc gateway", () => {
     expect(await svcCommand(home, ["gateway", "restart"])).toMatchObject({ code: 0, stdout: "Restarted.\n" });
     expect(gateway.out.stderr.split("listening on")).toHaveLength(3);
     expect(await svcCommand(home, ["health"])).toMatchObject({ code: 0 });
+  });
+
+  test("a restart goes by the .env file as it is then", async () => {
+    const home = await configured(await freshHome(), { gateway: { mode: "local", auth: { token } }, env: { vars: { OTHER: "config" } } });
+    const envFile = join(home.stateDir, ".env");
+    await writeFile(envFile, "FIRST=1\nGONE=1\n", { mode: 0o600 });
+    const gateway = await gatewayIn(home);
+    await writeFile(envFile, "FIRST=1\nLATER_TOKEN=a-later-token-0123456789\n", { mode: 0o600 });
+    // The running gateway has no such variable yet, so this can only come in by a restart.
+    const config = { gateway: { mode: "local", auth: { token: "${LATER_TOKEN}" } } };
+    await writeFile(join(home.stateDir, "svc.json"), JSON.stringify(config));
+    gateway.child.kill("SIGUSR1");
+    await eventually(() => gateway.out.stderr.split("listening on").length === 3);
+    await eventually(async () => (await svcCommand(home, ["health"])).code === 0);
+  });
+
+  test("a restart that would end in a refusal is not begun; the gateway stays, and status says why", async () => {
+    const home = await configured(await freshHome());
+    const gateway = await gatewayIn(home);
+    await writeFile(join(home.stateDir, "svc.json"), JSON.stringify({ gateway: { mode: "local", auth: { token }, prot: 1 } }));
+    await eventually(() => gateway.out.stderr.includes("config reload skipped"));
+    gateway.child.kill("SIGUSR1");
+    await eventually(() => gateway.out.stderr.includes("not restarting, the next start would be refused: "));
+
+    const asked = await svcCommand(home, ["gateway", "restart"]);
+    expect(asked).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining('gateway.prot: unknown key "prot"') });
+    const health = await svcCommand(home, ["health"]);
+    expect(health).toMatchObject({ code: 0, stdout: expect.stringContaining("Config reload: invalid since ") });
+    const issue = 'gateway.prot: unknown key "prot"; see svc config validate';
+    expect((await svcCommand(home, ["status"])).stdout).toContain(issue);
+    expect(gateway.out.stderr.split("listening on")).toHaveLength(2);
   });
 
   test("SIGUSR1 is refused where commands.restart is false", async () => {

@@ -71,6 +71,9 @@ describe("without a gateway", () => {
     expect((await svc(home, "config", "get", "--effective")).stdout).not.toContain(token);
     const unset = await svc(home, "config", "get", "gateway.port");
     expect(unset).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("gateway.port is not set; the default is 18789") });
+    expect(await svc(home, "config", "get", "gateway.bind", "--effective")).toMatchObject({ code: 0, stdout: "loopback\n" });
+    const failed = await json(home, ["config", "get", "gateway.nothing"], env);
+    expect(failed).toMatchObject({ code: 1, value: { ok: false, error: { type: "config", code: "config-unset" } } });
   });
 
   test("a value that the command line must not lose", async () => {
@@ -102,6 +105,24 @@ describe("without a gateway", () => {
     expect(done.code).toBe(code);
     expect(done.stderr).toMatch(message);
     expect(await config(home)).toBe(rich);
+  });
+
+  test("a refused candidate is kept beside the file, but not the one of a trial", async () => {
+    const home = await richHome();
+    const kept = async () => (await readdir(home.stateDir)).filter((name) => name.startsWith("svc.json.rejected."));
+    expect((await svc(home, "config", "set", "gateway.prt", "1", "--dry-run")).code).toBe(1);
+    expect(await kept()).toEqual([]);
+    expect((await svc(home, "config", "set", "gateway.prt", "1")).code).toBe(1);
+    const [name = ""] = await kept();
+    expect(await config(home, name)).toContain("prt: 1");
+  });
+
+  test("validate warns about ids that no plugin goes by, as a start would", async () => {
+    const home = await richHome();
+    await svc(home, "config", "set", "plugins.entries.nosuch.enabled", "true");
+    const { code, stdout } = await svc(home, "config", "validate");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/warning: plugins\.entries\.nosuch: .+\n.* is valid\./);
   });
 
   test("six commands at the same time all leave their value", async () => {

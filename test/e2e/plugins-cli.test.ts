@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { method } from "../kernel/_plugin-gateway.ts";
 import { writePlugin } from "../kernel/_plugins.ts";
@@ -73,6 +74,25 @@ describe("with a running gateway", () => {
     expect(await word(home)).toBe("new");
     const list = await svcCommand(home, ["plugins", "list"]);
     expect(list.stdout).toMatch(/lamp: its last reload failed: .*bulb burnt/);
+  });
+
+  test("plugins disable rids the gateway of a plugin whose broken gate refuses every method", async () => {
+    const gate = `ctx.on("rpc.before", () => { throw new Error("hinge broke"); });`;
+    await writePlugin(root, "gate", { setup: gate, manifest: { permissions: ["hooks.gate"] } });
+    const own = await freshHome();
+    const entries = { gate: { enabled: true, grants: ["hooks.gate"] } };
+    await configured(own, { gateway: { mode: "local", auth: { token } }, plugins: { load: { paths: [join(root, "gate")] }, entries } });
+    await gatewayIn(own);
+    expect(await svcCommand(own, ["plugins", "list"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("refused by plugin gate"),
+    });
+
+    const { code, stdout, stderr } = await svcCommand(own, ["plugins", "disable", "gate"]);
+
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "gate is off; written to the config file\n" });
+    expect(stderr).toContain('the running gateway could not be asked: a check of plugin "gate" failed');
+    await eventually(async () => (await svcCommand(own, ["plugins", "list"])).code === 0, 20_000);
   });
 
   test.each(["info", "enable", "disable"])("plugins %s of an id nobody has says so", async (verb) => {

@@ -58,6 +58,25 @@ describe("hot mode", () => {
   });
 });
 
+test("in hot mode a write that is applied does not answer for an older change that waits", async () => {
+  await start("hot");
+  await edit(gateway, needsRestart);
+  await line(gateway, "config change requires gateway restart; hot mode ignoring (plugins.deny)");
+  const patch = async (raw: object) => {
+    const { hash } = await gateway.rpc<{ hash: string }>("config.get", {});
+    const { action, pendingRestart } = await gateway.rpc<{ action: string; pendingRestart: string[] }>("config.patch", {
+      raw: JSON.stringify(raw),
+      baseHash: hash,
+    });
+    return { action, pendingRestart };
+  };
+  expect(await patch({ models: { mode: "replace" } })).toEqual({ action: "hot", pendingRestart: ["plugins.deny"] });
+  expect(await patch({ plugins: { allow: ["someone"] } })).toEqual({
+    action: "restart",
+    pendingRestart: ["plugins.allow", "plugins.deny"],
+  });
+});
+
 describe("hybrid mode", () => {
   test.each([
     ["a path that is only read", swapOnly, { ...before, scope: "global" }, []],

@@ -10,6 +10,7 @@ import {
   moduleMocks,
   plainFileWrites,
   shapelessFiles,
+  undocumentedExports,
   unfinishedMarks,
   wallClockDurations,
 } from "../tools/source/house-rules.ts";
@@ -66,6 +67,19 @@ describe("product code", () => {
   });
 });
 
+describe("the published surface", () => {
+  test("says of each export what it is for", () => {
+    const sections = [...readRepositoryFile("sdk/api.md").matchAll(/^## (sdk\/\S+)\n([\s\S]*?)(?=^## |$(?![\s\S]))/gm)];
+    const published = new Map(sections.map(([, file, text]) => [file as string, new Set(text?.match(/(?<=^export .*)\b[\w$]+/gm))]));
+    expect(published.size).toBeGreaterThan(40);
+    const found = over(
+      readRepositoryFiles((path) => published.has(path)),
+      undocumentedExports,
+    );
+    expect(found.filter(({ file, text }) => published.get(file)?.has(text))).toEqual([]);
+  });
+});
+
 describe("the repository", () => {
   test("marks nothing as unfinished", () => {
     const texts = readRepositoryFiles((path) => /\.(?:ts|m?js|css|html|md)$/.test(path) && !path.includes("/vendor/"));
@@ -109,6 +123,7 @@ describe("a breach is caught when", () => {
     ["an age is one", wallClockDurations, "sdk/jobs.ts", "if (since < Date.now()) stop();"],
     ["something is left for later", unfinishedMarks, "README.md", `A TO${"DO"} of mine.`],
     ["code names an issue", unfinishedMarks, "sdk/jobs.ts", `// see issue ${"#"}12`],
+    ["an export is not explained", undocumentedExports, "sdk/a.ts", "/** One. */\nexport const a = 1;\nexport interface B {\n}"],
     ["a test replaces a module", moduleMocks, "a.test.ts", 'vi.mock("./b.ts");'],
     ["a text is matched by nothing", emptyMatches, "a.test.ts", "expect(a).toMatchObject({ b: [f(1), { c: /d,e/i }] });"],
     ["a test depends on the machine", disabledTests, "a.test.ts", `test${"."}skipIf(true)("x", () => {});`],
@@ -129,6 +144,7 @@ describe("a breach is caught when", () => {
     ["a time is kept for display", wallClockDurations, "sdk/jobs.ts", "const at = Date.now();"],
     ["a clock is made", wallClockDurations, "sdk/jobs.ts", "const now = () => Date.now();"],
     ["the age of a file is asked", wallClockDurations, "sdk/jobs.ts", "if (Date.now() - mtimeMs > 5) stop();"],
+    ["an export is explained over more lines", undocumentedExports, "sdk/a.ts", "/**\n * One.\n */\nexport const a = 1;"],
     ["a text is matched by a matcher", emptyMatches, "a.test.ts", "expect(a).toMatchObject({ b: expect.stringMatching(/c/) });"],
     ["a quotient is matched", emptyMatches, "a.test.ts", "expect(a).toMatchObject({ b: c / d, e: f / g });"],
   ])("and none when %s", (_name, check, file, source) => {

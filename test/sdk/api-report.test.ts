@@ -13,6 +13,18 @@ const report = (changed: Record<string, string> = {}) =>
   apiReport({ "svc/sdk": "sdk/index.d.ts" }, (path) => ({ ...files, ...changed })[path] as string);
 
 describe("the report of the public surface", () => {
+  test("leaves out what no entry exports and no declaration mentions", () => {
+    const text = report({
+      "sdk/index.d.ts": 'export { run } from "./b.ts";\n',
+      "sdk/b.d.ts":
+        'import type { A } from "./types/a.ts";\nimport { D } from "./d.ts";\ntype Inner = A;\nexport declare function run(a: Inner): void;\nexport declare function hidden(d: D): void;\n',
+    });
+
+    expect([...text.matchAll(/^## (.*)$/gm)].map((m) => m[1])).toEqual(["sdk/b.ts", "sdk/c.ts", "sdk/index.ts", "sdk/types/a.ts"]);
+    expect(text).toContain("type Inner = A;\nexport declare function run(a: Inner): void;");
+    expect(text).not.toContain("hidden");
+  });
+
   test("follows what the entry names, in path order and without comments", () => {
     const text = report();
 

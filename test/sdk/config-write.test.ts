@@ -239,6 +239,28 @@ describe("the lock", () => {
     expect(await names()).not.toContain("svc.json.lock");
   });
 
+  test("is the same for every name of a file: no update is lost between a link and what it leads to", async () => {
+    const real = join(dir, "real");
+    await mkdir(real);
+    await writeFile(join(real, "there.json"), base);
+    await writeFile(join(real, "there.json.tmp-99-0a1b2c3d"), "left by one that died");
+    await symlink("real/there.json", path);
+    await symlink("real", join(dir, "also"));
+    const hosts = [path, join(real, "there.json"), join(dir, "also/there.json")].map(
+      (name): ConfigWriterHost => ({
+        ...{ path: name, readonly: false, parse },
+        load: (overlay) => loadTrees(name, { parse, locator }, { env: {}, overlay, secrets: "none" }),
+      }),
+    );
+    const marks = Array.from({ length: 15 }, (_, i) => `MARK_${i}`);
+    const write = (name: string, i: number) =>
+      writeConfig(hosts[i % 3] as ConfigWriterHost, { kind: "edit", apply: (source) => withValueAt(source, ["env", "vars", name], "x") });
+    await Promise.all(marks.map(write));
+    const { env } = parse(await text("real/there.json")) as { env: { vars: Record<string, string> } };
+    expect(Object.keys(env.vars).sort()).toEqual([...marks].sort());
+    expect((await readdir(real)).filter((name) => /tmp|lock/.test(name))).toEqual([]);
+  });
+
   test("of a living process is waited for, and its owner named in the end", async () => {
     await writeFile(path, base);
     await writeFile(lock(), JSON.stringify({ ...dead, pid: process.pid, startTime: null }));

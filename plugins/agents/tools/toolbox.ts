@@ -50,6 +50,7 @@ export interface ToolBox {
 export function createToolBox(ctx: PluginContext): ToolBox {
   const view = ctx.contributions<Tool>("tool");
   const prepared = new WeakMap<Tool, Prepared>();
+  const unusable = new WeakSet<Tool>();
   const sets = new Map<string, Map<string, Prepared>>();
   let setsOf: SvcConfig | undefined;
   view.watch(() => sets.clear());
@@ -66,6 +67,18 @@ export function createToolBox(ctx: PluginContext): ToolBox {
     return made;
   };
 
+  /** One tool whose schema became unreadable after it was registered costs its own place, not the run. */
+  const usable = (tool: Tool, owner: string): Prepared | undefined => {
+    if (unusable.has(tool)) return undefined;
+    try {
+      return prepare(tool);
+    } catch (error) {
+      unusable.add(tool);
+      ctx.logger.warn(`tool "${tool.name}" of plugin "${owner}" is left out: its input schema cannot be read: ${messageOf(error)}`);
+      return undefined;
+    }
+  };
+
   const setOf = (agent: AgentInfo): Map<string, Prepared> => {
     const config = ctx.snapshot();
     if (config !== setsOf) sets.clear();
@@ -75,7 +88,10 @@ export function createToolBox(ctx: PluginContext): ToolBox {
     const own = config.agents.list.find((a) => a.id === agent.id)?.tools ?? config.agents.defaults.tools;
     const levels: ToolPolicy[] = own ? [config.tools, own] : [config.tools];
     const made = new Map<string, Prepared>();
-    for (const { value } of view) if (isToolAllowed(value.name, levels)) made.set(value.name, prepare(value));
+    for (const { value, owner } of view) {
+      const entry = isToolAllowed(value.name, levels) ? usable(value, owner) : undefined;
+      if (entry) made.set(value.name, entry);
+    }
     sets.set(agent.id, made);
     return made;
   };

@@ -54,7 +54,7 @@ function print(cli: CliContext, made: { id: string; folder: string; paths: reado
   for (const path of made.paths) cli.stdout.line(cli.color.dim(`  ${path}`));
   cli.stdout.line();
   cli.stdout.line("Next:");
-  if (shown !== ".") cli.stdout.line(`  cd ${shown}`);
+  if (shown !== ".") cli.stdout.line(`  cd ${/^[\w./~-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`}`);
   cli.stdout.line("  svc plugins dev          # runs it in the gateway, reloads it at every edit");
   cli.stdout.line("  svc plugins validate     # the contract of plugins");
   cli.stdout.line("  npm install && npm test  # the whole contract and your own tests");

@@ -59,9 +59,10 @@ function tell(cli: CliContext, event: DevEvent): void {
   if (cli.json) return cli.stdout.jsonLine(event);
   const failed = event.error !== undefined;
   const what = event.files.length === 0 ? "" : ` ${cli.color.dim(shorten(event.files))}`;
-  const status = failed ? cli.color.red(event.status) : cli.color.green(event.status);
+  const paint = failed ? cli.color.red : event.refused.length > 0 ? cli.color.yellow : cli.color.green;
+  const status = paint(event.status);
   cli.stdout.line(`${new Date().toTimeString().slice(0, 8)} ${status} ${event.id || "plugin"}${what} ${event.ms} ms`);
-  if (failed) cli.stdout.line(`         ${event.error}`);
+  for (const line of failed ? [event.error] : event.refused) cli.stdout.line(`         ${line}`);
 }
 
 function shorten(files: readonly string[]): string {

@@ -10,6 +10,8 @@ export interface DevEvent {
   ms: number;
   /** With `file:line:column` in front where the code says so. */
   error?: string;
+  /** What was refused although it loaded: registrations that are not declared, permissions that are not granted. */
+  refused: string[];
 }
 
 export interface DevSession {
@@ -21,18 +23,26 @@ export interface DevSession {
 interface DevResult {
   ok: boolean;
   result: PluginReload;
+  plugin?: { diagnostics?: ReadonlyArray<{ message: string }> };
 }
+
+/** Import, setup and start have 30 s each unless the entry says otherwise; what they came to is told by the gateway, not by a lost patience. */
+const ANSWER_MS = 120_000;
+
+type Loaded = PluginReload & Pick<DevEvent, "refused">;
 
 /** A connection to the running gateway that is made again when the gateway was restarted. */
 export async function openSession(cli: CliContext, root: string): Promise<DevSession> {
   let client: CliClient = await cli.connect();
   let id = "";
-  const ask = async (): Promise<PluginReload> => {
-    const { result } = await client.request<DevResult>("plugins.dev", { path: root });
+  const ask = async (): Promise<Loaded> => {
+    const { result, plugin } = await client.request<DevResult>("plugins.dev", { path: root }, { timeoutMs: ANSWER_MS });
     id = result.id;
-    return result;
+    // Of a failed reload they are those of the instance that serves on.
+    const refused = result.error === undefined ? (plugin?.diagnostics ?? []).map(({ message }) => message) : [];
+    return { ...result, refused };
   };
-  const askAgain = async (): Promise<PluginReload> => {
+  const askAgain = async (): Promise<Loaded> => {
     await client.close();
     client = await cli.connect();
     return ask();
@@ -44,7 +54,7 @@ export async function openSession(cli: CliContext, root: string): Promise<DevSes
         const result = await ask().catch((error: unknown) => (isLost(error) ? askAgain() : Promise.reject(error)));
         return { files, ...result };
       } catch (error) {
-        return { files, id, status: "failed", ms: Math.round(performance.now() - started), error: messageOf(error) };
+        return { files, id, status: "failed", ms: Math.round(performance.now() - started), error: messageOf(error), refused: [] };
       }
     },
     close: () => client.close(),

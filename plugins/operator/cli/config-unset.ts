@@ -18,7 +18,7 @@ export default defineCommand({
       apply(source) {
         const at = resolveConfigPath(source, steps);
         if (valueAt(source, at) === undefined)
-          throw new SvcError("failed", { message: `${formatConfigPath(at)} is not set; nothing was written` });
+          throw new SvcError("config-unset", { path: formatConfigPath(at), note: "nothing was written" });
         return withValueAt(source, at, undefined);
       },
     });

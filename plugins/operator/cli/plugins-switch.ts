@@ -1,4 +1,4 @@
-import { type CliCommand, type CliContext, defineCommand, SvcError } from "svc/sdk";
+import { type CliClient, type CliCommand, type CliContext, defineCommand, messageOf, SvcError } from "svc/sdk";
 import { withLiveGateway } from "./live-client.ts";
 import type { WirePlugin } from "./plugin-rows.ts";
 
@@ -20,8 +20,15 @@ function command(word: "enable" | "disable", enabled: boolean): CliCommand {
     positionals: [{ name: "id", required: true }],
     options: { json: { kind: "flag", description: "One JSON document on stdout" } },
     rpc: true,
-    run: async (cli, _values, [id = ""]) => {
-      const live = await withLiveGateway(cli, (client) => client.request<Switched>("plugins.setEnabled", { pluginId: id, enabled }));
+    run: async (cli, values, [id = ""]) => {
+      const ask = (client: CliClient) => client.request<Switched>("plugins.setEnabled", { pluginId: id, enabled });
+      let refusal: string | undefined;
+      const live = await withLiveGateway(cli, ask).catch((error: unknown) => {
+        // A plugin whose gate is broken refuses its own end too; the file of this machine is the way out.
+        if (enabled || typeof values.url === "string" || !isRefusalOf(id, error)) throw error;
+        refusal = messageOf(error);
+        return undefined;
+      });
       if (!live) await writeEntry(cli, id, enabled);
       const warnings = live?.warnings ?? [];
       const state = live?.plugin.runtime.state;
@@ -35,13 +42,21 @@ function command(word: "enable" | "disable", enabled: boolean): CliCommand {
           restartRequired: live?.restartRequired ?? false,
         });
       else {
-        cli.stdout.line(`${id} is ${enabled ? "on" : "off"}${state ? `; the running gateway says: ${state}` : "; no gateway runs here"}`);
+        const where = state ? `the running gateway says: ${state}` : refusal ? "written to the config file" : "no gateway runs here";
+        cli.stdout.line(`${id} is ${enabled ? "on" : "off"}; ${where}`);
+        if (refusal) cli.stderr.line(`${cli.color.yellow("svc:")} the running gateway could not be asked: ${refusal}`);
         for (const warning of warnings) cli.stderr.line(`${cli.color.yellow("svc:")} ${warning}`);
         if (live?.restartRequired) cli.stdout.line("It takes effect with the next start: svc gateway restart");
       }
       return warnings.length === 0 ? 0 : 1;
     },
   });
+}
+
+/** Did a gate of that very plugin refuse? */
+function isRefusalOf(id: string, error: unknown): boolean {
+  const { details } = error as { details?: { code?: unknown; plugin?: unknown } };
+  return details?.code === "BLOCKED" && details.plugin === id;
 }
 
 async function writeEntry(cli: CliContext, id: string, enabled: boolean): Promise<void> {

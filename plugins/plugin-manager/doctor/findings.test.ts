@@ -55,6 +55,11 @@ describe("told is", () => {
       { imports: new Map([["demo", "boom"]]) },
       [{ id: "plugins/load", severity: "error", message: "does not load: import-failed: boom" }],
     ],
+    [
+      "what somebody works on and the config does not lead to",
+      { candidates: [], live: new Map([["demo", { state: "failed", code: "setup-failed", reason: "boom" }]]) },
+      [{ id: "plugins/load", plugin: "demo", severity: "error" }],
+    ],
     ["one that is tried again", { live: new Map([["demo", { state: "retrying", reason: "no net" }]]) }, [{ severity: "warning" }]],
     [
       "a degraded one by what was refused",

@@ -46,6 +46,7 @@ export function findingsOf(evidence: Evidence): Finding[] {
   const found = new Set(candidates.filter((c) => c.installed).map((c) => c.id));
   const gone = Object.keys(index.plugins).filter((id) => !found.has(id) && !evidence.intact.has(id));
   return [
+    ...liveOnly(evidence).flatMap((c) => stateOf(c, evidence)),
     ...candidates.flatMap((c) => [...stateOf(c, evidence), ...contentOf(c, evidence), ...manifestOf(c, evidence)]),
     ...gone.map((id): Finding => {
       const fix = `svc plugins uninstall ${id}, or install it again from ${index.plugins[id]?.source.spec}`;
@@ -63,8 +64,14 @@ export function findingsOf(evidence: Evidence): Finding[] {
   ];
 }
 
+/** Plugins that run and that no place of the config leads to, such as a folder somebody works on. */
+function liveOnly({ candidates, live }: Evidence): Array<Pick<PluginCandidate, "id" | "problem" | "origin">> {
+  const found = new Set(candidates.map((c) => c.id));
+  return [...(live?.keys() ?? [])].filter((id) => !found.has(id)).map((id) => ({ id, origin: "config" as const }));
+}
+
 /** What keeps it from working: on disk, else in the running gateway. */
-function stateOf(candidate: PluginCandidate, { live, diagnostics, imports }: Evidence): Finding[] {
+function stateOf(candidate: Pick<PluginCandidate, "id" | "problem" | "origin">, { live, diagnostics, imports }: Evidence): Finding[] {
   const { id, problem, origin } = candidate;
   const finding = (severity: Severity, why: { code?: string; reason?: string; hint?: string }, state: string): Finding => ({
     ...{ id: "plugins/load", plugin: id, severity },

@@ -85,4 +85,20 @@ describe("of two commands", () => {
     expect(await withInstallLock(lock(), async () => "done")).toBe("done");
     expect(await readdir(plugins)).toEqual(["demo"]);
   });
+
+  test("exactly one begins, also when several find the lock of a dead one", async () => {
+    let inside = 0;
+    for (let round = 0; round < 40; round++) {
+      await writeFile(lock(), "999999999");
+      const work = async () => {
+        expect(++inside).toBe(1);
+        await new Promise((resolve) => setImmediate(resolve));
+        inside -= 1;
+      };
+      const tries = await Promise.allSettled([1, 2, 3].map(() => withInstallLock(lock(), work)));
+      expect(tries.flatMap((t) => (t.status === "rejected" ? [(t.reason as { code?: string }).code] : []))).not.toContain(undefined);
+      expect(tries.some((t) => t.status === "fulfilled")).toBe(true);
+    }
+    expect(await readdir(plugins)).toEqual(["demo"]);
+  });
 });

@@ -84,6 +84,18 @@ export function emptyMatches(file: string, source: string): Finding[] {
   });
 }
 
+const exported = /^export (?:declare )?(?:async )?(?:abstract )?(?:function\*?|const|let|class|interface|type|enum) ([\w$]+)/;
+
+/** Exports without a doc comment, by their names. */
+export function undocumentedExports(file: string, source: string): Finding[] {
+  const lines = source.split("\n");
+  return lines.flatMap((line, i) => {
+    const name = exported.exec(line)?.[1];
+    const above = lines.slice(0, i).findLast((one) => !one.startsWith("// biome-ignore"));
+    return name === undefined || above?.trimEnd().endsWith("*/") ? [] : [{ file, line: i + 1, text: name }];
+  });
+}
+
 /** Index of the bracket that closes what was opened before `from`. */
 function closing(code: string, from: number): number {
   let depth = 1;

@@ -1,0 +1,95 @@
+import { SvcError } from "../sdk/errors.ts";
+import type { acquireStateLock } from "../sdk/host/lock.ts";
+import type { Services } from "../sdk/types/services.ts";
+import { type Core, createCore } from "./core.ts";
+import { comeUp, goDown, startJobs } from "./course.ts";
+import { type Doors, openDoors } from "./doors.ts";
+import type { Gateway, GatewayOptions } from "./gateway.ts";
+import { openPlugins } from "./plugins.ts";
+import type { Listeners } from "./port/listen.ts";
+import type { Vestibule } from "./port/vestibule.ts";
+import { recordRefusal, removeRuntimeFiles, type StartPlan } from "./start.ts";
+
+export interface Site {
+  options: GatewayOptions;
+  plan: StartPlan;
+  lock: Awaited<ReturnType<typeof acquireStateLock>>;
+  /** Undefined when the gateway does not listen. */
+  listeners: Listeners | undefined;
+  vestibule: Vestibule;
+}
+
+/** The order of a start behind the open port: shared parts, plugins looked for, doors open; then plugins loaded. */
+export async function assemble({ options, plan, lock, listeners, vestibule }: Site): Promise<Gateway> {
+  const { logger, paths } = options;
+  const takeEnvBack = options.exportEnv?.(plan.loaded.env);
+  const core = createCore(options, plan);
+  const mask = await openPlugins(core).catch((error: unknown) => {
+    takeEnvBack?.();
+    throw error;
+  });
+  logger.redactWith(() => core.config().logging.redactPatterns);
+  provideGatewayService(core, listeners);
+  const doors = openDoors(core, { listeners, vestibule });
+  startJobs(core);
+  const ready = comeUp(core, doors, mask).catch(async (error: unknown) => {
+    await recordRefusal(paths.stateDir, error);
+    throw error;
+  });
+  ready.catch(() => undefined);
+  const stop = async (reason: string, restart: boolean) => {
+    await goDown(core, doors, { reason, restart });
+    await removeRuntimeFiles(paths.stateDir);
+    takeEnvBack?.();
+    await lock.release();
+    logger.info("stopped", { reason });
+  };
+  let stopping: Promise<void> | undefined;
+  return {
+    ...gatewayOf(core, doors),
+    ready,
+    reload: (reason) => ready.then(() => core.late().reloader.reload(reason)),
+    close: (reason, { restart = false } = {}) => (stopping ??= stop(reason, restart)),
+  };
+}
+
+function gatewayOf(core: Core, { listeners }: Doors): Omit<Gateway, "ready" | "reload" | "close"> {
+  const { plan, hooks, config, faults, contributions, restarts } = core;
+  const { loader } = core.late();
+  return {
+    host: listeners?.host ?? "",
+    port: listeners?.port ?? 0,
+    portSource: plan.portSource,
+    plan,
+    hooks,
+    config,
+    plugins: loader.records,
+    summary: loader.summary,
+    failPlugin: loader.fail,
+    faults,
+    service(name) {
+      const found = contributions.view<never>("service").get(name);
+      if (!found) throw new SvcError("service-unavailable", { service: name });
+      return found.value;
+    },
+    tap: (hook, fn) => hooks.tap(hook, { plugin: "kernel", order: -1, fn: (event: never) => void fn(event) }),
+    mayRestart: () => config().commands.restart !== false,
+    requestRestart: (reason) => restarts.request(reason, reason),
+  };
+}
+
+function provideGatewayService(core: Core, listeners: Listeners | undefined): void {
+  const { options, plan, startedAt, health, restarts, holds } = core;
+  const { configPath, stateDir } = options.paths;
+  const value: Services["gateway@1"] = {
+    info: () => ({
+      ...{ version: options.version, bootId: plan.bootId, stateDir, configPath, startedAt, phase: core.phase },
+      host: listeners?.host ?? "",
+      port: listeners?.port ?? 0,
+    }),
+    invalidateHealth: health.invalidate,
+    requestRestart: (reason) => restarts.request(reason, reason),
+    hold: holds.hold,
+  };
+  core.contributions.add("service", { id: "gateway@1", owner: "kernel", order: -1, value });
+}

@@ -1,0 +1,47 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { answerProbe } from "./probes.ts";
+
+type Handler = (req: IncomingMessage, res: ServerResponse) => void;
+type Upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+/** Takes whoever comes while the rest of the gateway is still being loaded: probes are answered, others wait for that moment. */
+export interface Vestibule {
+  handler: Handler;
+  upgrade: Upgrade;
+  /** From now on everybody goes straight through; who waited first. */
+  open(inner: { handler: Handler; upgrade: Upgrade }): void;
+}
+
+/** More than these do not wait: they are told to come back. */
+const MAX_WAITING = 256;
+
+export function createVestibule(): Vestibule {
+  const since = performance.now();
+  const probe = {
+    phase: () => "starting" as const,
+    detail: () => ({ failing: [], uptimeMs: Math.round(performance.now() - since), eventLoop: {} }),
+  };
+  let inner: Parameters<Vestibule["open"]>[0] | undefined;
+  let waiting: Array<(to: NonNullable<typeof inner>) => void> = [];
+  return {
+    handler(req, res) {
+      if (inner) return inner.handler(req, res);
+      if (answerProbe(req, res, probe)) return;
+      if (waiting.length < MAX_WAITING) waiting.push(({ handler }) => handler(req, res));
+      else res.writeHead(503, { "Retry-After": "1", "Content-Length": "0" }).end();
+    },
+    upgrade(req, socket, head) {
+      if (inner) return inner.upgrade(req, socket, head);
+      // Until somebody listens for its errors a connection that breaks would end the process.
+      socket.on("error", () => socket.destroy());
+      if (waiting.length < MAX_WAITING) waiting.push(({ upgrade }) => upgrade(req, socket, head));
+      else socket.end("HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+    },
+    open(to) {
+      inner = to;
+      for (const enter of waiting) enter(to);
+      waiting = [];
+    },
+  };
+}
