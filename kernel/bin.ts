@@ -1,5 +1,6 @@
 import { createInterrupt } from "../sdk/cli/interrupt.ts";
 import { armFailpoints } from "../sdk/failpoint.ts";
+import { exitProcess } from "../sdk/sandbox/threads.ts";
 import { runCommandLine } from "./cli/run.ts";
 import { exportEnv } from "./config/process-env.ts";
 
@@ -11,11 +12,12 @@ export async function main(argv: readonly string[]): Promise<number> {
   process.umask(0o077);
   const { env, stdout, stderr } = process;
   armFailpoints(env);
-  return runCommandLine(argv, { env, stdout, stderr, interrupt: createInterrupt, exportEnv });
+  const interrupt = (options: Parameters<typeof createInterrupt>[0]) => createInterrupt(options, exitProcess);
+  return runCommandLine(argv, { env, stdout, stderr, interrupt, exportEnv });
 }
 
 /** Ends the process once everything written has left it. */
 export async function finish(code: number): Promise<void> {
   await Promise.all([process.stdout, process.stderr].map((stream) => new Promise<void>((resolve) => stream.write("", () => resolve()))));
-  process.exit(code);
+  await exitProcess(code);
 }

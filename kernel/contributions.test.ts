@@ -93,3 +93,13 @@ test("the first in load order has an id, whoever came first, and the other is to
   expect([all.view("tool").get("x")?.value, told]).toEqual(["early", ["late lost to early"]]);
   expect(all.add("tool", { id: "x", value: "same", owner: "same", order: 1 })).toBeUndefined();
 });
+
+test("what comes with svc goes before what comes from outside, in whatever order they load and register", () => {
+  const all = createContributions();
+  const told: string[] = [];
+  const outside = { id: "store", value: "outside", owner: "outside", order: 0, isOutside: true, lost: (by: string) => told.push(by) };
+  all.add("kv", outside);
+  expect(all.add("kv", { id: "store", value: "own", owner: "own", order: 9 })).toBeDefined();
+  expect([all.ownerOf("kv", "store"), told]).toEqual(["own", ["own"]]);
+  expect(all.add("kv", outside)).toBeUndefined();
+});

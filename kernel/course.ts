@@ -9,7 +9,7 @@ import { limits } from "../sdk/protocol/frames.ts";
 import { failedRequired } from "../sdk/required-plugins.ts";
 import type { Core } from "./core.ts";
 import type { Doors } from "./doors.ts";
-import { completeSecrets, runtimeInfoPath } from "./start.ts";
+import { completeSecrets, forgetRefusal, runtimeInfoPath } from "./start.ts";
 
 /** What clients are told to expect between the shutdown of a restart and the next hello. */
 const RESTART_EXPECTED_MS = 1_500;
@@ -60,6 +60,7 @@ async function leaveTraces({ options, logger, startedAt, late }: Core, { listene
   if (!listeners) return;
   const info = { pid: process.pid, port: listeners.port, host: listeners.host, version: options.version, startedAt };
   await writeFileAtomic(runtimeInfoPath(options.paths.stateDir), JSON.stringify(info));
+  await forgetRefusal(options.paths.stateDir);
   if (envValue(options.env, "SVC_CONFIG_READONLY") === "1") return;
   await saveLastGood(late().reloader.current()).catch((error: unknown) => logger.warn("the last-good config was not kept", { error }));
 }

@@ -104,6 +104,7 @@ function openReloader(core: Core, own: { loader: Loader; mask(plain: SvcConfig):
     initial: { ...plan.loaded, config: plan.config },
     signal: core.leaving.signal,
     env: options.env,
+    readEnv: options.readEnv,
     flags: options.flags ?? {},
     hooks,
     contributions,

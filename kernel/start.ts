@@ -145,7 +145,7 @@ export async function writeRuntimeToken(stateDir: string, auth: ResolvedAuth): P
 }
 
 /** Secret of a gateway that was started without one; deleted when it stops. */
-export function runtimeTokenPath(stateDir: string): string {
+function runtimeTokenPath(stateDir: string): string {
   return join(stateDir, "gateway", "runtime-token");
 }
 
@@ -153,7 +153,7 @@ export function runtimeInfoPath(stateDir: string): string {
   return join(stateDir, "gateway", "runtime.json");
 }
 
-export function lastRefusalPath(stateDir: string): string {
+function lastRefusalPath(stateDir: string): string {
   return join(stateDir, "gateway", "last-refusal.json");
 }
 
@@ -167,6 +167,11 @@ export async function recordRefusal(stateDir: string, error: unknown): Promise<v
   } catch {
     // a read-only state directory is reported by the start itself
   }
+}
+
+/** A start that succeeded has overcome what refused an earlier one. */
+export async function forgetRefusal(stateDir: string): Promise<void> {
+  await rm(lastRefusalPath(stateDir), { force: true }).catch(() => undefined);
 }
 
 export async function removeRuntimeFiles(stateDir: string): Promise<void> {

@@ -35,3 +35,18 @@ test("giving a place back twice lets one in, not two", async () => {
   expect(entered).toBe(false);
   void next;
 });
+
+test("whoever gives up while it waits leaves the queue, and its turn goes to the next", async () => {
+  const admit = createAdmission({ maxActive: 1, maxWaiting: 2 });
+  const held = await admit();
+  const gone = new AbortController();
+  const first = admit(gone.signal);
+  const second = admit();
+  gone.abort(new Error("given up"));
+  await expect(first).rejects.toThrow("given up");
+  const third = admit();
+  held.dispose();
+  (await second).dispose();
+  (await third).dispose();
+  await expect(admit(gone.signal)).rejects.toThrow("given up");
+});

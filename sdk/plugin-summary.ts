@@ -43,7 +43,7 @@ const kinds: ReadonlyArray<[keyof Contributes, string]> = [
 ];
 
 /** What a manifest makes of a plugin: `channel`, `embedding`, `memory`, `model`, `tool`, `hook-preset`. */
-export function pluginKinds(contributes: Contributes | undefined): string[] {
+function pluginKinds(contributes: Contributes | undefined): string[] {
   return kinds.filter(([key]) => (contributes?.[key]?.length ?? 0) > 0).map(([, kind]) => kind);
 }
 

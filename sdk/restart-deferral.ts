@@ -2,7 +2,7 @@ import type { Holds } from "./holds.ts";
 import type { Logger } from "./types/common.ts";
 
 /** Two restarts are at least this far apart (`operations-config.md` 6). */
-export const RESTART_SPACING_MS = 30_000;
+const RESTART_SPACING_MS = 30_000;
 /** Who asked for the restart gets its answer before the sockets close. */
 const ANSWER_MS = 250;
 

@@ -1,4 +1,5 @@
 import { installProcessGuard } from "../../sdk/host/process-guard.ts";
+import { exitProcess } from "../../sdk/sandbox/threads.ts";
 import type { GatewayMaker } from "../../sdk/types/host-gateway.ts";
 import { watchdogLimitsFrom } from "../../sdk/watchdog.ts";
 import { exportEnv } from "../config/process-env.ts";
@@ -8,5 +9,5 @@ import { createGateway, type Gateway } from "../gateway.ts";
 export const gatewayMaker: GatewayMaker = {
   create: (options) => createGateway({ ...options, exportEnv }),
   guard: (gateway, logger) =>
-    installProcessGuard(gateway as Gateway, logger, { exit: process.exit, watchdog: watchdogLimitsFrom(process.env) }),
+    installProcessGuard(gateway as Gateway, logger, { exit: exitProcess, watchdog: watchdogLimitsFrom(process.env) }),
 };

@@ -21,6 +21,8 @@ import { loadConfig } from "./load.ts";
 
 export interface ReloadHost extends Pick<ReloaderOptions, "initial" | "onSettled" | "requestRestart"> {
   env: Env;
+  /** The environment as files say now; default: `env`. */
+  readEnv?: (() => Promise<Env>) | undefined;
   /** Ends programs that are asked for secrets: the gateway stops. */
   signal: AbortSignal;
   flags: StartFlags;
@@ -37,7 +39,7 @@ export interface ReloadHost extends Pick<ReloaderOptions, "initial" | "onSettled
 
 /** The config snapshot of a gateway and the way changes get into it. Nothing is followed before `start`. */
 export function createReloader(host: ReloadHost): Reloader {
-  const { env, flags, hooks, logger, mask, signal } = host;
+  const { flags, hooks, logger, mask, signal } = host;
   let warned = new Set(host.initial.warnings.map(({ path, message }) => `${path}: ${message}`));
   for (const text of warned) logger.warn(`config: ${text}`);
   const authOf = (loaded: { config?: SvcConfig; env: Env }) => resolveAuth({ config: loaded.config, env: loaded.env, flags });
@@ -75,8 +77,8 @@ export function createReloader(host: ReloadHost): Reloader {
     logger,
     now: Date.now,
     async load(active, { secretsOnly }) {
-      if (secretsOnly) return loadSecrets(active, { env, previous: active, signal });
-      return loadConfig(active.path, { env, previous: active, signal });
+      const from = { env: (await host.readEnv?.()) ?? host.env, previous: active, signal };
+      return secretsOnly ? loadSecrets(active, from) : loadConfig(active.path, from);
     },
     onSwap(loaded) {
       for (const secret of loaded.secrets.values()) logger.addSecret(secret);

@@ -152,9 +152,10 @@ describe("what needs a permission", () => {
 test("the second plugin to take a name is told who has it", () => {
   const host = createHost();
   const manifest = { contributes: { tools: ["search"] } };
-  setup({ manifest, id: "first" }, host).ctx.contribute("tool", "search", 1);
+  const tool = { name: "search", description: "", input: {}, run: () => "" };
+  setup({ manifest, id: "first" }, host).ctx.contribute("tool", "search", tool);
   const second = setup({ manifest, id: "second" }, host);
-  second.ctx.contribute("tool", "search", 2);
+  second.ctx.contribute("tool", "search", tool);
   expect(second.diagnostics).toEqual([
     { code: "contribution-conflict", message: 'tool "search" of plugin "second" is taken by plugin "first"; rename one of them' },
   ]);
@@ -366,7 +367,7 @@ describe("when a plugin ends", () => {
     ctx.on("ws.connect", () => ({ block: true as const, reason: "x" }));
     ctx.registerRpc(method("demo.a"));
     ctx.registerHttpRoute(route("/a"));
-    ctx.contribute("tool", "t", 1);
+    ctx.registerTool({ name: "t", description: "", input: {}, run: () => "" });
     ctx.timers.setInterval(() => undefined, 10);
     ctx.timers.setTimeout(() => undefined, 10_000);
     expect(codes()).toEqual([]);

@@ -283,10 +283,8 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
       }),
     onReload: (part) =>
       checked("reload", part, () => {
-        const participant: ReloadParticipant = {
-          prefixes: [...part.prefixes],
-          prepare: (next, prev, meta) => part.prepare(next, prev, meta),
-        };
+        const { prefixes, prepare } = part;
+        const participant: ReloadParticipant = { prefixes: [...prefixes], prepare: (...args) => prepare.apply(part, args) };
         return contribute("reload", `${id}/${participants++}`, participant);
       }),
     registerService: (name, impl) => checked("service", impl, () => contribute("service", name, impl)),

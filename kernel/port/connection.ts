@@ -234,7 +234,7 @@ function parseFrame(text: string): RequestFrame | SvcError {
   const invalid = (reason: string) => new SvcError("invalid-frame", { reason, ...(typeof id === "string" && id ? { id } : {}) });
   if (exceedsJsonShape(value)) return invalid("deeper than 64 levels or more than 10000 keys");
   const parsed = requestFrame.safeParse(value);
-  return parsed.success ? parsed.data : invalid(formatIssues(parsed.error.issues as never));
+  return parsed.success ? parsed.data : invalid(formatIssues(parsed.error.issues));
 }
 
 /** A close reason is at most 123 bytes. */

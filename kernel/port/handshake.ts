@@ -53,7 +53,7 @@ export async function admitClient(
 
 function parseConnect(params: unknown): ConnectParams {
   const parsed = connectParams.safeParse(params ?? {});
-  if (!parsed.success) throw new SvcError("invalid-connect", { issues: formatIssues(parsed.error.issues as never) });
+  if (!parsed.success) throw new SvcError("invalid-connect", { issues: formatIssues(parsed.error.issues) });
   return parsed.data;
 }
 

@@ -13,7 +13,6 @@ import type { Logger } from "../../sdk/types/common.ts";
 import type { HttpCall, HttpRoute, Remote } from "../../sdk/types/http.ts";
 import type { OperatorScope } from "../../sdk/types/rpc.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
-
 import { hasForwardingHeader, remoteOf } from "../auth/remote.ts";
 import type { HookBus } from "../hooks/bus.ts";
 import { answerProbe, type ProbeState } from "./probes.ts";
@@ -136,7 +135,6 @@ async function authorize(
 ): Promise<Pick<Admitted, "revoked" | "scopes">> {
   if (hasForwardingHeader(req.headers)) throw new SvcError("proxy-untrusted");
   const { origin } = req.headers;
-
   if (deps.authenticator.mode === "none" && origin && !deps.isOriginAllowed(origin, req))
     throw new SvcError("unauthorized", { reason: "origin not allowed" });
   const bearer = /^Bearer\s+(.*)$/i.exec(req.headers.authorization ?? "")?.[1]?.trim();

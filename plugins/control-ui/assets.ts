@@ -32,7 +32,7 @@ export interface Assets {
 }
 
 /** Only these are ever served; a type missing here is a file that stays private. */
-export const contentTypes: Readonly<Record<string, string>> = {
+const contentTypes: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",

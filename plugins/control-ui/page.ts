@@ -44,7 +44,7 @@ export function renderPage(
 }
 
 /** The one policy of every answer of this plugin; only the import map may be inline, by its hash. */
-export function contentSecurityPolicy(importMapHash: string): string {
+function contentSecurityPolicy(importMapHash: string): string {
   return [
     "default-src 'none'",
     `script-src 'self' 'sha256-${importMapHash}'`,

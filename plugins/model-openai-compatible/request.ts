@@ -62,7 +62,7 @@ function toTool(tool: ModelRequest["tools"][number]): NonNullable<CallOptions["t
     type: "function",
     name: tool.name,
     description: tool.description,
-    inputSchema: tool.inputSchema as never,
+    inputSchema: tool.inputSchema,
     ...(tool.strict === undefined ? {} : { strict: tool.strict }),
   };
 }
@@ -75,7 +75,7 @@ function toToolChoice(choice: ModelRequest["toolChoice"]): CallOptions["toolChoi
 function toResponseFormat(format: NonNullable<ModelRequest["sampling"]>["responseFormat"]): CallOptions["responseFormat"] {
   if (format === undefined || format.type === "text") return undefined;
   if (format.type === "json_object") return { type: "json" };
-  return { type: "json", schema: format.schema as never, ...(format.name === undefined ? {} : { name: format.name }) };
+  return { type: "json", schema: format.schema, ...(format.name === undefined ? {} : { name: format.name }) };
 }
 
 /** The thinking level goes only to models that are declared to reason: others refuse the whole request for it. */

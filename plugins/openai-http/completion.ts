@@ -16,7 +16,7 @@ export function createEnvelope(model: string | undefined, nowMs: number): Envelo
 }
 
 /** Content of an answer without text and without calls. */
-export const noText = "No response from svc.";
+const noText = "No response from svc.";
 
 /** A settled run as the client is told about it. */
 export type Verdict =

@@ -73,7 +73,7 @@ const common = {
 };
 
 /** Body of `channels.<id>`: what every channel has; everything else belongs to the channel's plugin. */
-export const channelSchema = z
+const channelSchema = z
   .looseObject({
     ...common,
     defaultAccount: z.string().min(1).optional().describe("Account used when none is named"),

@@ -157,7 +157,7 @@ function patchedArray(edit: Edit, span: Span & { kind: "array" }, change: ArrayC
  * For each member of the new list the old one it is made from, or undefined. Lists of `{id}` are matched by id, others from both ends.
  * @returns undefined when members changed places: text is not moved around
  */
-export function arrayPlan(current: readonly unknown[], next: readonly unknown[]): Array<number | undefined> | undefined {
+function arrayPlan(current: readonly unknown[], next: readonly unknown[]): Array<number | undefined> | undefined {
   const [oldIds, newIds] = [idsOf(current), idsOf(next)];
   if (oldIds && newIds && oldIds.length > 0) {
     const renamed = (i: number) => oldIds.length === newIds.length && !newIds.includes(oldIds[i] as string);

@@ -8,7 +8,7 @@ import type { Locate } from "./place.ts";
 import type { SvcConfig } from "./root.ts";
 
 /** Channel ids that some plugin claims, disabled ones included. */
-export function claimedChannels(manifests: readonly Manifest[]): Set<string> {
+function claimedChannels(manifests: readonly Manifest[]): Set<string> {
   return new Set(manifests.flatMap((m) => [...(m.contributes?.channels ?? []), ...Object.keys(m.channelConfigs ?? {})]));
 }
 

@@ -59,7 +59,7 @@ function elsewhere(path: Leaf["path"], reason: string, owner: string): SvcError 
 }
 
 /** The smallest changes that turn one tree into the other; lists whose length stays are compared member by member. */
-export function changedLeaves(a: unknown, b: unknown, path: Array<string | number>): Leaf[] {
+function changedLeaves(a: unknown, b: unknown, path: Array<string | number>): Leaf[] {
   if (sameValue(a, b)) return [];
   if (isTree(a) && isTree(b)) {
     const keys = [...new Set([...Object.keys(a), ...Object.keys(b)])];

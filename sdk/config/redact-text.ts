@@ -1,6 +1,9 @@
 import { editText, freshText } from "./edit-text.ts";
 import { commentEnd, json5Spans, type Span } from "./json5-spans.ts";
-import { type RedactOptions, redactConfig, secretsIn, withoutSecrets } from "./redact.ts";
+import { REDACTED_VALUE, type RedactOptions, redactConfig, secretsIn, withoutSecrets } from "./redact.ts";
+import { maskComments } from "./redact-comments.ts";
+import { redactUrl } from "./redact-url.ts";
+import { isSensitiveText } from "./sensitive-name.ts";
 
 /**
  * The text of a config file without its secrets; comments and layout stay, unless the layout could hide one.
@@ -14,7 +17,29 @@ export function redactText(text: string, source: unknown, options: RedactOptions
   if (repeatsKeys(text, options.parse)) return freshText(next);
   const { text: edited } = editText(text, { current: source, next, parse: options.parse });
   const secrets = secretsIn(source, options).filter((secret) => secret.length > 3);
-  return secrets.length === 0 ? edited : mapComments(edited, (comment) => withoutSecrets(comment, secrets));
+  const isTelling = tellingIn(options);
+  return mapComments(edited, (comment, line) => {
+    const beside = line.includes(REDACTED_VALUE) ? withoutLikelySecrets(comment) : comment;
+    const plain = maskComments(beside, { isTelling, placeholder: REDACTED_VALUE });
+    return withoutSecrets(redactUrl(plain, REDACTED_VALUE), secrets);
+  });
+}
+
+/** Beside a secret there often stands the one before it: on that line goes what is in quotes, and words with digits in them. */
+function withoutLikelySecrets(comment: string): string {
+  const [line = ""] = comment.split(/[\r\n]/, 1);
+  const masked = line.replace(wordOrQuoted, (text) => (/^["']|\d/.test(text) ? REDACTED_VALUE : text));
+  return masked + comment.slice(line.length);
+}
+
+/** Names whose values are secret wherever a comment may have them from. */
+function tellingIn({ patterns = [] }: RedactOptions): (name: string) => boolean {
+  const declared = new Set(["args", "env", ...patterns.map(lastName)]);
+  return (name) => isSensitiveText(lastName(name), "") || declared.has(lastName(name));
+}
+
+function lastName(path: string): string {
+  return path.split(".").findLast((part) => part !== "*" && part !== "") ?? "";
 }
 
 function repeatsKeys(text: string, parse: (text: string) => unknown): boolean {
@@ -30,16 +55,35 @@ function repeatsKeys(text: string, parse: (text: string) => unknown): boolean {
   }
 }
 
-function mapComments(text: string, change: (comment: string) => string): string {
+const wordOrQuoted = /"(?:[^"\\]|\\.)*"|(?<!\w)'(?:[^'\\]|\\.)*'|[^\s"',;()]{6,}/g;
+const blanks = /\s*/y;
+
+/**
+ * Comments with nothing but blanks between them are one: a line that was taken out may have been one of several.
+ * @param change gets also what stands on the line before it
+ */
+function mapComments(text: string, change: (comment: string, line: string) => string): string {
   let out = "";
   for (let at = 0; at < text.length; ) {
     const quote = text[at];
     const isString = quote === '"' || quote === "'";
-    const end = isString ? stringEnd(text, at) : commentEnd(text, at);
-    out += end === at ? text[at] : isString ? text.slice(at, end) : change(text.slice(at, end));
+    const end = isString ? stringEnd(text, at) : commentsEnd(text, at);
+    out += end === at ? text[at] : isString ? text.slice(at, end) : change(text.slice(at, end), out.slice(out.lastIndexOf("\n") + 1));
     at = Math.max(end, at + 1);
   }
   return out;
+}
+
+function commentsEnd(text: string, start: number): number {
+  let end = start;
+  for (let next = start; ; ) {
+    const close = commentEnd(text, next);
+    if (close === next) return end;
+    end = close;
+    blanks.lastIndex = close;
+    blanks.test(text);
+    next = blanks.lastIndex;
+  }
 }
 
 function stringEnd(text: string, start: number): number {

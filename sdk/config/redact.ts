@@ -1,13 +1,12 @@
 import { redactUrl, urlSecrets } from "./redact-url.ts";
 import { rootSchema } from "./root.ts";
 import { schemaMeta, unwrapSchema } from "./schema-walk.ts";
+import { isSensitiveName, isSensitiveText } from "./sensitive-name.ts";
 import { isTree, sameValue } from "./tree.ts";
 
 /** What stands where a secret was. */
 export const REDACTED_VALUE = "__SVC_REDACTED__";
 
-const sensitiveName = /(token|password|passwd|secret|api[-_]?key|private[-_]?key|credential|authorization|cookie)s?$/i;
-const countsTokens = /(max|context|total|input|output|min|limit)tokens?$/i;
 /** Shorter texts occur by chance; only a longer one is taken for the same secret where it stands a second time. */
 const MIN_RECOGNISED_CHARS = 8;
 
@@ -24,11 +23,6 @@ export interface RedactOptions {
   repeated?: boolean;
 }
 
-/** Does the name of a key speak of a secret? `maxTokens` and the like do not. */
-export function isSensitiveName(name: string): boolean {
-  return sensitiveName.test(name) && !countsTokens.test(name);
-}
-
 /**
  * The same tree with every secret replaced by `__SVC_REDACTED__`; the one function for every output path. Secret is what the key tree marks, what
  * stands under a telling name (everything below it where the tree does not know the key), user info and credential parameters of addresses,
@@ -39,6 +33,16 @@ export function redactConfig(value: unknown, options: RedactOptions = {}): unkno
   if (!options.repeated) return masked;
   const repeated = collect(value, masked, new Set()).filter((secret) => secret.length >= MIN_RECOGNISED_CHARS);
   return repeated.length === 0 ? masked : mapStrings(masked, (text) => withoutSecrets(text, repeated));
+}
+
+/**
+ * May it hold a secret among ordinary words? What a program is started with is shown to nobody, but its words (`--verbose`) stand everywhere, so
+ * none of them is taken for a secret by itself; what stands under a telling name is.
+ */
+export function isMerelyHidden(path: ReadonlyArray<string | number>): boolean {
+  const [section, key, , part, name] = path;
+  if (section !== "secrets" || key !== "providers" || name === undefined) return false;
+  return part === "args" || (part === "env" && !isSensitiveName(String(name)));
 }
 
 /** Every secret text in a tree, longest first, so that replacing one leaves no rest of another. References to variables are none. */
@@ -88,6 +92,7 @@ function step(here: Here, key: string, at: { value: object; covered: boolean }):
 /** A text under a telling name is secret also where the key tree knows the key; a number there is a count. */
 function nameCovers({ path, schema }: Here, value: unknown): boolean {
   const name = path.findLast((part) => !/^\d+$/.test(part)) ?? "";
+  if (schema === undefined && typeof value === "string") return isSensitiveText(name, value);
   return isSensitiveName(name) && (typeof value === "string" || schema === undefined);
 }
 
@@ -104,15 +109,16 @@ function isReference(value: Record<string, unknown>): boolean {
 }
 
 function collect(value: unknown, masked: unknown, found: Set<string>): string[] {
-  const compare = (a: unknown, b: unknown): void => {
+  const compare = (a: unknown, b: unknown, path: readonly string[]): void => {
+    if (isMerelyHidden(path)) return;
     if (typeof a === "string") {
       if (b === REDACTED_VALUE && a !== REDACTED_VALUE && !/^\$\{\w+\}$/.test(a)) found.add(a);
       else if (a !== b) for (const secret of urlSecrets(a)) found.add(secret);
     } else if (typeof a === "object" && a !== null) {
-      for (const [key, v] of Object.entries(a)) compare(v, (b as Record<string, unknown> | undefined)?.[key]);
+      for (const [key, v] of Object.entries(a)) compare(v, (b as Record<string, unknown> | undefined)?.[key], [...path, key]);
     }
   };
-  compare(value, masked);
+  compare(value, masked, []);
   return [...found].filter((secret) => secret !== "").sort((a, b) => b.length - a.length);
 }
 

@@ -5,6 +5,7 @@ import type { PluginReload } from "../types/plugin-record.ts";
 import type { PreparedReload, ReloadOutcome, ReloadParticipant } from "../types/reload.ts";
 import { deepFreeze } from "./deep-freeze.ts";
 import { diffConfig, keepPaths, pathSteps, touches } from "./diff.ts";
+import type { ConfigIssue } from "./issues.ts";
 import type { LoadedConfig } from "./loaded.ts";
 import { type ClassContext, classifyChanges, planReload, type ReloadAction, type ReloadPlan, raisedOnly } from "./reload-plan.ts";
 import type { SvcConfig } from "./root.ts";
@@ -106,12 +107,18 @@ function refuse(status: "invalid" | "rejected", issues: ReloadIssue[], logger: L
 
 /** Why a file cannot replace the running config, apart from its own issues: it is gone, or what is left of it cannot be meant. */
 function brokenBy(active: Loaded, loaded: LoadedConfig, deps: PassDeps): ReloadIssue[] {
-  if (!loaded.valid || !loaded.config) return loaded.issues.map(({ path, message }) => ({ path, message }));
-  if (active.exists && !loaded.exists) return [{ path: "", message: `${loaded.path} is gone; put it back or restart the gateway` }];
+  if (!loaded.valid || !loaded.config) return loaded.issues.map(placed);
+  if (active.exists && !loaded.exists)
+    return [{ path: "", message: `${loaded.path} is gone; put it back, the gateway would not start again without it` }];
   if (active.config.gateway.mode !== undefined && loaded.config.gateway.mode === undefined) {
     return [{ path: "gateway.mode", message: 'key missing: the file may be damaged; expected "local"' }];
   }
   return deps.refusals(loaded as Loaded);
+}
+
+/** What has no path is named by its place in the file. */
+function placed({ path, message, file, line, column }: ConfigIssue): ReloadIssue {
+  return { path, message: path === "" ? `${file}:${line}:${column}  ${message}` : message };
 }
 
 function report(plan: ReloadPlan, next: SvcConfig, logger: Logger): void {

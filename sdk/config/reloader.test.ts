@@ -189,8 +189,13 @@ describe("a file that cannot be used (R-10)", () => {
       { valid: false, issues: [{ path: "gateway", message: 'unknown key "bogus"' } as never] },
       'gateway: unknown key "bogus"',
     ],
-    ["unparsable", {}, { valid: false, issues: [{ path: "", message: "unexpected end" } as never] }, "unexpected end"],
-    ["gone", {}, { exists: false }, "is gone; put it back or restart the gateway"],
+    [
+      "unparsable",
+      {},
+      { valid: false, issues: [{ path: "", message: "unexpected end", file: "svc.json", line: 3, column: 7 } as never] },
+      "(invalid config): svc.json:3:7  unexpected end",
+    ],
+    ["gone", {}, { exists: false }, "is gone; put it back"],
     ["reduced", { gateway: { mode: undefined } }, {}, 'gateway.mode: key missing: the file may be damaged; expected "local"'],
     ["without its gateway secret", {}, { hash: "no secret" }, "gateway.auth.token: exec failed"],
   ])("%s: the old snapshot stays, the log and health say why", async (_, tree, more, message) => {

@@ -2,7 +2,10 @@ import { z } from "zod";
 import { durationMs, sizeBytes } from "./amounts.ts";
 import { defaulted, pathText, secretProviderAlias } from "./fields.ts";
 
-const absolutePath = pathText().regex(/^(\/|[A-Za-z]:[\\/])/, "expected an absolute path");
+/** What a program can be given: no system passes a NUL on. */
+const withoutNul = <T extends z.ZodString>(text: T) =>
+  text.refine((value) => !value.includes("\0"), { error: "expected a text without a NUL character" });
+const absolutePath = withoutNul(pathText().regex(/^(\/|[A-Za-z]:[\\/])/, "expected an absolute path"));
 const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, "expected the name of an environment variable");
 
 const provider = z.discriminatedUnion("source", [
@@ -12,7 +15,7 @@ const provider = z.discriminatedUnion("source", [
   }),
   z.strictObject({
     source: z.literal("file").describe("Secrets from a file of the gateway's own user"),
-    path: pathText().describe("The file; no link, not readable by others"),
+    path: withoutNul(pathText()).describe("The file; no link, not readable by others"),
     mode: z.enum(["json", "singleValue"]).default("json").describe("A JSON document, or the secret alone"),
     timeoutMs: defaulted(durationMs(1, 600_000), 5_000, "5s").describe("Longest read"),
     maxBytes: defaulted(sizeBytes(1, 100_000_000), 1_000_000, "1mb").describe("Largest file"),
@@ -20,9 +23,9 @@ const provider = z.discriminatedUnion("source", [
   z.strictObject({
     source: z.literal("exec").describe("Secrets from a program"),
     command: absolutePath.describe("The program; no shell, no link, not writable by others"),
-    args: z.array(z.string()).max(100).default([]).describe("Its arguments"),
+    args: z.array(withoutNul(z.string())).max(100).default([]).meta({ sensitive: true }).describe("Its arguments"),
     passEnv: z.array(variableName).default([]).describe("Variables of the gateway that it gets"),
-    env: z.record(variableName, z.string()).default({}).describe("Further variables that it gets"),
+    env: z.record(variableName, withoutNul(z.string())).default({}).meta({ sensitive: true }).describe("Further variables that it gets"),
     timeoutMs: defaulted(durationMs(1, 600_000), 5_000, "5s").describe("Longest call"),
     maxOutputBytes: defaulted(sizeBytes(1, 100_000_000), 1_000_000, "1mb").describe("Longest answer"),
     jsonOnly: z.boolean().default(true).describe("An answer that is not JSON is refused"),

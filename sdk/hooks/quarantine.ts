@@ -6,7 +6,7 @@ export interface QuarantineLimits {
 }
 
 /** Three failures in a row within ten minutes are five minutes of rest (`plugins.md` 4). */
-export const quarantineLimits: QuarantineLimits = { failures: 3, windowMs: 600_000, openMs: 300_000 };
+const quarantineLimits: QuarantineLimits = { failures: 3, windowMs: 600_000, openMs: 300_000 };
 
 /** How a call came to run; handed back with its outcome. */
 export type Pass = "normal" | "trial";

@@ -34,6 +34,14 @@ test("records are written one by one, and only the one that is named goes", asyn
   expect((await stat(installIndexPath(stateDir))).mode & 0o777).toBe(0o600);
 });
 
+test("a name that every object has is not installed for that", async () => {
+  expect((await readInstallIndex(stateDir)).plugins.constructor).toBeUndefined();
+  await writeInstallRecord(stateDir, "two", record);
+  expect((await readInstallIndex(stateDir)).plugins.constructor).toBeUndefined();
+  await writeInstallRecord(stateDir, "constructor", record);
+  expect((await readInstallIndex(stateDir)).plugins.constructor).toEqual(record);
+});
+
 describe("an index is refused that", () => {
   test.each([
     ["is no JSON", "{"],

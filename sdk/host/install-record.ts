@@ -59,13 +59,18 @@ export async function readInstallIndex(stateDir: string): Promise<InstallIndex> 
   const path = installIndexPath(stateDir);
   try {
     const text = (await readRegularFile(path, { maxBytes: INDEX_MAX_BYTES, followLink: false })).toString("utf8");
-    return indexSchema.parse(JSON.parse(text));
+    return indexOf(indexSchema.parse(JSON.parse(text)).plugins);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return { version: 1, plugins: {} };
+    if (code === "ENOENT" || code === "ENOTDIR") return indexOf({});
     const reason = error instanceof z.ZodError ? (error.issues[0]?.message ?? "unknown content") : messageOf(error);
     throw new SvcError("install-index-invalid", { path, reason: reason.split("\n", 1)[0] }, { cause: error });
   }
+}
+
+/** Without what every object inherits: `constructor` is a possible id, and not installed for that. */
+function indexOf(plugins: InstallIndex["plugins"]): InstallIndex {
+  return { version: 1, plugins: Object.assign(Object.create(null) as InstallIndex["plugins"], plugins) };
 }
 
 /** Replaces the record of one plugin; undefined removes it. One writer at a time: the command that installs holds a lock. */

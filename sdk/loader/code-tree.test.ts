@@ -1,8 +1,9 @@
-import { lstat, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { lstat, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { copyGeneration, readCodePrint, removeGeneration } from "./code-tree.ts";
+import { treeIntegrity } from "../trust/tree-integrity.ts";
+import { copyGeneration, nextGenerationFolder, readCodePrint, removeGeneration } from "./code-tree.ts";
 
 let root: string;
 const put = async (name: string, text = "") => {
@@ -31,9 +32,9 @@ describe("the print of a plugin's code", () => {
     expect((await own()) !== before).toBe(differs);
   });
 
-  test("tells when packages were installed", async () => {
+  test.each(["", "vendor/"])("tells when packages were installed in %jnode_modules", async (below) => {
     const before = (await readCodePrint(root)).packages;
-    await put("node_modules/.package-lock.json", "{}");
+    await put(`${below}node_modules/.package-lock.json`, "{}");
     expect((await readCodePrint(root)).packages).not.toBe(before);
   });
 
@@ -56,16 +57,36 @@ describe("the print of a plugin's code", () => {
   });
 });
 
-test("a copy has the plugin's files, links its packages, and goes as a whole without them", async () => {
+test("a copy has the plugin's files, links its packages where they are, and goes as a whole without them", async () => {
   await put("lib/a.mjs", "a");
   await put("node_modules/x/index.js", "x");
-  const target = join(root, "..", `copy-of-${Date.now()}`);
-  await copyGeneration(root, target);
+  await put("vendor/node_modules/y/index.js", "y");
+  const target = `${root}-copy`;
+  await copyGeneration(root, target, "link");
   expect(await readFile(join(target, "lib/a.mjs"), "utf8")).toBe("a");
-  expect((await lstat(join(target, "node_modules"))).isSymbolicLink()).toBe(true);
+  expect(await readFile(join(target, "vendor/node_modules/y/index.js"), "utf8")).toBe("y");
+  for (const name of ["node_modules", "vendor/node_modules"]) expect((await lstat(join(target, name))).isSymbolicLink()).toBe(true);
   expect((await stat(target)).mode & 0o777).toBe(0o700);
 
   await removeGeneration(target);
   await expect(stat(target)).rejects.toThrow("ENOENT");
   expect(await readFile(join(root, "node_modules/x/index.js"), "utf8")).toBe("x");
+});
+
+test("a whole copy has the hash of the original, and needs nothing of it", async () => {
+  await put("vendor/node_modules/y/index.js", "y");
+  await symlink("y", join(root, "vendor/node_modules/z"));
+  const target = `${root}-copy`;
+  await copyGeneration(root, target, "copy");
+  const before = await treeIntegrity(root);
+  await rm(root, { recursive: true });
+
+  expect(await treeIntegrity(target)).toBe(before);
+  expect(await readFile(join(target, "vendor/node_modules/z/index.js"), "utf8")).toBe("y");
+  await removeGeneration(target);
+});
+
+test("no copy of a plugin is put where one has been", () => {
+  const folders = [1, 2, 3].map(() => nextGenerationFolder("/state", "some"));
+  expect(new Set(folders).size).toBe(3);
 });

@@ -3,7 +3,7 @@ import type { PluginKv } from "../types/context.ts";
 import "./errors.ts";
 
 /** Bounds of one plugin's key-value rows. */
-export const kvLimits = { maxKeyChars: 256, maxValueBytes: 64 * 1024, maxKeys: 5_000, maxListed: 1_000 } as const;
+const kvLimits = { maxKeyChars: 256, maxValueBytes: 64 * 1024, maxKeys: 5_000, maxListed: 1_000 } as const;
 
 /** Contribution `("kv", "store")`: durable rows of all plugins, each under its own id. */
 export interface KvProvider {

@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../errors.ts";
+import { withLimit } from "../limit.ts";
 import { orderPlugins } from "../plugin-order.ts";
 import { summarizePlugins } from "../plugin-summary.ts";
 import type { PluginCandidate as Candidate } from "../types/plugin-candidate.ts";
@@ -39,6 +40,9 @@ export interface Loader {
   syncWatch(): void;
   stopAll(): Promise<void>;
 }
+
+/** A stop waits this long for steps that do not heed it. */
+const LAST_STEPS_MS = 5_000;
 
 /** Life of all plugins of one gateway: order, loading, changing, and everything undone at the end. */
 export function createLoader(candidates: readonly Candidate[], host: LoaderHost): Loader {
@@ -191,6 +195,8 @@ export function createLoader(candidates: readonly Candidate[], host: LoaderHost)
         await loading.takeDown(slot, slot.current, "cut");
         slots.move(slot, "disposed");
       }
+      // Steps that were under way put nothing in place any more; what they began ends with them.
+      await withLimit(Promise.all(slots.all().map((s) => s.tail)), LAST_STEPS_MS, () => undefined);
       await changes.retired();
     },
   };

@@ -1,7 +1,7 @@
 import type { PluginCandidate } from "../types/plugin-candidate.ts";
 
 /** Who wins when two roots hold the same id; smaller is stronger. A file dropped into a workspace can never stand in for a bundled plugin. */
-export function originRank({ origin, installed }: Pick<PluginCandidate, "origin" | "installed">): number {
+function originRank({ origin, installed }: Pick<PluginCandidate, "origin" | "installed">): number {
   if (origin === "config") return 1;
   if (origin === "global") return installed ? 2 : 5;
   return origin === "bundled" ? 3 : 4;
@@ -24,7 +24,7 @@ export function resolvePrecedence(found: readonly PluginCandidate[]): PluginCand
 }
 
 /** How a root is called in a message. */
-export function originLabel({ origin, installed }: Pick<PluginCandidate, "origin" | "installed">): string {
+function originLabel({ origin, installed }: Pick<PluginCandidate, "origin" | "installed">): string {
   return origin === "global" && installed ? "installed" : origin;
 }
 

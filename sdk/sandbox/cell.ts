@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Duplex } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -118,8 +118,21 @@ function permissionFlag(): string {
 /** The SDK, and the two packages a guest imports with it. */
 function ownFiles(): string[] {
   const root = packageRoot();
-  const packages = ["jiti", "zod"].map((name) => packageFolder(fileURLToPath(import.meta.resolve(name))));
-  return [join(root, "package.json"), dirname(dirname(fileURLToPath(import.meta.url))), ...packages];
+  const sdk = dirname(dirname(fileURLToPath(import.meta.url)));
+  const names = ["jiti", "zod"];
+  const packages = names.map((name) => packageFolder(fileURLToPath(import.meta.resolve(name))));
+  return [join(root, "package.json"), sdk, ...packages, ...names.flatMap((name) => linksTo(name, sdk))];
+}
+
+/** Links that the search for a package follows from here: node reads them by their own paths, and some package managers make everything a link. */
+function linksTo(name: string, from: string): string[] {
+  const folders = [];
+  for (let folder = from; folder !== dirname(folder); folder = dirname(folder)) folders.push(join(folder, "node_modules"));
+  return folders.flatMap((folder) => [folder, join(folder, name)]).filter((path) => isLink(path));
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }
 
 function packageFolder(file: string): string {

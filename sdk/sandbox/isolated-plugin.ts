@@ -3,7 +3,7 @@ import type { HookName } from "../hooks.ts";
 import type { JsonObject } from "../types/common.ts";
 import type { PluginContext, PluginDefinition } from "../types/context.ts";
 import type { PluginOrigin } from "../types/manifest.ts";
-import type { JsonSchema } from "../types/schema.ts";
+import type { JsonSchema, Schema } from "../types/schema.ts";
 import { workerUrl } from "../worker.ts";
 import type { IsolationMode } from "./cell.ts";
 import { createSandbox, type Sandbox, type SandboxLimits } from "./sandbox.ts";
@@ -19,6 +19,8 @@ export interface PluginGuestData {
   config: unknown;
   /** The plugin's own variables; those of the gateway stay outside. */
   env: Readonly<Record<string, string>>;
+  /** The plugin was started before: a guest that takes the place of a dead one starts it again. */
+  resumes: boolean;
   /** May use the network. */
   net: boolean;
   /** URL of jiti. */
@@ -63,11 +65,12 @@ export function isolatePlugin(options: IsolationOptions): PluginDefinition {
     version,
     svc: { api },
     async setup(ctx) {
+      let wasStarted = false;
       const sandbox = createSandbox({
         name: `plugin "${id}"`,
         mode,
         guest: workerUrl(import.meta.url, "./plugin-guest"),
-        data: guestData(options, ctx),
+        data: () => guestData(options, ctx, wasStarted),
         read: [options.root],
         logger: ctx.logger,
         ...(options.limits ? { limits: options.limits } : {}),
@@ -78,14 +81,19 @@ export function isolatePlugin(options: IsolationOptions): PluginDefinition {
       for (const what of new Set(plugin.refused)) options.refuse(new SvcError("isolation-unsupported", { plugin: id, what, mode }));
       register(ctx, sandbox, plugin);
       return {
-        start: async () => void (await sandbox.call("start", {})),
-        stop: async () => void (await sandbox.call("stop", {})),
+        async start() {
+          await sandbox.call("start", {});
+          wasStarted = true;
+        },
+        async stop() {
+          if (sandbox.isAlive) await sandbox.call("stop", {});
+        },
       };
     },
   };
 }
 
-function guestData(options: IsolationOptions, ctx: PluginContext): PluginGuestData {
+function guestData(options: IsolationOptions, ctx: PluginContext, resumes: boolean): PluginGuestData {
   const { id, version, root, entry, net, env } = options;
   return {
     id,
@@ -94,6 +102,7 @@ function guestData(options: IsolationOptions, ctx: PluginContext): PluginGuestDa
     entry,
     net,
     env,
+    resumes,
     instance: ctx.instance,
     origin: ctx.origin,
     config: ctx.config,
@@ -101,11 +110,24 @@ function guestData(options: IsolationOptions, ctx: PluginContext): PluginGuestDa
   };
 }
 
+/**
+ * A schema that only shows itself. The guest checks every input by the real one; foreign patterns and references never run in the gateway, where one
+ * can take minutes.
+ */
+function checkedInside(input: JsonSchema): Schema & { toJSONSchema(): JsonSchema } {
+  return {
+    "~standard": { version: 1, vendor: "svc-isolated", validate: (value) => ({ value }) },
+    toJSONSchema: () => input,
+  };
+}
+
 /** Stands in for everything the plugin registered inside. */
 function register(ctx: PluginContext, sandbox: Sandbox, plugin: IsolatedPlugin): void {
   for (const tool of plugin.tools) {
     ctx.registerTool({
-      ...tool,
+      name: tool.name,
+      description: tool.description,
+      input: checkedInside(tool.input),
       run: (args, { signal, ...call }) => sandbox.call(`tool ${tool.name}`, { name: tool.name, args, call }, { signal }),
     });
   }

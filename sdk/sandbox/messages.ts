@@ -12,6 +12,9 @@ export type GuestMessage =
   | { type: "failed"; id: number; error: GuestError }
   | { type: "log"; level: "debug" | "info" | "warn" | "error"; message: string };
 
+/** Code by which a guest says that what it was given does not fit its schema. */
+export const INVALID_INPUT = "invalid-input";
+
 /** An error as it crosses the border. */
 export interface GuestError {
   message: string;

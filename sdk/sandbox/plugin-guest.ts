@@ -11,6 +11,7 @@ import type { Schema } from "../types/schema.ts";
 import type { Tool } from "../types/tool.ts";
 import { serveGuest } from "./guest.ts";
 import type { IsolatedPlugin, PluginGuestData } from "./isolated-plugin.ts";
+import { INVALID_INPUT } from "./messages.ts";
 import { switchOffNetwork } from "./network.ts";
 
 const tools = new Map<string, Tool<never>>();
@@ -31,6 +32,7 @@ serveGuest({
     if (definition.id !== data.id) throw new Error(`its code says id "${definition.id}", its manifest "${data.id}"`);
     const config = await checked(definition.config, data.config, "its config does not fit");
     life = (await definition.setup(contextOf(data, config, host) as PluginContext<never>)) ?? undefined;
+    if (data.resumes) await life?.start?.();
     return {
       tools: await Promise.all(
         [...tools.values()].map(async ({ name, description, input }) => ({ name, description, input: toJsonSchema(input as never) })),
@@ -75,7 +77,7 @@ async function importDefinition({ jiti, entry }: PluginGuestData): Promise<Plugi
 async function checked(schema: unknown, given: unknown, complaint: string): Promise<never> {
   if (typeof schema !== "object" || schema === null || !("~standard" in schema)) return given as never;
   const result = await (schema as Schema<never>)["~standard"].validate(given);
-  if (result.issues) throw new Error(`${complaint}: ${formatIssues(result.issues)}`);
+  if (result.issues) throw Object.assign(new Error(`${complaint}: ${formatIssues(result.issues)}`), { code: INVALID_INPUT });
   return result.value;
 }
 

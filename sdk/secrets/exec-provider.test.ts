@@ -108,6 +108,25 @@ describe("an executable", () => {
     expect(reasonOf(await ask(path, { jsonOnly: true }, { ids: ["one"] }))).toBe("its answer is not JSON");
   });
 
+  test.each(["12345678", "true", "null", '"quoted"', "[1]", "0012"])("may have a bare value that is JSON by itself: %s", async (value) => {
+    const path = await program(`console.log(${JSON.stringify(value)});`);
+    expect(await ask(path, { jsonOnly: false }, { ids: ["one"] })).toEqual({ one: { value } });
+    expect(reasonOf(await ask(path, { jsonOnly: false }))).toMatch(/^its answer is not /);
+  });
+
+  test("may still answer by JSON where a bare value is allowed", async () => {
+    const path = await program(answers("{ one: 'v' }"));
+    expect(await ask(path, { jsonOnly: false }, { ids: ["one"] })).toEqual({ one: { value: "v" } });
+  });
+
+  test.each<[string, Partial<ExecProvider>]>([
+    ["an argument with NUL in it", { args: ["a\0b"] }],
+    ["a variable with NUL in it", { env: { A: "a\0b" } }],
+    ["an argument that is too long", { args: ["a".repeat(2_500_000)] }],
+  ])("that cannot be started for %s fails for its ids, and nothing is thrown", async (_, own) => {
+    expect(reasonOf(await ask(await program(answers("{}")), own))).toMatch(/^could not be started \((E2BIG|ERR_INVALID_ARG_VALUE)\)$/);
+  });
+
   test("that answers too much is ended; at the limit it is heard", async () => {
     const path = await program("process.stdout.write('x'.repeat(Number(process.argv[2])));");
     const limits = { jsonOnly: false, maxOutputBytes: 1000 };

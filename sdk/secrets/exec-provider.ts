@@ -1,7 +1,8 @@
-import { spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Stats } from "node:fs";
 import { lstat, realpath, stat } from "node:fs/promises";
 import { dirname, isAbsolute, sep } from "node:path";
+import type { Readable, Writable } from "node:stream";
 import { answerAll, answerOf, type ExecProvider, type SecretAnswer, type SecretQuestion } from "./provider.ts";
 
 const PROTOCOL_VERSION = 1;
@@ -48,7 +49,8 @@ export async function executableProblem({
     if (!(file.mode & 0o111)) return "is not executable";
   }
   if (!trustedDirs) return undefined;
-  const real = await realpath(command);
+  const real = await realpath(command).catch(() => undefined);
+  if (real === undefined) return "does not exist";
   const roots = await Promise.all(trustedDirs.map((dir) => realpath(dir).catch(() => undefined)));
   return roots.some((root) => root !== undefined && real.startsWith(root.endsWith(sep) ? root : root + sep))
     ? undefined
@@ -68,14 +70,20 @@ function runOnce(
 ): Promise<Run> {
   const ownGroup = process.platform !== "win32";
   return new Promise((resolve) => {
-    const child = spawn(provider.command, provider.args, {
-      cwd: dirname(provider.command),
-      env: call.env,
-      stdio: ["pipe", "pipe", "ignore"],
-      // A group of its own, so that what it starts ends with it.
-      detached: ownGroup,
-      windowsHide: true,
-    });
+    let child: ChildProcessByStdio<Writable, Readable, null>;
+    try {
+      child = spawn(provider.command, provider.args, {
+        cwd: dirname(provider.command),
+        env: call.env,
+        stdio: ["pipe", "pipe", "ignore"],
+        // A group of its own, so that what it starts ends with it.
+        detached: ownGroup,
+        windowsHide: true,
+      });
+    } catch (error) {
+      resolve({ reason: notStarted(error) }); // arguments or variables that the system takes from nobody
+      return;
+    }
     const chunks: Buffer[] = [];
     let bytes = 0;
     const settle = (run: Run) => {
@@ -91,7 +99,7 @@ function runOnce(
     const aborted = () => end("was stopped");
     const timer = setTimeout(() => end(`gave no answer within ${provider.timeoutMs} ms`), provider.timeoutMs);
     call.signal?.addEventListener("abort", aborted, { once: true });
-    child.once("error", (error: NodeJS.ErrnoException) => settle({ reason: `could not be started (${error.code ?? "unknown cause"})` }));
+    child.once("error", (error) => settle({ reason: notStarted(error) }));
     child.stdout.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes > provider.maxOutputBytes) end(`wrote more than ${provider.maxOutputBytes} bytes`);
@@ -107,6 +115,10 @@ function runOnce(
   });
 }
 
+function notStarted(error: unknown): string {
+  return `could not be started (${(error as NodeJS.ErrnoException).code ?? "unknown cause"})`;
+}
+
 function kill(pid: number | undefined, group: boolean): void {
   if (pid === undefined) return;
   try {
@@ -118,16 +130,28 @@ function kill(pid: number | undefined, group: boolean): void {
 
 function parseOutput(provider: ExecProvider, ids: readonly string[], output: string): Map<string, SecretAnswer> | string {
   const [only, ...others] = ids;
-  let answer: unknown;
-  try {
-    answer = JSON.parse(output);
-  } catch {
-    if (provider.jsonOnly || only === undefined || others.length > 0) return "its answer is not JSON";
+  const answer = parsed(output);
+  // Also a secret that happens to be JSON by itself, such as one of digits.
+  if (!isObject(answer) && !provider.jsonOnly && only !== undefined && others.length === 0) {
     return new Map([[only, answerOf(output.replace(/\r?\n$/, ""))]]);
   }
-  const { protocolVersion, values, errors } = (answer ?? {}) as { protocolVersion?: unknown; values?: unknown; errors?: unknown };
+  if (answer === undefined) return "its answer is not JSON";
+  const { protocolVersion, values, errors }: Record<string, unknown> = isObject(answer) ? answer : {};
   if (protocolVersion !== PROTOCOL_VERSION) return `its answer is not of protocolVersion ${PROTOCOL_VERSION}`;
   return new Map(ids.map((id) => [id, answerFor(own(values, id), own(errors, id))]));
+}
+
+/** Undefined: it is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function answerFor(value: unknown, error: unknown): SecretAnswer {

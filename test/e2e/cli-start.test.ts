@@ -73,6 +73,12 @@ describe("svc gateway", () => {
     expect(refused.code).toBe(78);
     expect(refused.stderr).toContain(`Gateway start blocked: set gateway.mode=local (no config at ${join(home.stateDir, "svc.json")})`);
     expect((await json(home, ["gateway", "status"])).value).toMatchObject({ lastRefusal: { code: "start-blocked" } });
+
+    const gateway = await gatewayIn(await configured(home));
+    await eventually(async () => (await svcCommand(home, ["health"])).code === 0);
+    expect(await gateway.kill("SIGTERM")).toBe(0);
+    // What refused it once was overcome, also for somebody who asks when it is stopped again.
+    expect((await json(home, ["gateway", "status"])).value).toMatchObject({ lastRefusal: null });
   });
 
   test("with --allow-unconfigured starts with a secret of its own, which the local CLI finds", async () => {
@@ -137,6 +143,20 @@ describe("svc gateway", () => {
     expect(await svcCommand(home, ["gateway", "restart"])).toMatchObject({ code: 0, stdout: "Restarted.\n" });
     expect(gateway.out.stderr.split("listening on")).toHaveLength(3);
     expect(await svcCommand(home, ["health"])).toMatchObject({ code: 0 });
+  });
+
+  test("secrets reload sees what the .env file says now", async () => {
+    const key = { source: "env", provider: "default", id: "ACME_KEY" };
+    const acme = { baseUrl: "http://127.0.0.1:9/v1", apiKey: key, models: [{ id: "m" }] };
+    const home = await configured(await freshHome(), {
+      gateway: { mode: "local", auth: { token } },
+      models: { providers: { acme } },
+    });
+    await gatewayIn(home);
+    await eventually(async () => (await svcCommand(home, ["health"])).code === 0);
+    expect((await json(home, ["secrets", "reload"])).value).toMatchObject({ unavailable: ["models.providers.acme"] });
+    await writeFile(join(home.stateDir, ".env"), "ACME_KEY=the-key-of-acme\n", { mode: 0o600 });
+    expect((await json(home, ["secrets", "reload"])).value).toMatchObject({ resolved: 1, unavailable: [] });
   });
 
   test("a restart goes by the .env file as it is then", async () => {

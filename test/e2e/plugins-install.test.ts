@@ -212,6 +212,24 @@ test("a plugin that could not be written into the config is not put in place", a
   expect(await installed()).toEqual([]);
 });
 
+test("what was granted to one package is not granted to another of the same id, not even when the first one's entry was kept", async () => {
+  await svc("plugins", "install", await folderOf("1.0.0"), "--grant", "net");
+  expect(await entryOf("demo")).toEqual({ enabled: true, grants: ["net"] });
+  await svc("plugins", "install", await folderOf("1.1.0"));
+  expect(await entryOf("demo")).toEqual({ enabled: true, grants: ["net"] });
+
+  const other = await write(join(home.stateDir, "..", "somebody-elses"), filesOf("2.0.0"));
+  expect((await json(home, ["plugins", "install", other])).value).toMatchObject({
+    plugin: { permissions: [{ permission: "net", granted: false }] },
+  });
+  expect(await entryOf("demo")).toEqual({ enabled: true, grants: [] });
+
+  await svc("plugins", "install", other, "--grant", "net");
+  await svc("plugins", "uninstall", "demo", "--keep-config");
+  await svc("plugins", "install", await folderOf("1.0.0"));
+  expect(await entryOf("demo")).toEqual({ enabled: true, grants: [] });
+});
+
 describe("a slip is told as one:", () => {
   test.each([
     [["plugins", "install"], "expected a folder, a .tgz file or npm:<name>[@<version>]"],

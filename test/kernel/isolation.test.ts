@@ -38,6 +38,27 @@ describe.each(["worker", "process"] as const)("a plugin with isolation %s", (iso
     expect(said()).toEqual(["started inside", "stopped inside"]);
   });
 
+  test("checks its tools' input itself: none of its patterns runs in the gateway", async () => {
+    await start({ isolation });
+    const catalog = JSON.stringify(await gateway?.rpc("tools.catalog", {}));
+    expect(catalog).toContain("iso_pattern");
+    expect(await tool("iso_pattern", { text: "aaa" })).toMatchObject({ content: [{ text: "aaa" }] });
+    await expect(tool("iso_pattern", { text: "b" })).rejects.toMatchObject({
+      code: "sandbox-invalid-input",
+      message: expect.stringContaining("tool iso_pattern: its input does not fit: at text:"),
+    });
+  });
+
+  test("is started again in the place of a guest that ended, and one that ended is not started for its stop", async () => {
+    await start({ isolation });
+    await expect(tool("iso_exit")).rejects.toThrow("ended during the call");
+    await tool("iso_echo");
+    expect(said()).toEqual(["started inside", "started inside"]);
+    await expect(tool("iso_exit")).rejects.toThrow("ended during the call");
+    await gateway?.close({ keepState: true });
+    expect(said()).toEqual(["started inside", "started inside"]);
+  });
+
   test("hears what it observes", async () => {
     await start({ isolation });
     await gateway?.service("agents@1").run({
@@ -62,7 +83,6 @@ describe.each(["worker", "process"] as const)("a plugin with isolation %s", (iso
   test.each([
     ["loops for ever", "iso_loop", "did not finish within 5000 ms"],
     ["eats all memory", "iso_hog", "ended during the call"],
-    ["exits", "iso_exit", "ended during the call"],
   ])("%s without hurting the gateway, and serves again afterwards", async (_what, name, reason) => {
     const running = await start({ isolation });
     let alive = true;

@@ -266,6 +266,54 @@ export default definePlugin({ id: "native", version: "1.0.0", svc: { api: "^1.0.
     await eventually(async () => (await readdir(copies)).length === 1);
   });
 
+  test.each([
+    ["while it runs", "one", undefined],
+    ["at its first start", undefined, "failed"],
+  ])("that cannot be imported %s is fresh as a whole once it is mended, and nothing of the failed one is left", async (_, good, state) => {
+    const folder = await own.write("native", { manifest });
+    const broken = async () => {
+      await files(folder, "broken");
+      await writeFile(join(folder, "late.mjs"), "export const late = 1;");
+      await writeFile(
+        join(folder, "index.mjs"),
+        `import "./helper.mjs"; import "./late.mjs"; import { no } from "./broken.mjs"; throw new Error(String(no));`,
+      );
+      await writeFile(join(folder, "broken.mjs"), `throw new Error("broken top");`);
+    };
+    await (good ? files(folder, good) : broken());
+    await own.start({ plugins: [folder] });
+    if (state) expect(own.record("native").state).toBe(state);
+    const copies = () => readdir(join(own.gateway.stateDir, "cache", "gen", "native")).catch(() => []);
+
+    await broken();
+    expect(await own.reload("native")).toMatchObject({ status: "failed", error: expect.stringContaining("broken top") });
+    expect(await copies()).toEqual([]);
+    await files(folder, "mended");
+    await own.reload("native");
+
+    expect(await own.ask("native.word")).toBe("mended");
+    expect(await copies()).toHaveLength(1);
+  });
+
+  test("whose config does not fit leaves no copy, and is fresh as a whole once it does", async () => {
+    const folder = await own.write("native", { manifest });
+    await files(folder, "one");
+    await own.start({ plugins: [folder] });
+    const copies = () => readdir(join(own.gateway.stateDir, "cache", "gen", "native")).catch(() => []);
+
+    await files(folder, "two");
+    await own.write("native", {
+      manifest: { ...manifest, configSchema: { type: "object", properties: { word: { type: "string" } }, required: ["word"] } },
+    });
+    expect(await own.reload("native")).toMatchObject({ status: "failed" });
+    await eventually(async () => (await copies()).length === 0);
+    await own.write("native", { manifest });
+    await files(folder, "three");
+
+    expect((await own.reload("native")).status).toBe("reloaded");
+    expect(await own.ask("native.word")).toBe("three");
+  });
+
   test("keeps its copy for a call that outlives drainMs", async () => {
     const held = gate();
     const shared = sharedWithPlugins({ held: held.opened, entered: 0 });

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { REDACTED_VALUE as R, redactConfig, secretsIn } from "../../sdk/config/redact.ts";
 import { redactText } from "../../sdk/config/redact-text.ts";
 import { restoreRedacted } from "../../sdk/config/restore.ts";
+import { sensitiveTexts } from "../../sdk/config/sensitive-texts.ts";
 
 const parse = (text: string): unknown => JSON5.parse(text);
 
@@ -85,6 +86,17 @@ describe("sensitive is", () => {
     "credentials",
     "Authorization",
     "Cookie",
+    "passphrase",
+    "signingKey",
+    "secretAccessKey",
+    "encryption_key",
+    "bearer",
+    "pass",
+    "SMTP_PASS",
+    "smtpPass",
+    "GITHUB_PAT",
+    "auth",
+    "proxyAuth",
   ])("the value of a key called %s", (name) => expect(shown({ [name]: "s3cret" })).toEqual({ [name]: R }));
 
   test.each([
@@ -97,7 +109,35 @@ describe("sensitive is", () => {
     "tokenizer",
     "keyboard",
     "secretary",
+    "bypass",
+    "sessionKey",
+    "accessKeyId",
+    "passEnv",
+    "author",
+    "compat",
   ])("not the value of a key called %s", (name) => expect(shown({ [name]: "plain" })).toEqual({ [name]: "plain" }));
+
+  test("not the way of authentication, nor a section about it", () => {
+    const own = { auth: "basic", smtp: { auth: { mode: "scram-sha-256", user: "me" } }, list: [{ auth: "oauth2" }] };
+    expect(shown(own)).toEqual(own);
+    expect(shown({ auth: { user: "me", pass: "hunter2" } })).toEqual({ auth: { user: "me", pass: R } });
+  });
+
+  test("what a program that gives secrets is started with; its ordinary words are no secrets elsewhere", () => {
+    const vault = {
+      source: "exec",
+      command: "/x",
+      args: ["--token=hvs.ABC", "--verbose"],
+      env: { VAULT_TOKEN: "hvs.zzzzz", MODE: "production" },
+    };
+    const tree = { secrets: { providers: { vault } }, env: { vars: { A: "production --verbose", B: "hvs.zzzzz" } } };
+    expect(redactConfig(tree, { repeated: true })).toEqual({
+      secrets: { providers: { vault: { ...vault, args: [R, R], env: { VAULT_TOKEN: R, MODE: R } } } },
+      env: { vars: { A: "production --verbose", B: R } },
+    });
+    expect(sensitiveTexts(tree).map(({ text }) => text)).toEqual(["hvs.zzzzz"]);
+    expect(restoreRedacted(redactConfig(tree), tree)).toEqual(tree);
+  });
 
   test("a number too, where nobody says that it is a count", () => {
     expect(shown({ password: 1234 })).toEqual({ password: R });
@@ -149,6 +189,54 @@ describe("in the text of a file", () => {
   test("secrets go, comments and layout stay", () => {
     const text = '// the door\n{ gateway: { auth: { token: "open sesame" } } } // open sesame\n';
     expect(redactText(text, parse(text), { parse })).toBe(`// the door\n{ gateway: { auth: { token: "${R}" } } } // ${R}\n`);
+  });
+
+  test.each([
+    ['// token: "old-secret",', `// token: "${R}",`],
+    ["// token = old-secret", `// token = ${R}`],
+    ["/* old password: 'old-secret' */", `/* old password: '${R}' */`],
+    ["// the password was old-secret", `// the password was ${R}`],
+    ["// Authorization: Bearer old-secret", `// Authorization: ${R}`],
+    ['// "apiKey": "old-secret", port: 1', `// "apiKey": "${R}", port: 1`],
+    ['/*\n * token:\n *   "old-secret",\n */', `/*\n * token:\n *   "${R}",\n */`],
+    [
+      '// tokens: [\n//   "old-secret", // one\n//   old-secret\n// ],\n// port: 1',
+      `// tokens: [\n//   "${R}", // ${R}\n//   ${R}\n// ],\n// port: 1`,
+    ],
+    ['// credentials: { user: "old-secret" }', `// credentials: { user: "${R}" }`],
+    ['// args: ["--password", "old-secret"]', `// args: ["${R}", "${R}"]`],
+    ["// channels.irc.pin: old-secret", `// channels.irc.pin: ${R}`],
+    ["// don't use token: 'old-secret' it's gone", `// don't use token: '${R}' it's gone`],
+    ["// https://me:old-secret@host/x", `// https://${R}@host/x`],
+    ['// pass: "old-secret"', `// pass: "${R}"`],
+  ])("a value that was taken out goes: %s", (comment, expected) => {
+    const at = (text: string) => `{ gateway: { auth: {\n${text}\n token: "\${SVC_GATEWAY_TOKEN}" } } }`;
+    const text = redactText(at(comment), parse(at(comment)), { parse, patterns: ["channels.*.pin"] });
+    expect(text).not.toContain("old-secret");
+    expect(text).toBe(at(expected).replace(/"\$\{SVC_GATEWAY_TOKEN\}"/, `"${R}"`));
+  });
+
+  test.each([
+    "// maxTokens: 5, tokenizer: x",
+    "// the token comes from the vault",
+    `// token: "$${"{OLD_TOKEN}"}",`,
+    "// token: null",
+    "// port: 1, see https://host/x?y=1#z: no password here",
+    "/* a key = b, keyboard: c */",
+  ])("a comment that holds no secret stays: %s", (comment) => {
+    const text = `{\n  ${comment}\n  gateway: { port: 1 },\n}`;
+    expect(redactText(text, parse(text), { parse })).toBe(text);
+  });
+
+  test.each([
+    ["// was old-secret-1", `// was ${R}`],
+    ["// 'old secret' until May", `// ${R} until May`],
+    ["// from the vault, changed each month", "// from the vault, changed each month"],
+  ])("beside a secret goes what looks like another one: %s", (comment, expected) => {
+    const text = (note: string, token: string) =>
+      `{ gateway: { auth: { token: "${token}", ${note}\n // 2026-11-21\n mode: "token", // since 2026-11-21\n } } }`;
+    const given = text(comment, "the-new-one");
+    expect(redactText(given, parse(given), { parse })).toBe(text(expected, R));
   });
 
   test("a secret that begins like another leaves no rest of it", () => {

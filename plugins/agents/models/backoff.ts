@@ -3,7 +3,7 @@ import type { ModelFault } from "svc/sdk";
 const BASE_MS = 500;
 const MAX_MS = 8_000;
 /** A vendor that asks for a longer pause is left for the next candidate, or the run fails. */
-export const MAX_RETRY_AFTER_MS = 60_000;
+const MAX_RETRY_AFTER_MS = 60_000;
 
 /** How often one candidate is asked again, by class of fault. */
 const retries: Partial<Record<ModelFault, number>> = { rate_limit: 3, overloaded: 3, network: 3, timeout: 1 };

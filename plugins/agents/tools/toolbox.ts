@@ -126,7 +126,7 @@ export function toolFailure(error: unknown): ToolResult {
 }
 
 /** Any value a tool returned as a `ToolResult`. */
-export function toToolResult(value: unknown): ToolResult {
+function toToolResult(value: unknown): ToolResult {
   if (isToolResult(value)) {
     return { ...value, content: value.content.map((c) => ({ type: "text" as const, text: cutMiddle(c.text, MAX_RESULT_CHARS) })) };
   }

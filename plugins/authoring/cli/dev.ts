@@ -35,21 +35,25 @@ export default defineCommand({
 /** Watches before it loads: an edit during the first load is not lost, it is the next one. */
 async function follow(cli: CliContext, root: string, session: DevSession): Promise<void> {
   let first: Promise<void> | undefined;
+  const broken = new AbortController();
   const watch = await watchFolder(root, {
     debounceMs: DEBOUNCE_MS,
     async onChange(files) {
       await first;
       tell(cli, await session.load(files));
     },
+    onFault: (error) => broken.abort(error),
   });
   first = session.load([]).then((event) => tell(cli, event));
   try {
     await first;
     if (!cli.json) cli.stdout.line(cli.color.dim(`watching ${basename(root)}; Ctrl-C ends it`));
+    const ended = AbortSignal.any([cli.signal, broken.signal]);
     await new Promise<void>((done) => {
-      if (cli.signal.aborted) done();
-      else cli.signal.addEventListener("abort", () => done(), { once: true });
+      if (ended.aborted) done();
+      else ended.addEventListener("abort", () => done(), { once: true });
     });
+    broken.signal.throwIfAborted();
   } finally {
     watch.dispose();
   }

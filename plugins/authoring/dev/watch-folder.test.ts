@@ -8,6 +8,7 @@ import { type FolderWatch, watchFolder } from "./watch-folder.ts";
 let root: string;
 let watch: FolderWatch | undefined;
 let seen: string[][];
+let faults: unknown[];
 
 expectNoLeaks();
 
@@ -16,6 +17,7 @@ beforeEach(async () => {
   await mkdir(join(root, "src"));
   await writeFile(join(root, "src/a.ts"), "1");
   seen = [];
+  faults = [];
 });
 
 afterEach(async () => {
@@ -24,7 +26,7 @@ afterEach(async () => {
 });
 
 const start = async (onChange: (paths: string[]) => Promise<void> = async (paths) => void seen.push(paths)) => {
-  watch = await watchFolder(root, { debounceMs: 50, onChange });
+  watch = await watchFolder(root, { debounceMs: 50, onChange, onFault: (error) => void faults.push(error) });
 };
 
 test("an edit, a new file and a removed one are told by their paths", async () => {
@@ -77,7 +79,11 @@ test("what changes while the last edit is worked on is told afterwards", async (
   await eventually(() => seen.length === 1);
   // A second watch, begun later, says when the first one has looked too.
   const alsoSeen: string[] = [];
-  const second = await watchFolder(root, { debounceMs: 50, onChange: async (paths) => void alsoSeen.push(...paths) });
+  const second = await watchFolder(root, {
+    debounceMs: 50,
+    onChange: async (paths) => void alsoSeen.push(...paths),
+    onFault: () => undefined,
+  });
   await writeFile(join(root, "b.ts"), "1");
   await writeFile(join(root, "c.ts"), "1");
   await eventually(() => alsoSeen.length === 2);
@@ -86,4 +92,24 @@ test("what changes while the last edit is worked on is told afterwards", async (
 
   await eventually(() => seen.slice(1).flat().length === 2);
   expect(seen.slice(1).flat().sort()).toEqual(["b.ts", "c.ts"]);
+});
+
+test("a tree that grows too large ends the watching, and is told", async () => {
+  await start();
+
+  await Promise.all(Array.from({ length: 257 }, (_, i) => mkdir(join(root, `src/f${i}`))));
+  await eventually(() => faults.length > 0);
+  await writeFile(join(root, "src/a.ts"), "22");
+
+  expect(faults).toMatchObject([{ message: expect.stringContaining("too large to watch") }]);
+  expect(seen).toEqual([]);
+});
+
+test("whoever cannot be told of a change ends it too", async () => {
+  await start(() => Promise.reject(new Error("the gateway is gone")));
+
+  await writeFile(join(root, "src/a.ts"), "22");
+  await eventually(() => faults.length > 0);
+
+  expect(faults).toMatchObject([{ message: "the gateway is gone" }]);
 });

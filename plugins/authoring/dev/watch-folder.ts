@@ -14,11 +14,12 @@ export interface FolderWatch {
 /**
  * Watches the files of a plugin folder, without `node_modules` and dot files.
  * @param options.onChange paths that differ since the last call, relative with `/`, `debounceMs` after the last of them; never while the previous call runs
+ * @param options.onFault told why the watching ended: the tree grew too large, or `onChange` failed
  * @throws {Error} for a tree of more than 256 folders or 5,000 files
  */
 export async function watchFolder(
   root: string,
-  options: { debounceMs: number; onChange(paths: string[]): Promise<void> },
+  options: { debounceMs: number; onChange(paths: string[]): Promise<void>; onFault(error: unknown): void },
 ): Promise<FolderWatch> {
   let known = await readStamps(root);
   const watches = new Map<string, FSWatcher>();
@@ -30,7 +31,8 @@ export async function watchFolder(
   const follow = () => {
     for (const folder of new Set(["", ...known.folders])) {
       if (watches.has(folder)) continue;
-      const own = watch(join(root, folder), () => schedule());
+      const own = watchOne(join(root, folder), () => schedule());
+      if (!own) continue;
       own.on("error", () => {
         own.close();
         watches.delete(folder);
@@ -46,7 +48,7 @@ export async function watchFolder(
   };
   const schedule = () => {
     clearTimeout(timer);
-    if (!disposed) timer = setTimeout(() => void look(), options.debounceMs);
+    if (!disposed) timer = setTimeout(() => void look().catch(fail), options.debounceMs);
   };
   const look = async () => {
     if (busy) {
@@ -67,15 +69,29 @@ export async function watchFolder(
       again = false;
     }
   };
+  const dispose = () => {
+    disposed = true;
+    clearTimeout(timer);
+    for (const own of watches.values()) own.close();
+  };
+  const fail = (error: unknown) => {
+    if (disposed) return;
+    dispose();
+    options.onFault(error);
+  };
   follow();
   schedule(); // what changed before the folders were watched
-  return {
-    dispose() {
-      disposed = true;
-      clearTimeout(timer);
-      for (const own of watches.values()) own.close();
-    },
-  };
+  return { dispose };
+}
+
+/** Undefined for a folder that has gone again since it was listed; whoever watches its parent hears of that. */
+function watchOne(folder: string, onEvent: () => void): FSWatcher | undefined {
+  try {
+    return watch(folder, onEvent);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
 }
 
 interface Stamps {

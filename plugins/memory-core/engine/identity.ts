@@ -5,7 +5,7 @@ import { CHUNKER_VERSION } from "./chunker.ts";
 /** Version of the tables; another one means a new index. */
 export const SCHEMA_VERSION = 1;
 /** Version of what is put into the FTS columns. */
-export const FTS_VERSION = 1;
+const FTS_VERSION = 1;
 
 /** What an index was made with. Any difference to the present settings means a full reindex. */
 export interface IndexIdentity {

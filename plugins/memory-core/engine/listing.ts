@@ -41,7 +41,7 @@ export function isMarkdown(path: string): boolean {
 }
 
 /** The identity of a file in the index. */
-export function identityPath(workspace: string, absolute: string): string {
+function identityPath(workspace: string, absolute: string): string {
   return relative(workspace, absolute).split(sep).join("/");
 }
 

@@ -86,7 +86,7 @@ function print(cli: CliContext, f: Findings): void {
   if (f.probe?.rpc)
     stdout.line(`Read probe: ${tint(f.probe.rpc.ok, f.probe.rpc.result)}${f.probe.rpc.error ? ` (${f.probe.rpc.error})` : ""}`);
   if (f.lastRefusal) stdout.line(color.yellow(`Last refusal: ${formatTime(f.lastRefusal.ts)} ${f.lastRefusal.message}`));
-  if (runtimeOf(f) === "stopped") stdout.line(color.dim("Start it with: svc gateway"));
+  if (runtimeOf(f) === "stopped") stdout.line(color.dim(`Start it with: svc ${paths.profile ? `--profile ${paths.profile} ` : ""}gateway`));
 }
 
 function probeText(result: ProbeResult): string {

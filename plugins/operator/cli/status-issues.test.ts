@@ -4,7 +4,7 @@ import { issuesOf, reloadIssue } from "./status-issues.ts";
 
 const reload: ReloadFigures = { status: "active", pendingRestart: [], issues: [], since: 0 };
 
-test.each([
+test.each<[Parameters<typeof issuesOf>[0], string[]]>([
   [{}, []],
   [{ plugins: { errors: [] }, problems: {} }, []],
   [{ plugins: { errors: [{ id: "irc", error: "no server" }] } }, ["plugin irc: no server"]],

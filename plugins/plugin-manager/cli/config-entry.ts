@@ -34,7 +34,8 @@ export function withEntry(source: unknown, id: string, change: EntryChange | nul
   const root = asTree(source);
   const plugins = asTree(root.plugins);
   const entries = asTree(plugins.entries);
-  const { [id]: old, ...others } = entries;
+  const old = Object.hasOwn(entries, id) ? entries[id] : undefined;
+  const { [id]: _, ...others } = entries;
   if (change === null && old === undefined) return source;
   const next = change === null ? others : { ...entries, [id]: { ...asTree(old), ...change } };
   return { ...root, plugins: { ...plugins, entries: next } };

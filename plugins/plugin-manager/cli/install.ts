@@ -1,9 +1,9 @@
-import { type CliContext, type CliValues, defineCommand, SvcError } from "svc/sdk";
+import { type CliContext, type CliValues, defineCommand, messageOf, SvcError } from "svc/sdk";
 import { type Consent, decideConsent, permissionMeanings } from "../install/consent.ts";
 import { type Installed, type InstallHost, installPlugin } from "../install/install.ts";
 import { confirmPlugin } from "../install/uninstall.ts";
 import { type Activation, activate } from "./activate.ts";
-import { entryOf, writeEntry } from "./config-entry.ts";
+import { type EntryChange, entryOf, writeEntry } from "./config-entry.ts";
 
 /** `svc plugins install <source>`: the files come into the state directory, the config entry is written, a running gateway takes it up. */
 export default defineCommand({
@@ -48,17 +48,28 @@ async function install(cli: CliContext, values: CliValues, spec: string): Promis
   const installed = await installPlugin(
     { spec, replaceBundled: values["replace-bundled"] === true },
     hostOf(cli),
-    async ({ id, permissions = [] }) => {
-      const before = entryOf(config.config, id)?.grants ?? [];
+    async ({ manifest: { id, permissions = [] }, isUpdate }) => {
+      const entry = entryOf(config.config, id);
+      // What was granted to somebody else's package of the same id was not granted to this one.
+      const before = isUpdate ? (entry?.grants ?? []) : [];
       consents = decideConsent(permissions, { grant: values.grant as string | undefined, all: values.yes === true, before });
       const grants = consents.filter((c) => c.granted).map((c) => c.permission);
-      await writeEntry(cli, id, { enabled: true, ...(grants.length > 0 || before.length > 0 ? { grants } : {}) });
+      await writeEntry(cli, id, { enabled: true, ...(grants.length > 0 || entry?.grants?.length ? { grants } : {}) });
+      return () => takeBack(cli, id, entry);
     },
   );
   const { id } = installed.manifest;
   const activation = await activate(cli, id);
   report(cli, { installed, consents, activation });
   return activation.state === "failed" || activation.state === "blocked" ? 1 : 0;
+}
+
+/** The entry says again what it said: nobody shall find a grant for files that are not there. */
+async function takeBack(cli: CliContext, id: string, before: EntryChange | undefined): Promise<void> {
+  const again = { ...(before?.enabled === false ? { enabled: false } : {}), grants: before?.grants ?? [] };
+  await writeEntry(cli, id, before ? again : null).catch((error: unknown) => {
+    cli.stderr.line(`plugins.entries.${id} could not be put back as it was: ${messageOf(error)}`);
+  });
 }
 
 function hostOf(cli: CliContext): InstallHost {

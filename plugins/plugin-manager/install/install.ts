@@ -16,6 +16,7 @@ import { installDependencies } from "../source/dependencies.ts";
 import { type Fetched, fetchPlugin } from "../source/fetch.ts";
 import { withInstallLock } from "./lock.ts";
 import { putInPlace, withStaging } from "./place.ts";
+import { isSamePackage } from "./same-package.ts";
 
 export interface InstallRequest {
   spec: string;
@@ -44,6 +45,13 @@ export interface Installed {
   replaced: string | undefined;
 }
 
+/** What the operator is asked to agree to. */
+export interface InstallProposal {
+  manifest: Manifest;
+  /** What stands there now is another version of the same package: what was granted to it was granted to this one. */
+  isUpdate: boolean;
+}
+
 /** Lock of everything that changes installed plugins. */
 export function installLockPath(stateDir: string): string {
   return join(installedPluginsRoot(stateDir), ".install.lock");
@@ -51,13 +59,14 @@ export function installLockPath(stateDir: string): string {
 
 /**
  * Brings a plugin into the state directory: fetch, dependencies by lockfile, gates, hash, rename, record. No code of it is run. `accept` is asked once
- * everything is known and before anything is put in place; throwing there leaves all as it was.
+ * everything is known and before anything is put in place; throwing there leaves all as it was. What it did is taken back by what it returns when the
+ * files cannot be put in place after all.
  * @throws {SvcError} `install-locked`, `plugin-refused`, `plugin-shadows-bundled`, and what the steps throw
  */
 export function installPlugin(
   request: InstallRequest,
   host: InstallHost,
-  accept: (manifest: Manifest) => Promise<void>,
+  accept: (proposal: InstallProposal) => Promise<(() => Promise<void>) | undefined>,
 ): Promise<Installed> {
   const { stateDir } = host;
   return withInstallLock(installLockPath(stateDir), () =>
@@ -68,9 +77,16 @@ export function installPlugin(
       await installDependencies(fetched.folder, { spec: request.spec, env: host.env, signal: host.signal, onStart });
       await makePrivate(fetched.folder);
       const manifest = await checked(fetched, request, host);
-      await accept(manifest);
-      host.signal.throwIfAborted();
-      return place(fetched, manifest, stateDir);
+      const before = (await readInstallIndex(stateDir)).plugins[manifest.id];
+      const now = { version: manifest.version, source: fetched };
+      const takeBack = await accept({ manifest, isUpdate: before !== undefined && isSamePackage(before, now) });
+      try {
+        host.signal.throwIfAborted();
+        return await place(fetched, manifest, { stateDir, before });
+      } catch (error) {
+        await takeBack?.();
+        throw error;
+      }
     }),
   );
 }
@@ -87,10 +103,13 @@ async function checked(fetched: Fetched, request: InstallRequest, host: InstallH
   return manifest;
 }
 
-async function place(fetched: Fetched, manifest: Manifest, stateDir: string): Promise<Installed> {
+async function place(
+  fetched: Fetched,
+  manifest: Manifest,
+  { stateDir, before }: { stateDir: string; before: InstallRecord | undefined },
+): Promise<Installed> {
   const { id, version } = manifest;
   const folder = installedPluginFolder(stateDir, id);
-  const before = (await readInstallIndex(stateDir)).plugins[id];
   const record: InstallRecord = {
     version,
     source: { kind: fetched.kind, spec: fetched.spec, ...(fetched.integrity ? { integrity: fetched.integrity } : {}) },
@@ -105,6 +124,7 @@ async function place(fetched: Fetched, manifest: Manifest, stateDir: string): Pr
     await placed.undo();
     throw error;
   }
-  await placed.finish();
+  // It is installed by now; an old folder that stays goes with the leftovers of a later command.
+  await placed.finish().catch(() => undefined);
   return { manifest, record, folder, replaced: before?.version };
 }

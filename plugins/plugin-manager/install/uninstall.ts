@@ -1,5 +1,5 @@
 import { rm, stat } from "node:fs/promises";
-import { installedPluginFolder, readInstallIndex, SvcError, treeIntegrity, writeInstallRecord } from "svc/sdk";
+import { type InstallRecord, installedPluginFolder, readInstallIndex, SvcError, treeIntegrity, writeInstallRecord } from "svc/sdk";
 import "../errors.ts";
 import { installLockPath } from "./install.ts";
 import { withInstallLock } from "./lock.ts";
@@ -37,7 +37,7 @@ export function confirmPlugin(stateDir: string, id: string): Promise<boolean> {
   });
 }
 
-async function recordOf(stateDir: string, id: string) {
+async function recordOf(stateDir: string, id: string): Promise<InstallRecord> {
   const record = (await readInstallIndex(stateDir)).plugins[id];
   if (!record) throw new SvcError("plugin-not-recorded", { plugin: id, hint: "see svc plugins list" });
   return record;

@@ -44,7 +44,9 @@ async function lockProblem(root: string): Promise<string | undefined> {
   if (Object.keys(listed).length === 0) return "nothing";
   const lock = (await readJson(join(root, "npm-shrinkwrap.json"))) ?? (await readJson(join(root, "package-lock.json")));
   if (lock === undefined) return "there is no lockfile";
-  const packages = Object.entries(asObject(lock.packages) as Record<string, LockedPackage>).filter(([path]) => path !== "");
+  const packages = Object.entries(asObject(lock.packages)).flatMap(([path, locked]): Array<[string, LockedPackage]> => {
+    return path === "" ? [] : [[path, asObject(locked)]];
+  });
   if (packages.length === 0) return "its lockfile names no packages";
   const loose = packages.find(([, p]) => p.link === true || !(p.integrity || p.dev || p.peer || p.inBundle));
   return loose && `its lockfile has no integrity hash for ${loose[0]}`;

@@ -137,7 +137,7 @@ export function withEvent(run, { stream, ts, data }) {
 }
 
 /** @param {LiveRun} run @param {{ id: string, text: string, at: number }} text @returns {LiveRun} */
-export function withText(run, { id, text, at }) {
+function withText(run, { id, text, at }) {
   const i = run.items.findIndex((item) => item.kind === "text" && item.id === id);
   /** @type {TextItem} */
   const item = { kind: "text", id, text, at: run.items[i] && "at" in run.items[i] ? run.items[i].at : at, isStreaming: true };
