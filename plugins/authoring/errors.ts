@@ -7,6 +7,12 @@ export const errors = defineErrors({
     rpc: "INVALID_REQUEST",
     exit: 1,
   },
+  "not-a-plugin-folder": {
+    message: "{folder}: no svc.plugin.json there; expected a plugin's folder; begin one with: svc plugins create <id>",
+    http: 404,
+    rpc: "INVALID_REQUEST",
+    exit: 1,
+  },
   "folder-not-empty": {
     message: "{folder} is not empty; choose another folder with --dir, or empty this one",
     http: 409,

@@ -25,7 +25,10 @@ const provider = z.discriminatedUnion("source", [
     command: absolutePath.describe("The program; no shell, no link, not writable by others"),
     args: z.array(withoutNul(z.string())).max(100).default([]).meta({ sensitive: true }).describe("Its arguments"),
     passEnv: z.array(variableName).default([]).describe("Variables of the gateway that it gets"),
-    env: z.record(variableName, withoutNul(z.string())).default({}).meta({ sensitive: true }).describe("Further variables that it gets"),
+    env: z
+      .record(variableName, withoutNul(z.string()).meta({ sensitive: true }))
+      .default({})
+      .describe("Further variables that it gets"),
     timeoutMs: defaulted(durationMs(1, 600_000), 5_000, "5s").describe("Longest call"),
     maxOutputBytes: defaulted(sizeBytes(1, 100_000_000), 1_000_000, "1mb").describe("Longest answer"),
     jsonOnly: z.boolean().default(true).describe("An answer that is not JSON is refused"),

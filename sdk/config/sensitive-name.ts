@@ -5,7 +5,7 @@ const countsTokens = /(max|context|total|input|output|min|limit)tokens?$/i;
 const shortTelling = /(?:(?:^|[-_.])(?:pass|pat|auth|PASS|PAT|AUTH|pwd)|(?:^|[a-z0-9])(?:Pass|Pat|Auth|Pwd))$/;
 /** What `auth` may say that is no secret: the way it is done. */
 const wayOfAuth =
-  /^(none|off|on|auto|default|optional|required|anonymous|basic|bearer|digest|token|password|plain|login|oauth2?|oidc|api-?key|m?tls|ntlm|kerberos|external|gateway|plugin|operator|trusted-proxy|(sasl|scram|cram)(-[a-z0-9-]{1,12})?)$/i;
+  /^(none|off|on|aws-sdk|auto|default|optional|required|anonymous|basic|bearer|digest|token|password|plain|login|oauth2?|oidc|api-?key|m?tls|ntlm|kerberos|external|gateway|plugin|operator|trusted-proxy|(sasl|scram|cram)(-[a-z0-9-]{1,12})?)$/i;
 
 /** Does the name of a key speak of a secret? `maxTokens` and the like do not. */
 export function isSensitiveName(name: string): boolean {

@@ -1,11 +1,11 @@
 import { createContext, Script } from "node:vm";
+import { isSensitiveName } from "../config/sensitive-name.ts";
 
 const MASK = "[redacted]";
 const MIN_SECRET_CHARS = 6;
 const MAX_DEPTH = 6;
 /** Longest time an operator's patterns may take for one record; the check of the config refuses the worst ones, not every slow one. */
 const PATTERNS_LIMIT_MS = 8;
-const sensitiveName = /(token|password|secret|api[-_]?key|authorization|credential|cookie)s?$/i;
 
 type Replace = (text: string) => string;
 
@@ -95,7 +95,7 @@ function redactValue(value: unknown, replace: Replace, depth: number): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([k, v]) => {
       const holdsText = typeof v === "string" || (typeof v === "object" && v !== null);
-      return [k, holdsText && sensitiveName.test(k) ? MASK : redactValue(v, replace, depth + 1)];
+      return [k, holdsText && isSensitiveName(k) ? MASK : redactValue(v, replace, depth + 1)];
     }),
   );
 }

@@ -1,12 +1,15 @@
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { SvcError } from "../errors.ts";
 import { createLogger, type LogRecord } from "../host/logger.ts";
 import { watchLeaks } from "../testing/leaks.ts";
 import { workerUrl } from "../worker.ts";
 import { createSandbox, type Sandbox, type SandboxOptions } from "./sandbox.ts";
+
+// Each test starts a guest or two, and a child process reads the whole SDK from its sources.
+vi.setConfig({ testTimeout: 60_000 });
 
 let folder: string;
 let sandbox: Sandbox | undefined;
@@ -79,7 +82,7 @@ async function open(options: Partial<SandboxOptions> & { net?: boolean; source?:
 }
 /** Cold starts take their time on a busy machine; what is not about limits has plenty. */
 const use = (box: Sandbox, name: string, args: unknown = {}, options: { signal?: AbortSignal; timeoutMs?: number } = {}) =>
-  box.call(`tool ${name}`, { name, args, call: { agentId: "main" } }, { timeoutMs: 15_000, ...options });
+  box.call(`tool ${name}`, { name, args, call: { agentId: "main" } }, { timeoutMs: 30_000, ...options });
 const code = async (promise: Promise<unknown>) =>
   promise.then(
     (value) => value,

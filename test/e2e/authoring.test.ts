@@ -241,6 +241,9 @@ test("svc plugins dev tells a person what happened, and needs a running gateway"
   const alone = { ...(await product.home()), cwd: folder };
   const refused = await svcCommand(alone, ["plugins", "dev"]);
   await alone.remove();
+  const nowhere = await json(home, ["plugins", "dev", "nowhere"]);
+  expect(nowhere).toMatchObject({ code: 1, value: { ok: false, error: { code: "not-a-plugin-folder" } } });
+  await expect(access(join(author, "nowhere"))).rejects.toThrow("ENOENT");
   expect(refused).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("gateway not reachable") });
 });
 

@@ -1,7 +1,9 @@
 import { definePlugin, type HookPreset } from "svc/sdk";
 import { createTestGateway, eventually, type TestGateway, type TestGatewayOptions } from "svc/sdk/testing";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { fixture } from "./_fixtures.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
 
 let gateway: TestGateway | undefined;
 afterEach(async () => {
@@ -28,6 +30,8 @@ const tool = (name: string, args: Record<string, unknown> = {}) =>
     actor: { kind: "operator", scopes: ["operator.admin"] },
     signal: new AbortController().signal,
   } as never);
+/** The limit of a call covers the start of its guest; on a busy machine that start may outlast it, and the next call finds the guest ready. */
+const toolOfFreshGuest = (name: string) => eventually(() => tool(name), 30_000);
 
 describe.each(["worker", "process"] as const)("a plugin with isolation %s", (isolation) => {
   test("is active, serves its tools with its config, and stops in its place", async () => {
@@ -40,8 +44,6 @@ describe.each(["worker", "process"] as const)("a plugin with isolation %s", (iso
 
   test("checks its tools' input itself: none of its patterns runs in the gateway", async () => {
     await start({ isolation });
-    const catalog = JSON.stringify(await gateway?.rpc("tools.catalog", {}));
-    expect(catalog).toContain("iso_pattern");
     expect(await tool("iso_pattern", { text: "aaa" })).toMatchObject({ content: [{ text: "aaa" }] });
     await expect(tool("iso_pattern", { text: "b" })).rejects.toMatchObject({
       code: "sandbox-invalid-input",
@@ -52,7 +54,7 @@ describe.each(["worker", "process"] as const)("a plugin with isolation %s", (iso
   test("is started again in the place of a guest that ended, and one that ended is not started for its stop", async () => {
     await start({ isolation });
     await expect(tool("iso_exit")).rejects.toThrow("ended during the call");
-    await tool("iso_echo");
+    await toolOfFreshGuest("iso_echo");
     expect(said()).toEqual(["started inside", "started inside"]);
     await expect(tool("iso_exit")).rejects.toThrow("ended during the call");
     await gateway?.close({ keepState: true });
@@ -93,7 +95,7 @@ describe.each(["worker", "process"] as const)("a plugin with isolation %s", (iso
       });
     for (let i = 0; i < 20 && alive; i++) expect((await running.fetch("/healthz")).status).toBe(200);
     expect(await call).toContain(reason);
-    expect(JSON.stringify(await tool("iso_echo"))).toContain("inside: nothing 0");
+    expect(JSON.stringify(await toolOfFreshGuest("iso_echo"))).toContain("inside: nothing 0");
     expect(record()).toMatchObject({ state: "active" });
   });
 

@@ -51,7 +51,9 @@ test("a plugin that hangs in setup holds up nobody and ends as setup-timeout", a
 test("what a plugin registered before its setup threw is gone", async () => {
   gateway = await createTestGateway({ plugins: [fixture("throws-in-setup")] });
 
-  expect(await listed("throws-in-setup")).toMatchObject({ runtime: { state: "failed", code: "setup-failed", reason: expect.stringContaining("half way through") } });
+  expect(await listed("throws-in-setup")).toMatchObject({
+    runtime: { state: "failed", code: "setup-failed", reason: expect.stringContaining("half way through") },
+  });
   await expect(gateway.rpc("throws-in-setup.ping")).rejects.toThrow("unknown method");
 });
 

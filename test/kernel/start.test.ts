@@ -261,7 +261,14 @@ describe("one state directory", () => {
   test("is for its owner only: files 0600, folders 0700", async () => {
     await start({ config: {}, flags: { allowUnconfigured: true } });
     const entries = await readdir(path("state"), { recursive: true, withFileTypes: true });
-    expect(entries.map((e) => e.name).sort()).toEqual(["gateway", "runtime-token", "runtime.json", "state.lock", "svc.json", "svc.json.last-good"]);
+    expect(entries.map((e) => e.name).sort()).toEqual([
+      "gateway",
+      "runtime-token",
+      "runtime.json",
+      "state.lock",
+      "svc.json",
+      "svc.json.last-good",
+    ]);
     for (const entry of entries) {
       const { mode } = await stat(join(entry.parentPath, entry.name));
       expect([entry.name, (mode & 0o777).toString(8)]).toEqual([entry.name, entry.isDirectory() ? "700" : "600"]);

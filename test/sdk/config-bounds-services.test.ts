@@ -165,6 +165,13 @@ bounds("secrets", {
       { source: "file", path: "x", maxBytes: 0 },
     ],
     ["secrets.providers.x", { source: "exec", command: "pass" }, { source: "exec" }, { source: "exec", command: "/p", timeoutMs: 600_001 }],
+    ["secrets.providers.f", { source: "file", path: "a\0b" }, { source: "exec", command: "/a\0b" }],
+    [
+      "secrets.providers.x",
+      { source: "exec", command: "/p", args: ["a\0b"] },
+      { source: "exec", command: "/p", env: { A: "a\0b" } },
+      { source: "exec", command: "/p", env: { "A=B": "x" } },
+    ],
     ["secrets.defaults", { env: "Not ok" }, { http: "x" }],
   ],
 });

@@ -1,4 +1,4 @@
-import { readdir, readFile, stat, statfs } from "node:fs/promises";
+import { readdir, readFile, realpath, stat, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import {
   type CliContext,
@@ -71,7 +71,8 @@ async function openFiles(path: string, stateDir: string): Promise<Evidence["open
 }
 
 async function staleLocks(path: string): Promise<string[]> {
-  const lock = `${path}.lock`;
+  // Beside the file itself, by whatever name it is reached.
+  const lock = `${await realpath(path).catch(() => path)}.lock`;
   try {
     const { pid } = JSON.parse(await readFile(lock, "utf8")) as { pid: number };
     process.kill(pid, 0);
