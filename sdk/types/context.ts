@@ -96,7 +96,13 @@ export interface PluginContext<Config = unknown> {
   /** True when somebody listens; lets hot paths skip building the event. */
   isHookUsed(hook: HookName): boolean;
 
+  /**
+   * Offers a value at a point. Points of a plugin's own making are free; those of the SDK want what their `register*` wants, and `reload` and `uiPanel`
+   * are entered by `onReload` and `registerUiPanel` only. Like every `register*` it never throws for what it refuses (`undeclared-contribution`,
+   * `invalid-registration`, `reserved-name` for a name that an enabled bundled plugin declares): the plugin is degraded and says why.
+   */
   contribute(point: string, id: string, value: unknown): Disposable;
+  /** Without other plugins' rows (`kv`) and parts (`reload`); the service `config@1` needs the permission `rpc.admin`. */
   contributions<T>(point: string): ContributionView<T>;
 
   registerRpc<P, R>(method: RpcMethod<P, R>): Disposable;

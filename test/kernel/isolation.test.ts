@@ -18,6 +18,7 @@ async function start(
   gateway = await createTestGateway({
     plugins: [...plugins, fixture("isolated")],
     config: { plugins: { entries: { isolated: { enabled: true, ...entry } } } },
+    stragglerMs: 60_000, // a guest starts slowly on a busy machine
   });
   return gateway;
 }

@@ -6,7 +6,7 @@ const isolated = { plugins: { entries: { apart: { isolation: "worker" as const }
 
 test("a plugin told to run apart shows it, keeps its tools, and is degraded for what cannot be had from there", async () => {
   const setup = `ctx.registerTool({ name: "where", description: "", input: z.object({}), run: () => "apart" }); ${method("apart.word", "1")}`;
-  await own.start({ plugins: [await own.write("apart", { setup })], config: isolated });
+  await own.start({ plugins: [await own.write("apart", { setup })], config: isolated, stragglerMs: 60_000 });
 
   expect(own.record("apart")).toMatchObject({ state: "degraded", code: "isolation-unsupported", isolation: "worker" });
   expect(own.record("apart").diagnostics).toHaveLength(1);
