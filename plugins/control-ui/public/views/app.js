@@ -5,7 +5,7 @@ import { html } from "../core/html.js";
 import { isHelpOpen, isPaletteOpen } from "../core/keys.js";
 import { chatAddress, replace, route } from "../core/router.js";
 import { lastChatKey, running } from "../core/sessions.js";
-import { connection, hasNewBuild, health, hello } from "../core/store.js";
+import { connection, hasNewBuild, health, hello, isOnline } from "../core/store.js";
 import { Button } from "../ui/button.js";
 import { Notice, Waiting } from "../ui/states.js";
 import { BottomBar, Header, Rail } from "./frame.js";
@@ -40,10 +40,13 @@ startTitle();
 const PREFETCH_AFTER_MS = 1_000;
 
 export function App() {
+  const isReachable = isOnline.value;
   useEffect(() => {
+    // A gateway that is just starting or away has no files to give; the next connection is soon enough.
+    if (!isReachable || fetched.has(overlays.palette)) return;
     const timer = setTimeout(() => void fetchView(overlays.palette), PREFETCH_AFTER_MS);
     return () => clearTimeout(timer);
-  }, []);
+  }, [isReachable]);
   const mustSignIn = connection.value.state === "refused" || !hello.value;
   return html`
     <a class="skip" href="#main" onClick=${skip}>Skip to content</a>
