@@ -1,5 +1,5 @@
 import { createHook } from "node:async_hooks";
-import { readdir } from "node:fs/promises";
+import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { eventually } from "./eventually.ts";
 import { runner } from "./runner.ts";
@@ -59,10 +59,11 @@ export function watchLeaks(): LeakWatch {
   }).enable();
 
   const left = async () => {
-    const [before, now] = [await foldersBefore, await testFolders()];
     return [
       ...[...openGateways].filter((dir) => !gatewaysBefore.has(dir)).map((dir) => `gateway of ${dir}`),
-      ...now.filter((name) => !before.includes(name)).map((name) => `folder ${name}`),
+      ...testFolders()
+        .filter((name) => !foldersBefore.includes(name))
+        .map((name) => `folder ${name}`),
       ...[...opened.values()].filter(keepsAlive).map(({ kind, stack }) => `${kind} (${placeOf(stack)})`),
     ];
   };
@@ -107,7 +108,7 @@ function placeOf(stack: string): string {
   return (own ?? frames.at(-1) ?? "").trim();
 }
 
-async function testFolders(): Promise<string[]> {
-  const names = await readdir(tmpdir()).catch(() => []);
-  return names.filter((name) => name.startsWith("svc-test-") && name.includes(`-${process.pid}-`));
+/** Read at once: what is made right after the watch began must not count as there before. */
+function testFolders(): string[] {
+  return readdirSync(tmpdir()).filter((name) => name.startsWith("svc-test-") && name.includes(`-${process.pid}-`));
 }
