@@ -1,7 +1,7 @@
+import type { PluginFaults } from "../sdk/gateway/plugin-faults.ts";
 import { acquireStateLock } from "../sdk/host/lock.ts";
 import type { RootLogger } from "../sdk/host/logger.ts";
 import type { Env, ProfilePaths } from "../sdk/host/paths.ts";
-import type { PluginFaults } from "../sdk/plugin-faults.ts";
 import type { RunningGateway, StartFlags } from "../sdk/types/host-gateway.ts";
 import type { PluginRecord } from "../sdk/types/plugin-record.ts";
 import type { Services } from "../sdk/types/services.ts";

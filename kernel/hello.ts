@@ -1,9 +1,9 @@
 import { defaultAgentId, mainSessionKey } from "../sdk/agents.ts";
 import type { SvcConfig } from "../sdk/config/root.ts";
-import type { Health } from "../sdk/health.ts";
-import { createHelloParts } from "../sdk/hello-parts.ts";
+import type { Health } from "../sdk/gateway/health.ts";
+import { createHelloParts } from "../sdk/gateway/hello-parts.ts";
+import type { Presence } from "../sdk/gateway/presence.ts";
 import type { ProfilePaths } from "../sdk/host/paths.ts";
-import type { Presence } from "../sdk/presence.ts";
 import { PROTOCOL_VERSION, type StateVersion } from "../sdk/protocol/frames.ts";
 import { hasScope } from "../sdk/scopes.ts";
 import type { ClientInfo } from "../sdk/types/rpc.ts";

@@ -1,8 +1,8 @@
-import type { Health } from "../sdk/health.ts";
-import type { Presence } from "../sdk/presence.ts";
+import type { Health } from "../sdk/gateway/health.ts";
+import type { Presence } from "../sdk/gateway/presence.ts";
+import { soundFindings } from "../sdk/gateway/sound-findings.ts";
 import { protocolMethod } from "../sdk/protocol/methods.ts";
 import { hasScope } from "../sdk/scopes.ts";
-import { soundFindings } from "../sdk/sound-findings.ts";
 import type { RpcMethod } from "../sdk/types/rpc.ts";
 import type { HookBus } from "./hooks/bus.ts";
 import { type MethodRegistry, RawJson } from "./port/methods.ts";

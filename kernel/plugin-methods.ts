@@ -1,9 +1,9 @@
 import { isAbsolute } from "node:path";
 import { SvcError } from "../sdk/errors.ts";
 import "../sdk/loader/errors.ts";
+import { declaredBy, toPluginRow } from "../sdk/gateway/plugin-summary.ts";
 import type { Loader } from "../sdk/loader/loader.ts";
 import { toUiDescriptor } from "../sdk/loader/ui-panels.ts";
-import { declaredBy, toPluginRow } from "../sdk/plugin-summary.ts";
 import { protocolMethod } from "../sdk/protocol/methods.ts";
 import type { PluginCandidate } from "../sdk/types/plugin-candidate.ts";
 import type { PluginReload } from "../sdk/types/plugin-record.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { createFailureLimiter } from "../../sdk/failure-limiter.ts";
+import { createFailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
 import type { ResolvedAuth } from "../../sdk/host/secrets.ts";
 import { createAuthenticator } from "./authenticator.ts";
 

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SvcError } from "../../sdk/errors.ts";
-import type { FailureLimiter } from "../../sdk/failure-limiter.ts";
+import type { FailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
 import { createSecretCheck, type ResolvedAuth } from "../../sdk/host/secrets.ts";
 import type { Remote } from "../../sdk/types/http.ts";
 import "../errors.ts";

@@ -1,7 +1,7 @@
+import { watchdogLimitsFrom } from "../../sdk/gateway/watchdog.ts";
 import { installProcessGuard } from "../../sdk/host/process-guard.ts";
 import { exitProcess } from "../../sdk/sandbox/threads.ts";
 import type { GatewayMaker } from "../../sdk/types/host-gateway.ts";
-import { watchdogLimitsFrom } from "../../sdk/watchdog.ts";
 import { exportEnv } from "../config/process-env.ts";
 import { createGateway, type Gateway } from "../gateway.ts";
 

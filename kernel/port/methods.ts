@@ -1,6 +1,7 @@
 import { createAdmission } from "../../sdk/admission.ts";
 import { isSvcError, messageOf, SvcError } from "../../sdk/errors.ts";
 import "../errors.ts";
+import { createWriteBudget } from "../../sdk/gateway/write-budget.ts";
 import { runAs } from "../../sdk/hooks/running.ts";
 import { formatIssues } from "../../sdk/json-schema.ts";
 import type { Activation } from "../../sdk/loader/activation.ts";
@@ -9,7 +10,6 @@ import { type ProtocolMethod, protocolMethods } from "../../sdk/protocol/methods
 import { hasScope, toOperatorScope } from "../../sdk/scopes.ts";
 import type { Disposable, Logger } from "../../sdk/types/common.ts";
 import type { ClientInfo, RpcCall, RpcMethod } from "../../sdk/types/rpc.ts";
-import { createWriteBudget } from "../../sdk/write-budget.ts";
 import type { HookBus } from "../hooks/bus.ts";
 
 /** A result that is JSON already; saves hot methods from being serialised per call. */

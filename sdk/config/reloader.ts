@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
+import type { Job } from "../gateway/jobs.ts";
 import type { FileWatch } from "../host/watch-files.ts";
-import type { Job } from "../jobs.ts";
 import { withLimit } from "../limit.ts";
 import type { Logger } from "../types/common.ts";
 import type { ReloadOutcome } from "../types/reload.ts";

@@ -1,8 +1,8 @@
+import type { PluginFaults } from "../gateway/plugin-faults.ts";
+import { startWatchdog } from "../gateway/watchdog.ts";
+import type { WatchdogLimits } from "../gateway/watchdog-shared.ts";
 import { running } from "../hooks/running.ts";
-import type { PluginFaults } from "../plugin-faults.ts";
 import type { Logger } from "../types/common.ts";
-import { startWatchdog } from "../watchdog.ts";
-import type { WatchdogLimits } from "../watchdog-shared.ts";
 
 /** After an error without an owner the gateway still says goodbye, but not for long. */
 const LAST_WORDS_MS = 2_000;

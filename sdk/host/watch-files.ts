@@ -4,7 +4,7 @@ import { readFile, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../errors.ts";
-import type { Job } from "../jobs.ts";
+import type { Job } from "../gateway/jobs.ts";
 
 /** Second source of changes, and the only one where watching is not possible. */
 const POLL_MS = 5_000;

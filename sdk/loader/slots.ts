@@ -1,4 +1,4 @@
-import { firstRecord } from "../plugin-summary.ts";
+import { firstRecord } from "../gateway/plugin-summary.ts";
 import type { PluginCandidate as Candidate } from "../types/plugin-candidate.ts";
 import type { PluginState } from "../types/plugin-record.ts";
 import { discoveryNotes } from "./discovery-notes.ts";

@@ -1,4 +1,4 @@
-import type { DoctorFinding } from "./hooks.ts";
+import type { DoctorFinding } from "../hooks.ts";
 
 const order = { error: 0, warning: 1, info: 2 } as const;
 

@@ -1,5 +1,5 @@
-import type { HealthPart } from "./hooks.ts";
-import type { Logger } from "./types/common.ts";
+import type { HealthPart } from "../hooks.ts";
+import type { Logger } from "../types/common.ts";
 
 /** A job that died silently counts as dead after this many periods (`reliability.md` R-26). */
 const DEAD_AFTER_PERIODS = 3;

@@ -1,5 +1,5 @@
-import { messageOf } from "./errors.ts";
-import type { HealthPart } from "./hooks.ts";
+import { messageOf } from "../errors.ts";
+import type { HealthPart } from "../hooks.ts";
 
 /** What plugins reported, as parts that can be sent: anything else than a part is dropped, a value without a JSON form is a problem. */
 export function soundParts(reported: readonly unknown[]): HealthPart[] {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { ConnectParams } from "../protocol/frames.ts";
+import type { ClientInfo } from "../types/rpc.ts";
 import { createPresence } from "./presence.ts";
-import type { ConnectParams } from "./protocol/frames.ts";
-import type { ClientInfo } from "./types/rpc.ts";
 
 function setup() {
   const time = { now: 1_000 };

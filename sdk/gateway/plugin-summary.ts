@@ -1,7 +1,7 @@
-import { hintFor } from "./loader/faults.ts";
-import type { Contributes } from "./types/manifest.ts";
-import type { PluginCandidate as Candidate } from "./types/plugin-candidate.ts";
-import type { PluginRecord, PluginState, TapRecord } from "./types/plugin-record.ts";
+import { hintFor } from "../loader/faults.ts";
+import type { Contributes } from "../types/manifest.ts";
+import type { PluginCandidate as Candidate } from "../types/plugin-candidate.ts";
+import type { PluginRecord, PluginState, TapRecord } from "../types/plugin-record.ts";
 
 /** The one line a boot ends with: `plugins: 14 active, 1 failed (irc: import-failed), 2 blocked; 812 ms`. */
 export function summarizePlugins(records: readonly PluginRecord[], ms: number): string {

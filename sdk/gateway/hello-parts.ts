@@ -1,6 +1,6 @@
-import type { HookEvent } from "./hooks.ts";
-import { protocolEvents } from "./protocol/events.ts";
-import { helloNumbers } from "./protocol/frames.ts";
+import type { HookEvent } from "../hooks.ts";
+import { protocolEvents } from "../protocol/events.ts";
+import { helloNumbers } from "../protocol/frames.ts";
 
 /** What hello-ok says of the gateway itself, as the hook `hello.snapshot` sees it. */
 export type HelloParts = HookEvent<"hello.snapshot">;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { HealthPart } from "../hooks.ts";
 import { createHealth, type Health } from "./health.ts";
-import type { HealthPart } from "./hooks.ts";
 
 let health: Health | undefined;
 afterEach(() => health?.dispose());

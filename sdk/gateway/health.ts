@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
+import type { HealthPart } from "../hooks.ts";
+import { limits } from "../protocol/frames.ts";
 import { assembleHealth, healthSignature, soundParts } from "./health-snapshot.ts";
-import type { HealthPart } from "./hooks.ts";
-import { limits } from "./protocol/frames.ts";
 
 export interface Health {
   /** The snapshot as JSON, at most 60 s old, with live event-loop and memory figures. */

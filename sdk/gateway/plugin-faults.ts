@@ -1,5 +1,5 @@
-import type { HealthPart } from "./hooks.ts";
-import type { Logger } from "./types/common.ts";
+import type { HealthPart } from "../hooks.ts";
+import type { Logger } from "../types/common.ts";
 import type { Stall } from "./watchdog-shared.ts";
 
 /** So many errors of one plugin within the window degrade it (`operations.md` 12). */

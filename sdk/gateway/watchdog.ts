@@ -1,8 +1,8 @@
 import { url as inspectorUrl } from "node:inspector";
 import type { Worker } from "node:worker_threads";
-import { onEntered, running } from "./hooks/running.ts";
+import { onEntered, running } from "../hooks/running.ts";
+import { startWorker, workerUrl } from "../worker.ts";
 import { beat, type Stall, shared, type WatchdogData, type WatchdogLimits, watchdogLimits } from "./watchdog-shared.ts";
-import { startWorker, workerUrl } from "./worker.ts";
 
 /** Quick beats without an entry, after which it is idle again. */
 const QUIET_BEATS = 20;

@@ -1,6 +1,6 @@
-import "./config/errors.ts";
-import { SvcError } from "./errors.ts";
-import type { ClientInfo } from "./types/rpc.ts";
+import "../config/errors.ts";
+import { SvcError } from "../errors.ts";
+import type { ClientInfo } from "../types/rpc.ts";
 
 /** Methods that change how the gateway is run; each may be called 30 times in 60 s by one client. */
 export const budgetedMethods: ReadonlySet<string> = new Set([

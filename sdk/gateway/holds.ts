@@ -1,4 +1,4 @@
-import type { Disposable } from "./types/common.ts";
+import type { Disposable } from "../types/common.ts";
 
 /** Work under way that a stop or a restart waits for. */
 export interface Holds {

@@ -1,5 +1,5 @@
-import type { SvcConfig } from "./config/root.ts";
-import type { PluginRecord } from "./types/plugin-record.ts";
+import type { SvcConfig } from "../config/root.ts";
+import type { PluginRecord } from "../types/plugin-record.ts";
 
 /** The first plugin with `plugins.entries.<id>.required` that does not run, and why; undefined when all of them do. */
 export function failedRequired(

@@ -1,5 +1,5 @@
+import type { Logger } from "../types/common.ts";
 import type { Holds } from "./holds.ts";
-import type { Logger } from "./types/common.ts";
 
 /** Two restarts are at least this far apart (`operations-config.md` 6). */
 const RESTART_SPACING_MS = 30_000;

@@ -1,6 +1,6 @@
 import { hostname, networkInterfaces, release } from "node:os";
-import { type ConnectParams, limits } from "./protocol/frames.ts";
-import type { ClientInfo } from "./types/rpc.ts";
+import { type ConnectParams, limits } from "../protocol/frames.ts";
+import type { ClientInfo } from "../types/rpc.ts";
 
 export type PresenceEntry = Record<string, unknown> & { ts: number };
 

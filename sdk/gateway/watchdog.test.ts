@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { runAs } from "./hooks/running.ts";
+import { runAs } from "../hooks/running.ts";
 import { startWatchdog, watchdogLimitsFrom } from "./watchdog.ts";
 import { type Stall, watchdogLimits } from "./watchdog-shared.ts";
 import { createWatchdogState } from "./watchdog-state.ts";
