@@ -116,13 +116,13 @@ describe("who may call", () => {
     await expect(methods.call("demo.x", {}, callOf(["operator.write"]))).rejects.toMatchObject({
       fields: { missingScope: "operator.admin" },
     });
-    await expect(methods.call("demo.x", {}, callOf(["operator.admin"]))).resolves.toBeDefined();
+    await expect(methods.call("demo.x", {}, callOf(["operator.admin"]))).resolves.toEqual({ ran: "demo.x" });
   });
 
   test("params that need more than the method: who has both", async () => {
     const { methods } = setup();
     methods.add(method("demo.x", { scopeFor: ({ n }) => (n === 1 ? "admin" : "read") }), "demo");
-    await expect(methods.call("demo.x", { n: 0 }, callOf(["operator.read"]))).resolves.toBeDefined();
+    await expect(methods.call("demo.x", { n: 0 }, callOf(["operator.read"]))).resolves.toEqual({ ran: "demo.x" });
     await expect(methods.call("demo.x", { n: 1 }, callOf(["operator.read"]))).rejects.toMatchObject({ code: "missing-scope" });
   });
 
