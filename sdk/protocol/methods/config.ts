@@ -1,0 +1,26 @@
+import { z } from "zod";
+import { baseHash, configText, none, note } from "./fields.ts";
+import { method } from "./spec.ts";
+
+/** Config and secrets. */
+export const configMethods = {
+  "config.get": method("read", "effective config and file, redacted", none),
+  "config.set": method(
+    "admin",
+    "writes the whole config file; it is applied as any change of the file is",
+    z.strictObject({ raw: configText, baseHash }),
+  ),
+  "config.apply": method(
+    "admin",
+    "writes the whole config file and waits until it is applied",
+    z.strictObject({ raw: configText, baseHash, note, restartDelayMs: z.number().int().min(0).max(60_000).optional() }),
+  ),
+  "config.patch": method(
+    "admin",
+    "merges a JSON5 merge patch into the config file and waits until it is applied",
+    z.strictObject({ raw: configText, baseHash, replacePaths: z.array(z.string().min(1).max(1_000)).max(256).optional(), note }),
+  ),
+  "config.schema": method("read", "JSON Schema of the config, plugins included, with hints for forms", none),
+  "config.schema.lookup": method("read", "one node of the config schema and its children", z.strictObject({ path: z.string().max(1_000) })),
+  "secrets.reload": method("admin", "ask for every secret again and swap them in at once", none),
+} as const;

@@ -1,0 +1,40 @@
+import { z } from "zod";
+
+/** No parameters. */
+export const none = z.strictObject({});
+/** A session key; a short one is resolved to `agent:<id>:<key>`. */
+export const sessionKey = z.string().min(1).max(512);
+export const pluginId = z.string().min(1).max(64);
+export const agentId = z.string().min(1).max(64);
+/** Known for at least 5 min after the end (`protocol.md` 6). */
+export const idempotencyKey = z.string().min(1).max(256);
+/** Content is base64. */
+export const attachments = z
+  .array(z.strictObject({ type: z.string(), mimeType: z.string().min(1), fileName: z.string().max(255).optional(), content: z.string() }))
+  .max(8);
+/** How much a model may think. */
+export const thinking = z.enum(["off", "minimal", "low", "medium", "high"]);
+/** What a message does that meets a running turn. */
+export const queueMode = z.enum(["steer", "followup", "collect", "interrupt"]);
+/** A whole config file, or a patch. */
+export const configText = z.string().max(8 * 1024 * 1024);
+/** Needed once a file exists. */
+export const baseHash = z.string().min(1).max(128).optional();
+/** Why, for the log. */
+export const note = z.string().max(1_000).optional();
+/** What a list of sessions may be narrowed by. */
+export const listFields = {
+  limit: z.number().int().min(1).max(1000).optional(),
+  offset: z.number().int().min(0).optional(),
+  agentId: agentId.optional(),
+  activeMinutes: z.number().int().min(1).optional(),
+  includeGlobal: z.boolean().optional(),
+  includeUnknown: z.boolean().optional(),
+  includeDerivedTitles: z.boolean().optional(),
+  includeLastMessage: z.boolean().optional(),
+  label: z.string().optional(),
+  spawnedBy: z.string().optional(),
+  search: z.string().optional(),
+  archived: z.boolean().optional(),
+  sortBy: z.enum(["updatedAt", "lastInteractionAt"]).optional(),
+};

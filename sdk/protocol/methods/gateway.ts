@@ -1,0 +1,20 @@
+import { z } from "zod";
+import { none } from "./fields.ts";
+import { method } from "./spec.ts";
+
+/** The gateway itself: health, presence, restart. */
+export const gatewayMethods = {
+  health: method("read", "health snapshot; `probe` collects it anew", z.strictObject({ probe: z.boolean().optional() })),
+  status: method("read", "overview of the gateway", none),
+  "system-presence": method("read", "who is connected, the gateway first", none),
+  "gateway.doctor": method(
+    "admin",
+    "findings of the doctor checks of all plugins: id, severity, message, path, fix, fixable",
+    z.strictObject({ deep: z.boolean().optional() }),
+  ),
+  "gateway.restart.request": method(
+    "admin",
+    "ask for a graceful restart, once active runs have ended",
+    z.strictObject({ reason: z.string().min(1).max(200).optional(), delayMs: z.number().int().min(0).max(60_000).optional() }),
+  ),
+} as const;

@@ -1,0 +1,38 @@
+import { z } from "zod";
+import { agentId } from "./fields.ts";
+import { method } from "./spec.ts";
+
+/** Memory (`protocol-methods.md` 18); answered by the plugin of the slot. */
+export const memoryMethods = {
+  "memory.search": method(
+    "read",
+    "passages found in an agent's memory",
+    z.strictObject({
+      query: z.string(),
+      agentId: agentId.optional(),
+      maxResults: z.number().int().min(1).max(200).optional(),
+      minScore: z.number().min(0).max(1).optional(),
+    }),
+  ),
+  "memory.get": method(
+    "read",
+    "text of one memory file, or lines of it",
+    z.strictObject({
+      agentId: agentId.optional(),
+      path: z.string().max(4096),
+      from: z.number().int().min(1).optional(),
+      lines: z.number().int().min(1).optional(),
+    }),
+  ),
+  "memory.status": method(
+    "read",
+    "state of an agent's index",
+    z.strictObject({ agentId: agentId.optional(), deep: z.boolean().optional() }),
+  ),
+  "memory.index": method(
+    "admin",
+    "starts or joins a sync; `force` rebuilds",
+    z.strictObject({ agentId: agentId.optional(), force: z.boolean().optional() }),
+  ),
+  "memory.reset": method("admin", "drops the index, never the files", z.strictObject({ agentId: agentId.optional() })),
+} as const;

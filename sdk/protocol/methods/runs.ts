@@ -1,0 +1,59 @@
+import { z } from "zod";
+import { agentId, attachments, idempotencyKey, queueMode, sessionKey, thinking } from "./fields.ts";
+import { method } from "./spec.ts";
+
+/** Agent runs and chat (`protocol.md` 10 and 11). */
+export const runsMethods = {
+  agent: method(
+    "write",
+    "one agent run: `accepted`, events, final",
+    z.strictObject({
+      message: z.string().min(1),
+      idempotencyKey,
+      agentId: agentId.optional(),
+      sessionKey: sessionKey.optional(),
+      sessionId: z.string().min(1).optional(),
+      model: z.string().min(1).optional(),
+      provider: z.string().min(1).optional(),
+      thinking: thinking.optional(),
+      timeout: z.number().int().min(0).max(86_400).optional(),
+      attachments: attachments.optional(),
+      extraSystemPrompt: z.string().max(100_000).optional(),
+      label: z.string().max(512).optional(),
+    }),
+  ),
+  "agent.wait": method(
+    "write",
+    "waits for the end of a run; waiting never cancels",
+    z.strictObject({ runId: z.string().min(1), timeoutMs: z.number().int().min(0).max(3_600_000).optional() }),
+  ),
+  "chat.send": method(
+    "write",
+    "a chat turn; progress only by events",
+    z.strictObject({
+      sessionKey,
+      message: z.string(),
+      idempotencyKey,
+      agentId: agentId.optional(),
+      thinking: thinking.optional(),
+      attachments: attachments.optional(),
+      timeoutMs: z.number().int().min(1).max(86_400_000).optional(),
+      queueMode: queueMode.optional(),
+    }),
+  ),
+  "chat.abort": method(
+    "write",
+    "stops runs of one session",
+    z.strictObject({ sessionKey, runId: z.string().min(1).optional(), agentId: agentId.optional() }),
+  ),
+  "chat.history": method(
+    "read",
+    "messages of a session, oldest first, newest page by default",
+    z.strictObject({
+      sessionKey,
+      limit: z.number().int().min(1).max(1000).optional(),
+      offset: z.number().int().min(0).optional(),
+      maxChars: z.number().int().min(1).max(1_000_000).optional(),
+    }),
+  ),
+} as const;
