@@ -47,7 +47,7 @@ export function createCliContext(options: ContextOptions): CliContext {
     async connect({ mode = "cli", scopes, timeoutMs } = {}) {
       const { connectToGateway } = await import("../../sdk/cli/connect.ts");
       const limit = timeoutMs ?? (typeof rpc.timeout === "number" ? rpc.timeout : DEFAULT_TIMEOUT_MS);
-      return connectToGateway({ target: await target(), version, mode, scopes, timeoutMs: limit });
+      return connectToGateway({ target: await target(), version, mode, scopes, timeoutMs: limit, stateDir: paths.stateDir });
     },
     async lockOwner() {
       const owner = await readLockOwner(paths.stateDir);

@@ -1,4 +1,5 @@
-import { type ClientError, createClient, isClientError } from "../client/index.ts";
+import { join } from "node:path";
+import { type ClientDevice, type ClientError, createClient, createNodeDevice, isClientError } from "../client/index.ts";
 import { SvcError } from "../errors.ts";
 import type { CliClient, CliTarget } from "../types/cli.ts";
 
@@ -14,6 +15,8 @@ export interface ConnectOptions {
   mode: "cli" | "probe";
   scopes: readonly string[] | undefined;
   timeoutMs: number;
+  /** Holds this installation's key and tokens, used beyond loopback, where a secret alone does not open. */
+  stateDir: string;
 }
 
 /**
@@ -23,9 +26,11 @@ export interface ConnectOptions {
  */
 export async function connectToGateway(options: ConnectOptions): Promise<CliClient> {
   const { target } = options;
+  const device = deviceFor(options);
   const client = createClient({
     url: target.url,
     auth: { ...(target.token ? { token: target.token } : {}), ...(target.password ? { password: target.password } : {}) },
+    ...(device ? { device } : {}),
     client: { id: "cli", mode: options.mode, version: options.version, platform: process.platform },
     scopes: options.scopes ?? allScopes,
     caps: ["tool-events"],
@@ -44,6 +49,14 @@ export async function connectToGateway(options: ConnectOptions): Promise<CliClie
   };
 }
 
+/** Only who means to work with a gateway gets a key made; a probe looks and leaves nothing behind. */
+function deviceFor({ target, mode, stateDir }: ConnectOptions): ClientDevice | undefined {
+  const isLocal = target.host === "localhost" || target.host === "[::1]" || target.host.startsWith("127.");
+  return isLocal
+    ? undefined
+    : createNodeDevice({ path: join(stateDir, "identity", "device.json"), gateway: target.url, create: mode !== "probe" });
+}
+
 function explain(error: unknown, target: CliTarget): unknown {
   if (!isClientError(error)) return error;
   if (error.code === "gateway-unreachable" || error.code === "connection-closed") {
@@ -57,6 +70,9 @@ function explain(error: unknown, target: CliTarget): unknown {
 
 /** Names the source of the secret, never the secret. */
 function secretHint(error: ClientError, target: CliTarget): string | undefined {
+  const { requestId } = error.details ?? {};
+  if (error.detailCode === "PAIRING_REQUIRED" && typeof requestId === "string")
+    return `approve this device on the gateway's machine: svc devices approve ${requestId}`;
   if (error.code === "NOT_PAIRED")
     return "connect from the gateway's own machine, for instance through: ssh -N -L <port>:127.0.0.1:<port> <host>";
   if (!error.detailCode?.startsWith("AUTH_")) return undefined;

@@ -1,7 +1,10 @@
 import type { ClientError } from "./error.ts";
 
-/** First and longest wait between two attempts (`protocol.md` 4), ms. */
-export const backoffMs = { first: 1_000, longest: 30_000 } as const;
+/**
+ * ms (`protocol.md` 4, `reliability.md` R-23): first and longest wait between two attempts, over how long the clients of a restarted gateway
+ * spread, and how long a connection must have lasted for the row of waits to begin anew.
+ */
+export const backoffMs = { first: 1_000, longest: 30_000, restartSpread: 5_000, steady: 60_000 } as const;
 
 /**
  * Full jitter: anything from 0 to the doubled ceiling, so that a thousand clients of one restarted gateway do not return together.
@@ -11,6 +14,11 @@ export const backoffMs = { first: 1_000, longest: 30_000 } as const;
 export function reconnectDelayMs(attempt: number, random: number, floorMs = 0): number {
   const ceiling = Math.min(backoffMs.longest, backoffMs.first * 2 ** Math.min(attempt - 1, 16));
   return Math.round(floorMs + random * ceiling);
+}
+
+/** The first attempt after an announced restart: all clients were told the same moment, so they spread over 5 s. */
+export function restartDelayMs(expectedMs: number, random: number): number {
+  return Math.round(expectedMs + random * backoffMs.restartSpread);
 }
 
 /** Close codes after which the same credentials would be refused again, or the protocol does not match. */

@@ -2,6 +2,8 @@ import { createClientCore } from "./core.ts";
 import type { ClientOptions, ClientPlatform, ClientSocket, SocketEnd, SocketHandlers, SvcClient } from "./types.ts";
 
 export { backoffMs, reconnectDelayMs } from "./backoff.ts";
+export { type BrowserDeviceOptions, createBrowserDevice } from "./browser-device.ts";
+export type { ClientDevice, DeviceKey } from "./device.ts";
 export { ClientError, isClientError } from "./error.ts";
 export { MAX_PENDING } from "./pending.ts";
 export type * from "./types.ts";

@@ -66,6 +66,22 @@ it("waits 1 s doubling to 30 s between attempts, and a success starts the row an
   expect((await lost).retryAtMs - clock.now()).toBe(500);
 });
 
+it("goes on with the row of waits when a connection lasted less than a minute", async () => {
+  const { clock, gw, c } = await setup({
+    onConnect: (peer, id, count) => (count === 2 ? peer.answer(id, helloOk()) : peer.close(1013, "")),
+  });
+  const first = next(c, "waiting");
+  c.connect().catch(() => undefined);
+  await first;
+  const up = next(c, "connected");
+  clock.advance(500);
+  await up;
+  const lost = next(c, "waiting");
+  clock.advance(59_000);
+  (await gw.peer(2)).close(1013, "");
+  expect((await lost).attempt).toBe(2);
+});
+
 it("adds the wait a starting gateway asks for", async () => {
   const { clock, c } = await setup({
     onConnect: (peer, id) =>
@@ -87,7 +103,7 @@ it("waits for an announced restart first, and says that it is one", async () => 
   peer.close(1012, "service restart");
   const state = await waiting;
   expect(state.restarting).toBe(true);
-  expect(state.retryAtMs - clock.now()).toBe(1_500 + 500);
+  expect(state.retryAtMs - clock.now()).toBe(1_500 + 2_500);
 });
 
 it("closes with 4000 after two ticks of silence, and not while anything is heard", async () => {

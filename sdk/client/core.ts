@@ -1,13 +1,15 @@
 import type { EventFrame, HelloOk } from "../protocol/frames.ts";
 import type { JsonObject } from "../types/common.ts";
-import { isRefusal, reconnectDelayMs } from "./backoff.ts";
+import { backoffMs, isRefusal, reconnectDelayMs, restartDelayMs } from "./backoff.ts";
 import { createContinuity } from "./continuity.ts";
+import { type Attempt, createCredentials } from "./credentials.ts";
+import { proveDevice } from "./device.ts";
 import { ClientError } from "./error.ts";
 import { HANDSHAKE_TIMEOUT_MS, type Link, openLink, REQUEST_TIMEOUT_MS } from "./link.ts";
 import { createListeners } from "./listeners.ts";
 import { createPending } from "./pending.ts";
 import { createRefresh } from "./refresh.ts";
-import type { ClientAuth, ClientOptions, ClientPlatform, ClientState, Gap, RequestOptions, SvcClient } from "./types.ts";
+import type { ClientOptions, ClientPlatform, ClientState, Gap, RequestOptions, SvcClient } from "./types.ts";
 
 const DEFAULT_SCOPES = ["operator.read", "operator.write"];
 
@@ -34,10 +36,14 @@ export function createClientCore(platform: ClientPlatform, options: ClientOption
   let link: Link | undefined;
   let attempt = 0;
   let generation = 0;
-  let restartFloorMs: number | undefined;
-  let usedAuth = "";
+  let restartExpectedMs: number | undefined;
+  let connectedAt: number | undefined;
   let cancelRetry: (() => void) | undefined;
   const waiters: Waiter[] = [];
+  const credentials = createCredentials(
+    async () => (typeof options.auth === "function" ? await options.auth() : options.auth),
+    options.device,
+  );
 
   const refresh = createRefresh(
     (method) => request(method, {}),
@@ -66,33 +72,29 @@ export function createClientCore(platform: ClientPlatform, options: ClientOption
     attempt += 1;
     setState({ state: "connecting", attempt });
     try {
-      const auth = await readAuth();
-      if (mine !== generation) return;
-      usedAuth = JSON.stringify(auth ?? {});
-      link = openLink(platform, linkOptions(auth, mine));
+      const chosen = await credentials.next();
+      if (mine === generation) link = openLink(platform, linkOptions(chosen, mine));
     } catch (error) {
       if (mine === generation) lost(cannotDial(options.url, error));
     }
   }
 
-  async function readAuth(): Promise<ClientAuth | undefined> {
-    return typeof options.auth === "function" ? await options.auth() : options.auth;
-  }
-
-  function linkOptions(auth: ClientAuth | undefined, mine: number): Parameters<typeof openLink>[1] {
+  function linkOptions({ auth, key }: Attempt, mine: number): Parameters<typeof openLink>[1] {
+    const connect = {
+      client: { ...platform.identity, ...options.client },
+      role: "operator",
+      scopes: [...(options.scopes ?? DEFAULT_SCOPES)],
+      ...(options.caps ? { caps: [...options.caps] } : {}),
+      ...(auth ? { auth } : {}),
+      ...(options.locale === undefined ? {} : { locale: options.locale }),
+      ...(options.userAgent === undefined ? {} : { userAgent: options.userAgent }),
+    };
     return {
       url: options.url,
       headers: options.headers ?? {},
       handshakeTimeoutMs: options.handshakeTimeoutMs ?? HANDSHAKE_TIMEOUT_MS,
-      connect: {
-        client: { ...platform.identity, ...options.client },
-        role: "operator",
-        scopes: [...(options.scopes ?? DEFAULT_SCOPES)],
-        ...(options.caps ? { caps: [...options.caps] } : {}),
-        ...(auth ? { auth } : {}),
-        ...(options.locale === undefined ? {} : { locale: options.locale }),
-        ...(options.userAgent === undefined ? {} : { userAgent: options.userAgent }),
-      },
+      // The gateway's clock decides about a signature's age, and it has just said what time it is there.
+      connect: async ({ nonce, ts }) => (key ? { ...connect, device: await proveDevice(key, connect, { nonce, signedAt: ts }) } : connect),
       onHello: greeted,
       onResponse: (frame) => pending.answer(frame),
       onEvent: received,
@@ -105,8 +107,10 @@ export function createClientCore(platform: ClientPlatform, options: ClientOption
   function greeted(next: HelloOk): void {
     const isReconnect = hello !== undefined;
     hello = next;
-    attempt = 0;
-    restartFloorMs = undefined;
+    restartExpectedMs = undefined;
+    connectedAt = platform.monotonic();
+    // A store that fails costs the next sign-in, not this connection.
+    credentials.accepted(next.auth.deviceToken).catch(surface);
     continuity.connected(next.server.bootId, next.snapshot.stateVersion);
     setState({ state: "connected", hello: next });
     for (const waiter of waiters.splice(0)) waiter.resolve(next);
@@ -116,7 +120,7 @@ export function createClientCore(platform: ClientPlatform, options: ClientOption
   function received(frame: EventFrame): void {
     const verdict = continuity.accept(frame);
     const payload = (frame.payload ?? {}) as JsonObject;
-    if (frame.event === "shutdown" && typeof payload.restartExpectedMs === "number") restartFloorMs = payload.restartExpectedMs;
+    if (frame.event === "shutdown" && typeof payload.restartExpectedMs === "number") restartExpectedMs = payload.restartExpectedMs;
     if (!verdict.stale) {
       events.call(frame.event, payload, frame);
       events.call("*", payload, frame);
@@ -124,29 +128,39 @@ export function createClientCore(platform: ClientPlatform, options: ClientOption
     if (verdict.gap) void refresh("gap");
   }
 
-  /** The connection ended or never began: wait, give up, or try changed credentials. */
+  /** The connection ended or never began: wait, give up, or try other credentials. */
   function lost(error: ClientError): void {
     link = undefined;
+    if (connectedAt !== undefined && platform.monotonic() - connectedAt >= backoffMs.steady) attempt = 0;
+    connectedAt = undefined;
     pending.rejectAll(asConnectionClosed(error));
-    if (options.reconnect === false) settle({ state: "closed", error }, error);
-    else if (!isRefusal(error) || options.retryRefused?.(error)) wait(error);
-    else if (typeof options.auth === "function") void retryChangedAuth(error);
-    else settle({ state: "refused", error }, error);
+    if (options.reconnect !== false && !isFinal(error)) wait(error);
+    else if (isRefusal(error)) void retryWithOthers(error);
+    else settle({ state: "closed", error }, error);
   }
 
-  async function retryChangedAuth(error: ClientError): Promise<void> {
+  /** Nothing but a person can change the outcome, and this client cannot notice when one has. */
+  function isFinal(error: ClientError): boolean {
+    if (options.device && error.detailCode === "PAIRING_REQUIRED") return false; // somebody may approve it any moment
+    return isRefusal(error) && !options.retryRefused?.(error);
+  }
+
+  async function retryWithOthers(error: ClientError): Promise<void> {
     const mine = generation;
-    const auth = await readAuth().catch(() => undefined);
+    const hasOthers = await credentials.refused(error).catch(() => false);
     if (mine !== generation) return;
-    if (JSON.stringify(auth ?? {}) === usedAuth) settle({ state: "refused", error }, error);
-    else void dial();
+    if (hasOthers) void dial();
+    else settle({ state: options.reconnect === false ? "closed" : "refused", error }, error);
   }
 
   function wait(error: ClientError): void {
-    const restarting = restartFloorMs !== undefined;
+    const restarting = restartExpectedMs !== undefined;
     attempt = Math.max(1, attempt);
-    const delayMs = reconnectDelayMs(attempt, platform.random(), Math.max(error.retryAfterMs ?? 0, restartFloorMs ?? 0));
-    if (restarting) restartFloorMs = 0;
+    const random = platform.random();
+    const delayMs = restartExpectedMs
+      ? restartDelayMs(Math.max(restartExpectedMs, error.retryAfterMs ?? 0), random)
+      : reconnectDelayMs(attempt, random, error.retryAfterMs);
+    if (restarting) restartExpectedMs = 0;
     cancelRetry = platform.setTimeout(() => void dial(), delayMs);
     setState({ state: "waiting", retryAtMs: platform.now() + delayMs, attempt, restarting, error });
   }

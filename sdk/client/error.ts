@@ -12,7 +12,7 @@ export interface ClientErrorFields {
 
 /**
  * A failure as the client saw it. `code` is a wire code (`INVALID_REQUEST`, `FORBIDDEN`, `NOT_PAIRED`, `APPROVAL_NOT_FOUND`, `UNAVAILABLE`)
- * or one of the client's own: `gateway-unreachable` (`details.reason`: `refused`, `timeout`, `not-a-gateway`, `network`), `connection-closed`
+ * or one of the client's own: `device-unusable`, `gateway-unreachable` (`details.reason`: `refused`, `timeout`, `not-a-gateway`, `network`), `connection-closed`
  * (`details.closeCode`), `request-timed-out`, `too-many-pending`, `aborted`.
  * Not an `SvcError`: that class lives beside zod, which a browser does not load.
  */

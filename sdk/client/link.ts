@@ -14,7 +14,8 @@ const CONNECT_ID = "connect";
 export interface LinkOptions {
   url: string;
   headers: Readonly<Record<string, string>>;
-  connect: Omit<ConnectParams, "minProtocol" | "maxProtocol">;
+  /** Params of `connect`, made when the challenge of this socket is there; a device signs its nonce and time. */
+  connect(challenge: { nonce: string; ts: number }): Promise<Omit<ConnectParams, "minProtocol" | "maxProtocol">>;
   handshakeTimeoutMs: number;
   onHello(hello: HelloOk): void;
   onResponse(frame: ResponseFrame): void;
@@ -75,7 +76,19 @@ export function openLink(platform: ClientPlatform, options: LinkOptions): Link {
       return;
     }
     phase = "hello";
-    const params = { minProtocol: PROTOCOL_VERSION, maxProtocol: PROTOCOL_VERSION, ...options.connect };
+    const { nonce, ts } = (frame.payload ?? {}) as { nonce?: unknown; ts?: unknown };
+    if (typeof nonce !== "string" || typeof ts !== "number") {
+      fail(notAGateway(options.url), 1000, "unexpected frame");
+      return;
+    }
+    options.connect({ nonce, ts }).then(introduce, (error: unknown) => {
+      fail(new ClientError("device-unusable", `this device cannot prove itself: ${messageOf(error)}`), 1000, "no proof");
+    });
+  }
+
+  function introduce(connect: Omit<ConnectParams, "minProtocol" | "maxProtocol">): void {
+    if (phase !== "hello") return; // ended while the device signed
+    const params = { minProtocol: PROTOCOL_VERSION, maxProtocol: PROTOCOL_VERSION, ...connect };
     send({ type: "req", id: CONNECT_ID, method: "connect", params });
   }
 
@@ -120,6 +133,10 @@ function parseFrame(text: string): ServerFrame | undefined {
   } catch {
     return undefined;
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function endError(url: string, end: SocketEnd): ClientError {

@@ -1,6 +1,7 @@
 import type { ConnectParams, EventFrame, HelloOk } from "../protocol/frames.ts";
 import type { ParamsOf, ProtocolMethod } from "../protocol/methods.ts";
 import type { JsonObject } from "../types/common.ts";
+import type { ClientDevice } from "./device.ts";
 import type { ClientError } from "./error.ts";
 
 /** Secrets of one connect attempt. */
@@ -15,6 +16,8 @@ export interface ClientOptions {
   url: string;
   /** Secrets, or a function that is asked before each attempt: a changed answer after a refusal is tried at once. */
   auth?: ClientAuth | (() => ClientAuth | undefined | Promise<ClientAuth | undefined>);
+  /** Proves this installation and keeps its token; needed beyond loopback. Default: no device. */
+  device?: ClientDevice;
   /** Missing fields get the entry's defaults (Node: `gateway-client`, mode `backend`). */
   client?: Partial<ClientIdentity>;
   /** Default `operator.read` and `operator.write`. */

@@ -1,0 +1,55 @@
+import type { ClientDevice, DeviceKey } from "./device.ts";
+import type { ClientError } from "./error.ts";
+import type { ClientAuth } from "./types.ts";
+
+/** What one attempt is made with. */
+export interface Attempt {
+  auth: ClientAuth | undefined;
+  key: DeviceKey | undefined;
+}
+
+/** Refusals of a device token; after them the shared secret has one try. */
+const tokenRefusals: ReadonlySet<string | undefined> = new Set(["AUTH_DEVICE_TOKEN_MISMATCH", "AUTH_SCOPE_MISMATCH"]);
+
+/**
+ * Chooses the credentials of each attempt: the token that this gateway gave the device, else the shared secret. Whatever was refused is not
+ * sent twice in a row, so that trying again never becomes a loop.
+ */
+export function createCredentials(readAuth: () => Promise<ClientAuth | undefined>, device: ClientDevice | undefined) {
+  let last: { auth: string; tokenSent: boolean } = { auth: "{}", tokenSent: false };
+  let skipToken = false;
+
+  async function next(): Promise<Attempt> {
+    const key = await device?.key();
+    const token = key && !skipToken ? await device?.token() : undefined;
+    const shared = await readAuth();
+    const auth = token === undefined ? shared : { deviceToken: token };
+    last = { auth: JSON.stringify(shared ?? {}), tokenSent: token !== undefined };
+    return { auth, key };
+  }
+
+  return {
+    next,
+    /** The gateway let this attempt in; a fresh token of a paired device is kept for the next one. */
+    async accepted(token: string | undefined): Promise<void> {
+      skipToken = false;
+      if (token !== undefined) await device?.keepToken(token);
+    },
+    /** True when other credentials are at hand and were not refused just now: the attempt is worth making at once. */
+    async refused(error: ClientError): Promise<boolean> {
+      if (last.tokenSent && tokenRefusals.has(error.detailCode)) {
+        if (error.detailCode === "AUTH_DEVICE_TOKEN_MISMATCH") await device?.forgetToken();
+        skipToken = true;
+        return hasSecret(await readAuth());
+      }
+      if (!last.tokenSent && error.details?.canRetryWithDeviceToken === true && skipToken === false) {
+        return (await device?.token()) !== undefined;
+      }
+      return JSON.stringify((await readAuth()) ?? {}) !== last.auth;
+    },
+  };
+}
+
+function hasSecret(auth: ClientAuth | undefined): boolean {
+  return auth !== undefined && Object.values(auth).some((value) => value !== undefined && value !== "");
+}
