@@ -81,6 +81,11 @@ test("other refusals name the next step", () => {
     'gateway: { controlUi: { allowedOrigins: ["https://ui.example.org"] } }',
   ]);
   expect(refusalOf(refused("PROTOCOL_MISMATCH"), at).kind).toBe("version");
+  expect(refusalOf({ code: "NOT_PAIRED", message: "no", details: { code: "PAIRING_REQUIRED", requestId: "r-1" } }, at)).toMatchObject({
+    kind: "pairing",
+    lines: ["svc devices approve r-1"],
+  });
+  expect(refusalOf(refused("AUTH_DEVICE_TOKEN_MISMATCH"), at)).toMatchObject({ kind: "secret", field: "token", isFailure: false });
   expect(refusalOf(refused("DEVICE_IDENTITY_REQUIRED"), { ...at, port: "18789" }).lines[0]).toBe(
     "ssh -N -L 18789:127.0.0.1:18789 ui.example.org",
   );

@@ -147,6 +147,7 @@ test("no path leaves the map of files", async () => {
     "../index.ts",
     "sdk/client/index.js",
     "sdk/client/node-socket.js",
+    "sdk/client/node-device.js",
     "sdk/client/core.d.ts",
     "main.js/",
   ]) {
@@ -179,7 +180,9 @@ test("without the built client the answer is 503 with the command, and the next 
 
   const before = await ask("/", html, { from: incomplete });
   await mkdir(join(copy, "dist/sdk"), { recursive: true });
-  await cp(join(pluginRoot, "../../dist/sdk/client"), join(copy, "dist/sdk/client"), { recursive: true });
+  for (const folder of ["client", "protocol"]) {
+    await cp(join(pluginRoot, "../../dist/sdk", folder), join(copy, "dist/sdk", folder), { recursive: true });
+  }
   const after = await ask("/", html, { from: incomplete });
 
   expect(before.status).toBe(503);

@@ -25,8 +25,14 @@ export function uiSources(pluginRoot: string): AssetSource[] {
     { kind: "folder", path: "", folder: join(pluginRoot, "public"), skip: ["index.html", ...sheets] },
     // One request instead of eight; the layers in the first sheet decide, not the order.
     { kind: "joined", path: "page.css", files: sheets.map((sheet) => join(pluginRoot, "public", sheet)) },
-    // Emitted by the build; two of them are the half for Node and import ws.
-    { kind: "folder", path: "sdk/client", folder: join(pluginRoot, "../../dist/sdk/client"), skip: ["index.js", "node-socket.js"] },
+    // Emitted by the build; three of them are the half for Node.
+    {
+      kind: "folder",
+      path: "sdk/client",
+      folder: join(pluginRoot, "../../dist/sdk/client"),
+      skip: ["index.js", "node-socket.js", "node-device.js"],
+    },
+    { kind: "file", path: "sdk/protocol/device.js", candidates: [join(pluginRoot, "../../dist/sdk/protocol/device.js")] },
     ...libraries.map(
       (l): AssetSource => ({
         kind: "file",

@@ -1,4 +1,4 @@
-import { createClient } from "svc/sdk/client";
+import { createBrowserDevice, createClient } from "svc/sdk/client";
 import { base, buildId, kept, newId, ofTab, socketUrl, takeToken } from "./env.js";
 import { connection, greetedAt, hasNewBuild, health, hello, isRestarting, lastOnlineAt } from "./store.js";
 
@@ -13,9 +13,13 @@ let password;
 /** @type {Set<() => void>} */
 const onlineListeners = new Set();
 
+// Key and token of this browser for this gateway; without a secure context there are none, and the shared secret alone has to do.
+const device = createBrowserDevice({ place: location.origin + base });
+
 const client = createClient({
   url: socketUrl,
   auth: readAuth,
+  device,
   client: {
     id: "svc-control-ui",
     version: buildId || "unknown",
@@ -66,6 +70,7 @@ export function signIn(secret) {
 export function signOut() {
   ofTab.remove("token");
   password = undefined;
+  void device.forgetToken().catch(() => undefined);
   void client.close();
 }
 

@@ -2,7 +2,7 @@
  * Why a connection was refused, in words, with the next step. Pure.
  *
  * @typedef {{ kind: "secret", field: "token" | "password", reason: string, isFailure: boolean, retryAfterMs?: number }
- *   | { kind: "other" | "version", title: string, text: string, lines: string[] }} Refusal
+ *   | { kind: "other" | "version" | "pairing", title: string, text: string, lines: string[] }} Refusal
  */
 
 /**
@@ -38,11 +38,25 @@ export function refusalOf(error, page) {
         lines: [`gateway: { controlUi: { allowedOrigins: ["${page.origin}"] } }`],
       };
     case "PAIRING_REQUIRED":
+      return {
+        kind: "pairing",
+        title: "Waiting for approval",
+        text: "This browser is new to the gateway. Approve it on the gateway's machine; this page goes on by itself:",
+        lines: [`svc devices approve ${error.details?.requestId ?? ""}`.trim()],
+      };
+    case "AUTH_DEVICE_TOKEN_MISMATCH":
+    case "AUTH_SCOPE_MISMATCH":
+      return {
+        kind: "secret",
+        field: "token",
+        reason: "This browser's own token is not valid any more. Sign in with the gateway's secret.",
+        isFailure: false,
+      };
     case "DEVICE_IDENTITY_REQUIRED":
       return {
         kind: "other",
-        title: "Open this page through a tunnel",
-        text: "From another machine the gateway accepts paired devices only, and a browser cannot be paired yet. A tunnel makes this browser local; run it, then open the address it forwards:",
+        title: "This page needs HTTPS or a tunnel",
+        text: "From another machine the gateway accepts paired devices only, and over plain HTTP a browser cannot prove to be one. Use HTTPS, or a tunnel that makes this browser local; run it, then open the address it forwards:",
         lines: [
           `ssh -N -L ${page.port || "18789"}:127.0.0.1:${page.port || "18789"} ${page.hostname}`,
           `http://127.0.0.1:${page.port || "18789"}/`,

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { signIn, tryNow } from "../core/conn.js";
 import { html } from "../core/html.js";
 import { refusalOf } from "../core/refusal.js";
@@ -8,16 +8,21 @@ import { Notice } from "../ui/states.js";
 
 /** What stands between a person and the gateway, and the next step. */
 export default function SignIn() {
-  const state = connection.value;
-  if (state.state === "waiting") return html`<${Unreachable} error=${state.error} />`;
-  if (state.state !== "refused") return html`<div class="sign-in" aria-busy="true"></div>`;
+  const shown = useRef(connection.value);
+  // An attempt that goes on by itself must not make the text flicker.
+  if (connection.value.state !== "connecting") shown.current = connection.value;
+  const state = shown.current;
+  const isPairing = "error" in state && state.error?.detailCode === "PAIRING_REQUIRED";
+  if (state.state === "waiting" && !isPairing) return html`<${Unreachable} error=${state.error} />`;
+  if (state.state !== "refused" && state.state !== "waiting") return html`<div class="sign-in" aria-busy="true"></div>`;
   const refusal = refusalOf(state.error, location);
   if (refusal.kind === "secret") return html`<${SecretForm} key=${state.error} refusal=${refusal} />`;
-  return html`<section class="sign-in panel">
+  const next = { version: () => location.reload(), pairing: tryNow, other: () => signIn({}) };
+  return html`<section class="sign-in panel" aria-live="polite">
     <h1>${refusal.title}</h1>
     <p>${refusal.text}</p>
     ${refusal.lines.map((line) => html`<${Command} key=${line} command=${line} />`)}
-    <div class="actions"><${Button} kind="primary" onClick=${refusal.kind === "version" ? () => location.reload() : () => signIn({})}>
+    <div class="actions"><${Button} kind="primary" onClick=${next[refusal.kind]}>
       ${refusal.kind === "version" ? "Reload" : "Try again"}
     <//></div>
   </section>`;
