@@ -104,8 +104,8 @@ describe("the operator's patterns", () => {
 
   test("mask what they match, everywhere in a record and wherever it occurs", () => {
     const { logger, text, records } = patterned("acme-\\d+", "^pin:.*$");
-    logger.child("x").info("acme-12 and acme-345", { plain: "pin: 99", deep: { list: ["is acme-7"] }, error: new Error("no acme-8") });
-    expect(text()).not.toMatch(/acme-\d|99/);
+    logger.child("x").info("acme-12 and acme-345", { plain: "pin: abcdefg", deep: { list: ["is acme-7"] }, error: new Error("no acme-8") });
+    expect(text()).not.toMatch(/acme-\d|abcdefg/);
     expect(records[0]).toMatchObject({
       message: "[redacted] and [redacted]",
       fields: { plain: "[redacted]", deep: { list: ["is [redacted]"] } },

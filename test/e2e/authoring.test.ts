@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { eventually } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kinds } from "../../plugins/authoring/kinds.ts";
+import { writeFileAtomic } from "../../sdk/files.ts";
 import { configured, gatewayIn, json, stopAll } from "./_cli.ts";
 import { linkPackage, type PackedProduct, packProduct, runTool } from "./_packed.ts";
 import { type Home, type Running, svcCommand } from "./_process.ts";
@@ -151,27 +152,30 @@ export default definePlugin({
 `;
 }
 
+/** As editors save: another file takes the place of the old one, so that no half-written one is ever seen, however slow the machine. */
+const save = writeFileAtomic;
+
 test("svc plugins dev shows each edit in the running gateway, and a broken one with its place while the old one serves on", async () => {
   const folder = await create("weather", "plain");
   const manifest = join(folder, "svc.plugin.json");
   await writeFile(manifest, (await readFile(manifest, "utf8")).replace('"entry"', '"contributes": { "rpc": ["weather.now"] },\n  "entry"'));
-  await writeFile(join(folder, "src/index.ts"), withMethod("grey"));
+  await save(join(folder, "src/index.ts"), withMethod("grey"));
   const dev = await startDev(folder);
   expect(await dev.next()).toMatchObject({ files: [], id: "weather", status: "enabled" });
   expect(await call("weather.now")).toMatchObject({ sky: "grey" });
 
-  await writeFile(join(folder, "src/index.ts"), withMethod("blue"));
+  await save(join(folder, "src/index.ts"), withMethod("blue"));
   expect(await dev.next()).toMatchObject({ files: ["src/index.ts"], id: "weather", status: "reloaded" });
   expect(await call("weather.now")).toMatchObject({ sky: "blue" });
 
-  await writeFile(join(folder, "src/index.ts"), withMethod("red", "\n    oops(;"));
+  await save(join(folder, "src/index.ts"), withMethod("red", "\n    oops(;"));
   const broken = await dev.next();
   expect(broken).toMatchObject({ status: "failed", error: expect.stringMatching(/^src\/index\.ts:9:\d+: /) });
-  await writeFile(join(folder, "src/index.ts"), withMethod("red", "\n    oops();"));
+  await save(join(folder, "src/index.ts"), withMethod("red", "\n    oops();"));
   expect(await dev.next()).toMatchObject({ status: "failed", error: expect.stringMatching(/^src\/index\.ts:9:\d+: oops is not defined$/) });
   expect(await call("weather.now")).toMatchObject({ sky: "blue" });
 
-  await writeFile(join(folder, "src/index.ts"), withMethod("clear"));
+  await save(join(folder, "src/index.ts"), withMethod("clear"));
   expect(await dev.next()).toMatchObject({ status: "reloaded" });
   expect(await call("weather.now")).toMatchObject({ sky: "clear" });
 
@@ -184,7 +188,7 @@ test("svc plugins dev names what was refused of a plugin that loads", async () =
   const folder = await create("refused", "plain");
   const dev = await startDev(folder);
   expect(await dev.next()).toMatchObject({ status: "enabled", refused: [] });
-  await writeFile(join(folder, "src/index.ts"), withMethod("grey").replace('id: "weather"', 'id: "refused"'));
+  await save(join(folder, "src/index.ts"), withMethod("grey").replace('id: "weather"', 'id: "refused"'));
   expect(await dev.next()).toMatchObject({
     status: "reloaded",
     refused: ['plugin "refused": rpc "weather.now" is not listed in contributes.rpc of svc.plugin.json; add it there'],
@@ -230,7 +234,7 @@ test("svc plugins dev tells a person what happened, and needs a running gateway"
   child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
 
   await eventually(() => text.includes("watching told; Ctrl-C ends it"), 20_000);
-  await writeFile(join(folder, "src/index.ts"), "export default {");
+  await save(join(folder, "src/index.ts"), "export default {");
   await eventually(() => text.includes("src/index.ts:1:"), 20_000);
   expect(text).toMatch(
     /^\d\d:\d\d:\d\d enabled told \d+ ms\nwatching told; Ctrl-C ends it\n\d\d:\d\d:\d\d failed told src\/index\.ts \d+ ms\n {9}src\/index\.ts:1:\d+: /,
