@@ -1,0 +1,64 @@
+/** Where the figures come from; either may say that it does not know. */
+export interface DescriptorSources {
+  /** Most descriptors of this process. */
+  limit(): Promise<number | undefined>;
+  /** Descriptors that are open now. */
+  count(): Promise<number | undefined>;
+  /** Monotonic clock, ms. */
+  now(): number;
+}
+
+/** Watches that connections never take the last descriptors, which files, workers and the database need (`security.md` 2). */
+export interface DescriptorBudget {
+  opened(): void;
+  closed(): void;
+  /** `accept` failed for want of a descriptor: for a second nobody is let in. */
+  exhausted(): void;
+  /** May this one stay? */
+  mayConnect(): boolean;
+  /** May one more of the lasting kind come? */
+  mayUpgrade(): boolean;
+}
+
+/** Spare descriptors below which no WebSocket is taken. */
+const SPARE_FOR_UPGRADE = 64;
+/** Spare descriptors below which a connection is closed at once; the room between is for probes and operators. */
+const SPARE_FOR_CONNECTION = 32;
+/** Counting reads a folder; between two counts connections are added and taken off. */
+const COUNT_MS = 1_000;
+const PAUSE_MS = 1_000;
+
+/** A budget that counts again at a new connection once the last count is a second old. Nothing runs while nobody comes. */
+export function createDescriptorBudget(sources: DescriptorSources): DescriptorBudget {
+  let limit = Number.POSITIVE_INFINITY;
+  let counted = 0;
+  let since = 0; // opened less closed since the count
+  let countedAt = Number.NEGATIVE_INFINITY;
+  let pausedUntil = Number.NEGATIVE_INFINITY;
+
+  const recount = async () => {
+    countedAt = sources.now();
+    const [max, open] = await Promise.all([sources.limit(), sources.count()]);
+    if (max === undefined || open === undefined) return;
+    limit = max;
+    counted = open;
+    since = 0;
+  };
+  const spare = () => limit - counted - since;
+  void recount().catch(() => undefined);
+
+  return {
+    opened() {
+      since += 1;
+      if (sources.now() - countedAt >= COUNT_MS) void recount().catch(() => undefined);
+    },
+    closed() {
+      since -= 1;
+    },
+    exhausted() {
+      pausedUntil = sources.now() + PAUSE_MS;
+    },
+    mayConnect: () => sources.now() >= pausedUntil && spare() >= SPARE_FOR_CONNECTION,
+    mayUpgrade: () => spare() >= SPARE_FOR_UPGRADE,
+  };
+}

@@ -1,0 +1,143 @@
+import type { networkInterfaces } from "node:os";
+import type { SvcConfig } from "../../config/root.ts";
+import type { AuthMode } from "../../host/secrets.ts";
+import { perSnapshot } from "../../per-snapshot.ts";
+import { createFailureLimiter } from "../failure-limiter.ts";
+import { addressRanges } from "./addresses.ts";
+import { readCaller } from "./caller.ts";
+import { hostNames, isKnownHost, isOriginAllowed, seededOrigins } from "./origins.ts";
+import { interfaceAddresses, judgeProxy } from "./proxy-verdict.ts";
+import type { Caller, EdgeRequest, ProxyVerdict } from "./types.ts";
+
+/** What the edge of one gateway knows about itself. */
+export interface EdgeOptions {
+  /** The snapshot in force. */
+  config(): SvcConfig;
+  mode: AuthMode;
+  loopbackOnly: boolean;
+  /** Port that is listened on, not the one that was asked for. */
+  port: number;
+  /** Monotonic clock, ms. */
+  now(): number;
+  /** `os.networkInterfaces`. */
+  interfaces(): ReturnType<typeof networkInterfaces>;
+}
+
+/** A refusal that needs neither path nor credentials. */
+export interface EdgeRefusal {
+  status: 400 | 403 | 429 | 431;
+  /** Seconds until it is worth coming back. */
+  retryAfter?: number;
+}
+
+/** Who stands at the port and what page sent them: asked before credentials, with the config in force. */
+export interface Edge {
+  /** Computed once for each request and passed on. */
+  callerOf(req: EdgeRequest): Caller;
+  /** Undefined: the request may go on. Constant work: nothing is read from disk, nothing parsed but the head. */
+  refusalOf(req: EdgeRequest): EdgeRefusal | undefined;
+  /** The same for an upgrade, which no path exempts from attribution. */
+  upgradeRefusalOf(req: EdgeRequest): EdgeRefusal | undefined;
+  /** May a page of this origin use the gateway? A refusal counts against that origin. */
+  isOriginAllowed(origin: string, req: EdgeRequest, transport?: "ws" | "http"): boolean;
+  /** Milliseconds for which an origin that was refused too often is not even heard; 0 = now. */
+  originRetryAfterMs(origin: string): number;
+  /** Undefined unless the mode is `trusted-proxy`. Asked again after a reload it may say something else. */
+  proxyVerdict(req: EdgeRequest): ProxyVerdict | undefined;
+}
+
+/** Header lines of one request (`security.md` 2). */
+const MAX_HEADER_LINES = 100;
+/** Interfaces come and go; asking for them on every request would be work for whoever can reach the port. */
+const INTERFACES_MS = 5_000;
+/** An origin that is longer is no origin that anybody has listed. */
+const MAX_ORIGIN_CHARS = 512;
+
+/** The edge of one gateway (`security.md` 3 to 5, `operations.md` 7.4). */
+export function createEdge(options: EdgeOptions): Edge {
+  const rules = perSnapshot(options.config, (config) => rulesOf(config, options));
+  const isOwn = ownAddresses(options);
+  const limiter = createFailureLimiter(() => ({ ...options.config().gateway.auth.rateLimit, exemptLoopback: false }), options.now);
+  const callers = new WeakMap<EdgeRequest, Caller>();
+  const callerOf = (req: EdgeRequest) => {
+    const caller = callers.get(req) ?? readCaller(req, rules());
+    callers.set(req, caller);
+    return caller;
+  };
+  const isAllowed = (origin: string, req: EdgeRequest, transport: "ws" | "http") =>
+    origin.length <= MAX_ORIGIN_CHARS &&
+    isOriginAllowed({
+      origin,
+      host: firstOf(req.headers.host),
+      address: callerOf(req).address,
+      anyLoopback: transport === "http" && callerOf(req).directLoopback,
+      isOwn,
+      ...rules().origins,
+    });
+  const originRetryAfterMs = (origin: string) => limiter.retryAfterMs(origin.slice(0, MAX_ORIGIN_CHARS), false);
+  const refusalOf = (req: EdgeRequest): EdgeRefusal | undefined => {
+    if (req.rawHeaders.length > MAX_HEADER_LINES * 2) return { status: 431 };
+    if (!hasOneHost(req)) return { status: 400 };
+    return isHostKnown(req) ? undefined : { status: 403 };
+  };
+  /** Without a secret the `Host` is all that tells a page on a rebound name from a real caller (`security.md` B-03). */
+  const isHostKnown = (req: EdgeRequest) =>
+    (options.mode !== "none" && options.mode !== "trusted-proxy") || isKnownHost(firstOf(req.headers.host), rules().hosts);
+
+  return {
+    callerOf,
+    refusalOf,
+    upgradeRefusalOf(req) {
+      const refusal = refusalOf(req);
+      if (refusal) return refusal;
+      if (callerOf(req).unattributed) return { status: 403 };
+      const origin = firstOf(req.headers.origin);
+      const waitMs = origin === undefined ? 0 : originRetryAfterMs(origin);
+      if (origin === undefined || waitMs === 0 || isAllowed(origin, req, "ws")) return undefined;
+      return { status: 429, retryAfter: Math.ceil(waitMs / 1_000) };
+    },
+    isOriginAllowed(origin, req, transport = "ws") {
+      if (isAllowed(origin, req, transport)) return true;
+      limiter.fail(origin.slice(0, MAX_ORIGIN_CHARS), false);
+      return false;
+    },
+    originRetryAfterMs,
+    proxyVerdict(req) {
+      if (options.mode !== "trusted-proxy") return undefined;
+      const { isTrusted, trustedProxy } = rules();
+      return judgeProxy(req, { isTrusted, isOwn, trustedProxy });
+    },
+  };
+}
+
+function rulesOf({ gateway }: SvcConfig, { loopbackOnly, port }: EdgeOptions) {
+  const { controlUi } = gateway;
+  const scheme: "http" | "https" = gateway.tls.enabled ? "https" : "http";
+  const allowed = controlUi.allowedOrigins ?? (loopbackOnly ? [] : seededOrigins(port, scheme));
+  return {
+    isTrusted: addressRanges(gateway.trustedProxies),
+    allowRealIp: gateway.allowRealIpFallback,
+    trustedProxy: gateway.auth.trustedProxy,
+    hosts: hostNames([...allowed, gateway.publicOrigin]),
+    origins: { allowed, scheme, hostFallback: controlUi.dangerouslyAllowHostHeaderOriginFallback },
+  };
+}
+
+function ownAddresses({ interfaces, now }: EdgeOptions): (address: string) => boolean {
+  let known: { at: number; addresses: Set<string> } | undefined;
+  return (address) => {
+    if (!known || now() - known.at > INTERFACES_MS) known = { at: now(), addresses: interfaceAddresses(interfaces()) };
+    return known.addresses.has(address);
+  };
+}
+
+/** Of two Hosts Node keeps the first; whatever stands in front of us may have gone by the other (`security.md` H-01). */
+function hasOneHost({ rawHeaders, httpVersion }: EdgeRequest): boolean {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === "host") hosts += 1;
+  return hosts === 1 || (hosts === 0 && httpVersion === "1.0");
+}
+
+function firstOf(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}

@@ -1,0 +1,36 @@
+import { randomUUID } from "node:crypto";
+import { STATUS_CODES } from "node:http";
+
+/** Headers of every answer on the port (`http.md` 1); the request id and HSTS come on top. */
+export const baselineHeaders: ReadonlyArray<readonly [name: string, value: string]> = [
+  ["X-Content-Type-Options", "nosniff"],
+  ["Referrer-Policy", "no-referrer"],
+  ["Permissions-Policy", "camera=(), microphone=(self), geolocation=()"],
+];
+
+/** The caller's request id when it is a plain one, else a fresh UUID. */
+export function requestIdOf(given: string | string[] | undefined): string {
+  return typeof given === "string" && /^[\w.-]{1,128}$/.test(given) ? given : randomUUID();
+}
+
+/**
+ * A whole answer as bytes for a connection, where no response object exists: a head that could not be parsed, a refused upgrade. Text is the
+ * status in words, and the connection ends after it.
+ *
+ * @param options.retryAfter whole seconds
+ */
+export function rawResponse(
+  status: number,
+  options: { retryAfter?: number | undefined; requestId?: string | string[] | undefined } = {},
+): string {
+  const body = STATUS_CODES[status] ?? "";
+  const headers: Array<readonly [string, string]> = [
+    ...baselineHeaders,
+    ["x-request-id", requestIdOf(options.requestId)],
+    ...(options.retryAfter === undefined ? [] : [["Retry-After", String(options.retryAfter)] as const]),
+    ["Content-Type", "text/plain; charset=utf-8"],
+    ["Content-Length", String(body.length)],
+    ["Connection", "close"],
+  ];
+  return `HTTP/1.1 ${status} ${body}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${body}`;
+}
