@@ -1,0 +1,147 @@
+import { limits, type StateVersion } from "../../protocol/frames.ts";
+import { RawJson } from "../../protocol/raw-json.ts";
+import type { ClientInfo, EmitOptions } from "../../types/rpc.ts";
+import { audienceOf, eventSpec } from "./audience.ts";
+import { createGroups } from "./groups.ts";
+import { createMergeWindows } from "./merge-windows.ts";
+import { createSlowConsumers, type OutboundAccount, type OutboundLimits } from "./slow-consumers.ts";
+
+/** What the fan-out needs of a connection. */
+export interface Receiver {
+  readonly info: ClientInfo;
+  /** Unsent bytes. */
+  buffered(): number;
+  /** A figure that changes whenever bytes have left. */
+  progress(): number;
+  write(frame: string): void;
+  cut(code: number, reason: string): void;
+}
+
+/** The way of everything that a connection gets. */
+export interface Line {
+  subscribe(topic: string): void;
+  unsubscribe(topic: string): void;
+  /** A frame that is never skipped: it goes out, or the connection ends. */
+  answer(frame: string): void;
+  remove(): void;
+}
+
+/** Everybody who gets events. */
+export interface Fanout {
+  add(receiver: Receiver): Line;
+  emit(event: string, payload: unknown, options?: EmitOptions & { stateVersion?: StateVersion }): void;
+  size(): number;
+  receivers(): Iterable<ClientInfo>;
+  /** Cuts receivers that have stood still; called every few seconds. */
+  look(): void;
+  /** Resolves once everything has been handed to the system, or after `limitMs`. */
+  flushed(limitMs: number): Promise<void>;
+}
+
+/** Deltas of one key reach a receiver at most this often. */
+const MERGE_MS = 50;
+const FLUSH_POLL_MS = 5;
+
+const outboundLimits: OutboundLimits = {
+  maxBytes: limits.maxBufferedBytes,
+  maxTotalBytes: limits.maxBufferedTotalBytes,
+  stallBytes: limits.stallBytes,
+  stallMs: limits.stallMs,
+};
+
+interface Outgoing {
+  readonly name: string;
+  readonly payload: unknown;
+  readonly droppable: boolean;
+  readonly stateVersion: StateVersion | undefined;
+  readonly join: NonNullable<EmitOptions["merge"]>["join"] | undefined;
+  /** Everything but the number, serialised once for all receivers, and not at all when it is merged away. */
+  text: string | undefined;
+}
+
+/** One connection's numbering and account. */
+interface Numbered {
+  receiver: Receiver;
+  account: OutboundAccount;
+  seq: number;
+}
+
+/** Serialises an event once, decides once per group of equal receivers, and hands each one a numbered frame. */
+export function createFanout({ monotonic, bounds = outboundLimits }: { monotonic(): number; bounds?: OutboundLimits }): Fanout {
+  const groups = createGroups<Numbered>();
+  const slow = createSlowConsumers(bounds, monotonic);
+  const windows = createMergeWindows<Outgoing, Numbered>({ windowMs: MERGE_MS, send: deliver, join });
+
+  const hand = (event: Outgoing, line: Numbered, merge: EmitOptions["merge"]) => {
+    if (merge) return windows.offer(line, merge.key, event);
+    // Order is kept: what waits goes out before any later event.
+    windows.flush(line);
+    deliver(line, event);
+  };
+  return {
+    add(receiver) {
+      const account = slow.watch({
+        buffered: () => receiver.buffered(),
+        progress: () => receiver.progress(),
+        cut: () => receiver.cut(1008, "slow consumer"),
+      });
+      const line = groups.enter(receiver.info, { receiver, account, seq: 0 });
+      return {
+        subscribe: line.subscribe,
+        unsubscribe: line.unsubscribe,
+        answer(frame) {
+          if (account.admits(frame.length, false)) receiver.write(frame);
+        },
+        remove() {
+          line.leave();
+          windows.drop(line);
+          account.remove();
+        },
+      };
+    },
+    emit(name, payload, options = {}) {
+      let event: Outgoing | undefined;
+      for (const lines of groups.select(audienceOf(name, options))) {
+        for (const line of lines) {
+          if (options.only && !options.only(line.info)) continue;
+          event ??= toOutgoing(name, payload, options);
+          hand(event, line, options.merge);
+        }
+      }
+    },
+    size: groups.size,
+    *receivers() {
+      for (const { info } of groups.all()) yield info;
+    },
+    look: slow.look,
+    async flushed(limitMs) {
+      const deadline = performance.now() + limitMs;
+      while (slow.total() > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, FLUSH_POLL_MS));
+    },
+  };
+}
+
+function toOutgoing(name: string, payload: unknown, options: EmitOptions & { stateVersion?: StateVersion }): Outgoing {
+  const { merge, stateVersion } = options;
+  const droppable = options.droppable ?? (eventSpec(name)?.droppable || merge !== undefined);
+  return { name, payload, droppable, join: merge?.join, stateVersion, text: undefined };
+}
+
+function join(earlier: Outgoing, later: Outgoing): Outgoing {
+  return { ...later, payload: later.join?.(earlier.payload, later.payload), text: undefined };
+}
+
+function textOf({ name, payload, stateVersion }: Outgoing): string {
+  const json = payload instanceof RawJson ? payload.text : JSON.stringify(payload);
+  const body = json === undefined ? "" : `,"payload":${json}`;
+  const versions = stateVersion ? `,"stateVersion":${JSON.stringify(stateVersion)}` : "";
+  return `{"type":"event","event":${JSON.stringify(name)}${body}${versions},"seq":`;
+}
+
+/** A skipped event still takes its number, so that a gap always means loss. */
+function deliver(line: Numbered, event: Outgoing): void {
+  line.seq += 1;
+  event.text ??= textOf(event);
+  const frame = `${event.text}${line.seq}}`;
+  if (line.account.admits(frame.length, event.droppable)) line.receiver.write(frame);
+}

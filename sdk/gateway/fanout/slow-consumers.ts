@@ -1,0 +1,114 @@
+/** Bounds of what waits unsent (`protocol.md` 7, `security.md` 2, `reliability.md` R-16). */
+export interface OutboundLimits {
+  /** Bytes per connection, above which droppable events are skipped and anything else cuts it. */
+  maxBytes: number;
+  /** Bytes of all connections together, above which the worst is cut. */
+  maxTotalBytes: number;
+  /** Above this many bytes a connection has to make progress … */
+  stallBytes: number;
+  /** … within this time. */
+  stallMs: number;
+}
+
+/** One connection, as far as its unsent bytes matter. */
+export interface Outlet {
+  /** Unsent bytes. */
+  buffered(): number;
+  /** A figure that changes whenever bytes have left. */
+  progress(): number;
+  /** Ends the connection; it gets nothing more. */
+  cut(): void;
+}
+
+/** The account of one connection. */
+export interface OutboundAccount {
+  /** May a frame of this length be written now? A connection that is over its bound is cut unless the frame may be skipped. */
+  admits(bytes: number, droppable: boolean): boolean;
+  remove(): void;
+}
+
+/** Watches what connections have not read yet. */
+export interface SlowConsumers {
+  watch(outlet: Outlet): OutboundAccount;
+  /** Cuts who has stood still for too long; called every few seconds. */
+  look(): void;
+  /** Unsent bytes of all connections, counted now. */
+  total(): number;
+}
+
+interface Entry {
+  outlet: Outlet;
+  isCut: boolean;
+  /** Bytes as of the last frame. */
+  known: number;
+  stalled: { mark: number; since: number } | undefined;
+}
+
+/**
+ * Bounds the memory that readers can cost by not reading. The sum over all is kept as an estimate that is never too low, and counted anew
+ * only when it passes the bound: a frame costs two additions, however many connections there are.
+ */
+export function createSlowConsumers(limits: OutboundLimits, monotonic: () => number): SlowConsumers {
+  const entries = new Set<Entry>();
+  let estimate = 0;
+  const cut = (entry: Entry) => {
+    entry.isCut = true;
+    estimate -= entry.known;
+    entry.known = 0;
+    entries.delete(entry);
+    entry.outlet.cut();
+  };
+  const recount = () => {
+    estimate = 0;
+    for (const entry of entries) {
+      entry.known = entry.outlet.buffered();
+      estimate += entry.known;
+    }
+    return estimate;
+  };
+  /** Those that are cut free their memory within the time of a close handshake, so they count no more. */
+  const relieve = (writer: Entry, bytes: number) => {
+    recount();
+    writer.known += bytes;
+    estimate += bytes;
+    if (estimate <= limits.maxTotalBytes) return;
+    for (const worst of [...entries].sort((a, b) => b.known - a.known)) {
+      if (estimate <= limits.maxTotalBytes) return;
+      cut(worst);
+    }
+  };
+  return {
+    watch(outlet) {
+      const entry: Entry = { outlet, isCut: false, known: 0, stalled: undefined };
+      entries.add(entry);
+      return {
+        admits(bytes, droppable) {
+          if (entry.isCut) return false;
+          const before = outlet.buffered();
+          if (before > limits.maxBytes) {
+            if (!droppable) cut(entry);
+            return false;
+          }
+          estimate += before + bytes - entry.known;
+          entry.known = before + bytes;
+          if (estimate > limits.maxTotalBytes) relieve(entry, bytes);
+          return !entry.isCut;
+        },
+        remove() {
+          entry.isCut = true;
+          if (entries.delete(entry)) estimate -= entry.known;
+        },
+      };
+    },
+    look() {
+      const now = monotonic();
+      for (const entry of entries) {
+        const mark = entry.outlet.buffered() > limits.stallBytes ? entry.outlet.progress() : undefined;
+        if (mark === undefined) entry.stalled = undefined;
+        else if (entry.stalled?.mark !== mark) entry.stalled = { mark, since: now };
+        else if (now - entry.stalled.since >= limits.stallMs) cut(entry);
+      }
+    },
+    total: recount,
+  };
+}
