@@ -20,6 +20,14 @@ export const protocolErrors = defineErrors({
     details: "CONTROL_UI_ORIGIN_NOT_ALLOWED",
     expose: ["reason"],
   },
+  "device-auth": { message: "{problem}", http: 401, rpc: "INVALID_REQUEST", expose: ["reason"] },
+  "pairing-required": {
+    message: "pairing required: device is not approved yet",
+    http: 401,
+    rpc: "NOT_PAIRED",
+    details: "PAIRING_REQUIRED",
+    expose: ["reason", "requestId", "remediationHint", "deviceId", "requestedRole", "requestedScopes", "approvedRoles", "approvedScopes"],
+  },
   "device-required": { message: "device identity required", http: 401, rpc: "NOT_PAIRED", details: "DEVICE_IDENTITY_REQUIRED" },
 
   // requests
@@ -37,11 +45,12 @@ export const protocolErrors = defineErrors({
     expose: ["authReason", "canRetryWithDeviceToken", "recommendedNextStep"],
     retryable: true,
   },
-  "proxy-untrusted": {
-    message: "forwarded headers from an address outside gateway.trustedProxies",
+  "proxy-attribution-required": {
+    message: "forwarded headers from an address outside gateway.trustedProxies; list the proxy there",
     http: 403,
     rpc: "FORBIDDEN",
     details: "proxy_attribution_required",
+    expose: ["authReason"],
   },
   "missing-scope": {
     message: "missing scope: {missingScope}",
@@ -63,4 +72,33 @@ export const protocolErrors = defineErrors({
     retryable: true,
   },
   "gateway-starting": { message: "gateway starting; retry shortly", http: 503, rpc: "UNAVAILABLE", retryable: true, expose: ["reason"] },
+
+  // devices
+  "unknown-request": { message: "unknown requestId", http: 404, rpc: "INVALID_REQUEST", details: "UNKNOWN_REQUEST_ID" },
+  "unknown-device": { message: "unknown deviceId", http: 404, rpc: "INVALID_REQUEST", details: "UNKNOWN_DEVICE_ID" },
+  "unknown-device-role": {
+    message: "the device was not approved as {role}",
+    http: 404,
+    rpc: "INVALID_REQUEST",
+    details: "UNKNOWN_DEVICE_ROLE",
+    expose: ["role"],
+  },
+  "device-scopes": {
+    message: "scopes of a device token can only shrink; it does not hold {wider}",
+    http: 400,
+    rpc: "INVALID_REQUEST",
+    details: "SCOPES_EXCEED_TOKEN",
+  },
+  "device-not-own": {
+    message: "without operator.admin a device may manage only itself",
+    http: 403,
+    rpc: "FORBIDDEN",
+    details: "DEVICE_NOT_OWN",
+  },
+  "device-limit": {
+    message: "{limit} devices are paired, which is the limit; remove one with device.pair.remove",
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    details: "DEVICE_LIMIT",
+  },
 });

@@ -6,6 +6,8 @@ export interface EventSpec {
   scope: Scope | "none";
   /** May be skipped for a receiver whose buffer is full. */
   droppable: boolean;
+  /** `subscribed`: a node gets it only when it has subscribed to it by name. */
+  nodes?: "subscribed";
   about: string;
 }
 
@@ -14,15 +16,22 @@ export const protocolEvents = {
   "connect.challenge": { scope: "none", droppable: false, about: "first frame of every socket: nonce and server time" },
   tick: { scope: "none", droppable: true, about: "every 30 s" },
   shutdown: { scope: "none", droppable: false, about: "a graceful stop has begun; the close frame follows" },
-  health: { scope: "none", droppable: true, about: "the health snapshot changed" },
-  presence: { scope: "read", droppable: true, about: "somebody came or went" },
+  health: { scope: "none", droppable: true, nodes: "subscribed", about: "the health snapshot, after each change and every 60 s" },
+  presence: { scope: "read", droppable: true, about: "somebody came, went or was heard of" },
   "config.changed": { scope: "read", droppable: true, about: "the config file was written: path, hash, ts" },
   "plugins.changed": { scope: "read", droppable: true, about: "a plugin changed state" },
+  "device.pair.requested": { scope: "pairing", droppable: true, about: "a device waits to be approved" },
+  "device.pair.resolved": { scope: "pairing", droppable: true, about: "a device was approved or rejected, or its request expired" },
   agent: { scope: "read", droppable: false, about: "progress of a run: lifecycle, assistant, tool, item, usage" },
   chat: { scope: "read", droppable: false, about: "what a chat view shows of a run: delta, final, aborted, error" },
   "session.message": { scope: "read", droppable: false, about: "a message was stored; after sessions.messages.subscribe" },
   "session.tool": { scope: "read", droppable: false, about: "a tool call in a subscribed session" },
+  heartbeat: { scope: "none", droppable: true, nodes: "subscribed", about: "an agent looked around by itself, or did not, and why" },
   "sessions.changed": { scope: "read", droppable: true, about: "the session list changed; after sessions.subscribe" },
+  "exec.approval.requested": { scope: "approvals", droppable: true, about: "a command waits for a decision" },
+  "exec.approval.resolved": { scope: "approvals", droppable: true, about: "a command was decided about, or its time is over" },
+  "plugin.approval.requested": { scope: "approvals", droppable: true, about: "a plugin waits for a decision" },
+  "plugin.approval.resolved": { scope: "approvals", droppable: true, about: "a plugin's question was decided, or its time is over" },
   "memory.progress": { scope: "read", droppable: true, about: "progress of an index sync, at most ten a second" },
 } as const satisfies Record<string, EventSpec>;
 
@@ -37,6 +46,8 @@ const kernelEvents: ReadonlySet<string> = new Set<ProtocolEvent>([
   "presence",
   "config.changed",
   "plugins.changed",
+  "device.pair.requested",
+  "device.pair.resolved",
 ]);
 
 /** Events that only the gateway itself sends: clients act upon them. */

@@ -1,22 +1,30 @@
 import type { z } from "zod";
 import type { Scope } from "../types/rpc.ts";
 import { agentsMethods } from "./methods/agents.ts";
+import { approvalsMethods } from "./methods/approvals.ts";
 import { configMethods } from "./methods/config.ts";
+import { devicesMethods } from "./methods/devices.ts";
 import { gatewayMethods } from "./methods/gateway.ts";
+import { logsMethods } from "./methods/logs.ts";
 import { memoryMethods } from "./methods/memory.ts";
 import { pluginsMethods } from "./methods/plugins.ts";
 import { runsMethods } from "./methods/runs.ts";
 import { sessionsMethods } from "./methods/sessions.ts";
 import type { MethodSpec } from "./methods/spec.ts";
+import { systemMethods } from "./methods/system.ts";
 
 export type { MethodSpec } from "./methods/spec.ts";
 
 /** Every method of this release that is named by the protocol documents, family by family. A plugin takes its row with `protocolMethod`. */
 export const protocolMethods = {
   ...gatewayMethods,
+  ...systemMethods,
   ...configMethods,
+  ...logsMethods,
   ...pluginsMethods,
+  ...devicesMethods,
   ...agentsMethods,
+  ...approvalsMethods,
   ...runsMethods,
   ...sessionsMethods,
   ...memoryMethods,

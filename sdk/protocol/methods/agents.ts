@@ -1,6 +1,15 @@
 import { z } from "zod";
-import { agentId, none, sessionKey } from "./fields.ts";
+import { agentId, idempotencyKey, none, sessionKey } from "./fields.ts";
 import { method } from "./spec.ts";
+
+const plainText = /^[^\p{Cc}\p{Zl}\p{Zp}]*$/u;
+const name = z.string().trim().min(1).max(64).regex(plainText, "expected text without control characters");
+const workspace = z.string().min(1).max(4_096);
+const model = z.string().min(1).max(256);
+const emoji = z.string().min(1).max(32).regex(plainText, "expected text without control characters");
+const avatar = z.string().min(1).max(4_096);
+/** Any text gets as far as the question which files there are: the answer to another one is `unsupported file`. */
+const fileName = z.string().max(256);
 
 /** Agents, their models and tools. */
 export const agentsMethods = {
@@ -10,6 +19,57 @@ export const agentsMethods = {
     z.strictObject({ agentId: agentId.optional(), sessionKey: sessionKey.optional() }),
   ),
   "agents.list": method("read", "configured agents", none),
+  "agents.create": method(
+    "admin",
+    "adds an agent to the config; its id is made of its name",
+    z.strictObject({ name, workspace: workspace.optional(), model: model.optional(), emoji: emoji.optional(), avatar: avatar.optional() }),
+  ),
+  "agents.update": method(
+    "admin",
+    "changes an agent in the config; `model: null` gives it the common one",
+    z.strictObject({
+      agentId,
+      name: name.optional(),
+      workspace: workspace.optional(),
+      model: model.nullable().optional(),
+      emoji: emoji.optional(),
+      avatar: avatar.optional(),
+    }),
+  ),
+  "agents.delete": method(
+    "admin",
+    "takes an agent out of the config; its files go to the trash of the state directory",
+    z.strictObject({ agentId, deleteFiles: z.boolean().optional() }),
+  ),
+  "agents.files.list": method("read", "the files that an agent's prompt is made of", z.strictObject({ agentId })),
+  "agents.files.get": method("read", "one of these files, with its hash", z.strictObject({ agentId, name: fileName })),
+  "agents.files.set": method(
+    "admin",
+    "replaces one of these files; `expectedHash` of another state is refused",
+    z.strictObject({
+      agentId,
+      name: fileName,
+      content: z.string().max(1_048_576),
+      expectedHash: z.string().min(1).max(128).optional(),
+    }),
+  ),
+  "tools.catalog": method(
+    "read",
+    "every tool there is, by groups, with the profiles that hold it",
+    z.strictObject({ agentId: agentId.optional(), includePlugins: z.boolean().optional() }),
+  ),
+  "tools.effective": method("read", "the tools an agent may use in a session", z.strictObject({ sessionKey })),
+  "tools.invoke": method(
+    "write",
+    "runs one tool under the policy of an agent; refusals are `ok: false` inside the answer",
+    z.strictObject({
+      name: z.string().min(1).max(128),
+      args: z.record(z.string(), z.unknown()).optional(),
+      sessionKey: sessionKey.optional(),
+      agentId: agentId.optional(),
+      idempotencyKey: idempotencyKey.optional(),
+    }),
+  ),
   "models.list": method(
     "read",
     "models of the available providers",

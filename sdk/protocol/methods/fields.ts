@@ -12,6 +12,8 @@ export const idempotencyKey = z.string().min(1).max(256);
 export const attachments = z
   .array(z.strictObject({ type: z.string(), mimeType: z.string().min(1), fileName: z.string().max(255).optional(), content: z.string() }))
   .max(8);
+/** A person's name for a session; unique per agent. */
+export const label = z.string().trim().min(1).max(512);
 /** How much a model may think. */
 export const thinking = z.enum(["off", "minimal", "low", "medium", "high"]);
 /** What a message does that meets a running turn. */
@@ -27,14 +29,14 @@ export const listFields = {
   limit: z.number().int().min(1).max(1000).optional(),
   offset: z.number().int().min(0).optional(),
   agentId: agentId.optional(),
-  activeMinutes: z.number().int().min(1).optional(),
+  activeMinutes: z.number().int().min(1).max(525_600).optional(),
   includeGlobal: z.boolean().optional(),
   includeUnknown: z.boolean().optional(),
   includeDerivedTitles: z.boolean().optional(),
   includeLastMessage: z.boolean().optional(),
-  label: z.string().optional(),
-  spawnedBy: z.string().optional(),
-  search: z.string().optional(),
+  label: z.string().max(512).optional(),
+  spawnedBy: sessionKey.optional(),
+  search: z.string().max(512).optional(),
   archived: z.boolean().optional(),
   sortBy: z.enum(["updatedAt", "lastInteractionAt"]).optional(),
 };

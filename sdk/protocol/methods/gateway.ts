@@ -2,6 +2,11 @@ import { z } from "zod";
 import { none } from "./fields.ts";
 import { method } from "./spec.ts";
 
+const restart = z.strictObject({
+  reason: z.string().min(1).max(200).optional(),
+  delayMs: z.number().int().min(0).max(60_000).optional(),
+});
+
 /** The gateway itself: health, presence, restart. */
 export const gatewayMethods = {
   health: method("read", "health snapshot; `probe` collects it anew", z.strictObject({ probe: z.boolean().optional() })),
@@ -12,9 +17,6 @@ export const gatewayMethods = {
     "findings of the doctor checks of all plugins: id, severity, message, path, fix, fixable",
     z.strictObject({ deep: z.boolean().optional() }),
   ),
-  "gateway.restart.request": method(
-    "admin",
-    "ask for a graceful restart, once active runs have ended",
-    z.strictObject({ reason: z.string().min(1).max(200).optional(), delayMs: z.number().int().min(0).max(60_000).optional() }),
-  ),
+  "gateway.restart.request": method("admin", "ask for a graceful restart, once active runs have ended", restart),
+  "gateway.restart": method("admin", "the same as `gateway.restart.request`", restart),
 } as const;

@@ -1,6 +1,9 @@
 import { z } from "zod";
-import { agentId, attachments, idempotencyKey, queueMode, sessionKey, thinking } from "./fields.ts";
+import { agentId, attachments, idempotencyKey, label, queueMode, sessionKey, thinking } from "./fields.ts";
 import { method } from "./spec.ts";
+
+/** Id of a place outside: channel, peer, account, thread, message. */
+const place = z.string().min(1).max(512);
 
 /** Agent runs and chat (`protocol.md` 10 and 11). */
 export const runsMethods = {
@@ -17,9 +20,18 @@ export const runsMethods = {
       provider: z.string().min(1).optional(),
       thinking: thinking.optional(),
       timeout: z.number().int().min(0).max(86_400).optional(),
+      deliver: z.boolean().optional(),
+      channel: place.optional(),
+      to: place.optional(),
+      accountId: place.optional(),
+      threadId: place.optional(),
+      replyTo: place.optional(),
+      replyChannel: place.optional(),
+      bestEffortDeliver: z.boolean().optional(),
+      lane: z.enum(["main", "cron", "hooks"]).optional(),
       attachments: attachments.optional(),
       extraSystemPrompt: z.string().max(100_000).optional(),
-      label: z.string().max(512).optional(),
+      label: label.optional(),
     }),
   ),
   "agent.wait": method(
@@ -36,6 +48,7 @@ export const runsMethods = {
       idempotencyKey,
       agentId: agentId.optional(),
       thinking: thinking.optional(),
+      deliver: z.boolean().optional(),
       attachments: attachments.optional(),
       timeoutMs: z.number().int().min(1).max(86_400_000).optional(),
       queueMode: queueMode.optional(),
@@ -55,5 +68,10 @@ export const runsMethods = {
       offset: z.number().int().min(0).optional(),
       maxChars: z.number().int().min(1).max(1_000_000).optional(),
     }),
+  ),
+  "chat.inject": method(
+    "admin",
+    "appends a note in the assistant's name; no model is called",
+    z.strictObject({ sessionKey, message: z.string().min(1), label: z.string().trim().min(1).max(100).optional() }),
   ),
 } as const;

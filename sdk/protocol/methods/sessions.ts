@@ -1,11 +1,62 @@
 import { z } from "zod";
-import { listFields, none, sessionKey, thinking } from "./fields.ts";
+import { agentId, attachments, idempotencyKey, label, listFields, none, sessionKey, thinking } from "./fields.ts";
 import { method } from "./spec.ts";
+
+/** The transcript a writer believes to be the present one; another one is refused with `details.reason: "session-changed"`. */
+const expectedSessionId = z.string().min(1).optional();
+
+/** One word of a setting whose words belong to the part that reads it. */
+const word = z
+  .string()
+  .max(32)
+  .regex(/^[a-z][a-z-]*$/, "expected one lower-case word");
+
+/** Fields of `sessions.patch` that need `operator.write` only; every other one needs `operator.admin` (`protocol.md` 7.1, footnote 1). */
+const ordinaryFields = {
+  label: label.nullable().optional(),
+  category: z.string().trim().min(1).max(64).nullable().optional(),
+  archived: z.boolean().nullable().optional(),
+  pinned: z.boolean().nullable().optional(),
+  unread: z.boolean().nullable().optional(),
+  model: z.string().min(1).nullable().optional(),
+  thinkingLevel: thinking.nullable().optional(),
+  fastMode: z.boolean().nullable().optional(),
+};
+
+const adminFields = {
+  verboseLevel: word.nullable().optional(),
+  reasoningLevel: word.nullable().optional(),
+  elevatedLevel: word.nullable().optional(),
+  responseUsage: word.nullable().optional(),
+  sendPolicy: z.enum(["allow", "deny"]).nullable().optional(),
+  groupActivation: z.enum(["mention", "always"]).nullable().optional(),
+  execHost: word.nullable().optional(),
+  execSecurity: word.nullable().optional(),
+  execAsk: word.nullable().optional(),
+};
+
+/** True when a patch names a field that only an administrator may change, be it to clear it. */
+export function isAdminPatch(patch: Readonly<Record<string, unknown>>): boolean {
+  return Object.keys(adminFields).some((field) => patch[field] !== undefined);
+}
 
 /** Sessions (`protocol-methods.md` 12). */
 export const sessionsMethods = {
   "sessions.list": method("read", "sessions, newest first", z.strictObject(listFields)),
   "sessions.describe": method("read", "one session row or null", z.strictObject({ key: sessionKey })),
+  "sessions.resolve": method(
+    "read",
+    "full key and agent of the session with a key, a sessionId or a label",
+    z
+      .strictObject({
+        key: sessionKey.optional(),
+        sessionId: z.string().min(1).max(512).optional(),
+        label: label.optional(),
+        agentId: agentId.optional(),
+        allowMissing: z.boolean().optional(),
+      })
+      .refine((p) => [p.key, p.sessionId, p.label].filter((v) => v !== undefined).length === 1, "expected one of key, sessionId and label"),
+  ),
   "sessions.preview": method(
     "read",
     "last texts of some sessions",
@@ -15,29 +66,58 @@ export const sessionsMethods = {
       maxChars: z.number().int().min(20).max(10_000).optional(),
     }),
   ),
+  "sessions.create": method(
+    "write",
+    "makes a session, or takes the one that has the key; with a message also begins a run",
+    z.strictObject({
+      key: sessionKey.optional(),
+      agentId: agentId.optional(),
+      label: label.optional(),
+      model: z.string().min(1).optional(),
+      thinkingLevel: thinking.optional(),
+      parentSessionKey: sessionKey.optional(),
+      message: z.string().min(1).optional(),
+      idempotencyKey: idempotencyKey.optional(),
+    }),
+  ),
+  "sessions.send": method(
+    "write",
+    "`chat.send` to a session that exists",
+    z.strictObject({
+      key: sessionKey,
+      message: z.string(),
+      idempotencyKey: idempotencyKey.optional(),
+      thinking: thinking.optional(),
+      attachments: attachments.optional(),
+      timeoutMs: z.number().int().min(1).max(86_400_000).optional(),
+    }),
+  ),
+  "sessions.abort": method(
+    "write",
+    "stops a run by its id, or the runs of a session",
+    z
+      .strictObject({ key: sessionKey.optional(), runId: z.string().min(1).optional() })
+      .refine((p) => p.key !== undefined || p.runId !== undefined, "expected key or runId"),
+  ),
   "sessions.reset": method(
     "admin",
     "new transcript, overrides kept",
-    z.strictObject({ key: sessionKey, reason: z.enum(["new", "reset"]).optional(), expectedSessionId: z.string().optional() }),
+    z.strictObject({ key: sessionKey, reason: z.enum(["new", "reset"]).optional(), expectedSessionId }),
   ),
   "sessions.delete": method(
     "admin",
     "removes a session",
-    z.strictObject({ key: sessionKey, deleteTranscript: z.boolean().optional(), expectedSessionId: z.string().optional() }),
+    z.strictObject({ key: sessionKey, deleteTranscript: z.boolean().optional(), expectedSessionId }),
+  ),
+  "sessions.compact": method(
+    "admin",
+    "makes the part of a transcript that models read shorter: by a summary, or with `maxLines` to the newest messages",
+    z.strictObject({ key: sessionKey, maxLines: z.number().int().min(1).max(100_000).optional() }),
   ),
   "sessions.patch": method(
     "write",
-    "changes overrides of a session; null clears",
-    z.strictObject({
-      key: sessionKey,
-      expectedSessionId: z.string().optional(),
-      label: z.string().min(1).max(512).nullable().optional(),
-      archived: z.boolean().nullable().optional(),
-      pinned: z.boolean().nullable().optional(),
-      unread: z.boolean().nullable().optional(),
-      model: z.string().min(1).nullable().optional(),
-      thinkingLevel: thinking.nullable().optional(),
-    }),
+    "changes overrides of a session; null clears; some fields need admin",
+    z.strictObject({ key: sessionKey, expectedSessionId, ...ordinaryFields, ...adminFields }),
   ),
   "sessions.subscribe": method("read", "receive `sessions.changed`; with list params also the list", z.strictObject(listFields)),
   "sessions.unsubscribe": method("read", "end of `sessions.subscribe`", none),

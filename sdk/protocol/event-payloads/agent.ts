@@ -1,0 +1,82 @@
+import { z } from "zod";
+import { agentId, count, epochMs, runId, sessionKey } from "../results/fields.ts";
+
+/** What every event of a run carries (`protocol.md` 10). */
+const common = {
+  runId,
+  seq: z.number().int().min(1).describe("per run, from 1"),
+  ts: epochMs,
+  sessionKey,
+  agentId,
+  sessionId: z.string().exactOptional(),
+  isHeartbeat: z.boolean().exactOptional(),
+  spawnedBy: z.string().exactOptional(),
+};
+
+const lifecycle = z.discriminatedUnion("phase", [
+  z.object({ phase: z.literal("start"), startedAt: epochMs }),
+  z.object({ phase: z.literal("model"), provider: z.string(), model: z.string() }),
+  z.object({
+    phase: z.literal("end"),
+    startedAt: epochMs.exactOptional().describe("absent for a run that never began"),
+    endedAt: epochMs,
+    aborted: z.boolean(),
+    stopReason: z.string(),
+  }),
+  z.object({
+    phase: z.literal("error"),
+    startedAt: epochMs.exactOptional(),
+    endedAt: epochMs,
+    error: z.string(),
+    aborted: z.boolean().exactOptional(),
+  }),
+]);
+
+const call = { name: z.string(), toolCallId: z.string() };
+
+const toolData = z.discriminatedUnion("phase", [
+  z.object({ phase: z.literal("start"), ...call, args: z.unknown() }),
+  z.object({ phase: z.literal("update"), ...call, partialResult: z.unknown() }),
+  z.object({
+    phase: z.literal("result"),
+    ...call,
+    isError: z.boolean(),
+    result: z.looseObject({ content: z.array(z.looseObject({ type: z.string() })) }),
+    truncated: z.literal(true).exactOptional().describe("the result was larger than 64 KiB"),
+  }),
+]);
+
+const assistant = z.object({
+  text: z.string().describe("of the present message so far"),
+  delta: z.string().describe("what was added"),
+  itemId: z.string().exactOptional().describe("new for each message"),
+  replace: z.literal(true).exactOptional().describe("earlier text changed"),
+});
+
+const item = z.object({
+  itemId: z.string(),
+  kind: z.literal("tool"),
+  name: z.string(),
+  phase: z.enum(["start", "end"]),
+  status: z.string(),
+  title: z.string(),
+  startedAt: epochMs,
+  endedAt: epochMs.exactOptional(),
+});
+
+/** A tool call of a run. */
+export const toolPayload = z.object({ ...common, stream: z.literal("tool"), data: toolData });
+
+/** A step of a run, by `stream`. */
+export const agentPayload = z.discriminatedUnion("stream", [
+  z.object({ ...common, stream: z.literal("lifecycle"), data: lifecycle }),
+  z.object({ ...common, stream: z.literal("assistant"), data: assistant }),
+  toolPayload,
+  z.object({ ...common, stream: z.literal("item"), data: item }),
+  z.object({
+    ...common,
+    stream: z.literal("compaction"),
+    data: z.object({ phase: z.enum(["start", "end"]), willRetry: z.boolean().exactOptional() }),
+  }),
+  z.object({ ...common, stream: z.literal("usage"), data: z.object({ outputTokens: count }) }),
+]);

@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { agentId, count, runId, sessionKey, usage } from "../results/fields.ts";
+import { shownText } from "../results/message.ts";
+
+const common = { runId, sessionKey, agentId, seq: count.describe("`seq` of the run; 0 for a note that was put in") };
+
+const short = z.string().max(300);
+
+/** What a chat view shows of a run, by `state`; exactly one of the last three ends it (`protocol.md` 11). */
+export const chatPayload = z.discriminatedUnion("state", [
+  z.object({ ...common, state: z.literal("status"), phase: z.string() }),
+  z.object({
+    ...common,
+    state: z.literal("delta"),
+    deltaText: z.string(),
+    message: shownText.describe("everything so far"),
+    replace: z.literal(true).exactOptional(),
+  }),
+  z.object({
+    ...common,
+    state: z.literal("final"),
+    message: shownText.exactOptional().describe("absent when there was nothing to show"),
+    stopReason: z.string().exactOptional(),
+    usage: usage.exactOptional(),
+  }),
+  z.object({
+    ...common,
+    state: z.literal("aborted"),
+    message: shownText.exactOptional().describe("what was written until then"),
+    stopReason: z.string().exactOptional(),
+  }),
+  z.object({
+    ...common,
+    state: z.literal("error"),
+    errorMessage: z.string(),
+    errorKind: z.enum(["refusal", "timeout", "rate_limit", "context_length", "unknown"]).exactOptional(),
+    errorDetail: z.record(z.string(), short).exactOptional().describe("provider, model, failoverReason, httpStatus"),
+  }),
+]);

@@ -1,0 +1,32 @@
+import { z } from "zod";
+import { allScopes } from "../../scopes.ts";
+import { none } from "./fields.ts";
+import { method } from "./spec.ts";
+
+const requestId = z.string().min(1).max(128);
+const deviceId = z.string().min(1).max(128);
+const role = z.enum(["operator", "node"]);
+
+/** Devices: who waits to be paired, who is, and their tokens (`protocol.md` 8). */
+export const devicesMethods = {
+  "device.pair.list": method("pairing", "devices that wait for approval, and those that are paired", none),
+  "device.pair.approve": method(
+    "pairing",
+    "let a waiting device in; grants only what the caller holds itself",
+    z.strictObject({ requestId }),
+  ),
+  "device.pair.reject": method("pairing", "turn a waiting device away", z.strictObject({ requestId })),
+  "device.pair.remove": method("pairing", "forget a paired device and close its connections", z.strictObject({ deviceId })),
+  "device.pair.rename": method(
+    "pairing",
+    "give a paired device a name of its own",
+    z.strictObject({ deviceId, label: z.string().trim().min(1).max(64) }),
+  ),
+  "device.token.rotate": method(
+    "pairing",
+    "a new token for a role of a device, with no more scopes than before; shown only to that device",
+    z.strictObject({ deviceId, role, scopes: z.array(z.enum(allScopes)).max(16).optional() }),
+  ),
+  "device.token.revoke": method("pairing", "end the token of a role of a device, and its connections", z.strictObject({ deviceId, role })),
+  "gateway.identity.get": method("read", "device id and public key of the gateway itself", none),
+} as const;

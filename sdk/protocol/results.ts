@@ -1,0 +1,40 @@
+import type { z } from "zod";
+import type { ProtocolMethod } from "./methods.ts";
+import { agentsResults } from "./results/agents.ts";
+import { approvalsResults } from "./results/approvals.ts";
+import { configResults } from "./results/config.ts";
+import { devicesResults } from "./results/devices.ts";
+import { gatewayResults } from "./results/gateway.ts";
+import { logsResults } from "./results/logs.ts";
+import { memoryResults } from "./results/memory.ts";
+import { pluginsResults } from "./results/plugins.ts";
+import { runsResults } from "./results/runs.ts";
+import { sessionsResults } from "./results/sessions.ts";
+import { systemResults } from "./results/system.ts";
+import { toolsResults } from "./results/tools.ts";
+
+/**
+ * Payload of a successful answer of every method; of a method with two answers, either of them. Objects may gain fields.
+ * For documents, types and tests: the running gateway never loads these schemas (`import type` only).
+ */
+export const protocolResults = {
+  ...gatewayResults,
+  ...systemResults,
+  ...configResults,
+  ...logsResults,
+  ...pluginsResults,
+  ...devicesResults,
+  ...approvalsResults,
+  ...agentsResults,
+  ...toolsResults,
+  ...runsResults,
+  ...sessionsResults,
+  ...memoryResults,
+} as const satisfies Record<ProtocolMethod, z.ZodType>;
+
+/** Payload of the answer of a method. */
+export type ResultOf<M extends ProtocolMethod> = z.output<(typeof protocolResults)[M]>;
+/** The first answer of a method that answers twice. */
+export type AcceptedResultOf<M extends ProtocolMethod> = Extract<ResultOf<M>, { status: "accepted" }>;
+/** The last answer of a method: without the first one of those that answer twice. */
+export type FinalResultOf<M extends ProtocolMethod> = Exclude<ResultOf<M>, { status: "accepted" }>;

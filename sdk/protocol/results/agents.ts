@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { agentId, count, epochMs } from "./fields.ts";
+
+const text = z.string();
+
+const identity = z.object({ name: text.exactOptional(), emoji: text.exactOptional(), avatar: text.exactOptional() });
+
+const agent = z.object({
+  id: agentId,
+  name: text.exactOptional(),
+  identity: identity.exactOptional(),
+  workspace: text,
+  model: z.object({ primary: text, fallbacks: z.array(text).exactOptional() }).exactOptional(),
+});
+
+const model = z.object({
+  id: text,
+  name: text,
+  provider: text,
+  alias: text.exactOptional(),
+  tags: z.array(text).exactOptional(),
+  available: z.boolean().exactOptional(),
+  unavailableReason: z.enum(["missing-auth", "auth-failed", "cooldown"]).exactOptional(),
+  contextWindow: count.exactOptional(),
+  reasoning: z.boolean().exactOptional(),
+  input: z.array(text).exactOptional(),
+});
+
+const fileRow = z.object({
+  name: text,
+  path: text,
+  missing: z.boolean(),
+  size: count.exactOptional(),
+  updatedAtMs: epochMs.exactOptional(),
+});
+
+const file = z.object({
+  ok: z.literal(true).exactOptional(),
+  agentId,
+  workspace: text,
+  file: z.object({
+    ...fileRow.shape,
+    hash: text.exactOptional().describe("SHA-256 of the bytes, hex; absent for a missing file"),
+    content: text.exactOptional(),
+  }),
+});
+
+export const agentsResults = {
+  "agents.list": z.object({ defaultId: agentId, mainKey: text, scope: z.enum(["per-sender", "global"]), agents: z.array(agent) }),
+  "agents.create": z.object({ ok: z.literal(true), agentId, name: text, workspace: text }),
+  "agents.update": z.object({ ok: z.literal(true), agentId }),
+  "agents.delete": z.object({ ok: z.literal(true), agentId, removedBindings: count }),
+  "agents.files.list": z.object({ agentId, workspace: text, files: z.array(fileRow) }),
+  "agents.files.get": file,
+  "agents.files.set": file,
+  "models.list": z.object({ models: z.array(model) }),
+};

@@ -1,0 +1,22 @@
+import { z } from "zod";
+
+/** Milliseconds since the Unix epoch. */
+export const epochMs = z.number().int().min(0);
+/** A duration in whole milliseconds. */
+export const durationMs = z.number().int().min(0);
+export const count = z.number().int().min(0);
+export const agentId = z.string().min(1);
+/** Always in full: `agent:<id>:<key>`. */
+export const sessionKey = z.string().min(1);
+export const runId = z.string().min(1);
+/** As on the wire: `operator.read`. */
+export const scopes = z.array(z.string().min(1));
+/** Nothing more to tell than that it was done. */
+export const done = z.object({ ok: z.literal(true) });
+/** One thing that is wrong with a config. `path` is dotted; empty for the whole file. */
+export const configIssue = z.object({ path: z.string(), message: z.string() });
+
+/** Tokens of one run or message. */
+export const usage = z
+  .object({ input: count, output: count, cacheRead: count, cacheWrite: count, reasoning: count.exactOptional(), total: count })
+  .meta({ id: "Usage" });

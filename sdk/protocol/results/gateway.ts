@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { agentId, count, done, durationMs, epochMs, sessionKey } from "./fields.ts";
+import { health, heartbeatPlan, standing } from "./health.ts";
+import { presenceEntry } from "./presence.ts";
+
+const recent = z.array(z.object({ key: sessionKey, updatedAt: epochMs, age: durationMs }));
+const scheduled = z.object({ ok: z.literal(true), status: z.literal("scheduled") });
+
+const status = z.looseObject({
+  ...standing,
+  runtimeVersion: z.string(),
+  heartbeat: z
+    .object({ defaultAgentId: agentId, agents: z.array(z.looseObject({ agentId, ...heartbeatPlan.shape })) })
+    .exactOptional()
+    .describe("plugin `agents`"),
+  channelSummary: z.array(z.unknown()),
+  queuedSystemEvents: z.array(z.unknown()),
+  sessions: z.object({
+    path: z.string().exactOptional().describe("only with `operator.admin`"),
+    count,
+    recent,
+  }),
+  pid: count.exactOptional().describe("only with `operator.admin`"),
+  processMemory: z.object({ rssBytes: count, heapUsedBytes: count }).exactOptional().describe("only with `operator.admin`"),
+});
+
+const finding = z.object({
+  id: z.string(),
+  severity: z.enum(["info", "warning", "error"]),
+  message: z.string(),
+  path: z.string().exactOptional().describe("config path or file it is about"),
+  fix: z.string().exactOptional(),
+  fixable: z.boolean().exactOptional(),
+});
+
+export const gatewayResults = {
+  health,
+  status,
+  "system-presence": z.array(presenceEntry),
+  "gateway.doctor": z.object({ findings: z.array(finding) }),
+  "gateway.identity.get": z.object({ deviceId: z.string(), publicKey: z.string() }),
+  "gateway.restart.request": scheduled,
+  "gateway.restart": scheduled,
+  "gateway.exitSafeMode": done,
+};

@@ -1,0 +1,13 @@
+import { z } from "zod";
+import { count } from "./fields.ts";
+
+export const logsResults = {
+  "logs.tail": z.object({
+    file: z.string(),
+    cursor: count.describe("where the next call goes on"),
+    size: count.describe("bytes of the file"),
+    lines: z.array(z.string()).describe("raw JSON lines, redacted"),
+    truncated: z.boolean().describe("older lines were left out"),
+    reset: z.boolean().describe("the cursor was of an older file"),
+  }),
+};

@@ -1,0 +1,42 @@
+import { z } from "zod";
+import { count, epochMs, runId, usage } from "./fields.ts";
+
+const block = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("text"), text: z.string() }),
+  z.object({ type: z.literal("toolCall"), id: z.string(), name: z.string(), arguments: z.unknown() }),
+  z.object({ type: z.literal("image"), mimeType: z.string().exactOptional(), data: z.string().exactOptional() }),
+]);
+
+/** A message of a session as people see it (`protocol.md` 11). */
+export const message = z
+  .object({
+    role: z.enum(["user", "assistant", "toolResult"]),
+    content: z.union([z.string(), z.array(block)]),
+    timestamp: epochMs,
+    toolCallId: z.string().exactOptional(),
+    toolName: z.string().exactOptional(),
+    isError: z.boolean().exactOptional(),
+    details: z.unknown().optional().describe("machine-readable form of a tool result"),
+    stopReason: z.string().exactOptional(),
+    aborted: z.boolean().exactOptional(),
+    usage: usage.exactOptional(),
+    provider: z.string().exactOptional(),
+    model: z.string().exactOptional(),
+    truncated: z.literal(true).exactOptional().describe("too large to show"),
+    __svc: z.object({
+      id: z.string(),
+      seq: count.describe("place in the session, from 1"),
+      runId: runId.exactOptional(),
+      kind: z.string().exactOptional(),
+    }),
+  })
+  .meta({ id: "Message" });
+
+/** The visible text of an assistant so far. */
+export const shownText = z
+  .object({
+    role: z.literal("assistant"),
+    content: z.array(z.object({ type: z.literal("text"), text: z.string() })),
+    timestamp: epochMs,
+  })
+  .meta({ id: "ShownText" });

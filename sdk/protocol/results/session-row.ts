@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { agentId, count, durationMs, epochMs, sessionKey } from "./fields.ts";
+
+const text = z.string();
+
+/** One session in lists and events (`protocol-methods.md` 12). */
+export const sessionRow = z
+  .object({
+    key: sessionKey,
+    sessionId: text.exactOptional().describe("of the present transcript"),
+    agentId,
+    kind: z.enum(["direct", "group", "global", "unknown"]),
+    chatType: text.exactOptional(),
+    channel: text.exactOptional(),
+    label: text.exactOptional(),
+    displayName: text.exactOptional(),
+    derivedTitle: text.exactOptional(),
+    lastMessagePreview: text.exactOptional(),
+    createdAt: epochMs,
+    updatedAt: epochMs,
+    lastInteractionAt: epochMs.exactOptional(),
+    lastActivityAt: epochMs.exactOptional(),
+    status: z.enum(["queued", "running", "done", "failed", "killed", "timeout", "interrupted"]).exactOptional(),
+    startedAt: epochMs.exactOptional(),
+    endedAt: epochMs.exactOptional(),
+    runtimeMs: durationMs.exactOptional(),
+    lastRunId: text.exactOptional(),
+    abortedLastRun: z.boolean().exactOptional(),
+    hasActiveRun: z.boolean(),
+    activeRunIds: z.array(text).exactOptional(),
+    category: text.exactOptional(),
+    thinkingLevel: text.exactOptional(),
+    verboseLevel: text.exactOptional(),
+    reasoningLevel: text.exactOptional(),
+    elevatedLevel: text.exactOptional(),
+    fastMode: z.boolean().exactOptional(),
+    responseUsage: text.exactOptional(),
+    sendPolicy: z.enum(["allow", "deny"]).exactOptional(),
+    groupActivation: z.enum(["mention", "always"]).exactOptional(),
+    queueMode: z.enum(["steer", "followup", "collect", "interrupt"]).exactOptional(),
+    execHost: text.exactOptional(),
+    execSecurity: text.exactOptional(),
+    execAsk: text.exactOptional(),
+    model: text.exactOptional(),
+    modelProvider: text.exactOptional(),
+    contextTokens: count.exactOptional(),
+    inputTokens: count.exactOptional(),
+    outputTokens: count.exactOptional(),
+    totalTokens: count.exactOptional(),
+    totalTokensFresh: z.boolean(),
+    parentSessionKey: sessionKey.exactOptional(),
+    spawnedBy: text.exactOptional(),
+    archived: z.boolean(),
+    pinned: z.boolean(),
+    unread: z.boolean(),
+    snapshotAt: epochMs,
+  })
+  .meta({ id: "SessionRow" });

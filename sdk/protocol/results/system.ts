@@ -1,0 +1,26 @@
+import { z } from "zod";
+import { done, durationMs, epochMs } from "./fields.ts";
+
+/** How one look-around of an agent ended (`protocol-methods.md` 13). */
+export const heartbeat = z
+  .object({
+    ts: epochMs,
+    status: z.enum(["sent", "ok-empty", "ok-token", "skipped", "failed"]),
+    reason: z.string().exactOptional(),
+    preview: z.string().max(200).exactOptional(),
+    durationMs: durationMs.exactOptional(),
+    channel: z.string().exactOptional(),
+    to: z.string().exactOptional(),
+    accountId: z.string().exactOptional(),
+    hasMedia: z.boolean().exactOptional(),
+    silent: z.boolean().exactOptional(),
+    indicatorType: z.enum(["ok", "alert", "error"]).exactOptional(),
+  })
+  .meta({ id: "Heartbeat" });
+
+export const systemResults = {
+  "system-event": done,
+  wake: done,
+  "last-heartbeat": heartbeat.nullable(),
+  "set-heartbeats": z.object({ ok: z.literal(true), enabled: z.boolean() }),
+};

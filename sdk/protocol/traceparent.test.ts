@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { validTraceparent } from "./traceparent.ts";
+
+const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+const parent = "00f067aa0ba902b7";
+
+test.each([`00-${trace}-${parent}-01`, `00-${trace}-${parent}-00`, `cc-${trace}-${parent}-01`, `cc-${trace}-${parent}-01-later`])(
+  "%s is a trace context",
+  (text) => {
+    expect(validTraceparent(text)).toBe(text);
+  },
+);
+
+test.each([
+  undefined,
+  "",
+  "x",
+  `00-${trace}-${parent}`,
+  `00-${trace}-${parent}-01-later`,
+  `ff-${trace}-${parent}-01`,
+  `00-${"0".repeat(32)}-${parent}-01`,
+  `00-${trace}-${"0".repeat(16)}-01`,
+  `00-${trace.toUpperCase()}-${parent}-01`,
+  `00-${trace}-${parent}-01\n`,
+])("%j is none", (text) => {
+  expect(validTraceparent(text)).toBeUndefined();
+});
