@@ -1,0 +1,139 @@
+import { type ApprovalDecision, type ApprovalKind, type ApprovalOutcome, type ApprovalRecord, SvcError, type Timers } from "svc/sdk";
+import "./errors.ts";
+
+/** Open questions at one time; the next asker is told to come back. */
+export const MAX_OPEN = 256;
+/** Of them, questions of one asker: nobody fills the board alone. */
+export const MAX_OPEN_EACH = 64;
+/** How long an answer can still be asked for. */
+const KEPT_MS = 15_000;
+/** Answers that are kept; beyond it the oldest is forgotten early. */
+const MAX_KEPT = 256;
+
+type Reason = NonNullable<ApprovalOutcome["terminalReason"]>;
+
+/** A question that was put. */
+export interface Question {
+  readonly record: ApprovalRecord;
+  /** Who asked, for the bound of each asker. */
+  readonly asker: string;
+  /** Never rejects. */
+  readonly done: Promise<ApprovalOutcome>;
+}
+
+/** How a question ended, with who decided. */
+export interface Resolution {
+  readonly record: ApprovalRecord;
+  readonly outcome: ApprovalOutcome;
+  /** Null: nobody. */
+  readonly resolvedBy: string | null;
+}
+
+interface Entry extends Question {
+  resolution?: Resolution;
+  settle(outcome: ApprovalOutcome): void;
+  timer: { dispose(): void | Promise<void> };
+}
+
+/** What happens to questions, told in order. */
+export interface BoardEvents {
+  requested(record: ApprovalRecord): void;
+  resolved(resolution: Resolution): void;
+}
+
+/** The questions that are open, and the answers of the last 15 s. */
+export interface Board {
+  /** @throws {SvcError} `approval-exists`, `busy` */
+  put(record: ApprovalRecord, from: { asker: string; timeoutMs: number }): Question;
+  /** @throws {SvcError} `approval-decision`, `approval-not-found`, `approval-resolved` */
+  resolve(kind: ApprovalKind, answer: { id: string; decision: string; by: string }): void;
+  /** Ends an open question without an answer; nothing happens when it has one. */
+  close(id: string, reason: Reason): void;
+  closeAll(reason: Reason): void;
+  /** @throws {SvcError} `approval-not-found` */
+  find(kind: ApprovalKind, id: string): Question & { readonly resolution?: Resolution };
+  /** Open ones, oldest first. */
+  list(kind: ApprovalKind): ApprovalRecord[];
+}
+
+/** Keeps questions until they are answered or their time is over. Everything is in memory: a gateway that stops has denied what was open. */
+export function createBoard(events: BoardEvents, timers: Pick<Timers, "setTimeout">): Board {
+  const entries = new Map<string, Entry>();
+  const open = () => [...entries.values()].filter((entry) => !entry.resolution);
+
+  const end = (entry: Entry, decision: ApprovalDecision | null, told: { resolvedBy: string | null; reason?: Reason }) => {
+    const { id, createdAtMs, expiresAtMs } = entry.record;
+    const outcome = { id, decision, createdAtMs, expiresAtMs, ...(told.reason ? { terminalReason: told.reason } : {}) };
+    entry.resolution = { record: entry.record, outcome, resolvedBy: told.resolvedBy };
+    void entry.timer.dispose();
+    entry.timer = timers.setTimeout(() => entries.delete(id), KEPT_MS);
+    // In the order of their ends, so that the oldest answer is the first to be forgotten.
+    entries.delete(id);
+    entries.set(id, entry);
+    forgetOldest(entries);
+    events.resolved(entry.resolution);
+    entry.settle(outcome);
+  };
+  const close = (entry: Entry | undefined, reason: Reason) => {
+    if (entry && !entry.resolution) end(entry, null, { resolvedBy: null, reason });
+  };
+  const find = (kind: ApprovalKind, id: string) => {
+    const entry = entries.get(id);
+    if (entry?.record.approvalKind !== kind) throw new SvcError("approval-not-found", { reason: "APPROVAL_NOT_FOUND" });
+    return entry;
+  };
+
+  return {
+    put(record, { asker, timeoutMs }) {
+      if (entries.has(record.id)) throw new SvcError("approval-exists");
+      const waiting = open();
+      if (waiting.length >= MAX_OPEN || waiting.filter((entry) => entry.asker === asker).length >= MAX_OPEN_EACH) {
+        throw new SvcError("busy", {}, { retryAfterMs: 1_000 });
+      }
+      const { promise, resolve } = deferred<ApprovalOutcome>();
+      const timer = timers.setTimeout(() => close(entry, "expired"), timeoutMs);
+      const entry: Entry = { record, asker, done: promise, settle: resolve, timer };
+      entries.set(record.id, entry);
+      events.requested(record);
+      return entry;
+    },
+    resolve(kind, { id, decision, by }) {
+      if (!isDecision(decision)) throw new SvcError("approval-decision");
+      const entry = find(kind, id);
+      if (entry.resolution) {
+        // What ran out of time is as unknown as what was never asked.
+        if (entry.resolution.outcome.decision === null) throw new SvcError("approval-not-found", { reason: "APPROVAL_NOT_FOUND" });
+        throw new SvcError("approval-resolved", { reason: "APPROVAL_ALREADY_RESOLVED" });
+      }
+      if (!entry.record.request.allowedDecisions.includes(decision)) throw new SvcError("approval-decision");
+      end(entry, decision, { resolvedBy: by });
+    },
+    close: (id, reason) => close(entries.get(id), reason),
+    closeAll(reason) {
+      for (const entry of open()) close(entry, reason);
+    },
+    find,
+    list: (kind) => open().flatMap(({ record }) => (record.approvalKind === kind ? [record] : [])),
+  };
+}
+
+function isDecision(word: string): word is ApprovalDecision {
+  return word === "allow-once" || word === "allow-always" || word === "deny";
+}
+
+/** Open questions stay, whatever their number: they have a bound of their own. */
+function forgetOldest(entries: Map<string, Entry>): void {
+  const kept = [...entries.values()].filter((entry) => entry.resolution);
+  for (const entry of kept.slice(0, Math.max(0, kept.length - MAX_KEPT))) {
+    void entry.timer.dispose();
+    entries.delete(entry.record.id);
+  }
+}
+
+function deferred<T>(): { promise: Promise<T>; resolve(value: T): void } {
+  let resolve: (value: T) => void = () => undefined;
+  const promise = new Promise<T>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}

@@ -1,0 +1,85 @@
+import { randomUUID } from "node:crypto";
+import {
+  type ApprovalKind,
+  type ApprovalQuestion,
+  type ApprovalRecord,
+  type ClientInfo,
+  formatIssues,
+  type PluginContext,
+  protocolMethod,
+  SvcError,
+} from "svc/sdk";
+import { type Board, createBoard, type Question } from "./board.ts";
+import { shownRequest } from "./display.ts";
+
+const DEFAULT_TIMEOUT_MS: Record<ApprovalKind, number> = { exec: 1_800_000, plugin: 120_000 };
+
+/** Takes questions, puts them before those who may decide, and passes their answers on. */
+export interface Desk {
+  readonly board: Board;
+  /**
+   * Puts a question; when nobody is there who could decide it ends at once.
+   * @param asker who asks: a connection, or `service`
+   * @throws {SvcError} `approval-exists`, `busy`
+   */
+  ask(question: ApprovalQuestion, asker: string): Question;
+  /** The same for what another plugin passes. @throws {SvcError} `invalid-params` too */
+  askChecked(question: ApprovalQuestion): Question;
+}
+
+export function createDesk(ctx: PluginContext): Desk {
+  const gateway = ctx.service("gateway@1");
+  const board = createBoard(
+    {
+      requested(record) {
+        // Never the command: logs are read by agents.
+        ctx.logger.info("approval requested", { id: record.id, kind: record.approvalKind });
+        ctx.emit(record.approvalKind === "exec" ? "exec.approval.requested" : "plugin.approval.requested", record);
+      },
+      resolved({ record, outcome, resolvedBy }) {
+        const decision = outcome.decision ?? "deny";
+        const { id, approvalKind, request } = record;
+        ctx.logger.info("approval resolved", { id, kind: approvalKind, decision, ...(resolvedBy === null ? {} : { by: resolvedBy }) });
+        const payload = { id, decision, resolvedBy, ts: ctx.clock.now(), request };
+        ctx.emit(approvalKind === "exec" ? "exec.approval.resolved" : "plugin.approval.resolved", payload);
+      },
+    },
+    ctx.timers,
+  );
+  const ask = (question: ApprovalQuestion, asker: string): Question => {
+    const { kind } = question;
+    const timeoutMs = question.timeoutMs ?? DEFAULT_TIMEOUT_MS[kind];
+    const createdAtMs = ctx.clock.now();
+    const record: ApprovalRecord = {
+      approvalKind: kind,
+      id: kind === "exec" ? (question.id ?? randomUUID()) : `plugin:${randomUUID()}`,
+      request: shownRequest(question),
+      createdAtMs,
+      expiresAtMs: createdAtMs + timeoutMs,
+    };
+    const put = board.put(record, { asker, timeoutMs });
+    if (![...gateway.clients()].some((client) => mayDecide(client, kind))) board.close(record.id, "no-route");
+    return put;
+  };
+  return {
+    board,
+    ask,
+    askChecked(question) {
+      check(question);
+      return ask(question, "service");
+    },
+  };
+}
+
+/** Has the scope, and said that it shows such questions. */
+function mayDecide({ scopes, caps }: ClientInfo, kind: ApprovalKind): boolean {
+  const isAllowed = scopes.includes("operator.approvals") || scopes.includes("operator.admin");
+  return isAllowed && (caps.includes("approvals") || caps.includes(`${kind}-approvals`));
+}
+
+function check({ kind, request, id, timeoutMs }: ApprovalQuestion): void {
+  const { method, params } = protocolMethod(kind === "exec" ? "exec.approval.request" : "plugin.approval.request");
+  const asSent = { ...request, ...(id !== undefined && kind === "exec" ? { id } : {}), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  const parsed = params.safeParse(asSent);
+  if (!parsed.success) throw new SvcError("invalid-params", { method, issues: formatIssues(parsed.error.issues) });
+}

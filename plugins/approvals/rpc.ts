@@ -1,0 +1,75 @@
+import {
+  type ApprovalKind,
+  type ApprovalOutcome,
+  type ApprovalRecord,
+  type ClientInfo,
+  type JsonObject,
+  type PluginContext,
+  protocolMethod,
+  type RpcCall,
+} from "svc/sdk";
+import type { Question, Resolution } from "./board.ts";
+import type { Desk } from "./desk.ts";
+
+/** Both families of approval methods. */
+export function registerApprovalMethods(ctx: PluginContext, desk: Desk): void {
+  ctx.registerRpc({
+    ...protocolMethod("exec.approval.request"),
+    handler: ({ twoPhase, timeoutMs, id, ...request }, call) => {
+      const extras = { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(id === undefined ? {} : { id }) };
+      return answer(desk.ask({ kind: "exec", request: present(request), ...extras }, call.client.connId), twoPhase, call);
+    },
+  });
+  ctx.registerRpc({
+    ...protocolMethod("plugin.approval.request"),
+    handler: ({ twoPhase, timeoutMs, ...request }, call) => {
+      const extras = timeoutMs === undefined ? {} : { timeoutMs };
+      return answer(desk.ask({ kind: "plugin", request: present(request), ...extras }, call.client.connId), twoPhase, call);
+    },
+  });
+  ctx.registerRpc({ ...protocolMethod("exec.approval.get"), handler: ({ id }) => shown(desk.board.find("exec", id)) });
+  ctx.registerRpc({ ...protocolMethod("plugin.approval.get"), handler: ({ id }) => shown(desk.board.find("plugin", id)) });
+  ctx.registerRpc({ ...protocolMethod("exec.approval.list"), handler: () => desk.board.list("exec") });
+  ctx.registerRpc({ ...protocolMethod("plugin.approval.list"), handler: () => desk.board.list("plugin") });
+  ctx.registerRpc({ ...protocolMethod("exec.approval.waitDecision"), handler: ({ id }, call) => wait(desk.board.find("exec", id), call) });
+  ctx.registerRpc({ ...protocolMethod("plugin.approval.waitDecision"), handler: ({ id }, call) => wait(desk.board.find("plugin", id), call) });
+  const resolve = (kind: ApprovalKind, params: { id: string; decision: string }, { client }: RpcCall) => {
+    desk.board.resolve(kind, { ...params, by: nameOf(client) });
+    return { ok: true };
+  };
+  ctx.registerRpc({ ...protocolMethod("exec.approval.resolve"), handler: (params, call) => resolve("exec", params, call) });
+  ctx.registerRpc({ ...protocolMethod("plugin.approval.resolve"), handler: (params, call) => resolve("plugin", params, call) });
+}
+
+/** What was asked stays asked when the asker's socket goes: others may decide, and `waitDecision` finds the answer. */
+function answer(question: Question, twoPhase: boolean | undefined, call: RpcCall): Promise<ApprovalOutcome> {
+  const { id, createdAtMs, expiresAtMs } = question.record;
+  if (twoPhase) call.accept({ status: "accepted", id, createdAtMs, expiresAtMs });
+  return wait(question, call);
+}
+
+/** Nobody waits on behalf of a socket that is gone. */
+function wait({ done }: Question, { signal }: RpcCall): Promise<ApprovalOutcome> {
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(signal.reason);
+    if (signal.aborted) return leave();
+    signal.addEventListener("abort", leave, { once: true });
+    void done.then((outcome) => {
+      signal.removeEventListener("abort", leave);
+      resolve(outcome);
+    });
+  });
+}
+
+function shown({ record, resolution }: { record: ApprovalRecord; resolution?: Resolution }): JsonObject {
+  return { ...record, ...(resolution ? { decision: resolution.outcome.decision, resolvedBy: resolution.resolvedBy } : {}) };
+}
+
+/** Who decided, as others may know it. */
+function nameOf({ identity, deviceId, clientId }: ClientInfo): string {
+  return identity ?? deviceId ?? clientId;
+}
+
+function present<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as { [K in keyof T]: Exclude<T[K], undefined> };
+}

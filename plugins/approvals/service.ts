@@ -1,0 +1,18 @@
+import type { Approvals } from "svc/sdk";
+import type { Desk } from "./desk.ts";
+
+/** What other plugins ask by; a question whose asker gives up is withdrawn at once. */
+export function createApprovals(desk: Pick<Desk, "askChecked" | "board">): Approvals {
+  return {
+    async request(question, { signal } = {}) {
+      signal?.throwIfAborted();
+      const { record, done } = desk.askChecked(question);
+      const withdraw = () => desk.board.close(record.id, "cancelled");
+      signal?.addEventListener("abort", withdraw, { once: true });
+      const outcome = await done;
+      signal?.removeEventListener("abort", withdraw);
+      if (outcome.terminalReason === "cancelled") signal?.throwIfAborted();
+      return outcome;
+    },
+  };
+}

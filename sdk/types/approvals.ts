@@ -1,0 +1,70 @@
+/** Which family of questions: about a command, or of a plugin. */
+export type ApprovalKind = "exec" | "plugin";
+/** What a person may answer; `allow-always` only where the question offers it. */
+export type ApprovalDecision = "allow-once" | "allow-always" | "deny";
+
+/** A command that waits for a person. At least one of `command` and `commandArgv`. */
+export interface ExecApprovalRequest {
+  command?: string;
+  commandArgv?: readonly string[];
+  cwd?: string;
+  host?: string;
+  agentId?: string;
+  sessionKey?: string;
+  /** Why it is asked: `on-miss` offers `allow-always`, because the asker then has a list to put the command on. */
+  ask?: "off" | "on-miss" | "always";
+  security?: "deny" | "allowlist" | "full";
+}
+
+/** Something a plugin wants to do that waits for a person. */
+export interface PluginApprovalRequest {
+  /** At most 80 characters. */
+  title: string;
+  /** At most 512 characters. */
+  description: string;
+  pluginId?: string;
+  severity?: "info" | "warning" | "critical";
+  toolName?: string;
+  toolCallId?: string;
+  agentId?: string;
+  sessionKey?: string;
+  /** Default: `allow-once` and `deny`; `deny` is always possible. */
+  allowedDecisions?: readonly ApprovalDecision[];
+}
+
+/** A question, with how long it stands. `timeoutMs`: default 30 min for `exec` (at most 24 h), 2 min for `plugin` (at most 10 min). */
+export type ApprovalQuestion = ({ kind: "exec"; request: ExecApprovalRequest } | { kind: "plugin"; request: PluginApprovalRequest }) & {
+  /** The asker's own id for an `exec` question; default: a fresh one. Ids of `plugin` questions begin with `plugin:`. */
+  id?: string;
+  timeoutMs?: number;
+};
+
+/** An open question, as events and lists show it. Times are epoch ms. */
+export interface ApprovalRecord {
+  approvalKind: ApprovalKind;
+  id: string;
+  request: (ExecApprovalRequest | PluginApprovalRequest) & { readonly allowedDecisions: readonly ApprovalDecision[] };
+  createdAtMs: number;
+  expiresAtMs: number;
+}
+
+/** How a question ended. */
+export interface ApprovalOutcome {
+  id: string;
+  /** Null: nobody decided; treat it as `deny`. */
+  decision: ApprovalDecision | null;
+  createdAtMs: number;
+  expiresAtMs: number;
+  /** Why nobody decided: nobody was there who could, time ran out, the asker gave up, the gateway stops. */
+  terminalReason?: "no-route" | "expired" | "cancelled" | "stopping";
+}
+
+/** Service `approvals@1`. */
+export interface Approvals {
+  /**
+   * Asks every connected approver; resolves when one has answered, nobody can, or the time is over.
+   * @param options.signal ends the question; the promise then rejects with the signal's reason
+   * @throws {SvcError} `invalid-params` for texts beyond their limits, `approval-exists` for an id in use, `busy` when 256 questions are open
+   */
+  request(question: ApprovalQuestion, options?: { signal?: AbortSignal }): Promise<ApprovalOutcome>;
+}
