@@ -1,9 +1,12 @@
 import type { OpResult, SessionRow } from "svc/sdk";
 import type { WriteOp } from "./operations.ts";
 import { Refusal } from "./refusal.ts";
-import { type Columns, decodeIdempotency, decodeRun, decodeSession, encodeSession } from "./rows.ts";
+import { type Columns, decodeIdempotency, decodeRun, decodeSession, decodeSystemEvent, encodeSession } from "./rows.ts";
 import { sqliteCode } from "./sqlite-fault.ts";
 import type { WriteStatements } from "./statements.ts";
+
+/** System events that may wait. */
+const mostEvents = { ofSession: 1_000, ofAll: 10_000 };
 
 /**
  * Executes one operation inside the open transaction.
@@ -26,6 +29,10 @@ export function applyOp(sql: WriteStatements, op: WriteOp): OpResult {
     case "kv.put":
       sql.putKv.run({ scope: op.scope, key: op.key, value: op.value });
       return {};
+    case "systemEvent.add":
+      return addSystemEvent(sql, op.row);
+    case "systemEvent.take":
+      return { removed: op.ids.reduce((sum, id) => sum + sql.takeSystemEvent.run(id).changes, 0) };
     case "kv.delete":
       return { removed: sql.deleteKv.run(op.scope, op.key).changes };
   }
@@ -59,6 +66,7 @@ function deleteSession(sql: WriteStatements, op: Extract<WriteOp, { op: "session
   const present = readSession(sql, op.key);
   expectTranscript(op.key, op.expectedSessionId, present);
   if (present && op.deleteTranscript) sql.deleteTranscript.run(present.sessionId);
+  sql.deleteSystemEvents.run(op.key);
   return { removed: sql.deleteSession.run(op.key).changes };
 }
 
@@ -92,6 +100,20 @@ function putIdempotency(sql: WriteStatements, op: Extract<WriteOp, { op: "idempo
     if (present) throw new Refusal("exists", { kind: "idempotency key", key: `${family}:${key}`, row: present });
   }
   sql.putIdempotency.run(op.row);
+  return {};
+}
+
+function addSystemEvent(sql: WriteStatements, row: Columns): OpResult {
+  const key = String(row.session_key);
+  const last = readable(sql, "system_events", sql.lastSystemEvent.get(key), decodeSystemEvent);
+  const added = decodeSystemEvent({ ...row, row: 0 });
+  if (last && (last.same ?? last.text) === (added.same ?? added.text)) {
+    if (added.wake && !last.wake) sql.wakeSystemEvent.run(last.id);
+    return { coalesced: true };
+  }
+  const { own, total } = sql.countSystemEvents.get(key);
+  if (own >= mostEvents.ofSession || total >= mostEvents.ofAll) throw new Refusal("system-events-full", { key, count: own });
+  sql.addSystemEvent.run(row);
   return {};
 }
 

@@ -1,6 +1,6 @@
 import { defineErrors } from "svc/sdk";
 
-/** Codes of this plugin. The first four are failed conditions of a commit: nothing of that commit was stored. */
+/** Codes of this plugin. The first five are failed conditions of a commit: nothing of that commit was stored. */
 export const storeErrors = defineErrors({
   exists: { message: '{kind} "{key}" already exists', http: 409, rpc: "INVALID_REQUEST", details: "CONFLICT" },
   "session-changed": {
@@ -15,6 +15,12 @@ export const storeErrors = defineErrors({
     http: 409,
     rpc: "INVALID_REQUEST",
     details: "CONFLICT",
+  },
+  "system-events-full": {
+    message: 'session "{key}": {count} system events wait already; they are read 20 at a time with the next prompts, try again later',
+    http: 503,
+    rpc: "UNAVAILABLE",
+    retryable: true,
   },
   "store-invalid-op": { message: "state store: {reason}; nothing of this commit was stored", http: 500, rpc: "INVALID_REQUEST" },
   "storage-busy": {

@@ -10,6 +10,7 @@ class Model {
   messages = new Map<string, string[]>();
   runs = new Map<string, RunRow>();
   values = new Map<string, unknown>();
+  events = new Map<string, string[]>();
 
   commit(ops: StoreOp[]): OpResult[] | string {
     const before = structuredClone({ ...this });
@@ -49,6 +50,7 @@ class Model {
         const present = this.sessions.get(op.key);
         if (op.expectedSessionId !== undefined && present?.sessionId !== op.expectedSessionId) return "session-changed";
         if (present && op.deleteTranscript) this.messages.delete(present.sessionId);
+        this.events.delete(op.key);
         return { removed: Number(this.sessions.delete(op.key)) };
       }
       case "message.append": {
@@ -73,6 +75,14 @@ class Model {
       case "kv.put":
         this.values.set(`kv ${op.scope} ${op.key}`, op.value);
         return {};
+      case "systemEvent.add": {
+        const waiting = this.events.get(op.event.sessionKey) ?? [];
+        if (waiting.at(-1) === op.event.text) return { coalesced: true };
+        this.events.set(op.event.sessionKey, [...waiting, op.event.text]);
+        return {};
+      }
+      case "systemEvent.take":
+        return { removed: 0 };
       case "kv.delete":
         return { removed: Number(this.values.delete(`kv ${op.scope} ${op.key}`)) };
     }
@@ -115,6 +125,9 @@ function anyOp(): fc.Arbitrary<StoreOp> {
     }),
     fc.tuple(name("k"), fc.jsonValue()).map(([k, value]): StoreOp => ({ op: "kv.put", scope: world, key: k, value })),
     name("k").map((k): StoreOp => ({ op: "kv.delete", scope: world, key: k })),
+    fc.tuple(key, name("event ")).map(([k, what]): StoreOp => {
+      return { op: "systemEvent.add", event: { sessionKey: k, text: what, source: "test", ts: 1, wake: false } };
+    }),
   );
 }
 
@@ -133,6 +146,9 @@ function expectSame(store: OpenStore, model: Model, named: string): void {
     const transcript = model.messages.get(`${named}/t${letter}`) ?? [];
     expect(store.messages.page(`${named}/t${letter}`, { limit: 1_000 }).map((row) => row.id)).toEqual(transcript);
     expect(store.messages.count(`${named}/t${letter}`)).toBe(transcript.length);
+    expect(store.systemEvents.pending(`${named}/k${letter}`, 1_000).map((row) => row.text)).toEqual(
+      model.events.get(`${named}/k${letter}`) ?? [],
+    );
     expect(store.runs.get(`${named}/r${letter}`)).toEqual(model.runs.get(`${named}/r${letter}`));
     expect(store.idempotency.get("f", `${named}${letter}`)).toEqual(model.values.get(`idempotency f ${named}${letter}`));
     expect(store.kv.get(named, `k${letter}`)).toEqual(model.values.get(`kv ${named} k${letter}`));

@@ -18,7 +18,8 @@ import { schemaSteps } from "./schema.ts";
 import { append, put, session, type TempStore, tempStore } from "./testing/temp-store.ts";
 
 const visit = () => undefined;
-const second = { version: 2, up: (db: Sqlite) => db.exec("ALTER TABLE kv ADD COLUMN note TEXT") };
+const newest = schemaSteps.length;
+const added = { version: newest + 1, up: (db: Sqlite) => db.exec("ALTER TABLE kv ADD COLUMN note TEXT") };
 const open = (temp: TempStore, steps = schemaSteps) => openDatabase({ path: temp.path, steps, visit, now: 1_000 });
 
 async function filled(temp: TempStore): Promise<void> {
@@ -57,16 +58,36 @@ test("an older database is copied before its schema changes, and the copy is the
   const temp = tempStore(onTestFinished);
   await filled(temp);
 
-  const { db, migrated } = await open(temp, [...schemaSteps, second]);
+  const { db, migrated } = await open(temp, [...schemaSteps, added]);
   db.prepare("INSERT INTO kv (scope, key, value, note) VALUES ('s', 'k', '1', 'new column')").run();
   db.close();
 
-  expect(migrated).toEqual({ from: 1, to: 2 });
-  const copy = await openConnection(`${temp.path}.pre-1`, { readonly: true });
-  expect(versionOf(copy)).toBe(1);
+  expect(migrated).toEqual({ from: newest, to: newest + 1 });
+  const copy = await openConnection(`${temp.path}.pre-${newest}`, { readonly: true });
+  expect(versionOf(copy)).toBe(newest);
   expect(copy.prepare("SELECT count(*) FROM messages").pluck().get()).toBe(60);
-  expect(statSync(`${temp.path}.pre-1`).mode & 0o777).toBe(0o600);
+  expect(statSync(`${temp.path}.pre-${newest}`).mode & 0o777).toBe(0o600);
   copy.close();
+});
+
+test("sessions of the first schema keep their kind; what cannot be read is left as it is", async () => {
+  const temp = tempStore(onTestFinished);
+  const { db } = await open(temp, schemaSteps.slice(0, 1));
+  const put = db.prepare(
+    "INSERT INTO sessions (key, session_id, agent_id, updated_at, archived, search, body) VALUES (?, 's', 'main', 1, 0, '', ?)",
+  );
+  put.run("agent:main:team", '{"kind":"group"}');
+  put.run("agent:main:main", "{}");
+  put.run("agent:main:torn", '{"kind');
+  db.close();
+
+  const { rows, total } = (await temp.open()).sessions.list({ limit: 10 });
+
+  expect(rows.map((row) => [row.key, row.kind])).toEqual([
+    ["agent:main:main", "direct"],
+    ["agent:main:team", "group"],
+  ]);
+  expect(total).toBe(3);
 });
 
 test("a database of version 0 with something in it is copied and brought up", async () => {
@@ -85,11 +106,11 @@ test("a database of version 0 with something in it is copied and brought up", as
 test("a step that fails leaves the database as it was, and the message names the version and the reason", async () => {
   const temp = tempStore(onTestFinished);
   await filled(temp);
-  const broken = { version: 2, up: (db: Sqlite) => db.exec("CREATE TABLE half (x); CREATE TABLE half (y)") };
+  const broken = { version: newest + 1, up: (db: Sqlite) => db.exec("CREATE TABLE half (x); CREATE TABLE half (y)") };
 
   await expect(open(temp, [...schemaSteps, broken])).rejects.toMatchObject({
     code: "store-migration-failed",
-    fields: { version: 2, reason: expect.stringContaining("half") },
+    fields: { version: newest + 1, reason: expect.stringContaining("half") },
   });
 
   const store = await temp.open();
@@ -99,15 +120,13 @@ test("a step that fails leaves the database as it was, and the message names the
 test("only the copies of the newest three versions are kept", async () => {
   const temp = tempStore(onTestFinished);
   const { db } = await open(temp);
-  const steps = [...schemaSteps, ...[2, 3, 4, 5, 6].map((version) => ({ version, up: () => undefined }))];
-  for (let count = 2; count <= steps.length; count += 1) migrate(db, temp.path, { steps: steps.slice(0, count), visit });
+  const steps = [...schemaSteps, ...[1, 2, 3, 4, 5].map((n) => ({ version: newest + n, up: () => undefined }))];
+  for (let count = newest + 1; count <= steps.length; count += 1) migrate(db, temp.path, { steps: steps.slice(0, count), visit });
   db.close();
 
-  expect(readdirSync(temp.dir).filter((name) => name.includes(".pre-"))).toEqual([
-    "state.sqlite.pre-3",
-    "state.sqlite.pre-4",
-    "state.sqlite.pre-5",
-  ]);
+  expect(readdirSync(temp.dir).filter((name) => name.includes(".pre-"))).toEqual(
+    [2, 3, 4].map((n) => `state.sqlite.pre-${newest + n}`),
+  );
 });
 
 test("a database of a newer program is refused and not touched", async () => {

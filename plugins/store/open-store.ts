@@ -101,9 +101,15 @@ function joinStore(path: string, parts: { writer: StoreWriter; opened: Opened; l
       return fault ? storageUnavailable(fault, error) : error;
     },
   });
+  let sessionsVersion = 1;
   return {
     ...reads,
-    commit: (ops, { signal } = {}) => writer.commit(ops, signal),
+    sessions: { ...reads.sessions, version: () => sessionsVersion },
+    async commit(ops, { signal } = {}) {
+      const results = await writer.commit(ops, signal);
+      if (ops.some((op) => op.op.startsWith("session."))) sessionsVersion += 1;
+      return results;
+    },
     status(): StoreStatus {
       const { reason, queuedOps: queued } = writer;
       const unreadableRows = setAsideBefore + unreadable.size;

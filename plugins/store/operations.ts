@@ -1,6 +1,6 @@
 import type { StoreOp } from "svc/sdk";
 import { Refusal } from "./refusal.ts";
-import { type Columns, encodeIdempotency, encodeMessage, encodeRun, encodeSession } from "./rows.ts";
+import { type Columns, encodeIdempotency, encodeMessage, encodeRun, encodeSession, encodeSystemEvent } from "./rows.ts";
 
 /** A `StoreOp` as it crosses to the writer: flat columns and JSON texts, cheap to clone, ready to bind. */
 export type WriteOp =
@@ -11,6 +11,8 @@ export type WriteOp =
   | { op: "run.put"; row: Columns; ifAbsent: boolean; ifState: string[] | null }
   | { op: "idempotency.put"; row: Columns; ifAbsent: boolean }
   | { op: "kv.put"; scope: string; key: string; value: string }
+  | { op: "systemEvent.add"; row: Columns }
+  | { op: "systemEvent.take"; ids: number[] }
   | { op: "kv.delete"; scope: string; key: string };
 
 /**
@@ -42,6 +44,10 @@ function encode(op: StoreOp): WriteOp {
       return { op: op.op, row: encodeIdempotency(op.row), ifAbsent: op.ifAbsent ?? false };
     case "kv.put":
       return { op: op.op, scope: op.scope, key: op.key, value: toJson(op.value) };
+    case "systemEvent.add":
+      return { op: op.op, row: encodeSystemEvent(op.event) };
+    case "systemEvent.take":
+      return { op: op.op, ids: [...op.ids] };
     case "kv.delete":
       return { op: op.op, scope: op.scope, key: op.key };
     default:

@@ -1,6 +1,6 @@
 import type { Store } from "svc/sdk";
 import type { Sqlite, Statement } from "./native.ts";
-import { type Columns, decodeIdempotency, decodeMessage, decodeRun, decodeSession } from "./rows.ts";
+import { type Columns, decodeIdempotency, decodeMessage, decodeRun, decodeSession, decodeSystemEvent } from "./rows.ts";
 import { boundLimit, createSessionList } from "./session-list.ts";
 
 /** How many unreadable rows are stepped over before a page ends early. */
@@ -14,7 +14,8 @@ export interface ReaderNotices {
   toError(error: unknown): unknown;
 }
 
-export type Reads = Pick<Store, "sessions" | "messages" | "runs" | "idempotency" | "kv"> & {
+export type Reads = Pick<Store, "messages" | "runs" | "idempotency" | "systemEvents" | "kv"> & {
+  sessions: Omit<Store["sessions"], "version">;
   /** Number of keys in a scope. */
   kvCount(scope: string): number;
 };
@@ -22,7 +23,13 @@ export type Reads = Pick<Store, "sessions" | "messages" | "runs" | "idempotency"
 /** The reads of `store@1` on a connection of the main thread: one statement each, at most 1,000 rows. */
 export function createReader(db: Sqlite, notices: ReaderNotices): Reads {
   const rows = createRowReader(notices);
-  return { sessions: sessionReads(db, rows), messages: messageReads(db, rows), runs: runReads(db, rows), ...keyedReads(db, rows) };
+  return {
+    sessions: sessionReads(db, rows),
+    messages: messageReads(db, rows),
+    runs: runReads(db, rows),
+    systemEvents: systemEventReads(db, rows),
+    ...keyedReads(db, rows),
+  };
 }
 
 type RowReader = ReturnType<typeof createRowReader>;
@@ -103,6 +110,18 @@ function runReads(db: Sqlite, rows: RowReader): Reads["runs"] {
   return {
     get: (runId) => rows.one("runs", byId, [runId], decodeRun),
     unfinished: () => rows.some("runs", () => unfinished.iterate(), decodeRun, 1_000),
+  };
+}
+
+function systemEventReads(db: Sqlite, rows: RowReader): Reads["systemEvents"] {
+  const pending = db.prepare("SELECT * FROM system_events WHERE session_key = ? ORDER BY row LIMIT ?");
+  const waking = db.prepare("SELECT DISTINCT session_key FROM system_events WHERE wake = 1 LIMIT 1000").pluck();
+  return {
+    pending(sessionKey, limit) {
+      const wanted = boundLimit(limit);
+      return rows.some("system_events", () => pending.iterate(sessionKey, wanted + mostSkipped), decodeSystemEvent, wanted);
+    },
+    waking: () => rows.guard(() => waking.all() as string[]),
   };
 }
 

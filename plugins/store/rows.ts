@@ -1,4 +1,4 @@
-import type { IdempotencyRow, JsonObject, MessageRow, RunRow, RunState, SessionRow } from "svc/sdk";
+import type { IdempotencyRow, JsonObject, MessageRow, RunRow, RunState, SessionRow, SystemEventRow } from "svc/sdk";
 
 /**
  * Rows of the contract and columns of the tables. What is searched or sorted by has a column, the rest is JSON in `body`.
@@ -9,15 +9,17 @@ export type Columns = Record<string, string | number | null>;
 const finishedStates: ReadonlySet<RunState> = new Set(["ok", "error", "aborted", "timeout", "interrupted"]);
 
 export function encodeSession(row: SessionRow): Columns {
-  const { key, sessionId, agentId, updatedAt, lastInteractionAt, archived, label, derivedTitle, ...rest } = row;
+  const { key, sessionId, agentId, kind, updatedAt, lastInteractionAt, archived, label, derivedTitle, spawnedBy, ...rest } = row;
   return {
     key,
     session_id: sessionId,
     agent_id: agentId,
+    kind,
     updated_at: updatedAt,
     last_interaction_at: lastInteractionAt ?? null,
     archived: archived ? 1 : 0,
     label: label ?? null,
+    spawned_by: spawnedBy ?? null,
     title: derivedTitle ?? null,
     search: toSearchText([key, label, derivedTitle].filter((text) => text !== undefined).join("\n")),
     body: JSON.stringify(rest),
@@ -30,10 +32,12 @@ export function decodeSession(c: Columns): SessionRow {
     key: c.key,
     sessionId: c.session_id,
     agentId: c.agent_id,
+    kind: c.kind,
     updatedAt: c.updated_at,
     archived: c.archived === 1,
     ...(c.last_interaction_at === null ? {} : { lastInteractionAt: c.last_interaction_at }),
     ...(c.label === null ? {} : { label: c.label }),
+    ...(c.spawned_by === null ? {} : { spawnedBy: c.spawned_by }),
     ...(c.title === null ? {} : { derivedTitle: c.title }),
   } as SessionRow;
 }
@@ -111,6 +115,14 @@ export function decodeIdempotency(c: Columns): IdempotencyRow {
     createdAt: Number(c.created_at),
     expiresAt: Number(c.expires_at),
   };
+}
+
+export function encodeSystemEvent({ sessionKey, wake, ...rest }: Omit<SystemEventRow, "id">): Columns {
+  return { session_key: sessionKey, wake: wake ? 1 : 0, body: JSON.stringify(rest) };
+}
+
+export function decodeSystemEvent(c: Columns): SystemEventRow {
+  return { ...parseObject(c.body), id: c.row, sessionKey: c.session_key, wake: c.wake === 1 } as SystemEventRow;
 }
 
 function parseObject(text: unknown): JsonObject {

@@ -8,7 +8,11 @@ export interface SchemaStep {
 }
 
 /** Steps are only ever added: an old step describes files that exist. */
-export const schemaSteps: readonly SchemaStep[] = [{ version: 1, up: (db) => db.exec(first) }];
+export const schemaSteps: readonly SchemaStep[] = [
+  { version: 1, up: (db) => db.exec(first) },
+  { version: 2, up: (db) => db.exec(second) },
+  { version: 3, up: (db) => db.exec(systemEvents) },
+];
 
 /**
  * Columns for what is queried, JSON for the rest (`rows.ts`). `finished_at` is null while a run is unfinished: two partial indexes keep
@@ -89,4 +93,28 @@ CREATE TABLE set_aside (
 );
 
 CREATE TABLE probe (id INTEGER PRIMARY KEY, filler BLOB NOT NULL);
+`;
+
+/** Kind and origin of a session become columns: lists leave kinds out, and ask for the sessions that another one made. */
+const second = `
+ALTER TABLE sessions ADD COLUMN kind TEXT NOT NULL DEFAULT 'direct';
+ALTER TABLE sessions ADD COLUMN spawned_by TEXT;
+UPDATE sessions SET kind = coalesce(json_extract(body, '$.kind'), 'direct') WHERE json_valid(body);
+DROP INDEX sessions_by_update;
+DROP INDEX sessions_by_interaction;
+CREATE INDEX sessions_by_update ON sessions (updated_at DESC, key, kind, archived, agent_id, label, spawned_by, search);
+CREATE INDEX sessions_by_interaction ON sessions (last_interaction_at DESC, key, updated_at, kind, archived, agent_id, label, spawned_by, search);
+CREATE INDEX sessions_by_label ON sessions (label) WHERE label IS NOT NULL;
+`;
+
+/** Ids are never given twice: what was read as 7 must not be another event when 7 is taken. */
+const systemEvents = `
+CREATE TABLE system_events (
+  row INTEGER PRIMARY KEY AUTOINCREMENT,
+  session_key TEXT NOT NULL,
+  wake INTEGER NOT NULL,
+  body TEXT NOT NULL
+);
+CREATE INDEX system_events_by_session ON system_events (session_key, row);
+CREATE INDEX system_events_waking ON system_events (session_key) WHERE wake = 1;
 `;

@@ -53,6 +53,43 @@ test("each filter narrows the list and the total", async () => {
   expect(list({ agentId: "ops", updatedAfter: 6, limit: 1 })).toEqual(["d", 1]);
 });
 
+test("kinds can be left out, and the sessions made by another one asked for", async () => {
+  const store = await tempStore(onTestFinished).open();
+  await store.commit([
+    put(session("agent:main:a", { spawnedBy: "agent:main:main" })),
+    put(session("agent:main:global", { kind: "global" })),
+    put(session("agent:main:unknown", { kind: "unknown", spawnedBy: "agent:main:other" })),
+  ]);
+  const keys = (query: Partial<Parameters<typeof store.sessions.list>[0]>) =>
+    store.sessions.list({ limit: 10, ...query }).rows.map((row) => row.key.slice(11));
+
+  expect(keys({})).toEqual(["a", "global", "unknown"]);
+  expect(keys({ withoutKinds: ["global", "unknown"] })).toEqual(["a"]);
+  expect(keys({ withoutKinds: ["unknown", "unknown"] })).toEqual(["a", "global"]);
+  expect(keys({ withoutKinds: [] })).toEqual(["a", "global", "unknown"]);
+  expect(keys({ spawnedBy: "agent:main:main" })).toEqual(["a"]);
+  expect(store.sessions.get("agent:main:unknown")).toMatchObject({ kind: "unknown", spawnedBy: "agent:main:other" });
+});
+
+test("the version changes with every commit that touches a session, and with no other", async () => {
+  const store = await tempStore(onTestFinished).open();
+  const first = store.sessions.version();
+  await store.commit([{ op: "kv.put", scope: "s", key: "k", value: 1 }]);
+  expect(store.sessions.version()).toBe(first);
+
+  const versions = [first];
+  const row = session("agent:main:a");
+  for (const op of [
+    put(row),
+    { op: "session.patch" as const, key: row.key, patch: { label: "x" } },
+    { op: "session.delete" as const, key: row.key, deleteTranscript: true },
+  ]) {
+    await store.commit([op]);
+    versions.push(store.sessions.version());
+  }
+  expect(new Set(versions).size).toBe(4);
+});
+
 test("search finds parts of key, label and title in any case, and takes every character literally", async () => {
   const { list } = await fiveSessions();
 

@@ -13,7 +13,7 @@ export function boundLimit(limit: number): number {
 export function createSessionList(db: Sqlite): (query: SessionQuery) => { rows: Columns[]; total: number } {
   const statements = new Map<string, { page: Statement; total: Statement }>();
 
-  // One pair per combination of filters: at most 64.
+  // One pair per combination of filters: at most 512.
   const prepare = (where: string, sort: string) => {
     const known = statements.get(where + sort);
     if (known) return known;
@@ -48,6 +48,8 @@ function toWhere(query: SessionQuery): { where: string; values: Record<string, s
   add("agent_id = @agentId", "agentId", query.agentId);
   add("archived = @archived", "archived", query.archived === undefined ? undefined : Number(query.archived));
   add("label = @label", "label", query.label);
+  add("spawned_by = @spawnedBy", "spawnedBy", query.spawnedBy);
+  for (const kind of new Set(query.withoutKinds)) add(`kind <> @without_${kind}`, `without_${kind}`, kind);
   add("updated_at >= @updatedAfter", "updatedAfter", query.updatedAfter);
   add("instr(search, @search) > 0", "search", query.search ? toSearchText(query.search) : undefined);
   return { where: terms.length === 0 ? "" : `WHERE ${terms.join(" AND ")}`, values };

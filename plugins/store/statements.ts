@@ -14,6 +14,14 @@ export interface WriteStatements {
   putIdempotency: Statement;
   putKv: Statement;
   deleteKv: Statement;
+  /** Newest of a session. */
+  lastSystemEvent: Lookup;
+  /** How many wait: of a session, of all. */
+  countSystemEvents: { get(key: string): { own: number; total: number } };
+  addSystemEvent: Statement;
+  wakeSystemEvent: Statement;
+  takeSystemEvent: Statement;
+  deleteSystemEvents: Statement;
   setAside: Statement;
 }
 
@@ -28,10 +36,12 @@ export function prepareWrites(db: Sqlite): WriteStatements {
       "key",
       "session_id",
       "agent_id",
+      "kind",
       "updated_at",
       "last_interaction_at",
       "archived",
       "label",
+      "spawned_by",
       "title",
       "search",
       "body",
@@ -62,6 +72,14 @@ export function prepareWrites(db: Sqlite): WriteStatements {
     putIdempotency: upsert(db, "idempotency", "family, key", ["family", "key", "value", "created_at", "expires_at"]),
     putKv: upsert(db, "kv", "scope, key", ["scope", "key", "value"]),
     deleteKv: db.prepare("DELETE FROM kv WHERE scope = ? AND key = ?"),
+    lastSystemEvent: db.prepare("SELECT * FROM system_events WHERE session_key = ? ORDER BY row DESC LIMIT 1") as unknown as Lookup,
+    countSystemEvents: db.prepare(
+      "SELECT (SELECT count(*) FROM system_events WHERE session_key = ?) AS own, (SELECT count(*) FROM system_events) AS total",
+    ) as unknown as WriteStatements["countSystemEvents"],
+    addSystemEvent: db.prepare("INSERT INTO system_events (session_key, wake, body) VALUES (@session_key, @wake, @body)"),
+    wakeSystemEvent: db.prepare("UPDATE system_events SET wake = 1 WHERE row = ?"),
+    takeSystemEvent: db.prepare("DELETE FROM system_events WHERE row = ?"),
+    deleteSystemEvents: db.prepare("DELETE FROM system_events WHERE session_key = ?"),
     setAside: db.prepare("INSERT INTO set_aside (origin, at, data) VALUES (?, ?, ?)"),
   };
 }

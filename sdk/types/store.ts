@@ -4,6 +4,9 @@ import type { Usage } from "./model.ts";
 /** What the last run of a session came to, or is at. */
 export type SessionStatus = "queued" | "running" | "done" | "failed" | "killed" | "timeout" | "interrupted";
 
+/** What a message does that meets a running turn (`operations.md` 13.4). */
+export type QueueMode = "steer" | "followup" | "collect" | "interrupt";
+
 /** One session: a key, its current transcript (`sessionId`) and what is remembered about it. Times are epoch ms. */
 export interface SessionRow {
   key: string;
@@ -18,12 +21,32 @@ export interface SessionRow {
   lastRunId?: string;
   startedAt?: number;
   endedAt?: number;
+  /** Last message of any kind, those of background runs included. */
+  lastActivityAt?: number;
+  chatType?: "direct" | "group" | "channel" | "thread";
   channel?: string;
   label?: string;
+  category?: string;
   derivedTitle?: string;
   lastMessagePreview?: string;
   model?: string;
   thinkingLevel?: string;
+  verboseLevel?: string;
+  reasoningLevel?: string;
+  elevatedLevel?: string;
+  fastMode?: boolean;
+  responseUsage?: string;
+  sendPolicy?: "allow" | "deny";
+  groupActivation?: "mention" | "always";
+  execHost?: string;
+  execSecurity?: string;
+  execAsk?: string;
+  /** What a message does that meets a running turn (`/queue`); unset: `messages.queue.mode`. */
+  queueMode?: QueueMode;
+  /** The session it was made from. */
+  parentSessionKey?: string;
+  /** The session whose run made it. */
+  spawnedBy?: string;
   inputTokens: number;
   outputTokens: number;
   totalTokens: number;
@@ -89,6 +112,20 @@ export interface IdempotencyRow {
   expiresAt: number;
 }
 
+/** Something an agent is to read with the next prompt of a session. `id` grows and is given by the store. */
+export interface SystemEventRow {
+  id: number;
+  sessionKey: string;
+  text: string;
+  /** Two events of the same content are one; the text before a frame was put around it. Default: `text`. */
+  same?: string;
+  /** Where it came from: `rpc`, `hook`, `cron`. */
+  source: string;
+  ts: number;
+  /** A run was asked for at once; kept so that a restart does not forget it. */
+  wake: boolean;
+}
+
 /** Fields to change; `null` clears one that is optional. */
 export type SessionPatch = {
   [Field in keyof SessionRow]?:
@@ -110,17 +147,27 @@ export type StoreOp =
   | { op: "run.put"; run: RunRow; ifAbsent?: boolean; ifState?: RunState[] }
   | { op: "idempotency.put"; row: IdempotencyRow; ifAbsent?: boolean }
   | { op: "kv.put"; scope: string; key: string; value: unknown }
+  /**
+   * Appends to what waits for the session. Result `{ coalesced: true }` when its newest one says the same: nothing is added, a `wake` is remembered.
+   * 1,000 of one session or 10,000 of all: `system-events-full`.
+   */
+  | { op: "systemEvent.add"; event: Omit<SystemEventRow, "id"> }
+  /** Removes events that are on their way into a prompt; result `{ removed }`. */
+  | { op: "systemEvent.take"; ids: number[] }
   /** Result `{ removed }`: 1 or 0. */
   | { op: "kv.delete"; scope: string; key: string };
 
-/** What an operation says of itself: `seq` of an appended record, rows `removed`. */
-export type OpResult = { seq?: number; removed?: number };
+/** What an operation says of itself: `seq` of an appended record, rows `removed`, an event that was there already. */
+export type OpResult = { seq?: number; removed?: number; coalesced?: true };
 
 /** Which sessions are listed; conditions are joined by "and". */
 export interface SessionQuery {
   agentId?: string;
   archived?: boolean;
   label?: string;
+  spawnedBy?: string;
+  /** Kinds that are left out. */
+  withoutKinds?: ReadonlyArray<SessionRow["kind"]>;
   /** Case-insensitive part of key, label or title. */
   search?: string;
   /** Only rows updated at or after this time. */
@@ -136,7 +183,7 @@ export interface Store {
   /**
    * One transaction of at most 10,000 ops; resolves after it is on disk (fsync). Commits happen in call order. The ops are copied at the call.
    * @param options.signal drops a commit that still waits (rejects with the signal's reason); one that was handed to the writer is carried out
-   * @throws {SvcError} `exists`, `session-changed`, `session-missing`, `run-state`, `storage-busy`, `storage-unavailable`, `store-invalid-op`
+   * @throws {SvcError} `exists`, `session-changed`, `session-missing`, `run-state`, `storage-busy`, `storage-unavailable`, `store-invalid-op`, `system-events-full`
    */
   commit(ops: StoreOp[], options?: { signal?: AbortSignal }): Promise<OpResult[]>;
   /** Reads are synchronous, bounded (≤ 1,000 rows) and see every resolved commit. */
@@ -144,6 +191,8 @@ export interface Store {
     get(key: string): SessionRow | undefined;
     bySessionId(sessionId: string): SessionRow | undefined;
     list(query: SessionQuery): { rows: SessionRow[]; total: number };
+    /** Another number after each commit that may have changed a session; what was read under the same number is still true. */
+    version(): number;
   };
   messages: {
     /** Newest page first to load, returned oldest first; `before` is a `seq`. */
@@ -158,6 +207,12 @@ export interface Store {
     unfinished(): RunRow[];
   };
   idempotency: { get(family: string, key: string): IdempotencyRow | undefined };
+  systemEvents: {
+    /** What waits for a session, oldest first; `limit` 1–1000. */
+    pending(sessionKey: string, limit: number): SystemEventRow[];
+    /** Sessions with an event that asked for a run at once, at most 1,000. */
+    waking(): string[];
+  };
   kv: { get(scope: string, key: string): unknown; list(scope: string, prefix: string): Array<{ key: string; value: unknown }> };
   status(): StoreStatus;
 }
