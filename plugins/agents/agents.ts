@@ -2,23 +2,29 @@ import { type AgentInfo, type Agents, agentSetting, messageOf, type PluginContex
 import { KeyedMutex } from "./common/mutex.ts";
 import { createDirectory } from "./directory.ts";
 import { healthParts, sessionDefaults } from "./health.ts";
-import { type Kit, runsOf } from "./kit.ts";
+import { createHeartbeats, type Heartbeats } from "./heartbeat/heartbeats.ts";
+import { enqueueSystemEvent } from "./heartbeat/system-events.ts";
+import type { Kit } from "./kit.ts";
 import { createCatalog } from "./models/catalog.ts";
 import { createModelChoice } from "./models/choice.ts";
 import { Cooldown } from "./models/cooldown.ts";
 import { Lanes } from "./runs/lanes.ts";
+import { LeftOut } from "./runs/left-out.ts";
+import { LiveRuns } from "./runs/live-runs.ts";
+import { placesOf } from "./runs/places.ts";
 import { markInterrupted } from "./runs/recover.ts";
-import type { Run } from "./runs/run.ts";
 import { createRunEvents } from "./runs/run-events.ts";
 import { createRunner, type Runner, toHandle } from "./runs/runner.ts";
 import { createSessionEnds } from "./sessions/ends.ts";
 import { Subscriptions } from "./sessions/subscriptions.ts";
+import { wireSession } from "./sessions/wire.ts";
 import { createToolBox } from "./tools/toolbox.ts";
 import { createWorkspacePrompt, ensureWorkspace } from "./workspace/files.ts";
 
 export interface AgentsPlugin {
   kit: Kit;
   runner: Runner;
+  heartbeats: Heartbeats;
   service: Agents;
   life: PluginLife;
 }
@@ -28,13 +34,12 @@ export function createAgents(ctx: PluginContext): AgentsPlugin {
   const gateway = ctx.service("gateway@1");
   const { bootId, stateDir } = gateway.info();
   const store = () => ctx.service("store@1");
-  const runs = new Map<string, Run>();
   const subscriptions = new Subscriptions();
   const catalog = createCatalog(ctx);
   const events = createRunEvents({
     ctx,
     subscriptions,
-    activeRunIds: (key) => runsOf({ runs }, key).map((run) => run.id),
+    wire: (row) => wireSession(kit, row),
     session: (key) => store().sessions.get(key),
   });
   const parts = perSnapshot(ctx.snapshot, (config) => ({
@@ -62,22 +67,30 @@ export function createAgents(ctx: PluginContext): AgentsPlugin {
       return parts().workspace;
     },
     cooldown: new Cooldown(() => ctx.clock.monotonic()),
-    lanes: new Lanes(() => parts().config.agents.defaults.maxConcurrent),
+    lanes: new Lanes((lane) => placesOf(lane, parts().config)),
     sessionLock: new KeyedMutex(),
     events,
     ends: createSessionEnds(ctx),
     subscriptions,
-    runs,
+    leftOut: new LeftOut(),
+    runs: new LiveRuns(),
   };
   const runner = createRunner(kit, gateway);
-  return { kit, runner, service: createService(kit, runner), life: createLife(kit, runner) };
+  const heartbeats = createHeartbeats(kit, runner);
+  return { kit, runner, heartbeats, service: createService(kit, runner, heartbeats), life: createLife(kit, runner, heartbeats) };
 }
 
-function createService(kit: Kit, runner: Runner): Agents {
+function createService(kit: Kit, runner: Runner, heartbeats: Heartbeats): Agents {
   return {
     run: async (request) => toHandle(await runner.start(request), runner),
     resolve: (target) => kit.directory.resolve(target),
     list: () => kit.directory.list(),
+    systemEvent: (request) => enqueueSystemEvent(kit, heartbeats, request),
+    wake({ reason, mode, isOwn, ...target }) {
+      const { agentId, sessionKey } = kit.directory.resolve(target);
+      if (mode === "now")
+        heartbeats.wake({ agentId, sessionKey: target.sessionKey && sessionKey, reason, isOwn: isOwn ?? false });
+    },
     invokeTool: (name, args, { agentId, sessionKey, signal }) => {
       const toolCallId = `direct-${kit.ctx.clock.now()}`;
       return kit.tools.invoke(kit.directory.get(agentId), { name, args }, { agentId, sessionKey, runId: toolCallId, toolCallId, signal });
@@ -85,14 +98,17 @@ function createService(kit: Kit, runner: Runner): Agents {
   };
 }
 
-function createLife(kit: Kit, runner: Runner): PluginLife {
+function createLife(kit: Kit, runner: Runner, heartbeats: Heartbeats): PluginLife {
   const { ctx } = kit;
   const problems = new Map<string, string>();
   ctx.on("health.collect", (_event, meta) => {
-    for (const part of healthParts(kit, [...problems.values()])) meta.report(part);
+    for (const part of healthParts(kit, heartbeats, [...problems.values()])) meta.report(part);
   });
   ctx.on("hello.snapshot", (event) => ({ ...event, sessionDefaults: sessionDefaults(kit) }));
+  ctx.on("gateway.ready", () => heartbeats.wakeWaiting());
+  ctx.on("gateway.resumed", () => heartbeats.resumed());
   ctx.on("gateway.stopping", ({ deadlineMs }) => {
+    heartbeats.stop();
     runner.close();
     const unsettled = [...kit.runs.values()].map((run) => run.done);
     kit.ends.shutdown(unsettled, { deadlineMs, gateway: ctx.service("gateway@1") });
@@ -121,6 +137,7 @@ function createLife(kit: Kit, runner: Runner): PluginLife {
           for (const id of problems.keys()) if (!agents.some((agent) => agent.id === id)) problems.delete(id);
           for (const agent of agents) if (before.get(agent.id) !== agent.workspace) await prepareWorkspace(agent);
           kit.lanes.refill();
+          heartbeats.update();
         },
         discard: () => undefined,
       };
@@ -132,7 +149,13 @@ function createLife(kit: Kit, runner: Runner): PluginLife {
       const count = await markInterrupted(kit);
       if (count > 0) ctx.logger.warn(`${count} runs of an earlier process did not end; they are marked as interrupted`);
       for (const agent of kit.directory.list()) await prepareWorkspace(agent);
+      await heartbeats.start();
+      // A later instance of this plugin misses the moment at which the gateway became ready.
+      if (ctx.service("gateway@1").info().phase === "ready") heartbeats.wakeWaiting();
     },
-    stop: () => runner.drain(),
+    stop() {
+      heartbeats.stop();
+      return runner.drain();
+    },
   };
 }

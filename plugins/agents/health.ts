@@ -1,22 +1,48 @@
-import { DEFAULT_AGENT_ID, type HealthPart, type JsonObject, MAIN_KEY, mainSessionKey } from "svc/sdk";
+import { DEFAULT_AGENT_ID, type HealthPart, isSvcError, type JsonObject, MAIN_KEY, type MemoryFigures, mainSessionKey } from "svc/sdk";
+import { cutEnd } from "./common/cut.ts";
+import type { Heartbeats } from "./heartbeat/heartbeats.ts";
+import { EVENTS_PER_PROMPT } from "./heartbeat/system-lines.ts";
 import type { Kit } from "./kit.ts";
+import { contextTokensOf } from "./sessions/wire.ts";
 
 const RECENT = 5;
+/** Of an event that waits, in `status`. */
+const MAX_EVENT_CHARS = 200;
 
-/** Parts of the health snapshot that this plugin knows (`protocol-methods.md` 13). */
-export function healthParts(kit: Kit, problems: readonly string[]): HealthPart[] {
+/** Parts of the health snapshot that this plugin knows, and those of `status` alone (`protocol-methods.md` 13). */
+export function healthParts(kit: Kit, heartbeats: Pick<Heartbeats, "figures">, problems: readonly string[]): HealthPart[] {
   const agents = kit.directory.list().map((agent) => ({
     agentId: agent.id,
     isDefault: agent.isDefault,
-    heartbeat: { enabled: false, every: "0m", everyMs: 0, target: "none" },
+    heartbeat: planOf(heartbeats, agent.id),
     sessions: sessionsOf(kit, agent.id),
+    ...memoryOf(kit, agent.id),
   }));
+  const { enabled, everyMs } = heartbeats.figures(kit.directory.defaultId);
   return [
     { part: "agents", ok: problems.length === 0, value: agents, ...(problems.length > 0 ? { message: problems.join("; ") } : {}) },
     { part: "sessions", ok: true, value: sessionsOf(kit) },
-    { part: "heartbeatSeconds", ok: true, value: 0 },
+    { part: "heartbeatSeconds", ok: true, value: enabled ? everyMs / 1_000 : 0 },
     { part: "defaultAgentId", ok: true, value: kit.directory.defaultId },
-    { part: "queues", ok: true, value: { lanes: kit.lanes.active, queued: kit.lanes.queued, active: kit.lanes.active } },
+    { part: "queues", ok: true, value: { lanes: kit.lanes.lanes, queued: kit.lanes.queued, active: kit.lanes.active } },
+    ...statusParts(kit, heartbeats),
+  ];
+}
+
+function statusParts(kit: Kit, heartbeats: Pick<Heartbeats, "figures">): HealthPart[] {
+  const agents = kit.directory.list();
+  const waiting = kit.store().systemEvents.pending(mainSessionKey(kit.directory.defaultId), EVENTS_PER_PROMPT);
+  const own = (part: string, value: unknown): HealthPart => ({ part, ok: true, only: "status", value });
+  return [
+    own("heartbeat", {
+      defaultAgentId: kit.directory.defaultId,
+      agents: agents.map(({ id }) => ({ agentId: id, ...heartbeats.figures(id) })),
+    }),
+    own(
+      "queuedSystemEvents",
+      waiting.map((event) => cutEnd(event.text, MAX_EVENT_CHARS)),
+    ),
+    own("sessions", { defaults: defaultsOf(kit), byAgent: agents.map(({ id }) => ({ agentId: id, ...sessionsOf(kit, id) })) }),
   ];
 }
 
@@ -24,6 +50,33 @@ export function healthParts(kit: Kit, problems: readonly string[]): HealthPart[]
 export function sessionDefaults(kit: Pick<Kit, "directory" | "config">): JsonObject {
   const defaultAgentId = kit.directory.defaultId ?? DEFAULT_AGENT_ID;
   return { defaultAgentId, mainKey: MAIN_KEY, mainSessionKey: mainSessionKey(defaultAgentId), scope: kit.config.session.scope };
+}
+
+/** Times are left out: a new one at each heartbeat would make a new version of health. */
+function planOf(heartbeats: Pick<Heartbeats, "figures">, agentId: string): JsonObject {
+  const { enabled, every, everyMs, target } = heartbeats.figures(agentId);
+  return { enabled, every, everyMs, target };
+}
+
+function defaultsOf(kit: Kit): JsonObject {
+  const agent = kit.directory.get(kit.directory.defaultId);
+  const standard = kit.models.standard(agent);
+  return {
+    modelProvider: standard?.provider ?? null,
+    model: standard?.model ?? null,
+    contextTokens: contextTokensOf(kit, { agentId: agent.id }) ?? null,
+  };
+}
+
+/** Figures of whoever provides the memory, when somebody does. */
+function memoryOf(kit: Kit, agentId: string): { memory?: MemoryFigures } {
+  try {
+    const memory = kit.ctx.service("memory@1").figures(agentId);
+    return memory ? { memory } : {};
+  } catch (error) {
+    if (isSvcError(error, "service-unavailable")) return {};
+    throw error;
+  }
 }
 
 function sessionsOf(kit: Kit, agentId?: string): JsonObject {

@@ -5,6 +5,8 @@ import type { Catalog } from "./models/catalog.ts";
 import type { ModelChoice } from "./models/choice.ts";
 import type { Cooldown } from "./models/cooldown.ts";
 import type { Lanes } from "./runs/lanes.ts";
+import type { LeftOut } from "./runs/left-out.ts";
+import type { LiveRuns } from "./runs/live-runs.ts";
 import type { Run } from "./runs/run.ts";
 import type { RunEvents } from "./runs/run-events.ts";
 import type { SessionEnds } from "./sessions/ends.ts";
@@ -33,11 +35,11 @@ export interface Kit {
   readonly events: RunEvents;
   readonly ends: SessionEnds;
   readonly subscriptions: Subscriptions;
-  /** Runs that are not settled, in order of acceptance. */
-  readonly runs: Map<string, Run>;
+  readonly leftOut: LeftOut;
+  readonly runs: LiveRuns;
 }
 
 /** Runs of a session that are not settled, in order of acceptance. */
-export function runsOf(kit: Pick<Kit, "runs">, sessionKey: string): Run[] {
+export function runsOf(kit: { runs: ReadonlyMap<string, Run> }, sessionKey: string): Run[] {
   return [...kit.runs.values()].filter((run) => run.sessionKey === sessionKey);
 }

@@ -1,10 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { type CliClient, type CliContext, type CliValues, defineCommand, type JsonObject, SvcError } from "svc/sdk";
-
-interface FinalPayload {
-  status: string;
-  result?: { payloads?: Array<{ text?: string }>; meta?: JsonObject };
-}
+import {
+  type AcceptedResultOf,
+  type CliClient,
+  type CliContext,
+  type CliValues,
+  defineCommand,
+  type FinalResultOf,
+  type ParamsOf,
+  SvcError,
+} from "svc/sdk";
 
 export default defineCommand({
   path: ["agent"],
@@ -43,11 +47,11 @@ export default defineCommand({
   },
 });
 
-async function ask(cli: CliContext, client: CliClient, params: JsonObject): Promise<number> {
-  const progress = showProgress(cli, client, String(params.idempotencyKey));
+async function ask(cli: CliContext, client: CliClient, params: ParamsOf<"agent">): Promise<number> {
+  const progress = showProgress(cli, client, params.idempotencyKey);
   const leave = stopOnSignal(cli, client);
   try {
-    const final = await client.request<FinalPayload>("agent", params, { onAccepted: leave.accepted });
+    const final = await client.request("agent", params, { onAccepted: leave.accepted });
     progress.end();
     if (cli.json) cli.stdout.json(final);
     else if (!progress.wroteText) cli.stdout.line(answerOf(final));
@@ -61,8 +65,8 @@ async function ask(cli: CliContext, client: CliClient, params: JsonObject): Prom
 }
 
 /** Ctrl-C stops the run too: nobody would read its answer. */
-function stopOnSignal(cli: CliContext, client: CliClient): { accepted(payload: JsonObject): void; end(): void } {
-  let run: JsonObject | undefined;
+function stopOnSignal(cli: CliContext, client: CliClient): { accepted(payload: AcceptedResultOf<"agent">): void; end(): void } {
+  let run: AcceptedResultOf<"agent"> | undefined;
   const stop = () => {
     if (run) client.request("chat.abort", { sessionKey: run.sessionKey, runId: run.runId }).catch(() => undefined);
   };
@@ -78,18 +82,18 @@ function stopOnSignal(cli: CliContext, client: CliClient): { accepted(payload: J
 /** On a terminal the answer appears while it is written, tool calls as a dim line; elsewhere nothing but the final text. */
 function showProgress(cli: CliContext, client: CliClient, runId: string): { readonly wroteText: boolean; end(): void } {
   let wrote = false;
-  let item: unknown;
+  let item: string | undefined;
   const live = cli.stdout.isTTY && !cli.json;
   const off = client.on("agent", (payload) => {
     if (payload.runId !== runId || !live) return;
-    const data = payload.data as JsonObject;
-    if (payload.stream === "item" && data.phase === "start" && cli.stderr.isTTY)
-      cli.stderr.line(cli.color.dim(`· ${data.title ?? data.name}`));
-    if (payload.stream !== "assistant" || typeof data.delta !== "string") return;
-    if (wrote && data.itemId !== item) cli.stdout.write("\n\n");
-    item = data.itemId;
+    if (payload.stream === "item" && payload.data.phase === "start" && cli.stderr.isTTY)
+      cli.stderr.line(cli.color.dim(`· ${payload.data.title}`));
+    if (payload.stream !== "assistant") return;
+    const { itemId, delta } = payload.data;
+    if (wrote && itemId !== item) cli.stdout.write("\n\n");
+    item = itemId;
     wrote = true;
-    cli.stdout.write(data.delta);
+    cli.stdout.write(delta);
   });
   return {
     get wroteText() {
@@ -102,22 +106,22 @@ function showProgress(cli: CliContext, client: CliClient, runId: string): { read
   };
 }
 
-function toParams(values: CliValues, message: string): JsonObject {
-  const params = {
+function toParams(values: CliValues, message: string): ParamsOf<"agent"> {
+  return {
     message,
     idempotencyKey: randomUUID(),
-    agentId: values.agent,
-    sessionKey: values["session-key"],
-    thinking: values.thinking,
-    model: values.model,
-    timeout: values.timeout,
+    agentId: text(values.agent),
+    sessionKey: text(values["session-key"]),
+    thinking: text(values.thinking) as ParamsOf<"agent">["thinking"],
+    model: text(values.model),
+    timeout: typeof values.timeout === "number" ? values.timeout : undefined,
   };
-  return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
 }
 
-function answerOf(final: FinalPayload): string {
-  return (final.result?.payloads ?? [])
-    .map((p) => p.text ?? "")
+function answerOf(final: FinalResultOf<"agent">): string {
+  if (final.status !== "ok") return "";
+  return final.result.payloads
+    .map((p) => p.text)
     .filter((t) => t !== "")
     .join("\n\n");
 }

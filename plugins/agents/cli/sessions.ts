@@ -1,27 +1,11 @@
 import "../errors.ts";
-import { type CliClient, type CliContext, type CliValues, defineCommand, type JsonObject, SvcError } from "svc/sdk";
+import { type CliClient, type CliContext, type CliValues, defineCommand, type ResultOf, SvcError } from "svc/sdk";
 
 const PAGE = 500;
 const MAX_TEXT_CHARS = 1_000_000;
 
-interface SessionInfo extends JsonObject {
-  key: string;
-  sessionId: string;
-  agentId: string;
-  updatedAt: number;
-  createdAt: number;
-  status?: string;
-  derivedTitle?: string;
-  label?: string;
-  totalTokens?: number;
-}
-
-interface Message extends JsonObject {
-  role: string;
-  content: Array<{ type: string; text?: string; name?: string }>;
-  timestamp: number;
-  toolName?: string;
-}
+type SessionInfo = ResultOf<"sessions.list">["sessions"][number];
+type Message = ResultOf<"chat.history">["messages"][number];
 
 const json = { kind: "flag", description: "One JSON document on stdout" } as const;
 const keyArgument = [{ name: "key", required: true }] as const;
@@ -38,8 +22,8 @@ const list = defineCommand({
   rpc: true,
   run: (cli, values) =>
     withClient(cli, async (client) => {
-      const params = defined({ agentId: values.agent, search: values.search, limit: values.limit });
-      const answer = await client.request<{ sessions: SessionInfo[]; totalCount: number }>("sessions.list", params);
+      const params = { agentId: text(values.agent), search: text(values.search), limit: number(values.limit) };
+      const answer = await client.request("sessions.list", params);
       if (cli.json) cli.stdout.json(answer);
       else if (answer.sessions.length === 0) cli.stdout.line("No sessions yet.");
       else printList(cli, answer);
@@ -56,7 +40,7 @@ const show = defineCommand({
   run: (cli, values, [key]) =>
     withClient(cli, async (client) => {
       const params = { sessionKey: required(key), limit: number(values.limit) ?? 50 };
-      const answer = await client.request<{ sessionInfo: SessionInfo | null; messages: Message[] }>("chat.history", params);
+      const answer = await client.request("chat.history", params);
       if (!answer.sessionInfo) throw new SvcError("unknown-session", { key: required(key) });
       if (cli.json) cli.stdout.json(answer);
       else for (const message of answer.messages) printMessage(cli, message);
@@ -72,7 +56,7 @@ const reset = defineCommand({
   rpc: true,
   run: (cli, _values, [key]) =>
     withClient(cli, async (client) => {
-      const answer = await client.request<{ key: string }>("sessions.reset", { key: required(key) });
+      const answer = await client.request("sessions.reset", { key: required(key) });
       if (cli.json) cli.stdout.json(answer);
       else cli.stdout.line(`${answer.key}: new transcript.`);
       return 0;
@@ -88,7 +72,7 @@ const remove = defineCommand({
   run: (cli, values, [key]) =>
     withClient(cli, async (client) => {
       const params = { key: required(key), deleteTranscript: values["keep-transcript"] !== true };
-      const answer = await client.request<{ key: string; deleted: boolean }>("sessions.delete", params);
+      const answer = await client.request("sessions.delete", params);
       if (cli.json) cli.stdout.json(answer);
       else cli.stdout.line(answer.deleted ? `${answer.key}: deleted.` : `${answer.key}: no such session.`);
       return answer.deleted ? 0 : 1;
@@ -130,11 +114,8 @@ async function readAll(client: CliClient, sessionKey: string): Promise<{ session
   let offset: number | undefined = 0;
   let session: SessionInfo | null = null;
   while (offset !== undefined) {
-    const params: JsonObject = { sessionKey, limit: PAGE, offset, maxChars: MAX_TEXT_CHARS };
-    const page: { sessionInfo: SessionInfo | null; messages: Message[]; nextOffset?: number } = await client.request(
-      "chat.history",
-      params,
-    );
+    const params = { sessionKey, limit: PAGE, offset, maxChars: MAX_TEXT_CHARS };
+    const page: ResultOf<"chat.history"> = await client.request("chat.history", params);
     session ??= page.sessionInfo;
     pages.unshift(page.messages);
     offset = page.nextOffset;
@@ -143,7 +124,7 @@ async function readAll(client: CliClient, sessionKey: string): Promise<{ session
   return { session, messages: pages.flat() };
 }
 
-function printList(cli: CliContext, { sessions, totalCount }: { sessions: SessionInfo[]; totalCount: number }): void {
+function printList(cli: CliContext, { sessions, totalCount }: ResultOf<"sessions.list">): void {
   const keyWidth = Math.max(...sessions.map((s) => s.key.length), 3);
   cli.stdout.line(
     cli.color.bold(`${"KEY".padEnd(keyWidth)}  ${"STATE".padEnd(11)}  ${"UPDATED".padEnd(16)}  ${"TOKENS".padStart(8)}  TITLE`),
@@ -159,9 +140,10 @@ function printList(cli: CliContext, { sessions, totalCount }: { sessions: Sessio
 function printMessage(cli: CliContext, message: Message): void {
   const who = message.role === "toolResult" ? `tool ${message.toolName ?? ""}` : message.role;
   cli.stdout.line(cli.color.dim(`${localTime(message.timestamp)}  ${who}`));
-  for (const block of message.content) {
-    if (block.type === "text") cli.stdout.line(block.text ?? "");
-    else cli.stdout.line(cli.color.dim(`[${block.type}${block.name ? ` ${block.name}` : ""}]`));
+  const blocks = typeof message.content === "string" ? [{ type: "text" as const, text: message.content }] : message.content;
+  for (const block of blocks) {
+    if (block.type === "text") cli.stdout.line(block.text);
+    else cli.stdout.line(cli.color.dim(`[${block.type}${"name" in block ? ` ${block.name}` : ""}]`));
   }
   cli.stdout.line();
 }
@@ -181,6 +163,6 @@ function number(value: CliValues[string]): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
 
-function defined(values: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(values).filter(([, v]) => v !== undefined));
+function text(value: CliValues[string]): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }

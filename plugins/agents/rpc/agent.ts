@@ -1,10 +1,10 @@
 import { type JsonObject, type ParamsOf, type PluginContext, protocolMethod, type RpcCall, type RunRequest, SvcError } from "svc/sdk";
 import type { Kit } from "../kit.ts";
-import { toImages } from "../runs/attachments.ts";
-import { answeredReset, isResetMessage, resetByMessage, splitReset } from "../runs/commands.ts";
+import { toAttachments } from "../runs/attachments.ts";
+import { answeredCommand, isResetMessage, resetByMessage, splitReset } from "../runs/commands.ts";
 import { outcomeOf } from "../runs/outcome.ts";
 import type { Run } from "../runs/run.ts";
-import type { Runner } from "../runs/runner.ts";
+import type { Runner, Started } from "../runs/runner.ts";
 import { finalAnswer, storedAnswer } from "./run-result.ts";
 
 const DEFAULT_WAIT_MS = 30_000;
@@ -40,18 +40,26 @@ async function runAgent(
   { call, kit, runner }: { call: RpcCall; kit: Kit; runner: Runner },
 ): Promise<JsonObject> {
   const family = "agent";
+  const key = params.idempotencyKey;
+  const known = await runner.known(key);
+  if (known) return answer(known, call);
+  const answered = answeredCommand(kit, family, key);
+  if (answered) return answered;
   const reset = splitReset(params.message);
   const request = toRequest(params, call, kit);
-  const answered = answeredReset(kit, family, params.idempotencyKey);
-  if (answered) return answered;
-  if (reset && reset.rest === "" && !(await runner.live(params.idempotencyKey)) && !kit.store().runs.get(params.idempotencyKey)) {
-    return resetByMessage(kit, { family, key: params.idempotencyKey, ...kit.directory.resolve(request), reason: reset.reason });
-  }
+  const target = kit.directory.resolve(request);
+  if (params.deliver && !params.bestEffortDeliver) throw new SvcError("no-route", { key: target.sessionKey });
+  if (reset?.rest === "" && !params.attachments?.length) return resetByMessage(kit, { family, key, ...target, reason: reset.reason });
   const started = await runner.start(reset ? { ...request, message: reset.rest } : request, {
     family,
     ...(reset ? { fresh: reset.reason } : {}),
     ...(params.label === undefined ? {} : { label: params.label }),
   });
+  return answer(started, call);
+}
+
+/** The final answer, after `accepted` for a run that was begun here; a run that is at work already is only named. */
+async function answer(started: Started, call: RpcCall): Promise<JsonObject> {
   if (started.state === "finished") return storedAnswer(started.row);
   const { run, state } = started;
   const ids = { runId: run.id, sessionKey: run.sessionKey, agentId: run.agent.id };
@@ -70,10 +78,12 @@ function toRequest(params: ParamsOf<"agent">, call: RpcCall, kit: Kit): RunReque
     runId: params.idempotencyKey,
     trigger: "user",
     ...sessionTarget(params, kit),
-    ...(params.attachments ? { attachments: toImages(params.attachments) } : {}),
+    ...(params.attachments ? { attachments: toAttachments(params.attachments) } : {}),
     ...(model === undefined ? {} : { model }),
     ...(params.thinking === undefined ? {} : { thinking: params.thinking }),
     ...(params.timeout === undefined ? {} : { timeoutMs: params.timeout * 1_000 }),
+    ...(params.deliver === undefined ? {} : { deliver: params.deliver }),
+    ...(params.lane === undefined ? {} : { lane: params.lane }),
     ...(params.extraSystemPrompt === undefined ? {} : { extraSystem: params.extraSystemPrompt }),
     actor: { kind: "rpc", scopes: call.client.scopes, connId: call.client.connId },
   };

@@ -1,8 +1,15 @@
 import { type AgentInfo, type JsonObject, MAIN_KEY, type PluginContext, protocolMethod } from "svc/sdk";
+import { KeyedMutex } from "../common/mutex.ts";
 import type { Kit } from "../kit.ts";
+import { createAgentRegistry } from "../registry/changes.ts";
+import type { Runner } from "../runs/runner.ts";
 
-/** `agents.list`. */
-export function registerAgentsMethods(ctx: PluginContext, kit: Kit): void {
+/** `agents.list`, `agents.create`, `agents.update`, `agents.delete`. */
+export function registerAgentsMethods(ctx: PluginContext, kit: Kit, runner: Runner): void {
+  const registry = createAgentRegistry(kit, runner, new KeyedMutex());
+  ctx.registerRpc({ ...protocolMethod("agents.create"), handler: (params) => registry.create(params) });
+  ctx.registerRpc({ ...protocolMethod("agents.update"), handler: (params) => registry.update(params) });
+  ctx.registerRpc({ ...protocolMethod("agents.delete"), handler: (params) => registry.remove(params) });
   ctx.registerRpc({
     ...protocolMethod("agents.list"),
     handler: () => ({

@@ -27,7 +27,7 @@ async function listModels(kit: Kit, agent: AgentInfo, params: ParamsOf<"models.l
   const named = new Set([...agent.models, ...allowed]);
   await kit.catalog.ready(params.provider);
   const providers = kit.catalog.providers().filter((p) => params.provider === undefined || p.id === params.provider);
-  const lists = await Promise.all(providers.map(async (p) => (await offered(kit, p, named)).map((m) => describe(kit, p, m))));
+  const lists = await Promise.all(providers.map(async (p) => (await offered(kit, p, named)).map((m) => describe(kit, agent, { provider: p, model: m }))));
   return lists.flat().filter((model) => {
     const ref = `${model.provider}/${model.id}`;
     if (view === "all") return true;
@@ -47,17 +47,31 @@ async function offered(kit: Kit, provider: ModelProvider, named: ReadonlySet<str
   return [...listed, ...[...ids].filter((id) => !listed.some((m) => m.id === id)).map((id) => ({ id }))];
 }
 
-function describe(kit: Kit, provider: ModelProvider, model: ModelInfo): JsonObject {
+function describe(kit: Kit, agent: AgentInfo, { provider, model }: { provider: ModelProvider; model: ModelInfo }): JsonObject {
   const alias = kit.config.agents.defaults.models?.[`${provider.id}/${model.id}`]?.alias;
-  const reason = !provider.available().ok ? "missing-auth" : kit.cooldown.rests(provider.id) ? "cooldown" : undefined;
+  const reason = unavailableReason(kit, provider);
   const { maxTokens: _, ...rest } = model;
+  const tags = tagsOf(agent, provider, `${provider.id}/${model.id}`);
   return {
     ...rest,
     name: model.name ?? model.id,
     provider: provider.id,
     ...(alias === undefined ? {} : { alias }),
-    ...(provider.embedded ? { tags: ["embedded"] } : {}),
+    ...(tags.length > 0 ? { tags } : {}),
     available: reason === undefined,
     ...(reason === undefined ? {} : { unavailableReason: reason }),
   };
+}
+
+/** A key that was refused is the operator's business; any other failure passes by itself. */
+function unavailableReason(kit: Kit, provider: ModelProvider): "missing-auth" | "auth-failed" | "cooldown" | undefined {
+  if (!provider.available().ok) return "missing-auth";
+  if (kit.cooldown.lastFault(provider.id) === "auth") return "auth-failed";
+  return kit.cooldown.rests(provider.id) ? "cooldown" : undefined;
+}
+
+/** `default`, `fallback`: what the agent is answered by; `embedded`: comes with svc and needs no key. */
+function tagsOf(agent: AgentInfo, provider: ModelProvider, ref: string): string[] {
+  const place = agent.models.indexOf(ref);
+  return [...(place === 0 ? ["default"] : place > 0 ? ["fallback"] : []), ...(provider.embedded ? ["embedded"] : [])];
 }

@@ -1,86 +1,54 @@
-import {
-  type JsonObject,
-  type ParamsOf,
-  type PluginContext,
-  protocolMethod,
-  type RpcCall,
-  type SessionQuery,
-  type SessionRow,
-} from "svc/sdk";
+import { type JsonObject, type PluginContext, protocolMethod, RawJson, type RpcCall, SvcError } from "svc/sdk";
 import { cutEnd } from "../common/cut.ts";
-import { type Kit, runsOf } from "../kit.ts";
-import { splitRef } from "../models/choice.ts";
-import type { Runner } from "../runs/runner.ts";
+import type { Kit } from "../kit.ts";
 import { textOf } from "../runs/transcript.ts";
-import { deleteSession, patchSession, resetSession } from "../sessions/changes.ts";
 import { visibleText } from "../sessions/display.ts";
-import { toWireSession } from "../sessions/row.ts";
+import { findSession } from "../sessions/find.ts";
+import { createSessionLister, type SessionLister } from "../sessions/list.ts";
 import { messagesTopic, SESSIONS_TOPIC } from "../sessions/subscriptions.ts";
+import { wireSession } from "../sessions/wire.ts";
 
-const DEFAULT_LIMIT = 100;
 const PREVIEW_KEYS = 64;
 const PREVIEW_ITEMS = 12;
 const PREVIEW_CHARS = 240;
 /** Rows looked at for the last texts of one session. */
 const PREVIEW_SCAN = 200;
 
-/** The `sessions.*` family. */
-export function registerSessionsMethods(ctx: PluginContext, kit: Kit, runner: Runner): void {
-  const full = (key: string) => kit.directory.resolve({ sessionKey: key }).sessionKey;
-  const wire = (row: SessionRow) =>
-    toWireSession(
-      row,
-      runsOf(kit, row.key).map((r) => r.id),
-      ctx.clock.now(),
-    );
-
-  ctx.registerRpc({ ...protocolMethod("sessions.list"), handler: (params) => listSessions(kit, params, wire) });
+/** The `sessions.*` methods that change nothing. */
+export function registerSessionsMethods(ctx: PluginContext, kit: Kit): void {
+  const lister = createSessionLister(kit);
+  ctx.registerRpc({ ...protocolMethod("sessions.list"), handler: (params) => lister.list(params) });
   ctx.registerRpc({
     ...protocolMethod("sessions.describe"),
     handler: ({ key }) => {
-      const row = kit.store().sessions.get(full(key));
-      return { session: row ? wire(row) : null };
+      const row = kit.store().sessions.get(kit.directory.resolve({ sessionKey: key }).sessionKey);
+      return { session: row ? wireSession(kit, row) : null };
+    },
+  });
+  ctx.registerRpc({
+    ...protocolMethod("sessions.resolve"),
+    handler: (params) => {
+      const row = findSession(kit, params);
+      if (row) return { ok: true, key: row.key, agentId: row.agentId };
+      if (params.allowMissing) return { ok: false };
+      throw new SvcError("unknown-session", { key: params.key ?? params.sessionId ?? params.label });
     },
   });
   ctx.registerRpc({
     ...protocolMethod("sessions.preview"),
     handler: (params) => ({ ts: ctx.clock.now(), previews: params.keys.slice(0, PREVIEW_KEYS).map((key) => preview(kit, key, params)) }),
   });
-  ctx.registerRpc({
-    ...protocolMethod("sessions.reset"),
-    handler: async ({ key, reason, expectedSessionId }) => {
-      const entry = await resetSession(kit, full(key), { reason: reason ?? "reset", expectedSessionId });
-      return { ok: true, key: entry.key, entry: wire(entry) };
-    },
-  });
-  ctx.registerRpc({
-    ...protocolMethod("sessions.delete"),
-    handler: async ({ key, deleteTranscript, expectedSessionId }) => {
-      const result = await deleteSession(kit, runner, { key: full(key), deleteTranscript: deleteTranscript ?? true, expectedSessionId });
-      return { ok: true, key: full(key), ...result };
-    },
-  });
-  ctx.registerRpc({
-    ...protocolMethod("sessions.patch"),
-    handler: async ({ key, ...patch }) => {
-      const entry = await patchSession(kit, full(key), patch);
-      return { ok: true, path: kit.store().status().path, key: entry.key, entry: wire(entry), resolved: resolved(kit, entry) };
-    },
-  });
-  registerSubscriptions(ctx, kit, { full, wire });
+  registerSubscriptions(ctx, kit, lister);
 }
 
-function registerSubscriptions(
-  ctx: PluginContext,
-  kit: Kit,
-  { full, wire }: { full(key: string): string; wire(row: SessionRow): JsonObject },
-): void {
+function registerSubscriptions(ctx: PluginContext, kit: Kit, lister: SessionLister): void {
   ctx.registerRpc({
     ...protocolMethod("sessions.subscribe"),
     handler: (params, call) => {
       // First the subscription, then the list: a change in between is seen twice, never lost.
       call.subscribe(SESSIONS_TOPIC);
-      return { subscribed: true, ...(Object.keys(params).length > 0 ? { list: listSessions(kit, params, wire) } : {}) };
+      if (Object.keys(params).length === 0) return { subscribed: true };
+      return new RawJson(`{"subscribed":true,"list":${lister.list(params).text}}`);
     },
   });
   ctx.registerRpc({
@@ -91,7 +59,7 @@ function registerSubscriptions(
     },
   });
   const follow = (key: string, call: RpcCall, on: boolean) => {
-    const sessionKey = full(key);
+    const { sessionKey } = kit.directory.resolve({ sessionKey: key });
     if (on) {
       call.subscribe(messagesTopic(sessionKey));
       kit.subscriptions.add(call.client.connId, sessionKey);
@@ -103,42 +71,6 @@ function registerSubscriptions(
   };
   ctx.registerRpc({ ...protocolMethod("sessions.messages.subscribe"), handler: ({ key }, call) => follow(key, call, true) });
   ctx.registerRpc({ ...protocolMethod("sessions.messages.unsubscribe"), handler: ({ key }, call) => follow(key, call, false) });
-}
-
-function listSessions(kit: Kit, params: ParamsOf<"sessions.list">, wire: (row: SessionRow) => JsonObject): JsonObject {
-  const ts = kit.ctx.clock.now();
-  const limit = params.limit ?? DEFAULT_LIMIT;
-  const offset = params.offset ?? 0;
-  // No session of this release was spawned by another one.
-  const { rows, total } =
-    params.spawnedBy === undefined ? kit.store().sessions.list(queryOf(params, { limit, offset, ts })) : { rows: [], total: 0 };
-  const standard = kit.models.standard(kit.directory.get(params.agentId ?? kit.directory.defaultId));
-  const read = offset + rows.length;
-  return {
-    ts,
-    path: kit.store().status().path,
-    count: rows.length,
-    totalCount: total,
-    limitApplied: limit,
-    hasMore: read < total,
-    nextOffset: read < total ? read : null,
-    defaults: { modelProvider: standard?.provider ?? null, model: standard?.model ?? null, contextTokens: null },
-    sessions: rows.map(wire),
-  };
-}
-
-function queryOf(params: ParamsOf<"sessions.list">, { limit, offset, ts }: { limit: number; offset: number; ts: number }): SessionQuery {
-  const { agentId, archived, label, search, sortBy, activeMinutes } = params;
-  return {
-    limit,
-    offset,
-    ...(agentId === undefined ? {} : { agentId }),
-    ...(archived === undefined ? {} : { archived }),
-    ...(label === undefined ? {} : { label }),
-    ...(search === undefined ? {} : { search }),
-    ...(sortBy === undefined ? {} : { sortBy }),
-    ...(activeMinutes === undefined ? {} : { updatedAfter: ts - activeMinutes * 60_000 }),
-  };
 }
 
 function preview(kit: Kit, key: string, options: { limit?: number | undefined; maxChars?: number | undefined }): JsonObject {
@@ -157,9 +89,4 @@ function preview(kit: Kit, key: string, options: { limit?: number | undefined; m
     kit.ctx.logger.debug("sessions.preview: a key could not be read", { key, error: String(error) });
     return { key, status: "error", items: [] };
   }
-}
-
-function resolved(kit: Kit, row: SessionRow): JsonObject {
-  const ref = (row.model === undefined ? undefined : splitRef(row.model)) ?? kit.models.standard(kit.directory.get(row.agentId));
-  return { modelProvider: ref?.provider ?? null, model: ref?.model ?? row.model ?? null, thinkingLevel: row.thinkingLevel ?? "low" };
 }

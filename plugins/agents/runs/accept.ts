@@ -1,28 +1,30 @@
 import { randomUUID } from "node:crypto";
-import { type AgentInfo, type MessageBlock, type MessageRow, type RunRequest, type SessionRow, type StoreOp, SvcError } from "svc/sdk";
+import { type AgentInfo, type MessageRow, type RunRequest, type SessionRow, type StoreOp, SvcError } from "svc/sdk";
+import { pendingFor, takeOps, withEvents } from "../heartbeat/drain.ts";
+import type { HeartbeatRun } from "../heartbeat/heartbeat-run.ts";
 import type { Kit } from "../kit.ts";
 import { runsOf } from "../kit.ts";
 import type { ModelRef } from "../models/choice.ts";
+import { checkLabel, withSession } from "../sessions/find.ts";
 import { freshSession, newSession, titleOf } from "../sessions/row.ts";
+import { requestBlocks } from "./attachments.ts";
 import { missingTurns } from "./given-history.ts";
+import { hasRoom, queueModeOf } from "./queue.ts";
 import { Run } from "./run.ts";
 import { callsOf } from "./transcript.ts";
-import { keyOps, type NewMessage, patchOp, runRow } from "./writes.ts";
+import { type NewMessage, patchOp, runRow } from "./writes.ts";
 
-/** Messages that may wait behind the one at work in a session. */
-const MAX_QUEUED = 20;
 /** Runs of all sessions, at work and waiting. */
 const MAX_RUNS = 1_000;
 /** Rows compared with a history that a caller sent. */
 const COMPARED_ROWS = 1_000;
-/** Entries of a run at work never expire before it can end. */
-const WORKING_TTL_MS = 90_000_000;
 
 export interface AcceptOptions {
   family?: "agent" | "chat";
   /** Begin a new transcript in the same commit. */
   fresh?: "new" | "reset";
   label?: string;
+  heartbeat?: HeartbeatRun;
 }
 
 /**
@@ -34,7 +36,10 @@ export async function acceptRun(request: RunRequest & { runId: string }, options
   const agent = kit.directory.get(agentId);
   checkRequest(request, agent, kit);
   const model = request.model === undefined ? undefined : await kit.models.check(agent, request.model);
-  return kit.sessionLock.run(sessionKey, () => commitAccepted({ request, options, agent, sessionKey, model }, kit));
+  const accept = () => withSession(kit, { key: sessionKey, agentId, label: options.label }, () => commitAccepted({ request, options, agent, sessionKey, model }, kit));
+  const source = options.heartbeat?.eventsFrom ?? sessionKey;
+  // Events are taken under the lock of the session they wait for.
+  return source === sessionKey ? accept() : kit.sessionLock.run(source, accept);
 }
 
 interface Checked {
@@ -46,10 +51,11 @@ interface Checked {
 }
 
 async function commitAccepted({ request, options, agent, sessionKey, model }: Checked, kit: Kit): Promise<Run> {
-  const ahead = runsOf(kit, sessionKey).length;
-  if (ahead > MAX_QUEUED || kit.runs.size >= MAX_RUNS) throw new SvcError("busy", {}, { retryAfterMs: 5_000 });
-  const now = kit.ctx.clock.now();
   const before = kit.store().sessions.get(sessionKey);
+  const mode = queueModeOf(kit, before, { request, isChat: options.family === "chat" });
+  if (kit.runs.size >= MAX_RUNS || !hasRoom(kit, sessionKey, mode)) throw new SvcError("busy", {}, { retryAfterMs: 5_000 });
+  if (options.label) checkLabel(kit, { key: sessionKey, agentId: agent.id }, options.label);
+  const now = kit.ctx.clock.now();
   const base = before === undefined ? newSession(sessionKey, agent.id, now) : options.fresh ? freshSession(before, now) : before;
   const run = new Run({
     id: request.runId,
@@ -59,9 +65,17 @@ async function commitAccepted({ request, options, agent, sessionKey, model }: Ch
     request,
     family: options.family,
     model,
+    mode,
+    spawnedBy: base.spawnedBy,
     acceptedAt: now,
+    arrivedAt: kit.ctx.clock.monotonic(),
+    heartbeat: options.heartbeat,
   });
-  const messages = messagesFor(run, base === before ? kit.store().messages.page(base.sessionId, { limit: COMPARED_ROWS }) : [], now);
+  const events = pendingFor(kit, request, options.heartbeat?.eventsFrom ?? sessionKey);
+  // Only a caller that brings its own memory is compared with ours; nobody else waits for the reading.
+  const brings = (request.history?.length ?? 0) + (request.toolResults?.length ?? 0) > 0;
+  const known = base === before && brings ? kit.store().messages.page(base.sessionId, { limit: COMPARED_ROWS }) : [];
+  const messages = withEvents(messagesFor(run, known, now), run, { events, now });
   const change = changeFor(run, base, { now, label: options.label, isBusy: runsOf(kit, sessionKey).some((r) => r.phase !== "queued") });
   const session: StoreOp =
     base === before
@@ -73,7 +87,7 @@ async function commitAccepted({ request, options, agent, sessionKey, model }: Ch
       session,
       ...messages.map((message) => ({ op: "message.append" as const, message })),
       { op: "run.put", run: runRow(run, kit, "queued"), ifAbsent: true },
-      ...keyOps(run, now + WORKING_TTL_MS),
+      ...takeOps(events),
     ]);
   tellAccepted(run, kit, { before, fresh: options.fresh, stored: messages.map((m, i) => ({ ...m, seq: results[i + 1]?.seq ?? 0 })) });
   return run;
@@ -107,19 +121,16 @@ function messagesFor(run: Run, rows: readonly MessageRow[], now: number): NewMes
     toolName: names.get(toolCallId) ?? "unknown",
     runId: run.id,
   }));
-  const content = userContent(request);
-  return [...given, ...answers, ...(content.length > 0 ? [{ ...base(), role: "user" as const, content, runId: run.id }] : [])];
-}
-
-function userContent(request: RunRequest): MessageBlock[] {
-  const text: MessageBlock[] = request.message === "" ? [] : [{ type: "text", text: request.message }];
-  return [...text, ...(request.attachments ?? []).map(({ mimeType, data }) => ({ type: "image" as const, mimeType, data }))];
+  const content = requestBlocks(request);
+  const kind = run.heartbeat ? { kind: "heartbeat" } : {};
+  return [...given, ...answers, ...(content.length > 0 ? [{ ...base(), role: "user" as const, content, runId: run.id, ...kind }] : [])];
 }
 
 function changeFor(run: Run, row: SessionRow, given: { now: number; label: string | undefined; isBusy: boolean }): Partial<SessionRow> {
-  const title = row.derivedTitle === undefined ? titleOf(userContent(run.request)) : undefined;
+  const title = row.derivedTitle === undefined && !run.heartbeat ? titleOf(requestBlocks(run.request)) : undefined;
   return {
     updatedAt: given.now,
+    lastActivityAt: given.now,
     lastRunId: run.id,
     ...(given.isBusy ? {} : { status: "queued" as const }),
     ...(run.request.trigger === "user" ? { lastInteractionAt: given.now } : {}),
@@ -136,7 +147,7 @@ function tellAccepted(
   kit.runs.set(run.id, run);
   const row = kit.store().sessions.get(run.sessionKey);
   if (!row) return;
-  const reason = what.fresh ?? (what.before ? "send" : "create");
+  const reason = !what.before ? "create" : what.fresh ? "reset" : "send";
   kit.events.sessionChanged(row, { reason, runId: run.id });
   for (const message of what.stored) if (message.role !== "toolResult" && message.kind !== "history") kit.events.message(row, message);
   kit.ends.used({ sessionKey: row.key, agentId: row.agentId, sessionId: row.sessionId });

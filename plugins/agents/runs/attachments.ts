@@ -1,18 +1,54 @@
-import { limits, type RunRequest, SvcError } from "svc/sdk";
+import { limits, type MessageBlock, type ParamsOf, type RunRequest, SvcError } from "svc/sdk";
+import { cutMiddle } from "../common/cut.ts";
+
+type Given = NonNullable<ParamsOf<"chat.send">["attachments"]>[number];
+type Attachment = NonNullable<RunRequest["attachments"]>[number];
 
 const imageTypes = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+const textType = /^(?:text\/[\w.+-]+|application\/(?:[\w.-]+\+)?(?:json|xml|yaml|x-yaml|toml|javascript|x-sh|sql))(?:\s*;.*)?$/;
+/** Longest text of one file that enters a transcript and a prompt. */
+const MAX_FILE_CHARS = 200_000;
 
-/** Attachments as the protocol carries them, checked: pictures only, at most 6 MiB each. @throws {SvcError} `invalid-attachment` */
-export function toImages(
-  given: ReadonlyArray<{ type: string; mimeType: string; content: string }> | undefined,
-): NonNullable<RunRequest["attachments"]> {
-  return (given ?? []).map(({ mimeType, content }, index) => {
-    const fail = (reason: string) => new SvcError("invalid-attachment", { index, reason });
-    if (!imageTypes.includes(mimeType.toLowerCase())) throw fail(`type ${mimeType.slice(0, 60)}; expected one of ${imageTypes.join(", ")}`);
-    const data = content.replace(/^data:[^,]{0,100};base64,/, "");
-    if (data === "" || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)) throw fail("content is not base64");
-    const bytes = Math.floor((data.length * 3) / 4);
-    if (bytes > limits.imageMaxBytes) throw fail(`larger than ${limits.imageMaxBytes} bytes`);
-    return { type: "image", mimeType: mimeType.toLowerCase(), data };
-  });
+/**
+ * Attachments as the protocol carries them, checked: pictures of at most 6 MiB, text files of at most 20 MiB, decoded. A long text is cut in the middle.
+ * @throws {SvcError} `invalid-attachment`
+ */
+export function toAttachments(given: readonly Given[] | undefined): Attachment[] {
+  return (given ?? []).map((attachment, index) => toAttachment(attachment, (reason) => new SvcError("invalid-attachment", { index, reason })));
+}
+
+function toAttachment({ mimeType, fileName, content }: Given, fail: (reason: string) => SvcError): Attachment {
+  const type = mimeType.trim().toLowerCase();
+  const isImage = imageTypes.includes(type);
+  const maxBytes = isImage ? limits.imageMaxBytes : limits.attachmentMaxBytes;
+  const data = content.replace(/^data:[^,]{0,100};base64,/, "");
+  if (decodedBytes(data) > maxBytes) throw fail(`larger than ${maxBytes} bytes`);
+  const bytes = decode(data);
+  if (!bytes) throw fail("content is not base64");
+  if (isImage) return { type: "image", mimeType: type, data };
+  if (!textType.test(type)) throw fail(`type ${type.slice(0, 60)}; expected a text file or one of ${imageTypes.join(", ")}`);
+  const name = (fileName ?? "").split(/[\\/]/).at(-1)?.trim();
+  return { type: "text", ...(name ? { fileName: name } : {}), text: cutMiddle(bytes.toString("utf8"), MAX_FILE_CHARS) };
+}
+
+/** What a request puts into the transcript in its sender's name. */
+export function requestBlocks({ message, attachments }: Pick<RunRequest, "message" | "attachments">): MessageBlock[] {
+  const text: MessageBlock[] = message === "" ? [] : [{ type: "text", text: message }];
+  return [...text, ...(attachments ?? []).map(toBlock)];
+}
+
+function toBlock(attachment: Attachment): MessageBlock {
+  if (attachment.type === "image") return { type: "image", mimeType: attachment.mimeType, data: attachment.data };
+  return { type: "text", text: `[File${attachment.fileName ? ` ${attachment.fileName}` : ""}]\n${attachment.text}` };
+}
+
+function decodedBytes(data: string): number {
+  return Math.floor((data.length * 3) / 4) - (data.endsWith("==") ? 2 : data.endsWith("=") ? 1 : 0);
+}
+
+/** Buffer steps over what is no base64, so the length tells whether everything was. */
+function decode(data: string): Buffer | undefined {
+  if (data === "" || data.length % 4 === 1 || data.includes("-") || data.includes("_")) return undefined;
+  const bytes = Buffer.from(data, "base64");
+  return bytes.length === decodedBytes(data) ? bytes : undefined;
 }

@@ -1,9 +1,14 @@
-import { isSvcError, type JsonObject } from "svc/sdk";
+import { isSvcError, type JsonObject, limits, type QueueMode, SvcError } from "svc/sdk";
 import type { Kit } from "../kit.ts";
 import { resetSession } from "../sessions/changes.ts";
-import { IDEMPOTENCY_TTL_MS } from "./finish.ts";
+import { createSession } from "../sessions/create.ts";
+import { patchOp } from "./writes.ts";
+
+/** Answers are known for longer than the protocol promises. */
+const ANSWER_TTL_MS = 2 * limits.idempotencyTtlMs;
 
 const resetPattern = /^\/(new|reset)\b/;
+const queueModes = ["collect", "followup", "steer", "interrupt"] as const satisfies readonly QueueMode[];
 
 /** True for a message that begins a new transcript; such a message needs `operator.admin`. */
 export function isResetMessage(message: string): boolean {
@@ -21,34 +26,81 @@ export function isStopMessage(message: string): boolean {
   return /^\/stop\s*$/.test(message);
 }
 
-/** A bare `/new` is no run; its key is remembered so that a repeat resets nothing. */
-export async function resetByMessage(
-  kit: Kit,
-  command: { family: "agent" | "chat"; key: string; agentId: string; sessionKey: string; reason: "new" | "reset" },
-): Promise<JsonObject> {
-  const { family, key, agentId, sessionKey, reason } = command;
-  const createdAt = kit.ctx.clock.now();
-  const value = {
-    runId: key,
-    status: "ok",
-    summary: "session reset",
-    sessionKey,
-    agentId,
-    result: { payloads: [], meta: { durationMs: 0 } },
-  };
-  const row = { family, key, value, createdAt, expiresAt: createdAt + IDEMPOTENCY_TTL_MS };
+/**
+ * The mode that `/queue <mode>` asks for; null for `/queue default`; undefined for another message.
+ * @throws {SvcError} `invalid-queue-mode`
+ */
+export function queueModeAsked(message: string): QueueMode | null | undefined {
+  const asked = /^\/queue(?:\s+(\S+))?\s*$/.exec(message);
+  if (!asked) return undefined;
+  const word = asked[1]?.toLowerCase() ?? "";
+  if (word === "default") return null;
+  const mode = queueModes.find((m) => m === word);
+  if (mode) return mode;
+  throw new SvcError("invalid-queue-mode", { mode: asked[1] ?? "", expected: `${queueModes.join(", ")} or default` });
+}
+
+/** A message that is no run. Its key is remembered with its answer, so that a repeat does nothing again. */
+export interface Command {
+  family: "agent" | "chat";
+  key: string;
+  agentId: string;
+  sessionKey: string;
+}
+
+/** A bare `/new`. */
+export async function resetByMessage(kit: Kit, command: Command & { reason: "new" | "reset" }): Promise<JsonObject> {
+  const { key, agentId, sessionKey, reason } = command;
+  const result = { payloads: [], meta: { durationMs: 0 } };
+  const value = { runId: key, status: "ok", summary: "session reset", sessionKey, agentId, result };
   try {
-    await resetSession(kit, sessionKey, { reason, create: { agentId }, more: [{ op: "idempotency.put", row, ifAbsent: true }] });
+    await resetSession(kit, sessionKey, { reason, create: { agentId }, more: [answerOp(kit, command, value)] });
     return value;
   } catch (error) {
-    const answered = isSvcError(error, "exists") ? answeredReset(kit, family, key) : undefined;
-    if (answered) return answered;
-    throw error;
+    return answeredMeanwhile(kit, command, error);
   }
 }
 
-/** The stored answer of a bare `/new` under this key. */
-export function answeredReset(kit: Kit, family: "agent" | "chat", key: string): JsonObject | undefined {
-  const value = kit.store().idempotency.get(family, key)?.value;
-  return value?.status === "ok" ? value : undefined;
+/** `/queue <mode>`. */
+export async function queueByMessage(kit: Kit, command: Command & { mode: QueueMode | null }): Promise<JsonObject> {
+  const { key, agentId, sessionKey, mode } = command;
+  const value = { runId: key, status: "ok", queueMode: mode };
+  await createSession(kit, { key: sessionKey, agentId });
+  return kit.sessionLock.run(sessionKey, async () => {
+    const row = kit.store().sessions.get(sessionKey);
+    if (!row) throw new SvcError("unknown-session", { key: sessionKey });
+    try {
+      await kit.store().commit([patchOp(sessionKey, { queueMode: mode }, row.sessionId), answerOp(kit, command, value)]);
+    } catch (error) {
+      return answeredMeanwhile(kit, command, error);
+    }
+    kit.events.sessionChanged(kit.store().sessions.get(sessionKey) ?? row, { reason: "patch" });
+    return value;
+  });
+}
+
+/** Remembers what a command answered. @returns the answer, or the one that the key has already */
+export async function rememberAnswer(kit: Kit, command: Command, value: JsonObject): Promise<JsonObject> {
+  try {
+    await kit.store().commit([answerOp(kit, command, value)]);
+    return value;
+  } catch (error) {
+    return answeredMeanwhile(kit, command, error);
+  }
+}
+
+/** The stored answer of a command under this key. */
+export function answeredCommand(kit: Pick<Kit, "store">, family: Command["family"], key: string): JsonObject | undefined {
+  return kit.store().idempotency.get(family, key)?.value;
+}
+
+function answerOp(kit: Kit, { family, key }: Command, value: JsonObject) {
+  const createdAt = kit.ctx.clock.now();
+  return { op: "idempotency.put" as const, row: { family, key, value, createdAt, expiresAt: createdAt + ANSWER_TTL_MS }, ifAbsent: true };
+}
+
+function answeredMeanwhile(kit: Kit, { family, key }: Command, error: unknown): JsonObject {
+  const answered = isSvcError(error, "exists") ? answeredCommand(kit, family, key) : undefined;
+  if (answered) return answered;
+  throw error;
 }

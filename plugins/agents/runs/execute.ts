@@ -1,4 +1,5 @@
 import { agentSetting } from "svc/sdk";
+import { whileAlive } from "../common/abort.ts";
 import type { Kit } from "../kit.ts";
 import { RunFailure } from "./failure.ts";
 import { fail, succeed } from "./finish.ts";
@@ -10,6 +11,8 @@ import { commitRun, runRow } from "./writes.ts";
 const DEFAULT_TIMEOUT_S = 600;
 /** `timeout: 0` means no limit; a day is where that ends. */
 const LONGEST_MS = 86_400_000;
+/** What has not ended this long after its signal never will: the run ends without it. */
+const WATCHDOG_MS = 30_000;
 
 /** One run from its place in the lane to its last event. Never rejects. */
 export async function executeRun(run: Run, kit: Kit): Promise<void> {
@@ -20,18 +23,23 @@ export async function executeRun(run: Run, kit: Kit): Promise<void> {
   const begun = begin(run, kit, run.startedAt);
   begun.catch(() => undefined);
   try {
-    await admit(run, kit);
-    const result = (await replied(run, kit)) ?? (await runLoop(run, kit));
-    await begun;
+    const result = await whileAlive(answer(run, kit, begun), run.signal, WATCHDOG_MS);
     run.signal.throwIfAborted();
     const isEmpty = !run.texts.some((t) => t.trim() !== "") && result.toolCalls.length === 0;
-    if (isEmpty && result.stopReason !== SILENCE) throw emptyAnswer(result);
+    if (isEmpty && result.stopReason !== SILENCE && !run.heartbeat) throw emptyAnswer(result);
     await succeed(run, kit, result);
   } catch (error) {
     await fail(run, kit, error);
   } finally {
     timer.dispose();
   }
+}
+
+async function answer(run: Run, kit: Kit, begun: Promise<void>): Promise<LoopResult> {
+  await admit(run, kit);
+  const result = (await replied(run, kit)) ?? (await runLoop(run, kit));
+  await begun;
+  return result;
 }
 
 async function begin(run: Run, kit: Kit, startedAt: number): Promise<void> {

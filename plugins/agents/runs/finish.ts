@@ -1,26 +1,23 @@
-import { limits, type MessageRow, messageOf, type SessionRow } from "svc/sdk";
-import type { Kit } from "../kit.ts";
+import { type JsonObject, type MessageRow, messageOf, type SessionRow } from "svc/sdk";
+import { type Kit, runsOf } from "../kit.ts";
+import { noUsage } from "../models/turn.ts";
 import { visibleText } from "../sessions/display.ts";
 import { previewOf } from "../sessions/row.ts";
 import { type AbortReason, abortSentences, RunFailure, toRunFailure } from "./failure.ts";
 import { blankRow, type LoopResult } from "./loop.ts";
-import { type StoredOutcome, statesOf } from "./outcome.ts";
+import { MERGED, type StoredOutcome, statesOf } from "./outcome.ts";
 import type { Run } from "./run.ts";
 import { chatError } from "./run-events.ts";
-import { commitRun, keyOps, type NewMessage, runRow, type SessionChange } from "./writes.ts";
-
-/** Keys of finished runs are known for longer than the protocol promises. */
-export const IDEMPOTENCY_TTL_MS = 2 * limits.idempotencyTtlMs;
+import { commitRun, type NewMessage, runRow, type SessionChange } from "./writes.ts";
 
 /** Durable first: the answer and the end of the run are one commit, and only then anybody hears of it. */
 export async function succeed(run: Run, kit: Kit, result: LoopResult): Promise<void> {
-  run.phase = "ending";
+  beginEnd(run);
   const outcome = outcomeFor(run, kit, { status: "ok", stopReason: result.stopReason, toolCalls: result.toolCalls });
   const [last] = await store(run, kit, outcome, result.last);
-  const message = last && run.texts.length > 0 ? { message: shownMessage(run, last.ts) } : {};
-  conclude(run, kit, outcome, {
+  concludeTurn(run, kit, outcome, {
     last,
-    chat: { state: "final", ...message, stopReason: outcome.stopReason, usage: run.usage },
+    chat: { state: "final", ...(last ? shownMessage(run, last.ts) : {}), stopReason: outcome.stopReason, usage: run.usage },
     lifecycle: { phase: "end", aborted: false, stopReason: outcome.stopReason },
   });
 }
@@ -28,10 +25,11 @@ export async function succeed(run: Run, kit: Kit, result: LoopResult): Promise<v
 /** Ends a run that did not succeed, whether it was running or still waiting. Never rejects. */
 export async function fail(run: Run, kit: Kit, error: unknown): Promise<void> {
   if (run.phase === "settled") return;
-  run.phase = "ending";
+  beginEnd(run);
   const reason = run.aborted;
-  const failure = reason ? abortFailure(reason) : toRunFailure(error, { provider: run.provider, model: run.modelId });
+  const failure = reason ? abortFailure(reason, run) : toRunFailure(error, { provider: run.provider, model: run.modelId });
   const partial = partialMessage(run, kit, reason ?? "error");
+  kit.events.textEnd(run);
   run.endMessage();
   const outcome = outcomeFor(run, kit, {
     status: "error",
@@ -48,8 +46,8 @@ export async function fail(run: Run, kit: Kit, error: unknown): Promise<void> {
     return [];
   });
   const isQuiet = reason !== undefined && reason !== "timeout";
-  const message = partial && reason ? { message: shownMessage(run, partial.ts) } : {};
-  conclude(run, kit, outcome, {
+  const message = partial && reason ? shownMessage(run, partial.ts) : {};
+  concludeTurn(run, kit, outcome, {
     last: saved[0],
     chat: isQuiet ? { state: "aborted", ...message, stopReason: reason } : { ...chatError(failure), ...message },
     lifecycle: isQuiet
@@ -58,17 +56,50 @@ export async function fail(run: Run, kit: Kit, error: unknown): Promise<void> {
   });
 }
 
+/** From here on nothing stops the run, nor those that joined it. */
+function beginEnd(run: Run): void {
+  for (const ending of [run, ...run.followers]) ending.phase = "ending";
+}
+
+/** What the end of a run says over the wire. */
+interface LastWords {
+  last: MessageRow | undefined;
+  chat: Parameters<Kit["events"]["chatEnd"]>[1];
+  lifecycle: { phase: "end" | "error"; [key: string]: unknown };
+}
+
+/** The run ends, and with it those that joined it; their answer is the one that was just told. */
+function concludeTurn(run: Run, kit: Kit, outcome: StoredOutcome, say: LastWords): void {
+  conclude(run, kit, outcome, say);
+  const { message: _, usage: __, ...chat } = say.chat;
+  for (const follower of run.followers) {
+    const own = followerOutcome(follower, run, outcome);
+    const stopReason = say.lifecycle.stopReason === undefined ? {} : { stopReason: own.stopReason };
+    conclude(follower, kit, own, {
+      last: undefined,
+      chat: { ...chat, state: say.chat.state, ...stopReason },
+      lifecycle: { ...say.lifecycle, ...stopReason },
+    });
+  }
+}
+
+/** The outcome of a run whose message was answered by the turn of another. */
+function followerOutcome(follower: Run, lead: Run, outcome: StoredOutcome): StoredOutcome {
+  const { startedAt } = follower;
+  return {
+    ...outcome,
+    text: "",
+    texts: [],
+    toolCalls: [],
+    usage: noUsage,
+    stopReason: outcome.status === "ok" ? MERGED : outcome.stopReason,
+    mergedInto: lead.id,
+    ...(startedAt === undefined ? {} : { startedAt, durationMs: Math.max(0, (outcome.endedAt ?? startedAt) - startedAt) }),
+  };
+}
+
 /** Nothing of the run follows the terminal lifecycle event. */
-function conclude(
-  run: Run,
-  kit: Kit,
-  outcome: StoredOutcome,
-  say: {
-    last: MessageRow | undefined;
-    chat: Parameters<Kit["events"]["chatEnd"]>[1];
-    lifecycle: { phase: "end" | "error"; [key: string]: unknown };
-  },
-): void {
+function conclude(run: Run, kit: Kit, outcome: StoredOutcome, say: LastWords): void {
   kit.runs.delete(run.id);
   try {
     const session = kit.store().sessions.get(run.sessionKey);
@@ -88,22 +119,29 @@ function conclude(
 async function store(run: Run, kit: Kit, outcome: StoredOutcome, last: NewMessage | undefined): Promise<MessageRow[]> {
   const states = statesOf(outcome);
   const endedAt = outcome.endedAt ?? kit.ctx.clock.now();
-  const row = runRow(run, kit, states.run, { endedAt, outcome: { ...outcome } });
+  const ends = [[run, outcome] as const, ...run.followers.map((f) => [f, followerOutcome(f, run, outcome)] as const)];
   return commitRun(run, kit, {
     messages: last ? [last] : [],
-    more: [{ op: "run.put", run: row }, ...keyOps(run, endedAt + IDEMPOTENCY_TTL_MS)],
-    session: sessionChange(run, kit, { status: states.session, endedAt }),
+    more: ends.map(([r, o]) => ({ op: "run.put", run: runRow(r, kit, states.run, { endedAt, outcome: { ...o } }) })),
+    session: hadNoTurn(run, kit) ? { updatedAt: endedAt } : sessionChange(run, kit, { status: states.session, endedAt }),
   });
+}
+
+/** While another run of the session is at work, the end of one that waited is not the state of the session. */
+function hadNoTurn(run: Run, kit: Kit): boolean {
+  const isAtWork = runsOf(kit, run.sessionKey).some((r) => r !== run && !r.lead && r.phase !== "queued");
+  return isAtWork && (run.startedAt === undefined || run.lead !== undefined);
 }
 
 function sessionChange(run: Run, kit: Kit, end: { status: NonNullable<SessionRow["status"]>; endedAt: number }): SessionChange {
   const row = kit.store().sessions.get(run.sessionKey);
-  const preview = previewOf(visibleText(run.texts.at(-1) ?? ""));
+  const preview = previewOf(visibleText(run.shownTexts.at(-1) ?? ""));
   const { usage } = run;
   return {
     status: end.status,
     endedAt: end.endedAt,
     updatedAt: end.endedAt,
+    lastActivityAt: end.endedAt,
     inputTokens: (row?.inputTokens ?? 0) + usage.input + usage.cacheRead + usage.cacheWrite,
     outputTokens: (row?.outputTokens ?? 0) + usage.output,
     totalTokens: (row?.totalTokens ?? 0) + usage.total,
@@ -121,8 +159,8 @@ function outcomeFor(
     status: end.status,
     ...(end.code === undefined ? {} : { code: end.code }),
     ...(end.error === undefined ? {} : { error: end.error }),
-    text: run.texts.join("\n\n"),
-    texts: [...run.texts],
+    text: run.shownTexts.join("\n\n"),
+    texts: [...run.shownTexts],
     toolCalls: end.toolCalls.map(({ id, name, args }) => ({ id, name, args })),
     usage: run.usage,
     stopReason: end.stopReason,
@@ -130,6 +168,9 @@ function outcomeFor(
     ...(run.modelId === undefined ? {} : { model: run.modelId }),
     ...(run.startedAt === undefined ? {} : { startedAt: run.startedAt, durationMs: Math.max(0, endedAt - run.startedAt) }),
     endedAt,
+    ...(run.request.deliver ? { deliveryStatus: "suppressed" as const } : {}),
+    ...(run.lead ? { mergedInto: run.lead.id } : {}),
+    ...(run.isLeftOut ? { isLeftOut: true as const } : {}),
   };
 }
 
@@ -147,14 +188,14 @@ function partialMessage(run: Run, kit: Kit, stopReason: AbortReason | "error"): 
   };
 }
 
-function shownMessage(
-  run: Run,
-  timestamp: number,
-): { role: "assistant"; content: Array<{ type: "text"; text: string }>; timestamp: number } {
-  return { role: "assistant", content: [{ type: "text", text: visibleText(run.texts.at(-1) ?? "") }], timestamp };
+/** Nothing for an answer of which nothing is to be seen. */
+function shownMessage(run: Run, timestamp: number): { message?: JsonObject } {
+  const text = visibleText(run.shownTexts.at(-1) ?? "");
+  return text.trim() === "" ? {} : { message: { role: "assistant", content: [{ type: "text", text }], timestamp } };
 }
 
-function abortFailure(reason: AbortReason): RunFailure {
+function abortFailure(reason: AbortReason, run: Run): RunFailure {
+  if (run.isLeftOut) return new RunFailure("ABORTED", "too many messages were waiting; this one got no turn");
   const code = reason === "timeout" ? "TIMEOUT" : reason === "shutdown" ? "INTERRUPTED" : "ABORTED";
   return new RunFailure(code, abortSentences[reason], { kind: reason === "timeout" ? "timeout" : "unknown" });
 }

@@ -1,25 +1,38 @@
+import type { RunLane } from "svc/sdk";
+
 /** Work of one run: resolves when the run is settled, never rejects. */
 export interface LaneJob {
+  /** Session. */
   readonly key: string;
+  /** Whose places it takes. */
+  readonly lane: RunLane;
   start(): Promise<void>;
 }
 
 /**
- * One job at a time per session, first come first served; at most `maxConcurrent` over all sessions, and a free place goes to
+ * One job at a time per session, first come first served; at most `places(lane)` of one lane over all sessions, and a free place goes to
  * the session that waited longest.
  */
 export class Lanes {
-  readonly #maxConcurrent: () => number;
+  readonly #places: (lane: RunLane) => number;
   readonly #waiting = new Map<string, LaneJob[]>();
-  readonly #busy = new Set<string>();
+  /** Lane of what is at work, by session. */
+  readonly #busy = new Map<string, RunLane>();
 
-  /** @param maxConcurrent read whenever a place may be free */
-  constructor(maxConcurrent: () => number) {
-    this.#maxConcurrent = maxConcurrent;
+  /** @param places read whenever a place may be free */
+  constructor(places: (lane: RunLane) => number) {
+    this.#places = places;
   }
 
   get active(): number {
     return this.#busy.size;
+  }
+
+  /** Sessions with something at work or waiting. */
+  get lanes(): number {
+    let sum = this.#busy.size;
+    for (const key of this.#waiting.keys()) if (!this.#busy.has(key)) sum += 1;
+    return sum;
   }
 
   get queued(): number {
@@ -59,15 +72,20 @@ export class Lanes {
 
   #advance(): void {
     for (const key of [...this.#waiting.keys()]) {
-      if (this.#busy.size >= this.#maxConcurrent()) return;
       if (this.#busy.has(key)) continue;
       const job = this.#waiting.get(key)?.[0];
-      if (job && this.remove(job)) this.#run(job);
+      if (job && this.#hasPlace(job.lane) && this.remove(job)) this.#run(job);
     }
   }
 
+  #hasPlace(lane: RunLane): boolean {
+    let taken = 0;
+    for (const other of this.#busy.values()) if (other === lane) taken += 1;
+    return taken < this.#places(lane);
+  }
+
   #run(job: LaneJob): void {
-    this.#busy.add(job.key);
+    this.#busy.set(job.key, job.lane);
     const release = () => {
       this.#busy.delete(job.key);
       // A session with more work goes to the end of the line.

@@ -6,11 +6,13 @@ import { withFailover } from "../models/attempts.ts";
 import type { Candidate } from "../models/choice.ts";
 import { addUsage, readTurn, type ToolCallMade, type TurnResult } from "../models/turn.ts";
 import { toolFailure } from "../tools/toolbox.ts";
+import { requestBlocks } from "./attachments.ts";
 import { candidatesFor } from "./choose-model.ts";
 import { RunFailure } from "./failure.ts";
+import { takeSteered } from "./join.ts";
 import { buildPrompt, type Prompt } from "./prompt.ts";
 import type { Run } from "./run.ts";
-import { dropOlderHalf, textOf } from "./transcript.ts";
+import { dropOlderHalf, textOf, userContent } from "./transcript.ts";
 import { commitRun, type NewMessage } from "./writes.ts";
 
 /** A model that still wants tools after this many turns goes in circles. */
@@ -33,12 +35,16 @@ export interface LoopResult {
 export async function runLoop(run: Run, kit: Kit): Promise<LoopResult> {
   const candidates = await candidatesFor(run, kit);
   if (candidates.length === 0) throw new RunFailure("NO_MODEL", "no language model is available; add one under models.providers");
+  kit.events.status(run, "preparing_context");
   const prompt = await buildPrompt(run, kit, candidates[0]);
+  kit.events.status(run, "starting_model");
   const clientTools = new Set((run.request.clientTools ?? []).map((t) => t.name));
   for (let turn = 1; turn <= MAX_TURNS; turn++) {
+    for (const steered of takeSteered(run, kit)) prompt.messages.push({ role: "user", content: userContent(requestBlocks(steered.request), true) });
     const result = await modelTurn(run, kit, { candidates, prompt, isFirst: turn === 1 });
     run.usage = addUsage(run.usage, result.usage);
     kit.events.usage(run, result.usage);
+    kit.events.textEnd(run);
     run.endMessage();
 
     const message = assistantMessage(run, kit, result);
@@ -46,6 +52,7 @@ export async function runLoop(run: Run, kit: Kit): Promise<LoopResult> {
     const ours = result.toolCalls.filter((c) => !clientTools.has(c.name));
     if (ours.length === 0) return { last: hasContent(message) ? message : undefined, toolCalls: theirs, stopReason: stopReasonOf(result) };
 
+    if (run.toolCallsLeft === 0) throw new RunFailure("TURN_LIMIT", "the agent used all tool calls of this run and wants more");
     const results = await toolTurn(run, kit, { message, calls: ours });
     if (theirs.length > 0) return { last: undefined, toolCalls: theirs, stopReason: "tool_calls" };
     prompt.messages.push(
@@ -77,8 +84,11 @@ async function modelTurn(
     mayFailover: () => !run.visible,
     shrink: () => {
       const smaller = dropOlderHalf(prompt.messages);
-      if (smaller) prompt.messages = smaller;
-      return smaller !== undefined;
+      if (!smaller) return false;
+      kit.events.compaction(run, { phase: "start" });
+      prompt.messages = smaller;
+      kit.events.compaction(run, { phase: "end", willRetry: true });
+      return true;
     },
     onRetry: (candidate, error, pauseMs) =>
       kit.ctx.logger.warn(`run ${run.id}: ${candidate.provider.id}/${candidate.model} failed, trying again`, {
@@ -95,7 +105,8 @@ function requestFor(run: Run, given: { candidate: Candidate; prompt: Prompt; isF
   const { prompt, candidate, isFirst } = given;
   const { request } = run;
   // A forced call is forced once; asking for it again after its result would never end.
-  const choice = isFirst || request.toolChoice === "none" ? request.toolChoice : undefined;
+  const asked = isFirst || request.toolChoice === "none" ? request.toolChoice : undefined;
+  const choice = run.toolCallsLeft === 0 ? "none" : asked;
   return {
     model: candidate.model,
     system: prompt.system,
@@ -138,7 +149,11 @@ async function runTool(run: Run, kit: Kit, call: ToolCallMade): Promise<ToolResu
   const startedAt = kit.ctx.clock.now();
   kit.events.toolStart(run, call);
   const target = { agentId: run.agent.id, sessionKey: run.sessionKey, runId: run.id, toolCallId: call.id, signal: run.signal };
-  const work = call.broken
+  const isSpent = run.toolCallsLeft === 0;
+  if (!isSpent) run.toolCallsLeft -= 1;
+  const work = isSpent
+    ? Promise.reject(new Error("this run has used all its tool calls; answer with what is known"))
+    : call.broken
     ? Promise.reject(new Error("its arguments are not valid JSON; send them again"))
     : kit.tools.invoke(run.agent, { name: call.name, args: call.args }, target);
   const result = await work.catch((error): ToolResult => toolFailure(error));

@@ -5,7 +5,12 @@ import { noUsage } from "../models/turn.ts";
 export interface StoredOutcome extends RunOutcome {
   /** One per assistant message with text. */
   texts: string[];
+  /** Too many were waiting: the message stays in the history, no model reads it. */
+  isLeftOut?: true;
 }
+
+/** Stop reason of a run whose message was answered by the turn of another. */
+export const MERGED = "merged";
 
 /** Why a run ended that nobody saw end. */
 export const INTERRUPTED = "the gateway stopped during this run; send the message again with a new key to repeat it";
@@ -19,6 +24,7 @@ export function successPayload(run: { runId: string; sessionId: string; outcome:
     summary: "completed",
     result: {
       payloads: outcome.texts.map((text) => ({ text, mediaUrl: null })),
+      ...(outcome.deliveryStatus === undefined ? {} : { deliveryStatus: outcome.deliveryStatus }),
       meta: {
         durationMs: outcome.durationMs ?? 0,
         stopReason: outcome.stopReason,

@@ -1,13 +1,11 @@
 import { type AgentInfo, agentSetting, type ModelMessage, type ModelToolSpec, type SessionRow } from "svc/sdk";
 import { whileAlive } from "../common/abort.ts";
 import type { Kit } from "../kit.ts";
-import { runsOf } from "../kit.ts";
 import type { Candidate } from "../models/choice.ts";
+import { conversation } from "./conversation.ts";
 import type { Run } from "./run.ts";
-import { fitMessages, orderByRun, toModelMessages } from "./transcript.ts";
+import { fitMessages } from "./transcript.ts";
 
-/** Rows of a transcript that are read for one run. */
-const MAX_ROWS = 400;
 /** Assumed when nothing is known about a model; a token is taken as three characters. */
 const DEFAULT_WINDOW_TOKENS = 128_000;
 const CHARS_PER_TOKEN = 3;
@@ -37,19 +35,13 @@ export async function buildPrompt(run: Run, kit: Kit, candidate: Candidate | und
   const now = situation(run, kit.ctx.clock.now());
   const system = [...parts.system, now, ...parts.context, run.request.extraSystem ?? ""].filter((p) => p !== "").join("\n\n");
   const known = candidate && kit.catalog.known(candidate.provider).find((m) => m.id === candidate.model);
-  const budget = (known?.contextWindow ?? DEFAULT_WINDOW_TOKENS) * CHARS_PER_TOKEN - system.length;
+  const window = agentSetting(kit.config, run.agent.id, "contextTokens") ?? known?.contextWindow ?? DEFAULT_WINDOW_TOKENS;
   return {
     system,
     tools: specs.filter((s) => parts.tools.includes(s.name)),
-    messages: fitMessages(conversation(run, kit), budget),
+    messages: fitMessages(conversation(run, kit), window * CHARS_PER_TOKEN - system.length),
     thinking: thinkingOf(run, kit, session),
   };
-}
-
-function conversation(run: Run, kit: Kit): ModelMessage[] {
-  const rows = kit.store().messages.page(run.sessionId, { limit: MAX_ROWS });
-  const waiting = new Set(runsOf(kit, run.sessionKey).flatMap((r) => (r.phase === "queued" ? [r.id] : [])));
-  return toModelMessages(orderByRun(rows, run.id, waiting), run.id);
 }
 
 type Parts = Record<"system" | "context" | "tools", readonly string[]>;

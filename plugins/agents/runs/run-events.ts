@@ -1,7 +1,6 @@
 import type { ClientInfo, JsonObject, MessageRow, PluginContext, RunEvent, SessionRow, ToolResult, Usage } from "svc/sdk";
 import { cutEnd } from "../common/cut.ts";
-import { toWireMessage } from "../sessions/display.ts";
-import { toWireSession } from "../sessions/row.ts";
+import { toWireMessage, visibleText } from "../sessions/display.ts";
 import { messagesTopic, SESSIONS_TOPIC, type Subscriptions } from "../sessions/subscriptions.ts";
 import { joinAssistant } from "./event-log.ts";
 import type { RunFailure } from "./failure.ts";
@@ -10,17 +9,26 @@ import type { Run } from "./run.ts";
 /** Longest tool result inside an event. */
 const MAX_RESULT_CHARS = 65_536;
 
+const nobody: ReadonlySet<string> = new Set();
+
 type AgentPayload = Omit<RunEvent, "stream"> & { stream: RunEvent["stream"] | "item" };
 
 /** Everything this plugin says over the wire while it works. Each run event also enters the run's own log. */
 export interface RunEvents {
   lifecycle(run: Run, data: JsonObject): void;
   text(run: Run, delta: string): void;
+  /** The present message is whole: what was held back of it is told. */
+  textEnd(run: Run): void;
   toolStart(run: Run, call: { id: string; name: string; args: unknown }): void;
   toolEnd(run: Run, call: { id: string; name: string; startedAt: number }, result: ToolResult): void;
   usage(run: Run, usage: Usage): void;
+  /** What the run is doing before there is anything to show. */
+  status(run: Run, phase: "preparing_context" | "starting_model"): void;
+  compaction(run: Run, data: { phase: "start" } | { phase: "end"; willRetry: boolean }): void;
   chatEnd(run: Run, data: { state: "final" | "aborted" | "error" } & JsonObject): void;
   message(session: SessionRow, row: MessageRow): void;
+  /** A note that no run wrote, as a chat view shows it. */
+  note(session: SessionRow, row: MessageRow): void;
   sessionChanged(session: SessionRow, data: { reason?: string; phase?: string; runId?: string }): void;
   sessionGone(session: SessionRow): void;
 }
@@ -28,20 +36,20 @@ export interface RunEvents {
 export interface RunEventsOptions {
   ctx: PluginContext;
   subscriptions: Subscriptions;
-  /** Runs of a session that are not settled. */
-  activeRunIds(sessionKey: string): string[];
+  /** The row as clients see it. */
+  wire(session: SessionRow): JsonObject;
   session(key: string): SessionRow | undefined;
 }
 
-export function createRunEvents({ ctx, subscriptions, activeRunIds, session }: RunEventsOptions): RunEvents {
+export function createRunEvents({ ctx, subscriptions, wire, session }: RunEventsOptions): RunEvents {
   const follows = (run: Run) => (client: ClientInfo) => subscriptions.wants(client, run.sessionKey, run.participants);
   const seesTools = (run: Run) => (client: ClientInfo) => client.caps.includes("tool-events") && run.participants.has(client.connId);
-  const wire = (row: SessionRow) => toWireSession(row, activeRunIds(row.key), ctx.clock.now());
 
   const record = (run: Run, stream: RunEvent["stream"], data: JsonObject): RunEvent => {
     run.seq += 1;
     const { id: runId, sessionKey, sessionId, agent } = run;
-    const event: RunEvent = { runId, seq: run.seq, stream, ts: ctx.clock.now(), sessionKey, agentId: agent.id, sessionId, data };
+    const ids = { sessionKey, agentId: agent.id, sessionId, ...(run.heartbeat ? { isHeartbeat: true } : {}), ...(run.spawnedBy === undefined ? {} : { spawnedBy: run.spawnedBy }) };
+    const event: RunEvent = { runId, seq: run.seq, stream, ts: ctx.clock.now(), ...ids, data };
     run.log.push(event);
     return event;
   };
@@ -68,22 +76,25 @@ export function createRunEvents({ ctx, subscriptions, activeRunIds, session }: R
     });
   };
 
+  const said = (run: Run, delta: string): void => {
+    if (delta === "") return;
+    const { itemId, shownText: text } = run;
+    const event = record(run, "assistant", { text, delta, itemId });
+    const only = follows(run);
+    ctx.emit("agent", event, { only, merge: { key: `agent:${run.id}:${itemId}`, join: joinAgentText } });
+    const message = { role: "assistant", content: [{ type: "text", text }], timestamp: event.ts };
+    ctx.emit("chat", chat(run, { state: "delta", deltaText: delta, message }), {
+      only,
+      merge: { key: `chat:${run.id}:${itemId}`, join: joinChatText },
+    });
+  };
+
   return {
     lifecycle(run, data) {
       ctx.emit("agent", record(run, "lifecycle", data), { only: follows(run) });
     },
-    text(run, delta) {
-      run.itemText += delta;
-      const { itemId, itemText: text } = run;
-      const event = record(run, "assistant", { text, delta, itemId });
-      const only = follows(run);
-      ctx.emit("agent", event, { only, merge: { key: `agent:${run.id}:${itemId}`, join: joinAgentText } });
-      const message = { role: "assistant", content: [{ type: "text", text }], timestamp: event.ts };
-      ctx.emit("chat", chat(run, { state: "delta", deltaText: delta, message }), {
-        only,
-        merge: { key: `chat:${run.id}:${itemId}`, join: joinChatText },
-      });
-    },
+    text: (run, delta) => said(run, run.write(delta)),
+    textEnd: (run) => said(run, run.completeText()),
     toolStart(run, { id, name, args }) {
       tool(
         run,
@@ -103,6 +114,12 @@ export function createRunEvents({ ctx, subscriptions, activeRunIds, session }: R
     usage(run, usage) {
       if (usage.output > 0) ctx.emit("agent", record(run, "usage", { outputTokens: usage.output }), { only: follows(run) });
     },
+    status(run, phase) {
+      ctx.emit("chat", chat(run, { state: "status", phase }), { only: follows(run), droppable: true });
+    },
+    compaction(run, data) {
+      ctx.emit("agent", record(run, "compaction", data), { only: follows(run) });
+    },
     chatEnd(run, data) {
       ctx.emit("chat", chat(run, data), { only: follows(run) });
     },
@@ -116,6 +133,11 @@ export function createRunEvents({ ctx, subscriptions, activeRunIds, session }: R
         session: wire(row),
       };
       ctx.emit("session.message", payload, { topic: messagesTopic(row.key) });
+    },
+    note(row, { id, content, ts }) {
+      const message = { role: "assistant", content: content.map((b) => (b.type === "text" ? { ...b, text: visibleText(b.text) } : b)), timestamp: ts };
+      const ids = { runId: `inject-${id}`, sessionKey: row.key, agentId: row.agentId, seq: 0 };
+      ctx.emit("chat", { ...ids, state: "final", message }, { only: (client) => subscriptions.wants(client, row.key, nobody) });
     },
     sessionChanged(row, data) {
       ctx.emit(

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { AgentInfo, Disposable, RunRequest, Usage } from "svc/sdk";
+import type { AgentInfo, Disposable, QueueMode, RunRequest, Usage } from "svc/sdk";
+import { createReplyFilter } from "../heartbeat/acknowledgement.ts";
+import { type HeartbeatRun, MAX_TOOL_CALLS } from "../heartbeat/heartbeat-run.ts";
 import type { ModelRef } from "../models/choice.ts";
 import { noUsage } from "../models/turn.ts";
 import { EventLog } from "./event-log.ts";
@@ -17,7 +19,13 @@ export interface RunInit {
   family: "agent" | "chat" | undefined;
   /** Checked when the request was accepted. */
   model: ModelRef | undefined;
+  /** Of a message from a conversation; other runs wait for a turn of their own and are never joined or left out. */
+  mode?: QueueMode | undefined;
+  spawnedBy?: string | undefined;
   acceptedAt: number;
+  /** The same moment by the monotonic clock. */
+  arrivedAt: number;
+  heartbeat?: HeartbeatRun | undefined;
 }
 
 /** One run of this process, from its acceptance until it is settled. Holds state, decides nothing. */
@@ -29,7 +37,11 @@ export class Run {
   readonly request: RunRequest;
   readonly family: RunInit["family"];
   readonly model: ModelRef | undefined;
+  readonly mode: QueueMode | undefined;
+  readonly spawnedBy: string | undefined;
   readonly acceptedAt: number;
+  readonly arrivedAt: number;
+  readonly heartbeat: HeartbeatRun | undefined;
 
   phase: "queued" | "running" | "ending" | "settled" = "queued";
   startedAt: number | undefined;
@@ -41,18 +53,32 @@ export class Run {
   /** The message being written. */
   itemId = "";
   itemText = "";
+  /** What people may see of it: without the tokens by which an agent says that there is nothing to say. */
+  shownText = "";
   /** Texts of the finished assistant messages. */
   readonly texts: string[] = [];
+  /** Those of them that are shown. */
+  readonly shownTexts: string[] = [];
+  toolCallsLeft: number;
   /** Connections that started or joined the run. */
   readonly participants = new Set<string>();
   readonly log = new EventLog();
   readonly done: Promise<StoredOutcome>;
   job: LaneJob | undefined;
   hold: Disposable | undefined;
+  /** It met a turn at work. */
+  waited = false;
+  /** The run whose turn answers this one's message, too. */
+  lead: Run | undefined;
+  /** Runs whose messages this turn answers, too, in order of acceptance. */
+  followers: Run[] = [];
+  /** Too many were waiting: it never gets a turn. */
+  isLeftOut = false;
 
   readonly #controller = new AbortController();
   #settle: (outcome: StoredOutcome) => void = () => undefined;
   #aborted: AbortReason | undefined;
+  #filter: ReturnType<typeof createReplyFilter>;
 
   constructor(init: RunInit) {
     this.id = init.id;
@@ -62,7 +88,13 @@ export class Run {
     this.request = init.request;
     this.family = init.family;
     this.model = init.model;
+    this.mode = init.mode;
+    this.spawnedBy = init.spawnedBy;
     this.acceptedAt = init.acceptedAt;
+    this.arrivedAt = init.arrivedAt;
+    this.heartbeat = init.heartbeat;
+    this.toolCallsLeft = init.heartbeat ? MAX_TOOL_CALLS : Number.POSITIVE_INFINITY;
+    this.#filter = createReplyFilter(init.heartbeat?.ackMaxChars);
     this.done = new Promise((resolve) => {
       this.#settle = resolve;
     });
@@ -71,6 +103,11 @@ export class Run {
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /** What people wrote for this turn. */
+  get prompt(): string {
+    return [this, ...this.followers].map((run) => run.request.message).join("\n\n");
   }
 
   get aborted(): AbortReason | undefined {
@@ -88,12 +125,33 @@ export class Run {
   beginMessage(): void {
     this.itemId = randomUUID();
     this.itemText = "";
+    this.shownText = "";
+    this.#filter = createReplyFilter(this.heartbeat?.ackMaxChars);
+  }
+
+  /** @returns what is now to be seen besides */
+  write(delta: string): string {
+    this.itemText += delta;
+    return this.#show(this.#filter.during(this.itemText));
+  }
+
+  /** Nothing more is written to this message. @returns what was held back until now and may be seen */
+  completeText(): string {
+    return this.#show(this.#filter.end(this.itemText));
+  }
+
+  #show(text: string): string {
+    const added = text.slice(this.shownText.length);
+    this.shownText = text;
+    return added;
   }
 
   /** What was written last becomes a finished message. */
   endMessage(): void {
     if (this.itemText !== "") this.texts.push(this.itemText);
+    if (this.shownText.trim() !== "") this.shownTexts.push(this.shownText);
     this.itemText = "";
+    this.shownText = "";
   }
 
   /** Whether anything readable was shown so far. */

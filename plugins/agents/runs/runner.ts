@@ -3,11 +3,12 @@ import { type GatewayService, type RunHandle, type RunRequest, type RunRow, SvcE
 import { within } from "../common/within.ts";
 import { type Kit, runsOf } from "../kit.ts";
 import { type AcceptOptions, acceptRun } from "./accept.ts";
-import { executeRun } from "./execute.ts";
 import type { AbortReason } from "./failure.ts";
 import { fail } from "./finish.ts";
 import { outcomeOf } from "./outcome.ts";
+import { makeRoom } from "./queue.ts";
 import type { Run } from "./run.ts";
+import { takeTurn } from "./take-turn.ts";
 
 /** A plugin's stop has 5 s; a run that does not end in time is found by the next start. */
 const DRAIN_MS = 4_000;
@@ -17,7 +18,9 @@ export type Started = { state: "started" | "queued" | "in_flight"; run: Run } | 
 
 export interface Runner {
   /** @throws {SvcError} see `Agents.run` */
-  start(request: RunRequest, options?: AcceptOptions & { interrupt?: boolean }): Promise<Started>;
+  start(request: RunRequest, options?: AcceptOptions): Promise<Started>;
+  /** What became of a request under this id, if there was one; waits for one that is being accepted. */
+  known(runId: string): Promise<Started | undefined>;
   /** A run that is not settled; waits for one that is being accepted. */
   live(runId: string): Promise<Run | undefined>;
   abort(run: Run, reason: AbortReason): boolean;
@@ -46,13 +49,20 @@ export function createRunner(kit: Kit, gateway: GatewayService): Runner {
 
   const enqueue = (run: Run): "started" | "queued" => {
     run.hold = gateway.hold(`run ${run.id}`);
-    run.job = { key: run.sessionKey, start: () => executeRun(run, kit) };
-    return kit.lanes.enqueue(run.job) ? "started" : "queued";
+    run.waited = runsOf(kit, run.sessionKey).some((other) => other !== run);
+    run.job = { key: run.sessionKey, lane: run.request.lane ?? "main", start: () => takeTurn(run, kit) };
+    const isStarted = kit.lanes.enqueue(run.job);
+    makeRoom(kit, run.sessionKey);
+    return isStarted ? "started" : "queued";
   };
 
   const abort = (run: Run, reason: AbortReason): boolean => {
     if (!run.abort(reason)) return false;
-    if (run.job && kit.lanes.remove(run.job)) void fail(run, kit, undefined);
+    if (run.lead) {
+      // Its message is part of a turn that goes on without it.
+      run.lead.followers = run.lead.followers.filter((follower) => follower !== run);
+      void fail(run, kit, undefined);
+    } else if (run.job && kit.lanes.remove(run.job)) void fail(run, kit, undefined);
     return true;
   };
 
@@ -64,21 +74,30 @@ export function createRunner(kit: Kit, gateway: GatewayService): Runner {
       .map((run) => run.id);
   };
 
+  const known: Runner["known"] = async (runId) => {
+    const run = kit.runs.get(runId) ?? (await accepting.get(runId)?.catch(() => undefined));
+    if (run) return { state: "in_flight", run };
+    const row = kit.store().runs.get(runId);
+    return row && { state: "finished", row };
+  };
+
   return {
     abort,
     abortSession,
     async live(runId) {
       return kit.runs.get(runId) ?? (await accepting.get(runId)?.catch(() => undefined));
     },
-    async start(request, { interrupt, ...options } = {}) {
+    known,
+    async start(request, options = {}) {
       const runId = request.runId ?? randomUUID();
-      const known = kit.runs.get(runId) ?? accepting.get(runId);
-      if (known) return { state: "in_flight", run: await known };
+      // No wait between this look and the acceptance: two requests under one id must not both find nothing.
+      const live = kit.runs.get(runId) ?? accepting.get(runId);
+      if (live) return { state: "in_flight", run: await live };
       const row = kit.store().runs.get(runId);
       if (row) return { state: "finished", row };
       if (isClosed) throw new SvcError("draining", {}, { retryAfterMs: 2_000 });
       const run = await accept({ ...request, runId }, options);
-      if (interrupt) abortSession(run.sessionKey, "superseded", { except: run.id });
+      if (run.mode === "interrupt") abortSession(run.sessionKey, "superseded", { except: run.id });
       return { state: enqueue(run), run };
     },
     close() {

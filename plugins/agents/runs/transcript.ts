@@ -1,18 +1,21 @@
 import type { MessageBlock, MessageRow, ModelMessage } from "svc/sdk";
+import { SYSTEM_EVENTS_KIND } from "../heartbeat/system-lines.ts";
 
 /** What the model is told when the result of a call was never stored. */
 const NO_RESULT = "(no result: the run ended before the tool did)";
 
 /**
  * Rows in the order in which a model should read them. Messages are stored when they are accepted, so a message that waited for a busy
- * session stands before the answer to the one it waited for. Here each run's rows stand together, the present run comes last, and runs
- * that still wait are left out.
+ * session stands before the answer to the one it waited for. Here the rows of each turn stand together, and the present turn comes last.
+ *
+ * @param present run whose turn it is
+ * @param turnOf the run whose turn a run's rows belong to; undefined for rows that are left out, as those of runs that still wait
  */
-export function orderByRun(rows: readonly MessageRow[], present: string, waiting: ReadonlySet<string>): MessageRow[] {
+export function orderByRun(rows: readonly MessageRow[], present: string, turnOf: (runId: string) => string | undefined): MessageRow[] {
   const groups = new Map<string, MessageRow[]>();
   for (const [i, row] of rows.entries()) {
-    const id = row.runId ?? `#${i}`;
-    if (id !== present && waiting.has(id)) continue;
+    const id = row.runId === undefined ? `#${i}` : turnOf(row.runId);
+    if (id === undefined) continue;
     const group = groups.get(id);
     if (group) group.push(row);
     else groups.set(id, [row]);
@@ -22,14 +25,22 @@ export function orderByRun(rows: readonly MessageRow[], present: string, waiting
   return [...groups.values(), own].flat();
 }
 
-/** Rows as a vendor wants them: every call has exactly one result right behind it, and no result stands alone. */
-export function toModelMessages(rows: readonly MessageRow[], present: string): ModelMessage[] {
+/**
+ * Rows as a vendor wants them: every call has exactly one result right behind it, and no result stands alone.
+ * @param present runs of the present turn
+ */
+export function toModelMessages(rows: readonly MessageRow[], present: ReadonlySet<string>): ModelMessage[] {
   const out: ModelMessage[] = [];
   const used = new Set<MessageRow>();
   for (const [i, row] of rows.entries()) {
     if (row.role === "toolResult") continue;
     if (row.role === "user") {
-      out.push({ role: "user", content: userContent(row.content, row.runId === present) });
+      const content = userContent(row.content, isOf(row, present));
+      const joins = rows[i - 1]?.kind === SYSTEM_EVENTS_KIND || (isOf(row, present) && isOf(rows[i - 1], present));
+      const before = joins ? out.at(-1) : undefined;
+      // Not every vendor takes two messages of a user in a row.
+      if (before?.role === "user") before.content = [...before.content, ...content];
+      else out.push({ role: "user", content });
       continue;
     }
     const toolCalls = callsOf(row.content);
@@ -44,6 +55,10 @@ export function toModelMessages(rows: readonly MessageRow[], present: string): M
     }
   }
   return out;
+}
+
+function isOf(row: MessageRow | undefined, runs: ReadonlySet<string>): boolean {
+  return row?.runId !== undefined && runs.has(row.runId);
 }
 
 function toolMessage(call: { id: string; name: string }, result: MessageRow | undefined): ModelMessage {
@@ -82,7 +97,7 @@ export function callsOf(content: readonly MessageBlock[]): Array<{ id: string; n
 }
 
 /** Pictures are sent once, with the turn they belong to. */
-function userContent(content: readonly MessageBlock[], present: boolean): Extract<ModelMessage, { role: "user" }>["content"] {
+export function userContent(content: readonly MessageBlock[], present: boolean): Extract<ModelMessage, { role: "user" }>["content"] {
   return content.flatMap((b) => {
     if (b.type === "text") return b.text === "" ? [] : [{ type: "text" as const, text: b.text }];
     if (b.type !== "image") return [];

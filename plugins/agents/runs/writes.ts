@@ -53,10 +53,3 @@ export function runRow(run: Run, kit: Pick<Kit, "bootId">, state: RunState, rest
     ...rest,
   };
 }
-
-/** The idempotency entry of a run whose caller chose the key; its value names the run, which knows the answer. */
-export function keyOps(run: Run, expiresAt: number): StoreOp[] {
-  if (!run.family) return [];
-  const row = { family: run.family, key: run.id, value: { runId: run.id }, createdAt: run.acceptedAt, expiresAt };
-  return [{ op: "idempotency.put", row }];
-}

@@ -1,8 +1,7 @@
-import { isSvcError, mainSessionKey, type ParamsOf, type SessionRow, type StoreOp, SvcError } from "svc/sdk";
+import { isSvcError, mainSessionKey, type SessionRow, type StoreOp, SvcError } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import { tellNewTranscript } from "../runs/accept.ts";
 import type { Runner } from "../runs/runner.ts";
-import { patchOp, type SessionChange } from "../runs/writes.ts";
 import { freshSession, newSession } from "./row.ts";
 
 /** New transcript under the same key. A run that is at work goes on and writes to the transcript it began with. */
@@ -21,12 +20,13 @@ export async function resetSession(
       { op: "session.put", session, ...(before ? { expectedSessionId: before.sessionId } : { ifAbsent: true }) },
       ...(options.more ?? []),
     ]);
-    kit.events.sessionChanged(session, { reason: options.reason });
+    kit.events.sessionChanged(session, { reason: before ? "reset" : "create" });
     tellNewTranscript(kit, session, before && { row: before, reason: options.reason });
     return session;
   });
 }
 
+/** Runs of the session are stopped first, and their ends are stored before anything goes. */
 export async function deleteSession(
   kit: Kit,
   runner: Runner,
@@ -48,43 +48,14 @@ export async function deleteSession(
   });
 }
 
-type Patch = Omit<ParamsOf<"sessions.patch">, "key">;
-
-/** Changes what a person set on a session; `null` goes back to the default. */
-export async function patchSession(kit: Kit, key: string, patch: Patch): Promise<SessionRow> {
-  return kit.sessionLock.run(key, async () => {
-    const row = kit.store().sessions.get(key);
-    if (!row) throw new SvcError("unknown-session", { key });
-    checkCurrent(row, patch.expectedSessionId);
-    if (patch.label) checkLabel(kit, row, patch.label);
-    if (patch.model) await kit.models.check(kit.directory.get(row.agentId), patch.model);
-    await commitFor(key, kit, [patchOp(key, toRowPatch(patch), row.sessionId)]);
-    const after = kit.store().sessions.get(key) ?? row;
-    kit.events.sessionChanged(after, { reason: "patch" });
-    return after;
-  });
-}
-
-function toRowPatch(patch: Patch): SessionChange {
-  const texts = (["label", "model", "thinkingLevel"] as const).flatMap((k) => (patch[k] === undefined ? [] : [[k, patch[k]] as const]));
-  const flags = (["archived", "pinned", "unread"] as const).flatMap((k) =>
-    patch[k] === undefined ? [] : [[k, patch[k] ?? false] as const],
-  );
-  return Object.fromEntries([...texts, ...flags]);
-}
-
-function checkLabel(kit: Kit, row: SessionRow, label: string): void {
-  const { rows } = kit.store().sessions.list({ agentId: row.agentId, label, limit: 2 });
-  const other = rows.find((r) => r.key !== row.key && r.label === label);
-  if (other) throw new SvcError("label-taken", { label, key: other.key });
-}
-
-function checkCurrent(row: SessionRow, expected: string | undefined): void {
+/** @throws {SvcError} `session-replaced` for a transcript that is not the present one any more */
+export function checkCurrent(row: SessionRow, expected: string | undefined): void {
   if (expected !== undefined && expected !== row.sessionId)
     throw new SvcError("session-replaced", { key: row.key, reason: "session-changed" });
 }
 
-async function commitFor(key: string, kit: Kit, ops: StoreOp[]): Promise<void> {
+/** A commit about one session; the store's word for a transcript that has changed becomes the protocol's. */
+export async function commitFor(key: string, kit: Pick<Kit, "store">, ops: StoreOp[]): Promise<void> {
   await kit
     .store()
     .commit(ops)

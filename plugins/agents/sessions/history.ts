@@ -1,7 +1,7 @@
 import type { JsonObject } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import { toWireMessage } from "./display.ts";
-import { toWireSession } from "./row.ts";
+import { wireSession } from "./wire.ts";
 
 const DEFAULT_LIMIT = 200;
 const DEFAULT_TEXT_CHARS = 8_000;
@@ -34,11 +34,7 @@ export function readHistory(
     totalMessages: total,
     ...(session.thinkingLevel === undefined ? {} : { thinkingLevel: session.thinkingLevel }),
     ...(active ? { inFlightRun: { runId: active.id, text: active.itemText, startedAt: active.startedAt } } : {}),
-    sessionInfo: toWireSession(
-      session,
-      runs.map((r) => r.id),
-      kit.ctx.clock.now(),
-    ),
+    sessionInfo: wireSession(kit, session),
   };
 }
 

@@ -1,25 +1,26 @@
 import { randomUUID } from "node:crypto";
-import type { JsonObject, MessageBlock, SessionRow } from "svc/sdk";
+import type { MessageBlock, SessionRow } from "svc/sdk";
 import { cutEnd } from "../common/cut.ts";
 import { textOf } from "../runs/transcript.ts";
 
 const TITLE_CHARS = 60;
 const PREVIEW_CHARS = 160;
 
-/** A new session of a key; `channel` and `kind` follow from the key (`operations.md` 13.2). */
+/** A new session of a key; channel, kind and type of chat follow from the key (`operations.md` 13.2). */
 export function newSession(key: string, agentId: string, now: number): SessionRow {
-  const [first, second] = key.replace(/^agent:[^:]+:/, "").split(":");
-  const isGroup = /:(?:group|channel):/.test(key);
-  const channel = second && ["direct", "group", "channel", "thread"].includes(second) ? first : undefined;
+  const rest = key.replace(/^agent:[^:]+:/, "");
+  const [first, second] = rest.split(":");
+  const place = chatTypes.find((type) => type === second);
   return {
     key,
     sessionId: randomUUID(),
     agentId,
-    kind: isGroup ? "group" : "direct",
+    kind: kindOf(rest),
     createdAt: now,
     updatedAt: now,
     sessionStartedAt: now,
-    ...(channel ? { channel } : {}),
+    chatType: chatTypes.find((type) => rest.includes(`:${type}:`)) ?? "direct",
+    ...(place && first ? { channel: first } : {}),
     inputTokens: 0,
     outputTokens: 0,
     totalTokens: 0,
@@ -29,17 +30,41 @@ export function newSession(key: string, agentId: string, now: number): SessionRo
   };
 }
 
+/** A thread of a group is a thread. */
+const chatTypes = ["thread", "group", "channel", "direct"] as const;
+
+function kindOf(rest: string): SessionRow["kind"] {
+  if (rest === "global" || rest === "unknown") return rest;
+  return /:(?:group|channel):/.test(`:${rest}`) ? "group" : "direct";
+}
+
+/** What a person, or the one who made the session, decided about it. */
+const kept = [
+  "channel",
+  "label",
+  "category",
+  "model",
+  "thinkingLevel",
+  "verboseLevel",
+  "reasoningLevel",
+  "elevatedLevel",
+  "fastMode",
+  "responseUsage",
+  "sendPolicy",
+  "groupActivation",
+  "execHost",
+  "execSecurity",
+  "execAsk",
+  "queueMode",
+  "parentSessionKey",
+  "spawnedBy",
+  "pinned",
+] as const satisfies ReadonlyArray<keyof SessionRow>;
+
 /** The same key with a new transcript: overrides kept, counters zero, no trace of the old talk. */
 export function freshSession(row: SessionRow, now: number): SessionRow {
-  return {
-    ...newSession(row.key, row.agentId, now),
-    createdAt: row.createdAt,
-    ...(row.channel === undefined ? {} : { channel: row.channel }),
-    ...(row.label === undefined ? {} : { label: row.label }),
-    ...(row.model === undefined ? {} : { model: row.model }),
-    ...(row.thinkingLevel === undefined ? {} : { thinkingLevel: row.thinkingLevel }),
-    pinned: row.pinned,
-  };
+  const overrides = Object.fromEntries(kept.filter((field) => row[field] !== undefined).map((field) => [field, row[field]]));
+  return { ...newSession(row.key, row.agentId, now), createdAt: row.createdAt, ...(overrides as Partial<SessionRow>) };
 }
 
 /** First line of the first user message. */
@@ -54,19 +79,4 @@ export function titleOf(content: readonly MessageBlock[]): string | undefined {
 export function previewOf(text: string): string | undefined {
   const line = text.replace(/\s+/g, " ").trim();
   return line === "" ? undefined : cutEnd(line, PREVIEW_CHARS);
-}
-
-/** The row as it goes over the wire (`protocol-methods.md` 12). */
-export function toWireSession(row: SessionRow, activeRunIds: readonly string[], now: number): JsonObject {
-  const [modelProvider] = row.model?.includes("/") ? row.model.split("/") : [];
-  return {
-    ...row,
-    ...(row.startedAt === undefined ? {} : { runtimeMs: Math.max(0, (row.endedAt ?? now) - row.startedAt) }),
-    ...(modelProvider ? { modelProvider } : {}),
-    abortedLastRun: row.status === "killed" || row.status === "timeout",
-    hasActiveRun: activeRunIds.length > 0,
-    ...(activeRunIds.length > 0 ? { activeRunIds: [...activeRunIds] } : {}),
-    totalTokensFresh: true,
-    snapshotAt: now,
-  };
 }

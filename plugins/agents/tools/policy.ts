@@ -5,7 +5,8 @@ export interface ToolPolicy {
   deny?: readonly string[] | undefined;
 }
 
-const groups: Record<string, readonly string[]> = {
+/** Names of tools by what they are for. */
+export const toolGroups: Record<string, readonly string[]> = {
   "group:fs": ["read", "write", "edit", "list", "grep", "apply_patch", "fs_*"],
   "group:runtime": ["exec", "process", "spawn", "shell"],
   "group:sessions": ["sessions_*", "session_*"],
@@ -15,7 +16,8 @@ const groups: Record<string, readonly string[]> = {
   "group:automation": ["cron", "gateway", "heartbeat_*"],
 };
 
-const profiles: Record<NonNullable<ToolPolicy["profile"]>, readonly string[]> = {
+/** What a policy starts from. */
+export const toolProfiles: Record<NonNullable<ToolPolicy["profile"]>, readonly string[]> = {
   minimal: ["session_status"],
   messaging: ["group:messaging", "group:sessions"],
   coding: ["group:fs", "group:runtime", "group:sessions", "group:memory"],
@@ -28,17 +30,17 @@ const profiles: Record<NonNullable<ToolPolicy["profile"]>, readonly string[]> = 
  */
 export function isToolAllowed(tool: string, levels: readonly ToolPolicy[]): boolean {
   return levels.every((level) => {
-    if (matches(tool, level.deny ?? [])) return false;
-    return matches(tool, profiles[level.profile ?? "full"]) || matches(tool, level.allow ?? []);
+    if (matchesTool(tool, level.deny ?? [])) return false;
+    return matchesTool(tool, toolProfiles[level.profile ?? "full"]) || matchesTool(tool, level.allow ?? []);
   });
 }
 
 /** `*` globs and `group:…` names; `group:plugins` is every tool that no other group holds. */
-function matches(tool: string, patterns: readonly string[]): boolean {
+export function matchesTool(tool: string, patterns: readonly string[]): boolean {
   return patterns.some((pattern) => {
-    if (pattern === "group:plugins") return !Object.values(groups).some((names) => matches(tool, names));
-    const members = groups[pattern];
-    return members ? matches(tool, members) : isGlobMatch(tool, pattern);
+    if (pattern === "group:plugins") return !Object.values(toolGroups).some((names) => matchesTool(tool, names));
+    const members = toolGroups[pattern];
+    return members ? matchesTool(tool, members) : isGlobMatch(tool, pattern);
   });
 }
 

@@ -36,7 +36,19 @@ export interface ToolTarget {
   signal: AbortSignal;
 }
 
+/** A tool as it was registered, whoever may use it. */
+export interface RegisteredTool {
+  name: string;
+  description: string;
+  /** Plugin that brings it. */
+  owner: string;
+  /** That plugin does not come with svc. */
+  isOutside: boolean;
+}
+
 export interface ToolBox {
+  /** Every tool, in load order. */
+  all(): RegisteredTool[];
   /** Tools of an agent after policy, in load order. */
   specs(agent: AgentInfo): ModelToolSpec[];
   /** Brings a tool that is loaded on first use; without a name all of them. */
@@ -97,6 +109,8 @@ export function createToolBox(ctx: PluginContext): ToolBox {
   };
 
   return {
+    all: () =>
+      [...view].map(({ value: { name, description }, owner, isOutside = false }) => ({ name, description, owner, isOutside })),
     ready: (name) => view.ready(name),
     specs: (agent) => [...setOf(agent).values()].map((p) => p.spec),
     has: (agent, name) => setOf(agent).has(name),

@@ -1,0 +1,104 @@
+import "../errors.ts";
+import { type CliClient, type CliContext, type CliValues, defineCommand, type JsonObject, SvcError } from "svc/sdk";
+
+interface AgentRow {
+  id: string;
+  name?: string;
+  identity?: { name?: string; emoji?: string };
+  workspace: string;
+  model?: { primary: string; fallbacks?: string[] };
+}
+
+const json = { kind: "flag", description: "One JSON document on stdout" } as const;
+
+const list = defineCommand({
+  path: ["agents", "list"],
+  summary: "List agents with their workspaces and models",
+  options: { json },
+  rpc: true,
+  run: (cli) =>
+    withClient(cli, async (client) => {
+      const answer = await client.request<{ defaultId: string; agents: AgentRow[] }>("agents.list", {});
+      if (cli.json) cli.stdout.json(answer);
+      else printList(cli, answer);
+      return 0;
+    }),
+});
+
+const add = defineCommand({
+  path: ["agents", "add"],
+  summary: "Add an agent",
+  details: "The id is made of the name: Helper Two becomes helper-two. The config is changed, and the agent can be asked at once.",
+  examples: [["With a model of its own", "svc agents add helper --model openai/gpt-x"]],
+  positionals: [{ name: "id", required: true }],
+  options: {
+    workspace: { kind: "string", description: "Folder of its files (default: one in the state directory)", placeholder: "path" },
+    model: { kind: "string", description: "Its model; default: the common one", placeholder: "provider/model" },
+    emoji: { kind: "string", description: "Sign beside its name", placeholder: "sign" },
+    avatar: { kind: "string", description: "Picture: address, or file in the workspace", placeholder: "address" },
+    json,
+  },
+  rpc: true,
+  run: (cli, values, [id]) =>
+    withClient(cli, async (client) => {
+      const params = { name: required(id), ...given(values, ["workspace", "model", "emoji", "avatar"]) };
+      const answer = await client.request<{ agentId: string; workspace: string }>("agents.create", params);
+      if (cli.json) cli.stdout.json(answer);
+      else cli.stdout.line(`${answer.agentId}: added, workspace ${answer.workspace}`);
+      return 0;
+    }),
+});
+
+const remove = defineCommand({
+  path: ["agents", "delete"],
+  summary: "Delete an agent; its files go to the trash",
+  details: "Nothing is erased: the workspace goes to the folder trash of the state directory, and its sessions stay in the store.",
+  positionals: [{ name: "id", required: true }],
+  options: { "keep-files": { kind: "flag", description: "Leave its files where they are" }, json },
+  rpc: true,
+  run: (cli, values, [id]) =>
+    withClient(cli, async (client) => {
+      const params = { agentId: required(id), deleteFiles: values["keep-files"] !== true };
+      const answer = await client.request<{ agentId: string; removedBindings: number; trash?: string; kept?: string[] }>("agents.delete", params);
+      if (cli.json) cli.stdout.json(answer);
+      else {
+        cli.stdout.line(`${answer.agentId}: deleted${answer.trash ? `, files moved to ${answer.trash}` : ""}`);
+        for (const reason of answer.kept ?? []) cli.stderr.line(`not moved: ${reason}`);
+      }
+      return 0;
+    }),
+});
+
+export default [list, add, remove];
+
+function printList(cli: CliContext, { defaultId, agents }: { defaultId: string; agents: AgentRow[] }): void {
+  const rows = agents.map(({ id, name, identity, model, workspace }) => [
+    `${id}${id === defaultId ? " (default)" : ""}`,
+    [identity?.emoji, name ?? identity?.name].filter(Boolean).join(" ") || "-",
+    model?.primary ?? "-",
+    workspace,
+  ]);
+  const head = ["ID", "NAME", "MODEL", "WORKSPACE"];
+  const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
+  const line = (cells: readonly string[]) => cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join("  ").trimEnd();
+  cli.stdout.line(cli.color.bold(line(head)));
+  for (const row of rows) cli.stdout.line(line(row));
+}
+
+async function withClient(cli: CliContext, work: (client: CliClient) => Promise<number>): Promise<number> {
+  const client = await cli.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+function given(values: CliValues, names: readonly string[]): JsonObject {
+  return Object.fromEntries(names.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])));
+}
+
+function required(id: string | undefined): string {
+  if (!id) throw new SvcError("usage", { message: "agents: an agent id is required" });
+  return id;
+}

@@ -1,0 +1,34 @@
+import { type AgentInfo, type PluginContext, protocolMethod } from "svc/sdk";
+import { KeyedMutex } from "../common/mutex.ts";
+import type { Kit } from "../kit.ts";
+import { type AgentFile, listAgentFiles, readAgentFile, writeAgentFile } from "../workspace/agent-files.ts";
+
+/** `agents.files.*`. */
+export function registerAgentFileMethods(ctx: PluginContext, kit: Kit): void {
+  const locks = new KeyedMutex();
+  const answer = (agent: AgentInfo, file: AgentFile) => ({ agentId: agent.id, workspace: agent.workspace, file });
+
+  ctx.registerRpc({
+    ...protocolMethod("agents.files.list"),
+    handler: async ({ agentId }) => {
+      const agent = kit.directory.get(agentId);
+      return { agentId: agent.id, workspace: agent.workspace, files: await listAgentFiles(agent) };
+    },
+  });
+  ctx.registerRpc({
+    ...protocolMethod("agents.files.get"),
+    handler: async ({ agentId, name }) => {
+      const agent = kit.directory.get(agentId);
+      return answer(agent, await readAgentFile(agent, name));
+    },
+  });
+  ctx.registerRpc({
+    ...protocolMethod("agents.files.set"),
+    handler: async ({ agentId, ...file }) => {
+      const agent = kit.directory.get(agentId);
+      const written = await locks.run(agent.workspace, () => writeAgentFile(agent, file));
+      ctx.logger.info(`agents.files.set: wrote ${file.name} of agent "${agent.id}"`, { bytes: written.size });
+      return { ok: true, ...answer(agent, written) };
+    },
+  });
+}

@@ -1,0 +1,15 @@
+import { type PluginContext, protocolMethod } from "svc/sdk";
+import type { Heartbeats } from "../heartbeat/heartbeats.ts";
+
+/** `last-heartbeat`, `set-heartbeats`. */
+export function registerHeartbeatMethods(ctx: PluginContext, heartbeats: Heartbeats): void {
+  ctx.registerRpc({ ...protocolMethod("last-heartbeat"), handler: () => heartbeats.last() });
+  ctx.registerRpc({
+    ...protocolMethod("set-heartbeats"),
+    handler: ({ enabled }) => {
+      heartbeats.setEnabled(enabled);
+      ctx.service("gateway@1").invalidateHealth();
+      return { ok: true, enabled };
+    },
+  });
+}

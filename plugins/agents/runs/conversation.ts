@@ -1,0 +1,54 @@
+import type { MessageRow, ModelMessage } from "svc/sdk";
+import { type Kit, runsOf } from "../kit.ts";
+import { sinceCompaction } from "../sessions/compaction.ts";
+import type { Run } from "./run.ts";
+import { orderByRun, toModelMessages } from "./transcript.ts";
+
+/** Rows of a transcript that are read for one run. */
+const MAX_ROWS = 400;
+
+type UserMessage = Extract<ModelMessage, { role: "user" }>;
+
+/** What the model reads of the session: the summary of what is gone, the turns before, then the present one with the messages that joined it. */
+export function conversation(run: Run, kit: Kit): ModelMessage[] {
+  const all = kit.store().messages.page(run.sessionId, { limit: MAX_ROWS });
+  const own = new Set([run, ...run.followers].map((r) => r.id));
+  const { rows, summary } = sinceCompaction(all);
+  const read = run.heartbeat?.lightContext ? rows.filter((row) => row.runId !== undefined && own.has(row.runId)) : rows;
+  const waiting = new Set(runsOf(kit, run.sessionKey).flatMap((r) => (r.phase === "queued" && !own.has(r.id) ? [r.id] : [])));
+  const turnOf = turnFinder(kit, read);
+  const messages = toModelMessages(
+    orderByRun(read, run.id, (id) => (waiting.has(id) ? undefined : turnOf(id))),
+    own,
+  );
+  const leftOut = kit.leftOut.take(run.sessionKey);
+  if (summary !== undefined && !run.heartbeat?.lightContext) before(messages.find(isUser), summary);
+  if (leftOut !== undefined) before(messages.findLast(isUser), leftOut);
+  return messages;
+}
+
+/** Which turn a run's rows belong to: its own, or that of the run it joined; undefined when no model is to read them. */
+function turnFinder(kit: Pick<Kit, "runs" | "store">, rows: readonly MessageRow[]): (runId: string) => string | undefined {
+  const answered = new Set(rows.flatMap((row) => (row.role !== "user" && row.runId !== undefined ? [row.runId] : [])));
+  const known = new Map<string, string | undefined>();
+  const find = (runId: string): string | undefined => {
+    const live = kit.runs.get(runId);
+    if (live) return live.isLeftOut ? undefined : (live.lead?.id ?? runId);
+    if (answered.has(runId)) return runId;
+    const outcome = kit.store().runs.get(runId)?.outcome;
+    if (outcome?.isLeftOut === true) return undefined;
+    return typeof outcome?.mergedInto === "string" ? outcome.mergedInto : runId;
+  };
+  return (runId) => {
+    if (!known.has(runId)) known.set(runId, find(runId));
+    return known.get(runId);
+  };
+}
+
+function before(message: UserMessage | undefined, text: string): void {
+  message?.content.unshift({ type: "text", text });
+}
+
+function isUser(message: ModelMessage): message is UserMessage {
+  return message.role === "user";
+}

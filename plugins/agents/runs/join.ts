@@ -1,0 +1,28 @@
+import { type Kit, runsOf } from "../kit.ts";
+import type { Run } from "./run.ts";
+
+/** Messages that are to be put before the next model call of a turn at work. What was accepted behind another kind of message waits for it. */
+export function takeSteered(run: Run, kit: Kit): Run[] {
+  const taken: Run[] = [];
+  for (const next of waitingRuns(kit, run.sessionKey)) {
+    if (next.mode !== "steer" || !absorb(run, next, kit)) break;
+    taken.push(next);
+  }
+  return taken;
+}
+
+/** From here on the turn of `lead` answers the message of `run`, too. */
+export function absorb(lead: Run, run: Run, kit: Kit): boolean {
+  if (run.sessionId !== lead.sessionId || !run.job || !kit.lanes.remove(run.job)) return false;
+  run.lead = lead;
+  lead.followers.push(run);
+  run.phase = "running";
+  run.startedAt = kit.ctx.clock.now();
+  kit.events.lifecycle(run, { phase: "start", startedAt: run.startedAt });
+  return true;
+}
+
+/** Runs of a session that have no turn yet and belong to no other's, in order of acceptance. */
+export function waitingRuns(kit: Pick<Kit, "runs">, sessionKey: string): Run[] {
+  return runsOf(kit, sessionKey).filter((run) => run.phase === "queued" && !run.aborted);
+}
