@@ -87,6 +87,8 @@ function provideGatewayService(core: Core, listeners: Listeners | undefined): vo
       host: listeners?.host ?? "",
       port: listeners?.port ?? 0,
     }),
+    clients: core.fanout.receivers,
+    beacon: core.presence.beacon,
     invalidateHealth: health.invalidate,
     requestRestart: (reason) => restarts.request(reason, reason),
     hold: holds.hold,

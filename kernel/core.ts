@@ -1,7 +1,12 @@
+import { randomUUID } from "node:crypto";
 import type { Reloader } from "../sdk/config/reloader.ts";
 import type { SvcConfig } from "../sdk/config/root.ts";
 import { messageOf } from "../sdk/errors.ts";
+import { createDeviceBook, type DeviceBook } from "../sdk/gateway/devices/book.ts";
+import { createDeviceRows } from "../sdk/gateway/devices/rows.ts";
+import { addressBucket, isLoopback } from "../sdk/gateway/edge/addresses.ts";
 import { createFailureLimiter } from "../sdk/gateway/failure-limiter.ts";
+import { createFanout, type Fanout } from "../sdk/gateway/fanout/fanout.ts";
 import { createHealth, type Health } from "../sdk/gateway/health.ts";
 import { createHolds, type Holds } from "../sdk/gateway/holds.ts";
 import { createJobs, type Jobs } from "../sdk/gateway/jobs.ts";
@@ -14,14 +19,14 @@ import type { RootLogger } from "../sdk/host/logger.ts";
 import { type Activation, createActivation } from "../sdk/loader/activation.ts";
 import type { Loader } from "../sdk/loader/loader.ts";
 import type { StateVersion } from "../sdk/protocol/frames.ts";
+import { RawJson } from "../sdk/protocol/raw-json.ts";
 import { secretHealth } from "../sdk/secrets/reload-result.ts";
 import type { Clock } from "../sdk/types/common.ts";
+import type { Store } from "../sdk/types/store.ts";
 import { type Authenticator, createAuthenticator } from "./auth/authenticator.ts";
-import { addressBucket, isLoopback } from "./auth/remote.ts";
 import { type Contributions, createContributions } from "./contributions.ts";
 import type { GatewayOptions } from "./gateway.ts";
 import { createHookBus, type HookBus } from "./hooks/bus.ts";
-import { createFanout, type Fanout } from "./port/events.ts";
 import { createMethodRegistry, type MethodRegistry } from "./port/methods.ts";
 import type { Phase } from "./port/probes.ts";
 import { createRouteTable, type RouteTable } from "./port/routes.ts";
@@ -60,6 +65,9 @@ export interface Core {
   /** Rejects with what the next start would be refused for. */
   checkRestart(): Promise<void>;
   readonly authenticator: Authenticator;
+  readonly devices: DeviceBook;
+  /** Undefined while the plugin that keeps the state is down. */
+  store(): Store | undefined;
   /** The snapshot in force. */
   config(): SvcConfig;
   late(): Late;
@@ -87,8 +95,14 @@ export function createCore(options: GatewayOptions, plan: StartPlan): Core {
     onMoved: () => health.invalidate(),
   });
   const activation = createActivation();
-  const fanout = createFanout();
-  const presence = createPresence({ version: options.version, bootId: plan.bootId, now: clock.now, isLoopback });
+  const fanout = createFanout({ monotonic });
+  const presence = createPresence({
+    version: options.version,
+    bootId: plan.bootId,
+    now: clock.now,
+    monotonic: clock.monotonic,
+    isLoopback,
+  });
   const jobs = createJobs({ logger, now: clock.monotonic });
   const health: Health = createHealth({
     collect: async (deep) => [...(await hooks.run("health.collect", { deep })), jobs.look().part, ...faults.parts()],
@@ -101,10 +115,12 @@ export function createCore(options: GatewayOptions, plan: StartPlan): Core {
       secrets: secretHealth(late().reloader.current().secretState),
       configReload: { ...late().reloader.status(), restart: restarts.pending() },
     }),
-    onChange: () => void health.text().then((text) => fanout.emit("health", JSON.parse(text), { stateVersion: core.stateVersion() })),
+    monotonic: clock.monotonic,
+    publish: (text, only) => fanout.emit("health", new RawJson(text), { stateVersion: core.stateVersion(), only }),
     onFault: (error) => logger.warn("health could not be collected", { error }),
   });
   const checkRestart = async () => checkNextStart({ ...options, env: (await options.readEnv?.()) ?? options.env });
+  const leaving = new AbortController();
   const restarts = createRestartDeferral({
     holds,
     limitMs: () => config().gateway.reload.deferralTimeoutMs,
@@ -118,8 +134,13 @@ export function createCore(options: GatewayOptions, plan: StartPlan): Core {
     plan.auth,
     createFailureLimiter(() => config().gateway.auth.rateLimit, clock.monotonic, addressBucket),
     (given, transport, { address }) =>
-      hooks.isUsed("auth.identify") ? hooks.run("auth.identify", { credentials: { ...given }, transport, remote: address }) : undefined,
+      hooks.isUsed("auth.identify") ? hooks.run("auth.identify", { credentials: given, transport, remote: address }) : undefined,
   );
+  const contributions = createContributions(activation);
+  const store = () => contributions.view<Store>("service").get("store@1")?.value;
+  const devices = createDeviceBook({
+    ...{ rows: createDeviceRows(store), now: clock.now, monotonic: clock.monotonic, randomId: randomUUID, emit: fanout.emit, logger },
+  });
   const core: Core = {
     ...{
       options,
@@ -138,12 +159,14 @@ export function createCore(options: GatewayOptions, plan: StartPlan): Core {
       restarts,
       checkRestart,
       authenticator,
+      contributions,
+      store,
+      devices,
     },
     startedAt: clock.now(),
     phase: "starting",
-    leaving: new AbortController(),
-    contributions: createContributions(activation),
-    methods: createMethodRegistry({ hooks, logger, activation }),
+    leaving,
+    methods: createMethodRegistry({ hooks, logger, activation, leaving: leaving.signal }),
     routes: createRouteTable(),
     stateVersion: () => ({ presence: presence.version(), health: health.version() }),
     config,

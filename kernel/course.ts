@@ -14,8 +14,13 @@ import { completeSecrets, forgetRefusal, runtimeInfoPath } from "./start.ts";
 /** What clients are told to expect between the shutdown of a restart and the next hello. */
 const RESTART_EXPECTED_MS = 1_500;
 
+const SLOW_CONSUMERS_MS = 5_000;
+
+/** How late the end of a pairing request may be announced. */
+const PAIRING_SWEEP_MS = 5_000;
+
 /** Everything that happens by the clock. */
-export function startJobs({ clock, jobs, logger, hooks, health, presence, fanout }: Core): void {
+export function startJobs({ clock, jobs, logger, hooks, health, presence, fanout, devices }: Core): void {
   const gap = createGapDetector(clock, limits.tickIntervalMs);
   jobs.every("tick", limits.tickIntervalMs, () => {
     const gapMs = gap();
@@ -28,7 +33,9 @@ export function startJobs({ clock, jobs, logger, hooks, health, presence, fanout
     fanout.emit("tick", { ts: clock.now() });
     jobs.look();
   });
+  jobs.every("pairing", PAIRING_SWEEP_MS, devices.pending.sweep);
   jobs.every("health", limits.healthCacheMs, health.refresh);
+  jobs.every("slow-consumers", SLOW_CONSUMERS_MS, fanout.look);
 }
 
 /** From an open port to `ready`: the remaining secrets, plugins, their view of the config. A stop that begins meanwhile ends it early. */
@@ -65,7 +72,7 @@ async function leaveTraces({ options, logger, startedAt, late }: Core, { listene
   await saveLastGood(late().reloader.current()).catch((error: unknown) => logger.warn("the last-good config was not kept", { error }));
 }
 
-/** `shutdown` event, drain, plugins, close frames, port. Work that is held may take `gateway.shutdown.drainMs`, the hook's part included. */
+/** Drain, plugins, `shutdown` event, close frames, port. Work that is held may take `gateway.shutdown.drainMs`, the hook's part included. */
 export async function goDown(core: Core, doors: Doors, { reason, restart }: { reason: string; restart: boolean }): Promise<void> {
   const { hooks, fanout, holds, jobs, restarts, uptimeMs } = core;
   const { loader, reloader } = core.late();
@@ -74,12 +81,13 @@ export async function goDown(core: Core, doors: Doors, { reason, restart }: { re
   const deadlineMs = core.config().gateway.shutdown.drainMs;
   restarts.dispose();
   await reloader.dispose();
-  fanout.emit("shutdown", { reason, ...(restart ? { restartExpectedMs: RESTART_EXPECTED_MS } : {}) });
   const begun = uptimeMs();
   await withLimit(hooks.run("gateway.stopping", { reason, deadlineMs }), deadlineMs, () => undefined);
   await holds.whenFree(Math.max(0, deadlineMs - (uptimeMs() - begun)));
   await loader.stopAll();
   jobs.dispose();
+  fanout.emit("shutdown", { reason, ...(restart ? { restartExpectedMs: RESTART_EXPECTED_MS } : {}) });
+  await fanout.flushed(limits.shutdownFlushMs);
   await doors.close(restart);
   core.health.dispose();
   core.phase = "stopped";

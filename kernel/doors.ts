@@ -1,9 +1,9 @@
-import type { IncomingMessage } from "node:http";
+import { networkInterfaces } from "node:os";
 import { SvcError } from "../sdk/errors.ts";
+import { createEdge, type Edge } from "../sdk/gateway/edge/edge.ts";
+import { createCoalesced } from "../sdk/gateway/fanout/coalesce.ts";
 import { type Env, envValue } from "../sdk/host/paths.ts";
 import { limits } from "../sdk/protocol/frames.ts";
-import { allowedOrigins, isKnownHost, isOriginAllowed } from "./auth/origins.ts";
-import { remoteOf } from "./auth/remote.ts";
 import type { Core } from "./core.ts";
 import { createHello } from "./hello.ts";
 import { admitClient } from "./port/handshake.ts";
@@ -11,6 +11,9 @@ import { createHttpHandler } from "./port/http.ts";
 import type { Listeners } from "./port/listen.ts";
 import { createSockets } from "./port/sockets.ts";
 import type { Vestibule } from "./port/vestibule.ts";
+
+/** Longest pause between two events about who is here; a millisecond for each who is told, below that. */
+const PRESENCE_PAUSE_MS = 2_000;
 
 /** The port and everybody who came through it. */
 export interface Doors {
@@ -22,12 +25,15 @@ export interface Doors {
 
 /** Lets everybody in from now on, with 503 where a plugin has to come first. */
 export function openDoors(core: Core, { listeners, vestibule }: { listeners: Listeners | undefined; vestibule: Vestibule }): Doors {
-  const { plan, logger, hooks, health } = core;
+  const { plan, logger, hooks, health, config, clock } = core;
   const stopped = new AbortController();
-  const questions = callerQuestions(core, listeners?.port ?? plan.port);
-  const sockets = openSockets(core, questions);
+  const edge = createEdge({
+    ...{ config, mode: plan.auth.mode, loopbackOnly: plan.bind.loopbackOnly, port: listeners?.port ?? plan.port },
+    ...{ now: clock.monotonic, interfaces: networkInterfaces },
+  });
+  const { sockets, presenceNews } = openSockets(core, edge, () => listeners?.hasRoom() ?? true);
   const handler = createHttpHandler({
-    ...questions,
+    edge,
     routes: core.routes,
     activation: core.activation,
     authenticator: core.authenticator,
@@ -46,34 +52,16 @@ export function openDoors(core: Core, { listeners, vestibule }: { listeners: Lis
     async close(restart) {
       stopped.abort(new SvcError("draining"));
       const closing = listeners?.close();
-      const [code, reason] = restart ? ([1012, "gateway restarting"] as const) : ([1001, "gateway stopping"] as const);
-      await sockets.closeAll({ code, reason, graceMs: 2_000 });
+      const [code, reason] = restart ? ([1012, "service restart"] as const) : ([1001, "gateway stopping"] as const);
+      await sockets.closeAll({ code, reason, graceMs: limits.closeTimeoutMs });
+      presenceNews.dispose();
       await closing;
     },
   };
 }
 
-interface CallerQuestions {
-  isOriginAllowed(origin: string, req: IncomingMessage): boolean;
-  isHostKnown(req: IncomingMessage): boolean;
-}
-
-function callerQuestions({ plan, config }: Core, port: number): CallerQuestions {
-  return {
-    isOriginAllowed: (origin, req) =>
-      isOriginAllowed({
-        origin,
-        host: req.headers.host,
-        address: remoteOf(req).address,
-        allowed: allowedOrigins(config(), plan.bind, port),
-      }),
-    // Without a secret the `Host` is all that tells a page on a rebound name from a local caller (`security.md` B-03).
-    isHostKnown: (req) => plan.auth.mode !== "none" || isKnownHost(req.headers.host),
-  };
-}
-
-function openSockets(core: Core, { isOriginAllowed: originAllowed, isHostKnown }: CallerQuestions) {
-  const { options, plan, methods, fanout, logger, presence, hooks, health, stateVersion, authenticator, uptimeMs, config } = core;
+function openSockets(core: Core, edge: Edge, hasRoom: () => boolean) {
+  const { options, plan, methods, fanout, logger, presence, hooks, health, stateVersion, authenticator, uptimeMs, config, devices } = core;
   const hello = createHello({
     ...{ version: options.version, paths: options.paths, plan, config, uptimeMs, methods, presence, health, hooks, stateVersion },
   });
@@ -84,27 +72,34 @@ function openSockets(core: Core, { isOriginAllowed: originAllowed, isHostKnown }
     announced = presence.version();
     fanout.emit("presence", { presence: presence.list() }, { stateVersion: stateVersion() });
   };
-  return createSockets({
+  // Everybody is told of everybody: in a storm of reconnects that would be their square.
+  const presenceNews = createCoalesced(announcePresence, () => Math.min(PRESENCE_PAUSE_MS, fanout.size()));
+  presence.watch(presenceNews.ask);
+  const sockets = createSockets({
     paths: new Set(["/", basePath, `${basePath.replace(/\/$/, "")}/`]),
     methods,
     fanout,
     logger,
     phase: () => core.phase,
+    monotonic: (options.clock ?? core.clock).monotonic,
     handshakeTimeoutMs: handshakeTimeout(options.env),
-    isHostKnown,
-    async admit(params, req) {
-      const { params: connect, revoked, ...info } = await admitClient(params, req, { authenticator, isOriginAllowed: originAllowed });
+    edge,
+    hasRoom,
+    async admit(params, req, nonce) {
+      const { info, connect, issued, rights } = await admitClient(params, { req, nonce }, { authenticator, edge, devices });
       const gate = await hooks.run("ws.connect", { client: info, scopes: info.scopes });
       if (gate.block) throw new SvcError("blocked", { reason: gate.reason, plugin: gate.plugin });
       presence.joined(info, connect);
-      return { info, hello: await hello(info), revoked };
+      return { info, hello: await hello(info, issued), rights };
     },
-    joined: announcePresence,
+    joined: presenceNews.ask,
     left(info, code, reason) {
-      if (presence.left(info)) announcePresence();
+      if (presence.left(info)) presenceNews.ask();
+      if (info.deviceId !== undefined) devices.seen(info.deviceId);
       if (hooks.isUsed("ws.disconnect")) void hooks.run("ws.disconnect", { client: info, code, reason });
     },
   });
+  return { sockets, presenceNews };
 }
 
 function handshakeTimeout(env: Env): number {

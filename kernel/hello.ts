@@ -1,14 +1,16 @@
 import { defaultAgentId, mainSessionKey } from "../sdk/agents.ts";
 import type { SvcConfig } from "../sdk/config/root.ts";
 import type { Health } from "../sdk/gateway/health.ts";
+import type { Admission } from "../sdk/gateway/devices/admission.ts";
 import { createHelloParts } from "../sdk/gateway/hello-parts.ts";
 import type { Presence } from "../sdk/gateway/presence.ts";
 import type { ProfilePaths } from "../sdk/host/paths.ts";
 import { PROTOCOL_VERSION, type StateVersion } from "../sdk/protocol/frames.ts";
+import { RawJson } from "../sdk/protocol/raw-json.ts";
 import { hasScope } from "../sdk/scopes.ts";
 import type { ClientInfo } from "../sdk/types/rpc.ts";
 import type { HookBus } from "./hooks/bus.ts";
-import { type MethodRegistry, RawJson } from "./port/methods.ts";
+import type { MethodRegistry } from "./port/methods.ts";
 import type { StartPlan } from "./start.ts";
 
 export interface HelloDeps {
@@ -25,7 +27,7 @@ export interface HelloDeps {
 }
 
 /** Builds `hello-ok` (`protocol.md` 3.4). The parts that are the same for everybody are serialised once. */
-export function createHello(deps: HelloDeps): (info: ClientInfo) => Promise<RawJson> {
+export function createHello(deps: HelloDeps): (info: ClientInfo, issued: Admission["issued"]) => Promise<RawJson> {
   const { plan, paths, version } = deps;
   const parts = createHelloParts();
   const sessionDefaults = () => {
@@ -33,10 +35,11 @@ export function createHello(deps: HelloDeps): (info: ClientInfo) => Promise<RawJ
     return { defaultAgentId: agentId, mainKey: "main", mainSessionKey: mainSessionKey(agentId), scope: deps.config().session.scope };
   };
 
-  return async (info) => {
+  return async (info, issued) => {
     const shown = await deps.hooks.run("hello.snapshot", parts.standard(deps.methods.names()));
     const { features, numbers } = parts.text(shown);
-    const admin = hasScope(info.scopes, "operator.admin") ? { configPath: paths.configPath, stateDir: paths.stateDir } : {};
+    const isAdmin = hasScope(info.scopes, "operator.admin");
+    const admin = isAdmin ? { configPath: paths.configPath, stateDir: paths.stateDir } : {};
     const head = { type: "hello-ok", protocol: PROTOCOL_VERSION, server: { version: version, connId: info.connId, bootId: plan.bootId } };
     const snapshot = {
       presence: hasScope(info.scopes, "operator.read") ? deps.presence.list() : [],
@@ -46,11 +49,11 @@ export function createHello(deps: HelloDeps): (info: ClientInfo) => Promise<RawJ
       authMode: plan.auth.mode,
       ...admin,
     };
-    const auth = { role: info.role, scopes: info.scopes };
+    const auth = { role: info.role, scopes: info.scopes, ...issued };
     const text = [
       JSON.stringify(head).slice(0, -1),
       `,"features":${features}`,
-      `,"snapshot":${JSON.stringify(snapshot).slice(0, -1)},"health":${await deps.health.text()}}`,
+      `,"snapshot":${JSON.stringify(snapshot).slice(0, -1)},"health":${await deps.health.text({ paths: isAdmin })}}`,
       `,"auth":${JSON.stringify(auth)},${numbers}}`,
     ];
     return new RawJson(text.join(""));

@@ -1,18 +1,20 @@
 import type { Health } from "../sdk/gateway/health.ts";
 import type { Presence } from "../sdk/gateway/presence.ts";
 import { soundFindings } from "../sdk/gateway/sound-findings.ts";
+import { toStatus } from "../sdk/gateway/status.ts";
 import { protocolMethod } from "../sdk/protocol/methods.ts";
+import { RawJson } from "../sdk/protocol/raw-json.ts";
 import { hasScope } from "../sdk/scopes.ts";
-import type { RpcMethod } from "../sdk/types/rpc.ts";
+import type { RpcCall, RpcMethod } from "../sdk/types/rpc.ts";
 import type { HookBus } from "./hooks/bus.ts";
-import { type MethodRegistry, RawJson } from "./port/methods.ts";
+import type { MethodRegistry } from "./port/methods.ts";
 
 export interface KernelMethodDeps {
   health: Health;
   presence: Presence;
   hooks: HookBus;
   version: string;
-  requestRestart(reason: string): void;
+  requestRestart(reason: string, delayMs: number): void;
   /** Rejects with what the next start would be refused for. */
   checkRestart(): Promise<void>;
 }
@@ -22,34 +24,23 @@ export function registerKernelMethods(methods: MethodRegistry, deps: KernelMetho
   const add = <P>(method: Omit<RpcMethod<P>, "handler">, handler: RpcMethod<P>["handler"]) =>
     methods.add({ ...method, handler } as RpcMethod, "kernel");
 
+  const isAdmin = (call: RpcCall) => hasScope(call.client.scopes, "operator.admin");
   add(
     protocolMethod("health"),
-    async (params: { probe?: boolean | undefined }) => new RawJson(await deps.health.text({ probe: params.probe === true })),
+    async ({ probe = false }: { probe?: boolean }, call) => new RawJson(await deps.health.text({ probe, paths: isAdmin(call) })),
   );
-  add(protocolMethod("status"), async (_params, call) => {
-    const value = await deps.health.value();
-    return {
-      runtimeVersion: deps.version,
-      ok: value.ok,
-      uptimeMs: value.uptimeMs,
-      phase: value.phase,
-      agents: value.agents ?? [],
-      channelSummary: [],
-      queuedSystemEvents: [],
-      sessions: value.sessions ?? { count: 0, recent: [] },
-      plugins: value.plugins,
-      ...(value.memorySearch ? { memorySearch: value.memorySearch } : {}),
-      ...(value.problems ? { problems: value.problems } : {}),
-      ...(hasScope(call.client.scopes, "operator.admin") ? { pid: process.pid, processMemory: value.memory } : {}),
-    };
-  });
+  add(protocolMethod("status"), async (_params, call) =>
+    toStatus({ version: deps.version, snapshot: await deps.health.value(), isAdmin: isAdmin(call), pid: process.pid }),
+  );
   add(protocolMethod("system-presence"), () => deps.presence.list());
   add(protocolMethod("gateway.doctor"), async ({ deep = false }: { deep?: boolean }) => ({
     findings: soundFindings(await deps.hooks.run("doctor.collect", { deep })),
   }));
-  add(protocolMethod("gateway.restart.request"), async ({ reason = "requested", delayMs = 0 }: { reason?: string; delayMs?: number }) => {
+  const restart = async ({ reason = "requested", delayMs = 0 }: { reason?: string; delayMs?: number }) => {
     await deps.checkRestart();
-    setTimeout(() => deps.requestRestart(reason), delayMs).unref();
+    deps.requestRestart(reason, delayMs);
     return { ok: true, status: "scheduled" };
-  });
+  };
+  add(protocolMethod("gateway.restart.request"), restart);
+  add(protocolMethod("gateway.restart"), restart);
 }

@@ -3,6 +3,7 @@ import { resolveAgents } from "../sdk/agents.ts";
 import { knownIdsOf, requireKnownChannels, unknownIdWarnings } from "../sdk/config/known-ids.ts";
 import type { SvcConfig } from "../sdk/config/root.ts";
 import type { DiscoveryRequest } from "../sdk/loader/discover.ts";
+import { createGatewayIdentity } from "../sdk/gateway/devices/gateway-identity.ts";
 import { createLoader, type Loader } from "../sdk/loader/loader.ts";
 import { reservedBy } from "../sdk/loader/reserved.ts";
 import { maskConfig, secretAt } from "../sdk/loader/secret-paths.ts";
@@ -12,10 +13,12 @@ import type { PluginRecord, PluginState } from "../sdk/types/plugin-record.ts";
 import { createConfigHost, registerConfigMethods } from "./config/methods.ts";
 import { createReloader } from "./config/reload.ts";
 import type { Core } from "./core.ts";
+import { registerDeviceMethods } from "./device-methods.ts";
 import { registerKernelMethods } from "./kernel-methods.ts";
 import { createInstance, type Host } from "./loader/context.ts";
 import { discoverOne, discoverPlugins, inspectPluginFolder } from "./loader/discovery.ts";
 import { importModule, isCompiledBundle } from "./loader/import.ts";
+import { registerLogsMethods } from "./logs-methods.ts";
 import { registerPluginMethods } from "./plugin-methods.ts";
 import { registerSecretsMethods } from "./secrets-methods.ts";
 
@@ -139,7 +142,7 @@ function registerMethods(core: Core, places: ReturnType<typeof createPlaces>): v
   const { options, methods, contributions, hooks, health, presence, restarts, fanout, clock, activation, logger } = core;
   const { loader, reloader } = core.late();
   const manifests = () => manifestsOf(loader);
-  const requestRestart = (reason: string) => restarts.request(reason, reason);
+  const requestRestart = (reason: string, delayMs: number) => restarts.request(reason, reason, delayMs);
   registerKernelMethods(methods, { health, presence, hooks, version: options.version, requestRestart, checkRestart: core.checkRestart });
   registerConfigMethods(methods, contributions, {
     host: createConfigHost({ path: options.paths.configPath, env: options.env, flags: options.flags ?? {}, manifests }),
@@ -150,6 +153,12 @@ function registerMethods(core: Core, places: ReturnType<typeof createPlaces>): v
     version: options.version,
     now: clock.now,
     logger: logger.child("config"),
+  });
+  registerLogsMethods(core);
+  registerDeviceMethods(methods, core.devices, {
+    clients: fanout.receivers,
+    identity: createGatewayIdentity(core.store),
+    now: clock.now,
   });
   registerSecretsMethods(methods, reloader);
   registerPluginMethods(methods, {

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
+import { networkInterfaces } from "node:os";
 import { dirname, join } from "node:path";
 import { formatIssue } from "../sdk/config/issues.ts";
 import type { LoadedConfig } from "../sdk/config/loaded.ts";
@@ -9,13 +10,14 @@ import { loadSecrets } from "../sdk/config/trees.ts";
 import type { ConfigWriterHost } from "../sdk/config/write.ts";
 import { isSvcError, SvcError } from "../sdk/errors.ts";
 import { writeFileAtomic } from "../sdk/files.ts";
+import { type BindMode, type BindPlan, planBind } from "../sdk/gateway/edge/bind-plan.ts";
+import { answersAsGateway, isBindable } from "../sdk/host/gateway-probe.ts";
 import { type Env, envValue, type ProfilePaths, resolvePort } from "../sdk/host/paths.ts";
 import { type ResolvedAuth, resolveAuth } from "../sdk/host/secrets.ts";
 import { plantSeeds, seedsOf } from "../sdk/host/seed.ts";
 import { missingStartSecret } from "../sdk/secrets/start.ts";
 import type { StartFlags } from "../sdk/types/host-gateway.ts";
 import { configSyntax, loadConfig } from "./config/load.ts";
-import { answersAsGateway, type BindMode, type BindPlan, planBind } from "./port/listen.ts";
 import "./errors.ts";
 
 /** Everything decided before anything is opened. */
@@ -58,7 +60,9 @@ export async function planStart(options: PlanOptions): Promise<StartPlan> {
   if (raw !== undefined && usable === undefined) await requireValid(read); // there is no port to ask about
   const { port, source: portSource } = resolvePort({ flag: flags.port, env: read.env, config: usable, profile: paths.profile });
   const bindMode = (flags.bind ?? read.config?.gateway.bind ?? "loopback") as BindMode;
-  const bind = planBind(bindMode, read.config?.gateway.customBindHost);
+  const loopbackBindable = bindMode !== "auto" || (await isBindable("127.0.0.1"));
+  const { customBindHost } = read.config?.gateway ?? {};
+  const bind = planBind(bindMode, { customBindHost, interfaces: networkInterfaces(), loopbackBindable });
   const asks = options.listen && port !== 0;
   if (asks && !options.takePort && (await answersAsGateway(bind.host, port))) {
     throw new SvcError("already-listening", { host: bind.host, port, holder: "" });
@@ -129,11 +133,11 @@ interface AuthQuestion {
   listen: boolean;
 }
 
-/** A secret is needed off loopback; on loopback a missing one is made up for this run. */
+/** A secret or a trusted proxy is needed off loopback; on loopback a missing secret is made up for this run. */
 function decideAuth(q: AuthQuestion): ResolvedAuth {
   const auth = resolveAuth(q);
   if (!q.listen) return auth;
-  const usable = auth.mode !== "none" && auth.secret !== undefined;
+  const usable = auth.mode === "trusted-proxy" || (auth.mode !== "none" && auth.secret !== undefined);
   if (!q.bind.loopbackOnly && !usable) throw new SvcError("bind-without-auth", { host: q.bind.host, port: q.port });
   if (auth.mode === "none" || usable) return auth;
   return { mode: auth.mode, secret: randomBytes(32).toString("base64url"), source: "runtime" };

@@ -69,7 +69,7 @@ export class SvcError extends Error {
     this.fields = fields;
     this.spec = spec;
     this.payload = options.payload;
-    this.retryAfterMs = options.retryAfterMs;
+    this.retryAfterMs = options.retryAfterMs === undefined ? undefined : Math.ceil(options.retryAfterMs);
     this.#details = options.details;
   }
 

@@ -85,6 +85,8 @@ export interface HealthPart {
   critical?: boolean;
   value?: unknown;
   message?: string;
+  /** Not part of `health`, which everybody gets: the method `status` shows it, under the name of the part. */
+  only?: "status";
 }
 
 /** A finding of `svc doctor`. */
@@ -186,6 +188,11 @@ export const hooks = {
     { filters: session },
   ),
   "session.reset": hook<SessionIds & { reason: string }>()("observe", "a session was reset", { filters: session }),
+  "session.compact": hook<SessionIds & { phase: "before" | "after"; tokens: number }>()(
+    "observe",
+    "what models read of a transcript is made shorter; `tokens` is an estimate of it",
+    { filters: session },
+  ),
   "model.resolve": hook<RunIds & { trigger: string; requested?: string }, { provider: string; model: string }>()(
     "claim",
     "which model answers a run; fallbacks of the agent follow it",
@@ -219,6 +226,11 @@ export const hooks = {
     ...texts,
     filters: run,
   }),
+  "heartbeat.before": hook<{ agentId: string; sessionKey: string; reason: string }>()(
+    "gate",
+    "an agent is about to look around by itself; `reason` is `interval` or what woke it",
+    { filters: session },
+  ),
   "tool.before": hook<RunIds & { tool: string; args: unknown }, { args: unknown }>()(
     "gate",
     "a tool is about to run; may return other `args`",

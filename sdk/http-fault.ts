@@ -9,11 +9,13 @@ export function toHttpFault(error: unknown): HttpFault {
   if (error.retryAfterMs !== undefined) headers["Retry-After"] = String(Math.ceil(error.retryAfterMs / 1000));
   else if (error.spec.http === 503) headers["Retry-After"] = "1";
   if (error.spec.http === 413 || error.spec.http === 408) headers.Connection = "close";
-  return { status: error.spec.http, code: error.code, message: error.message, headers };
+  const { authReason } = (error.details ?? {}) as { authReason?: unknown };
+  const reason = typeof authReason === "string" ? { reason: authReason } : {};
+  return { status: error.spec.http, code: error.code, message: error.message, headers, ...reason };
 }
 
 /** The body of routes that have no format of their own. */
 export function defaultFaultResponse(fault: HttpFault): Response {
-  const body = { error: { message: fault.message, type: fault.code.replaceAll("-", "_"), param: null, code: null } };
+  const body = { error: { message: fault.message, type: fault.code.replaceAll("-", "_"), param: null, code: fault.reason ?? null } };
   return new Response(JSON.stringify(body), { status: fault.status, headers: { "Content-Type": "application/json; charset=utf-8" } });
 }

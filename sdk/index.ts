@@ -13,6 +13,7 @@ export { formatConfigPath, parseConfigPath, resolveConfigPath, valueAt, withValu
 export { REDACTED_VALUE, redactConfig } from "./config/redact.ts";
 export { rootSchema, type SvcConfig, type SvcConfigInput } from "./config/root.ts";
 export { isTree, ownValue, sameValue } from "./config/tree.ts";
+export type { MemberRemoval } from "./config/without-members.ts";
 export {
   defineCommand,
   definePlugin,
@@ -36,15 +37,24 @@ export {
   writeInstallRecord,
 } from "./host/install-record.ts";
 export { logFilePath } from "./host/log-path.ts";
+export { currentLogFile, type LogTail, type LogTailQuestion, tailLog } from "./host/log-tail.ts";
+export { formatLogLine, isWantedLogLine, type LogLine, type LogLineStyle, parseLogLine } from "./host/log-view.ts";
 export * from "./json-schema.ts";
 export { perSnapshot } from "./per-snapshot.ts";
 export { type EventSpec, type ProtocolEvent, protocolEvents } from "./protocol/events.ts";
+export type { EventPayloadOf } from "./protocol/event-payloads.ts";
 export * from "./protocol/frames.ts";
+export { isAdminPatch } from "./protocol/methods/sessions.ts";
 export { type MethodSpec, type ParamsOf, type ProtocolMethod, protocolMethod, protocolMethods } from "./protocol/methods.ts";
+export type { AcceptedResultOf, FinalResultOf, ResultOf } from "./protocol/results.ts";
+export type { TypedEvents, TypedRequest } from "./protocol/typed.ts";
+export { RawJson } from "./protocol/raw-json.ts";
+export { createReplays, type ReplayBounds, type Replays } from "./replays.ts";
 export { makePrivate } from "./trust/make-private.ts";
 export { type OpenRegularOptions, openRegular } from "./trust/open-regular.ts";
 export { treeIntegrity } from "./trust/tree-integrity.ts";
 export type * from "./types/agents.ts";
+export type * from "./types/approvals.ts";
 export type * from "./types/channel.ts";
 export type * from "./types/checks.ts";
 export type * from "./types/cli.ts";

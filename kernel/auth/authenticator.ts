@@ -1,6 +1,11 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { SvcError } from "../../sdk/errors.ts";
+import { authorityEnded } from "../../sdk/gateway/credential-errors.ts";
+import { judgeCredentials, type Presented } from "../../sdk/gateway/credentials.ts";
+import type { PassedBy } from "../../sdk/gateway/devices/admission.ts";
+import type { DeviceClaim } from "../../sdk/gateway/devices/claim.ts";
+import { proxyUnauthorized } from "../../sdk/gateway/edge/proxy-refusal.ts";
+import type { ProxyVerdict } from "../../sdk/gateway/edge/types.ts";
 import type { FailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
 import { createSecretCheck, type ResolvedAuth } from "../../sdk/host/secrets.ts";
 import type { Remote } from "../../sdk/types/http.ts";
@@ -10,98 +15,100 @@ export interface Authenticator {
   readonly mode: ResolvedAuth["mode"];
   /** Where the secret in force came from. */
   readonly source: ResolvedAuth["source"];
+  /** Aborts when the rules for proxies change. */
+  readonly proxyRules: AbortSignal;
   /**
-   * Asks who may know the caller (`auth.identify`), else checks the shared secret. The signal aborts once the secret in force is revoked.
+   * Takes a trusted proxy's word, asks who may know the caller (`auth.identify`), else checks the shared secret, then the token of a device.
    * @throws {SvcError} `unauthorized` (fields `authReason`, `authCode`), `rate-limited` with `retryAfterMs`
    */
-  check(presented: Presented, remote: Remote, transport?: "ws" | "http"): Promise<Passed>;
-  /** Only this secret opens from now on; everybody let in by another one is told at once. The mode stays. */
-  rotate(next: ResolvedAuth): void;
+  check(presented: Presented, remote: Remote, how?: Presentation): Promise<Passed>;
+  /** Only this secret opens from now on; everybody let in by another one, or under other rules for proxies, is told at once. The mode stays. */
+  rotate(next: ResolvedAuth, proxyRules?: string): void;
 }
 
-export interface Presented {
-  token?: string | undefined;
-  password?: string | undefined;
+/** What stands beside the credentials. */
+export interface Presentation {
+  /** Default `http`. */
+  transport?: "ws" | "http";
+  /** In mode `trusted-proxy`. */
+  proxy?: ProxyVerdict | undefined;
+  /** Tokens of devices open only together with the device's proof. */
+  device?: DeviceClaim | undefined;
 }
 
-/** A caller who was let in; `known` when a plugin said who it is. */
+/** A caller who was let in; `known` when a plugin or a trusted proxy said who it is. `revoked` aborts when what let it in does so no longer. */
 export interface Passed {
-  revoked: AbortSignal;
+  by: PassedBy;
+  revoked?: AbortSignal;
   known?: { identity: string; scopes: readonly string[] };
 }
 
 /** Undefined at once when there is nobody to ask. */
-type Identify = (credentials: Presented, transport: "ws" | "http", remote: Remote) => Promise<Passed["known"]> | undefined;
+type Identify = (credentials: Pick<Presented, "token" | "password">, transport: "ws" | "http", remote: Remote) => Promise<Passed["known"]> | undefined;
 
 /** Authentication with the failure limiter in front of it. */
 export function createAuthenticator(auth: ResolvedAuth, limiter: FailureLimiter, identify?: Identify): Authenticator {
   const { mode } = auth;
   let valid = validate(auth);
-  const checkLimit = (remote: Remote) => {
-    const retryAfterMs = limiter.retryAfterMs(remote.address, remote.directLoopback);
-    if (retryAfterMs > 0) throw rateLimited(retryAfterMs);
+  let proxies = { rules: undefined as string | undefined, ...revocable("gateway policy changed") };
+
+  const byProxy = (proxy: ProxyVerdict): Passed | undefined => {
+    if (proxy.kind === "refused") throw proxyUnauthorized(proxy.reason);
+    if (proxy.kind === "local") return undefined;
+    const { user, scopesCeiling } = proxy.identity;
+    return { by: { via: "proxy", ceiling: scopesCeiling }, revoked: proxies.signal, known: { identity: user, scopes: scopesCeiling } };
   };
   return {
     mode,
     get source() {
       return valid.source;
     },
-    rotate(next) {
-      if (next.secret === valid.secret) return;
-      const old = valid;
-      valid = validate(next);
-      old.revoke();
+    get proxyRules() {
+      return proxies.signal;
     },
-    async check(presented, remote, transport = "http") {
-      const { signal, matches } = valid;
-      if (mode === "none") return { revoked: signal };
-      checkLimit(remote);
-      const asked = identify?.(presented, transport, remote);
-      if (asked) {
-        const known = await asked;
-        if (known) return { revoked: signal, known };
-        checkLimit(remote); // others were counted meanwhile
+    rotate(next, rules) {
+      const old = { valid, proxies };
+      if (next.secret !== undefined && next.secret !== valid.secret) valid = validate(next);
+      if (rules !== proxies.rules) proxies = { rules, ...revocable("gateway policy changed") };
+      if (valid !== old.valid) old.valid.revoke();
+      if (proxies !== old.proxies && old.proxies.rules !== undefined) old.proxies.revoke();
+    },
+    async check(presented, remote, { transport = "http", proxy, device } = {}) {
+      if (mode === "none") return { by: { via: "secret" }, revoked: valid.signal };
+      const vouched = proxy && byProxy(proxy);
+      if (vouched) return vouched;
+      const { address, directLoopback } = remote;
+      const { signal } = valid;
+      const isLocked = limiter.retryAfterMs(address, directLoopback) > 0;
+      const known = isLocked ? undefined : await identify?.({ token: presented.token, password: presented.password }, transport, remote);
+      if (known) return { by: { via: "identity", ceiling: known.scopes }, revoked: signal, known };
+      const verdict = judgeCredentials({
+        ...{ mode, presented, claim: device, matches: valid.matches, hasSecret: valid.secret !== undefined },
+        waitMs: (kind) => limiter.retryAfterMs(address, directLoopback, kind),
+      });
+      if (verdict.passed === "secret") {
+        limiter.succeed(address);
+        return { by: { via: "secret" }, revoked: valid.signal };
       }
-      const candidate = mode === "token" ? (presented.token ?? presented.password) : (presented.password ?? presented.token);
-      if (candidate === undefined || candidate === "") throw unauthorized(mode, "missing");
-      if (matches(candidate)) {
-        limiter.succeed(remote.address);
-        return { revoked: signal };
+      if (verdict.passed === "device-token") {
+        limiter.succeed(address, "device-token");
+        return { by: { via: "device-token", token: verdict.token, entry: verdict.entry } };
       }
-      const { delayMs } = limiter.fail(remote.address, remote.directLoopback);
-      if (delayMs > 0) await sleep(delayMs);
-      throw unauthorized(mode, "mismatch");
+      // Counted before anybody is answered (`security.md` A-06).
+      const delays = verdict.wrong.map((kind) => limiter.fail(address, directLoopback, kind).delayMs);
+      if (delays.some((ms) => ms > 0)) await sleep(Math.max(...delays));
+      throw verdict.error;
     },
   };
 }
 
 function validate({ secret, source }: ResolvedAuth) {
+  const matches = secret === undefined ? () => false : createSecretCheck(secret);
+  return { secret, source, matches, ...revocable("gateway auth changed") };
+}
+
+function revocable(reason: Parameters<typeof authorityEnded>[0]) {
   const revoked = new AbortController();
   setMaxListeners(0, revoked.signal); // one listener for each socket that is open
-  const matches = secret === undefined ? () => false : createSecretCheck(secret);
-  return { secret, source, matches, signal: revoked.signal, revoke: () => revoked.abort(revocation()) };
-}
-
-/** What a request or a socket ends with whose secret was revoked meanwhile (`security.md` A-08). */
-function revocation(): SvcError {
-  const reason = "gateway auth changed";
-  const fields = { reason, authReason: "auth_changed", canRetryWithDeviceToken: false, recommendedNextStep: "update_auth_credentials" };
-  return new SvcError("unauthorized", fields, { details: "AUTH_CHANGED" });
-}
-
-function rateLimited(retryAfterMs: number): SvcError {
-  const fields = { authReason: "rate_limited", canRetryWithDeviceToken: false, recommendedNextStep: "wait_then_retry" };
-  return new SvcError("rate-limited", fields, { retryAfterMs });
-}
-
-function unauthorized(mode: "token" | "password", what: "missing" | "mismatch"): SvcError {
-  const reason =
-    mode === "token" ? `gateway token ${what} (provide gateway auth token)` : `gateway password ${what} (provide gateway auth password)`;
-  const fields = {
-    reason,
-    authReason: `${mode}_${what}`,
-    canRetryWithDeviceToken: false,
-    recommendedNextStep: what === "missing" ? "update_auth_configuration" : "update_auth_credentials",
-  };
-  return new SvcError("unauthorized", fields, { details: `AUTH_${mode.toUpperCase()}_${what.toUpperCase()}` });
+  return { signal: revoked.signal, revoke: () => revoked.abort(authorityEnded(reason)) };
 }

@@ -55,7 +55,7 @@ export function createReloader(host: ReloadHost): Reloader {
       const missing = missingStartSecret(next, flags);
       if (missing) return [{ path: missing.path, message: missing.reason }];
       const { mode, secret } = authOf(next);
-      if (mode === "none" || secret !== undefined || host.authenticator().source === "runtime") return [];
+      if (mode === "none" || mode === "trusted-proxy" || secret !== undefined || host.authenticator().source === "runtime") return [];
       return [{ path: `gateway.auth.${mode}`, message: "it is gone, and callers could not be told apart; set another one" }];
     },
     participants: () =>
@@ -85,8 +85,8 @@ export function createReloader(host: ReloadHost): Reloader {
       const warnings = new Set(loaded.warnings.map(({ path, message }) => `${path}: ${message}`));
       for (const text of warnings) if (!warned.has(text)) logger.warn(`config: ${text}`);
       warned = warnings;
-      const auth = authOf(loaded);
-      if (auth.secret !== undefined) host.authenticator().rotate(auth);
+      const { auth, trustedProxies } = loaded.config.gateway;
+      host.authenticator().rotate(authOf(loaded), JSON.stringify([auth.trustedProxy, trustedProxies]));
     },
     watch: (onChange) =>
       watchFiles({

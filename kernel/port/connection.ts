@@ -1,13 +1,26 @@
+import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 import { isSvcError, SvcError } from "../../sdk/errors.ts";
+import { createBadFrames } from "../../sdk/gateway/fanout/bad-frames.ts";
+import type { Fanout, Line, Receiver } from "../../sdk/gateway/fanout/fanout.ts";
+import { createLiveness, type Liveness } from "../../sdk/gateway/fanout/liveness.ts";
+import { createRequestLane, type RequestLane } from "../../sdk/gateway/fanout/request-lane.ts";
+import type { Revocations } from "../../sdk/gateway/fanout/revocations.ts";
+import { sentBytes } from "../../sdk/gateway/fanout/sent-bytes.ts";
+import type { Turn } from "../../sdk/gateway/fanout/turn.ts";
+import { followRights, type Right } from "../../sdk/gateway/rights.ts";
 import { formatIssues } from "../../sdk/json-schema.ts";
 import { exceedsJsonShape } from "../../sdk/json-shape.ts";
 import { limits, type RequestFrame, requestFrame, type WireError } from "../../sdk/protocol/frames.ts";
+import { RawJson } from "../../sdk/protocol/raw-json.ts";
+import { refusalClose } from "../../sdk/protocol/refusal-close.ts";
+import { validTraceparent } from "../../sdk/protocol/traceparent.ts";
 import type { Disposable, Logger } from "../../sdk/types/common.ts";
 import type { ClientInfo, RpcCall } from "../../sdk/types/rpc.ts";
-import type { Fanout, Receiver } from "./events.ts";
-import { type MethodRegistry, RawJson, toWireError } from "./methods.ts";
+import { type MethodRegistry, toWireError } from "./methods.ts";
 import type { Phase } from "./probes.ts";
 
 export interface ConnectionDeps {
@@ -15,115 +28,146 @@ export interface ConnectionDeps {
   fanout: Fanout;
   logger: Logger;
   phase(): Phase;
+  monotonic(): number;
   handshakeTimeoutMs: number;
   /** Decides about `connect`; the hello is the payload of its `res`. */
-  admit(params: unknown, req: IncomingMessage): Promise<{ info: ClientInfo; hello: unknown; revoked: AbortSignal }>;
+  admit(params: unknown, req: IncomingMessage, nonce: string): Promise<{ info: ClientInfo; hello: unknown; rights: Right[] }>;
   /** After hello-ok was sent. */
   joined(info: ClientInfo): void;
   left(info: ClientInfo, code: number, reason: string): void;
 }
 
+/** What one connection stands on. */
+export interface ConnectionSite {
+  ws: WebSocket;
+  /** Below `ws`. */
+  socket: Duplex;
+  turn: Turn;
+  revocations: Revocations;
+  /** It has shaken hands. */
+  settled(): void;
+}
+
+const lanes = { maxActive: limits.maxInFlightPerConnection, maxWaiting: limits.maxQueued };
+const badFrames = { max: limits.maxBadFrames, windowMs: limits.badFrameWindowMs };
+
 /** One socket: challenge, handshake, then frames until it closes. */
 export class Connection implements Receiver {
-  readonly topics = new Set<string>();
-  readonly #ws: WebSocket;
-  readonly #req: IncomingMessage;
+  readonly #site: ConnectionSite;
   readonly #deps: ConnectionDeps;
+  /** Of the challenge: what a device signs holds for this socket only. */
+  readonly #nonce = randomUUID();
   readonly #gone = new AbortController();
+  readonly #liveness: Liveness;
+  readonly #lane: RequestLane<RequestFrame>;
+  /** Tells of a frame that could not be read; was it one too many? */
+  readonly #isTooBad: () => boolean;
+  /** Until it has shaken hands. */
+  #req: IncomingMessage | undefined;
   #info: ClientInfo | undefined;
-  #admitting = false;
-  #line: { remove(): void } | undefined;
+  /** Frames that came while the first one is judged; undefined before and after. */
+  #held: Array<[RawData, boolean]> | undefined;
+  #line: Line | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #ping: NodeJS.Timeout | undefined;
-  #pongDue = false;
-  #badFrames: number[] = [];
-  #inFlight = 0;
-  #queued: RequestFrame[] = [];
+  #unfollow: (() => void) | undefined;
 
-  constructor(ws: WebSocket, req: IncomingMessage, deps: ConnectionDeps, nonce: string) {
-    this.#ws = ws;
+  constructor(req: IncomingMessage, site: ConnectionSite, deps: ConnectionDeps) {
+    const { ws } = site;
     this.#req = req;
+    this.#site = site;
     this.#deps = deps;
+    this.#liveness = createLiveness(limits.pingIntervalMs, deps.monotonic);
+    this.#lane = createRequestLane<RequestFrame>(lanes, (frame, leave) => void this.#serve(frame, leave));
+    this.#isTooBad = createBadFrames(badFrames, deps.monotonic);
+    setMaxListeners(0, this.#gone.signal); // each waiting request listens
     ws.on("message", (data, isBinary) => this.#receive(data, isBinary));
     ws.on("close", (code, reason) => this.#closed(code, reason.toString()));
     // ws reports oversized and malformed frames here and closes with the right code itself.
     ws.on("error", () => undefined);
-    ws.on("pong", () => {
-      this.#pongDue = false;
-    });
+    ws.on("pong", this.#liveness.pong);
     this.#timer = setTimeout(() => this.cut(1008, "handshake timeout"), deps.handshakeTimeoutMs);
-    this.#send(JSON.stringify({ type: "event", event: "connect.challenge", payload: { nonce, ts: Date.now() } }));
+    this.write(JSON.stringify({ type: "event", event: "connect.challenge", payload: { nonce: this.#nonce, ts: Date.now() } }));
   }
 
   get info(): ClientInfo {
     return this.#info as ClientInfo;
   }
 
-  get established(): boolean {
-    return this.#info !== undefined;
-  }
-
   buffered(): number {
-    return this.#ws.bufferedAmount;
+    return this.#site.ws.bufferedAmount;
   }
 
-  send(frame: string): void {
-    this.#send(frame);
+  progress(): number {
+    return sentBytes(this.#site.socket);
+  }
+
+  write(frame: string): void {
+    const { ws, socket, turn } = this.#site;
+    if (ws.readyState !== ws.OPEN) return;
+    turn.write(socket, frame.length);
+    ws.send(frame);
   }
 
   /** Closes with a code and takes nothing in any more; ws destroys the socket of a peer that does not answer the close frame. */
   cut(code: number, reason: string): void {
-    this.#queued = [];
-    if (this.#ws.readyState < this.#ws.CLOSING) this.#ws.close(code, truncate(reason));
+    const { ws } = this.#site;
+    this.#lane.clear();
+    this.#line?.remove();
+    if (ws.readyState >= ws.CLOSING) return;
+    ws.resume();
+    ws.close(code, truncate(reason));
   }
 
   terminate(): void {
-    this.#ws.terminate();
-  }
-
-  #send(frame: string): void {
-    if (this.#ws.readyState === this.#ws.OPEN) this.#ws.send(frame);
+    this.#site.ws.terminate();
   }
 
   #receive(data: RawData, isBinary: boolean): void {
-    // Whatever follows our close frame, or a first frame that is still being judged or was refused, is not looked at.
-    if (this.#ws.readyState !== this.#ws.OPEN || (this.#admitting && !this.#info)) return;
+    const { ws } = this.#site;
+    // Whatever follows our close frame is not looked at.
+    if (ws.readyState !== ws.OPEN) return;
+    if (this.#held) return this.#hold(data, isBinary);
     if (isBinary) return this.cut(1003, "");
-    if (this.buffered() > limits.maxBufferedBytes) return this.cut(1008, "slow consumer"); // it asks on and reads no answers
     const frame = parseFrame(data.toString());
     if (!this.#info) return this.#beforeHello(frame);
     if (frame instanceof SvcError) return this.#badFrame(frame);
     if (frame.method === "connect") return this.#respond(frame.id, new SvcError("already-connected"));
-    this.#accept(frame);
+    if (!this.#lane.offer(frame)) this.#respond(frame.id, new SvcError("busy", {}, { retryAfterMs: 1_000 }));
+  }
+
+  /** What is pipelined behind a `connect` waits for its answer, and runs only if that is hello-ok. No more is read meanwhile. */
+  #hold(data: RawData, isBinary: boolean): void {
+    this.#held?.push([data, isBinary]);
+    this.#site.ws.pause();
   }
 
   #beforeHello(frame: RequestFrame | SvcError): void {
-    this.#admitting = true;
     if (frame instanceof SvcError) return this.cut(1008, "invalid request frame");
     if (frame.method !== "connect") return this.#refuse(frame.id, new SvcError("first-not-connect"));
-    if (this.#deps.phase() === "starting" || this.#deps.phase() === "plugins") {
-      const error = new SvcError("gateway-starting", { reason: "startup-sidecars" }, { retryAfterMs: 500 });
-      return this.#refuse(frame.id, error, { code: 1013, reason: "gateway starting" });
+    const phase = this.#deps.phase();
+    if (phase === "starting" || phase === "plugins") {
+      return this.#refuse(frame.id, new SvcError("gateway-starting", { reason: "startup-sidecars" }, { retryAfterMs: 500 }));
     }
-    if (this.#deps.phase() !== "ready") {
-      return this.#refuse(frame.id, new SvcError("draining", {}, { retryAfterMs: 1_000 }), { code: 1001, reason: "gateway stopping" });
-    }
-    void this.#handshake(frame);
+    if (phase !== "ready") return this.#refuseLate(frame.id);
+    this.#held = [];
+    void this.#handshake(frame, this.#req as IncomingMessage);
   }
 
-  async #handshake(frame: RequestFrame): Promise<void> {
+  #refuseLate(id: string): void {
+    this.#refuse(id, new SvcError("draining", {}, { retryAfterMs: 1_000 }));
+  }
+
+  async #handshake(frame: RequestFrame, req: IncomingMessage): Promise<void> {
+    const { ws, revocations } = this.#site;
     try {
-      const { info, hello, revoked } = await this.#deps.admit(frame.params, this.#req);
-      if (revoked.aborted) this.#revoke();
-      if (this.#ws.readyState !== this.#ws.OPEN) return this.#deps.left(info, 1006, "");
-      revoked.addEventListener("abort", () => this.#revoke(), { signal: this.#gone.signal });
-      clearTimeout(this.#timer);
-      raisePayloadLimit(this.#ws);
-      this.#info = info;
-      this.#respond(frame.id, undefined, hello);
-      this.#line = this.#deps.fanout.add(this);
-      this.#ping = setInterval(() => this.#beat(), limits.pingIntervalMs);
-      this.#deps.joined(info);
+      const { info, hello, rights } = await this.#deps.admit(frame.params, req, this.#nonce);
+      if (this.#deps.phase() !== "ready") this.#refuseLate(frame.id);
+      else this.#unfollow = followRights(rights, revocations, (reason) => this.cut(4001, reason));
+      if (ws.readyState !== ws.OPEN) {
+        this.#unfollow?.();
+        return this.#deps.left(info, 1006, "");
+      }
+      this.#settle(info, frame.id, hello);
     } catch (error) {
       if (isSvcError(error)) return this.#refuse(frame.id, error);
       this.#deps.logger.error("a handshake failed", { error });
@@ -131,67 +175,67 @@ export class Connection implements Receiver {
     }
   }
 
-  #revoke(): void {
-    this.cut(4001, "gateway auth changed");
+  #settle(info: ClientInfo, id: string, hello: unknown): void {
+    const { ws, settled } = this.#site;
+    clearTimeout(this.#timer);
+    raisePayloadLimit(ws);
+    settled();
+    this.#req = undefined;
+    this.#info = info;
+    this.#line = this.#deps.fanout.add(this);
+    this.#respond(id, undefined, hello);
+    this.#timer = setInterval(() => this.#beat(), limits.pingIntervalMs);
+    this.#deps.joined(info);
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    ws.resume();
+    for (const [data, isBinary] of held) this.#receive(data, isBinary);
   }
 
-  #refuse(id: string, error: SvcError, close?: { code: number; reason: string }): void {
-    const wire = toWireError(error);
-    this.#send(JSON.stringify({ type: "res", id, ok: false, error: wire }));
-    this.cut(close?.code ?? (error.code === "protocol-mismatch" ? 1002 : 1008), close?.reason ?? wire.message);
+  #refuse(id: string, error: SvcError): void {
+    this.write(JSON.stringify({ type: "res", id, ok: false, error: toWireError(error) }));
+    const { code, reason } = refusalClose(error);
+    this.cut(code, reason);
   }
 
   #badFrame(error: SvcError): void {
-    const now = performance.now();
-    this.#badFrames = [...this.#badFrames.filter((t) => t > now - limits.badFrameWindowMs), now];
     this.#respond(String(error.fields.id ?? "invalid"), error);
-    if (this.#badFrames.length >= limits.maxBadFrames) this.cut(1008, "too many invalid frames");
+    if (this.#isTooBad()) this.cut(1008, "too many invalid frames");
   }
 
-  #accept(frame: RequestFrame): void {
-    if (this.#inFlight < limits.maxInFlightPerConnection) {
-      this.#inFlight += 1;
-      void this.#serve(frame);
-    } else if (this.#queued.length < limits.maxQueued) this.#queued.push(frame);
-    else this.#respond(frame.id, new SvcError("busy", {}, { retryAfterMs: 1_000 }));
-  }
-
-  async #serve(frame: RequestFrame): Promise<void> {
+  async #serve(frame: RequestFrame, leave: () => void): Promise<void> {
     let place: Disposable | undefined;
-    let left = false;
-    const leave = () => {
-      if (left) return;
-      left = true;
+    const done = () => {
       void place?.dispose();
-      this.#inFlight -= 1;
-      const next = this.#queued.shift();
-      if (next) this.#accept(next);
+      leave();
     };
     try {
-      place = await this.#deps.methods.admit();
-      this.#gone.signal.throwIfAborted();
-      const result = await this.#deps.methods.call(frame.method, frame.params, this.#call(frame, leave));
+      place = await this.#deps.methods.admit(this.#gone.signal);
+      if (this.#site.ws.readyState !== this.#site.ws.OPEN) return;
+      const result = await this.#deps.methods.call(frame.method, frame.params, this.#call(frame, done));
       this.#respond(frame.id, undefined, result);
     } catch (error) {
       this.#respond(frame.id, error ?? new SvcError("failed", { message: "the method failed" }));
     } finally {
-      leave();
+      done();
     }
   }
 
-  #call(frame: RequestFrame, leave: () => void): RpcCall {
+  #call(frame: RequestFrame, done: () => void): RpcCall {
+    const traceparent = validTraceparent(frame.traceparent);
     return {
       client: this.info,
       signal: this.#gone.signal,
+      ...(traceparent === undefined ? {} : { traceparent }),
       accept: (payload) => {
         this.#respond(frame.id, undefined, payload);
-        leave();
+        done();
       },
       subscribe: (topic) => {
-        if (this.#info) this.topics.add(topic);
-        return { dispose: () => void this.topics.delete(topic) };
+        this.#line?.subscribe(topic);
+        return { dispose: () => this.#line?.unsubscribe(topic) };
       },
-      unsubscribe: (topic) => void this.topics.delete(topic),
+      unsubscribe: (topic) => this.#line?.unsubscribe(topic),
     };
   }
 
@@ -200,24 +244,24 @@ export class Connection implements Receiver {
     if (error !== undefined) {
       const wire: WireError = toWireError(error);
       const extra = isSvcError(error) && error.payload !== undefined ? `,"payload":${JSON.stringify(error.payload)}` : "";
-      return this.#send(`${head},"ok":false${extra},"error":${JSON.stringify(wire)}}`);
+      return this.#line?.answer(`${head},"ok":false${extra},"error":${JSON.stringify(wire)}}`);
     }
     const body = payload instanceof RawJson ? payload.text : JSON.stringify(payload ?? {});
-    this.#send(`${head},"ok":true,"payload":${body}}`);
+    this.#line?.answer(`${head},"ok":true,"payload":${body}}`);
   }
 
   #beat(): void {
-    if (this.#pongDue) return this.terminate();
-    this.#pongDue = true;
-    if (this.#ws.readyState === this.#ws.OPEN) this.#ws.ping();
+    const what = this.#liveness.beat();
+    if (what === "gone") return this.terminate();
+    const { ws } = this.#site;
+    if (what === "ping" && ws.readyState === ws.OPEN) ws.ping("", false, this.#liveness.written);
   }
 
   #closed(code: number, reason: string): void {
     clearTimeout(this.#timer);
-    clearInterval(this.#ping);
+    this.#unfollow?.();
     this.#line?.remove();
-    this.topics.clear();
-    this.#queued = [];
+    this.#lane.clear();
     this.#gone.abort(new SvcError("connection-closed", { code, reason }));
     if (this.#info) this.#deps.left(this.#info, code, reason);
   }

@@ -1,29 +1,41 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { SvcError } from "../../sdk/errors.ts";
+import { type Admission, admitDevice } from "../../sdk/gateway/devices/admission.ts";
+import type { DeviceBook } from "../../sdk/gateway/devices/book.ts";
+import { createDeviceClaim } from "../../sdk/gateway/devices/claim.ts";
+import type { Edge } from "../../sdk/gateway/edge/edge.ts";
+import type { Right } from "../../sdk/gateway/rights.ts";
 import { formatIssues } from "../../sdk/json-schema.ts";
 import { type ConnectParams, connectParams, PROTOCOL_VERSION } from "../../sdk/protocol/frames.ts";
-import type { ClientInfo, OperatorScope } from "../../sdk/types/rpc.ts";
+import { hasScope } from "../../sdk/scopes.ts";
+import type { ClientInfo } from "../../sdk/types/rpc.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
-import { remoteOf } from "../auth/remote.ts";
 import "../errors.ts";
 
 const browserClients = new Set(["svc-control-ui", "webchat-ui", "webchat"]);
 
 export interface HandshakeDeps {
   authenticator: Authenticator;
-  isOriginAllowed(origin: string, req: IncomingMessage): boolean;
+  edge: Edge;
+  devices: DeviceBook;
+}
+
+/** Who was let in, and by what. */
+export interface Admitted {
+  info: ClientInfo;
+  connect: ConnectParams;
+  issued: Admission["issued"];
+  rights: Right[];
 }
 
 /**
- * Decides about a `connect` in the order of `protocol.md` 3.2: params, protocol, role, origin, credentials, device, scopes.
+ * Decides about a `connect` in the order of `protocol.md` 3.2: params, protocol, role, origin, credentials, device, pairing, scopes.
+ * @param nonce of this socket's challenge
  * @throws {SvcError} with the row of `protocol.md` 3.5
  */
-export async function admitClient(
-  params: unknown,
-  req: IncomingMessage,
-  deps: HandshakeDeps,
-): Promise<ClientInfo & { params: ConnectParams; revoked: AbortSignal }> {
+export async function admitClient(params: unknown, at: { req: IncomingMessage; nonce: string }, deps: HandshakeDeps): Promise<Admitted> {
+  const { authenticator, edge, devices } = deps;
   const connect = parseConnect(params);
   if (connect.minProtocol > PROTOCOL_VERSION || connect.maxProtocol < PROTOCOL_VERSION) {
     const fields = { clientMinProtocol: connect.minProtocol, clientMaxProtocol: connect.maxProtocol, expectedProtocol: PROTOCOL_VERSION };
@@ -31,23 +43,40 @@ export async function admitClient(
   }
   const role = connect.role ?? "operator";
   if (role !== "operator" && role !== "node") throw new SvcError("invalid-role");
-  checkOrigin(connect, req, deps);
-  const remote = remoteOf(req);
-  const { revoked, known } = await deps.authenticator.check(connect.auth ?? {}, remote, "ws");
-  // Nodes and remote operators prove themselves by a paired device; pairing is not part of this release.
-  if (role === "node" || !remote.directLoopback) throw new SvcError("device-required");
-  return {
+  checkOrigin(connect, at.req, deps);
+  const remote = edge.callerOf(at.req);
+  const device = createDeviceClaim(connect, { nonce: at.nonce, now: Date.now(), role, find: devices.find });
+  const how = { transport: "ws", proxy: edge.proxyVerdict(at.req), device } as const;
+  const passed = await authenticator.check(connect.auth ?? {}, remote, how);
+  const admission = await admitDevice({ connect, role, remote, passed: passed.by, deviceId: device?.prove() }, devices);
+  const { scopes, deviceId, issued, standing } = admission;
+  const info: ClientInfo = {
     connId: randomUUID(),
     clientId: connect.client.id,
     mode: connect.client.mode,
     role,
-    scopes: known ? askedScopes(connect).filter((scope) => known.scopes.includes(scope)) : grantedScopes(connect),
+    scopes,
     caps: connect.caps ?? [],
     remote: remote.address,
     ...(connect.client.instanceId ? { instanceId: connect.client.instanceId } : {}),
-    ...(known ? { identity: known.identity } : {}),
-    params: connect,
-    revoked,
+    ...(deviceId === undefined ? {} : { deviceId }),
+    ...(passed.known ? { identity: passed.known.identity } : {}),
+  };
+  const rights: Right[] = standing ? [{ signal: standing }] : [];
+  if (passed.by.via === "proxy") rights.push(proxyRight(info, at.req, deps));
+  else if (passed.revoked) rights.push({ signal: passed.revoked });
+  return { info, connect, issued, rights };
+}
+
+/** A proxy's word is asked for again when the rules change: whoever would be let in as the same user with as much goes on. */
+function proxyRight(info: ClientInfo, req: IncomingMessage, deps: HandshakeDeps): Right {
+  return {
+    signal: deps.authenticator.proxyRules,
+    renewed() {
+      const verdict = deps.edge.proxyVerdict(req);
+      if (verdict?.kind !== "identity" || verdict.identity.user !== info.identity) return undefined;
+      return info.scopes.every((scope) => hasScope(verdict.identity.scopesCeiling, scope)) ? proxyRight(info, req, deps) : undefined;
+    },
   };
 }
 
@@ -65,18 +94,5 @@ function checkOrigin(connect: ConnectParams, req: IncomingMessage, deps: Handsha
     return;
   }
   const advice = `add ${JSON.stringify(origin)} to gateway.controlUi.allowedOrigins`;
-  if (!deps.isOriginAllowed(origin, req)) throw new SvcError("origin-not-allowed", { advice, reason: "not listed" });
-}
-
-/** Scopes of an operator on direct loopback with a valid secret (`protocol.md` 3.2); nobody gets what it did not ask for. */
-function grantedScopes(connect: ConnectParams): OperatorScope[] {
-  const asked = askedScopes(connect);
-  const { id, mode } = connect.client;
-  if (mode === "probe") return asked.filter((s) => s === "operator.read");
-  const trusted = (id === "gateway-client" && mode === "backend") || (id === "cli" && mode === "cli") || id === "svc-control-ui";
-  return trusted ? asked : [];
-}
-
-function askedScopes(connect: ConnectParams): OperatorScope[] {
-  return [...new Set(connect.scopes ?? [])].filter((s): s is OperatorScope => /^operator\.(read|write|approvals|pairing|admin)$/.test(s));
+  if (!deps.edge.isOriginAllowed(origin, req)) throw new SvcError("origin-not-allowed", { advice, reason: "not listed" });
 }

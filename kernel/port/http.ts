@@ -1,7 +1,10 @@
-import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from "node:http";
 import { H3, type H3Event, HTTPResponse, toNodeHandler } from "h3";
 import { SvcError } from "../../sdk/errors.ts";
+import { narrowScopes } from "../../sdk/gateway/edge/asked-scopes.ts";
+import type { Edge } from "../../sdk/gateway/edge/edge.ts";
+import { attributionRequired, originUnauthorized } from "../../sdk/gateway/edge/proxy-refusal.ts";
+import { baselineHeaders, requestIdOf } from "../../sdk/gateway/edge/raw-response.ts";
 import { withoutCookies } from "../../sdk/gateway/http-cookies.ts";
 import { plainHeaders, reviseAnswer } from "../../sdk/gateway/http-hooks.ts";
 import { runAs } from "../../sdk/hooks/running.ts";
@@ -13,20 +16,17 @@ import type { Logger } from "../../sdk/types/common.ts";
 import type { HttpCall, HttpRoute, Remote } from "../../sdk/types/http.ts";
 import type { OperatorScope } from "../../sdk/types/rpc.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
-import { hasForwardingHeader, remoteOf } from "../auth/remote.ts";
 import type { HookBus } from "../hooks/bus.ts";
 import { answerProbe, type ProbeState } from "./probes.ts";
 import type { RouteMatch, RouteTable } from "./routes.ts";
 
 const DEFAULT_MAX_BODY_BYTES = 1024 * 1024;
-const MAX_HEADER_LINES = 100;
 
 export interface HttpDeps {
   routes: RouteTable;
   activation: Activation;
   authenticator: Authenticator;
-  isOriginAllowed(origin: string, req: IncomingMessage): boolean;
-  isHostKnown(req: IncomingMessage): boolean;
+  edge: Edge;
   probe: ProbeState;
   hooks: HookBus;
   logger: Logger;
@@ -47,18 +47,15 @@ export function createHttpHandler(deps: HttpDeps): RequestListener {
   const routed = toNodeHandler(app);
   return (req, res) => {
     setBaseline(req, res, deps.hsts());
-    const status = req.rawHeaders.length > MAX_HEADER_LINES * 2 ? 431 : deps.isHostKnown(req) ? undefined : 403;
+    const status = deps.edge.refusalOf(req)?.status;
     if (status) res.writeHead(status, { "Content-Type": "text/plain; charset=utf-8", Connection: "close" }).end(STATUS_CODES[status]);
     else if (!answerProbe(req, res, deps.probe)) void routed(req, res);
   };
 }
 
 function setBaseline(req: IncomingMessage, res: ServerResponse, hsts: string | undefined): void {
-  const given = req.headers["x-request-id"];
-  res.setHeader("X-Content-Type-Options", "nosniff");
-  res.setHeader("Referrer-Policy", "no-referrer");
-  res.setHeader("Permissions-Policy", "camera=(), microphone=(self), geolocation=()");
-  res.setHeader("x-request-id", typeof given === "string" && /^[\w.-]{1,128}$/.test(given) ? given : randomUUID());
+  for (const [name, value] of baselineHeaders) res.setHeader(name, value);
+  res.setHeader("x-request-id", requestIdOf(req.headers["x-request-id"]));
   if (hsts) res.setHeader("Strict-Transport-Security", hsts);
 }
 
@@ -66,6 +63,8 @@ async function dispatch(event: H3Event, deps: HttpDeps): Promise<Response | HTTP
   const node = event.runtime?.node as Node;
   const path = rawPath(node.req.url);
   const answer = await answerFor(event, node, path, deps);
+  // What is left of a body that nobody wanted is not waited for: the answer, then the end of the connection.
+  if (!node.req.complete) node.res.setHeader("Connection", "close");
   if (!deps.hooks.isUsed("http.response")) return sendCookies(answer, node.res);
   const at = { method: node.req.method ?? "", path };
   const revised = await reviseAnswer(answer, (seen) => deps.hooks.run("http.response", { ...at, ...seen }));
@@ -111,8 +110,10 @@ interface Incoming {
 
 async function handle(incoming: Incoming, deps: HttpDeps): Promise<Response | HTTPResponse> {
   const { route, owner } = incoming.match.entry;
-  const remote = remoteOf(incoming.req);
+  const remote = deps.edge.callerOf(incoming.req);
   if (deps.probe.phase() === "draining" || deps.probe.phase() === "stopped") throw new SvcError("draining");
+  // Ingress of plugins takes anybody's word for nothing: the headers are ignored there. The page of the fallback is no ingress.
+  if (remote.unattributed && (route.auth === "gateway" || route.fallback)) throw attributionRequired();
   const passed = route.auth === "plugin" ? undefined : await authorize(incoming.req, remote, route, deps);
   if (deps.hooks.isUsed("http.request")) {
     const { method = "", headers } = incoming.req;
@@ -126,20 +127,23 @@ async function handle(incoming: Incoming, deps: HttpDeps): Promise<Response | HT
   return new HTTPResponse(answer.body as string, { status: answer.status ?? 200, headers: answer.headers ?? {} });
 }
 
-/** @throws {SvcError} `proxy-untrusted`, `unauthorized`, `rate-limited`, `missing-scope` */
+/** @throws {SvcError} `unauthorized`, `rate-limited`, `missing-scope` */
 async function authorize(
   req: IncomingMessage,
   remote: Remote,
   route: HttpRoute,
   deps: HttpDeps,
 ): Promise<Pick<Admitted, "revoked" | "scopes">> {
-  if (hasForwardingHeader(req.headers)) throw new SvcError("proxy-untrusted");
+  const { mode } = deps.authenticator;
   const { origin } = req.headers;
-  if (deps.authenticator.mode === "none" && origin && !deps.isOriginAllowed(origin, req))
-    throw new SvcError("unauthorized", { reason: "origin not allowed" });
+  if ((mode === "none" || mode === "trusted-proxy") && origin !== undefined && !deps.edge.isOriginAllowed(origin, req, "http")) {
+    throw originUnauthorized(deps.edge.originRetryAfterMs(origin));
+  }
   const bearer = /^Bearer\s+(.*)$/i.exec(req.headers.authorization ?? "")?.[1]?.trim();
-  const { revoked, known } = await deps.authenticator.check({ token: bearer, password: bearer }, remote);
-  const scopes = known ? allScopes.filter((scope) => known.scopes.includes(scope)) : allScopes;
+  const presented = { token: bearer, password: bearer };
+  const { revoked, known } = await deps.authenticator.check(presented, remote, { proxy: deps.edge.proxyVerdict(req) });
+  const granted = known ? allScopes.filter((scope) => known.scopes.includes(scope)) : allScopes;
+  const scopes = narrowScopes(granted, req.headers["x-svc-scopes"], mode);
   const needed = route.scope ?? "operator.read";
   if (!hasScope(scopes, needed)) throw new SvcError("missing-scope", { missingScope: needed, requiredScopes: [needed] });
   return { revoked, scopes };

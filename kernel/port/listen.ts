@@ -1,43 +1,22 @@
-import { createServer, get, type RequestListener, type Server } from "node:http";
-import { networkInterfaces } from "node:os";
-import ipaddr from "ipaddr.js";
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { messageOf, SvcError } from "../../sdk/errors.ts";
+import type { BindPlan } from "../../sdk/gateway/edge/bind-plan.ts";
+import { answerClientError } from "../../sdk/gateway/edge/client-error.ts";
+import { declineUpgrade } from "../../sdk/gateway/edge/decline-upgrade.ts";
+import { createDescriptorBudget, type DescriptorBudget } from "../../sdk/gateway/edge/descriptor-budget.ts";
+import { rawResponse } from "../../sdk/gateway/edge/raw-response.ts";
+import { countDescriptors, readDescriptorLimit } from "../../sdk/host/descriptors.ts";
+import { answersAsGateway } from "../../sdk/host/gateway-probe.ts";
 import "../errors.ts";
-
-export type BindMode = "loopback" | "lan" | "tailnet" | "auto" | "custom";
-
-export interface BindPlan {
-  /** Address that must bind. */
-  host: string;
-  /** Further addresses on the same port; those marked optional may fail. */
-  aliases: Array<{ host: string; optional: boolean }>;
-  loopbackOnly: boolean;
-}
-
-const tailnetRange: [ipaddr.IPv4, number] = [ipaddr.IPv4.parse("100.64.0.0"), 10];
-
-/** Addresses of a bind mode (`operations.md` 7.4). */
-export function planBind(mode: BindMode, customBindHost: string | undefined): BindPlan {
-  const loopback: BindPlan = { host: "127.0.0.1", aliases: [{ host: "::1", optional: true }], loopbackOnly: true };
-  if (mode === "lan") return { host: "0.0.0.0", aliases: [], loopbackOnly: false };
-  if (mode === "custom") return planAddress(customBindHost ?? "127.0.0.1");
-  if (mode !== "tailnet") return loopback;
-  const address = Object.values(networkInterfaces())
-    .flatMap((list) => list ?? [])
-    .find((a) => a.family === "IPv4" && ipaddr.IPv4.parse(a.address).match(tailnetRange));
-  return address ? planAddress(address.address) : loopback;
-}
-
-/** The wildcard already answers on 127.0.0.1; a second listener there would fail. */
-function planAddress(host: string): BindPlan {
-  if (host === "127.0.0.1") return { host, aliases: [], loopbackOnly: true };
-  return { host, aliases: host === "0.0.0.0" ? [] : [{ host: "127.0.0.1", optional: false }], loopbackOnly: false };
-}
 
 export interface Listeners {
   host: string;
   port: number;
   servers: Server[];
+  /** Are there descriptors to spare for a socket that lasts? */
+  hasRoom(): boolean;
   close(): Promise<void>;
 }
 
@@ -45,7 +24,7 @@ export interface ListenOptions {
   plan: BindPlan;
   port: number;
   handler: RequestListener;
-  onUpgrade: Parameters<Server["on"]>[1];
+  onUpgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
 /** Head, whole request and idle keep-alive limits (`security.md` 2, N-02, N-03); Node looks only each `connectionsCheckingInterval`. */
@@ -58,12 +37,13 @@ const MAX_REQUESTS_PER_SOCKET = 1_000;
  */
 export async function openListeners(options: ListenOptions): Promise<Listeners> {
   const { plan } = options;
-  const main = await listenOne(plan.host, options.port, options);
+  const budget = createDescriptorBudget({ limit: readDescriptorLimit, count: countDescriptors, now: () => performance.now() });
+  const main = await listenOne(plan.host, options.port, { ...options, budget });
   const { port } = main.address() as { port: number };
   const servers = [main];
   for (const alias of plan.aliases) {
     try {
-      servers.push(await listenOne(alias.host, port, options));
+      servers.push(await listenOne(alias.host, port, { ...options, budget }));
     } catch (error) {
       if (alias.optional) continue;
       for (const server of servers) server.close();
@@ -74,6 +54,7 @@ export async function openListeners(options: ListenOptions): Promise<Listeners> 
     host: plan.host,
     port,
     servers,
+    hasRoom: budget.mayUpgrade,
     close: async () => {
       await Promise.all(servers.map(closeServer));
     },
@@ -88,10 +69,16 @@ async function closeServer(server: Server): Promise<void> {
   });
 }
 
-async function listenOne(host: string, port: number, options: ListenOptions): Promise<Server> {
-  const server = createServer({ ...timeouts, noDelay: true, maxHeaderSize: 16_384 }, options.handler);
+async function listenOne(host: string, port: number, options: ListenOptions & { budget: DescriptorBudget }): Promise<Server> {
+  const server = createServer({ ...timeouts, noDelay: true, maxHeaderSize: 16_384, requireHostHeader: false }, options.handler);
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET;
-  server.on("upgrade", options.onUpgrade);
+  server.on("upgrade", (req, socket, head) => {
+    if (req.headers.upgrade?.toLowerCase() === "websocket") options.onUpgrade(req, socket, head);
+    else declineUpgrade(server, req, socket, head);
+  });
+  server.on("connect", (_req, socket) => socket.end(rawResponse(405)));
+  server.on("clientError", answerClientError);
+  server.on("connection", (socket) => admitConnection(socket, options.budget));
   try {
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
@@ -100,30 +87,21 @@ async function listenOne(host: string, port: number, options: ListenOptions): Pr
   } catch (error) {
     throw await bindError(host, port, error);
   }
-  server.on("error", () => undefined);
+  // What `accept` fails with; only a lack of descriptors lasts longer than the one connection.
+  server.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EMFILE" || error.code === "ENFILE") options.budget.exhausted();
+  });
   return server;
+}
+
+function admitConnection(socket: Socket, budget: DescriptorBudget): void {
+  budget.opened();
+  socket.once("close", budget.closed);
+  if (!budget.mayConnect()) socket.destroy();
 }
 
 async function bindError(host: string, port: number, error: unknown): Promise<SvcError> {
   if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") return new SvcError("bind-failed", { host, port, reason: messageOf(error) });
   const code = (await answersAsGateway(host, port)) ? "already-listening" : "port-taken";
   return new SvcError(code, { host, port, holder: "" });
-}
-
-/** Does a gateway answer `/healthz` there? Bounded to half a second. */
-export async function answersAsGateway(host: string, port: number): Promise<boolean> {
-  const target = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  return new Promise((resolve) => {
-    const req = get({ host: target, port, path: "/healthz", signal: AbortSignal.timeout(500), agent: false }, (res) => {
-      let body = "";
-      res.setEncoding("utf8");
-      res.on("data", (chunk: string) => {
-        body = (body + chunk).slice(0, 1_000);
-      });
-      res.on("end", () => resolve(/"status"\s*:\s*"live"/.test(body)));
-      res.on("error", () => resolve(false));
-    });
-
-    req.on("error", () => resolve(false));
-  });
 }

@@ -12,14 +12,6 @@ import type { Disposable, Logger } from "../../sdk/types/common.ts";
 import type { ClientInfo, RpcCall, RpcMethod } from "../../sdk/types/rpc.ts";
 import type { HookBus } from "../hooks/bus.ts";
 
-/** A result that is JSON already; saves hot methods from being serialised per call. */
-export class RawJson {
-  readonly text: string;
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
 interface Registered {
   method: RpcMethod;
   owner: string;
@@ -35,8 +27,8 @@ export interface MethodRegistry {
   has(name: string): boolean;
   /** Runs a method for a client. Rejects with `SvcError` for every refusal. */
   call(name: string, params: unknown, call: RpcCall): Promise<unknown>;
-  /** Takes a place among the running handlers; resolves when there is one. @throws {SvcError} `busy` */
-  admit(): Promise<Disposable>;
+  /** Takes a place among the running handlers; resolves when there is one. The signal ends the wait. @throws {SvcError} `busy` */
+  admit(signal?: AbortSignal): Promise<Disposable>;
 }
 
 /** The kernel answers these itself; `exec.` belongs to rows of the protocol that a plugin may answer. */
@@ -44,7 +36,15 @@ const kernelPrefixes = ["config.", "secrets.", "update.", "plugins.", "device.",
 const reservedPrefixes = [...kernelPrefixes, "exec."];
 const nameGrammar = /^[a-z][\w-]*(\.[a-z][\w-]*)*$/;
 
-export function createMethodRegistry(deps: { hooks: HookBus; logger: Logger; activation?: Activation }): MethodRegistry {
+export interface MethodDeps {
+  hooks: HookBus;
+  logger: Logger;
+  activation?: Activation;
+  /** Aborted when a stop begins: from then on a method that is not there has gone already. */
+  leaving?: AbortSignal;
+}
+
+export function createMethodRegistry(deps: MethodDeps): MethodRegistry {
   const methods = new Map<string, Registered>();
   const budget = createWriteBudget(() => performance.now());
   const admission = createAdmission({ maxActive: limits.maxInFlight, maxWaiting: limits.maxQueued });
@@ -80,7 +80,7 @@ export function createMethodRegistry(deps: { hooks: HookBus; logger: Logger; act
     async call(name, params, call) {
       if (!methods.has(name)) await deps.activation?.use("rpc", name);
       const entry = methods.get(name);
-      if (!entry) throw unknownMethod(name, call.client);
+      if (!entry) throw deps.leaving?.aborted ? new SvcError("draining", {}, { retryAfterMs: 1_000 }) : unknownMethod(name, call.client);
       // From here on: the checks take time, and the owner must not be taken down between them and its handler.
       const held = entry.hold?.();
       try {
@@ -113,7 +113,11 @@ async function run(
     return result;
   } catch (error) {
     report(false, isSvcError(error) ? error.code : "internal");
-    if (!isSvcError(error)) deps.logger.error(`method ${method} of plugin "${entry.owner}" failed`, { error });
+    if (!isSvcError(error))
+      deps.logger.error(`method ${method} of plugin "${entry.owner}" failed`, {
+        error,
+        ...(call.traceparent ? { traceparent: call.traceparent } : {}),
+      });
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { remoteOf } from "../auth/remote.ts";
+import { isDirectLoopback } from "../../sdk/gateway/edge/caller.ts";
 
 export type Phase = "starting" | "plugins" | "ready" | "draining" | "stopped";
 
@@ -29,7 +29,7 @@ export function answerProbe(req: IncomingMessage, res: ServerResponse, state: Pr
     return true;
   }
   const isReady = state.phase() === "ready";
-  const body = remoteOf(req).directLoopback
+  const body = isDirectLoopback(req)
     ? Buffer.from(JSON.stringify({ ready: isReady, phase: state.phase(), ...state.detail() }))
     : isReady
       ? ready

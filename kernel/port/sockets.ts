@@ -1,15 +1,18 @@
-import { randomUUID } from "node:crypto";
-import { type IncomingMessage, STATUS_CODES } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type ServerOptions, WebSocketServer } from "ws";
+import { addressBucket } from "../../sdk/gateway/edge/addresses.ts";
+import type { Edge } from "../../sdk/gateway/edge/edge.ts";
+import { rawResponse } from "../../sdk/gateway/edge/raw-response.ts";
+import { createRevocations } from "../../sdk/gateway/fanout/revocations.ts";
+import { createSilentSockets } from "../../sdk/gateway/fanout/silent-sockets.ts";
+import { createTurn } from "../../sdk/gateway/fanout/turn.ts";
 import { limits } from "../../sdk/protocol/frames.ts";
-import { addressBucket, hasForwardingHeader, remoteOf } from "../auth/remote.ts";
 import { Connection, type ConnectionDeps } from "./connection.ts";
 
 export interface Sockets {
   /** Listener for the server's `upgrade` event. */
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
-  connections(): Iterable<Connection>;
   /** Close frame to all; whoever is left after `graceMs` is destroyed. */
   closeAll(options: { code: number; reason: string; graceMs: number }): Promise<void>;
 }
@@ -17,8 +20,14 @@ export interface Sockets {
 interface SocketsDeps extends ConnectionDeps {
   /** Paths that take an upgrade. */
   paths: ReadonlySet<string>;
-  isHostKnown(req: IncomingMessage): boolean;
+  edge: Edge;
+  /** Are there descriptors to spare? */
+  hasRoom(): boolean;
 }
+
+/** What may gather in one turn before it is written in the middle of it. */
+const MAX_GATHERED_BYTES = 1_048_576;
+const silentBudget = { perAddress: limits.maxSilentPerAddress, total: limits.maxSilent };
 
 /** Connections of all kinds at a time (`security.md` 2). */
 const MAX_OPEN = 12_000;
@@ -26,49 +35,46 @@ const MAX_OPEN = 12_000;
 /** Control connections: who may upgrade, the budget of silent sockets, and the list of all that are open. */
 export function createSockets(deps: SocketsDeps): Sockets {
   // closeTimeout: a peer that never answers the close frame is destroyed after 2 s (`security.md` N-06); @types/ws 8.18 lacks it.
-  const options = { noServer: true, maxPayload: limits.maxPreauthPayload, perMessageDeflate: false, closeTimeout: 2_000 };
+  const options = { noServer: true, maxPayload: limits.maxPreauthPayload, perMessageDeflate: false, closeTimeout: limits.closeTimeoutMs };
   const server = new WebSocketServer(options as ServerOptions);
-  const open = new Map<Connection, string>();
+  server.on("wsClientError", (_error, socket) => refuse(socket, { status: 400 }));
+  const open = new Set<Connection>();
+  const silent = createSilentSockets<Connection>(silentBudget, (oldest) => oldest.terminate());
+  const [turn, revocations] = [createTurn(MAX_GATHERED_BYTES), createRevocations()];
 
   return {
     upgrade(req, socket, head) {
       socket.on("error", () => socket.destroy());
-      const status = open.size < MAX_OPEN ? refusal(req, deps) : 503;
-      if (status) return refuse(socket, status);
+      const refused = refusal(req, deps) ?? (open.size < MAX_OPEN && deps.hasRoom() ? undefined : { status: 503, retryAfter: 1 });
+      if (refused) return refuse(socket, { ...refused, requestId: req.headers["x-request-id"] });
       server.handleUpgrade(req, socket, head, (ws) => {
-        const bucket = addressBucket(remoteOf(req).address);
-        makeRoom(open, bucket);
-        const connection = new Connection(ws, req, deps, randomUUID());
-        open.set(connection, bucket);
-        ws.once("close", () => open.delete(connection));
+        const settled = () => silent.leave(connection);
+        const connection: Connection = new Connection(req, { ws, socket, turn, revocations, settled }, deps);
+        open.add(connection);
+        silent.enter(connection, addressBucket(deps.edge.callerOf(req).address));
+        ws.once("close", () => {
+          open.delete(connection);
+          settled();
+        });
       });
     },
-    connections: () => open.keys(),
     async closeAll({ code, reason, graceMs }) {
-      for (const connection of open.keys()) connection.cut(code, reason);
+      for (const connection of open) connection.cut(code, reason);
       const deadline = performance.now() + graceMs;
       while (open.size > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
-      for (const connection of open.keys()) connection.terminate();
+      for (const connection of open) connection.terminate();
       server.close();
     },
   };
 }
 
-function refusal(req: IncomingMessage, deps: SocketsDeps): number | undefined {
+function refusal(req: IncomingMessage, deps: SocketsDeps): { status: number; retryAfter?: number } | undefined {
   const path = (req.url ?? "/").split("?", 1)[0] as string;
-  if (!deps.paths.has(path)) return 404;
-  if (hasForwardingHeader(req.headers) || !deps.isHostKnown(req)) return 403;
-  return deps.phase() === "draining" || deps.phase() === "stopped" ? 503 : undefined;
+  if (!deps.paths.has(path)) return { status: 404 };
+  const isLeaving = deps.phase() === "draining" || deps.phase() === "stopped";
+  return deps.edge.upgradeRefusalOf(req) ?? (isLeaving ? { status: 503, retryAfter: 1 } : undefined);
 }
 
-function refuse(socket: Duplex, status: number): void {
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
-}
-
-/** Newest wins: over the budget the oldest socket without a handshake is closed, so that silent ones never lock anybody out. */
-function makeRoom(open: Map<Connection, string>, bucket: string): void {
-  const silent = [...open].filter(([connection]) => !connection.established);
-  const same = silent.filter(([, b]) => b === bucket);
-  if (same.length >= limits.maxSilentPerAddress) same[0]?.[0].terminate();
-  else if (silent.length >= limits.maxSilent) silent[0]?.[0].terminate();
+function refuse(socket: Duplex, { status, ...options }: { status: number } & Parameters<typeof rawResponse>[1]): void {
+  socket.end(rawResponse(status, options), () => socket.destroy());
 }

@@ -2,6 +2,7 @@ import {
   type Disposable,
   isSvcError,
   type Memory,
+  type MemoryFigures,
   type MemorySearchOptions,
   type MemorySearchResult,
   type MemoryStatus,
@@ -102,6 +103,13 @@ class AgentMemories implements MemoryService {
   async status(agentId: string, options: { files?: boolean } = {}): Promise<MemoryStatus> {
     const agent = this.#agent(agentId);
     return statusOf(agent, { files: options.files ?? false, refusal: refusalOf(agent.settings) });
+  }
+
+  figures(agentId: string): MemoryFigures | undefined {
+    const agent = this.#opened.find(({ memory }) => memory.settings.agentId === agentId)?.memory;
+    if (!agent) return undefined;
+    const { files, chunks, dirty } = agent.state() ?? { files: 0, chunks: 0, dirty: true };
+    return { files, chunks, dirty, provider: "none" };
   }
 
   async sync(agentId: string, options: Parameters<Memory["sync"]>[1] = {}): ReturnType<Memory["sync"]> {

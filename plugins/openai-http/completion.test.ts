@@ -161,7 +161,7 @@ describe("frames", () => {
 test.each([
   ["unauthorized", 401, { status: 401, type: "unauthorized", code: "invalid_api_key", message: "Unauthorized" }],
   ["missing-scope", 403, { status: 403, type: "forbidden", code: "missing_scope" }],
-  ["proxy-untrusted", 403, { status: 403, type: "proxy_attribution_required", code: "proxy_attribution_required" }],
+  ["proxy-attribution-required", 403, { status: 403, type: "proxy_attribution_required", code: "proxy_attribution_required" }],
   ["rate-limited", 429, { status: 429, type: "rate_limited", code: "rate_limited" }],
   ["request-timeout", 408, { status: 408, type: "invalid_request_error", code: "request_timeout" }],
   ["payload-too-large", 413, { status: 413, type: "invalid_request_error", code: "payload_too_large" }],

@@ -27,7 +27,7 @@ export function toProblem(fault: HttpFault): Problem {
       return { status: 401, type: "unauthorized", code: "invalid_api_key", message: "Unauthorized" };
     case "missing-scope":
       return { ...invalid, type: "forbidden", code: "missing_scope" };
-    case "proxy-untrusted":
+    case "proxy-attribution-required":
       return { ...invalid, type: "proxy_attribution_required", code: "proxy_attribution_required" };
     case "rate-limited":
       return { ...invalid, type: "rate_limited", code: "rate_limited" };

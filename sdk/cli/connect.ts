@@ -43,8 +43,8 @@ export async function connectToGateway(options: ConnectOptions): Promise<CliClie
   });
   return {
     hello: { ...hello },
-    request: (method, params, requestOptions) => client.request(method, params, requestOptions),
-    on: (event, listener) => client.on(event, listener),
+    request: client.request,
+    on: client.on,
     close: () => client.close(),
   };
 }

@@ -250,7 +250,7 @@ describe("events", () => {
     const c = client(gw.url);
     await c.connect();
     const seen: unknown[] = [];
-    const off = c.on("chat", (payload, frame) => seen.push(["chat", payload.n, frame.seq]));
+    const off = c.on("plugin.acme.said", (payload, frame) => seen.push(["said", payload.n, frame.seq]));
     const all = new Promise((resolve) => c.on("*", (payload, frame) => frame.event === "end" && resolve(payload)));
     const peer = await gw.peer(1);
     const stopped = new Promise<void>((resolve) =>
@@ -259,13 +259,13 @@ describe("events", () => {
         resolve();
       }),
     );
-    peer.event("chat", { n: 1 }, { seq: 1 });
+    peer.event("plugin.acme.said", { n: 1 }, { seq: 1 });
     peer.event("stop", {}, { seq: 2 });
     await stopped;
-    peer.event("chat", { n: 2 }, { seq: 3 });
+    peer.event("plugin.acme.said", { n: 2 }, { seq: 3 });
     peer.event("end", { last: true }, { seq: 4 });
     expect(await all).toEqual({ last: true });
-    expect(seen).toEqual([["chat", 1, 1]]);
+    expect(seen).toEqual([["said", 1, 1]]);
   });
 
   it("that were lost lead to fresh health and presence, then to onGap", async () => {

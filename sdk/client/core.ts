@@ -175,7 +175,15 @@ export function createClientCore(platform: ClientPlatform, options: ClientOption
     if (state.state !== "connected" || !open) {
       return Promise.reject(new ClientError("connection-closed", `${method}: not connected to the gateway`, { retryable: true }));
     }
-    return pending.request((frame) => open.send(frame), method, params, requestOptions);
+    const answer = pending.request((frame) => open.send(frame), method, params, requestOptions);
+    return method === "device.token.rotate" ? answer.then(keepRotated) : answer;
+  }
+
+  /** A token that this device had rotated is the one that opens from now on. */
+  async function keepRotated(result: unknown): Promise<unknown> {
+    const { token } = result as { token?: string };
+    if (token !== undefined) await credentials.accepted(token);
+    return result;
   }
 
   async function close(): Promise<void> {
@@ -198,7 +206,7 @@ export function createClientCore(platform: ClientPlatform, options: ClientOption
     },
     connect,
     request: request as SvcClient["request"],
-    on: (event, listener) => events.add(event, listener),
+    on: events.add as SvcClient["on"],
     onState: (listener) => states.add("state", listener),
     onGap: (listener) => gaps.add("gap", listener),
     close,

@@ -16,7 +16,7 @@ const tokenRefusals: ReadonlySet<string | undefined> = new Set(["AUTH_DEVICE_TOK
  * sent twice in a row, so that trying again never becomes a loop.
  */
 export function createCredentials(readAuth: () => Promise<ClientAuth | undefined>, device: ClientDevice | undefined) {
-  let last: { auth: string; tokenSent: boolean } = { auth: "{}", tokenSent: false };
+  let last: { auth: string; hasKey: boolean; token: string | undefined } = { auth: "{}", hasKey: false, token: undefined };
   let skipToken = false;
 
   async function next(): Promise<Attempt> {
@@ -24,7 +24,7 @@ export function createCredentials(readAuth: () => Promise<ClientAuth | undefined
     const token = key && !skipToken ? await device?.token() : undefined;
     const shared = await readAuth();
     const auth = token === undefined ? shared : { deviceToken: token };
-    last = { auth: JSON.stringify(shared ?? {}), tokenSent: token !== undefined };
+    last = { auth: JSON.stringify(shared ?? {}), hasKey: key !== undefined, token };
     return { auth, key };
   }
 
@@ -37,14 +37,13 @@ export function createCredentials(readAuth: () => Promise<ClientAuth | undefined
     },
     /** True when other credentials are at hand and were not refused just now: the attempt is worth making at once. */
     async refused(error: ClientError): Promise<boolean> {
-      if (last.tokenSent && tokenRefusals.has(error.detailCode)) {
+      if (last.token !== undefined && tokenRefusals.has(error.detailCode)) {
         if (error.detailCode === "AUTH_DEVICE_TOKEN_MISMATCH") await device?.forgetToken();
         skipToken = true;
         return hasSecret(await readAuth());
       }
-      if (!last.tokenSent && error.details?.canRetryWithDeviceToken === true && skipToken === false) {
-        return (await device?.token()) !== undefined;
-      }
+      // It got another one since: with its first hello, by a rotation, or from another program of this installation.
+      if (last.hasKey && !skipToken && (await device?.token()) !== last.token) return true;
       return JSON.stringify((await readAuth()) ?? {}) !== last.auth;
     },
   };

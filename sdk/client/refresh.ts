@@ -14,7 +14,7 @@ export function createRefresh(ask: (method: "health" | "system-presence") => Pro
       cause,
       ...(health.status === "fulfilled" ? { health: health.value } : {}),
       ...(presence.status === "fulfilled" ? { presence: presence.value } : {}),
-    });
+    } as Gap);
   }
 
   return async function refresh(cause: Gap["cause"]): Promise<void> {

@@ -1,5 +1,6 @@
-import type { ConnectParams, EventFrame, HelloOk } from "../protocol/frames.ts";
-import type { ParamsOf, ProtocolMethod } from "../protocol/methods.ts";
+import type { ConnectParams, HelloOk } from "../protocol/frames.ts";
+import type { ResultOf } from "../protocol/results.ts";
+import type { TypedEvents, TypedRequest } from "../protocol/typed.ts";
 import type { JsonObject } from "../types/common.ts";
 import type { ClientDevice } from "./device.ts";
 import type { ClientError } from "./error.ts";
@@ -54,7 +55,7 @@ export type ClientState =
 export interface RequestOptions {
   /** Until the first answer; default `requestTimeoutMs`. 0 = no limit but the connection's life. */
   timeoutMs?: number;
-  /** Called for `status: "accepted"` of a two-phase method; the promise then waits for the final answer. Without it the accepted answer is the result. */
+  /** Called for `status: "accepted"` of a method that answers twice; the promise then waits for the final answer. Without it the accepted answer is the result. */
   onAccepted?(payload: JsonObject): void;
   /** From `accepted` to the final answer; default 24 h, the longest run. */
   finalTimeoutMs?: number;
@@ -67,8 +68,8 @@ export interface RequestOptions {
 export interface Gap {
   cause: "gap" | "reconnect";
   /** Fresh answers of `health` and `system-presence`; absent when the connection may not read them. */
-  health?: unknown;
-  presence?: unknown;
+  health?: ResultOf<"health">;
+  presence?: ResultOf<"system-presence">;
 }
 
 /** A client of the gateway's control protocol: one connection at a time, made again when it is lost. */
@@ -85,14 +86,9 @@ export interface SvcClient {
    * One request.
    * @throws {ClientError} the wire error, `request-timed-out`, `connection-closed`, `too-many-pending` (over 1,000 open), `aborted`
    */
-  request<M extends ProtocolMethod>(method: M, params: ParamsOf<M>, options?: RequestOptions): Promise<unknown>;
-  request<T = unknown, N extends string = string>(
-    method: N extends ProtocolMethod ? never : N,
-    params?: JsonObject,
-    options?: RequestOptions,
-  ): Promise<T>;
+  request: TypedRequest<RequestOptions>;
   /** Events by name; `"*"` = every one. Stale `health` and `presence` events are left out. Returns the way to stop. */
-  on(event: string, listener: (payload: JsonObject, frame: EventFrame) => void): () => void;
+  on: TypedEvents;
   onState(listener: (state: ClientState) => void): () => void;
   /** After lost events and after each reconnect, once `health` and `system-presence` are fresh. Re-read lists and open chats here. */
   onGap(listener: (gap: Gap) => void): () => void;

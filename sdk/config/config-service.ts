@@ -13,6 +13,7 @@ import { redactConfig } from "./redact.ts";
 import { redactText } from "./redact-text.ts";
 import type { Reloader } from "./reloader.ts";
 import { isTree } from "./tree.ts";
+import { type MemberRemoval, withoutMembers } from "./without-members.ts";
 import {
   type ConfigChange,
   type ConfigWriteOptions,
@@ -74,13 +75,19 @@ export function createConfigMethods(deps: ConfigServiceDeps): ConfigMethods {
   };
   const patch = (
     value: unknown,
-    options: ConfigWriteOptions & { replacePaths?: string[] | undefined; what: string; note?: string | undefined },
+    options: ConfigWriteOptions & {
+      replacePaths?: string[] | undefined;
+      remove?: readonly MemberRemoval[] | undefined;
+      what: string;
+      note?: string | undefined;
+    },
   ) => {
     if (!isTree(value)) throw new SvcError("config-rejected", { problem: "a merge patch is an object", issues: [] });
-    const { replacePaths = [] } = options;
+    const { replacePaths = [], remove = [] } = options;
     // Naming a list says that members may go, so the file may shrink; it does not say that the gateway may lose its mode.
-    const allowDestructive = replacePaths.length > 0 ? ("shrink" as const) : undefined;
-    return write({ kind: "edit", apply: (source) => applyMergePatch(source, value, replacePaths) }, { ...options, allowDestructive });
+    const allowDestructive = replacePaths.length + remove.length > 0 ? ("shrink" as const) : undefined;
+    const apply = (source: unknown) => withoutMembers(applyMergePatch(source, value, replacePaths), remove);
+    return write({ kind: "edit", apply }, { ...options, allowDestructive });
   };
   return {
     get: () => snapshot(deps),
@@ -104,8 +111,8 @@ export function createConfigMethods(deps: ConfigServiceDeps): ConfigMethods {
       return found;
     },
     service: {
-      patch: async (value, { note, baseHash, replacePaths }) =>
-        patch(value, { baseHash, note, replacePaths, requireHash: false, what: "config@1" }),
+      patch: async (value, { note, baseHash, replacePaths, remove }) =>
+        patch(value, { baseHash, note, replacePaths, remove, requireHash: false, what: "config@1" }),
     },
   };
 }

@@ -289,7 +289,6 @@ describe("beside sections that are wrong in themselves", () => {
 
 describe("what this version cannot serve is refused by name", () => {
   test.each([
-    ["gateway.auth.mode", { auth: { mode: "trusted-proxy" } }],
     ["gateway.tls.enabled", { tls: { enabled: true } }],
     ["gateway.tailscale.mode", { tailscale: { mode: "serve" } }],
   ])("%s", (path, gateway) => {
@@ -299,7 +298,6 @@ describe("what this version cannot serve is refused by name", () => {
 
   test("and what is taken without effect is a warning", () => {
     const config = rootSchema.parse({
-      gateway: { trustedProxies: ["10.0.0.2"] },
       hooks: { enabled: true, token: "x" },
       memory: { backend: "qmd" },
       diagnostics: { otel: { enabled: true }, prometheus: { enabled: true } },
@@ -312,7 +310,6 @@ describe("what this version cannot serve is refused by name", () => {
       },
     });
     expect(unservedWarnings(config).map((warning) => warning.path)).toEqual([
-      "gateway.trustedProxies",
       "hooks.enabled",
       "memory.backend",
       "diagnostics.otel.enabled",
@@ -326,6 +323,6 @@ describe("what this version cannot serve is refused by name", () => {
   });
 
   test("and nothing else is", () => {
-    expect(unservedIssues(rootSchema.parse({ gateway: { auth: { mode: "none" } } }), "svc.json", nowhere)).toEqual([]);
+    expect(unservedIssues(rootSchema.parse({ gateway: { auth: { mode: "trusted-proxy" }, trustedProxies: ["10.0.0.2"] } }), "svc.json", nowhere)).toEqual([]);
   });
 });

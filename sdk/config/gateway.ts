@@ -4,7 +4,9 @@ import { addressRange, defaulted, documented, pathText, secret } from "./fields.
 import { gatewayAuthSchema } from "./gateway-auth.ts";
 import { gatewayHttpSchema } from "./gateway-http.ts";
 
-const origin = z.string().regex(/^[a-z][a-z0-9+.-]*:\/\/[^/?#\s@]+$/i, 'expected an origin such as "https://ui.example", without a path');
+const origin = z
+  .string()
+  .regex(/^(\*|[a-z][a-z0-9+.-]*:\/\/[^/?#\s@]+)$/i, 'expected an origin such as "https://ui.example", without a path, or "*" for all');
 
 const controlUi = z.strictObject({
   enabled: z.boolean().default(true).describe("Serve the control UI"),
@@ -18,7 +20,7 @@ const controlUi = z.strictObject({
     .array(origin)
     .optional()
     .meta({ reload: "hot" })
-    .describe("Origins of pages that may use the gateway; unset and not bound to loopback: the local ones with the port in use"),
+    .describe("Origins of pages that may use the gateway, `*` for any; unset and not bound to loopback: the local ones with the port in use"),
   dangerouslyAllowHostHeaderOriginFallback: z
     .boolean()
     .default(false)

@@ -87,8 +87,8 @@ export function unknownIdWarnings(config: SvcConfig, known: KnownIds): ConfigWar
 const MIN_HOOK_TOKEN_CHARS = 24;
 
 /** Settings that work and still deserve a second look (`hooks.md` 6). Pure; no secret in the text. */
-export function riskWarnings({ hooks }: SvcConfig): ConfigWarning[] {
-  const warnings: ConfigWarning[] = [];
+export function riskWarnings({ gateway, hooks }: SvcConfig): ConfigWarning[] {
+  const warnings = edgeWarnings(gateway);
   if (!hooks.enabled) return warnings;
   const hasPrefixes = effectivePrefixes(hooks).length > 0;
   if (hooks.token !== undefined && hooks.token.length < MIN_HOOK_TOKEN_CHARS) {
@@ -117,6 +117,22 @@ export function riskWarnings({ hooks }: SvcConfig): ConfigWarning[] {
       path: "hooks.transforms.isolation",
       message: `transforms run in "${hooks.transforms.isolation}", which holds no hostile code`,
     });
+  }
+  return warnings;
+}
+
+/** Doors that stand wider open than they look (`security.md` B-02 and 11). */
+function edgeWarnings({ controlUi, trustedProxies }: SvcConfig["gateway"]): ConfigWarning[] {
+  const warnings: ConfigWarning[] = [];
+  if (controlUi.allowedOrigins?.includes("*")) {
+    warnings.push({ path: "gateway.controlUi.allowedOrigins", message: 'the "*" lets the pages of every site in; list the origins instead' });
+  }
+  if (controlUi.dangerouslyAllowHostHeaderOriginFallback) {
+    const message = "every name that leads here passes as the gateway's own; list the origins in gateway.controlUi.allowedOrigins instead";
+    warnings.push({ path: "gateway.controlUi.dangerouslyAllowHostHeaderOriginFallback", message });
+  }
+  if (trustedProxies.some((range) => range.endsWith("/0"))) {
+    warnings.push({ path: "gateway.trustedProxies", message: "everybody may say who the client is; list the addresses of the proxies" });
   }
   return warnings;
 }

@@ -14,12 +14,6 @@ interface Unserved {
 /** Settings that decide who gets in, and that this version cannot keep: ignoring one would open a door the operator believes shut. */
 const unserved: readonly Unserved[] = [
   {
-    path: ["gateway", "auth", "mode"],
-    isSet: ({ auth }) => auth.mode === "trusted-proxy",
-    message: 'mode "trusted-proxy" is not served by this version; expected token, password or none',
-    hint: 'use mode "token" and let the proxy add the token',
-  },
-  {
     path: ["gateway", "tls", "enabled"],
     isSet: ({ tls }) => tls.enabled,
     message: "TLS is not served by this version; expected false",
@@ -47,7 +41,6 @@ type AgentPart = Pick<Agent, "memorySearch" | "heartbeat">;
 
 /** Switches of parts that come with a later version: nothing is unsafe without them, but whoever sets one must not wait for an effect. */
 const withoutEffect: ReadonlyArray<readonly [path: string, isSet: (config: SvcConfig) => boolean]> = [
-  ["gateway.trustedProxies", ({ gateway }) => gateway.trustedProxies.length > 0],
   ["hooks.enabled", ({ hooks }) => hooks.enabled],
   ["memory.backend", ({ memory }) => memory.backend !== "builtin"],
   ["diagnostics.otel.enabled", ({ diagnostics }) => diagnostics.otel.enabled],

@@ -16,17 +16,21 @@ const MAX_DELAY_MS = 5_000;
 /** As many failures are remembered at least as the delay takes to grow to its end. */
 const DELAYED_FAILURES = 6;
 
+/** Kinds of credentials; failures of one say nothing about another (`protocol.md` 3.5). */
+export type CredentialClass = "shared-secret" | "device-token" | "bootstrap";
+
+/** Without a class the shared secret is meant. */
 export interface FailureLimiter {
   /** Milliseconds until this address may try again; 0 when it may now. */
-  retryAfterMs(address: string, directLoopback: boolean): number;
+  retryAfterMs(address: string, directLoopback: boolean, kind?: CredentialClass): number;
   /** Counts a wrong credential; returns how long the answer must be delayed (loopback only). */
-  fail(address: string, directLoopback: boolean): { delayMs: number };
-  succeed(address: string): void;
+  fail(address: string, directLoopback: boolean, kind?: CredentialClass): { delayMs: number };
+  succeed(address: string, kind?: CredentialClass): void;
 }
 
 /**
- * Failed-authentication limiter: `maxAttempts` wrong credentials in a sliding window lock an address out, also for the right one.
- * Direct loopback is never locked; its failures are answered later and later instead. Bounded to 10,000 addresses, the oldest that is not locked out first.
+ * Failed-authentication limiter: `maxAttempts` wrong credentials of one class in a sliding window lock an address out, also for the right one.
+ * Direct loopback is never locked; its failures are answered later and later instead. Bounded to 10,000 entries, the oldest that is not locked out first.
  * @param bucketOf which addresses count as one, such as an IPv6 /64
  */
 export function createFailureLimiter(
@@ -35,6 +39,7 @@ export function createFailureLimiter(
   bucketOf: (address: string) => string = (address) => address,
 ): FailureLimiter {
   const entries = new Map<string, Entry>();
+  const keyOf = (address: string, kind: CredentialClass = "shared-secret") => `${kind}|${bucketOf(address)}`;
   const entryOf = (bucket: string): Entry => {
     const entry = entries.get(bucket) ?? { failures: [], lockedUntil: 0 };
     entries.delete(bucket);
@@ -48,14 +53,14 @@ export function createFailureLimiter(
     return undefined;
   };
   return {
-    retryAfterMs(address, directLoopback) {
+    retryAfterMs(address, directLoopback, kind) {
       if (entries.size === 0 || (directLoopback && config().exemptLoopback)) return 0;
-      const entry = entries.get(bucketOf(address));
+      const entry = entries.get(keyOf(address, kind));
       return entry ? Math.max(0, entry.lockedUntil - now()) : 0;
     },
-    fail(address, directLoopback) {
+    fail(address, directLoopback, kind) {
       const { maxAttempts, windowMs, lockoutMs, exemptLoopback } = config();
-      const entry = entryOf(bucketOf(address));
+      const entry = entryOf(keyOf(address, kind));
       entry.failures = [...entry.failures.filter((t) => t > now() - windowMs), now()].slice(-Math.max(maxAttempts, DELAYED_FAILURES));
       if (directLoopback && exemptLoopback) {
         return { delayMs: Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (entry.failures.length - 1)) };
@@ -63,8 +68,8 @@ export function createFailureLimiter(
       if (entry.failures.length >= maxAttempts) entry.lockedUntil = now() + lockoutMs;
       return { delayMs: 0 };
     },
-    succeed(address) {
-      if (entries.size > 0) entries.delete(bucketOf(address));
+    succeed(address, kind) {
+      if (entries.size > 0) entries.delete(keyOf(address, kind));
     },
   };
 }

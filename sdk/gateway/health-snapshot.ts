@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import { messageOf } from "../errors.ts";
 import type { HealthPart } from "../hooks.ts";
 
@@ -30,6 +31,7 @@ export function assembleHealth(base: Record<string, unknown>, parts: HealthPart[
   const notes: Record<string, string> = {};
   const taken = new Set(["ok", ...Object.keys(times), ...Object.keys(base)]);
   for (const part of parts) {
+    if (part.only !== undefined) continue;
     if (part.message && !part.ok) notes[part.part] = part.message;
     if (taken.has(part.part)) continue;
     taken.add(part.part);
@@ -39,7 +41,23 @@ export function assembleHealth(base: Record<string, unknown>, parts: HealthPart[
   return payload;
 }
 
+/** The parts that `status` alone shows, by name; the first owner wins. */
+export function statusParts(parts: readonly HealthPart[]): Record<string, unknown> {
+  const found = parts.filter((part) => part.only === "status" && part.value !== undefined);
+  return Object.fromEntries(found.reverse().map(({ part, value }) => [part, value]));
+}
+
 /** What counts as a change: everything but the clock. */
 export function healthSignature(value: Record<string, unknown>): string {
-  return JSON.stringify({ ...value, ts: 0, durationMs: 0, uptimeMs: 0, jobs: 0 });
+  return JSON.stringify({ ...value, ts: 0, durationMs: 0, uptimeMs: 0, jobs: 0 }, (key, member) => (key === "age" ? 0 : member));
+}
+
+/** The same without absolute paths of files, which administrators alone are told. */
+export function withoutPaths<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value, (key, member) => (isFilePath(key, member) ? undefined : member))) as T;
+}
+
+/** A `path` that is not absolute is one of the config. */
+function isFilePath(key: string, member: unknown): boolean {
+  return (key === "path" || key === "damaged") && typeof member === "string" && isAbsolute(member);
 }

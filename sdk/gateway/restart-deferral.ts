@@ -11,8 +11,9 @@ export interface RestartDeferral {
    * Asks for a restart; further requests join one that waits.
    *
    * @param key of the request, for `withdraw`; a second one with the same key replaces the reason
+   * @param delayMs before it counts; cannot be withdrawn meanwhile
    */
-  request(key: string, reason: string): void;
+  request(key: string, reason: string, delayMs?: number): void;
   /** Takes a request back; the last one taken back ends the wait. */
   withdraw(key: string): void;
   /** Reasons of the restart that waits. */
@@ -39,6 +40,7 @@ export interface RestartOptions {
 export function createRestartDeferral(options: RestartOptions): RestartDeferral {
   const { holds, logger } = options;
   const reasons = new Map<string, string>();
+  const delayed = new Set<NodeJS.Timeout>();
   let waiting: AbortController | undefined;
   let isDue = false;
 
@@ -67,8 +69,17 @@ export function createRestartDeferral(options: RestartOptions): RestartDeferral 
     options.onChange();
   };
 
+  const later = (delayMs: number, request: () => void) => {
+    const timer = setTimeout(() => {
+      delayed.delete(timer);
+      request();
+    }, delayMs);
+    delayed.add(timer);
+  };
+
   return {
-    request(key, reason) {
+    request(key, reason, delayMs = 0) {
+      if (delayMs > 0) return later(delayMs, () => this.request(key, reason));
       if (isDue || reasons.get(key) === reason) return;
       reasons.set(key, reason);
       const count = holds.count();
@@ -89,6 +100,7 @@ export function createRestartDeferral(options: RestartOptions): RestartDeferral 
     },
     pending: () => [...reasons.values()],
     dispose() {
+      for (const timer of delayed) clearTimeout(timer);
       waiting?.abort();
     },
   };

@@ -21,8 +21,9 @@ export interface ConsoleOptions {
 }
 
 const plain: Paint = (text) => text;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are taken out: C0, C1 and what turns the direction of text
-const unprintable = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+/** What drives a terminal or turns the direction of text: C0, C1 and bidirectional marks. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are taken out
+export const unprintable = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /**
  * Lines for people or programs. `pretty`: `12:03:44 info  [gateway/hooks] message key=value`, coloured on a terminal; `compact`: the same, one line a record,

@@ -2,12 +2,12 @@ import { hash, timingSafeEqual } from "node:crypto";
 import type { SvcConfig } from "../config/root.ts";
 import { type Env, envValue } from "./paths.ts";
 
-export type AuthMode = "token" | "password" | "none";
+export type AuthMode = "token" | "password" | "trusted-proxy" | "none";
 export type SecretSource = "flag" | "config" | "env" | "runtime" | "none";
 
 export interface ResolvedAuth {
   mode: AuthMode;
-  /** The shared secret of the mode; undefined with mode `none` or when nothing is set. */
+  /** The shared secret of the mode; with `trusted-proxy` the password of local callers. Undefined with mode `none` or when nothing is set. */
   secret: string | undefined;
   source: SecretSource;
 }
@@ -24,7 +24,7 @@ export function resolveAuth(options: {
   const password = pick(flags?.password, auth?.password, envValue(env, "SVC_GATEWAY_PASSWORD"));
   const mode = (flags?.auth ?? auth?.mode ?? (password.value && !token.value ? "password" : "token")) as AuthMode;
   if (mode === "none") return { mode, secret: undefined, source: "none" };
-  const chosen = mode === "password" ? password : token;
+  const chosen = mode === "token" ? token : password;
   return { mode, secret: chosen.value, source: chosen.source };
 }
 

@@ -18,6 +18,7 @@ import { trackGateway } from "./leaks.ts";
 import type { HttpRecorder } from "./record-http.ts";
 import { TEST_TOKEN, testConfig } from "./test-config.ts";
 import { createTestSocket, type TestSocket } from "./test-socket.ts";
+import { throwWireFaults, watchClient } from "./wire-check.ts";
 
 /** What a test gateway is made of; everything has a default. */
 export interface TestGatewayOptions {
@@ -119,6 +120,7 @@ export async function createTestGateway(options: TestGatewayOptions = {}): Promi
       untrack();
       if (closing.keepState) await setup.remove();
       else await removeFiles();
+      throwWireFaults();
     },
   };
 }
@@ -181,14 +183,16 @@ function createClients(url: string) {
   const open = new Set<Client>();
   return {
     async open(own: ClientOptions): Promise<Client> {
-      const client = createClient({
-        url,
-        auth: { token: TEST_TOKEN },
-        client: { id: "gateway-client", version: "0.0.0", platform: process.platform, mode: "backend" },
-        scopes: allScopes,
-        caps: ["tool-events"],
-        ...own,
-      });
+      const client = watchClient(
+        createClient({
+          url,
+          auth: { token: TEST_TOKEN },
+          client: { id: "gateway-client", version: "0.0.0", platform: process.platform, mode: "backend" },
+          scopes: allScopes,
+          caps: ["tool-events"],
+          ...own,
+        }),
+      );
       open.add(client);
       await client.connect();
       return client;

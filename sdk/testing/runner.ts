@@ -20,6 +20,11 @@ export function runner(): Runner {
   return loaded;
 }
 
+/** As `runner`, for what is only done where a runner is. */
+export function runnerIfAny(): Runner | undefined {
+  return loaded;
+}
+
 /** vitest of the project under test: this package may be linked in from elsewhere, where another copy (or none) stands beside it. */
 async function load(): Promise<Runner | undefined> {
   if (!("__vitest_worker__" in globalThis)) return undefined;

@@ -1,7 +1,7 @@
 import type { JsonObject } from "./common.ts";
 import type { ModelSampling, ModelToolSpec, ToolChoice, Usage } from "./model.ts";
 import type { OperatorScope } from "./rpc.ts";
-import type { MessageBlock } from "./store.ts";
+import type { MessageBlock, QueueMode } from "./store.ts";
 import type { ToolResult } from "./tool.ts";
 
 /** An agent with everything resolved from config. */
@@ -19,11 +19,15 @@ export interface AgentInfo {
 /** What began a run. */
 export type RunTrigger = "user" | "hook" | "heartbeat" | "cron";
 
+/** Places for runs: those of people, of jobs and of hooks do not take each other's. */
+export type RunLane = "main" | "cron" | "hooks";
+
 /** A message for an agent. */
 export interface RunRequest {
   /** May be empty only with attachments. */
   message: string;
-  attachments?: Array<{ type: "image"; mimeType: string; data: string }>;
+  /** Pictures as base64, and files as their text. */
+  attachments?: Array<{ type: "image"; mimeType: string; data: string } | { type: "text"; fileName?: string; text: string }>;
   agentId?: string;
   sessionKey?: string;
   /** Idempotency key; a repeat attaches to the same run. Default: a fresh UUID. */
@@ -33,6 +37,12 @@ export interface RunRequest {
   model?: string;
   thinking?: string;
   timeoutMs?: number;
+  /** What the message does when it meets a running turn of its session; default `followup`: it waits for a turn of its own. */
+  queueMode?: QueueMode;
+  /** Default `main`. */
+  lane?: RunLane;
+  /** Bring the answer to a channel if there is one; the outcome says what became of it. */
+  deliver?: boolean;
   /** Added to the system prompt of this run only. */
   extraSystem?: string;
   /** Turns that precede the message and are not yet in the session. */
@@ -63,17 +73,23 @@ export interface RunOutcome {
   startedAt?: number;
   endedAt?: number;
   durationMs?: number;
+  /** Of a run that was to be delivered. `suppressed`: no channel could take it, so it is in the session only. */
+  deliveryStatus?: "sent" | "suppressed" | "partial_failed" | "failed";
+  /** The message was answered by the turn of this other run. */
+  mergedInto?: string;
 }
 
 /** What happens in a run, in order; `seq` from 1. The shapes are those of the `agent` event (`protocol.md` 10). */
 export interface RunEvent {
   runId: string;
   seq: number;
-  stream: "lifecycle" | "assistant" | "tool" | "usage";
+  stream: "lifecycle" | "assistant" | "tool" | "compaction" | "usage";
   ts: number;
   sessionKey: string;
   agentId: string;
   sessionId: string;
+  /** The agent looked around by itself. */
+  isHeartbeat?: boolean;
   data: JsonObject;
 }
 
@@ -93,6 +109,26 @@ export interface RunHandle {
   abort(reason: "rpc" | "timeout" | "superseded" | "disconnect" | "shutdown"): void;
 }
 
+/** When an event is read: by a heartbeat at once, or with the session's next prompt, the next heartbeat at the latest. */
+export type WakeMode = "now" | "next-heartbeat";
+
+/** Something an agent is to know. */
+export interface SystemEventRequest {
+  /** Neither this nor `sessionKey`: the default agent. */
+  agentId?: string;
+  /** Default: the main session of the agent; only with `mode: "now"` or without a mode. */
+  sessionKey?: string;
+  text: string;
+  /** Text to compare with the newest event that waits; default: `text`. */
+  same?: string;
+  /** Where it comes from: `rpc`, `hook`, `cron`. */
+  source: string;
+  /** Default: it waits, and nobody is woken. */
+  mode?: WakeMode;
+  /** The gateway itself asks: at least 30 s apart, at most 5 heartbeats in 10 min per agent. */
+  isOwn?: boolean;
+}
+
 /** Service `agents@1`. */
 export interface Agents {
   /**
@@ -104,6 +140,17 @@ export interface Agents {
   /** Full key and agent for what a caller named. @throws as `run` */
   resolve(target: { agentId?: string; sessionKey?: string }): { agentId: string; sessionKey: string };
   list(): AgentInfo[];
+  /**
+   * Puts an event into the next prompt of a session, as a `System:` line. Resolves when it is durable; one that says the same as the newest that waits is
+   * `coalesced`. To be part of another commit, write the op `systemEvent.add` of the store and call `wake`.
+   * @throws {SvcError} `text-required`, `session-needs-now`, `system-events-full`, and as `run`
+   */
+  systemEvent(request: SystemEventRequest): Promise<"queued" | "coalesced">;
+  /**
+   * Asks for a heartbeat at once; requests within 250 ms are one, and a session at work is woken when it is free. With `next-heartbeat` nothing happens:
+   * the timer comes round. @throws as `run`
+   */
+  wake(request: { agentId?: string; sessionKey?: string; reason: string; mode: WakeMode; isOwn?: boolean }): void;
   /** Runs one tool under the agent's policy. @throws {SvcError} `tool-not-found`, `invalid-tool-args` */
   invokeTool(name: string, args: unknown, target: { agentId: string; sessionKey: string; signal: AbortSignal }): Promise<ToolResult>;
 }

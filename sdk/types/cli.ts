@@ -1,6 +1,7 @@
 import type { Restore } from "../config/last-good.ts";
 import type { LoadedConfig } from "../config/loaded.ts";
 import type { ConfigChange, ConfigWriteOptions, ConfigWriteOutcome } from "../config/write.ts";
+import type { TypedEvents, TypedRequest } from "../protocol/typed.ts";
 import type { JsonObject } from "./common.ts";
 import type { Manifest } from "./manifest.ts";
 import type { PluginCandidate } from "./plugin-candidate.ts";
@@ -33,12 +34,8 @@ export interface CliCommand {
 /** A connection to a running gateway, as a command needs it. */
 export interface CliClient {
   readonly hello: JsonObject;
-  request<T = unknown>(
-    method: string,
-    params?: JsonObject,
-    options?: { timeoutMs?: number; onAccepted?(payload: JsonObject): void },
-  ): Promise<T>;
-  on(event: string, listener: (payload: JsonObject) => void): () => void;
+  request: TypedRequest<{ timeoutMs?: number; onAccepted?(payload: JsonObject): void }>;
+  on: TypedEvents;
   close(): Promise<void>;
 }
 

@@ -1,4 +1,5 @@
 import type { SvcConfigInput } from "../config/root.ts";
+import type { MemberRemoval } from "../config/without-members.ts";
 
 /** Answer of every config writer. */
 export interface ConfigWriteResult {
@@ -19,8 +20,12 @@ export interface ConfigWriteResult {
 /** Service `config@1`: the one write pipeline, for plugins with the permission `rpc.admin`. */
 export interface ConfigService {
   /**
-   * Merges a patch into the authored file (`null` deletes, arrays of `{id}` merge by id) and waits until the gateway has applied it.
+   * Merges a patch into the authored file (`null` deletes, arrays of `{id}` merge by id), takes the members named in `remove` out of their lists,
+   * and waits until the gateway has applied it.
    * @throws {SvcError} `config-conflict` when `baseHash` is stale, `config-rejected` when the result would not validate, `config-readonly`
    */
-  patch(patch: SvcConfigInput, options: { note: string; baseHash?: string; replacePaths?: string[] }): Promise<ConfigWriteResult>;
+  patch(
+    patch: SvcConfigInput,
+    options: { note: string; baseHash?: string; replacePaths?: string[]; remove?: readonly MemberRemoval[] },
+  ): Promise<ConfigWriteResult>;
 }

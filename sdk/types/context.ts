@@ -22,6 +22,8 @@ export interface Contribution<T> {
   readonly value: T;
   /** Plugin that made it. */
   readonly owner: string;
+  /** That plugin does not come with svc. */
+  readonly isOutside?: boolean;
 }
 
 /** Live view of one contribution point, in load order. */

@@ -1,4 +1,22 @@
 import type { Disposable } from "./common.ts";
+import type { ClientInfo } from "./rpc.ts";
+
+/** What somebody says of itself who may have no connection (`protocol-methods.md` 13). */
+export interface PresenceBeacon {
+  text: string;
+  deviceId?: string;
+  instanceId?: string;
+  host?: string;
+  ip?: string;
+  mode?: string;
+  version?: string;
+  platform?: string;
+  lastInputSeconds?: number;
+  reason?: string;
+  roles?: string[];
+  scopes?: string[];
+  tags?: string[];
+}
 
 /** Service `gateway@1`, provided by the kernel. */
 export interface GatewayService {
@@ -13,6 +31,10 @@ export interface GatewayService {
     startedAt: number;
     phase: "starting" | "plugins" | "ready" | "draining" | "stopped";
   };
+  /** Who is connected now, in order of arrival. */
+  clients(): Iterable<ClientInfo>;
+  /** Puts or renews a row of the presence list: by device, instance, host, address, else text. A text `Node: <host> (<ip>) · app …` is read. */
+  beacon(beacon: PresenceBeacon): void;
   /** The cached health snapshot is rebuilt before its next use. */
   invalidateHealth(): void;
   /** Asks for a graceful restart, deferred while runs are held; at most one per 30 s, further ones join it. */

@@ -69,4 +69,6 @@ export interface HttpFault {
   /** Safe to show; `internal error` for anything that was not an `SvcError`. */
   message: string;
   headers: Record<string, string>;
+  /** Why a caller was not let in, in machine form: `token_mismatch`, `rate_limited`, `proxy_attribution_required` … */
+  reason?: string;
 }

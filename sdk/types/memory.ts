@@ -71,6 +71,15 @@ export interface MemoryStatus {
   truncated?: boolean;
 }
 
+/** How much one agent's memory holds, as far as it is known without a look. */
+export interface MemoryFigures {
+  files: number;
+  chunks: number;
+  /** Files have changed since, or nothing is known yet. */
+  dirty: boolean;
+  provider: string;
+}
+
 /** Service `memory@1`; the tools, the RPCs and the CLI are its three faces. */
 export interface Memory {
   /** @throws {SvcError} `unknown-agent`, `invalid-query` */
@@ -81,6 +90,8 @@ export interface Memory {
     range?: { from?: number; lines?: number },
   ): Promise<{ path: string; text: string; from: number; totalLines: number; truncated?: boolean; disabled?: boolean; error?: string }>;
   status(agentId: string, options?: { files?: boolean }): Promise<MemoryStatus>;
+  /** From what is at hand: no index is opened or asked. Undefined for an agent without a memory. */
+  figures(agentId: string): MemoryFigures | undefined;
   /** Joins a running sync. Resolves when the index is up to date. */
   sync(
     agentId: string,

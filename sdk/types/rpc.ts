@@ -26,6 +26,8 @@ export interface RpcCall {
   readonly client: ClientInfo;
   /** Aborts when the socket goes away; work that was accepted ignores it. */
   readonly signal: AbortSignal;
+  /** W3C trace context that came with the request, if it is well-formed; to be passed on to other services. */
+  readonly traceparent?: string;
   /** First `res` of a two-phase method; the returned value of the handler becomes the second one. */
   accept(payload: unknown): void;
   /** Lets this connection receive events emitted with `topic`; ends with the socket. */

@@ -1,4 +1,5 @@
 import type { Agents } from "./agents.ts";
+import type { Approvals } from "./approvals.ts";
 import type { ConfigService } from "./config.ts";
 import type { GatewayService } from "./gateway.ts";
 import type { Memory } from "./memory.ts";
@@ -11,4 +12,5 @@ export interface Services {
   "store@1": Store;
   "agents@1": Agents;
   "memory@1": Memory;
+  "approvals@1": Approvals;
 }

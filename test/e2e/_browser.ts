@@ -1,6 +1,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { checkFrames } from "./_frames.ts";
 
 const args = [
   "--no-sandbox",
@@ -29,7 +30,7 @@ export interface Tab {
   picture(name: string): Promise<void>;
 }
 
-/** A fresh browser profile with one tab that notes everything that goes wrong in it. */
+/** A fresh browser profile with one tab that notes everything that goes wrong in it; its frames are compared with the protocol. */
 export async function openTab(
   browser: Browser,
   options: { width: number; height: number; touch?: boolean; dark?: boolean } = desktop,
@@ -45,6 +46,7 @@ export async function openTab(
   const problems: string[] = [];
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
+  checkFrames(page);
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning")
       problems.push(`${message.type()}: ${message.text()} ${message.location().url}`);

@@ -3,7 +3,7 @@ import { appendFile, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { eventually } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import WebSocket from "ws";
+import { CheckedSocket } from "./_frames.ts";
 import { createHome, type Home, type Running, startGateway, svcCommand } from "./_process.ts";
 
 /** The question's one answer stands in the example workspace. */
@@ -133,8 +133,8 @@ async function expectCited(text: string): Promise<void> {
 }
 
 /** The handshake as a stranger would write it, without our client. */
-async function connect(): Promise<WebSocket> {
-  const socket = new WebSocket(gateway.url.replace("http", "ws"));
+async function connect(): Promise<CheckedSocket> {
+  const socket = new CheckedSocket(gateway.url.replace("http", "ws"));
   await new Promise<void>((resolve, reject) => {
     socket.once("error", reject);
     socket.on("message", function onMessage(data: Buffer) {

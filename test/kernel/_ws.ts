@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { TestGateway } from "svc/sdk/testing";
 import WebSocket from "ws";
+import { createFrameCheck } from "../../sdk/testing/wire-check.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: frames are looked at as they come
 export type Frame = any;
@@ -10,6 +11,7 @@ export class BareSocket {
   readonly frames: Frame[] = [];
   readonly ws: WebSocket;
   closed: { code: number; reason: string } | undefined;
+  readonly #check = createFrameCheck();
   #waiting: Array<{ match: (frame: Frame) => boolean; resolve: (frame: Frame) => void }> = [];
 
   constructor(url: string, options: WebSocket.ClientOptions = {}) {
@@ -18,6 +20,7 @@ export class BareSocket {
     this.ws.on("error", () => undefined);
     this.ws.on("message", (data: Buffer) => {
       const frame = JSON.parse(data.toString());
+      this.#check.received(frame);
       this.frames.push(frame);
       this.#waiting = this.#waiting.filter((w) => {
         if (!w.match(frame)) return true;
@@ -31,6 +34,7 @@ export class BareSocket {
   }
 
   send(value: unknown): void {
+    this.#check.sent(value);
     this.ws.send(typeof value === "string" || Buffer.isBuffer(value) ? value : JSON.stringify(value));
   }
 

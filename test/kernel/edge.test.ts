@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { fixture } from "./_fixtures.ts";
-import { BareSocket, challenged, connected, connectParams } from "./_ws.ts";
+import { challenged, connectParams } from "./_ws.ts";
 
 const open = new Set<Socket>();
 afterEach(() => {
@@ -204,37 +204,5 @@ describe("a gateway without a secret", () => {
     const socket = await challenged(gateway, { origin: "http://evil.example" });
     const res = await socket.request("1", "connect", connectParams("", { auth: {} }));
     expect(res.error.details.code).toBe("CONTROL_UI_ORIGIN_NOT_ALLOWED");
-  });
-});
-
-describe("as time passes", () => {
-  afterEach(() => void vi.useRealTimers());
-
-  test("every connection hears a tick every 30 s, and one that answers no ping is cut", async () => {
-    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-    const gateway = await createTestGateway({ plugins: [] });
-    try {
-      const alive = await connected(gateway, { scopes: [] });
-      const dead = await challenged(gateway, {}, { autoPong: false });
-      await dead.request("1", "connect", connectParams(gateway.token));
-      const pinged = once(dead.ws, "ping");
-
-      vi.advanceTimersByTime(25_000);
-      await pinged;
-      vi.advanceTimersByTime(5_000);
-      const tick = await alive.frame((f) => f.event === "tick");
-      expect(tick.payload).toEqual({ ts: expect.any(Number) });
-      expect(dead.closed).toBeUndefined();
-      await alive.request("1", "health"); // its pong has arrived before this
-
-      vi.advanceTimersByTime(20_000);
-
-      expect((await dead.end()).code).toBe(1006);
-      expect((await alive.request("still", "health")).error?.code).toBe("FORBIDDEN");
-      await alive.close();
-    } finally {
-      vi.useRealTimers();
-      await gateway.close();
-    }
   });
 });

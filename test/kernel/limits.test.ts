@@ -36,6 +36,7 @@ beforeAll(async () => {
         await shared.opened;
         return { tag };
       });
+      add("trace", (_, call) => ({ traceparent: call.traceparent ?? null }));
       add("echo", ({ value }) => ({ value: value ?? null }));
       add("large", ({ bytes }) => ({ text: "x".repeat(bytes) }));
       add("throws-nothing", () => { throw undefined; });
@@ -135,8 +136,8 @@ test("requests that wait on a connection that is being closed are not begun", as
   const socket = await connected(gateway, { client: { ...backend, instanceId: "cut" } });
   socket.ws.pause(); // so that it does not answer the close frame
   for (let i = 0; i < 70; i++) ask(socket, `r${i}`, "busy.wait", { tag: String(i) });
-  for (let i = 0; i < 20; i++) socket.send("{");
   await eventually(() => shared.running === 64);
+  for (let i = 0; i < 20; i++) socket.send("{");
   for (const _ of [1, 2, 3]) await gateway.rpc("health");
 
   open();
@@ -278,6 +279,58 @@ test("a client that asks on and reads no answers is cut", async () => {
   });
   socket.ws.terminate();
 }, 15_000);
+
+test("requests that wait for a place in the process leave it to others when their connection goes", async () => {
+  const busy = await Promise.all(Array.from({ length: 8 }, () => connected(gateway)));
+  for (const socket of busy) for (let i = 0; i < 64; i++) ask(socket, `r${i}`, "busy.wait", { tag: "busy" });
+  await eventually(() => shared.running === 512);
+  const waiting = await Promise.all(Array.from({ length: 4 }, () => connected(gateway, { client: { ...backend, instanceId: "gone" } })));
+  for (const socket of waiting) for (let i = 0; i < 64; i++) ask(socket, `r${i}`, "busy.wait", { tag: "gone" });
+  const patient = await connected(gateway);
+  await eventually(async () => (await patient.request(String(Math.random()), "health")).error?.details.code === "BUSY");
+
+  for (const socket of waiting) socket.ws.terminate();
+  await eventually(() => shared.left.filter((id) => id === "gone").length === 4);
+  ask(patient, "mine", "busy.wait", { tag: "mine" });
+  open();
+
+  expect((await patient.frame((f) => f.id === "mine")).payload).toEqual({ tag: "mine" });
+  expect(shared.ran).not.toContain("gone");
+  await Promise.all([...busy, patient].map((s) => s.close()));
+});
+
+describe("requests pipelined behind a connect", () => {
+  test("wait for hello-ok and run in order, whatever is read in one piece", async () => {
+    const socket = await challenged(gateway);
+    ask(socket, "c", "connect", connectParams(gateway.token));
+    for (let i = 0; i < 20; i++) ask(socket, `p${i}`, "busy.echo", { value: i });
+    await eventually(() => socket.frames.filter((f) => f.type === "res").length === 21);
+    expect(socket.frames.filter((f) => f.type === "res").map((f) => f.id)).toEqual(["c", ...Array.from({ length: 20 }, (_, i) => `p${i}`)]);
+    await socket.close();
+  });
+
+  test("that is refused late never run", async () => {
+    const guest = await challenged(gateway);
+    ask(guest, "c", "connect", connectParams("wrong", { client: { ...backend, instanceId: "waits" } }));
+    for (let i = 0; i < 20; i++) ask(guest, `p${i}`, "busy.wait", { tag: "never" });
+    open();
+    await guest.end();
+    expect(guest.frames.filter((f) => f.type === "res").map((f) => f.id)).toEqual(["c"]);
+    expect(shared.ran).toEqual([]);
+  });
+});
+
+test("a trace context reaches the method when it is well-formed, and is ignored when it is not", async () => {
+  const socket = await connected(gateway);
+  const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  socket.send({ type: "req", id: "1", method: "busy.trace", traceparent });
+  socket.send({ type: "req", id: "2", method: "busy.trace", traceparent: "not one" });
+  expect((await socket.frame((f) => f.id === "1")).payload).toEqual({ traceparent });
+  expect((await socket.frame((f) => f.id === "2")).payload).toEqual({ traceparent: null });
+  socket.send({ type: "req", id: "3", method: "busy.trace", traceparent: "x".repeat(129) });
+  expect((await socket.frame((f) => f.id === "3")).error.code).toBe("INVALID_REQUEST");
+  await socket.close();
+});
 
 test("a client that leaves while it is being admitted leaves no trace", async () => {
   const guest = await challenged(gateway);

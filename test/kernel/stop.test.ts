@@ -21,6 +21,14 @@ const echo = {
   setup: `ctx.registerHttpRoute({ method: "GET", path: "/echo", match: "exact", auth: "gateway", handler: () => new Response("here") });`,
 };
 
+const loud = {
+  setup: `
+    ctx.registerRpc({ method: "loud.say", scope: "read", params: z.strictObject({ bytes: z.number() }), handler: ({ bytes }) => {
+      ctx.emit("said", { text: "x".repeat(bytes) }, { scope: "read" });
+      return {};
+    } });`,
+};
+
 describe("while work is held a stopping gateway", () => {
   test("waits for it, and refuses new work with the time to come back", async () => {
     gateway = await createTestGateway({
@@ -36,8 +44,7 @@ describe("while work is held a stopping gateway", () => {
       over = true;
     });
 
-    const shutdown = await connection.frame((f) => f.event === "shutdown");
-    expect(shutdown.payload).toEqual({ reason: "gateway stopping" });
+    await eventually(async () => (await gateway?.fetch("/readyz"))?.status === 503);
     const route = await gateway.fetch("/echo");
     expect([route.status, route.headers.get("retry-after")]).toEqual([503, "1"]);
     expect((await gateway.fetch("/nowhere")).status).toBe(503);
@@ -50,10 +57,12 @@ describe("while work is held a stopping gateway", () => {
     expect(await early.end()).toEqual({ code: 1001, reason: "gateway stopping" });
     expect((await connection.request("2", "health", { probe: true })).payload.phase).toBe("draining");
     expect(over).toBe(false);
+    expect(connection.frames.some((f) => f.event === "shutdown")).toBe(false);
 
     hold.dispose();
     await closing;
     expect(await connection.end()).toEqual({ code: 1001, reason: "gateway stopping" });
+    expect(connection.frames.at(-1)).toMatchObject({ event: "shutdown", payload: { reason: "gateway stopping" } });
   });
 
   test("does not wait longer than gateway.shutdown.drainMs", async () => {
@@ -77,6 +86,56 @@ describe("while work is held a stopping gateway", () => {
     holds[1]?.dispose();
     await closing;
   });
+});
+
+test("a restart says when it will be back, and closes with 1012", async () => {
+  gateway = await createTestGateway({ plugins: [] });
+  const connection = await connected(gateway, { scopes: [] });
+  await gateway.gateway.close("gateway restarting: config change: gateway.port", { restart: true });
+  expect(await connection.end()).toEqual({ code: 1012, reason: "service restart" });
+  expect(connection.frames.at(-1)).toMatchObject({
+    event: "shutdown",
+    payload: { reason: "gateway restarting: config change: gateway.port", restartExpectedMs: 1_500 },
+  });
+});
+
+test("what plugins say at their end comes before shutdown, and a method that is gone is not unknown but draining", async () => {
+  const shared = sharedWithPlugins({ stop: gate(), stopping: false });
+  const late = await writePlugin(root, "late", {
+    manifest: { dependencies: { early: "^1.0.0" } },
+    setup: `
+      ctx.registerRpc({ method: "late.ping", scope: "read", params: z.strictObject({}), handler: () => ({}) });
+      return { stop: () => ctx.emit("last", {}, { scope: "read" }) };`,
+  });
+  const early = await writePlugin(root, "early", {
+    setup: "return { stop: async () => { shared.stopping = true; await shared.stop.opened; } };",
+  });
+  gateway = await createTestGateway({ plugins: [late, early] });
+  const connection = await connected(gateway);
+
+  const closing = gateway.gateway.close("gateway stopping");
+  await eventually(() => shared.stopping);
+  expect((await connection.request("1", "late.ping")).error).toMatchObject({ code: "UNAVAILABLE", details: { code: "DRAINING" } });
+  shared.stop.open();
+  await closing;
+
+  expect(connection.frames.filter((f) => f.seq !== undefined && f.event !== "plugins.changed").map((f) => f.event)).toEqual([
+    "plugin.late.last",
+    "shutdown",
+  ]);
+});
+
+test("a client that reads nothing holds the stop up for no longer than a moment, and the others still hear of it first", async () => {
+  gateway = await createTestGateway({ plugins: [await writePlugin(root, "loud", loud)] });
+  const [deaf, hearing] = await Promise.all([connected(gateway), connected(gateway)]);
+  deaf.ws.pause();
+  for (let i = 0; i < 4; i++) await hearing.request(`e${i}`, "loud.say", { bytes: 4_000_000 });
+
+  await gateway.gateway.close("gateway stopping");
+
+  expect(hearing.frames.at(-1)).toMatchObject({ event: "shutdown" });
+  expect(await hearing.end()).toEqual({ code: 1001, reason: "gateway stopping" });
+  deaf.ws.terminate();
 });
 
 test("a second stop is the first one", async () => {

@@ -20,12 +20,6 @@ export interface DevSession {
   close(): Promise<void>;
 }
 
-interface DevResult {
-  ok: boolean;
-  result: PluginReload;
-  plugin?: { diagnostics?: ReadonlyArray<{ message: string }> };
-}
-
 /** Import, setup and start have 30 s each unless the entry says otherwise; what they came to is told by the gateway, not by a lost patience. */
 const ANSWER_MS = 120_000;
 
@@ -36,10 +30,10 @@ export async function openSession(cli: CliContext, root: string): Promise<DevSes
   let client: CliClient = await cli.connect();
   let id = "";
   const ask = async (): Promise<Loaded> => {
-    const { result, plugin } = await client.request<DevResult>("plugins.dev", { path: root }, { timeoutMs: ANSWER_MS });
+    const { result, plugin } = await client.request("plugins.dev", { path: root }, { timeoutMs: ANSWER_MS });
     id = result.id;
     // Of a failed reload they are those of the instance that serves on.
-    const refused = result.error === undefined ? (plugin?.diagnostics ?? []).map(({ message }) => message) : [];
+    const refused = result.error === undefined ? plugin.diagnostics.map(({ message }) => message) : [];
     return { ...result, refused };
   };
   const askAgain = async (): Promise<Loaded> => {

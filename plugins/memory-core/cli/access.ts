@@ -3,33 +3,20 @@ import {
   type CliContext,
   defaultAgentId,
   type Memory,
-  type MemoryHit,
   type MemoryProgress,
-  type MemoryStatus,
+  type ResultOf,
   resolveAgents,
   rootSchema,
   type SvcConfig,
   SvcError,
 } from "svc/sdk";
 
-export interface SearchAnswer {
-  agentId: string;
-  provider: string;
-  searchMode: string;
-  results: MemoryHit[];
-  partial?: boolean;
-  unavailable?: boolean;
-  error?: string;
-  warning?: string;
-  action?: string;
-}
-
 /** Memory as the commands see it: through the running gateway, or in this process under the state lock. */
 export interface MemoryAccess {
   /** The agents a command without `--agent` means. */
   readonly agents: { all: string[]; default: string };
-  search(agentId: string, query: string, options: { maxResults?: number; minScore?: number }): Promise<SearchAnswer>;
-  status(agentId: string): Promise<MemoryStatus>;
+  search(agentId: string, query: string, options: { maxResults?: number; minScore?: number }): Promise<ResultOf<"memory.search">>;
+  status(agentId: string): Promise<ResultOf<"memory.status">>;
   index(
     agentId: string,
     options: { force: boolean; onProgress(progress: MemoryProgress): void },
@@ -85,7 +72,7 @@ function overGateway(client: CliClient, agents: MemoryAccess["agents"]): MemoryA
     status: (agentId) => client.request("memory.status", { agentId }),
     async index(agentId, { force, onProgress }) {
       const stop = client.on("memory.progress", (event) => {
-        if (event.agentId === agentId) onProgress(event as unknown as MemoryProgress);
+        if (event.agentId === agentId) onProgress(event);
       });
       try {
         // The answer to wait for is the second one: the sync is over.

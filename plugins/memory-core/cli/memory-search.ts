@@ -1,5 +1,5 @@
-import { type CliContext, defineCommand, type MemoryHit, SvcError } from "svc/sdk";
-import { chosenAgents, openAccess, type SearchAnswer } from "./access.ts";
+import { type CliContext, defineCommand, type ResultOf, SvcError } from "svc/sdk";
+import { chosenAgents, openAccess } from "./access.ts";
 
 const INDENT = "    ";
 
@@ -41,7 +41,7 @@ export default defineCommand({
   },
 });
 
-function print(cli: CliContext, answer: SearchAnswer): void {
+function print(cli: CliContext, answer: ResultOf<"memory.search">): void {
   if (answer.unavailable === true) {
     cli.stderr.line(cli.color.red(`memory search is not available: ${answer.error ?? "unknown reason"}`));
     if (answer.action !== undefined && answer.action !== answer.error) cli.stderr.line(answer.action);
@@ -56,7 +56,7 @@ function print(cli: CliContext, answer: SearchAnswer): void {
   if (answer.warning !== undefined) cli.stderr.line(cli.color.yellow(answer.warning));
 }
 
-function placeOf({ path, startLine, endLine }: MemoryHit): string {
+function placeOf({ path, startLine, endLine }: ResultOf<"memory.search">["results"][number]): string {
   return `${printable(path)}:${startLine}${endLine > startLine ? `-${endLine}` : ""}`;
 }
 

@@ -1,14 +1,5 @@
 import { basename } from "node:path";
-import {
-  type CliContext,
-  type CliValues,
-  type ConfigWriteResult,
-  createMergePatch,
-  lostEntries,
-  SvcError,
-  sameValue,
-  valueAt,
-} from "svc/sdk";
+import { type CliContext, type CliValues, createMergePatch, lostEntries, type ResultOf, SvcError, sameValue, valueAt } from "svc/sdk";
 import { withClient } from "./with-client.ts";
 
 /** How often an edit is made again because the file changed under it. */
@@ -96,9 +87,7 @@ export function guardEntries(before: unknown, after: unknown): void {
 
 /** With `--url` only what the gateway shows is known; its placeholders stand for the values it has. */
 async function editRemote(cli: CliContext, edit: ConfigEdit): Promise<number> {
-  const { parsed, hash, path } = await withClient(cli, (client) =>
-    client.request<{ parsed: unknown; hash: string; path: string }>("config.get"),
-  );
+  const { parsed, hash, path } = await withClient(cli, (client) => client.request("config.get", {}));
   const after = edit.apply(parsed);
   if (sameValue(parsed, after)) return report(cli, { file: path, changedPaths: [], changed: false, text: "No change." });
   return viaGateway(cli, { before: parsed, after, baseHash: hash });
@@ -107,9 +96,7 @@ async function editRemote(cli: CliContext, edit: ConfigEdit): Promise<number> {
 async function viaGateway(cli: CliContext, change: { before: unknown; after: unknown; baseHash: string }): Promise<number> {
   const { patch, replacePaths } = createMergePatch(change.before, change.after);
   const params = { raw: JSON.stringify(patch), baseHash: change.baseHash, ...(replacePaths.length > 0 ? { replacePaths } : {}) };
-  const result = await withClient(cli, (client) =>
-    client.request<ConfigWriteResult & { issues?: Array<{ path: string; message: string }> }>("config.patch", params),
-  );
+  const result = await withClient(cli, (client) => client.request("config.patch", params));
   if (result.issues) {
     const reason = result.issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
     throw new SvcError("failed", {
@@ -125,7 +112,7 @@ function isAuthChanged(error: unknown): boolean {
   return code === "connection-closed" && details?.closeCode === AUTH_CHANGED;
 }
 
-function closing({ noop, action, pendingRestart, changedPaths }: ConfigWriteResult): string {
+function closing({ noop, action, pendingRestart, changedPaths }: ResultOf<"config.patch">): string {
   if (noop) return "No change.";
   if (action !== "restart") return "Applied live by the running gateway.";
   return `Restart needed: svc gateway restart (${(pendingRestart.length > 0 ? pendingRestart : changedPaths).join(", ")})`;

@@ -54,7 +54,7 @@ export default defineCommand({
 /** The file of this machine is read here, which is what a gateway on it would do too; only another one's is asked for. */
 async function trees(cli: CliContext, values: CliValues): Promise<Trees> {
   if (typeof values.url === "string") {
-    const { parsed, config } = await withClient(cli, (client) => client.request<{ parsed: unknown; config: unknown }>("config.get"));
+    const { parsed, config } = await withClient(cli, (client) => client.request("config.get", {}));
     return { source: parsed, effective: config };
   }
   const file = await cli.configFile();

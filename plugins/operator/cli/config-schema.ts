@@ -9,7 +9,7 @@ export default defineCommand({
   rpc: true,
   run: async (cli, values) => {
     if (typeof values.url === "string") {
-      const { schema } = await withClient(cli, (client) => client.request<{ schema: unknown }>("config.schema"));
+      const { schema } = await withClient(cli, (client) => client.request("config.schema", {}));
       cli.stdout.json(schema);
     } else cli.stdout.json(composeConfigSchema(await (await cli.configFile()).manifests()).schema);
     return 0;

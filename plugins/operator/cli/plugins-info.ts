@@ -21,7 +21,7 @@ export default defineCommand({
   options: { json: { kind: "flag", description: "One JSON document on stdout" } },
   rpc: true,
   run: async (cli, _values, [id = ""]) => {
-    const live = await withLiveGateway(cli, (client) => client.request<Inspected>("plugins.inspect", { pluginId: id }));
+    const live = await withLiveGateway(cli, (client) => client.request("plugins.inspect", { pluginId: id }));
     const found = live ?? fromManifest(await candidateOf(cli, id));
     const { source: from, ...rest } = found;
     if (cli.json) cli.stdout.json({ ok: true, source: live ? "gateway" : "manifests", from, ...rest });

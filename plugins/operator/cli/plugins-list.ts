@@ -36,7 +36,7 @@ export default defineCommand({
 /** Undefined when no gateway answers; why it does not is said on stderr. */
 async function liveRows(cli: CliContext): Promise<PluginRow[] | undefined> {
   try {
-    const answer = await withLiveGateway(cli, (client) => client.request<{ plugins: WirePlugin[] }>("plugins.list", {}));
+    const answer = await withLiveGateway(cli, (client) => client.request("plugins.list", {}));
     return answer?.plugins.map(toRow);
   } catch (error) {
     if (!isSvcError(error)) throw error;

@@ -1,4 +1,4 @@
-import { defineCommand, type PluginReload } from "svc/sdk";
+import { defineCommand } from "svc/sdk";
 import { withClient } from "./with-client.ts";
 
 /** `svc plugins reload <id>…`: new instances from what stands on disk. */
@@ -12,9 +12,7 @@ export default defineCommand({
   rpc: true,
   run: async (cli, _values, ids) => {
     const plugins = [...new Set(ids)].map((pluginId) => ({ pluginId }));
-    const { results, restartRequired } = await withClient(cli, (client) =>
-      client.request<{ results: PluginReload[]; restartRequired: boolean }>("plugins.reload", { plugins }),
-    );
+    const { results, restartRequired } = await withClient(cli, (client) => client.request("plugins.reload", { plugins }));
     const failed = results.some((r) => r.status === "failed" || r.status === "rolled-back");
     if (cli.json) cli.stdout.json({ ok: !failed, results, restartRequired });
     else {

@@ -1,12 +1,5 @@
 import { type CliClient, type CliCommand, type CliContext, defineCommand, messageOf, SvcError } from "svc/sdk";
 import { withLiveGateway } from "./live-client.ts";
-import type { WirePlugin } from "./plugin-rows.ts";
-
-interface Switched {
-  plugin: WirePlugin;
-  restartRequired: boolean;
-  warnings: string[];
-}
 
 /** `svc plugins enable|disable <id>`: in the config, and at once in a running gateway. */
 export default [command("enable", true), command("disable", false)];
@@ -21,7 +14,7 @@ function command(word: "enable" | "disable", enabled: boolean): CliCommand {
     options: { json: { kind: "flag", description: "One JSON document on stdout" } },
     rpc: true,
     run: async (cli, values, [id = ""]) => {
-      const ask = (client: CliClient) => client.request<Switched>("plugins.setEnabled", { pluginId: id, enabled });
+      const ask = (client: CliClient) => client.request("plugins.setEnabled", { pluginId: id, enabled });
       let refusal: string | undefined;
       const live = await withLiveGateway(cli, ask).catch((error: unknown) => {
         // A plugin whose gate is broken refuses its own end too; the file of this machine is the way out.

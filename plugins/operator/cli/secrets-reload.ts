@@ -1,4 +1,4 @@
-import { defineCommand, type SecretsReloadResult } from "svc/sdk";
+import { defineCommand } from "svc/sdk";
 import { withClient } from "./with-client.ts";
 
 /** `svc secrets reload`: after a rotation, without a restart. */
@@ -10,7 +10,7 @@ export default defineCommand({
   options: { json: { kind: "flag", description: "One JSON document on stdout" } },
   rpc: true,
   run: async (cli) => {
-    const reloaded = await withClient(cli, (client) => client.request<SecretsReloadResult>("secrets.reload", {}));
+    const reloaded = await withClient(cli, (client) => client.request("secrets.reload", {}));
     if (cli.json) {
       cli.stdout.json(reloaded);
       return 0;

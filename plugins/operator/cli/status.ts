@@ -1,25 +1,13 @@
 import { release } from "node:os";
 // Types only, as in `health.ts`.
-import type { CliCommand, CliContext, CliTarget, JsonObject } from "svc/sdk";
+import type { CliCommand, CliContext, CliTarget, ResultOf } from "svc/sdk";
 import { type MemoryFigures, memoryLine } from "./memory-line.ts";
 import { pageUrl } from "./page-url.ts";
-import type { ReloadFigures } from "./reload-line.ts";
-import { issuesOf, type StatusProblems } from "./status-issues.ts";
+import { issuesOf } from "./status-issues.ts";
 import { formatDuration, formatTime, printTable } from "./text.ts";
 import { withClient } from "./with-client.ts";
 
-interface StatusPayload extends JsonObject {
-  runtimeVersion: string;
-  ok: boolean;
-  phase: string;
-  uptimeMs: number;
-  pid?: number;
-  agents?: Array<{ agentId: string; isDefault?: boolean }>;
-  sessions?: { count: number; recent?: Array<{ key: string; updatedAt: number }> };
-  plugins?: NonNullable<StatusProblems["plugins"]> & { loaded: string[] };
-  problems?: Record<string, string>;
-  configReload?: ReloadFigures;
-}
+type StatusPayload = ResultOf<"status"> & Pick<ResultOf<"health">, "configReload">;
 
 /** `svc status`: what runs, in one table. */
 export default {
@@ -28,14 +16,9 @@ export default {
   options: { json: { kind: "flag", description: "One JSON document on stdout" } },
   rpc: true,
   run: async (cli) => {
-    const [status, health] = await withClient(cli, (client) =>
-      Promise.all([
-        client.request<StatusPayload>("status", {}),
-        client.request<{ memoryIndex?: MemoryFigures; configReload?: ReloadFigures }>("health", {}),
-      ]),
-    );
+    const [status, health] = await withClient(cli, (client) => Promise.all([client.request("status", {}), client.request("health", {})]));
     const { memoryIndex, configReload } = health;
-    const whole = { ...status, ...(configReload ? { configReload } : {}) };
+    const whole = { ...status, configReload };
     if (cli.json) cli.stdout.json({ ...whole, ...(memoryIndex ? { memoryIndex } : {}) });
     else await printStatus(cli, whole, memoryIndex);
     return 0;
@@ -52,9 +35,7 @@ async function printStatus(cli: CliContext, status: StatusPayload, memory: Memor
   for (const issue of issues) cli.stdout.line(cli.color.yellow(`  ${issue}`));
   cli.stdout.line();
   const next =
-    (status.plugins?.errors.length ?? 0) > 0
-      ? "svc plugins list shows each plugin with its reason."
-      : 'Ask something: svc agent --message "…"';
+    status.plugins.errors.length > 0 ? "svc plugins list shows each plugin with its reason." : 'Ask something: svc agent --message "…"';
   cli.stdout.line(cli.color.dim(next));
 }
 
@@ -67,7 +48,7 @@ interface Around {
 function items(status: StatusPayload, { target, page, memory }: Around): Array<[string, string]> {
   const agents = (status.agents ?? []).map((a) => `${a.agentId}${a.isDefault ? " (default)" : ""}`);
   const pid = status.pid === undefined ? "" : `pid ${status.pid}, `;
-  const failed = status.plugins?.errors.length ?? 0;
+  const failed = status.plugins.errors.length;
   return [
     ["System", `${process.platform} ${release()}, node ${process.versions.node}`],
     ["Gateway", `${target.url}, ${status.runtimeVersion}, ${status.phase}, ${pid}up ${formatDuration(status.uptimeMs)}`],
@@ -75,13 +56,13 @@ function items(status: StatusPayload, { target, page, memory }: Around): Array<[
     ["Service", "not installed"],
     ["Agents", agents.join(", ") || "none"],
     ["Memory", memoryLine(memory) ?? "off"],
-    ["Sessions", String(status.sessions?.count ?? 0)],
-    ["Plugins", `${status.plugins?.loaded.length ?? 0} active${failed > 0 ? `, ${failed} with errors` : ""}`],
+    ["Sessions", String(status.sessions.count)],
+    ["Plugins", `${status.plugins.loaded.length} active${failed > 0 ? `, ${failed} with errors` : ""}`],
   ];
 }
 
 function printRecent(cli: CliContext, status: StatusPayload): void {
-  const recent = status.sessions?.recent ?? [];
+  const { recent } = status.sessions;
   if (recent.length === 0) return;
   cli.stdout.line(`\n${cli.color.bold("Recent sessions")}`);
   for (const session of recent.slice(0, 5)) cli.stdout.line(`  ${formatTime(session.updatedAt)}  ${session.key}`);

@@ -1,5 +1,5 @@
 import type { CliContext } from "svc/sdk";
-import { type LivePlugins, withLive } from "./live.ts";
+import { withLive } from "./live.ts";
 
 export interface Activation {
   /** Of the plugin in the running gateway; undefined when none runs. */
@@ -11,7 +11,7 @@ export interface Activation {
 export async function activate(cli: CliContext, id: string): Promise<Activation> {
   const live = await withLive(cli, async (client) => {
     await client.request("plugins.reload", { plugins: [{ pluginId: id }] });
-    return client.request<LivePlugins>("plugins.list", {});
+    return client.request("plugins.list", {});
   });
   if (!live) return { message: "it will be loaded when the gateway starts" };
   const row = live.plugins.find((p) => p.id === id && p.runtime.code !== "duplicate-id");

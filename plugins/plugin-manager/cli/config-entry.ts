@@ -16,7 +16,7 @@ export function entryOf(config: JsonObject | undefined, id: string): EntryChange
 /** Writes (or, with null, removes) a plugin's entry by the one write pipeline: through the running gateway, which then has applied it, else in the file. */
 export async function writeEntry(cli: CliContext, id: string, change: EntryChange | null): Promise<void> {
   const done = await withLive(cli, async (client) => {
-    const { hash } = await client.request<{ hash: string }>("config.get", {});
+    const { hash } = await client.request("config.get", {});
     const raw = JSON.stringify({ plugins: { entries: { [id]: change } } });
     await client.request("config.patch", {
       ...{ raw, baseHash: hash, note: `svc plugins: ${id}` },

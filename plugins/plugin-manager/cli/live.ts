@@ -1,17 +1,6 @@
-import type { CliClient, CliContext } from "svc/sdk";
+import type { CliClient, CliContext, ResultOf } from "svc/sdk";
 
-/** What the running gateway says of one plugin. */
-export interface LiveRow {
-  id: string;
-  origin: string;
-  version?: string;
-  runtime: { state: string; code?: string; reason?: string; hint?: string };
-}
-
-export interface LivePlugins {
-  plugins: LiveRow[];
-  diagnostics: Array<{ pluginId: string; code: string; message: string }>;
-}
+type LivePlugins = ResultOf<"plugins.list">;
 
 /**
  * Works with the running gateway; undefined when none runs here.
@@ -28,5 +17,5 @@ export async function withLive<T>(cli: CliContext, work: (client: CliClient) => 
 }
 
 export function listLive(cli: CliContext): Promise<LivePlugins | undefined> {
-  return withLive(cli, (client) => client.request<LivePlugins>("plugins.list", {}));
+  return withLive(cli, (client) => client.request("plugins.list", {}));
 }

@@ -1,18 +1,21 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import JSON5 from "json5";
-import { z } from "zod";
 import { coreConfigSchema } from "../../../sdk/config/compose-schema.ts";
 import { definedErrors } from "../../../sdk/errors.ts";
 import { hooks } from "../../../sdk/hooks.ts";
+import { detailsCodes } from "../../../sdk/protocol/details-codes.ts";
+import { protocolEventPayloads } from "../../../sdk/protocol/event-payloads.ts";
 import { protocolEvents } from "../../../sdk/protocol/events.ts";
+import { connectParams } from "../../../sdk/protocol/frames.ts";
 import { protocolMethods } from "../../../sdk/protocol/methods.ts";
+import { helloOk } from "../../../sdk/protocol/results/connect.ts";
+import { protocolResults } from "../../../sdk/protocol/results.ts";
 import type { Manifest } from "../../../sdk/types/manifest.ts";
 import { isProductCode, readRepositoryFile, repositoryFiles, repositoryRoot } from "../source/tree.ts";
 import type { ReferenceInput } from "./pages.ts";
 import type { SchemaNode } from "./schema-rows.ts";
-
-const toSchema = (schema: z.ZodType) => z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as SchemaNode;
+import { toWireSchemas } from "./wire-schemas.ts";
 
 /**
  * Reads the values behind the reference pages: schemas, tables and manifests.
@@ -20,17 +23,40 @@ const toSchema = (schema: z.ZodType) => z.toJSONSchema(schema, { io: "input", un
  */
 export async function collectReference(importModule: (path: string) => Promise<unknown>): Promise<ReferenceInput> {
   const manifests = readManifests();
+  const wire = collectWire();
   return {
     config: coreConfigSchema() as SchemaNode,
     pluginConfigs: Object.fromEntries(manifests.map((m) => [m.id, (m.configSchema ?? {}) as SchemaNode])),
-    methods: Object.fromEntries(
-      Object.entries(protocolMethods).map(([name, { scope, about, params }]) => [name, { scope, about, params: toSchema(params) }]),
-    ),
+    ...wire,
     methodOwners: Object.fromEntries(manifests.flatMap((m) => (m.contributes?.rpc ?? []).map((name) => [name, m.id]))),
-    events: protocolEvents,
     hooks,
+    detailsCodes,
     errors: await collectErrors(importModule),
   };
+}
+
+/** Methods and events with their schemas, in one pass so that shapes they share are one. */
+function collectWire(): Pick<ReferenceInput, "methods" | "events" | "connect" | "shapes"> {
+  const names = Object.keys(protocolMethods) as Array<keyof typeof protocolMethods>;
+  const params = toWireSchemas({ connect: connectParams, ...mapped(names, (name) => protocolMethods[name].params) });
+  const results = mapped(names, (name) => protocolResults[name]);
+  const events = Object.keys(protocolEvents) as Array<keyof typeof protocolEvents>;
+  const payloads = Object.fromEntries(events.map((name) => [`${name} event`, protocolEventPayloads[name]]));
+  const answers = toWireSchemas({ connect: helloOk, ...results, ...payloads });
+  const of = (schemas: typeof params, name: string) => schemas.byName[name] as SchemaNode;
+  return {
+    methods: mapped(names, (name) => {
+      const { scope, about } = protocolMethods[name];
+      return { scope, about, params: of(params, name), result: of(answers, name) };
+    }),
+    events: mapped(events, (name) => ({ ...protocolEvents[name], payload: of(answers, `${name} event`) })),
+    connect: { about: "says who is there; first request of every socket", params: of(params, "connect"), result: of(answers, "connect") },
+    shapes: answers.named,
+  };
+}
+
+function mapped<K extends string, V>(names: readonly K[], value: (name: K) => V): Record<K, V> {
+  return Object.fromEntries(names.map((name) => [name, value(name)])) as Record<K, V>;
 }
 
 export function readManifests(): Manifest[] {

@@ -1,15 +1,21 @@
+import { asyncApiDocument } from "./asyncapi.ts";
 import { type SchemaNode, type SchemaRow, schemaRows } from "./schema-rows.ts";
 import { code, page, table } from "./table.ts";
+import { eventsPage, methodsPage, shapesPage } from "./wire-pages.ts";
 
 /** Values of the code that the reference pages are written from. */
 export interface ReferenceInput {
   config: SchemaNode;
   /** JSON Schema of each plugin's own config, by plugin id. */
   pluginConfigs: Record<string, SchemaNode>;
-  methods: Record<string, { scope: string; about: string; params: SchemaNode }>;
+  methods: Record<string, { scope: string; about: string; params: SchemaNode; result: SchemaNode }>;
+  /** The handshake, which is a request too. */
+  connect: { about: string; params: SchemaNode; result: SchemaNode };
+  /** Named shapes that `result` and `payload` refer to. */
+  shapes: Record<string, SchemaNode>;
   /** Method → plugin that answers it. */
   methodOwners: Record<string, string>;
-  events: Record<string, { scope: string; droppable: boolean; about: string }>;
+  events: Record<string, { scope: string; droppable: boolean; about: string; payload: SchemaNode }>;
   hooks: Record<string, { kind: string; timeoutMs: number; permissions: readonly string[]; filters: readonly string[]; about: string }>;
   errors: ReadonlyArray<{
     code: string;
@@ -21,6 +27,8 @@ export interface ReferenceInput {
     exit?: number;
     retryable?: boolean;
   }>;
+  /** Codes in `error.details.code` that are chosen when the error is made. */
+  detailsCodes: Readonly<Record<string, string>>;
 }
 
 /** File name → content. */
@@ -29,6 +37,8 @@ export function referencePages(input: ReferenceInput): Map<string, string> {
     ["config.md", configPage(input)],
     ["methods.md", methodsPage(input)],
     ["events.md", eventsPage(input)],
+    ["shapes.md", shapesPage(input)],
+    ["asyncapi.json", asyncApiDocument(input)],
     ["hooks.md", hooksPage(input)],
     ["errors.md", errorsPage(input)],
   ]);
@@ -62,44 +72,6 @@ function configTable(rows: SchemaRow[]): string {
   return table(
     ["Key", "Type", "Default", "Live change", "Remark"],
     rows.map((row) => [code(row.path), row.type, code(row.default), row.reload || "restart", row.note]),
-  );
-}
-
-function methodsPage({ methods, methodOwners }: ReferenceInput): string {
-  const names = Object.keys(methods);
-  const overview = table(
-    ["Method", "Scope", "Answered by", "What it does"],
-    names.map((name) => {
-      const method = methods[name] as ReferenceInput["methods"][string];
-      return [code(name), method.scope, methodOwners[name] ?? "kernel", method.about];
-    }),
-  );
-  const params = names
-    .map((name) => ({ name, rows: schemaRows((methods[name] as ReferenceInput["methods"][string]).params) }))
-    .filter(({ rows }) => rows.length > 0)
-    .map(
-      ({ name, rows }) =>
-        `## ${name}\n\n${table(
-          ["Parameter", "Type", "Needed", "Remark"],
-          rows.map((row) => [code(row.path), row.type, row.required ? "yes" : "", row.note]),
-        )}`,
-    );
-  return page(
-    "Protocol methods",
-    "Requests of the control protocol. Parameters are closed: an unknown one is refused. Results may gain fields at any time.",
-    overview,
-    ...params,
-  );
-}
-
-function eventsPage({ events }: ReferenceInput): string {
-  return page(
-    "Protocol events",
-    "A receiver needs the scope named here (`none`: every connection that has shaken hands). A droppable event may be left out for a receiver that reads too slowly; the gap shows in `seq`. Events of plugins are called `plugin.<id>.<name>`.",
-    table(
-      ["Event", "Scope", "Droppable", "When"],
-      Object.entries(events).map(([name, event]) => [code(name), event.scope, event.droppable ? "yes" : "", event.about]),
-    ),
   );
 }
 

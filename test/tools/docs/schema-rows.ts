@@ -1,5 +1,7 @@
 /** The parts of JSON Schema that our schemas produce. */
 export interface SchemaNode {
+  /** `#/$defs/<Name>`: a shape that is described in one place. */
+  $ref?: string;
   type?: string | string[];
   properties?: Record<string, SchemaNode>;
   additionalProperties?: boolean | SchemaNode;
@@ -7,6 +9,7 @@ export interface SchemaNode {
   items?: SchemaNode;
   anyOf?: SchemaNode[];
   oneOf?: SchemaNode[];
+  allOf?: SchemaNode[];
   enum?: unknown[];
   const?: unknown;
   default?: unknown;
@@ -37,7 +40,7 @@ export interface SchemaRow {
 
 /** One row for each value that can be written; objects only show through their members. */
 export function schemaRows(schema: SchemaNode): SchemaRow[] {
-  return merged(members(schema, "", ""));
+  return merged(optionsOf(schema).length > 0 ? membersOfAll(optionsOf(schema), "", "") : members(schema, "", ""));
 }
 
 /** Alternatives may have a key in common: one row, with the types and remarks of all. */
@@ -70,6 +73,13 @@ interface At {
   reload: string;
 }
 
+/** Rows of a choice: a key that one of the forms lacks is not always there. */
+function membersOfAll(options: readonly SchemaNode[], path: string, reload: string): SchemaRow[] {
+  const lists = options.map((option) => (option.properties ? members(option, path, reload) : []));
+  const always = (row: SchemaRow) => lists.every((rows) => rows.some((one) => one.path === row.path && one.required));
+  return lists.flat().map((row) => ({ ...row, required: always(row) }));
+}
+
 function rowsOf(node: SchemaNode, at: At): SchemaRow[] {
   const here = { ...at, reload: node.reload ?? at.reload };
   const { path, reload } = here;
@@ -86,7 +96,7 @@ function rowsOf(node: SchemaNode, at: At): SchemaRow[] {
   if (node.type === "array" && node.items && (node.items.properties || optionsOf(node.items).some((n) => n.properties))) {
     return [row({ ...node, items: { type: "object" } }, here), ...objectMembers(node.items, `${path}[]`, reload)];
   }
-  const inner = optionsOf(node).flatMap((option) => (option.properties ? members(option, path, reload) : []));
+  const inner = membersOfAll(optionsOf(node), path, reload);
   return optionsOf(node).length > 0 && optionsOf(node).every((option) => option.properties) ? inner : [row(node, here), ...inner];
 }
 
@@ -100,7 +110,7 @@ function isMap(node: SchemaNode): boolean {
 }
 
 function objectMembers(node: SchemaNode, path: string, reload: string): SchemaRow[] {
-  return node.properties ? members(node, path, reload) : optionsOf(node).flatMap((option) => members(option, path, reload));
+  return node.properties ? members(node, path, reload) : membersOfAll(optionsOf(node), path, reload);
 }
 
 function isOpenObject(node: SchemaNode): boolean {
@@ -120,6 +130,8 @@ function row(node: SchemaNode, { path, required, reload }: At): SchemaRow {
 
 /** `integer or string`, `"a" or "b"`, `list of string`. */
 export function typeOf(node: SchemaNode): string {
+  const named = shapeOf(node);
+  if (named !== undefined) return named;
   const options = node.anyOf ?? node.oneOf;
   if (options && node.sensitive) return "string or SecretRef";
   if (options) return [...new Set(options.map(typeOf))].join(" or ");
@@ -128,6 +140,11 @@ export function typeOf(node: SchemaNode): string {
   if (node.type === "array") return node.items ? `list of ${typeOf(node.items)}` : "list";
   if (Array.isArray(node.type)) return node.type.join(" or ");
   return node.type ?? "any";
+}
+
+/** Name of the shape that a node stands for. */
+export function shapeOf(node: SchemaNode): string | undefined {
+  return (node.$ref ?? node.allOf?.[0]?.$ref)?.replace("#/$defs/", "");
 }
 
 /** Range of a value; of one that may be written as a number or a text, that of the number. */

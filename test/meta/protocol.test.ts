@@ -1,0 +1,40 @@
+import { describe, expect, test } from "vitest";
+import { protocolEventPayloads } from "../../sdk/protocol/event-payloads.ts";
+import { protocolEvents } from "../../sdk/protocol/events.ts";
+import { protocolMethods } from "../../sdk/protocol/methods.ts";
+import { protocolResults } from "../../sdk/protocol/results.ts";
+import { closureOf, graphOf, targetOf } from "../tools/source/boundaries.ts";
+import { isProductCode, readRepositoryFiles } from "../tools/source/tree.ts";
+
+const graph = graphOf(readRepositoryFiles((path) => isProductCode(path) && path.endsWith(".ts") && !path.endsWith(".test.ts")));
+const isAnswerSchema = (path: string) => /^sdk\/protocol\/(?:results|event-payloads)(?:\.ts|\/)/.test(path);
+const without = (names: readonly string[], table: object) => names.filter((name) => !Object.hasOwn(table, name));
+
+test("the answer of every method has a schema", () => {
+  expect(without(Object.keys(protocolMethods), protocolResults)).toEqual([]);
+});
+
+test("the payload of every event has a schema", () => {
+  expect(without(Object.keys(protocolEvents), protocolEventPayloads)).toEqual([]);
+});
+
+describe("schemas of answers are types alone", () => {
+  test("for whoever is not a test kit", () => {
+    const loading = [...graph].flatMap(([path, imports]) => {
+      if (isAnswerSchema(path) || path.startsWith("sdk/testing/")) return [];
+      return imports
+        .filter((one) => !one.typeOnly && isAnswerSchema(targetOf(path, one.specifier)))
+        .map((one) => `${path}: ${one.specifier}`);
+    });
+    expect(loading).toEqual([]);
+  });
+
+  test.each(["kernel/bin.ts", "kernel/gateway.ts", "sdk/index.ts", "sdk/client/index.ts", "sdk/client/browser.ts"])(
+    "in everything that %s loads",
+    (entry) => {
+      const loaded = [...closureOf(graph, entry)];
+      expect(loaded.length).toBeGreaterThan(5);
+      expect(loaded.filter(isAnswerSchema)).toEqual([]);
+    },
+  );
+});
