@@ -246,7 +246,7 @@ export class Connection implements Receiver {
       const extra = isSvcError(error) && error.payload !== undefined ? `,"payload":${JSON.stringify(error.payload)}` : "";
       return this.#line?.answer(`${head},"ok":false${extra},"error":${JSON.stringify(wire)}}`);
     }
-    const body = payload instanceof RawJson ? payload.text : JSON.stringify(payload ?? {});
+    const body = payload instanceof RawJson ? payload.text : JSON.stringify(payload === undefined ? {} : payload);
     this.#line?.answer(`${head},"ok":true,"payload":${body}}`);
   }
 

@@ -35,7 +35,13 @@ const MAX_OPEN = 12_000;
 /** Control connections: who may upgrade, the budget of silent sockets, and the list of all that are open. */
 export function createSockets(deps: SocketsDeps): Sockets {
   // closeTimeout: a peer that never answers the close frame is destroyed after 2 s (`security.md` N-06); @types/ws 8.18 lacks it.
-  const options = { noServer: true, maxPayload: limits.maxPreauthPayload, perMessageDeflate: false, closeTimeout: limits.closeTimeoutMs };
+  const options = {
+    noServer: true,
+    maxPayload: limits.maxPreauthPayload,
+    perMessageDeflate: false,
+    handleProtocols: () => false as const,
+    closeTimeout: limits.closeTimeoutMs,
+  };
   const server = new WebSocketServer(options as ServerOptions);
   server.on("wsClientError", (_error, socket) => refuse(socket, { status: 400 }));
   const open = new Set<Connection>();

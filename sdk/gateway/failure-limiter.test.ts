@@ -54,6 +54,18 @@ describe("an address is locked out", () => {
   });
 });
 
+test("failures of one class of credentials say nothing about another, and neither does a success", () => {
+  const { limiter, fail, wait } = setup();
+  fail(10);
+  for (let i = 0; i < 9; i++) limiter.fail("192.0.2.1", false, "device-token");
+  expect([wait(), limiter.retryAfterMs("192.0.2.1", false, "device-token")]).toEqual([300_000, 0]);
+  limiter.fail("192.0.2.1", false, "device-token");
+  expect(limiter.retryAfterMs("192.0.2.1", false, "device-token")).toBe(300_000);
+  expect(limiter.retryAfterMs("192.0.2.1", false, "bootstrap")).toBe(0);
+  limiter.succeed("192.0.2.1", "device-token");
+  expect([wait(), limiter.retryAfterMs("192.0.2.1", false, "device-token")]).toEqual([300_000, 0]);
+});
+
 test("a success clears what was counted", () => {
   const { limiter, fail, wait } = setup();
   fail(9);

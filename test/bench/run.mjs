@@ -11,7 +11,7 @@ import { describeMachine } from "./lib/machine.mjs";
 import { finishRow, formatTable, regressions, resultsPage } from "./lib/report.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const suiteNames = ["start", "ws", "http", "queue", "index", "search", "plugins"];
+const suiteNames = ["start", "ws", "fanout", "http", "queue", "index", "search", "plugins"];
 
 const { values } = parseArgs({
   options: {

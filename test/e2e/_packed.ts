@@ -50,9 +50,13 @@ export async function packProduct(): Promise<PackedProduct> {
 
 /** Makes a package of the checkout available in a folder, as an installation would. */
 export async function linkPackage(folder: string, name: string): Promise<void> {
+  await linkFolder(folder, name, join(root, "node_modules", name));
+}
+
+export async function linkFolder(folder: string, name: string, target: string): Promise<void> {
   const link = join(folder, "node_modules", name);
   await mkdir(dirname(link), { recursive: true });
-  await symlink(join(root, "node_modules", name), link, "junction");
+  await symlink(target, link, "junction");
 }
 
 /** Runs a program of the checkout's packages in a folder; resolves with its exit code and all it printed. */

@@ -1,27 +1,30 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { eventually } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { configured, gatewayIn, root, stopAll } from "./_cli.ts";
+import { launchChromium, openTab } from "./_browser.ts";
+import { configured, freePort, gatewayIn, root, stopAll, token } from "./_cli.ts";
 import { commandWords, type GuideBlock, guideBlocks } from "./_guide.ts";
-import { linkPackage, type PackedProduct, packProduct, runTool } from "./_packed.ts";
-import { type Home, svcCommand } from "./_process.ts";
+import { linkFolder, linkPackage, type PackedProduct, packProduct, runTool } from "./_packed.ts";
+import { type Home, type Running, svcCommand } from "./_process.ts";
 
 const folder = join(root, "sdk/docs/guide");
 const pages = readdirSync(folder).map((name) => ({ name, blocks: guideBlocks(readFileSync(join(folder, name), "utf8")) }));
 
 let product: PackedProduct;
 let home: Home;
+let gateway: Running;
 const authors: string[] = [];
 
 beforeAll(async () => {
   product = await packProduct();
   home = await configured(await product.home());
-  await gatewayIn(home);
+  gateway = await gatewayIn(home);
 });
 
 afterAll(async () => {
@@ -34,9 +37,11 @@ afterAll(async () => {
 /** A reader who does what the page says, block by block, in an empty folder. */
 async function createReader() {
   const author = await mkdtemp(join(tmpdir(), "svc-guide-"));
+  const port = await freePort();
   authors.push(author);
   let cwd = author;
   let said = "";
+  let server: ChildProcess | undefined;
   let dev: { child: ChildProcess; lines(): string[] } | undefined;
 
   const startDev = async () => {
@@ -46,10 +51,41 @@ async function createReader() {
     dev = { child, lines: () => text.split("\n").slice(0, -1) };
     await eventually(() => (dev?.lines().length ?? 0) > 0, 20_000);
   };
+  const gatewayUrl = () => `ws://127.0.0.1:${gateway.port}`;
+  const runScript = async (file: string): Promise<string> => {
+    const env = { ...home.env, GATEWAY_URL: gatewayUrl(), GATEWAY_TOKEN: token };
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [file], { cwd, env });
+    expect(stderr).toBe("");
+    return stdout;
+  };
+  const serve = async () => {
+    const child = spawn(process.execPath, ["serve.mjs"], { cwd, env: home.env });
+    server = child;
+    await eventually(async () => (await fetch(`http://127.0.0.1:${port}/`)).ok, 10_000);
+  };
+  /** Opens the page that is served, does what its form asks for, and reads what it says. */
+  const seePage = async (expected: string): Promise<void> => {
+    const browser = await launchChromium();
+    try {
+      const { page, problems } = await openTab(browser);
+      await page.goto(`http://127.0.0.1:${port}/`);
+      await page.locator("[name=url]").fill(gatewayUrl());
+      await page.locator("[name=token]").fill(token);
+      await page.getByRole("button").click();
+      await page.getByText(expected).waitFor();
+      expect(problems).toEqual([]);
+    } finally {
+      await browser.close();
+    }
+  };
   const runLine = async (line: string): Promise<void> => {
     const [program, ...args] = commandWords(line);
     if (program === "cd") cwd = join(cwd, args[0] as string);
     else if (line === "svc plugins dev") await startDev();
+    else if (line === "npm link svc") await linkFolder(cwd, "svc", product.packageRoot);
+    else if (line === "npm install ws") await linkPackage(cwd, "ws");
+    else if (line === "node serve.mjs") await serve();
+    else if (program === "node") said = await runScript(args[0] as string);
     else if (line === "npm install && npm test") {
       for (const name of ["vitest", "@types/node"]) await linkPackage(cwd, name);
       expect(await runTool("vitest/vitest.mjs", ["run"], cwd)).toMatchObject({ code: 0 });
@@ -67,10 +103,22 @@ async function createReader() {
     if (dev) await eventually(() => (dev?.lines().length ?? 0) > before, 20_000);
   };
 
+  const endServer = async (use: () => Promise<void>): Promise<void> => {
+    const child = server;
+    server = undefined;
+    try {
+      await use();
+    } finally {
+      child?.kill("SIGTERM");
+    }
+  };
+
   return {
     async follow(block: GuideBlock): Promise<void> {
-      if (block.file !== undefined) return write(block);
-      if (block.language === "sh") for (const line of block.text.trim().split("\n")) await runLine(line);
+      const text = block.text.replaceAll("8080", String(port));
+      if (block.file !== undefined) return write({ ...block, text });
+      if (block.language === "sh") for (const line of text.trim().split("\n")) await runLine(line);
+      else if (server) await endServer(() => seePage(text.trim()));
       else expect(said).toContain(block.text.trim());
     },
     async leave(): Promise<void> {
@@ -88,6 +136,7 @@ test("there is a guide for each thing a newcomer wants to do", () => {
     "embedding-adapter.md",
     "plugin-in-five-minutes.md",
     "publish-and-install.md",
+    "talk-to-the-gateway.md",
     "test-a-plugin.md",
   ]);
 });

@@ -49,7 +49,19 @@ export const statusesOf = (answer: string) => [...answer.matchAll(/^HTTP\/1\.1 (
 export const headerOf = (answer: string, name: string) =>
   new RegExp(`^${name}: (.*?)\\r?$`, "im").exec(answer.split("\r\n\r\n", 1)[0] ?? "")?.[1];
 
-export const bodyOf = (answer: string) => answer.slice(answer.indexOf("\r\n\r\n") + 4);
+/** Body of the one answer on a connection; chunks joined. */
+export function bodyOf(answer: string): string {
+  const body = answer.slice(answer.indexOf("\r\n\r\n") + 4);
+  if (headerOf(answer, "transfer-encoding") !== "chunked") return body;
+  let text = "";
+  for (let at = 0; ; ) {
+    const line = body.indexOf("\r\n", at);
+    const size = Number.parseInt(body.slice(at, line), 16);
+    if (line < 0 || !size) return text;
+    text += body.slice(line + 2, line + 2 + size);
+    at = line + 4 + size;
+  }
+}
 
 export const upgradeRequest = (path: string, headers = "") =>
   `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n${headers}\r\n`;

@@ -87,7 +87,7 @@ export function connectParams(token: string, change: Record<string, unknown> = {
 /** A socket that has its challenge. */
 export async function challenged(
   gateway: TestGateway,
-  headers: Record<string, string> = {},
+  headers: Record<string, string | string[]> = {},
   options: WebSocket.ClientOptions = {},
 ): Promise<BareSocket> {
   const socket = new BareSocket(gateway.wsUrl, { headers, ...options });

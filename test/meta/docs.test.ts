@@ -62,6 +62,27 @@ describe("every error code", () => {
   });
 });
 
+describe("every code in error.details.code", () => {
+  const listed = new Set([...input.errors.flatMap((e) => e.details ?? []), ...Object.keys(input.detailsCodes)]);
+  const chosen = product.flatMap(([path, source]) =>
+    [...source.matchAll(/(?<=\bdetails: |\bnew RunFailure\()"([A-Z][A-Z_]+)"/g)].map((m) => ({ path, code: m[1] as string })),
+  );
+
+  test("has a row", () => {
+    expect(chosen.length).toBeGreaterThan(20);
+    expect(chosen.filter(({ code }) => !listed.has(code))).toEqual([]);
+    expect(without([...listed], (code) => pageText("errors.md").includes(`| \`${code}\` |`))).toEqual([]);
+  });
+
+  test("is told by the tables of errors or chosen later, not both", () => {
+    expect(input.errors.filter((e) => e.details !== undefined && Object.hasOwn(input.detailsCodes, e.details))).toEqual([]);
+  });
+
+  test("that is chosen later is named by a test", () => {
+    expect(without(Object.keys(input.detailsCodes), inTests)).toEqual([]);
+  });
+});
+
 describe("every protocol method", () => {
   const names = Object.keys(input.methods);
 

@@ -22,7 +22,13 @@ const list = defineCommand({
   rpc: true,
   run: (cli, values) =>
     withClient(cli, async (client) => {
-      const params = { agentId: text(values.agent), search: text(values.search), limit: number(values.limit) };
+      const params = {
+        agentId: text(values.agent),
+        search: text(values.search),
+        limit: number(values.limit),
+        includeDerivedTitles: true,
+        includeGlobal: true,
+      };
       const answer = await client.request("sessions.list", params);
       if (cli.json) cli.stdout.json(answer);
       else if (answer.sessions.length === 0) cli.stdout.line("No sessions yet.");

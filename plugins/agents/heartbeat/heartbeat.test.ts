@@ -141,7 +141,9 @@ describe("a tick is skipped", () => {
   });
 
   test("while its session is at work, asked again every 30 s, told of once", async () => {
-    const { clock, gateway, socket, reports, report } = await setup([{ text: "thinking", hang: true }, "HEARTBEAT_OK"]);
+    const { clock, gateway, socket, reports, report } = await setup([{ text: "thinking", hang: true }, "HEARTBEAT_OK"], {
+      config: { agents: { defaults: { timeoutSeconds: 86_400 } } },
+    });
     await gateway.rpc("chat.send", { sessionKey: "main", message: "hello", idempotencyKey: "user-1" });
     await socket.event("agent", (payload) => payload.stream === "assistant");
     await tick(clock);
@@ -227,18 +229,25 @@ describe("the run of a heartbeat", () => {
     expect(events.every((e) => e.payload.isHeartbeat === true)).toBe(true);
   });
 
-  test.each([
-    ["HEARTBEAT_OK", { status: "ok-token", indicatorType: "ok" }],
-    ["**HEARTBEAT_OK** The door is shut.", { status: "ok-token", preview: "The door is shut." }],
-    ["NO_REPLY", { status: "ok-empty", silent: true, indicatorType: "ok" }],
-    ["", { status: "ok-empty", indicatorType: "ok" }],
-    ["The door stands open.", { status: "skipped", reason: "no-target", preview: "The door stands open.", indicatorType: "alert" }],
-    [`HEARTBEAT_OK ${"x".repeat(301)}`, { status: "skipped", preview: `${"x".repeat(199)}…`, indicatorType: "alert" }],
-    [{ fault: "invalid_request" as const }, { status: "failed", reason: expect.stringMatching(/^INVALID_REQUEST: /), indicatorType: "error" }],
-  ])("that answers %j is reported", async (answer, expected) => {
-    const { report, gateway } = await beat([answer]);
-    expect(report).toMatchObject({ ...expected, agentId: "main", sessionKey: main, ts: expect.any(Number), durationMs: expect.any(Number) });
-    expect(await gateway.rpc("last-heartbeat")).toEqual(report);
+  test("is reported by what it answers, and last-heartbeat repeats the report", async () => {
+    const answers = [
+      ["HEARTBEAT_OK", { status: "ok-token", indicatorType: "ok" }],
+      ["**HEARTBEAT_OK** The door is shut.", { status: "ok-token", preview: "The door is shut." }],
+      ["NO_REPLY", { status: "ok-empty", silent: true, indicatorType: "ok" }],
+      ["", { status: "ok-empty", indicatorType: "ok" }],
+      ["The door stands open.", { status: "skipped", reason: "no-target", preview: "The door stands open.", indicatorType: "alert" }],
+      [`HEARTBEAT_OK ${"x".repeat(301)}`, { status: "skipped", preview: `${"x".repeat(199)}…`, indicatorType: "alert" }],
+      [{ fault: "invalid_request" }, { status: "failed", reason: expect.stringMatching(/^INVALID_REQUEST: /), indicatorType: "error" }],
+    ] as const;
+    const { clock, gateway, reports } = await setup(answers.map(([answer]) => answer));
+    expect(await gateway.rpc("last-heartbeat")).toBeNull();
+    const ids = { agentId: "main", sessionKey: main, ts: expect.any(Number), durationMs: expect.any(Number) };
+    for (const [i, [, expected]] of answers.entries()) {
+      await clock.advance(i === 0 ? 34 * MINUTE : 30 * MINUTE);
+      const report = await eventually(() => reports()[i]);
+      expect(report).toMatchObject({ ...ids, ...expected });
+      expect(await gateway.rpc("last-heartbeat")).toEqual(report);
+    }
   });
 
   test.each([
@@ -251,21 +260,22 @@ describe("the run of a heartbeat", () => {
 
   test("shows nobody a token, neither while it is written nor in the end", async () => {
     const long = `The garage door stands open. ${"It has been open for a while. ".repeat(20)}`;
-    for (const [answer, shown] of [
+    const answers = [
       ["All is well. HEARTBEAT_OK", ""],
       [`HEARTBEAT_OK ${long}`, long.trim()],
       [`${long}\n\n**HEARTBEAT_OK**`, long.trim()],
-    ] as const) {
-      const { socket, gateway } = await beat([answer]);
-      const final = await socket.event("chat", (payload) => payload.state === "final");
-      const texts = socket.events.flatMap((e) => (e.event === "chat" && e.payload.state === "delta" ? [e.payload] : []));
-      expect(JSON.stringify(socket.events.filter((e) => e.event === "chat" || e.event === "agent"))).not.toContain("HEARTBEAT");
-      expect(texts.map((payload) => payload.deltaText).join("")).toBe(shown);
-      expect(final.message).toEqual(
-        shown === "" ? undefined : expect.objectContaining({ content: [{ type: "text", text: shown }] }),
-      );
-      await gateway.close();
+    ] as const;
+    const { clock, socket, reports } = await setup(answers.map(([answer]) => answer));
+    for (const [i, [, shown]] of answers.entries()) {
+      await clock.advance(i === 0 ? 34 * MINUTE : 30 * MINUTE);
+      await eventually(() => reports().length === i + 1);
+      const chats = socket.events.filter((e) => e.event === "chat").map((e) => e.payload);
+      const final = chats.at(-1);
+      const deltas = chats.filter((payload) => payload.runId === final?.runId && payload.state === "delta");
+      expect(deltas.map((payload) => payload.deltaText).join("")).toBe(shown);
+      expect(final?.message).toEqual(shown === "" ? undefined : expect.objectContaining({ content: [{ type: "text", text: shown }] }));
     }
+    expect(JSON.stringify(socket.events.filter((e) => e.event === "chat" || e.event === "agent"))).not.toContain("HEARTBEAT");
   });
 
   test("ends with an error when it wants more than ten tool calls", async () => {
@@ -298,7 +308,7 @@ describe("the run of a heartbeat", () => {
   });
 
   test("may have its own model, prompt, time limit, session and context", async () => {
-    const { model, gateway, report } = await beat(["seen", "HEARTBEAT_OK"], {
+    const { model, report } = await beat(["seen"], {
       config: {
         agents: {
           defaults: {
@@ -310,7 +320,6 @@ describe("the run of a heartbeat", () => {
     });
     expect(report).toMatchObject({ sessionKey: "agent:main:ops", status: "skipped", preview: "seen" });
     expect(prompts(model)[0]).toEqual(["Anything new?"]);
-    await gateway.rpc("wake", { mode: "now", text: "again", sessionKey: "ops" });
   });
 
   test("in a session of its own has a fresh transcript each time", async () => {
@@ -325,10 +334,11 @@ describe("the run of a heartbeat", () => {
   });
 
   test("with light context leaves the transcript out of the prompt", async () => {
-    const { gateway, model, clock, report } = await setup(["hello yourself", "HEARTBEAT_OK"], {
+    const { gateway, socket, model, clock, report } = await setup(["hello yourself", "HEARTBEAT_OK"], {
       config: { agents: { defaults: { heartbeat: { lightContext: true } } } },
     });
     await gateway.rpc("agent", { message: "hello", idempotencyKey: "u1" });
+    await socket.event("agent", (payload) => (payload.data as JsonObject).phase === "end");
     await clock.advance(34 * MINUTE);
     await report("ok-token");
     expect(model.requests[1]?.messages).toHaveLength(1);

@@ -47,6 +47,7 @@ export function createHeartbeats(kit: Kit, runner: Pick<Runner, "start">, random
 
   const tell = (report: HeartbeatReport) => {
     memory.setLast(report);
+    ctx.service("gateway@1").invalidateHealth();
     const { preview: _, ...rest } = report;
     const reads = (client: ClientInfo) => client.scopes.some((scope) => readers.has(scope));
     // Every connection hears of a heartbeat; what was said is for those who may read sessions.

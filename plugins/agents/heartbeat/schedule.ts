@@ -59,7 +59,8 @@ export function createSchedule(options: ScheduleOptions): Schedule {
       else fall(agentId, armed);
     }, Math.min(leftMs, MAX_TIMER_MS));
   };
-  const setDue = (agentId: string, armed: Armed, delayMs: number) => {
+  const setDue = (agentId: string, armed: Armed, exactMs: number) => {
+    const delayMs = Math.round(exactMs);
     armed.due = { monotonic: clock.monotonic() + delayMs, wall: clock.now() + delayMs };
     wait(agentId, armed);
   };

@@ -20,6 +20,7 @@ export async function enqueueSystemEvent(
   const wake = mode === "now";
   const event = { sessionKey, text, ...(same === undefined ? {} : { same }), source, ts: kit.ctx.clock.now(), wake };
   const [result] = await kit.store().commit([{ op: "systemEvent.add", event }]);
+  kit.ctx.service("gateway@1").invalidateHealth();
   if (wake) {
     const named = request.sessionKey === undefined ? undefined : sessionKey;
     heartbeats.wake({ agentId, sessionKey: named, reason: source, isOwn: request.isOwn ?? false });

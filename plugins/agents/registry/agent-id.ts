@@ -1,4 +1,5 @@
 import { agentIdPattern, DEFAULT_AGENT_ID, SvcError } from "svc/sdk";
+import "../errors.ts";
 
 /** `main` is there without being made, `default` means the default agent where a model is named `svc/default`. */
 const reserved: ReadonlySet<string> = new Set([DEFAULT_AGENT_ID, "default"]);

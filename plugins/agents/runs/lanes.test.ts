@@ -6,8 +6,9 @@ import { type LaneJob, Lanes } from "./lanes.ts";
 function createJobs() {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
-  const job = (key: string, name: string): LaneJob => ({
+  const job = (key: string, name: string, lane: LaneJob["lane"] = "main"): LaneJob => ({
     key,
+    lane,
     start: () =>
       new Promise((resolve) => {
         begun.push(name);
@@ -73,6 +74,7 @@ test("whatever the order of ends: never two jobs of a session, never more than t
       for (const [key, hops] of plan) {
         lanes.enqueue({
           key,
+          lane: "main",
           async start() {
             expect(running).not.toContain(key);
             running.push(key);
@@ -98,6 +100,7 @@ test("a limit that grew lets the next ones in, one that shrank ends nothing", as
   for (const key of ["a", "b", "c"]) {
     lanes.enqueue({
       key,
+      lane: "main",
       start: () => {
         started.push(key);
         return new Promise<void>((resolve) => ends.set(key, resolve));
@@ -114,4 +117,15 @@ test("a limit that grew lets the next ones in, one that shrank ends nothing", as
   ends.get("a")?.();
   await new Promise((resolve) => setImmediate(resolve));
   expect([started, lanes.active]).toEqual([["a", "b"], 1]);
+});
+
+test("each lane has places of its own", () => {
+  const lanes = new Lanes((lane) => (lane === "main" ? 1 : 2));
+  const { begun, job } = createJobs();
+
+  for (const name of ["m1", "m2"]) lanes.enqueue(job(name, name));
+  for (const name of ["h1", "h2", "h3"]) lanes.enqueue(job(name, name, "hooks"));
+  lanes.enqueue(job("c1", "c1", "cron"));
+
+  expect(begun).toEqual(["m1", "h1", "h2", "c1"]);
 });

@@ -2,8 +2,8 @@ import { ModelError, type RunEvent, type RunRow, SvcError } from "svc/sdk";
 import { describe, expect, test } from "vitest";
 import "../errors.ts";
 import { noUsage } from "../models/turn.ts";
-import { toImages } from "./attachments.ts";
-import { isResetMessage, isStopMessage, splitReset } from "./commands.ts";
+import { requestBlocks, toAttachments } from "./attachments.ts";
+import { isResetMessage, isStopMessage, queueModeAsked, splitReset } from "./commands.ts";
 import { EventLog } from "./event-log.ts";
 import { RunFailure, toRunFailure } from "./failure.ts";
 import { failureError, outcomeOf, statesOf, successPayload } from "./outcome.ts";
@@ -191,6 +191,20 @@ describe("commands in a message", () => {
     expect(isResetMessage(message)).toBe(expected !== undefined);
   });
 
+  test.each([
+    ["/queue steer", "steer"],
+    ["/queue  Interrupt ", "interrupt"],
+    ["/queue default", null],
+    ["/queues", undefined],
+    ["please /queue steer", undefined],
+  ])("%j asks for %j", (message, mode) => {
+    expect(queueModeAsked(message)).toBe(mode);
+  });
+
+  test.each(["/queue", "/queue never"])("%j is told what there is", (message) => {
+    expect(() => queueModeAsked(message)).toThrow("expected collect, followup, steer, interrupt or default");
+  });
+
   test("/stop stands alone", () => {
     expect([isStopMessage("/stop"), isStopMessage("/stop\n"), isStopMessage("/stop it")]).toEqual([true, true, false]);
   });
@@ -198,22 +212,50 @@ describe("commands in a message", () => {
 
 describe("attachments", () => {
   const png = { type: "image", mimeType: "image/png", content: "aGk=" };
+  const file = { type: "file", mimeType: "text/plain", fileName: "notes.txt", content: "aGk=" };
+  const zeros = (bytes: number) => Buffer.alloc(bytes).toString("base64");
 
   test("pictures pass, also as a data URL", () => {
-    expect(toImages([png, { ...png, mimeType: "IMAGE/PNG", content: "data:image/png;base64,aGk=" }])).toEqual([
+    expect(toAttachments([png, { ...png, mimeType: "IMAGE/PNG", content: "data:image/png;base64,aGk=" }])).toEqual([
       { type: "image", mimeType: "image/png", data: "aGk=" },
       { type: "image", mimeType: "image/png", data: "aGk=" },
     ]);
-    expect(toImages(undefined)).toEqual([]);
+    expect(toAttachments(undefined)).toEqual([]);
+  });
+
+  test("a text file is read as its text, with its name and without its folders", () => {
+    expect(toAttachments([file, { ...file, mimeType: "application/json; charset=utf-8", fileName: "../../etc/a.json" }])).toEqual([
+      { type: "text", fileName: "notes.txt", text: "hi" },
+      { type: "text", fileName: "a.json", text: "hi" },
+    ]);
+    const [long] = toAttachments([{ ...file, content: Buffer.from("x".repeat(300_000)).toString("base64") }]);
+    expect(long).toMatchObject({ text: expect.stringContaining("characters left out") });
+  });
+
+  test("they enter the transcript behind the message", () => {
+    expect(requestBlocks({ message: "look", attachments: toAttachments([file, png]) })).toEqual([
+      { type: "text", text: "look" },
+      { type: "text", text: "[File notes.txt]\nhi" },
+      { type: "image", mimeType: "image/png", data: "aGk=" },
+    ]);
+  });
+
+  test("a picture of 6 MiB and a file of 20 MiB are taken, one byte more is not", () => {
+    const max = { png: 6 * 1024 * 1024, file: 20 * 1024 * 1024 };
+    expect(toAttachments([{ ...png, content: zeros(max.png) }])).toHaveLength(1);
+    expect(toAttachments([{ ...file, content: zeros(max.file) }])).toHaveLength(1);
+    expect(() => toAttachments([{ ...png, content: zeros(max.png + 1) }])).toThrow("attachment 0: larger than 6291456 bytes");
+    expect(() => toAttachments([{ ...file, content: zeros(max.file + 1) }])).toThrow("attachment 0: larger than 20971520 bytes");
   });
 
   test.each([
     [{ ...png, mimeType: "application/pdf" }, "application/pdf"],
     [{ ...png, content: "not base64!" }, "base64"],
+    [{ ...png, content: "aGk_" }, "base64"],
+    [{ ...png, content: "aGkab" }, "base64"],
     [{ ...png, content: "" }, "base64"],
-    [{ ...png, content: "A".repeat(8_388_612) }, "larger"],
-  ])("what is no picture is refused", (bad, reason) => {
-    expect(() => toImages([png, bad])).toThrow(new RegExp(`attachment 1: .*${reason}`));
+  ])("%j is refused", (bad, reason) => {
+    expect(() => toAttachments([png, bad])).toThrow(new RegExp(`attachment 1: .*${reason}`));
   });
 });
 

@@ -23,15 +23,28 @@ function texts(rows: readonly MessageRow[]): string {
   return rows.map((r) => (r.content[0]?.type === "text" ? r.content[0].text : r.role)).join(" ");
 }
 
+const own = (runId: string) => runId;
+
 describe("order", () => {
   test("a message that waited stands behind the answer it waited for", () => {
     const rows = [row("user", "u1", { runId: "1" }), row("user", "u2", { runId: "2" }), row("assistant", "a1", { runId: "1" })];
-    expect(texts(orderByRun(rows, "2", new Set()))).toBe("u1 a1 u2");
+    expect(texts(orderByRun(rows, "2", own))).toBe("u1 a1 u2");
   });
 
   test("messages that still wait are left out of the run before them", () => {
     const rows = [row("user", "u1", { runId: "1" }), row("user", "u2", { runId: "2" }), row("user", "u3", { runId: "3" })];
-    expect(texts(orderByRun(rows, "1", new Set(["2", "3"])))).toBe("u1");
+    expect(texts(orderByRun(rows, "1", (id) => (id === "1" ? id : undefined)))).toBe("u1");
+  });
+
+  test("rows of a run that joined another stand in that turn, in the order of the transcript", () => {
+    const rows = [
+      row("user", "u1", { runId: "1" }),
+      row("user", "u2", { runId: "2" }),
+      row("assistant", "a1", { runId: "1" }),
+      row("user", "u3", { runId: "3" }),
+      row("assistant", "a2", { runId: "2" }),
+    ];
+    expect(texts(orderByRun(rows, "2", (id) => (id === "3" ? "1" : id)))).toBe("u1 a1 u3 u2 a2");
   });
 
   test("notes without a run keep their place", () => {
@@ -41,14 +54,28 @@ describe("order", () => {
       row("assistant", "a1", { runId: "1" }),
       row("user", "u2", { runId: "2" }),
     ];
-    expect(texts(orderByRun(rows, "2", new Set()))).toBe("u1 a1 note u2");
+    expect(texts(orderByRun(rows, "2", own))).toBe("u1 a1 note u2");
   });
 });
 
 describe("messages for a vendor", () => {
+  test("what joined the present turn is one message of its user", () => {
+    const rows = [row("user", "q", { runId: "1" }), row("user", "also", { runId: "2" }), row("user", "next", { runId: "3" })];
+    expect(toModelMessages(rows, new Set(["2", "3"]))).toEqual([
+      { role: "user", content: [{ type: "text", text: "q" }] },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "also" },
+          { type: "text", text: "next" },
+        ],
+      },
+    ]);
+  });
+
   test("a result stands right behind its call", () => {
     const rows = [row("user", "q", { runId: "1" }), calling("t1", "1"), result("t1", "1", "hit"), row("assistant", "done", { runId: "1" })];
-    expect(toModelMessages(rows, "2")).toEqual([
+    expect(toModelMessages(rows, new Set(["2"]))).toEqual([
       { role: "user", content: [{ type: "text", text: "q" }] },
       { role: "assistant", text: "", toolCalls: [{ id: "t1", name: "find", args: { q: "t1" } }] },
       { role: "tool", toolCallId: "t1", name: "find", text: "hit" },
@@ -57,14 +84,14 @@ describe("messages for a vendor", () => {
   });
 
   test("a call without a result gets one that says so, a result without a call is dropped", () => {
-    const messages = toModelMessages([calling("t1", "1"), result("t9", "1", "stray"), row("user", "next", { runId: "2" })], "2");
+    const messages = toModelMessages([calling("t1", "1"), result("t9", "1", "stray"), row("user", "next", { runId: "2" })], new Set(["2"]));
     expect(messages.map((m) => m.role)).toEqual(["assistant", "tool", "user"]);
     expect(messages[1]).toMatchObject({ toolCallId: "t1", isError: true });
   });
 
   test("call ids that a vendor uses again belong to the nearest result", () => {
     const rows = [calling("c0", "1"), result("c0", "1", "first"), calling("c0", "1"), result("c0", "1", "second")];
-    const tools = toModelMessages(rows, "2").filter((m) => m.role === "tool");
+    const tools = toModelMessages(rows, new Set(["2"])).filter((m) => m.role === "tool");
     expect(tools.map((t) => t.text)).toEqual(["first", "second"]);
   });
 
@@ -74,14 +101,14 @@ describe("messages for a vendor", () => {
       { ...row("user", "", { runId: "1" }), content: [image] },
       { ...row("user", "", { runId: "2" }), content: [image] },
     ];
-    expect(toModelMessages(rows, "2").map((m) => (m.role === "user" ? m.content[0] : m))).toEqual([
+    expect(toModelMessages(rows, new Set(["2"])).map((m) => (m.role === "user" ? m.content[0] : m))).toEqual([
       { type: "text", text: "[image]" },
       image,
     ]);
   });
 
   test("an answer without text is left out", () => {
-    expect(toModelMessages([row("assistant", "", { runId: "1" })], "2")).toEqual([]);
+    expect(toModelMessages([row("assistant", "", { runId: "1" })], new Set(["2"]))).toEqual([]);
   });
 });
 

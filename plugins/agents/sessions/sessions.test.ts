@@ -1,19 +1,24 @@
 import type { ClientInfo, MessageRow } from "svc/sdk";
 import { describe, expect, test } from "vitest";
 import { toWireMessage, visibleText } from "./display.ts";
-import { freshSession, newSession, previewOf, titleOf, toWireSession } from "./row.ts";
+import { freshSession, newSession, previewOf, titleOf } from "./row.ts";
 import { Subscriptions } from "./subscriptions.ts";
+import { toWireSession } from "./wire.ts";
 
 describe("a session row", () => {
   test.each([
-    ["agent:main:main", "direct", undefined],
-    ["agent:main:irc:direct:ana", "direct", "irc"],
-    ["agent:main:irc:group:team", "group", "irc"],
-    ["agent:main:irc:channel:dev", "group", "irc"],
-    ["agent:main:openai:5f0c", "direct", undefined],
-    ["agent:main:hook:1", "direct", undefined],
-  ])("%s is %s of channel %s", (key, kind, channel) => {
-    expect(newSession(key, "main", 5)).toMatchObject({ key, kind, createdAt: 5, totalTokens: 0, archived: false });
+    ["agent:main:main", "direct", "direct", undefined],
+    ["agent:main:irc:direct:ana", "direct", "direct", "irc"],
+    ["agent:main:irc:group:team", "group", "group", "irc"],
+    ["agent:main:irc:channel:dev", "group", "channel", "irc"],
+    ["agent:main:irc:thread:7", "direct", "thread", "irc"],
+    ["agent:main:irc:channel:dev:thread:7", "group", "thread", "irc"],
+    ["agent:main:openai:5f0c", "direct", "direct", undefined],
+    ["agent:main:hook:1", "direct", "direct", undefined],
+    ["agent:main:global", "global", "direct", undefined],
+    ["agent:main:unknown", "unknown", "direct", undefined],
+  ])("%s is %s, a chat of type %s, of channel %s", (key, kind, chatType, channel) => {
+    expect(newSession(key, "main", 5)).toMatchObject({ key, kind, chatType, createdAt: 5, totalTokens: 0, archived: false });
     expect(newSession(key, "main", 5).channel).toBe(channel);
   });
 
@@ -24,6 +29,11 @@ describe("a session row", () => {
       model: "big/large",
       thinkingLevel: "high",
       pinned: true,
+      category: "work",
+      sendPolicy: "deny" as const,
+      queueMode: "steer" as const,
+      spawnedBy: "agent:main:main",
+      unread: true,
       derivedTitle: "Old talk",
       lastMessagePreview: "old",
       status: "done" as const,
@@ -37,6 +47,11 @@ describe("a session row", () => {
       model: "big/large",
       thinkingLevel: "high",
       pinned: true,
+      category: "work",
+      sendPolicy: "deny",
+      queueMode: "steer",
+      spawnedBy: "agent:main:main",
+      unread: false,
       createdAt: 5,
       sessionStartedAt: 9,
       totalTokens: 0,
@@ -57,7 +72,11 @@ describe("a session row", () => {
 
   test("on the wire it tells of runs and of its age", () => {
     const row = { ...newSession("agent:main:main", "main", 5), startedAt: 10, status: "killed" as const, model: "big/large" };
-    expect(toWireSession(row, ["r1"], 25)).toMatchObject({
+    expect(toWireSession(row, { activeRunIds: [], now: 25 })).toMatchObject({ hasActiveRun: false, totalTokensFresh: true });
+    expect(toWireSession(row, { activeRunIds: [], now: 25 })).not.toHaveProperty("activeRunIds");
+    expect(toWireSession(row, { activeRunIds: ["r1"], now: 25, contextTokens: 8_000 })).toMatchObject({
+      contextTokens: 8_000,
+      totalTokensFresh: false,
       hasActiveRun: true,
       activeRunIds: ["r1"],
       runtimeMs: 15,

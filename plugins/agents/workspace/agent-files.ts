@@ -3,6 +3,7 @@ import { constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readlink, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentInfo, isSvcError, openRegular, SvcError, writeFileAtomic } from "svc/sdk";
+import "../errors.ts";
 
 /** The files of a workspace that clients may read and write; no other name leads anywhere. */
 export const agentFileNames = [

@@ -3,6 +3,8 @@
  * `node server.mjs <port>`; speaks just enough of the protocol for the bench's client.
  */
 import { createServer } from "node:http";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { WebSocketServer } from "ws";
 
 const live = Buffer.from('{"ok":true,"status":"live"}');
@@ -14,7 +16,12 @@ const bodies = new Map([
   ["/v1/models", models],
 ]);
 const hello = JSON.stringify({ type: "hello-ok", protocol: 4, filler: "x".repeat(5_000) });
+const presence = JSON.stringify([{ host: "bare", mode: "gateway", reason: "self", filler: "x".repeat(200), ts: 0 }]);
 const health = JSON.stringify({ ok: true, ts: 0, durationMs: 0, channels: {}, agents: [], filler: "x".repeat(1_000) });
+const answers = new Map([
+  ["connect", hello],
+  ["system-presence", presence],
+]);
 
 const server = createServer((req, res) => {
   const body = bodies.get(req.url);
@@ -22,11 +29,28 @@ const server = createServer((req, res) => {
   res.end(body);
 });
 const wss = new WebSocketServer({ server, perMessageDeflate: false });
+setFlagsFromString("--expose-gc");
+const gc = runInNewContext("gc");
+
+/** One frame for all, serialised once. */
+async function say(events, bytes) {
+  const text = "x".repeat(bytes);
+  for (let i = 0; i < events; i += 1) {
+    said += 1;
+    const frame = Buffer.from(`{"type":"event","event":"plugin.loud.said","payload":${JSON.stringify({ i, text })},"seq":${said}}`);
+    for (const client of wss.clients) client.send(frame, { binary: false });
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+let said = 0;
+
 wss.on("connection", (socket) => {
   socket.send('{"type":"event","event":"connect.challenge","payload":{"nonce":"0","ts":0}}');
-  socket.on("message", (data) => {
-    const { id, method } = JSON.parse(data);
-    socket.send(`{"type":"res","id":"${id}","ok":true,"payload":${method === "connect" ? hello : health}}`);
+  socket.on("message", async (data) => {
+    const { id, method, params } = JSON.parse(data);
+    if (method === "loud.say") await say(params.events, params.bytes);
+    if (method === "loud.gc") gc();
+    socket.send(`{"type":"res","id":"${id}","ok":true,"payload":${answers.get(method) ?? health}}`);
   });
 });
 server.listen(Number(process.argv[2]), "127.0.0.1");

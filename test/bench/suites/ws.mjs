@@ -2,6 +2,7 @@ import { makeHome, spawnBaselineServer, spawnGateway } from "../lib/gateway.mjs"
 import { cpuMs } from "../lib/process.mjs";
 import { alternate, percentile } from "../lib/stats.mjs";
 import { pipeline } from "../lib/ws.mjs";
+import { openMany } from "./fanout.mjs";
 
 const inFlight = 32;
 
@@ -13,6 +14,7 @@ export async function run({ quick, row, note }) {
   try {
     await Promise.all([ours.ready(), baseline.ready()]);
     await connects({ ours, baseline, row, quick });
+    for (const clients of quick ? [100] : [100, 1_000]) await crowds({ ours, baseline, row, quick, clients });
     await requests({ ours, baseline, row, note, quick });
   } finally {
     await Promise.all([ours.stop(), baseline.stop()]);
@@ -37,21 +39,44 @@ async function connects({ ours, baseline, row, quick }) {
   row({ id: "P4", metric: "connect + hello, CPU", unit: "µs", target: 2.5, ...result });
 }
 
+/** As many as stay open: what a handshake costs among others. */
+async function crowds({ ours, baseline, row, quick, clients }) {
+  const measure = (server) => async () => {
+    const before = cpuMs(server.pid);
+    const crowd = await openMany(server, clients);
+    const spent = cpuMs(server.pid) - before;
+    await Promise.all(crowd.map((connection) => connection.close()));
+    return (spent * 1_000) / clients;
+  };
+  await measure(ours)();
+  await measure(baseline)();
+  const result = await alternate(quick ? 1 : 3, measure(ours), measure(baseline));
+  row({ id: "P4", metric: `connect + hello, ${clients} connected, CPU`, unit: "µs", target: 2.5, ...result });
+}
+
 async function requests({ ours, baseline, row, note, quick }) {
   const total = quick ? 4_000 : 20_000;
   const [a, b] = await Promise.all([ours.connect(), baseline.connect()]);
   const check = (payload) => {
     if (payload.ok !== true) throw new Error(`health was not ok: ${JSON.stringify(payload).slice(0, 300)}`);
   };
-  const measure = (server, connection) => async () => {
+  const isList = (payload) => {
+    if (!Array.isArray(payload)) throw new Error(`no list: ${JSON.stringify(payload).slice(0, 300)}`);
+  };
+  const measure = (server, connection, asked) => async () => {
     const before = cpuMs(server.pid);
-    await pipeline(connection, { method: "health", total, inFlight, check });
+    await pipeline(connection, { ...asked, total, inFlight });
     return ((cpuMs(server.pid) - before) * 1_000) / total;
   };
-  await measure(ours, a)();
-  await measure(baseline, b)();
-  const result = await alternate(quick ? 2 : 5, measure(ours, a), measure(baseline, b));
-  row({ id: "P5", metric: `health, ${inFlight} in flight, CPU`, unit: "µs", target: 2.5, ...result });
+  for (const asked of [
+    { method: "health", check },
+    { method: "system-presence", check: isList },
+  ]) {
+    await measure(ours, a, asked)();
+    await measure(baseline, b, asked)();
+    const result = await alternate(quick ? 2 : 5, measure(ours, a, asked), measure(baseline, b, asked));
+    row({ id: "P5", metric: `${asked.method}, ${inFlight} in flight, CPU`, unit: "µs", target: 2.5, ...result });
+  }
 
   const latency = async (connection) => {
     const times = [];

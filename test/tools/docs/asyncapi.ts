@@ -1,4 +1,5 @@
 import { PROTOCOL_VERSION } from "../../../sdk/protocol/frames.ts";
+import { jsonText } from "./json-text.ts";
 import type { ReferenceInput } from "./pages.ts";
 import type { SchemaNode } from "./schema-rows.ts";
 
@@ -34,7 +35,7 @@ export function asyncApiDocument(input: ReferenceInput): string {
     operations: { ...methodOperations(input), ...eventOperations(input) },
     components: { messages, schemas: { ...input.shapes, WireError: wireError } },
   };
-  return `${JSON.stringify(document, null, 2).replaceAll('"#/$defs/', '"#/components/schemas/')}\n`;
+  return jsonText(document).replaceAll('"#/$defs/', '"#/components/schemas/');
 }
 
 function methodOperations({ methods, connect, methodOwners }: ReferenceInput): Json {
@@ -79,15 +80,22 @@ function methodMessages({ methods, connect }: ReferenceInput): Json {
     Object.entries({ connect, ...methods }).flatMap(([name, { params, result }]) => [
       [
         `${name}.request`,
-        message(name, {
-          type: { const: "req" },
-          id,
-          method: { const: name },
-          params,
-          traceparent: { type: "string", maxLength: 128, description: "W3C trace context" },
-        }, ["type", "id", "method", ...((params.required ?? []).length > 0 ? ["params"] : [])]),
+        message(
+          name,
+          {
+            type: { const: "req" },
+            id,
+            method: { const: name },
+            params,
+            traceparent: { type: "string", maxLength: 128, description: "W3C trace context" },
+          },
+          ["type", "id", "method", ...((params.required ?? []).length > 0 ? ["params"] : [])],
+        ),
       ],
-      [`${name}.answer`, message(name, { type: { const: "res" }, id, ok: { const: true }, payload: result }, ["type", "id", "ok", "payload"])],
+      [
+        `${name}.answer`,
+        message(name, { type: { const: "res" }, id, ok: { const: true }, payload: result }, ["type", "id", "ok", "payload"]),
+      ],
     ]),
   );
 }

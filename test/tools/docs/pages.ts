@@ -105,7 +105,7 @@ function hooksPage({ hooks }: ReferenceInput): string {
   );
 }
 
-function errorsPage({ errors }: ReferenceInput): string {
+function errorsPage({ errors, detailsCodes }: ReferenceInput): string {
   const sorted = [...errors].sort((a, b) => a.owner.localeCompare(b.owner, "en") || (a.code < b.code ? -1 : 1));
   return page(
     "Error codes",
@@ -115,7 +115,7 @@ function errorsPage({ errors }: ReferenceInput): string {
       sorted.map((e) => [
         code(e.code),
         e.owner,
-        e.message.replaceAll("<", "&lt;"),
+        shownMessage(e.message),
         String(e.http),
         e.rpc,
         code(e.details ?? ""),
@@ -123,5 +123,22 @@ function errorsPage({ errors }: ReferenceInput): string {
         e.retryable ? "yes" : "",
       ]),
     ),
+    "## Codes in `error.details.code`",
+    "What a client of the control protocol branches on. A code without an error is chosen when the error is made.",
+    table(["details.code", "Error", "Meaning"], detailsRows(sorted, detailsCodes)),
   );
+}
+
+/** Every code of the wire, by name: of the tables with the errors that carry it, and those that are chosen later. */
+function detailsRows(errors: ReferenceInput["errors"], chosen: ReferenceInput["detailsCodes"]): string[][] {
+  const names = [...new Set([...errors.flatMap((e) => e.details ?? []), ...Object.keys(chosen)])].sort();
+  return names.map((name) => {
+    const carriers = errors.filter((e) => e.details === name);
+    const meaning = chosen[name] ?? carriers.map((e) => shownMessage(e.message)).join("; ");
+    return [code(name), carriers.map((e) => code(e.code)).join(", "), meaning];
+  });
+}
+
+function shownMessage(message: string): string {
+  return message.replaceAll("<", "&lt;");
 }

@@ -12,7 +12,7 @@ export function methodsPage({ methods, methodOwners }: ReferenceInput): string {
   const sections = names.map((name) => methodSection(name, methods[name] as ReferenceInput["methods"][string]));
   return page(
     "Protocol methods",
-    "Requests of the control protocol. Parameters are closed: an unknown one is refused. Answers may gain fields at any time; a failed request answers with one of the [errors](errors.md). Shapes with a name stand on [a page of their own](shapes.md).",
+    "Requests of the control protocol. Parameters are closed: an unknown one is refused. Answers may gain fields at any time. Needed and always: where the object around it is there. A failed request answers with one of the [errors](errors.md). Shapes with a name stand on [a page of their own](shapes.md).",
     overview,
     ...sections,
   );
@@ -44,7 +44,7 @@ export function eventsPage({ events }: ReferenceInput): string {
   });
   return page(
     "Protocol events",
-    "A receiver needs the scope named here (`none`: every connection that has shaken hands). A droppable event may be left out for a receiver that reads too slowly; the gap shows in `seq`. Payloads may gain fields at any time. Events of plugins are called `plugin.<id>.<name>`.",
+    "A receiver needs the scope named here (`none`: every connection that has shaken hands). A droppable event may be left out for a receiver that reads too slowly; the gap shows in `seq`. Payloads may gain fields at any time; always: where the object around it is there. Events of plugins are called `plugin.<id>.<name>`.",
     overview,
     ...sections,
   );
@@ -52,7 +52,7 @@ export function eventsPage({ events }: ReferenceInput): string {
 
 /** Objects that several answers and events have in common. */
 export function shapesPage({ shapes }: ReferenceInput): string {
-  const sections = Object.entries(shapes).map(([name, schema]) => [`## ${name}`, ...described("Fields", schema)].join("\n\n"));
+  const sections = Object.entries(shapes).map(([name, schema]) => [`## ${name}`, ...described("", schema)].join("\n\n"));
   return page("Shapes", "Objects that several answers and events of the control protocol have in common.", ...sections);
 }
 
@@ -69,7 +69,7 @@ function described(word: string, schema: SchemaNode): string[] {
     const inner = schema.items && !shapeOf(schema.items) && schema.items.properties ? [fieldTable(schema.items)] : [];
     return [`${word}: ${shownType(schema)}.`, ...inner];
   }
-  return schema.properties ? [`${word}:`, fieldTable(schema)] : [`${word}: ${shownType(schema)}.`];
+  return schema.properties ? [...(word === "" ? [] : [`${word}:`]), fieldTable(schema)] : [`${word}: ${shownType(schema)}.`];
 }
 
 /** The key by which this form is told apart, and its value here. */
@@ -81,8 +81,13 @@ function tagOf(form: SchemaNode, forms: readonly SchemaNode[]): string {
 function fieldTable(schema: SchemaNode): string {
   return table(
     ["Field", "Type", "Always", "Remark"],
-    schemaRows(schema).map((row) => [code(row.path), linkedType(row.type), row.required ? "yes" : "", row.note]),
+    schemaRows(schema).map((row) => [code(row.path), linkedType(row.type), row.required ? "yes" : "", remark(row.note)]),
   );
+}
+
+/** That a name is not empty goes without saying in an answer. */
+function remark(note: string): string {
+  return note.replace(/(?:^|; )at least 1(?: character)?$/, "");
 }
 
 function shownType(schema: SchemaNode): string {
