@@ -1,7 +1,8 @@
 import { defaultAgentId, mainSessionKey } from "../sdk/agents.ts";
 import type { SvcConfig } from "../sdk/config/root.ts";
-import type { Health } from "../sdk/gateway/health.ts";
 import type { Admission } from "../sdk/gateway/devices/admission.ts";
+import { createVersionedText } from "../sdk/gateway/fanout/versioned-text.ts";
+import type { Health } from "../sdk/gateway/health.ts";
 import { createHelloParts } from "../sdk/gateway/hello-parts.ts";
 import type { Presence } from "../sdk/gateway/presence.ts";
 import type { ProfilePaths } from "../sdk/host/paths.ts";
@@ -26,10 +27,20 @@ export interface HelloDeps {
   stateVersion(): StateVersion;
 }
 
+/** Times in the list of who is here may be as old as this. */
+const PRESENCE_AGE_MS = 1_000;
+
 /** Builds `hello-ok` (`protocol.md` 3.4). The parts that are the same for everybody are serialised once. */
 export function createHello(deps: HelloDeps): (info: ClientInfo, issued: Admission["issued"]) => Promise<RawJson> {
   const { plan, paths, version } = deps;
   const parts = createHelloParts();
+  const { version: presenceVersion, list } = deps.presence;
+  const presence = createVersionedText({
+    version: presenceVersion,
+    value: list,
+    monotonic: () => performance.now(),
+    maxAgeMs: PRESENCE_AGE_MS,
+  });
   const sessionDefaults = () => {
     const agentId = defaultAgentId(deps.config());
     return { defaultAgentId: agentId, mainKey: "main", mainSessionKey: mainSessionKey(agentId), scope: deps.config().session.scope };
@@ -42,7 +53,6 @@ export function createHello(deps: HelloDeps): (info: ClientInfo, issued: Admissi
     const admin = isAdmin ? { configPath: paths.configPath, stateDir: paths.stateDir } : {};
     const head = { type: "hello-ok", protocol: PROTOCOL_VERSION, server: { version: version, connId: info.connId, bootId: plan.bootId } };
     const snapshot = {
-      presence: hasScope(info.scopes, "operator.read") ? deps.presence.list() : [],
       stateVersion: deps.stateVersion(),
       uptimeMs: deps.uptimeMs(),
       sessionDefaults: { ...sessionDefaults(), ...shown.sessionDefaults },
@@ -53,7 +63,7 @@ export function createHello(deps: HelloDeps): (info: ClientInfo, issued: Admissi
     const text = [
       JSON.stringify(head).slice(0, -1),
       `,"features":${features}`,
-      `,"snapshot":${JSON.stringify(snapshot).slice(0, -1)},"health":${await deps.health.text({ paths: isAdmin })}}`,
+      `,"snapshot":{"presence":${hasScope(info.scopes, "operator.read") ? presence() : "[]"},${JSON.stringify(snapshot).slice(1, -1)},"health":${await deps.health.text({ paths: isAdmin })}}`,
       `,"auth":${JSON.stringify(auth)},${numbers}}`,
     ];
     return new RawJson(text.join(""));

@@ -160,7 +160,7 @@ function registerMethods(core: Core, places: ReturnType<typeof createPlaces>): v
     identity: createGatewayIdentity(core.store),
     now: clock.now,
   });
-  registerSecretsMethods(methods, reloader);
+  registerSecretsMethods(methods, reloader, manifests);
   registerPluginMethods(methods, {
     loader,
     hooks,

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { createFailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
+import type { ProxyVerdict } from "../../sdk/gateway/edge/types.ts";
 import type { ResolvedAuth } from "../../sdk/host/secrets.ts";
 import { createAuthenticator } from "./authenticator.ts";
 
@@ -103,21 +104,21 @@ describe("a rotated secret", () => {
     const auth = setup();
     const { revoked: signal } = await auth.check({ token: "the secret" }, far);
     auth.rotate(next);
-    expect(signal.aborted).toBe(true);
-    expect(signal.reason).toMatchObject({
+    expect(signal?.aborted).toBe(true);
+    expect(signal?.reason).toMatchObject({
       code: "unauthorized",
       message: "unauthorized: gateway auth changed",
       details: { code: "AUTH_CHANGED" },
     });
     await expect(auth.check({ token: "the secret" }, far)).rejects.toMatchObject({ code: "unauthorized" });
-    expect((await auth.check({ token: "the next one" }, far)).revoked.aborted).toBe(false);
+    expect((await auth.check({ token: "the next one" }, far)).revoked?.aborted).toBe(false);
   });
 
   test("that is the same as before tells nobody", async () => {
     const auth = setup();
     const { revoked: signal } = await auth.check({ token: "the secret" }, far);
     auth.rotate({ ...next, secret: "the secret" });
-    expect(signal.aborted).toBe(false);
+    expect(signal?.aborted).toBe(false);
   });
 
   test("forgets no failed attempt", async () => {
@@ -126,5 +127,33 @@ describe("a rotated secret", () => {
     auth.rotate(next);
     await expect(auth.check({ token: "wrong" }, far)).rejects.toMatchObject({ code: "unauthorized" });
     await expect(auth.check({ token: "the next one" }, far)).rejects.toMatchObject({ code: "rate-limited" });
+  });
+});
+
+describe("changed rules for proxies", () => {
+  const proxy: ProxyVerdict = { kind: "identity", identity: { user: "ada", scopesCeiling: ["operator.read"] } };
+
+  test("end what let a proxy's users in, and nobody else", async () => {
+    const auth = setup({ mode: "trusted-proxy" });
+    auth.rotate({ mode: "trusted-proxy", secret: "the secret", source: "config" }, "rules at the start");
+    const local = await auth.check({ password: "the secret" }, far, { proxy: { kind: "local" } });
+    const user = await auth.check({}, far, { proxy });
+    expect(user).toMatchObject({ by: { via: "proxy", ceiling: ["operator.read"] }, known: { identity: "ada" } });
+    expect(user.revoked).toBe(auth.proxyRules);
+
+    auth.rotate({ mode: "trusted-proxy", secret: "the secret", source: "config" }, "other rules");
+
+    expect(user.revoked?.reason).toMatchObject({ message: "unauthorized: gateway policy changed" });
+    expect(local.revoked?.aborted).toBe(false);
+    expect(auth.proxyRules.aborted).toBe(false);
+  });
+
+  test("that are the same as before end nothing", async () => {
+    const auth = setup({ mode: "trusted-proxy" });
+    const same: ResolvedAuth = { mode: "trusted-proxy", secret: undefined, source: "none" };
+    auth.rotate(same, "rules");
+    const { revoked } = await auth.check({}, far, { proxy });
+    auth.rotate(same, "rules");
+    expect(revoked?.aborted).toBe(false);
   });
 });

@@ -57,7 +57,8 @@ export class Connection implements Receiver {
   readonly #deps: ConnectionDeps;
   /** Of the challenge: what a device signs holds for this socket only. */
   readonly #nonce = randomUUID();
-  readonly #gone = new AbortController();
+  /** Aborted when the socket is gone; made for the first who asks, as most connections only listen. */
+  #gone: AbortController | undefined;
   readonly #liveness: Liveness;
   readonly #lane: RequestLane<RequestFrame>;
   /** Tells of a frame that could not be read; was it one too many? */
@@ -79,7 +80,6 @@ export class Connection implements Receiver {
     this.#liveness = createLiveness(limits.pingIntervalMs, deps.monotonic);
     this.#lane = createRequestLane<RequestFrame>(lanes, (frame, leave) => void this.#serve(frame, leave));
     this.#isTooBad = createBadFrames(badFrames, deps.monotonic);
-    setMaxListeners(0, this.#gone.signal); // each waiting request listens
     ws.on("message", (data, isBinary) => this.#receive(data, isBinary));
     ws.on("close", (code, reason) => this.#closed(code, reason.toString()));
     // ws reports oversized and malformed frames here and closes with the right code itself.
@@ -210,7 +210,7 @@ export class Connection implements Receiver {
       leave();
     };
     try {
-      place = await this.#deps.methods.admit(this.#gone.signal);
+      place = await this.#deps.methods.admit(this.#signal());
       if (this.#site.ws.readyState !== this.#site.ws.OPEN) return;
       const result = await this.#deps.methods.call(frame.method, frame.params, this.#call(frame, done));
       this.#respond(frame.id, undefined, result);
@@ -221,11 +221,19 @@ export class Connection implements Receiver {
     }
   }
 
+  #signal(): AbortSignal {
+    if (!this.#gone) {
+      this.#gone = new AbortController();
+      setMaxListeners(0, this.#gone.signal); // each waiting request listens
+    }
+    return this.#gone.signal;
+  }
+
   #call(frame: RequestFrame, done: () => void): RpcCall {
     const traceparent = validTraceparent(frame.traceparent);
     return {
       client: this.info,
-      signal: this.#gone.signal,
+      signal: this.#signal(),
       ...(traceparent === undefined ? {} : { traceparent }),
       accept: (payload) => {
         this.#respond(frame.id, undefined, payload);
@@ -262,7 +270,7 @@ export class Connection implements Receiver {
     this.#unfollow?.();
     this.#line?.remove();
     this.#lane.clear();
-    this.#gone.abort(new SvcError("connection-closed", { code, reason }));
+    this.#gone?.abort(new SvcError("connection-closed", { code, reason }));
     if (this.#info) this.#deps.left(this.#info, code, reason);
   }
 }

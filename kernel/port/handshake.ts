@@ -58,6 +58,7 @@ export async function admitClient(params: unknown, at: { req: IncomingMessage; n
     scopes,
     caps: connect.caps ?? [],
     remote: remote.address,
+    ...(remote.directLoopback ? { directLoopback: true } : {}),
     ...(connect.client.instanceId ? { instanceId: connect.client.instanceId } : {}),
     ...(deviceId === undefined ? {} : { deviceId }),
     ...(passed.known ? { identity: passed.known.identity } : {}),

@@ -53,6 +53,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
       socket.on("error", () => socket.destroy());
       const refused = refusal(req, deps) ?? (open.size < MAX_OPEN && deps.hasRoom() ? undefined : { status: 503, retryAfter: 1 });
       if (refused) return refuse(socket, { ...refused, requestId: req.headers["x-request-id"] });
+      turn.write(socket, 0); // the answer to the upgrade leaves together with the challenge
       server.handleUpgrade(req, socket, head, (ws) => {
         const settled = () => silent.leave(connection);
         const connection: Connection = new Connection(req, { ws, socket, turn, revocations, settled }, deps);

@@ -27,7 +27,11 @@ export function parseBeaconText(text: string): Partial<PresenceBeacon> {
   const [place = "", ...rest] = text.slice("Node:".length).split("·");
   const named = /^([^()]*)(?:\(([^()]*)\))?\s*$/.exec(place.trim());
   const parts = rest.map((part) => part.trim());
-  const after = (word: string) => parts.find((part) => part.startsWith(`${word} `))?.slice(word.length + 1).trim();
+  const after = (word: string) =>
+    parts
+      .find((part) => part.startsWith(`${word} `))
+      ?.slice(word.length + 1)
+      .trim();
   const idleSeconds = /^(\d+(?:\.\d+)?)s ago$/.exec(after("last input") ?? "")?.[1];
   return filled({
     host: named?.[1]?.trim(),

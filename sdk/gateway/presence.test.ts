@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ConnectParams } from "../protocol/frames.ts";
 import type { ClientInfo } from "../types/rpc.ts";
 import { createPresence } from "./presence.ts";
+import { parseBeaconText } from "./presence-beacon.ts";
 
 function setup() {
   const time = { now: 1_000 };
@@ -9,6 +10,7 @@ function setup() {
     version: "1.2.3",
     bootId: "boot",
     now: () => time.now,
+    monotonic: () => time.now,
     isLoopback: (address) => address.startsWith("127."),
   });
   const info = (connId: string, change: Partial<ClientInfo> = {}): ClientInfo => ({
@@ -78,12 +80,57 @@ test("the version counts each coming and going once", () => {
 });
 
 describe("rows", () => {
-  test("of living connections are renewed", () => {
+  test("of living connections are renewed, which is no change", () => {
     const { presence, info, params, time } = setup();
     presence.joined(info("a"), params());
-    time.now += 250_000;
+    const before = presence.version();
+    for (let i = 0; i < 20; i++) {
+      time.now += 30_000;
+      presence.tick();
+    }
+    expect(presence.list()[1]?.ts).toBe(601_000);
+    expect(presence.version()).toBe(before);
+  });
+
+  test("of others go after five minutes without renewal, and that is told", () => {
+    const { presence, time } = setup();
+    let told = 0;
+    presence.watch(() => (told += 1));
+    presence.beacon({ text: "Node: shed" });
+    time.now += 300_000;
     presence.tick();
-    expect(presence.list()[1]?.ts).toBe(251_000);
+    expect([presence.list().length, told]).toEqual([2, 1]);
+    time.now += 1;
+    presence.tick();
+    expect([presence.list().length, told]).toEqual([1, 2]);
+  });
+
+  test("of nodes are one however often they come, stay for a while after the last has gone, and gather scopes", () => {
+    const { presence, info, params, time } = setup();
+    const node = (connId: string, scopes: ClientInfo["scopes"]) => info(connId, { role: "node", mode: "node", deviceId: "ABC", scopes });
+    presence.joined(node("a", ["operator.read"]), params({ mode: "node" }));
+    presence.joined(node("b", ["operator.write"]), params({ mode: "node", id: "node-host" }));
+    const row = () => presence.list()[1];
+    expect(presence.list()).toHaveLength(2);
+    expect(row()).toMatchObject({ deviceId: "ABC", roles: ["node"], scopes: ["operator.read", "operator.write"], reason: "connect" });
+    presence.left(node("a", []));
+    expect(row()).toMatchObject({ reason: "connect" });
+    time.now += 1_000;
+    presence.left(node("b", []));
+    expect(row()).toMatchObject({ reason: "disconnect", ts: 2_000 });
+    time.now += 300_001;
+    presence.tick();
+    expect(presence.list()).toHaveLength(1);
+  });
+
+  test("of nodes without a device go by instance, then by connection", () => {
+    const { presence, info, params } = setup();
+    const node = (connId: string, more: Partial<ClientInfo>) => info(connId, { role: "node", mode: "node", ...more });
+    presence.joined(node("a", { instanceId: "I-1" }), params());
+    presence.joined(node("b", { instanceId: "i-1" }), params());
+    presence.joined(node("c", {}), params());
+    presence.joined(node("d", {}), params());
+    expect(presence.list()).toHaveLength(4);
   });
 
   test("are at most 200: the oldest goes", () => {
@@ -93,5 +140,77 @@ describe("rows", () => {
     expect(rows).toHaveLength(200);
     expect(rows.some((r) => r.instanceId === "i0")).toBe(false);
     expect(rows.some((r) => r.instanceId === "i200")).toBe(true);
+  });
+
+  test("are at most 200: what is connected outlives what is not", () => {
+    const { presence, info, params, time } = setup();
+    presence.joined(info("a"), params({ instanceId: "connected" }));
+    time.now += 1;
+    for (let i = 0; i < 199; i++) presence.beacon({ text: `beacon ${i}` });
+    time.now += 1;
+    presence.tick();
+    presence.beacon({ text: "one more" });
+    const rows = presence.list().slice(1);
+    expect(rows).toHaveLength(200);
+    expect(rows.some((r) => r.instanceId === "connected")).toBe(true);
+    expect(rows.some((r) => r.text === "beacon 0")).toBe(false);
+  });
+});
+
+describe("a beacon", () => {
+  const text = "Node: Shed (192.0.2.9) · app 1.4 · last input 12s ago · mode kiosk · reason boot";
+
+  test("is read from its text; fields that are named beside it win", () => {
+    const { presence } = setup();
+    presence.beacon({ text, mode: "wall", platform: "linux", tags: ["garden"] });
+    expect(presence.list()[1]).toEqual({
+      text,
+      host: "Shed",
+      ip: "192.0.2.9",
+      version: "1.4",
+      lastInputSeconds: 12,
+      mode: "wall",
+      reason: "boot",
+      platform: "linux",
+      tags: ["garden"],
+      ts: 1_000,
+    });
+  });
+
+  test("renews the row of its device, instance, host or address, whatever the case; else of its text", () => {
+    const { presence } = setup();
+    const rows = () => presence.list().length - 1;
+    presence.beacon({ text: "a", deviceId: "D1", roles: ["screen"] });
+    presence.beacon({ text: "b", deviceId: "d1", roles: ["speaker"], scopes: ["x"] });
+    expect(presence.list()[1]).toMatchObject({ text: "b", roles: ["screen", "speaker"], scopes: ["x"] });
+    presence.beacon({ text: "c", instanceId: "I1" });
+    presence.beacon({ text: "d", instanceId: "i1" });
+    presence.beacon({ text });
+    presence.beacon({ text: "Node: SHED" });
+    presence.beacon({ text: "Node: (192.0.2.1)" });
+    presence.beacon({ text: "x", ip: "192.0.2.1" });
+    presence.beacon({ text: "The kettle boils" });
+    presence.beacon({ text: "the KETTLE boils" });
+    expect(rows()).toBe(5);
+  });
+
+  test("leaves out an address of loopback and cuts a long text", () => {
+    const { presence } = setup();
+    presence.beacon({ text: `Node: here (127.0.0.1) · ${"x".repeat(2_000)}` });
+    const row = presence.list()[1];
+    expect(row).not.toHaveProperty("ip");
+    expect(String(row?.text)).toHaveLength(512);
+  });
+
+  test.each([
+    ["Node:", {}],
+    ["Node: shed", { host: "shed" }],
+    ["Node: shed · app 2", { host: "shed", version: "2" }],
+    ["Node: a b (::1) · last input 1.5s ago", { host: "a b", ip: "::1", lastInputSeconds: 1.5 }],
+    ["Node: shed · last input long ago · what", { host: "shed" }],
+    ["node: shed", {}],
+    ["The shed", {}],
+  ])("of the form %j says %j", (given, fields) => {
+    expect(parseBeaconText(given)).toEqual(fields);
   });
 });

@@ -14,6 +14,12 @@ export const secretErrors = defineErrors({
     rpc: "UNAVAILABLE",
     exit: 1,
   },
+  "secrets-not-local": {
+    message: "secrets.resolve: values are given to commands on the gateway's own machine only",
+    http: 403,
+    rpc: "FORBIDDEN",
+    details: "NOT_LOCAL",
+  },
   "secrets-reload-rejected": {
     message: "secrets reload rejected: {reason}; the secrets in force stay",
     http: 503,

@@ -15,6 +15,8 @@ export interface ClientInfo {
   readonly scopes: readonly OperatorScope[];
   readonly caps: readonly string[];
   readonly remote: string;
+  /** On the gateway's own machine, and through no proxy. */
+  readonly directLoopback?: true;
   /** Who it is, when a plugin identified it. */
   readonly identity?: string;
   readonly deviceId?: string;

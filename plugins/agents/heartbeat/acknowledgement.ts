@@ -66,7 +66,7 @@ function stripEnd(text: string): string | undefined {
 /** A token stands alone: `HEARTBEAT_OKAY` is none. */
 function isTokenAt(text: string, at: number): boolean {
   if (!text.startsWith(ACK_TOKEN, at)) return false;
-  return !/[\p{L}\p{N}]$/u.test(text.slice(Math.max(0, at - 2), at)) && !/^_?[\p{L}\p{N}]/u.test(text.slice(at + ACK_TOKEN.length));
+  return !/[\p{L}\p{N}]_?$/u.test(text.slice(Math.max(0, at - 2), at)) && !/^_?[\p{L}\p{N}]/u.test(text.slice(at + ACK_TOKEN.length));
 }
 
 function isSilent(text: string, token: string): boolean {
@@ -88,13 +88,19 @@ export interface ReplyFilter {
 
 /** @param ackMaxChars of the heartbeat; undefined for an ordinary run, where only a bare token is dropped */
 export function createReplyFilter(ackMaxChars: number | undefined): ReplyFilter {
-  return ackMaxChars === undefined ? bareFilter : heartbeatFilter(ackMaxChars);
+  return ackMaxChars === undefined ? bareFilter() : heartbeatFilter(ackMaxChars);
 }
 
-const bareFilter: ReplyFilter = {
-  during: (text) => (mayBecomeToken(text) ? "" : text),
-  end: (text) => (isBareToken(text) ? "" : text),
-};
+function bareFilter(): ReplyFilter {
+  let isShown = false;
+  return {
+    during(text) {
+      isShown ||= !mayBecomeToken(text);
+      return isShown ? text : "";
+    },
+    end: (text) => (isShown || !isBareToken(text) ? text : ""),
+  };
+}
 
 function heartbeatFilter(ackMaxChars: number): ReplyFilter {
   const hold = ackMaxChars + MAX_WRAP_CHARS;
@@ -119,7 +125,8 @@ function heartbeatFilter(ackMaxChars: number): ReplyFilter {
 function mayBecomeToken(text: string): boolean {
   if (text.length > MAX_WRAP_CHARS) return false;
   const bare = text.trimStart().replace(wrapping, "");
-  return bare === "" || SILENT_TOKENS.some((token) => token.startsWith(bare)) || isBareToken(text);
+  // A tag that is not closed yet may stand around a token as well.
+  return bare === "" || /^<\/?(?:[a-z][^<>]*)?$/i.test(bare) || SILENT_TOKENS.some((token) => token.startsWith(bare)) || isBareToken(text);
 }
 
 function longer(shown: string, next: string): string {

@@ -12,7 +12,11 @@ export function pendingFor(kit: Pick<Kit, "store">, request: RunRequest, session
 }
 
 /** The events as one row of the transcript, right before the message of the run. */
-export function withEvents(messages: readonly NewMessage[], run: Run, { events, now }: { events: SystemEventRow[]; now: number }): NewMessage[] {
+export function withEvents(
+  messages: readonly NewMessage[],
+  run: Run,
+  { events, now }: { events: SystemEventRow[]; now: number },
+): NewMessage[] {
   if (events.length === 0) return [...messages];
   const row: NewMessage = {
     id: randomUUID(),

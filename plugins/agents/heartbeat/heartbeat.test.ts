@@ -79,7 +79,11 @@ describe("the timer", () => {
 
   test("runs for the agents that have a block as soon as one has, and with every 0 for nobody", async () => {
     const { gateway, clock, model } = await setup([], {
-      config: { agents: { list: [{ id: "main" }, { id: "watch", heartbeat: { every: "1h", target: "last" } }, { id: "off", heartbeat: { every: "0m" } }] } },
+      config: {
+        agents: {
+          list: [{ id: "main" }, { id: "watch", heartbeat: { every: "1h", target: "last" } }, { id: "off", heartbeat: { every: "0m" } }],
+        },
+      },
     });
     const health = await gateway.rpc("health", { probe: true });
     expect(health).toMatchObject({
@@ -96,7 +100,12 @@ describe("the timer", () => {
 
   test("follows a change of its interval at once and leaves the other agents' timers alone", async () => {
     const config = (every: string) => ({
-      agents: { list: [{ id: "main", heartbeat: { every } }, { id: "watch", heartbeat: { every: "1h" } }] },
+      agents: {
+        list: [
+          { id: "main", heartbeat: { every } },
+          { id: "watch", heartbeat: { every: "1h" } },
+        ],
+      },
     });
     const { gateway } = await setup([], { config: config("30m") });
     const plans = async () => {
@@ -200,7 +209,10 @@ describe("a tick is skipped", () => {
   test("by set-heartbeats, until they are switched on again", async () => {
     const { clock, gateway, model, report } = await setup(["HEARTBEAT_OK"]);
     expect(await gateway.rpc("set-heartbeats", { enabled: false })).toEqual({ ok: true, enabled: false });
-    expect(await gateway.rpc("health", { probe: true })).toMatchObject({ heartbeatSeconds: 0, agents: [{ heartbeat: { enabled: false } }] });
+    expect(await gateway.rpc("health", { probe: true })).toMatchObject({
+      heartbeatSeconds: 0,
+      agents: [{ heartbeat: { enabled: false } }],
+    });
     await clock.advance(90 * MINUTE);
     expect(model.requests).toHaveLength(0);
     await gateway.rpc("set-heartbeats", { enabled: true });
@@ -313,7 +325,14 @@ describe("the run of a heartbeat", () => {
         agents: {
           defaults: {
             models: { "fake/other": {} },
-            heartbeat: { model: "fake/script", prompt: "Anything new?", session: "ops", lightContext: true, timeoutSeconds: 5, ackMaxChars: 0 },
+            heartbeat: {
+              model: "fake/script",
+              prompt: "Anything new?",
+              session: "ops",
+              lightContext: true,
+              timeoutSeconds: 5,
+              ackMaxChars: 0,
+            },
           },
         },
       },

@@ -90,7 +90,8 @@ export function createHeartbeats(kit: Kit, runner: Pick<Runner, "start">, random
   });
   const update = () => schedule.update(isOn ? resolveHeartbeats(kit.config, kit.directory.list()) : new Map());
   const wake = (request: WakeRequest) => {
-    if (!wakes.request(request)) ctx.logger.warn("too many sessions wait to be woken; the event is read with the next prompt", { ...request });
+    if (!wakes.request(request))
+      ctx.logger.warn("too many sessions wait to be woken; the event is read with the next prompt", { ...request });
   };
 
   return {

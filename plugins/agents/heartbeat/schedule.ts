@@ -54,10 +54,13 @@ export function createSchedule(options: ScheduleOptions): Schedule {
   const wait = (agentId: string, armed: Armed) => {
     void armed.timer?.dispose();
     const leftMs = Math.max(0, armed.due.monotonic - clock.monotonic());
-    armed.timer = timers.setTimeout(() => {
-      if (armed.due.monotonic > clock.monotonic()) wait(agentId, armed);
-      else fall(agentId, armed);
-    }, Math.min(leftMs, MAX_TIMER_MS));
+    armed.timer = timers.setTimeout(
+      () => {
+        if (armed.due.monotonic > clock.monotonic()) wait(agentId, armed);
+        else fall(agentId, armed);
+      },
+      Math.min(leftMs, MAX_TIMER_MS),
+    );
   };
   const setDue = (agentId: string, armed: Armed, exactMs: number) => {
     const delayMs = Math.round(exactMs);

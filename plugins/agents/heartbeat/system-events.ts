@@ -1,4 +1,4 @@
-import { type SystemEventRequest, SvcError } from "svc/sdk";
+import { SvcError, type SystemEventRequest } from "svc/sdk";
 import type { Kit } from "../kit.ts";
 import type { Heartbeats } from "./heartbeats.ts";
 

@@ -1,4 +1,4 @@
-import { type JsonObject, type WakeMode } from "svc/sdk";
+import type { JsonObject, WakeMode } from "svc/sdk";
 import { createTestGateway, eventually, type FakeClock, fakeClock, fakeModel, type TestGatewayOptions } from "svc/sdk/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 
@@ -19,10 +19,16 @@ async function setup(script: Parameters<typeof fakeModel>[0], options: Omit<Test
       return last?.role === "user" ? last.content.map((c) => (c.type === "text" ? c.text : "")) : [];
     });
   const reports = () => socket.events.filter((e) => e.event === "heartbeat").map((e) => e.payload);
-  const waiting = (key = main) => gateway.service("store@1").systemEvents.pending(key, 100).map((event) => event.text);
+  const waiting = (key = main) =>
+    gateway
+      .service("store@1")
+      .systemEvents.pending(key, 100)
+      .map((event) => event.text);
   const wake = (text: string, mode: WakeMode = "now", more: JsonObject = {}) => gateway.rpc("wake", { mode, text, ...more });
   const ask = async (message: string, runId: string, sessionKey = "main") => {
-    const run = await gateway.service("agents@1").run({ message, runId, sessionKey, trigger: "user", actor: { kind: "internal", scopes: [] } });
+    const run = await gateway
+      .service("agents@1")
+      .run({ message, runId, sessionKey, trigger: "user", actor: { kind: "internal", scopes: [] } });
     return run.done;
   };
   return { clock, model, gateway, socket, prompts, reports, waiting, wake, ask };
@@ -39,7 +45,9 @@ describe("a system event", () => {
     await ask("And now?", "b");
     expect(prompts()).toEqual([["System: The parcel has come.\nSystem: It is in the hall.", "What is new?"], ["And now?"]]);
     expect([waiting(), waiting("agent:main:other")]).toEqual([[], ["Elsewhere"]]);
-    const { messages } = await gateway.rpc<{ messages: Array<{ role: string; __svc: JsonObject }> }>("chat.history", { sessionKey: "main" });
+    const { messages } = await gateway.rpc<{ messages: Array<{ role: string; __svc: JsonObject }> }>("chat.history", {
+      sessionKey: "main",
+    });
     expect(messages.slice(0, 2).map((m) => m.__svc.kind)).toEqual(["system-event", undefined]);
   });
 

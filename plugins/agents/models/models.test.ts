@@ -188,7 +188,7 @@ describe("retries and failover", () => {
 
   test("a provider that rests is asked last, and one that is not ready never", async () => {
     const cooldown = new Cooldown(() => 0);
-    cooldown.failed("a");
+    cooldown.failed("a", "network");
     expect(await run(["hello"], { cooldown })).toMatchObject({ value: "hello", asked: ["b"] });
 
     const unready = [{ provider: provider("c", { ok: false, reason: "no key" }), model: "x" }];
@@ -207,20 +207,22 @@ test("a failing provider rests 30 s, 1 m, 5 m, 25 m, then an hour", () => {
   let now = 0;
   const cooldown = new Cooldown(() => now);
   for (const restMs of [30_000, 60_000, 300_000, 1_500_000, 3_600_000, 3_600_000]) {
-    cooldown.failed("p");
+    cooldown.failed("p", "overloaded");
     now += restMs - 1;
     expect(cooldown.rests("p")).toBe(true);
     now += 1;
     expect(cooldown.rests("p")).toBe(false);
   }
-  cooldown.failed("p");
+  cooldown.failed("p", "overloaded");
+  expect(cooldown.lastFault("p")).toBe("overloaded");
   cooldown.succeeded("p");
   expect(cooldown.rests("p")).toBe(false);
+  expect(cooldown.lastFault("p")).toBeUndefined();
 });
 
 test("the rest of many providers is forgotten, oldest first", () => {
   const cooldown = new Cooldown(() => 0);
-  for (let i = 0; i <= 256; i++) cooldown.failed(`p${i}`);
+  for (let i = 0; i <= 256; i++) cooldown.failed(`p${i}`, "network");
   expect([cooldown.rests("p0"), cooldown.rests("p1"), cooldown.rests("p256")]).toEqual([false, true, true]);
 });
 

@@ -21,7 +21,7 @@ describe("sessions", () => {
   });
 
   test("are listed newest first, by page, agent and text", async () => {
-    const all = await gw.rpc<List>("sessions.list", { search: "LIST-" });
+    const all = await gw.rpc<List>("sessions.list", { search: "LIST-", includeDerivedTitles: true, includeLastMessage: true });
     expect(all.sessions.map((s) => s.key)).toEqual(["agent:echo:list-c", "agent:main:list-b", "agent:main:list-a"]);
     expect(all).toMatchObject({
       count: 3,

@@ -35,9 +35,14 @@ function printHealth(cli: CliContext, health: ResultOf<"health">): void {
   const { loaded, errors } = plugins;
   stdout.line(`Plugins: ${loaded.length} loaded${errors.length > 0 ? `, ${errors.length} with errors` : ""}`);
   for (const { id, error } of errors) stdout.line(color.yellow(`  ${id}: ${error}`));
-  for (const { agentId, isDefault, sessions } of agents) {
-    stdout.line(`Agent ${agentId}${isDefault ? " (default)" : ""}: ${sessions.count} ${sessions.count === 1 ? "session" : "sessions"}`);
+  for (const { agentId, isDefault, sessions, heartbeat } of agents) {
+    const count = `${sessions.count} ${sessions.count === 1 ? "session" : "sessions"}`;
+    stdout.line(
+      `Agent ${agentId}${isDefault ? " (default)" : ""}: ${count}, heartbeat ${heartbeat.enabled ? `every ${heartbeat.every}` : "off"}`,
+    );
   }
+  const { queues } = health;
+  if (queues) stdout.line(`Queues: ${queues.active} at work, ${queues.queued} waiting in ${queues.lanes} lanes`);
   const memory = memoryLine(health.memoryIndex);
   if (memory) stdout.line(`Memory: ${memory}`);
   const { stale, unavailable } = health.secrets;

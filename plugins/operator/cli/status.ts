@@ -30,6 +30,7 @@ async function printStatus(cli: CliContext, status: StatusPayload, memory: Memor
   const { config } = await cli.config();
   printTable(cli, ["Item", "Value"], items(status, { target, page: pageUrl(target.url, config), memory }));
   printRecent(cli, status);
+  printWaiting(cli, status);
   const issues = issuesOf(status);
   if (issues.length > 0) cli.stdout.line(`\n${cli.color.bold("Issues")}`);
   for (const issue of issues) cli.stdout.line(cli.color.yellow(`  ${issue}`));
@@ -46,6 +47,7 @@ interface Around {
 }
 
 function items(status: StatusPayload, { target, page, memory }: Around): Array<[string, string]> {
+  const beats = (status.heartbeat?.agents ?? []).map(heartbeatText);
   const agents = (status.agents ?? []).map((a) => `${a.agentId}${a.isDefault ? " (default)" : ""}`);
   const pid = status.pid === undefined ? "" : `pid ${status.pid}, `;
   const failed = status.plugins.errors.length;
@@ -56,9 +58,21 @@ function items(status: StatusPayload, { target, page, memory }: Around): Array<[
     ["Service", "not installed"],
     ["Agents", agents.join(", ") || "none"],
     ["Memory", memoryLine(memory) ?? "off"],
+    ["Heartbeat", beats.join(", ") || "off"],
     ["Sessions", String(status.sessions.count)],
     ["Plugins", `${status.plugins.loaded.length} active${failed > 0 ? `, ${failed} with errors` : ""}`],
   ];
+}
+
+/** `main every 30m`. */
+function heartbeatText({ agentId, enabled, every }: NonNullable<StatusPayload["heartbeat"]>["agents"][number]): string {
+  return `${agentId} ${enabled ? `every ${every}` : "off"}`;
+}
+
+function printWaiting(cli: CliContext, { queuedSystemEvents }: StatusPayload): void {
+  if (queuedSystemEvents.length === 0) return;
+  cli.stdout.line(`\n${cli.color.bold("Waiting to be told")}`);
+  for (const text of queuedSystemEvents) cli.stdout.line(`  ${text.replace(/\s+/g, " ")}`);
 }
 
 function printRecent(cli: CliContext, status: StatusPayload): void {

@@ -22,5 +22,10 @@ export const configMethods = {
   ),
   "config.schema": method("read", "JSON Schema of the config, plugins included, with hints for forms", none),
   "config.schema.lookup": method("read", "one node of the config schema and its children", z.strictObject({ path: z.string().max(1_000) })),
+  "secrets.resolve": method(
+    "admin",
+    "values of the SecretRefs at some config paths, for a command on the gateway's own machine",
+    z.strictObject({ commandName: z.string().min(1).max(128), targetIds: z.array(z.string().min(1).max(1_000)).min(1).max(256) }),
+  ),
   "secrets.reload": method("admin", "ask for every secret again and swap them in at once", none),
 } as const;

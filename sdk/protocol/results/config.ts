@@ -48,10 +48,10 @@ const lookup = z.object({
 });
 
 const secretsResolved = z.object({
-  ok: z.boolean(),
-  assignments: z.array(z.object({ path: z.string(), pathSegments: z.array(z.string()), value: z.unknown() })),
-  diagnostics: z.array(z.unknown()),
-  inactiveRefPaths: z.array(z.string()),
+  ok: z.literal(true),
+  assignments: z.array(z.object({ path: z.string(), pathSegments: z.array(z.string()), value: z.string() })),
+  diagnostics: z.array(z.string()).describe("what has no fresh value, and why"),
+  inactiveRefPaths: z.array(z.string()).describe("references of what is switched off"),
 });
 
 export const configResults = {

@@ -1,9 +1,8 @@
 import { z } from "zod";
-import { agentId, count, done, durationMs, epochMs, sessionKey } from "./fields.ts";
-import { health, heartbeatPlan, standing } from "./health.ts";
+import { agentId, count, done } from "./fields.ts";
+import { health, heartbeatPlan, sessionFigures, standing } from "./health.ts";
 import { presenceEntry } from "./presence.ts";
 
-const recent = z.array(z.object({ key: sessionKey, updatedAt: epochMs, age: durationMs }));
 const scheduled = z.object({ ok: z.literal(true), status: z.literal("scheduled") });
 
 const status = z.looseObject({
@@ -14,11 +13,14 @@ const status = z.looseObject({
     .exactOptional()
     .describe("plugin `agents`"),
   channelSummary: z.array(z.unknown()),
-  queuedSystemEvents: z.array(z.unknown()),
+  queuedSystemEvents: z.array(z.string()).describe("what the default agent is told with its next prompt"),
   sessions: z.object({
-    path: z.string().exactOptional().describe("only with `operator.admin`"),
-    count,
-    recent,
+    ...sessionFigures.shape,
+    defaults: z
+      .object({ modelProvider: z.string().nullable(), model: z.string().nullable(), contextTokens: count.nullable() })
+      .exactOptional()
+      .describe("plugin `agents`"),
+    byAgent: z.array(z.object({ agentId, ...sessionFigures.shape })),
   }),
   pid: count.exactOptional().describe("only with `operator.admin`"),
   processMemory: z.object({ rssBytes: count, heapUsedBytes: count }).exactOptional().describe("only with `operator.admin`"),

@@ -4,7 +4,7 @@ import { agentId, configIssue, count, durationMs, epochMs, sessionKey } from "./
 /** How many sessions there are, and the ones used last. */
 export const sessionFigures = z
   .object({
-    path: z.string().describe("of the state database"),
+    path: z.string().exactOptional().describe("of the state database; only with `operator.admin`"),
     count,
     recent: z.array(z.object({ key: sessionKey, updatedAt: epochMs, age: durationMs.describe("ms since `updatedAt`") })),
   })
@@ -13,7 +13,15 @@ export const sessionFigures = z
 /** When an agent looks around by itself. */
 export const heartbeatPlan = z.object({ enabled: z.boolean(), every: z.string(), everyMs: durationMs, target: z.string() });
 
-const agentHealth = z.object({ agentId, isDefault: z.boolean(), heartbeat: heartbeatPlan, sessions: sessionFigures });
+const memoryFigures = z.object({ files: count, chunks: count, dirty: z.boolean(), provider: z.string() });
+
+const agentHealth = z.object({
+  agentId,
+  isDefault: z.boolean(),
+  heartbeat: heartbeatPlan,
+  sessions: sessionFigures,
+  memory: memoryFigures.exactOptional().describe("plugin `memory-core`"),
+});
 
 const tap = z.object({
   id: z.string().describe("plugin"),
@@ -33,8 +41,6 @@ const configReload = z.object({
   restart: z.array(z.string()).describe("reasons of a restart that waits"),
 });
 
-const indexFigures = z.object({ files: count, chunks: count, dirty: z.boolean(), provider: z.string() });
-
 const pluginFigures = z.object({
   loaded: z.array(z.string()),
   errors: z.array(z.object({ id: z.string(), error: z.string() })),
@@ -48,6 +54,12 @@ export const standing = {
   phase: z.enum(["starting", "plugins", "ready", "draining", "stopped", "safe-mode"]),
   plugins: pluginFigures,
   agents: z.array(agentHealth).exactOptional().describe("plugin `agents`"),
+  secrets: z
+    .object({ stale: z.array(z.string()), unavailable: z.array(z.string()) })
+    .describe("owners that run with an old value or with none"),
+  configReload,
+  queues: z.object({ lanes: count, queued: count, active: count }).exactOptional().describe("plugin `agents`"),
+  memoryIndex: z.record(agentId, memoryFigures).exactOptional().describe("by agent; plugin `memory-core`"),
   problems: z.record(z.string(), z.string()).exactOptional().describe("part → why it fails"),
 };
 
@@ -64,12 +76,6 @@ export const health = z
     heartbeatSeconds: z.number().min(0).exactOptional().describe("of the default agent; plugin `agents`"),
     defaultAgentId: agentId.exactOptional().describe("plugin `agents`"),
     sessions: sessionFigures.exactOptional().describe("plugin `agents`"),
-    secrets: z
-      .object({ stale: z.array(z.string()), unavailable: z.array(z.string()) })
-      .describe("owners that run with an old value or with none"),
-    configReload,
-    queues: z.object({ lanes: count, queued: count, active: count }).exactOptional().describe("plugin `agents`"),
-    memoryIndex: z.record(agentId, indexFigures).exactOptional().describe("by agent; plugin `memory-core`"),
     eventLoop: z.object({ delayP99Ms: z.number(), delayMaxMs: z.number(), utilization: z.number() }),
     memory: z.object({ rssBytes: count, heapUsedBytes: count }),
   })

@@ -1,10 +1,12 @@
 import { z } from "zod";
-import { done, durationMs, epochMs } from "./fields.ts";
+import { agentId, done, durationMs, epochMs, sessionKey } from "./fields.ts";
 
 /** How one look-around of an agent ended (`protocol-methods.md` 13). */
 export const heartbeat = z
   .object({
     ts: epochMs,
+    agentId: agentId.exactOptional(),
+    sessionKey: sessionKey.exactOptional(),
     status: z.enum(["sent", "ok-empty", "ok-token", "skipped", "failed"]),
     reason: z.string().exactOptional(),
     preview: z.string().max(200).exactOptional(),
@@ -20,7 +22,11 @@ export const heartbeat = z
 
 export const systemResults = {
   "system-event": done,
-  wake: done,
+  wake: z.object({
+    ok: z.literal(true),
+    mode: z.enum(["now", "next-heartbeat"]),
+    eventOutcome: z.enum(["queued", "coalesced"]).describe("`coalesced`: the same text waits already"),
+  }),
   "last-heartbeat": heartbeat.nullable(),
   "set-heartbeats": z.object({ ok: z.literal(true), enabled: z.boolean() }),
 };

@@ -1,0 +1,184 @@
+import { execFile } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
+import { eventually } from "svc/sdk/testing";
+import { afterEach, describe, expect, test } from "vitest";
+import { WebSocketServer } from "ws";
+import { bodyOf, closeRawSockets, dial, type RawSocket, sendRaw, statusesOf, statusOf, upgradeRequest } from "../kernel/_raw.ts";
+import { configured, freePort, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
+import { svcCommand } from "./_process.ts";
+
+const run = promisify(execFile);
+const servers: Server[] = [];
+afterEach(async () => {
+  closeRawSockets();
+  await stopAll();
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+const bearer = `Authorization: Bearer ${token}\r\n`;
+const get = (path: string, lines = "") => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n${lines}\r\n`;
+const gatewayWith = async (gateway: object = {}, env: Record<string, string> = {}) =>
+  gatewayIn(await configured(await freshHome(), { gateway: { mode: "local", auth: { token }, ...gateway } }), [], env);
+const memoryOf = async (pid: number | undefined) =>
+  Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
+
+describe("N-01: beyond loopback nothing starts without a credential", () => {
+  const binds = [{ bind: "lan" }, { bind: "custom", customBindHost: "0.0.0.0" }];
+  const auths = [{ mode: "none" }, {}, { mode: "password" }, { mode: "token", password: "the-other-kind" }];
+
+  test.each(binds.flatMap((bind) => auths.map((auth) => [bind, auth] as const)))("%j with auth %j", async (bind, auth) => {
+    const home = await configured(await freshHome(), { gateway: { mode: "local", ...bind, auth } });
+    const refused = await svcCommand(home, ["gateway"]);
+    expect([refused.code, refused.stdout]).toEqual([78, ""]);
+    expect(refused.stderr).toMatch(/refusing to bind gateway to 0\.0\.0\.0:\d+ without auth/);
+  });
+
+  test("with a trusted proxy it does, and only for that proxy", async () => {
+    const auth = { mode: "trusted-proxy", trustedProxy: { userHeader: "x-user" } };
+    const { port } = await gatewayWith({ bind: "lan", auth, trustedProxies: ["10.255.255.1"] });
+    expect(statusOf(await sendRaw(port, get("/v1/models", "X-User: root\r\n")))).toBe(401);
+    expect(statusOf(await sendRaw(port, get("/v1/models")))).toBe(401);
+  });
+});
+
+test("N-02: forty heads that come a byte every three seconds are all gone in the end, and nobody else waits", async () => {
+  const { port } = await gatewayWith();
+  const slow = await Promise.all(Array.from({ length: 40 }, () => dial(port)));
+  const head = get("/v1/models", `${bearer}X-Pad: ${"x".repeat(100)}\r\n`);
+  let sent = 0;
+  const drip = () => {
+    for (const { socket, write } of slow) if (socket.writable) write(head.charAt(sent));
+    sent += 1;
+  };
+  drip();
+  const dripping = setInterval(drip, 3_000);
+  try {
+    expect(statusOf(await sendRaw(port, get("/healthz")))).toBe(200);
+    expect(statusOf(await sendRaw(port, get("/v1/models", bearer)))).toBe(200);
+    await Promise.all(slow.map(({ ended }) => ended));
+    expect(slow.map(({ received }) => statusesOf(received()))).toEqual(slow.map(() => [408]));
+    expect(sent).toBeLessThanOrEqual(8); // 15 s for a head, looked at every 2 s
+  } finally {
+    clearInterval(dripping);
+  }
+}, 40_000);
+
+test("N-03: ten bodies of 50 MB behind wrong tokens are answered and not taken in", async () => {
+  const gateway = await gatewayWith({ auth: { token, rateLimit: { maxAttempts: 100, exemptLoopback: false } } });
+  await sendRaw(gateway.port, get("/v1/models", bearer));
+  const before = await memoryOf(gateway.child.pid);
+  const chunk = Buffer.alloc(1_000_000, 0x20);
+  const pour = async (lines: string): Promise<RawSocket> => {
+    const raw = await dial(gateway.port);
+    raw.socket.setMaxListeners(0);
+    raw.write(`POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\nContent-Length: 50000000\r\n${lines}\r\n`);
+    for (let i = 0; i < 50 && raw.socket.writable; i++) {
+      if (!raw.socket.write(chunk)) await Promise.race([new Promise((resolve) => raw.socket.once("drain", resolve)), raw.ended]);
+    }
+    await raw.ended;
+    return raw;
+  };
+  const refused = await Promise.all(Array.from({ length: 10 }, () => pour("Authorization: Bearer wrong\r\n")));
+  expect(refused.map(({ received }) => statusesOf(received()))).toEqual(refused.map(() => [401]));
+  const large = await Promise.all(Array.from({ length: 10 }, () => pour(bearer)));
+  expect(large.map(({ received }) => statusesOf(received()))).toEqual(large.map(() => [413]));
+  expect((await memoryOf(gateway.child.pid)) - before).toBeLessThan(20_000_000);
+}, 60_000);
+
+test("N-11: nothing but its own settings decides where it listens, and a held port is no reason for another one", async () => {
+  const home = await configured(await freshHome());
+  const gateway = await gatewayIn(home, [], { HOST: "0.0.0.0", PORT: "1", HOSTNAME: "0.0.0.0", NITRO_HOST: "0.0.0.0", LISTEN_FDS: "3" });
+  const info = JSON.parse(await readFile(`${home.stateDir}/gateway/runtime.json`, "utf8"));
+  expect([info.host, info.port]).toEqual(["127.0.0.1", gateway.port]);
+  expect(gateway.port).not.toBe(1);
+  const second = await svcCommand(await configured(await freshHome()), ["gateway", "--port", String(gateway.port)]);
+  expect(second.code).toBe(78);
+  expect(second.stderr).toContain(`another gateway instance is already listening on ws://127.0.0.1:${gateway.port}`);
+});
+
+describe("N-12: a program that squats the port", () => {
+  /** Takes whatever comes, remembers it, and may greet. */
+  async function squat(greeting?: string): Promise<{ port: number; heard: string[]; opened(): number }> {
+    const heard: string[] = [];
+    let opened = 0;
+    const server = createServer((req, res) => {
+      heard.push(`${req.url} ${JSON.stringify(req.headers)}`);
+      req.on("data", (chunk: Buffer) => void heard.push(chunk.toString()));
+      res.end('{"ok":true,"status":"live"}');
+    });
+    const sockets = new WebSocketServer({ noServer: true });
+    server.on("upgrade", (req, socket, head) => {
+      heard.push(`${req.url} ${JSON.stringify(req.headers)}`);
+      sockets.handleUpgrade(req, socket, head, (ws) => {
+        opened += 1;
+        ws.on("message", (data) => void heard.push(String(data)));
+        if (greeting) ws.send(greeting);
+      });
+    });
+    servers.push(server);
+    const port = await freePort();
+    await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+    return { port: (server.address() as AddressInfo).port, heard, opened: () => opened };
+  }
+
+  test("is named as the conflict, and the start ends", async () => {
+    const { port, heard } = await squat();
+    const refused = await svcCommand(await configured(await freshHome()), ["gateway", "--port", String(port)]);
+    expect(refused.code).toBe(78);
+    expect(refused.stderr).toContain(`another gateway instance is already listening on ws://127.0.0.1:${port}`);
+    expect(heard.join("\n")).not.toContain(token);
+  });
+
+  test.each([
+    ["says nothing", undefined],
+    ["greets with something else", '{"type":"hello"}'],
+    ["challenges without a nonce", '{"type":"event","event":"connect.challenge","payload":{}}'],
+    ["challenges with an odd nonce", '{"type":"event","event":"connect.challenge","payload":{"nonce":7,"ts":1}}'],
+  ])("and %s learns no secret from a command", async (_, greeting) => {
+    const squatter = await squat(greeting);
+    const home = await configured(await freshHome());
+    const done = await svcCommand(home, ["health", "--timeout", "1500"], { SVC_GATEWAY_PORT: String(squatter.port) });
+    expect(done.code).not.toBe(0);
+    expect(squatter.opened()).toBeGreaterThan(0);
+    expect(squatter.heard.join("\n")).not.toContain(token);
+  });
+});
+
+test("R-06: connections never take the last descriptors: upgrades stop first, then connections, and it all comes back", async () => {
+  const gateway = await gatewayWith();
+  const { port } = gateway;
+  const descriptors = async () => (await readdir(`/proc/${gateway.child.pid}/fd`)).length;
+  const limit = (await descriptors()) + 200;
+  await run("prlimit", [`--nofile=${limit}:${limit}`, "--pid", String(gateway.child.pid)]);
+  const upgrade = async () => {
+    const raw = await dial(port);
+    raw.write(upgradeRequest("/"));
+    await Promise.race([eventually(() => raw.received().includes("\r\n\r\n")), raw.ended]);
+    raw.socket.destroy();
+    return statusOf(raw.received());
+  };
+  // A count is a second old at most: somebody has to come for the next one.
+  await eventually(async () => {
+    await sendRaw(port, get("/healthz"));
+    return (await upgrade()) === 101;
+  });
+  const idle = await Promise.all(Array.from({ length: 150 }, () => dial(port)));
+  expect(await eventually(async () => (await upgrade()) === 503)).toBe(true);
+  expect(statusOf(await sendRaw(port, get("/healthz")))).toBe(200);
+  expect(bodyOf(await sendRaw(port, get("/healthz")))).toContain("live");
+
+  const flood = await Promise.all(Array.from({ length: 300 }, () => dial(port)));
+  await Promise.race(flood.map(({ ended }) => ended));
+  expect(await descriptors()).toBeLessThan(limit);
+  expect(gateway.child.exitCode).toBeNull();
+
+  for (const { socket } of [...idle, ...flood]) socket.destroy();
+  expect(await eventually(async () => (await upgrade()) === 101)).toBe(true);
+  expect(statusOf(await sendRaw(port, get("/v1/models", bearer)))).toBe(200);
+}, 60_000);
