@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Compiles the sources to `dist/`; is `prepare`, `build` and `prestart`. Silent when there was nothing to do.
+ * Builds `dist/`: declarations by the compiler, code by `join.mjs`; is `prepare`, `build` and `prestart`. Silent when there was nothing to do.
  * Without a compiler (an install without dev dependencies) the product runs from its sources, and that is no failure.
  */
 import { spawnSync } from "node:child_process";
@@ -25,7 +25,7 @@ async function main(args) {
   const release = await lock();
   try {
     removeOrphans();
-    const code = compile(tsc);
+    const code = Math.max(compile(tsc), await joinCode({ clean: !args.includes("--if-needed") }));
     // A failed build leaves its notes too: an old date keeps `--if-needed` from taking them for a good one.
     const date = code === 0 ? new Date() : new Date(0);
     if (existsSync(stamp)) utimesSync(stamp, date, date);
@@ -48,11 +48,25 @@ function compile(tsc) {
   return status ?? 1;
 }
 
+/** A type error keeps nobody from running the code; it is reported all the same. */
+async function joinCode(options) {
+  const { joinProduct } = await import("./join.mjs");
+  try {
+    await joinProduct({ sources: sources(), dist, ...options });
+    return 0;
+  } catch (error) {
+    console.error(`svc: the code could not be joined: ${error.message}`);
+    return 1;
+  }
+}
+
 /** Nothing in the source tree (files, or folders that lost or gained one) is younger than the last good build. */
 function isFresh() {
   const built = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs;
   if (built === undefined) return false;
-  const inputs = [join(root, "tsconfig.json"), ...layers.flatMap((layer) => walk(join(root, layer), { folders: true }))];
+  const tools = ["tsconfig.json", "package.json", "bin/build.mjs", "bin/join.mjs"].map((name) => join(root, name));
+  const inputs = [...tools, ...layers.flatMap((layer) => walk(join(root, layer), { folders: true }))];
+  if (!existsSync(join(dist, "kernel/bin.js"))) return false;
   return inputs.every((path) => statSync(path).mtimeMs <= built) && sources().every((file) => existsSync(outputOf(file)));
 }
 
@@ -66,15 +80,14 @@ function sources() {
 }
 
 function outputOf(source) {
-  return join(dist, source.replace(/\.ts$/, ".js"));
+  return join(dist, source.replace(/\.ts$/, ".d.ts"));
 }
 
 /** `tsc` never deletes; what a removed source left behind would still be importable. */
 function removeOrphans() {
   const wanted = new Set(sources().map((path) => path.replace(/\.ts$/, "")));
   for (const path of layers.flatMap((layer) => walk(join(dist, layer)))) {
-    const base = relative(dist, path).replace(/\.(d\.ts|js)(\.map)?$/, "");
-    if (!wanted.has(base)) rmSync(path);
+    if (path.endsWith(".d.ts") && !wanted.has(relative(dist, path).slice(0, -5))) rmSync(path);
   }
   for (const layer of layers) pruneEmpty(join(dist, layer));
 }

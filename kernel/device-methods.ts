@@ -1,5 +1,5 @@
-import { createDeviceMethods, type DeviceMethodDeps } from "../sdk/gateway/devices/methods.ts";
 import type { DeviceBook } from "../sdk/gateway/devices/book.ts";
+import { createDeviceMethods, type DeviceMethodDeps } from "../sdk/gateway/devices/methods.ts";
 import { protocolMethod } from "../sdk/protocol/methods.ts";
 import type { RpcMethod } from "../sdk/types/rpc.ts";
 import type { MethodRegistry } from "./port/methods.ts";

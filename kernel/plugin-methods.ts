@@ -5,6 +5,7 @@ import { declaredBy, toPluginRow } from "../sdk/gateway/plugin-summary.ts";
 import type { Loader } from "../sdk/loader/loader.ts";
 import { toUiDescriptor } from "../sdk/loader/ui-panels.ts";
 import { protocolMethod } from "../sdk/protocol/methods.ts";
+import { createReplays } from "../sdk/replays.ts";
 import type { PluginCandidate } from "../sdk/types/plugin-candidate.ts";
 import type { PluginReload } from "../sdk/types/plugin-record.ts";
 import type { RpcMethod } from "../sdk/types/rpc.ts";
@@ -18,6 +19,7 @@ export interface PluginMethodDeps {
   loader: Loader;
   hooks: HookBus;
   contributions: Contributions;
+  mayWriteConfig: boolean;
   /** Looks at a folder and, when it holds a plugin, finds it there for the rest of this run. */
   addPath(path: string): Promise<PluginCandidate>;
   /** Loads a plugin that waits for its first use. */
@@ -50,7 +52,7 @@ export function registerPluginMethods(methods: MethodRegistry, deps: PluginMetho
       );
     }),
     diagnostics: loader.records().flatMap((p) => p.diagnostics.map((d) => ({ pluginId: p.id, ...d }))),
-    mutationAllowed: config() !== undefined,
+    mutationAllowed: deps.mayWriteConfig && config() !== undefined,
     generation: loader.generation(),
   }));
   add(protocolMethod("plugins.inspect"), ({ pluginId }: { pluginId: string }) => {
@@ -66,7 +68,7 @@ export function registerPluginMethods(methods: MethodRegistry, deps: PluginMetho
       ...(manifest?.homepage ? { homepage: manifest.homepage } : {}),
     };
   });
-  add(protocolMethod("plugins.setEnabled"), async ({ pluginId, enabled }: { pluginId: string; enabled: boolean }) => {
+  const setEnabled = async (pluginId: string, enabled: boolean) => {
     known(pluginId);
     const writer = config();
     if (!writer) throw new SvcError("service-unavailable", { service: "config@1" });
@@ -81,7 +83,11 @@ export function registerPluginMethods(methods: MethodRegistry, deps: PluginMetho
       restartRequired: written.action === "restart" || written.pendingRestart.length > 0 || needsRestart(results),
       warnings: isOn === enabled && state !== "failed" ? [] : [reason ?? `it is ${state}`],
     };
-  });
+  };
+  const replays = createReplays({ monotonic: () => performance.now() });
+  add(protocolMethod("plugins.setEnabled"), (p: { pluginId: string; enabled: boolean; idempotencyKey?: string }) =>
+    replays.run(p.idempotencyKey, () => setEnabled(p.pluginId, p.enabled)),
+  );
   add(protocolMethod("plugins.reload"), async ({ plugins }: { plugins: Array<{ pluginId: string }> }) => {
     const results: PluginReload[] = [];
     for (const { pluginId } of plugins) results.push(await loader.reload(pluginId));

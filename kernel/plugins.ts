@@ -2,8 +2,8 @@ import { dirname, join } from "node:path";
 import { resolveAgents } from "../sdk/agents.ts";
 import { knownIdsOf, requireKnownChannels, unknownIdWarnings } from "../sdk/config/known-ids.ts";
 import type { SvcConfig } from "../sdk/config/root.ts";
-import type { DiscoveryRequest } from "../sdk/loader/discover.ts";
 import { createGatewayIdentity } from "../sdk/gateway/devices/gateway-identity.ts";
+import type { DiscoveryRequest } from "../sdk/loader/discover.ts";
 import { createLoader, type Loader } from "../sdk/loader/loader.ts";
 import { reservedBy } from "../sdk/loader/reserved.ts";
 import { maskConfig, secretAt } from "../sdk/loader/secret-paths.ts";
@@ -165,6 +165,7 @@ function registerMethods(core: Core, places: ReturnType<typeof createPlaces>): v
     loader,
     hooks,
     contributions,
+    mayWriteConfig: options.env.SVC_CONFIG_READONLY !== "1",
     async addPath(path) {
       const candidate = await inspectPluginFolder(path);
       if (!candidate.problem) places.add(path);

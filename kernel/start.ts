@@ -15,6 +15,7 @@ import { answersAsGateway, isBindable } from "../sdk/host/gateway-probe.ts";
 import { type Env, envValue, type ProfilePaths, resolvePort } from "../sdk/host/paths.ts";
 import { type ResolvedAuth, resolveAuth } from "../sdk/host/secrets.ts";
 import { plantSeeds, seedsOf } from "../sdk/host/seed.ts";
+import type { TlsMaterial } from "../sdk/host/tls-files.ts";
 import { missingStartSecret } from "../sdk/secrets/start.ts";
 import type { StartFlags } from "../sdk/types/host-gateway.ts";
 import { configSyntax, loadConfig } from "./config/load.ts";
@@ -29,6 +30,8 @@ export interface StartPlan {
   bindMode: BindMode;
   bind: BindPlan;
   auth: ResolvedAuth;
+  /** Undefined: plain HTTP. */
+  tls: TlsMaterial | undefined;
   bootId: string;
   /** What the operator is told in the log. */
   notes: string[];
@@ -77,8 +80,10 @@ export async function planStart(options: PlanOptions): Promise<StartPlan> {
     options.listen && !flags.allowUnconfigured ? seedsOf({ loaded: asked, auth: decided, loopbackOnly: bind.loopbackOnly, port }) : {};
   const { loaded, written, notes } = await plantSeeds(asked, seeds, { host: writerOf(paths.configPath, env), env });
   const auth: ResolvedAuth = written && seeds.token ? { ...decided, source: "config" } : decided;
+  const config = await requireValid(loaded);
+  const tls = options.listen && config.gateway.tls.enabled ? await readTls(config, paths, env) : undefined;
   if (asks) await options.takePort?.(bind.host, port); // nobody is ended for a start that is refused anyway
-  return { loaded, config: await requireValid(loaded), port, portSource, bindMode, bind, auth, bootId: randomUUID(), notes };
+  return { loaded, config, port, portSource, bindMode, bind, auth, tls, bootId: randomUUID(), notes };
 }
 
 /**
@@ -96,6 +101,12 @@ export async function completeSecrets(
 ): Promise<LoadedConfig & { config: SvcConfig }> {
   const loaded = await loadSecrets(plan.loaded, { ...options, fresh: true });
   return { ...loaded, config: await requireValid(loaded) };
+}
+
+async function readTls({ gateway }: SvcConfig, { configPath }: ProfilePaths, env: Env): Promise<TlsMaterial | undefined> {
+  const { readTlsFiles, tlsPaths } = await import("../sdk/host/tls-files.ts");
+  const paths = tlsPaths(gateway.tls, { env, configDir: dirname(configPath) });
+  return paths && readTlsFiles(paths);
 }
 
 function writerOf(path: string, env: Env): ConfigWriterHost {

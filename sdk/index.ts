@@ -41,14 +41,14 @@ export { currentLogFile, type LogTail, type LogTailQuestion, tailLog } from "./h
 export { formatLogLine, isWantedLogLine, type LogLine, type LogLineStyle, parseLogLine } from "./host/log-view.ts";
 export * from "./json-schema.ts";
 export { perSnapshot } from "./per-snapshot.ts";
-export { type EventSpec, type ProtocolEvent, protocolEvents } from "./protocol/events.ts";
 export type { EventPayloadOf } from "./protocol/event-payloads.ts";
+export { type EventSpec, type ProtocolEvent, protocolEvents } from "./protocol/events.ts";
 export * from "./protocol/frames.ts";
 export { isAdminPatch } from "./protocol/methods/sessions.ts";
 export { type MethodSpec, type ParamsOf, type ProtocolMethod, protocolMethod, protocolMethods } from "./protocol/methods.ts";
+export { RawJson } from "./protocol/raw-json.ts";
 export type { AcceptedResultOf, FinalResultOf, ResultOf } from "./protocol/results.ts";
 export type { TypedEvents, TypedRequest } from "./protocol/typed.ts";
-export { RawJson } from "./protocol/raw-json.ts";
 export { createReplays, type ReplayBounds, type Replays } from "./replays.ts";
 export { makePrivate } from "./trust/make-private.ts";
 export { type OpenRegularOptions, openRegular } from "./trust/open-regular.ts";

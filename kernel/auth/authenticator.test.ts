@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { createFailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
 import type { ProxyVerdict } from "../../sdk/gateway/edge/types.ts";
+import { createFailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
 import type { ResolvedAuth } from "../../sdk/host/secrets.ts";
 import { createAuthenticator } from "./authenticator.ts";
 

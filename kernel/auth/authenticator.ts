@@ -44,7 +44,11 @@ export interface Passed {
 }
 
 /** Undefined at once when there is nobody to ask. */
-type Identify = (credentials: Pick<Presented, "token" | "password">, transport: "ws" | "http", remote: Remote) => Promise<Passed["known"]> | undefined;
+type Identify = (
+  credentials: Pick<Presented, "token" | "password">,
+  transport: "ws" | "http",
+  remote: Remote,
+) => Promise<Passed["known"]> | undefined;
 
 /** Authentication with the failure limiter in front of it. */
 export function createAuthenticator(auth: ResolvedAuth, limiter: FailureLimiter, identify?: Identify): Authenticator {

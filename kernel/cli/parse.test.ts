@@ -20,6 +20,11 @@ const command: CliCommand = {
 const parse = (...args: string[]) => parseArgs(command, args);
 
 describe("parseArgs", () => {
+  it("refuses more positionals than the command has", () => {
+    const { positionals: _, ...alone } = command;
+    expect(() => parseArgs({ ...alone, positionals: [] }, ["a"])).toThrow('demo: extraneous positional argument ("a")');
+  });
+
   it("reads flags, values and positionals wherever they stand", () => {
     expect(parse("a", "-m", "hi", "--count=3", "b", "-q", "c", "--no-open")).toEqual({
       values: { message: "hi", count: 3, quick: true, "no-open": true },
@@ -35,6 +40,10 @@ describe("parseArgs", () => {
     expect(parse("--", "--message", "-q").positionals).toEqual(["--message", "-q"]);
   });
 
+  it("takes a flag back, the last of two values, and a value that begins with a dash behind =", () => {
+    expect(parse("a", "-q", "--no-quick", "-m", "x", "--message=-y").values).toMatchObject({ quick: false, message: "-y" });
+  });
+
   it("adds the connection flags to commands that ask for them", () => {
     const values = parseArgs({ ...command, rpc: true }, ["a", "--port", "18789", "--token", "t", "--timeout", "5"]).values;
     expect(values).toMatchObject({ port: 18_789, token: "t", timeout: 5, url: undefined });
@@ -45,6 +54,9 @@ describe("parseArgs", () => {
     [["a", "--cuont", "1"], "demo: unknown flag --cuont; did you mean --count?"],
     [["a", "--weather"], "demo: unknown flag --weather"],
     [["a", "--count"], "demo: not enough arguments"],
+    [["a", "--message", "-q"], "demo: not enough arguments to option --message"],
+    [["a", "--quick=yes"], 'demo: --quick takes no value, got "yes"'],
+    [["a", "--no-message"], "demo: unknown flag --no-message"],
     [["a", "--count", "0"], '--count: expected an integer, at least 1, got "0"'],
   ])("refuses %j in words that name the flag", (args, message) => {
     expect(() => parseArgs(command, args)).toThrow(

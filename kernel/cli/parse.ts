@@ -1,5 +1,4 @@
-// The file itself: clipanion 3.2.1 names its main without an extension, and vitest then takes the ES build, which imports a folder.
-import { Cli, Command, Option } from "clipanion/lib/advanced/index.js";
+import { parseArgs as splitArgs } from "node:util";
 import { distance } from "../../sdk/cli/match.ts";
 import { optionsOf, optionValue } from "../../sdk/cli/options.ts";
 import { SvcError } from "../../sdk/errors.ts";
@@ -10,64 +9,60 @@ export interface ParsedArgs {
   positionals: string[];
 }
 
+type Tokens = NonNullable<ReturnType<typeof splitArgs<{ strict: false; tokens: true }>>["tokens"]>;
+type OptionToken = Extract<Tokens[number], { kind: "option" }>;
+
 /**
- * Reads the arguments of one command with clipanion, from the command's plain description.
+ * Reads the arguments of one command from the command's plain description; Node takes them apart, what they mean is decided here.
  * @throws {SvcError} `usage` with a message that names the flag
  */
 export function parseArgs(command: CliCommand, args: readonly string[]): ParsedArgs {
   const options = optionsOf(command);
-  const names = Object.keys(options);
-  const positionals = command.positionals ?? [];
-
-  class Parsed extends Command {
-    constructor() {
-      super();
-      const own: Record<string, unknown> = {};
-      for (const [i, p] of positionals.entries()) {
-        own[`arg${i}`] = p.rest
-          ? Option.Rest({ name: p.name, required: p.required ? 1 : 0 })
-          : Option.String({ name: p.name, required: p.required });
-      }
-      for (const [i, name] of names.entries()) own[`opt${i}`] = toOption(name, options[name] as CliOption);
-      Object.assign(this, own);
-    }
-    override async execute(): Promise<void> {
-      // Parsing is all that clipanion does here; the command runs with the values, not as a clipanion command.
-    }
+  const given = new Map<string, string | boolean>();
+  const refuse = (message: string) => new SvcError("usage", { message: `${command.path.join(" ")}: ${message}` });
+  const { tokens, positionals } = splitArgs({
+    args: [...args],
+    options: Object.fromEntries(Object.entries(options).map(([name, option]) => [name, toSplit(option)])),
+    strict: false,
+    tokens: true,
+  });
+  for (const token of tokens) {
+    if (token.kind !== "option") continue;
+    const { name, value } = readOption(token, options, refuse);
+    given.set(name, value);
   }
-
-  const parsed = process(Parsed, args, command) as unknown as Record<string, unknown>;
+  const problem = countProblem(command, positionals);
+  if (problem) throw refuse(problem);
   const values: CliValues = {};
-  for (const [i, name] of names.entries()) values[name] = optionValue(name, options[name] as CliOption, parsed[`opt${i}`]);
-  const given = positionals.flatMap((_, i) => [parsed[`arg${i}`]].flat()).filter((v): v is string => v !== undefined);
-  return { values, positionals: given };
+  for (const [name, option] of Object.entries(options)) values[name] = optionValue(name, option, given.get(name));
+  return { values, positionals };
 }
 
-function process(definition: new () => Command, args: readonly string[], command: CliCommand): Command {
-  const cli = new Cli({ binaryName: "svc" });
-  cli.register(definition as Parameters<Cli["register"]>[0]);
-  try {
-    return cli.process([...args]);
-  } catch (error) {
-    throw new SvcError("usage", { message: `${command.path.join(" ")}: ${reason(error, Object.keys(optionsOf(command)))}` });
+function toSplit(option: CliOption): { type: "boolean" | "string"; short?: string } {
+  return { type: option.kind === "flag" ? "boolean" : "string", ...(option.short ? { short: option.short } : {}) };
+}
+
+function readOption(token: OptionToken, options: Record<string, CliOption>, refuse: (message: string) => SvcError) {
+  const { name, rawName, value } = token;
+  const option = Object.hasOwn(options, name) ? options[name] : undefined;
+  const denied = name.startsWith("no-") ? name.slice(3) : "";
+  if (!option && Object.hasOwn(options, denied) && options[denied]?.kind === "flag" && value === undefined)
+    return { name: denied, value: false };
+  if (!option) {
+    const near = Object.keys(options).find((known) => distance(rawName, `--${known}`) <= 2);
+    throw refuse(`unknown flag ${rawName}${near ? `; did you mean --${near}?` : ""}`);
   }
-}
-
-/** clipanion's words without its usage lines, which would name no command here. */
-function reason(error: unknown, names: readonly string[]): string {
-  const text = (error instanceof Error ? error.message : String(error)).split("\n\n")[0] ?? "";
-  const flag = /[Uu]nsupported option name \("(-[^"]*)"\)/.exec(text)?.[1];
-  if (flag !== undefined) {
-    const near = names.map((n) => `--${n}`).find((n) => distance(flag.replace(/=.*/s, ""), n) <= 2);
-    return `unknown flag ${flag}${near ? `; did you mean ${near}?` : ""}`;
+  if (option.kind === "flag") {
+    if (value !== undefined) throw refuse(`${rawName} takes no value, got "${value}"`);
+    return { name, value: true };
   }
-  return text
-    .replace(/\.$/, "")
-    .replace(/^(Unknown|Unsupported) Syntax Error: /, "")
-    .replace(/^\w/, (c) => c.toLowerCase());
+  // A flag in the place of a value means that the value was forgotten; one that begins with a dash is given as --name=value.
+  if (value === undefined || (!token.inlineValue && /^-./.test(value))) throw refuse(`not enough arguments to option ${rawName}`);
+  return { name, value };
 }
 
-function toOption(name: string, option: CliOption): unknown {
-  const names = option.short ? `-${option.short},--${name}` : `--${name}`;
-  return option.kind === "flag" ? Option.Boolean(names, false) : Option.String(names);
+function countProblem({ positionals = [] }: CliCommand, given: readonly string[]): string | undefined {
+  if (given.length < positionals.filter((p) => p.required).length) return "not enough positional arguments";
+  if (given.length <= positionals.length || positionals.at(-1)?.rest) return undefined;
+  return `extraneous positional argument ("${given[positionals.length]}")`;
 }

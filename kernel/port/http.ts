@@ -4,7 +4,7 @@ import { SvcError } from "../../sdk/errors.ts";
 import { narrowScopes } from "../../sdk/gateway/edge/asked-scopes.ts";
 import type { Edge } from "../../sdk/gateway/edge/edge.ts";
 import { attributionRequired, originUnauthorized } from "../../sdk/gateway/edge/proxy-refusal.ts";
-import { baselineHeaders, requestIdOf } from "../../sdk/gateway/edge/raw-response.ts";
+import { setBaseline } from "../../sdk/gateway/edge/raw-response.ts";
 import { withoutCookies } from "../../sdk/gateway/http-cookies.ts";
 import { plainHeaders, reviseAnswer } from "../../sdk/gateway/http-hooks.ts";
 import { runAs } from "../../sdk/hooks/running.ts";
@@ -46,17 +46,13 @@ export function createHttpHandler(deps: HttpDeps): RequestListener {
   app.all("/**", (event) => dispatch(event, deps));
   const routed = toNodeHandler(app);
   return (req, res) => {
-    setBaseline(req, res, deps.hsts());
+    setBaseline(req, res);
+    const hsts = deps.hsts();
+    if (hsts) res.setHeader("Strict-Transport-Security", hsts);
     const status = deps.edge.refusalOf(req)?.status;
     if (status) res.writeHead(status, { "Content-Type": "text/plain; charset=utf-8", Connection: "close" }).end(STATUS_CODES[status]);
     else if (!answerProbe(req, res, deps.probe)) void routed(req, res);
   };
-}
-
-function setBaseline(req: IncomingMessage, res: ServerResponse, hsts: string | undefined): void {
-  for (const [name, value] of baselineHeaders) res.setHeader(name, value);
-  res.setHeader("x-request-id", requestIdOf(req.headers["x-request-id"]));
-  if (hsts) res.setHeader("Strict-Transport-Security", hsts);
 }
 
 async function dispatch(event: H3Event, deps: HttpDeps): Promise<Response | HTTPResponse> {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import type { SecureContextOptions, Server as TlsServer } from "node:tls";
 import { messageOf, SvcError } from "../../sdk/errors.ts";
 import type { BindPlan } from "../../sdk/gateway/edge/bind-plan.ts";
 import { answerClientError } from "../../sdk/gateway/edge/client-error.ts";
@@ -9,6 +10,8 @@ import { createDescriptorBudget, type DescriptorBudget } from "../../sdk/gateway
 import { rawResponse } from "../../sdk/gateway/edge/raw-response.ts";
 import { countDescriptors, readDescriptorLimit } from "../../sdk/host/descriptors.ts";
 import { answersAsGateway } from "../../sdk/host/gateway-probe.ts";
+import type { TlsMaterial } from "../../sdk/host/tls-files.ts";
+import type { Logger } from "../../sdk/types/common.ts";
 import "../errors.ts";
 
 export interface Listeners {
@@ -24,6 +27,9 @@ export interface ListenOptions {
   plan: BindPlan;
   port: number;
   handler: RequestListener;
+  /** Undefined: plain HTTP. */
+  tls?: TlsMaterial | undefined;
+  logger: Pick<Logger, "info" | "warn">;
   onUpgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
@@ -50,12 +56,14 @@ export async function openListeners(options: ListenOptions): Promise<Listeners> 
       throw error;
     }
   }
+  const followed = await followTls(servers, options);
   return {
     host: plan.host,
     port,
     servers,
     hasRoom: budget.mayUpgrade,
     close: async () => {
+      followed?.dispose();
       await Promise.all(servers.map(closeServer));
     },
   };
@@ -70,7 +78,7 @@ async function closeServer(server: Server): Promise<void> {
 }
 
 async function listenOne(host: string, port: number, options: ListenOptions & { budget: DescriptorBudget }): Promise<Server> {
-  const server = createServer({ ...timeouts, noDelay: true, maxHeaderSize: 16_384, requireHostHeader: false }, options.handler);
+  const server = await makeServer(options);
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET;
   server.on("upgrade", (req, socket, head) => {
     if (req.headers.upgrade?.toLowerCase() === "websocket") options.onUpgrade(req, socket, head);
@@ -92,6 +100,26 @@ async function listenOne(host: string, port: number, options: ListenOptions & { 
     if (error.code === "EMFILE" || error.code === "ENFILE") options.budget.exhausted();
   });
   return server;
+}
+
+/** The TLS module is loaded by those who use it only. */
+async function makeServer({ tls, handler }: ListenOptions): Promise<Server> {
+  const settings = { ...timeouts, noDelay: true, maxHeaderSize: 16_384, requireHostHeader: false };
+  if (!tls) return createServer(settings, handler);
+  const { createServer: createSecure } = await import("node:https");
+  const asksClients = tls.paths.ca !== undefined;
+  const secure = { ...tls.context, handshakeTimeout: timeouts.headersTimeout, requestCert: asksClients, rejectUnauthorized: asksClients };
+  return createSecure({ ...settings, ...secure }, handler);
+}
+
+/** New certificates count from the next connection on; those that are open stay. */
+async function followTls(servers: readonly Server[], { tls, logger }: ListenOptions): Promise<{ dispose(): void } | undefined> {
+  if (!tls) return undefined;
+  const { followTlsFiles } = await import("../../sdk/host/tls-files.ts");
+  const apply = (context: SecureContextOptions) => {
+    for (const server of servers as unknown as readonly TlsServer[]) server.setSecureContext(context);
+  };
+  return followTlsFiles(tls.paths, { apply, logger });
 }
 
 function admitConnection(socket: Socket, budget: DescriptorBudget): void {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { rawResponse, setBaseline } from "../../sdk/gateway/edge/raw-response.ts";
 import { answerProbe } from "./probes.ts";
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;
@@ -27,6 +28,7 @@ export function createVestibule(): Vestibule {
   return {
     handler(req, res) {
       if (inner) return inner.handler(req, res);
+      setBaseline(req, res);
       if (answerProbe(req, res, probe)) return;
       if (waiting.length < MAX_WAITING) waiting.push(({ handler }) => handler(req, res));
       else res.writeHead(503, { "Retry-After": "1", "Content-Length": "0" }).end();
@@ -36,7 +38,7 @@ export function createVestibule(): Vestibule {
       // Until somebody listens for its errors a connection that breaks would end the process.
       socket.on("error", () => socket.destroy());
       if (waiting.length < MAX_WAITING) waiting.push(({ upgrade }) => upgrade(req, socket, head));
-      else socket.end("HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+      else socket.end(rawResponse(503, { retryAfter: 1 }));
     },
     open(to) {
       inner = to;

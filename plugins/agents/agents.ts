@@ -88,8 +88,7 @@ function createService(kit: Kit, runner: Runner, heartbeats: Heartbeats): Agents
     systemEvent: (request) => enqueueSystemEvent(kit, heartbeats, request),
     wake({ reason, mode, isOwn, ...target }) {
       const { agentId, sessionKey } = kit.directory.resolve(target);
-      if (mode === "now")
-        heartbeats.wake({ agentId, sessionKey: target.sessionKey && sessionKey, reason, isOwn: isOwn ?? false });
+      if (mode === "now") heartbeats.wake({ agentId, sessionKey: target.sessionKey && sessionKey, reason, isOwn: isOwn ?? false });
     },
     invokeTool: (name, args, { agentId, sessionKey, signal }) => {
       const toolCallId = `direct-${kit.ctx.clock.now()}`;

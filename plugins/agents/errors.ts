@@ -32,7 +32,11 @@ export const agentErrors = defineErrors({
     details: "NO_ROUTE",
   },
   "invalid-queue-mode": { message: '/queue: unknown mode "{mode}"; expected {expected}', http: 400, rpc: "INVALID_REQUEST" },
-  "ambiguous-label": { message: 'label "{label}" is used by sessions of several agents; name the agent, too', http: 400, rpc: "INVALID_REQUEST" },
+  "ambiguous-label": {
+    message: 'label "{label}" is used by sessions of several agents; name the agent, too',
+    http: 400,
+    rpc: "INVALID_REQUEST",
+  },
   "unknown-session": { message: "No session found: {key}", http: 404, rpc: "INVALID_REQUEST" },
   "session-mismatch": {
     message: 'sessionId belongs to session "{actual}", but "{key}" was named; send only one of them',
@@ -67,7 +71,7 @@ export const agentErrors = defineErrors({
     rpc: "INVALID_REQUEST",
   },
   "agent-file-unsupported": { message: 'unsupported file "{name}"', http: 400, rpc: "INVALID_REQUEST" },
-  "agent-file-unsafe": { message: "{name} of agent \"{agentId}\" cannot be used: {reason}", http: 409, rpc: "INVALID_REQUEST" },
+  "agent-file-unsafe": { message: '{name} of agent "{agentId}" cannot be used: {reason}', http: 409, rpc: "INVALID_REQUEST" },
   "agent-file-conflict": {
     message: "{name} changed since it was read; read it again and retry",
     http: 409,

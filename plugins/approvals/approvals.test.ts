@@ -24,7 +24,11 @@ const notFound = invalid({ message: "unknown or expired approval id", details: {
 async function ask(family: string, params: JsonObject): Promise<{ id: string; accepted: JsonObject; final: Promise<ApprovalOutcome> }> {
   const told: { final?: Promise<ApprovalOutcome> } = {};
   const accepted = await new Promise<JsonObject>((resolve, reject) => {
-    told.final = asker.client.request<ApprovalOutcome>(`${family}.approval.request`, { ...params, twoPhase: true }, { onAccepted: resolve });
+    told.final = asker.client.request<ApprovalOutcome>(
+      `${family}.approval.request`,
+      { ...params, twoPhase: true },
+      { onAccepted: resolve },
+    );
     told.final.catch(reject);
   });
   return { id: String(accepted.id), accepted, final: told.final as Promise<ApprovalOutcome> };
@@ -78,7 +82,11 @@ describe.each(families)("%s approvals", (family, question) => {
     await approver.request(`${family}.approval.resolve`, { id, decision: "allow-once" });
     expect(await waiting).toMatchObject({ id, decision: "allow-once" });
     expect(await asker.request(`${family}.approval.waitDecision`, { id })).toEqual(await waiting);
-    expect(await asker.request(`${family}.approval.get`, { id })).toMatchObject({ id, decision: "allow-once", resolvedBy: "gateway-client" });
+    expect(await asker.request(`${family}.approval.get`, { id })).toMatchObject({
+      id,
+      decision: "allow-once",
+      resolvedBy: "gateway-client",
+    });
     await clock.advance(15_000);
     for (const verb of ["waitDecision", "get"]) {
       await expect(asker.request(`${family}.approval.${verb}`, { id })).rejects.toMatchObject(notFound);

@@ -32,7 +32,10 @@ export function registerApprovalMethods(ctx: PluginContext, desk: Desk): void {
   ctx.registerRpc({ ...protocolMethod("exec.approval.list"), handler: () => desk.board.list("exec") });
   ctx.registerRpc({ ...protocolMethod("plugin.approval.list"), handler: () => desk.board.list("plugin") });
   ctx.registerRpc({ ...protocolMethod("exec.approval.waitDecision"), handler: ({ id }, call) => wait(desk.board.find("exec", id), call) });
-  ctx.registerRpc({ ...protocolMethod("plugin.approval.waitDecision"), handler: ({ id }, call) => wait(desk.board.find("plugin", id), call) });
+  ctx.registerRpc({
+    ...protocolMethod("plugin.approval.waitDecision"),
+    handler: ({ id }, call) => wait(desk.board.find("plugin", id), call),
+  });
   const resolve = (kind: ApprovalKind, params: { id: string; decision: string }, { client }: RpcCall) => {
     desk.board.resolve(kind, { ...params, by: nameOf(client) });
     return { ok: true };

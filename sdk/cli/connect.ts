@@ -29,6 +29,7 @@ export async function connectToGateway(options: ConnectOptions): Promise<CliClie
   const device = deviceFor(options);
   const client = createClient({
     url: target.url,
+    ...(target.tlsFingerprint === undefined ? {} : { tlsFingerprint: target.tlsFingerprint }),
     auth: { ...(target.token ? { token: target.token } : {}), ...(target.password ? { password: target.password } : {}) },
     ...(device ? { device } : {}),
     client: { id: "cli", mode: options.mode, version: options.version, platform: process.platform },

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { SvcError } from "../errors.ts";
 import { readLockOwner } from "../host/lock.ts";
 import { type Env, envValue, type ProfilePaths, resolvePort } from "../host/paths.ts";
@@ -38,7 +38,17 @@ export async function resolveTarget(question: TargetQuestion): Promise<CliTarget
   const seen = { ...question, env: { ...gateway.vars, ...env } };
   const { port, portSource } = await localPort(seen, gateway);
   const host = "127.0.0.1"; // every bind mode listens there
-  return { url: `ws://${host}:${port}`, host, port, portSource, ...(await localSecret(seen, gateway, flags)) };
+  const tlsFingerprint = await localFingerprint(seen, gateway);
+  const scheme = tlsFingerprint === undefined ? "ws" : "wss";
+  const secret = await localSecret(seen, gateway, flags);
+  return {
+    url: `${scheme}://${host}:${port}`,
+    host,
+    port,
+    portSource,
+    ...(tlsFingerprint === undefined ? {} : { tlsFingerprint }),
+    ...secret,
+  };
 }
 
 /** Flag and environment first, then where this profile's live gateway says it listens, then config and default. */
@@ -66,6 +76,14 @@ async function localSecret({ env, paths }: TargetQuestion, gateway: GatewaySecti
   return runtime ? { token: runtime.trim(), secretSource: "runtime" } : { secretSource: "none" };
 }
 
+/** The certificate this machine's gateway serves; its names need not say 127.0.0.1. */
+async function localFingerprint({ env, paths }: TargetQuestion, { tls }: GatewaySection): Promise<string | undefined> {
+  if (!tls.enabled) return undefined;
+  const { readTlsFiles, tlsPaths } = await import("../host/tls-files.ts");
+  const files = tlsPaths(tls, { env, configDir: dirname(paths.configPath) });
+  return files && (await readTlsFiles(files)).fingerprint;
+}
+
 function explicitSecret({ token, password }: Secrets, source: "flag" | "env" = "flag"): Chosen {
   const secretSource = token || password ? source : "none";
   return { ...(token ? { token } : {}), ...(password ? { password } : {}), secretSource };
@@ -74,6 +92,7 @@ function explicitSecret({ token, password }: Secrets, source: "flag" | "env" = "
 interface GatewaySection {
   port?: unknown;
   auth: object;
+  tls: { enabled?: boolean; certPath?: string; keyPath?: string };
   vars: Env;
 }
 
@@ -83,9 +102,12 @@ interface GatewaySection {
  */
 async function gatewaySection({ paths, readConfig }: TargetQuestion): Promise<GatewaySection> {
   const source = await readConfig(paths.configPath).catch(() => undefined);
-  const { gateway, env } = (source ?? {}) as { gateway?: { port?: unknown; auth?: unknown }; env?: { vars?: Env } };
-  const auth = gateway?.auth;
-  return { port: gateway?.port, auth: typeof auth === "object" && auth !== null ? auth : {}, vars: env?.vars ?? {} };
+  const { gateway, env } = (source ?? {}) as {
+    gateway?: { port?: unknown; auth?: unknown; tls?: GatewaySection["tls"] };
+    env?: { vars?: Env };
+  };
+  const { auth, tls } = gateway ?? {};
+  return { port: gateway?.port, auth: typeof auth === "object" && auth !== null ? auth : {}, tls: tls ?? {}, vars: env?.vars ?? {} };
 }
 
 /** Does it take more than this text to know a config's `gateway` section: another file, a variable or a secret kept elsewhere? */

@@ -92,6 +92,7 @@ export function createClientCore(platform: ClientPlatform, options: ClientOption
     return {
       url: options.url,
       headers: options.headers ?? {},
+      tlsFingerprint: options.tlsFingerprint,
       handshakeTimeoutMs: options.handshakeTimeoutMs ?? HANDSHAKE_TIMEOUT_MS,
       // The gateway's clock decides about a signature's age, and it has just said what time it is there.
       connect: async ({ nonce, ts }) => (key ? { ...connect, device: await proveDevice(key, connect, { nonce, signedAt: ts }) } : connect),

@@ -14,6 +14,7 @@ const CONNECT_ID = "connect";
 export interface LinkOptions {
   url: string;
   headers: Readonly<Record<string, string>>;
+  tlsFingerprint?: string | undefined;
   /** Params of `connect`, made when the challenge of this socket is there; a device signs its nonce and time. */
   connect(challenge: { nonce: string; ts: number }): Promise<Omit<ConnectParams, "minProtocol" | "maxProtocol">>;
   handshakeTimeoutMs: number;
@@ -41,7 +42,11 @@ export function openLink(platform: ClientPlatform, options: LinkOptions): Link {
   const whenGone = new Promise<void>((resolve) => {
     gone = resolve;
   });
-  const socket: ClientSocket = platform.openSocket(options.url, { message, done }, { headers: options.headers });
+  const socket: ClientSocket = platform.openSocket(
+    options.url,
+    { message, done },
+    { headers: options.headers, tlsFingerprint: options.tlsFingerprint },
+  );
 
   function end(error: ClientError): void {
     if (phase === "ended") return;

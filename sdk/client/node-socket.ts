@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
+import type { TLSSocket } from "node:tls";
 import WebSocket from "ws";
-import type { ClientSocket, SocketEnd, SocketHandlers } from "./types.ts";
+import type { ClientSocket, SocketEnd, SocketHandlers, SocketOptions } from "./types.ts";
 
 /** How long a close frame may take before the socket is cut. */
 const CLOSE_WAIT_MS = 1_000;
@@ -10,17 +11,20 @@ const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 type Failure = Extract<SocketEnd, { closed: false }>;
 
 /** A `ws` socket as the core wants it; failures to connect arrive classified. */
-export function openNodeSocket(
-  url: string,
-  handlers: SocketHandlers,
-  options: { headers: Readonly<Record<string, string>> },
-): ClientSocket {
-  const socket = new WebSocket(url, { perMessageDeflate: false, maxPayload: MAX_FRAME_BYTES, headers: { ...options.headers } });
+export function openNodeSocket(url: string, handlers: SocketHandlers, { headers, tlsFingerprint }: SocketOptions): ClientSocket {
+  const fixed = { perMessageDeflate: false, maxPayload: MAX_FRAME_BYTES, headers: { ...headers } };
+  // A pinned certificate is looked at below, before anything is said that a stranger must not hear.
+  const socket = new WebSocket(url, tlsFingerprint === undefined ? fixed : { ...fixed, rejectUnauthorized: false });
   let failure: Failure | undefined;
   let cut: NodeJS.Timeout | undefined;
 
   socket.on("message", (data, isBinary) => {
     if (!isBinary) handlers.message(data.toString());
+  });
+  socket.on("upgrade", (response: IncomingMessage) => {
+    if (tlsFingerprint === undefined || isPinned(response, tlsFingerprint)) return;
+    failure = { closed: false, reason: "network", message: "its certificate is not the one that is expected" };
+    socket.terminate();
   });
   socket.on("unexpected-response", (_request, response: IncomingMessage) => {
     failure = describeStatus(response.statusCode);
@@ -42,6 +46,17 @@ export function openNodeSocket(
       cut ??= setTimeout(() => socket.terminate(), CLOSE_WAIT_MS);
     },
   };
+}
+
+/** Over plain HTTP there is no certificate, and so not the expected one. */
+function isPinned({ socket }: IncomingMessage, fingerprint: string): boolean {
+  const plain = (text: string) =>
+    text
+      .replace(/^sha256:/i, "")
+      .replaceAll(":", "")
+      .toLowerCase();
+  const seen = "getPeerCertificate" in socket ? (socket as TLSSocket).getPeerCertificate().fingerprint256 : undefined;
+  return seen !== undefined && plain(seen) === plain(fingerprint);
 }
 
 function describeStatus(status: number | undefined): Failure {

@@ -29,6 +29,11 @@ export interface ClientOptions {
   userAgent?: string;
   /** Extra headers of the upgrade (Node only; a browser ignores them). */
   headers?: Readonly<Record<string, string>>;
+  /**
+   * Only a server with this certificate is accepted (SHA-256, with or without colons); its name and its issuer are not looked at then. Node only: a browser
+   * goes by its own list.
+   */
+  tlsFingerprint?: string;
   /** Try again after a lost connection; default true. */
   reconnect?: boolean;
   /** A refusal ends the attempts unless this says true: then it is retried with backoff, as a pending pairing is. */
@@ -115,9 +120,16 @@ export type SocketEnd =
   | { closed: true; code: number; reason: string }
   | { closed: false; reason: "refused" | "timeout" | "not-a-gateway" | "network"; message: string };
 
+/** What a socket is dialled with, besides the address. */
+export interface SocketOptions {
+  headers: Readonly<Record<string, string>>;
+  /** See `ClientOptions`. */
+  tlsFingerprint?: string | undefined;
+}
+
 /** What the core does not do itself. */
 export interface ClientPlatform {
-  openSocket(url: string, handlers: SocketHandlers, options: { headers: Readonly<Record<string, string>> }): ClientSocket;
+  openSocket(url: string, handlers: SocketHandlers, options: SocketOptions): ClientSocket;
   identity: ClientIdentity;
   /** Epoch ms. */
   now(): number;

@@ -65,6 +65,13 @@ function listenerConflicts(gateway: SvcConfig["gateway"]): Conflict[] {
       hint: "the port is open to the internet then",
     });
   }
+  if (tls.enabled && !tls.certPath && !tls.keyPath) {
+    conflicts.push({
+      path: ["gateway", "tls", "enabled"],
+      message: "TLS needs gateway.tls.certPath and gateway.tls.keyPath",
+      hint: "name the files of the certificate and its key, or set enabled: false",
+    });
+  }
   for (const [given, missing] of [["certPath", "keyPath"] as const, ["keyPath", "certPath"] as const]) {
     if (tls[given] && !tls[missing]) {
       conflicts.push({

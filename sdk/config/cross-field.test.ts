@@ -288,10 +288,7 @@ describe("beside sections that are wrong in themselves", () => {
 });
 
 describe("what this version cannot serve is refused by name", () => {
-  test.each([
-    ["gateway.tls.enabled", { tls: { enabled: true } }],
-    ["gateway.tailscale.mode", { tailscale: { mode: "serve" } }],
-  ])("%s", (path, gateway) => {
+  test.each([["gateway.tailscale.mode", { tailscale: { mode: "serve" } }]])("%s", (path, gateway) => {
     const issues = unservedIssues(rootSchema.parse({ gateway }), "svc.json", nowhere);
     expect(issues).toMatchObject([{ path, code: "invalid_value", message: expect.stringContaining("is not served by this version") }]);
   });
@@ -302,9 +299,9 @@ describe("what this version cannot serve is refused by name", () => {
       memory: { backend: "qmd" },
       diagnostics: { otel: { enabled: true }, prometheus: { enabled: true } },
       agents: {
-        defaults: { heartbeat: { every: "1h" } },
+        defaults: { heartbeat: { every: "1h", target: "last", directPolicy: "block" } },
         list: [
-          { id: "a", memorySearch: { provider: "openai", experimental: { sessionMemory: true } } },
+          { id: "a", heartbeat: { target: "none", prompt: "?" }, memorySearch: { provider: "openai", experimental: { sessionMemory: true } } },
           { id: "b", memorySearch: { provider: "none", multimodal: { enabled: true } } },
         ],
       },
@@ -314,7 +311,8 @@ describe("what this version cannot serve is refused by name", () => {
       "memory.backend",
       "diagnostics.otel.enabled",
       "diagnostics.prometheus.enabled",
-      "agents.defaults.heartbeat",
+      "agents.defaults.heartbeat.target",
+      "agents.defaults.heartbeat.directPolicy",
       "agents.list.0.memorySearch.provider",
       "agents.list.0.memorySearch.experimental.sessionMemory",
       "agents.list.1.memorySearch.multimodal.enabled",
@@ -323,6 +321,8 @@ describe("what this version cannot serve is refused by name", () => {
   });
 
   test("and nothing else is", () => {
-    expect(unservedIssues(rootSchema.parse({ gateway: { auth: { mode: "trusted-proxy" }, trustedProxies: ["10.0.0.2"] } }), "svc.json", nowhere)).toEqual([]);
+    expect(
+      unservedIssues(rootSchema.parse({ gateway: { auth: { mode: "trusted-proxy" }, trustedProxies: ["10.0.0.2"] } }), "svc.json", nowhere),
+    ).toEqual([]);
   });
 });

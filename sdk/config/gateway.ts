@@ -20,7 +20,9 @@ const controlUi = z.strictObject({
     .array(origin)
     .optional()
     .meta({ reload: "hot" })
-    .describe("Origins of pages that may use the gateway, `*` for any; unset and not bound to loopback: the local ones with the port in use"),
+    .describe(
+      "Origins of pages that may use the gateway, `*` for any; unset and not bound to loopback: the local ones with the port in use",
+    ),
   dangerouslyAllowHostHeaderOriginFallback: z
     .boolean()
     .default(false)

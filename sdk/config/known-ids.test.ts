@@ -91,6 +91,19 @@ describe("settings that deserve a second look", () => {
     expect(pathsOf({ enabled: true, token, ...hooks })).toEqual([]);
   });
 
+  test.each([
+    ["pages of every site", { controlUi: { allowedOrigins: ["https://ui.example", "*"] } }, "gateway.controlUi.allowedOrigins"],
+    [
+      "a Host that is believed (B-02)",
+      { controlUi: { dangerouslyAllowHostHeaderOriginFallback: true } },
+      "gateway.controlUi.dangerouslyAllowHostHeaderOriginFallback",
+    ],
+    ["proxies everywhere", { trustedProxies: ["10.0.0.2", "::/0"] }, "gateway.trustedProxies"],
+  ])("%s", (_, gateway, path) => {
+    expect(riskWarnings(rootSchema.parse({ gateway })).map((warning) => warning.path)).toEqual([path]);
+    expect(riskWarnings(rootSchema.parse({ gateway: { trustedProxies: ["10.0.0.0/8"], controlUi: { allowedOrigins: [] } } }))).toEqual([]);
+  });
+
   test("say no secret", () => {
     expect(JSON.stringify(riskWarnings(rootSchema.parse({ hooks: { enabled: true, token: "short-canary" } })))).not.toContain("canary");
   });

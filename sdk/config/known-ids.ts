@@ -125,7 +125,10 @@ export function riskWarnings({ gateway, hooks }: SvcConfig): ConfigWarning[] {
 function edgeWarnings({ controlUi, trustedProxies }: SvcConfig["gateway"]): ConfigWarning[] {
   const warnings: ConfigWarning[] = [];
   if (controlUi.allowedOrigins?.includes("*")) {
-    warnings.push({ path: "gateway.controlUi.allowedOrigins", message: 'the "*" lets the pages of every site in; list the origins instead' });
+    warnings.push({
+      path: "gateway.controlUi.allowedOrigins",
+      message: 'the "*" lets the pages of every site in; list the origins instead',
+    });
   }
   if (controlUi.dangerouslyAllowHostHeaderOriginFallback) {
     const message = "every name that leads here passes as the gateway's own; list the origins in gateway.controlUi.allowedOrigins instead";

@@ -14,12 +14,6 @@ interface Unserved {
 /** Settings that decide who gets in, and that this version cannot keep: ignoring one would open a door the operator believes shut. */
 const unserved: readonly Unserved[] = [
   {
-    path: ["gateway", "tls", "enabled"],
-    isSet: ({ tls }) => tls.enabled,
-    message: "TLS is not served by this version; expected false",
-    hint: "let a proxy in front of the gateway serve TLS",
-  },
-  {
     path: ["gateway", "tailscale", "mode"],
     isSet: ({ tailscale }) => tailscale.mode !== "off",
     message: "publishing by tailscale is not served by this version; expected off",
@@ -48,7 +42,8 @@ const withoutEffect: ReadonlyArray<readonly [path: string, isSet: (config: SvcCo
 ];
 
 const withoutEffectForAgents: ReadonlyArray<readonly [path: string, isSet: (agent: AgentPart) => boolean]> = [
-  ["heartbeat", ({ heartbeat }) => heartbeat !== undefined],
+  ["heartbeat.target", ({ heartbeat }) => (heartbeat?.target ?? "none") !== "none"],
+  ["heartbeat.directPolicy", ({ heartbeat }) => heartbeat?.directPolicy === "block"],
   ["memorySearch.provider", ({ memorySearch }) => (memorySearch?.provider ?? "none") !== "none"],
   ["memorySearch.multimodal.enabled", ({ memorySearch }) => memorySearch?.multimodal?.enabled === true],
   ["memorySearch.experimental.sessionMemory", ({ memorySearch }) => memorySearch?.experimental?.sessionMemory === true],

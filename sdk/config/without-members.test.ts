@@ -26,5 +26,7 @@ test("a value that was inherited is none", () => {
 });
 
 test("a path to a prototype is refused", () => {
-  expect(() => withoutMembers({}, [{ list: "__proto__.list", where: {} }])).toThrow(expect.objectContaining({ code: "config-path-invalid" }));
+  expect(() => withoutMembers({}, [{ list: "__proto__.list", where: {} }])).toThrow(
+    expect.objectContaining({ code: "config-path-invalid" }),
+  );
 });

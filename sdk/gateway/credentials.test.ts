@@ -58,7 +58,12 @@ describe("what is wrong is told and counted, each in its class", () => {
     ["nothing sent", {}, undefined, ["AUTH_TOKEN_MISSING", "token_missing"]],
     ["empty ones sent", { token: "", deviceToken: "" }, undefined, ["AUTH_TOKEN_MISSING", "token_missing"]],
     ["a wrong secret", { token: "x" }, undefined, ["AUTH_TOKEN_MISMATCH", "token_mismatch", "shared-secret"]],
-    ["a device token without a device", { deviceToken: "own" }, undefined, ["AUTH_DEVICE_TOKEN_MISMATCH", "device_unknown", "device-token"]],
+    [
+      "a device token without a device",
+      { deviceToken: "own" },
+      undefined,
+      ["AUTH_DEVICE_TOKEN_MISMATCH", "device_unknown", "device-token"],
+    ],
     ["a wrong device token", { deviceToken: "x" }, deviceWith(), ["AUTH_DEVICE_TOKEN_MISMATCH", "device_token_mismatch", "device-token"]],
     [
       "the device token of another device",
@@ -66,8 +71,18 @@ describe("what is wrong is told and counted, each in its class", () => {
       deviceWith("stranger", false),
       ["AUTH_DEVICE_TOKEN_MISMATCH", "device_unknown", "device-token"],
     ],
-    ["a revoked one as deviceToken", { deviceToken: "own" }, deviceWith("revoked"), ["AUTH_DEVICE_TOKEN_MISMATCH", "device_token_mismatch", "device-token"]],
-    ["a revoked one as token", { token: "own" }, deviceWith("revoked"), ["AUTH_DEVICE_TOKEN_MISMATCH", "device_token_mismatch", "shared-secret"]],
+    [
+      "a revoked one as deviceToken",
+      { deviceToken: "own" },
+      deviceWith("revoked"),
+      ["AUTH_DEVICE_TOKEN_MISMATCH", "device_token_mismatch", "device-token"],
+    ],
+    [
+      "a revoked one as token",
+      { token: "own" },
+      deviceWith("revoked"),
+      ["AUTH_DEVICE_TOKEN_MISMATCH", "device_token_mismatch", "shared-secret"],
+    ],
     [
       "both wrong: a guess at the secret counts whatever stands beside it",
       { token: "x", deviceToken: "y" },
@@ -75,17 +90,23 @@ describe("what is wrong is told and counted, each in its class", () => {
       ["AUTH_DEVICE_TOKEN_MISMATCH", "device_token_mismatch", "shared-secret", "device-token"],
     ],
     ["a device token that nobody can judge", { deviceToken: "own" }, deviceWith("unavailable"), ["service-unavailable", undefined]],
-    ["the same beside a wrong secret", { token: "x", deviceToken: "own" }, deviceWith("unavailable"), ["service-unavailable", undefined, "shared-secret"]],
+    [
+      "the same beside a wrong secret",
+      { token: "x", deviceToken: "own" },
+      deviceWith("unavailable"),
+      ["service-unavailable", undefined, "shared-secret"],
+    ],
     ["a bootstrap token", { bootstrapToken: "x" }, undefined, ["AUTH_BOOTSTRAP_TOKEN_MISMATCH", "bootstrap_token_mismatch", "bootstrap"]],
   ])("%s", (_, presented, claim, expected) => {
     expect(told(judge(presented, { claim }))).toEqual(expected);
   });
 
   test.each([{ token: "x" }, {}])("a paired device that sent no device token is advised to: %j", (presented) => {
-    const { error } = judge(presented, { claim: deviceWith() }) as { error: Error & { details: object } };
-    expect(error.details).toMatchObject({ canRetryWithDeviceToken: true, recommendedNextStep: "retry_with_device_token" });
-    const stranger = judge(presented, { claim: deviceWith("stranger", false) }) as typeof error & { error: typeof error };
-    expect(stranger.error.details).toMatchObject({ canRetryWithDeviceToken: false });
+    const canRetry = { canRetryWithDeviceToken: true, recommendedNextStep: "retry_with_device_token" };
+    expect(judge(presented, { claim: deviceWith() })).toMatchObject({ error: { details: canRetry } });
+    expect(judge(presented, { claim: deviceWith("stranger", false) })).toMatchObject({
+      error: { details: { canRetryWithDeviceToken: false } },
+    });
   });
 });
 
@@ -98,7 +119,12 @@ describe("an address that is locked out", () => {
     ["for device tokens gets in by the secret", { token: "secret", deviceToken: "own" }, ["device-token"], "secret"],
     ["for device tokens is refused with the right one", { deviceToken: "own" }, ["device-token"], limited],
     ["for device tokens has a wrong secret counted", { token: "x", deviceToken: "own" }, ["device-token"], [...limited, "shared-secret"]],
-    ["for the secret has a wrong device token counted", { token: "secret", deviceToken: "x" }, ["shared-secret"], [...limited, "device-token"]],
+    [
+      "for the secret has a wrong device token counted",
+      { token: "secret", deviceToken: "x" },
+      ["shared-secret"],
+      [...limited, "device-token"],
+    ],
     ["for bootstrap tokens is refused with one", { bootstrapToken: "x" }, ["bootstrap"], limited],
     ["for bootstrap tokens gets in by the secret", { token: "secret" }, ["bootstrap"], "secret"],
   ])("%s", (_, presented, locked, expected) => {
@@ -109,7 +135,11 @@ describe("an address that is locked out", () => {
 describe("mode trusted-proxy", () => {
   test("lets a local caller in by the password", () => {
     expect(told(judge({ password: "secret" }, { mode: "trusted-proxy" }))).toBe("secret");
-    expect(told(judge({ password: "x" }, { mode: "trusted-proxy" }))).toEqual(["AUTH_PASSWORD_MISMATCH", "password_mismatch", "shared-secret"]);
+    expect(told(judge({ password: "x" }, { mode: "trusted-proxy" }))).toEqual([
+      "AUTH_PASSWORD_MISMATCH",
+      "password_mismatch",
+      "shared-secret",
+    ]);
   });
 
   test("without a password wants a proxy's word", () => {

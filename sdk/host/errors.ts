@@ -8,6 +8,12 @@ export const hostErrors = defineErrors({
     rpc: "UNAVAILABLE",
     exit: 78,
   },
+  "tls-unusable": {
+    message: "gateway.tls: {reason}; expected a certificate chain and its key, both PEM",
+    http: 500,
+    rpc: "UNAVAILABLE",
+    exit: 78,
+  },
   "invalid-profile": {
     message: 'profile "{profile}": expected lower-case letters, digits, _ or -, at most 64; "gateway" and "node" are reserved',
     http: 400,

@@ -38,14 +38,19 @@ const NEWLINE = 0x0a;
  * `maxBytes` is passed over. A missing file reads as an empty one.
  * @throws {Error} of the system when the file cannot be read, or that it is no regular file
  */
-export async function tailLog(file: string, { cursor, limit = DEFAULT_LIMIT, maxBytes = DEFAULT_MAX_BYTES }: LogTailQuestion): Promise<LogTail> {
+export async function tailLog(
+  file: string,
+  { cursor, limit = DEFAULT_LIMIT, maxBytes = DEFAULT_MAX_BYTES }: LogTailQuestion,
+): Promise<LogTail> {
   const handle = await openLog(file);
   if (!handle) return { file, cursor: 0, size: 0, lines: [], truncated: false, reset: (cursor ?? 0) > 0 };
   try {
     const { size } = await handle.stat();
     const reset = cursor !== undefined && cursor > size;
     const found =
-      cursor === undefined || reset ? await newest(handle, { size, limit, maxBytes }) : await after(handle, { size, cursor, limit, maxBytes });
+      cursor === undefined || reset
+        ? await newest(handle, { size, limit, maxBytes })
+        : await after(handle, { size, cursor, limit, maxBytes });
     return { file, size, reset, ...found };
   } finally {
     await handle.close();

@@ -27,7 +27,9 @@ test.each(["", "plain text", "[]", "null", "{}", '{"ts":"never","level":"info","
 
 describe("a line is shown", () => {
   test("with the local time, the level and its own fields", () => {
-    expect(formatLogLine(written({ fields: { name: "mail", ids: [1] } }))).toBe("12:03:44 info  [gateway/hooks] accepted wake name=mail ids=[1]");
+    expect(formatLogLine(written({ fields: { name: "mail", ids: [1] } }))).toBe(
+      "12:03:44 info  [gateway/hooks] accepted wake name=mail ids=[1]",
+    );
   });
 
   test("with the time in UTC, and its level in colour", () => {

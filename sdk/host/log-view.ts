@@ -24,7 +24,10 @@ function asRecord(line: string): Record<string, unknown> {
 }
 
 /** Which lines are wanted: at least this level; this subsystem or one below it. A raw line has neither and passes only without a wish. */
-export function isWantedLogLine(line: LogLine, { level, subsystem }: { level?: LogLevel | undefined; subsystem?: string | undefined }): boolean {
+export function isWantedLogLine(
+  line: LogLine,
+  { level, subsystem }: { level?: LogLevel | undefined; subsystem?: string | undefined },
+): boolean {
   if (line.type === "raw") return level === undefined && subsystem === undefined;
   if (level !== undefined && !isLogged(line.level, level)) return false;
   // `hooks` finds `gateway/hooks` and what is below it.

@@ -3,6 +3,7 @@ import { isTree } from "../config/tree.ts";
 import { loadSecrets } from "../config/trees.ts";
 import { type ConfigWriterHost, writeConfig } from "../config/write.ts";
 import { messageOf } from "../errors.ts";
+import { seededOrigins } from "../gateway/edge/origins.ts";
 import type { Env } from "./paths.ts";
 import type { ResolvedAuth } from "./secrets.ts";
 
@@ -30,7 +31,7 @@ export function seedsOf({ loaded, auth, loopbackOnly, port }: SeedQuestion): See
   const needsOrigins = !loopbackOnly && port !== 0 && gateway.controlUi.enabled && gateway.controlUi.allowedOrigins === undefined;
   return {
     ...(hasToken && auth.secret ? { token: auth.secret } : {}),
-    ...(needsOrigins ? { allowedOrigins: [`http://localhost:${port}`, `http://127.0.0.1:${port}`] } : {}),
+    ...(needsOrigins ? { allowedOrigins: seededOrigins(port, gateway.tls.enabled ? "https" : "http") } : {}),
   };
 }
 

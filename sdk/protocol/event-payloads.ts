@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { approvalsPayloads } from "./event-payloads/approvals.ts";
+import { devicesPayloads } from "./event-payloads/devices.ts";
 import { gatewayPayloads } from "./event-payloads/gateway.ts";
 import { memoryPayloads } from "./event-payloads/memory.ts";
 import { sessionsPayloads } from "./event-payloads/sessions.ts";
@@ -12,6 +13,7 @@ import type { ProtocolEvent } from "./events.ts";
 export const protocolEventPayloads = {
   ...gatewayPayloads,
   ...approvalsPayloads,
+  ...devicesPayloads,
   ...sessionsPayloads,
   ...memoryPayloads,
 } as const satisfies Record<ProtocolEvent, z.ZodType>;

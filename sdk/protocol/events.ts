@@ -15,7 +15,7 @@ export interface EventSpec {
 export const protocolEvents = {
   "connect.challenge": { scope: "none", droppable: false, about: "first frame of every socket: nonce and server time" },
   tick: { scope: "none", droppable: true, about: "every 30 s" },
-  shutdown: { scope: "none", droppable: false, about: "a graceful stop has begun; the close frame follows" },
+  shutdown: { scope: "none", droppable: false, about: "the gateway goes: nothing but the close frame follows" },
   health: { scope: "none", droppable: true, nodes: "subscribed", about: "the health snapshot, after each change and every 60 s" },
   presence: { scope: "read", droppable: true, about: "somebody came, went or was heard of" },
   "config.changed": { scope: "read", droppable: true, about: "the config file was written: path, hash, ts" },

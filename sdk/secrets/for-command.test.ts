@@ -21,9 +21,7 @@ describe("a command is given", () => {
   test("the values at the paths it names, and no others", async () => {
     expect(await ask("models.providers.lab.apiKey")).toEqual({
       ok: true,
-      assignments: [
-        { path: "models.providers.lab.apiKey", pathSegments: ["models", "providers", "lab", "apiKey"], value: "sk-lab" },
-      ],
+      assignments: [{ path: "models.providers.lab.apiKey", pathSegments: ["models", "providers", "lab", "apiKey"], value: "sk-lab" }],
       diagnostics: [],
       inactiveRefPaths: [],
     });
@@ -44,7 +42,10 @@ describe("a command is given", () => {
   });
 });
 
-test.each(["gateway.port", "nothing", "*", "gateway.auth", "models.providers.lab"])("no secret stands at %s: it is refused", async (target) => {
-  const issues = expect.stringContaining(`no secret stands at "${target}"`);
-  await expect(ask("gateway.auth.token", target)).rejects.toMatchObject({ code: "invalid-params", message: issues });
-});
+test.each(["gateway.port", "nothing", "*", "gateway.auth", "models.providers.lab"])(
+  "no secret stands at %s: it is refused",
+  async (target) => {
+    const issues = expect.stringContaining(`no secret stands at "${target}"`);
+    await expect(ask("gateway.auth.token", target)).rejects.toMatchObject({ code: "invalid-params", message: issues });
+  },
+);

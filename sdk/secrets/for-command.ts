@@ -36,7 +36,8 @@ export async function secretsForCommand(
   const hints = Object.entries(composeConfigSchema(manifests).uiHints);
   const sensitive = hints.flatMap(([path, hint]) => (hint.sensitive ? [path] : []));
   const unknown = targetIds.find((target) => !sensitive.some((path) => fits(target, path.split("."))));
-  if (unknown !== undefined) throw new SvcError("invalid-params", { method: "secrets.resolve", issues: `targetIds: no secret stands at "${unknown}"` });
+  if (unknown !== undefined)
+    throw new SvcError("invalid-params", { method: "secrets.resolve", issues: `targetIds: no secret stands at "${unknown}"` });
 
   const answer: SecretsForCommand = { ok: true, assignments: [], diagnostics: [], inactiveRefPaths: [] };
   const faults = new Map([...loaded.secretState.stale, ...loaded.secretState.unavailable].map(({ path, reason }) => [path, reason]));

@@ -160,6 +160,8 @@ export interface CliTarget {
   host: string;
   port: number;
   portSource: "flag" | "env" | "config" | "default" | "lock";
+  /** Certificate of a gateway on this machine that serves TLS: no other is accepted. */
+  tlsFingerprint?: string;
   token?: string;
   password?: string;
   secretSource: "flag" | "config" | "env" | "runtime" | "none";

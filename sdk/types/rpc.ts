@@ -51,7 +51,7 @@ export interface RpcMethod<Params = unknown, Result = unknown> {
 
 /** Who gets an event. */
 export interface EmitOptions {
-  /** Scope a receiver needs; defaults to the row of the event in `svc/sdk`'s event table, else `write`. */
+  /** Scope a receiver needs; default for a plugin's own events: `write`. An event of the protocol needs what its row says, and this too. */
   scope?: Scope;
   /** Only connections subscribed to this topic. */
   topic?: string;

@@ -47,7 +47,8 @@ class Client {
       });
       this.ws.on("message", (data) => {
         const text = data.toString();
-        if (text.startsWith('{"type":"event"')) this.#event(text, () => this.request("connect", connectParams(token)).then(resolve, reject));
+        if (text.startsWith('{"type":"event"'))
+          this.#event(text, () => this.request("connect", connectParams(token)).then(resolve, reject));
         else this.#answer(JSON.parse(text));
       });
     }).then(() => {

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { createClient } from "svc/sdk/client";
 import { eventually } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { watchClient } from "../../sdk/testing/wire-check.ts";
 import { type ScriptedGateway, startScriptedGateway } from "../fakes/scripted-gateway.ts";
 import { configured, freePort, freshHome, gatewayIn, json, root, stopAll, token } from "./_cli.ts";
 import { type Home, type Running, svcCommand } from "./_process.ts";
@@ -172,7 +173,7 @@ describe("with a running gateway", () => {
     const own = await configured(await freshHome());
     const port = String(await freePort());
     const first = await gatewayIn(own, ["--port", port]);
-    const client = createClient({ url: `ws://127.0.0.1:${port}`, auth: { token: token } });
+    const client = watchClient(createClient({ url: `ws://127.0.0.1:${port}`, auth: { token: token } }));
     const boot = (await client.connect()).server.bootId;
     const seqs: number[] = [];
     client.on("*", (_, frame) => frame.seq !== undefined && seqs.push(frame.seq));

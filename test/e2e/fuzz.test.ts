@@ -128,7 +128,7 @@ test(`any frames before the handshake end in a refusal and nothing else (seed ${
 });
 
 /** Everything but what would end the gateway or its config by design. */
-const callable = Object.entries(protocolMethods).filter(([name]) => name !== "gateway.restart.request");
+const callable = Object.entries(protocolMethods).filter(([name]) => !name.startsWith("gateway.restart"));
 const call = fc.constantFrom(...callable).chain(([method, spec]) => {
   const { properties = {} } = z.toJSONSchema(spec.params, { io: "input", unrepresentable: "any" }) as {
     properties?: Record<string, object>;

@@ -19,11 +19,16 @@ function follow(home: Home, args: string[]) {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const out = { text: "" };
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => void (out.text += chunk.toString()));
+  const add = (chunk: Buffer) => {
+    out.text += chunk.toString();
+  };
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", add);
   return {
     out,
-    shows: (text: string) => eventually(() => out.text.includes(text), 30_000),
+    // The next look at a gateway that is away may be 30 s off.
+    shows: (text: string) => eventually(() => out.text.includes(text), 60_000),
     async interrupt() {
+      if (child.exitCode !== null) throw new Error(`it ended by itself with ${child.exitCode}: ${out.text}`);
       const closed = once(child, "close");
       child.kill("SIGINT");
       return (await closed)[0] as number | null;
@@ -71,7 +76,8 @@ describe("with a running gateway", () => {
   });
 
   test("logs.tail answers the raw lines behind a cursor, to readers", async () => {
-    const tail = async (params: object) => JSON.parse((await call(home, "logs.tail", params)).stdout) as { cursor: number; lines: string[] };
+    const tail = async (params: object) =>
+      JSON.parse((await call(home, "logs.tail", params)).stdout) as { cursor: number; lines: string[] };
     const { cursor, lines: all } = await tail({});
     expect(all.map((line) => (JSON.parse(line) as { msg: string }).msg)).toContain("ready");
     expect(await tail({ cursor })).toMatchObject({ truncated: false, reset: false });
@@ -82,7 +88,13 @@ describe("with a running gateway", () => {
   });
 
   test("contradicting and unknown values are usage errors", async () => {
-    for (const args of [["--utc", "--local-time"], ["--limit", "5001"], ["--max-bytes", "0"], ["--level", "loud"], ["--interval", "5"]]) {
+    for (const args of [
+      ["--utc", "--local-time"],
+      ["--limit", "5001"],
+      ["--max-bytes", "0"],
+      ["--level", "loud"],
+      ["--interval", "5"],
+    ]) {
       expect(await svcCommand(home, ["logs", ...args]), args.join(" ")).toMatchObject({ code: 2 });
     }
   });

@@ -63,6 +63,5 @@ test(`stopped at ${moments} moments of its work: exit 0, shutdown before the clo
     const history = await historyOf(gateway, [...new Set(acknowledged.map((a) => a.sessionKey))]);
     const times = (a: { sessionKey: string; message: string }) => history.get(a.sessionKey)?.filter((text) => text === a.message).length;
     expect(acknowledged.filter((a) => times(a) !== 1)).toEqual([]);
-    console.info("moment", moment, "acknowledged", acknowledged.length);
   }
 }, 300_000);

@@ -89,7 +89,6 @@ test(`${crowd} clients that go at once and come back at once are all back, and w
   expect(health).toMatchObject({ ok: true, eventLoop: { delayP99Ms: expect.any(Number), delayMaxMs: expect.any(Number) } });
   expect(answered).toBeGreaterThan(10);
   expect(gateway.child.exitCode).toBeNull();
-  console.info("storm", { crowd, rssMb: rss.map((b) => Math.round(b / 1e6)), eventLoop: health.eventLoop, closes: (await storm.state()).closes });
   // The first round warms up; a leak of sockets, listeners or timers would add to each further one what the crowd costs.
   expect((rss.at(-1) as number) / (rss[0] as number)).toBeLessThan(1.25);
   await watcher.client.close();

@@ -22,13 +22,19 @@ export function createDevice(privateKey: KeyObject = generateKeyPairSync("ed2551
 /** A gateway that believes a proxy on this machine, so that a client can come from far away; it keeps its devices in the state database. */
 export function gatewayWithProxy(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const { gateway, ...config } = options.config ?? {};
-  return createTestGateway({ plugins: ["store"], ...options, config: { ...config, gateway: { trustedProxies: ["127.0.0.1"], ...gateway } } });
+  return createTestGateway({
+    plugins: ["store"],
+    ...options,
+    config: { ...config, gateway: { trustedProxies: ["127.0.0.1"], ...gateway } },
+  });
 }
 
 /** Headers of a client elsewhere, as the proxy passes them on. */
 export const far = (address = "203.0.113.9") => ({ "x-forwarded-for": address });
 
 type Connect = ReturnType<typeof connectParams>;
+/** Where to connect, and the secret there. */
+type Target = Pick<TestGateway, "wsUrl" | "token">;
 
 /** A socket that was challenged, and the way to answer with a device. */
 export interface DeviceSocket extends BareSocket {
@@ -39,7 +45,7 @@ export interface DeviceSocket extends BareSocket {
   connect(device: TestDevice, change?: Connect, spoil?: (params: Frame) => void): Promise<Frame>;
 }
 
-export async function dial(gateway: TestGateway, headers: Record<string, string> = {}): Promise<DeviceSocket> {
+export async function dial(gateway: Target, headers: Record<string, string> = {}): Promise<DeviceSocket> {
   const socket = await challenged(gateway, headers);
   const { nonce, ts } = socket.frames[0].payload;
   const signed: DeviceSocket["signed"] = (device, change = {}, spoil = () => undefined) => {
@@ -55,7 +61,7 @@ export async function dial(gateway: TestGateway, headers: Record<string, string>
 
 /** Connects a device; the hello on success. @throws {Error} with the message of the refusal */
 export async function connectDevice(
-  gateway: TestGateway,
+  gateway: Target,
   device: TestDevice,
   { headers = {}, ...change }: Connect & { headers?: Record<string, string> } = {},
 ): Promise<DeviceSocket & { hello: Frame }> {
@@ -66,7 +72,7 @@ export async function connectDevice(
 }
 
 /** A far connect that has to wait for approval; its request id. */
-export async function askToPair(gateway: TestGateway, device: TestDevice, change: Connect = {}): Promise<string> {
+export async function askToPair(gateway: Target, device: TestDevice, change: Connect = {}): Promise<string> {
   const socket = await dial(gateway, far());
   const res = await socket.connect(device, change);
   await socket.end();

@@ -86,7 +86,7 @@ export function connectParams(token: string, change: Record<string, unknown> = {
 
 /** A socket that has its challenge. */
 export async function challenged(
-  gateway: TestGateway,
+  gateway: Pick<TestGateway, "wsUrl">,
   headers: Record<string, string | string[]> = {},
   options: WebSocket.ClientOptions = {},
 ): Promise<BareSocket> {

@@ -80,7 +80,14 @@ describe("a client from elsewhere", () => {
     const device = createDevice();
     const operator = await gateway.ws();
     const socket = await dial(gateway, far());
-    const client = { id: "gateway-client", version: "2", platform: "iOS", deviceFamily: "Phone", mode: "backend", displayName: "Ada's phone" };
+    const client = {
+      id: "gateway-client",
+      version: "2",
+      platform: "iOS",
+      deviceFamily: "Phone",
+      mode: "backend",
+      displayName: "Ada's phone",
+    };
 
     const { error } = await socket.connect(device, { scopes: write, client });
 
@@ -188,7 +195,9 @@ describe("a device token", () => {
     const stranger = ["unauthorized: device token mismatch", "AUTH_DEVICE_TOKEN_MISMATCH", "device_unknown"];
     expect(await refused((s) => s.connect(other, { auth, scopes: read }))).toEqual(stranger);
     expect(await refused((s) => s.request("1", "connect", connectParams("", { auth, scopes: read })))).toEqual(stranger);
-    expect(await refused((s) => s.connect(device, { auth, scopes: read }, (p) => void (p.device.signature = other.sign("x"))))).toEqual(stranger);
+    expect(
+      await refused((s) => s.connect(device, { auth, scopes: read }, (p) => void Object.assign(p.device, { signature: other.sign("x") }))),
+    ).toEqual(stranger);
     expect(await refused((s) => s.connect(device, { auth: { deviceToken: "x" }, scopes: read }))).toEqual([
       "unauthorized: device token mismatch",
       "AUTH_DEVICE_TOKEN_MISMATCH",
@@ -224,7 +233,8 @@ describe("a device token", () => {
       socket.ws.terminate();
       return res;
     };
-    for (let i = 0; i < 10; i++) expect((await tryWith({ deviceToken: `wrong ${i}` })).error.details.code).toBe("AUTH_DEVICE_TOKEN_MISMATCH");
+    for (let i = 0; i < 10; i++)
+      expect((await tryWith({ deviceToken: `wrong ${i}` })).error.details.code).toBe("AUTH_DEVICE_TOKEN_MISMATCH");
     expect((await tryWith({ deviceToken })).error).toMatchObject({ retryable: true, details: { code: "AUTH_RATE_LIMITED" } });
     expect((await tryWith({ token: gateway.token })).ok).toBe(true);
   });
@@ -239,7 +249,9 @@ describe("a node", () => {
     expect((await socket.request("h", "health")).error).toMatchObject({ code: "INVALID_REQUEST", message: "unauthorized role: node" });
     const { deviceToken } = socket.hello.auth;
     const again = await connectDevice(gateway, device, { role: "node", client, auth: { deviceToken }, headers: far() });
-    await expect(connectDevice(gateway, device, { client, auth: { deviceToken }, headers: far() })).rejects.toThrow("device token mismatch");
+    await expect(connectDevice(gateway, device, { client, auth: { deviceToken }, headers: far() })).rejects.toThrow(
+      "device token mismatch",
+    );
     await Promise.all([socket.close(), again.close()]);
   });
 });
@@ -260,11 +272,11 @@ describe("the proof of a device (A-14)", () => {
   });
 
   test.each<[string, (p: Frame) => void]>([
-    ["DEVICE_ID_MISMATCH", (p) => void (p.device.id = "0")],
-    ["SIGNATURE_EXPIRED", (p) => void (p.device.signedAt -= 200_000)],
-    ["NONCE_REQUIRED", (p) => void (p.device.nonce = "")],
+    ["DEVICE_ID_MISMATCH", (p) => void Object.assign(p.device, { id: "0" })],
+    ["SIGNATURE_EXPIRED", (p) => void Object.assign(p.device, { signedAt: p.device.signedAt - 200_000 })],
+    ["NONCE_REQUIRED", (p) => void Object.assign(p.device, { nonce: "" })],
     ["SIGNATURE_INVALID", (p) => void p.scopes.push("operator.admin")],
-    ["PUBLIC_KEY_INVALID", (p) => void (p.device.publicKey = "")],
+    ["PUBLIC_KEY_INVALID", (p) => void Object.assign(p.device, { publicKey: "" })],
   ])("that is wrong is refused with DEVICE_AUTH_%s, after the secret and also on this machine", async (code, spoil) => {
     const device = createDevice();
     const socket = await dial(gateway);
@@ -298,7 +310,9 @@ describe("whose authority ends (A-15)", () => {
         ? { deviceId: device.id, role: "operator", scopes: read, rotatedAtMs: expect.any(Number), tokenDelivery: "withheld-cross-device" }
         : { deviceId: device.id, role: "operator", revokedAtMs: expect.any(Number) },
     );
-    await expect(connectDevice(gateway, device, { auth: { deviceToken }, scopes: read, headers: far() })).rejects.toThrow("device token mismatch");
+    await expect(connectDevice(gateway, device, { auth: { deviceToken }, scopes: read, headers: far() })).rejects.toThrow(
+      "device token mismatch",
+    );
     expect((await stays.request("h", "health")).ok).toBe(true);
     await stays.close();
   });
@@ -356,7 +370,10 @@ describe("who may manage devices", () => {
       ["device.token.revoke", { deviceId: other.id, role }],
     ];
     for (const [method, params] of calls) {
-      expect((await socket.request(method, method, params)).error).toMatchObject({ code: "FORBIDDEN", details: { code: "DEVICE_NOT_OWN" } });
+      expect((await socket.request(method, method, params)).error).toMatchObject({
+        code: "FORBIDDEN",
+        details: { code: "DEVICE_NOT_OWN" },
+      });
     }
     expect((await socket.request("own", "device.pair.rename", { deviceId: device.id, label: " Mine " })).payload).toEqual({
       deviceId: device.id,
@@ -416,7 +433,8 @@ describe("without the plugin that keeps the state", () => {
         ["device.token.revoke", { deviceId: "x", role: "node" }],
         ["gateway.identity.get", {}],
       ];
-      for (const [method, params] of calls) expect((await operator.request(method, method, params)).error).toMatchObject({ code: "UNAVAILABLE", retryable: true });
+      for (const [method, params] of calls)
+        expect((await operator.request(method, method, params)).error).toMatchObject({ code: "UNAVAILABLE", retryable: true });
       for (const auth of [{ token: bare.token }, { deviceToken: "x" }]) {
         const socket = await dial(bare, far());
         expect((await socket.connect(createDevice(), { auth, scopes: [] })).error).toMatchObject({ code: "UNAVAILABLE", retryable: true });

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { fixture } from "./_fixtures.ts";
-import { challenged, connectParams } from "./_ws.ts";
+import { BareSocket, challenged, connectParams } from "./_ws.ts";
 
 const open = new Set<Socket>();
 afterEach(() => {

@@ -33,6 +33,13 @@ describe("after the handshake", () => {
     expect(await socket.end()).toEqual({ code: 1008, reason: "too many invalid frames" });
   });
 
+  test("a binary one closes with 1003", async () => {
+    const socket = await connected(gateway);
+    socket.send(Buffer.from('{"type":"req","id":"1","method":"health"}'));
+    expect((await socket.end()).code).toBe(1003);
+    expect(socket.frames.some((f) => f.id === "1")).toBe(false);
+  });
+
   test("a second connect is an invalid request", async () => {
     const socket = await connected(gateway);
     expect((await socket.request("2", "connect", {})).error.code).toBe("INVALID_REQUEST");

@@ -69,6 +69,21 @@ describe("plugins.setEnabled", () => {
     expect(await own.ask("lamp.on")).toBe(true);
   });
 
+  test("with a key does its work once: a repeat gets the first answer", async () => {
+    await own.start({ plugins: [await own.write("lamp", { manifest, setup })] });
+    const key = { pluginId: "lamp", idempotencyKey: "switch-1" };
+    const first = await own.gateway.rpc("plugins.setEnabled", { ...key, enabled: false });
+    await own.gateway.rpc("plugins.setEnabled", { pluginId: "lamp", enabled: true });
+    expect(await own.gateway.rpc("plugins.setEnabled", { ...key, enabled: false })).toEqual(first);
+    expect(await own.ask("lamp.on")).toBe(true);
+  });
+
+  test("is not allowed where the config may not be written, and the list says so", async () => {
+    await own.start({ plugins: [await own.write("lamp", { manifest, setup })], env: { SVC_CONFIG_READONLY: "1" } });
+    expect(await own.gateway.rpc("plugins.list")).toMatchObject({ mutationAllowed: false });
+    await expect(own.gateway.rpc("plugins.setEnabled", { pluginId: "lamp", enabled: false })).rejects.toThrow("SVC_CONFIG_READONLY=1 forbids every config write");
+  });
+
   test("warns when the plugin does not come up", async () => {
     const folder = await own.write("lamp", { setup: `throw new Error("no bulb");` });
     await own.start({ plugins: [folder], config: { plugins: { entries: { lamp: { enabled: false } } } } });

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import WebSocket from "ws";
 import { gate, sharedWithPlugins, writePlugin } from "./_plugins.ts";
 import { challenged, connected, connectParams } from "./_ws.ts";
 
@@ -29,6 +30,15 @@ const loud = {
     } });`,
 };
 
+/** What a client hears that is not let in. */
+function refusalOf({ wsUrl }: TestGateway): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = new WebSocket(wsUrl);
+    socket.once("error", (error) => resolve(error.message));
+    socket.once("open", () => resolve("let in"));
+  });
+}
+
 describe("while work is held a stopping gateway", () => {
   test("waits for it, and refuses new work with the time to come back", async () => {
     gateway = await createTestGateway({
@@ -51,7 +61,7 @@ describe("while work is held a stopping gateway", () => {
     expect((await gateway.fetch("/healthz")).status).toBe(200);
     const ready = await gateway.fetch("/readyz");
     expect([ready.status, await ready.json()]).toEqual([503, expect.objectContaining({ ready: false, phase: "draining" })]);
-    await expect(challenged(gateway)).rejects.toThrow();
+    await expect(refusalOf(gateway)).resolves.toBe("Unexpected server response: 503");
     const late = await early.request("1", "connect", connectParams(gateway.token));
     expect(late.error).toMatchObject({ code: "UNAVAILABLE", retryable: true, retryAfterMs: 1_000, details: { code: "DRAINING" } });
     expect(await early.end()).toEqual({ code: 1001, reason: "gateway stopping" });

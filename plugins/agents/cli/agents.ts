@@ -59,7 +59,10 @@ const remove = defineCommand({
   run: (cli, values, [id]) =>
     withClient(cli, async (client) => {
       const params = { agentId: required(id), deleteFiles: values["keep-files"] !== true };
-      const answer = await client.request<{ agentId: string; removedBindings: number; trash?: string; kept?: string[] }>("agents.delete", params);
+      const answer = await client.request<{ agentId: string; removedBindings: number; trash?: string; kept?: string[] }>(
+        "agents.delete",
+        params,
+      );
       if (cli.json) cli.stdout.json(answer);
       else {
         cli.stdout.line(`${answer.agentId}: deleted${answer.trash ? `, files moved to ${answer.trash}` : ""}`);
@@ -80,7 +83,11 @@ function printList(cli: CliContext, { defaultId, agents }: { defaultId: string; 
   ]);
   const head = ["ID", "NAME", "MODEL", "WORKSPACE"];
   const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
-  const line = (cells: readonly string[]) => cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join("  ").trimEnd();
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join("  ")
+      .trimEnd();
   cli.stdout.line(cli.color.bold(line(head)));
   for (const row of rows) cli.stdout.line(line(row));
 }

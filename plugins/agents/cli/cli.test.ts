@@ -54,10 +54,10 @@ async function run(
 function asCliClient(client: SvcClient): Awaited<ReturnType<CliContext["connect"]>> {
   return {
     hello: {},
-    request: (method, params, requestOptions) => client.request(method as string, params, requestOptions),
-    on: (event, listener) => client.on(event, listener),
+    request: client.request,
+    on: client.on,
     close: () => client.close(),
-  } as Awaited<ReturnType<CliContext["connect"]>>;
+  } satisfies Awaited<ReturnType<CliContext["connect"]>>;
 }
 
 const command = (name: string): CliCommand => {

@@ -1,5 +1,15 @@
 import { join } from "node:path";
-import { DEFAULT_AGENT_ID, expandPath, isSvcError, type JsonObject, type ParamsOf, resolveAgents, type SvcConfig, type SvcConfigInput, SvcError } from "svc/sdk";
+import {
+  DEFAULT_AGENT_ID,
+  expandPath,
+  isSvcError,
+  type JsonObject,
+  type ParamsOf,
+  resolveAgents,
+  type SvcConfig,
+  type SvcConfigInput,
+  SvcError,
+} from "svc/sdk";
 import type { KeyedMutex } from "../common/mutex.ts";
 import type { Kit } from "../kit.ts";
 import type { Runner } from "../runs/runner.ts";
@@ -38,7 +48,9 @@ export function createAgentRegistry(kit: Kit, runner: Runner, lock: KeyedMutex):
         // Without a list there is one agent nobody wrote down; it goes on answering where no agent is named.
         const first: AgentEntry[] = kit.config.agents.list.length === 0 ? [{ id: DEFAULT_AGENT_ID }] : [];
         const written = await write([...first, { id, name: params.name, ...fieldsOf(params) }], `agents.create ${id}`);
-        const made = resolveAgents(written.config as SvcConfig, kit.ctx.service("gateway@1").info().stateDir).find((agent) => agent.id === id);
+        const made = resolveAgents(written.config as SvcConfig, kit.ctx.service("gateway@1").info().stateDir).find(
+          (agent) => agent.id === id,
+        );
         // Another change of the file may wait for a restart, and this one with it.
         const restartRequired = isThere(id) ? {} : { restartRequired: true };
         return { ok: true, agentId: id, name: params.name, workspace: made?.workspace ?? "", ...restartRequired };

@@ -21,10 +21,11 @@ const agent = async (id: string) => (await list()).agents.find((one) => one.id =
 const configText = () => readFile(join(gw.stateDir, "svc.json"), "utf8");
 const inConfig = async (id: string) =>
   (JSON.parse(await configText()) as { agents: { list: AgentRow[] } }).agents.list.find((one) => one.id === id);
-const exists = (path: string) => access(path).then(
-  () => true,
-  () => false,
-);
+const exists = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
 
 describe("where no agent is written down", () => {
   beforeAll(() => start({}));
@@ -41,7 +42,11 @@ describe("where no agent is written down", () => {
       agents: [{ id: "main" }, { id: "helper-two", name: "Helper Two", identity: { emoji: "🛠" }, workspace }],
     });
     expect(await readdir(workspace)).toContain("AGENTS.md");
-    expect(await gw.rpc("agent.identity.get", { agentId: "helper-two" })).toEqual({ agentId: "helper-two", name: "Helper Two", emoji: "🛠" });
+    expect(await gw.rpc("agent.identity.get", { agentId: "helper-two" })).toEqual({
+      agentId: "helper-two",
+      name: "Helper Two",
+      emoji: "🛠",
+    });
     const asked = { agentId: "helper-two", message: "hi", idempotencyKey: "k1" };
     expect(await gw.rpc("agent", asked)).toMatchObject({ status: "accepted", sessionKey: "agent:helper-two:main" });
     expect(JSON.parse(await configText())).toMatchObject({
@@ -170,7 +175,11 @@ describe("where agents are written down", () => {
 
   test("agents.delete leaves the files where they are when asked to", async () => {
     const { workspace } = await gw.rpc<{ workspace: string }>("agents.create", { name: "stays" });
-    expect(await gw.rpc("agents.delete", { agentId: "stays", deleteFiles: false })).toEqual({ ok: true, agentId: "stays", removedBindings: 0 });
+    expect(await gw.rpc("agents.delete", { agentId: "stays", deleteFiles: false })).toEqual({
+      ok: true,
+      agentId: "stays",
+      removedBindings: 0,
+    });
     expect(await exists(workspace)).toBe(true);
   });
 

@@ -33,7 +33,11 @@ beforeAll(async () => {
       ctx.registerModelProvider(keyless);
     },
   });
-  const defaults = { skipBootstrap: true, model: { primary: "vendor/large", fallbacks: ["vendor/small"] }, models: { "vendor/large": { alias: "big" } } };
+  const defaults = {
+    skipBootstrap: true,
+    model: { primary: "vendor/large", fallbacks: ["vendor/small"] },
+    models: { "vendor/large": { alias: "big" } },
+  };
   gw = await createTestGateway({ plugins: ["store", "agents", models], clock, config: { agents: { defaults } } });
 });
 afterAll(() => gw.close());

@@ -27,7 +27,9 @@ async function listModels(kit: Kit, agent: AgentInfo, params: ParamsOf<"models.l
   const named = new Set([...agent.models, ...allowed]);
   await kit.catalog.ready(params.provider);
   const providers = kit.catalog.providers().filter((p) => params.provider === undefined || p.id === params.provider);
-  const lists = await Promise.all(providers.map(async (p) => (await offered(kit, p, named)).map((m) => describe(kit, agent, { provider: p, model: m }))));
+  const lists = await Promise.all(
+    providers.map(async (p) => (await offered(kit, p, named)).map((m) => describe(kit, agent, { provider: p, model: m }))),
+  );
   return lists.flat().filter((model) => {
     const ref = `${model.provider}/${model.id}`;
     if (view === "all") return true;

@@ -22,7 +22,10 @@ export type ChatMessage = Omit<ParamsOf<"chat.send">, "sessionKey" | "agentId"> 
  * Takes a chat message, or does what it commands; answers as soon as it is stored. The key is the id of the run, whatever else a repeat says.
  * @throws {SvcError} `run-failed` for a repeat of a run that failed, and as `Agents.run`
  */
-export async function sendChat(message: ChatMessage, { call, kit, runner }: { call: RpcCall; kit: Kit; runner: Runner }): Promise<JsonObject> {
+export async function sendChat(
+  message: ChatMessage,
+  { call, kit, runner }: { call: RpcCall; kit: Kit; runner: Runner },
+): Promise<JsonObject> {
   const key = message.idempotencyKey;
   const known = await runner.known(key);
   if (known) return answer(key, known, call);

@@ -1,5 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { agentSetting, isAdminPatch, type JsonObject, type ParamsOf, type PluginContext, protocolMethod, type RpcCall, type SessionRow } from "svc/sdk";
+import {
+  agentSetting,
+  isAdminPatch,
+  type JsonObject,
+  type ParamsOf,
+  type PluginContext,
+  protocolMethod,
+  type RpcCall,
+  type SessionRow,
+} from "svc/sdk";
 import { Replays } from "../common/replays.ts";
 import { type Kit, runsOf } from "../kit.ts";
 import { splitRef } from "../models/choice.ts";
@@ -72,7 +81,8 @@ async function create(
   const { message, idempotencyKey, ...wanted } = params;
   const { key, agentId } = await createSession(kit, wanted);
   const runId = idempotencyKey ?? randomUUID();
-  const sent = message === undefined ? undefined : await sendChat({ message, sessionKey: key, agentId, idempotencyKey: runId }, { call, kit, runner });
+  const sent =
+    message === undefined ? undefined : await sendChat({ message, sessionKey: key, agentId, idempotencyKey: runId }, { call, kit, runner });
   const entry = existing(kit, key);
   const run = sent === undefined ? { runStarted: false } : { runStarted: sent.status === "started", runId };
   return { ok: true, key, sessionId: entry.sessionId, entry: wireSession(kit, entry), ...run };
@@ -89,5 +99,9 @@ function abort({ key, runId }: ParamsOf<"sessions.abort">, { kit, runner }: { ki
 
 function resolved(kit: Kit, row: SessionRow): JsonObject {
   const ref = (row.model === undefined ? undefined : splitRef(row.model)) ?? kit.models.standard(kit.directory.get(row.agentId));
-  return { modelProvider: ref?.provider ?? null, model: ref?.model ?? row.model ?? null, thinkingLevel: row.thinkingLevel ?? agentSetting(kit.config, row.agentId, "thinkingDefault") ?? "low" };
+  return {
+    modelProvider: ref?.provider ?? null,
+    model: ref?.model ?? row.model ?? null,
+    thinkingLevel: row.thinkingLevel ?? agentSetting(kit.config, row.agentId, "thinkingDefault") ?? "low",
+  };
 }

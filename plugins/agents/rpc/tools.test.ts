@@ -21,7 +21,9 @@ const bench = definePlugin<unknown>({
     tool("says_no", () => ({ content: [{ type: "text", text: "no such thing" }], isError: true }));
     tool("exec", () => "ran");
     tool("memory_notes", () => "notes");
-    ctx.on("tool.before", ({ args }) => ((args as JsonObject).text === "forbidden" ? { block: true as const, reason: "not today" } : undefined));
+    ctx.on("tool.before", ({ args }) =>
+      (args as JsonObject).text === "forbidden" ? { block: true as const, reason: "not today" } : undefined,
+    );
   },
 });
 
@@ -48,7 +50,10 @@ const echo = (params: JsonObject = {}) => invoke({ name: "echo", args: { text: "
 describe("tools.catalog", () => {
   test("has every tool by what it is for, others by their plugin, whatever an agent may use", async () => {
     const catalog = await gw.rpc<Catalog & JsonObject>("tools.catalog", { agentId: "narrow" });
-    expect(catalog).toMatchObject({ agentId: "narrow", profiles: [{ id: "minimal" }, { id: "coding" }, { id: "messaging" }, { id: "full" }] });
+    expect(catalog).toMatchObject({
+      agentId: "narrow",
+      profiles: [{ id: "minimal" }, { id: "coding" }, { id: "messaging" }, { id: "full" }],
+    });
     expect(namesOf(catalog)).toEqual({
       memory: ["memory_get", "memory_search"],
       "plugin:bench": ["broken", "echo", "exec", "memory_notes", "says_no"],
@@ -90,7 +95,10 @@ describe("tools.invoke", () => {
   test("runs a tool and answers with its result", async () => {
     expect(await echo()).toEqual({
       ...{ ok: true, toolName: "echo", source: "plugin" },
-      output: { content: [{ type: "text", text: expect.stringContaining('"said":"hi"') }], details: { said: "hi", call: expect.any(Number) } },
+      output: {
+        content: [{ type: "text", text: expect.stringContaining('"said":"hi"') }],
+        details: { said: "hi", call: expect.any(Number) },
+      },
     });
     expect(await invoke({ name: "memory_search", args: { query: "router" } })).toMatchObject({ ok: true, source: "core" });
   });

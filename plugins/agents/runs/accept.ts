@@ -38,7 +38,10 @@ export async function acceptRun(request: RunRequest & { runId: string }, options
   // The operator set a heartbeat's model: it is one of the agent's own.
   const chooser = options.heartbeat && request.model !== undefined ? { ...agent, models: [...agent.models, request.model] } : agent;
   const model = request.model === undefined ? undefined : await kit.models.check(chooser, request.model);
-  const accept = () => withSession(kit, { key: sessionKey, agentId, label: options.label }, () => commitAccepted({ request, options, agent, sessionKey, model }, kit));
+  const accept = () =>
+    withSession(kit, { key: sessionKey, agentId, label: options.label }, () =>
+      commitAccepted({ request, options, agent, sessionKey, model }, kit),
+    );
   const source = options.heartbeat?.eventsFrom ?? sessionKey;
   // Events are taken under the lock of the session they wait for.
   return source === sessionKey ? accept() : kit.sessionLock.run(source, accept);

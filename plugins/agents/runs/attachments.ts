@@ -14,7 +14,9 @@ const MAX_FILE_CHARS = 200_000;
  * @throws {SvcError} `invalid-attachment`
  */
 export function toAttachments(given: readonly Given[] | undefined): Attachment[] {
-  return (given ?? []).map((attachment, index) => toAttachment(attachment, (reason) => new SvcError("invalid-attachment", { index, reason })));
+  return (given ?? []).map((attachment, index) =>
+    toAttachment(attachment, (reason) => new SvcError("invalid-attachment", { index, reason })),
+  );
 }
 
 function toAttachment({ mimeType, fileName, content }: Given, fail: (reason: string) => SvcError): Attachment {

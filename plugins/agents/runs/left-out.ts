@@ -25,7 +25,11 @@ export class LeftOut {
     this.#sessions.delete(sessionKey);
     const { lines, count } = known;
     const more = count > lines.length ? [`- (${count - lines.length} earlier ones)`] : [];
-    return [`[While you were busy, ${count} ${count === 1 ? "message" : "messages"} got no answer:]`, ...more, ...lines.map((l) => `- ${l}`)].join("\n");
+    return [
+      `[While you were busy, ${count} ${count === 1 ? "message" : "messages"} got no answer:]`,
+      ...more,
+      ...lines.map((l) => `- ${l}`),
+    ].join("\n");
   }
 }
 

@@ -40,7 +40,8 @@ export async function runLoop(run: Run, kit: Kit): Promise<LoopResult> {
   kit.events.status(run, "starting_model");
   const clientTools = new Set((run.request.clientTools ?? []).map((t) => t.name));
   for (let turn = 1; turn <= MAX_TURNS; turn++) {
-    for (const steered of takeSteered(run, kit)) prompt.messages.push({ role: "user", content: userContent(requestBlocks(steered.request), true) });
+    for (const steered of takeSteered(run, kit))
+      prompt.messages.push({ role: "user", content: userContent(requestBlocks(steered.request), true) });
     const result = await modelTurn(run, kit, { candidates, prompt, isFirst: turn === 1 });
     run.usage = addUsage(run.usage, result.usage);
     kit.events.usage(run, result.usage);
@@ -154,8 +155,8 @@ async function runTool(run: Run, kit: Kit, call: ToolCallMade): Promise<ToolResu
   const work = isSpent
     ? Promise.reject(new Error("this run has used all its tool calls; answer with what is known"))
     : call.broken
-    ? Promise.reject(new Error("its arguments are not valid JSON; send them again"))
-    : kit.tools.invoke(run.agent, { name: call.name, args: call.args }, target);
+      ? Promise.reject(new Error("its arguments are not valid JSON; send them again"))
+      : kit.tools.invoke(run.agent, { name: call.name, args: call.args }, target);
   const result = await work.catch((error): ToolResult => toolFailure(error));
   run.signal.throwIfAborted();
   kit.events.toolEnd(run, { ...call, startedAt }, result);

@@ -48,7 +48,13 @@ export function createRunEvents({ ctx, subscriptions, wire, session }: RunEvents
   const record = (run: Run, stream: RunEvent["stream"], data: JsonObject): RunEvent => {
     run.seq += 1;
     const { id: runId, sessionKey, sessionId, agent } = run;
-    const ids = { sessionKey, agentId: agent.id, sessionId, ...(run.heartbeat ? { isHeartbeat: true } : {}), ...(run.spawnedBy === undefined ? {} : { spawnedBy: run.spawnedBy }) };
+    const ids = {
+      sessionKey,
+      agentId: agent.id,
+      sessionId,
+      ...(run.heartbeat ? { isHeartbeat: true } : {}),
+      ...(run.spawnedBy === undefined ? {} : { spawnedBy: run.spawnedBy }),
+    };
     const event: RunEvent = { runId, seq: run.seq, stream, ts: ctx.clock.now(), ...ids, data };
     run.log.push(event);
     return event;
@@ -135,7 +141,11 @@ export function createRunEvents({ ctx, subscriptions, wire, session }: RunEvents
       ctx.emit("session.message", payload, { topic: messagesTopic(row.key) });
     },
     note(row, { id, content, ts }) {
-      const message = { role: "assistant", content: content.map((b) => (b.type === "text" ? { ...b, text: visibleText(b.text) } : b)), timestamp: ts };
+      const message = {
+        role: "assistant",
+        content: content.map((b) => (b.type === "text" ? { ...b, text: visibleText(b.text) } : b)),
+        timestamp: ts,
+      };
       const ids = { runId: `inject-${id}`, sessionKey: row.key, agentId: row.agentId, seq: 0 };
       ctx.emit("chat", { ...ids, state: "final", message }, { only: (client) => subscriptions.wants(client, row.key, nobody) });
     },

@@ -357,11 +357,11 @@ test("health tells of agents, sessions and queues", async () => {
   const health = await eventually(() => gw.rpc<JsonObject>("health", { probe: true }));
   expect(health).toMatchObject({
     defaultAgentId: "main",
-    heartbeatSeconds: 0,
+    heartbeatSeconds: 1_800,
     queues: { queued: 0 },
     sessions: { count: expect.any(Number) },
   });
-  expect((health.agents as JsonObject[])[0]).toMatchObject({ agentId: "main", isDefault: true, heartbeat: { enabled: false } });
+  expect((health.agents as JsonObject[])[0]).toMatchObject({ agentId: "main", isDefault: true, heartbeat: { enabled: true, every: "30m" } });
   const client = await gw.client();
   expect(client.hello?.snapshot.sessionDefaults).toEqual({
     defaultAgentId: "main",

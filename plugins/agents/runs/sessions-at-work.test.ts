@@ -75,7 +75,6 @@ describe("one run at a time", () => {
     await gw.release();
     expect(await gw.rpc("agent.wait", { runId: third.runId })).toMatchObject({ status: "ok" });
   });
-
 });
 
 describe("stopping", () => {

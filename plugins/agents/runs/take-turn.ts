@@ -9,7 +9,8 @@ export async function takeTurn(run: Run, kit: Kit): Promise<void> {
   if (run.waited && run.mode === "collect") {
     await quiet(run, kit);
     if (run.aborted) return fail(run, kit, undefined);
-    for (const next of waitingRuns(kit, run.sessionKey)) if (next.mode !== "collect" || !absorb(run, next, kit)) break;
+    const others = waitingRuns(kit, run.sessionKey).filter((next) => next !== run);
+    for (const next of others) if (next.mode !== "collect" || !absorb(run, next, kit)) break;
   }
   await executeRun(run, kit);
 }

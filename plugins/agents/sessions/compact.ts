@@ -33,7 +33,8 @@ export async function compactSession(kit: Kit, key: string, { maxLines }: { maxL
   const keptFrom = maxLines === undefined ? startOfLastTurns(read.rows) : total - maxLines + 1;
   const first = read.rows[0]?.seq ?? 1;
   const kept = (from: number) => read.rows.filter((row) => row.seq >= from).length;
-  if (keptFrom === undefined || keptFrom <= (maxLines === undefined ? first : Math.max(first, 1))) return { compacted: false, kept: kept(first) };
+  if (keptFrom === undefined || keptFrom <= (maxLines === undefined ? first : Math.max(first, 1)))
+    return { compacted: false, kept: kept(first) };
   tell(kit, session, { phase: "before", tokens: tokensOf(read.rows) });
   const older = read.rows.filter((row) => row.seq < keptFrom);
   const summary = maxLines === undefined ? await summaryOf(kit, session, { older, before: read.summary }) : undefined;
@@ -42,7 +43,11 @@ export async function compactSession(kit: Kit, key: string, { maxLines }: { maxL
   return { compacted: true, kept: maxLines ?? kept(keptFrom) };
 }
 
-async function summaryOf(kit: Kit, session: SessionRow, what: { older: readonly MessageRow[]; before: string | undefined }): Promise<Summary> {
+async function summaryOf(
+  kit: Kit,
+  session: SessionRow,
+  what: { older: readonly MessageRow[]; before: string | undefined },
+): Promise<Summary> {
   try {
     return await summarise(kit, session, what);
   } catch (error) {

@@ -27,7 +27,9 @@ export async function createSession(kit: Kit, wanted: Wanted): Promise<SessionRo
   return withSession(kit, { key, agentId, label: wanted.label }, async () => {
     if (wanted.label) checkLabel(kit, { key, agentId }, wanted.label);
     const before = kit.store().sessions.get(key);
-    return before ? adopt(kit, before, set) : make(kit, { ...newSession(key, agentId, kit.ctx.clock.now()), ...(set as Partial<SessionRow>) });
+    return before
+      ? adopt(kit, before, set)
+      : make(kit, { ...newSession(key, agentId, kit.ctx.clock.now()), ...(set as Partial<SessionRow>) });
   });
 }
 

@@ -1,8 +1,10 @@
 import type { JsonObject, MessageBlock, MessageRow } from "svc/sdk";
 import { cutEnd } from "../common/cut.ts";
 
-/** A larger message is shown as a placeholder. */
-const MAX_MESSAGE_CHARS = 131_072;
+/** A larger message is shown as a placeholder; bytes of its JSON. */
+const MAX_MESSAGE_BYTES = 131_072;
+/** A character of JSON text is at most this many bytes, escapes included. */
+const MAX_BYTES_PER_CHAR = 6;
 const MAX_DETAILS_CHARS = 65_536;
 
 const silentTokens = /^\s*(?:NO_REPLY|HEARTBEAT_OK)\s*$/;
@@ -20,9 +22,16 @@ export function toWireMessage(row: MessageRow, maxChars = Number.MAX_SAFE_INTEGE
     ...smallDetails(row.details),
     __svc: { id: row.id, seq: row.seq, ...pick(row, ["runId", "kind"]) },
   };
-  if (JSON.stringify(message).length <= MAX_MESSAGE_CHARS) return message;
+  if (isSmall(row, maxChars) || Buffer.byteLength(JSON.stringify(message)) <= MAX_MESSAGE_BYTES) return message;
   const { details: _, ...rest } = message;
   return { ...rest, content: [{ type: "text", text: "[message too large to show]" }], truncated: true };
+}
+
+/** Most messages need no measuring. */
+function isSmall({ content, details }: MessageRow, maxChars: number): boolean {
+  if (details !== undefined) return false;
+  const chars = content.reduce((sum, b) => sum + (b.type === "text" ? Math.min(b.text.length, maxChars) : b.type === "image" ? b.data.length : MAX_MESSAGE_BYTES), 0);
+  return (chars + 1_000) * MAX_BYTES_PER_CHAR <= MAX_MESSAGE_BYTES;
 }
 
 /** Text that people see: no reply directives, no leaked control tokens, nothing for a bare silent token. */

@@ -6,7 +6,7 @@ import { wireSession } from "./wire.ts";
 const DEFAULT_LIMIT = 200;
 const DEFAULT_TEXT_CHARS = 8_000;
 /** Size of a whole answer; what does not fit is cut from the old end. */
-const MAX_ANSWER_CHARS = 6 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 6 * 1024 * 1024;
 
 /** `chat.history`: oldest first, newest page by default; `offset` counts messages from the newest. An unknown session is empty. */
 export function readHistory(
@@ -39,9 +39,9 @@ export function readHistory(
 }
 
 function firstThatFits(messages: readonly JsonObject[]): number {
-  let left = MAX_ANSWER_CHARS;
+  let left = MAX_ANSWER_BYTES;
   for (let i = messages.length - 1; i >= 0; i--) {
-    left -= JSON.stringify(messages[i]).length;
+    left -= Buffer.byteLength(JSON.stringify(messages[i])) + 1;
     if (left < 0) return i + 1;
   }
   return 0;

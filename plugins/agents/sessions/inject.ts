@@ -7,7 +7,11 @@ import { existing } from "./find.ts";
 import { previewOf } from "./row.ts";
 
 /** Appends a note in the assistant's name; no model is called. @throws {SvcError} `unknown-session` */
-export function injectNote(kit: Kit, key: string, { message, label }: { message: string; label?: string | undefined }): Promise<MessageRow> {
+export function injectNote(
+  kit: Kit,
+  key: string,
+  { message, label }: { message: string; label?: string | undefined },
+): Promise<MessageRow> {
   return kit.sessionLock.run(key, async () => {
     const session = existing(kit, key);
     const ts = kit.ctx.clock.now();

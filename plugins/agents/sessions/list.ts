@@ -110,10 +110,7 @@ function toQuery(
   page: { limit: number; offset: number; ts: number },
 ): SessionQuery {
   const { agentId, archived, label, search, sortBy, spawnedBy, activeMinutes } = params;
-  const withoutKinds = [
-    ...(params.includeGlobal ? [] : (["global"] as const)),
-    ...(params.includeUnknown ? [] : (["unknown"] as const)),
-  ];
+  const withoutKinds = [...(params.includeGlobal ? [] : (["global"] as const)), ...(params.includeUnknown ? [] : (["unknown"] as const))];
   return {
     limit: page.limit,
     offset: page.offset,

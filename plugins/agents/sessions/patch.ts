@@ -24,7 +24,9 @@ export async function patchSession(kit: Kit, key: string, patch: Patch): Promise
 
 /** The flags that every row has are cleared to false, everything else is left out of the row. */
 function toRowChange({ expectedSessionId: _, archived, pinned, unread, ...rest }: Patch): SessionChange {
-  const flags = Object.entries({ archived, pinned, unread }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value ?? false]]));
+  const flags = Object.entries({ archived, pinned, unread }).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value ?? false]],
+  );
   const others = Object.entries(rest).filter(([, value]) => value !== undefined);
   return Object.fromEntries([...flags, ...others]) as SessionChange;
 }

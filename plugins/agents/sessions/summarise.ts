@@ -41,7 +41,8 @@ export async function summarise(
     isVisible: () => false,
     mayFailover: () => true,
     shrink: () => false,
-    onRetry: (candidate, error) => kit.ctx.logger.warn(`a summary by ${candidate.provider.id}/${candidate.model} failed, trying again`, { fault: error.fault }),
+    onRetry: (candidate, error) =>
+      kit.ctx.logger.warn(`a summary by ${candidate.provider.id}/${candidate.model} failed, trying again`, { fault: error.fault }),
     pause: (ms) => pause(ms, signal),
     random: Math.random,
   });
@@ -69,7 +70,9 @@ function lineOf(row: MessageRow): string {
 }
 
 function listOf(older: readonly MessageRow[], before: string | undefined): string {
-  const asked = older.filter((row) => row.role === "user").map((row) => `- ${cutEnd(textOf(row.content).replace(/\s+/g, " ").trim(), LINE_CHARS)}`);
+  const asked = older
+    .filter((row) => row.role === "user")
+    .map((row) => `- ${cutEnd(textOf(row.content).replace(/\s+/g, " ").trim(), LINE_CHARS)}`);
   const more = asked.length > MAX_LINES ? [`- (${asked.length - MAX_LINES} more)`] : [];
   return cutMiddle([...(before ? [before] : []), "Asked so far:", ...more, ...asked.slice(-MAX_LINES)].join("\n"), MAX_SUMMARY_CHARS);
 }

@@ -23,7 +23,10 @@ const profileLabels: Record<keyof typeof toolProfiles, string> = {
 export const catalogProfiles = Object.entries(profileLabels).map(([id, label]) => ({ id, label }));
 
 /** Tools by groups: those of svc by what they are for, those of other plugins by their plugin. Groups without tools are left out. */
-export function groupTools(tools: readonly RegisteredTool[], { includePlugins = true }: { includePlugins?: boolean | undefined } = {}): JsonObject[] {
+export function groupTools(
+  tools: readonly RegisteredTool[],
+  { includePlugins = true }: { includePlugins?: boolean | undefined } = {},
+): JsonObject[] {
   const core = Object.entries(groupLabels).map(([id, label]) => {
     const members = tools.filter((tool) => groupOf(tool) === id).map((tool) => ({ ...describe(tool), source: toolSource(tool) }));
     return { id: id.slice("group:".length), label, source: "core", tools: members };

@@ -109,8 +109,7 @@ export function createToolBox(ctx: PluginContext): ToolBox {
   };
 
   return {
-    all: () =>
-      [...view].map(({ value: { name, description }, owner, isOutside = false }) => ({ name, description, owner, isOutside })),
+    all: () => [...view].map(({ value: { name, description }, owner, isOutside = false }) => ({ name, description, owner, isOutside })),
     ready: (name) => view.ready(name),
     specs: (agent) => [...setOf(agent).values()].map((p) => p.spec),
     has: (agent, name) => setOf(agent).has(name),

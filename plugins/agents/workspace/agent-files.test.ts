@@ -76,14 +76,23 @@ describe("a file", () => {
   });
 });
 
-test.each(["notes.md", "agents.md", "../AGENTS.md", "./AGENTS.md", "AGENTS.md/", "sub/AGENTS.md", "..", "", "AGENTS.md\0", "AGENTS.md\\..", "/etc/passwd"])(
-  "the name %j leads nowhere (F-02)",
-  async (name) => {
-    const refusal = expect.objectContaining({ code: "agent-file-unsupported", message: expect.stringContaining('unsupported file "') });
-    await expect(readAgentFile(agent, name)).rejects.toEqual(refusal);
-    await expect(write(name, "x")).rejects.toEqual(refusal);
-  },
-);
+test.each([
+  "notes.md",
+  "agents.md",
+  "../AGENTS.md",
+  "./AGENTS.md",
+  "AGENTS.md/",
+  "sub/AGENTS.md",
+  "..",
+  "",
+  "AGENTS.md\0",
+  "AGENTS.md\\..",
+  "/etc/passwd",
+])("the name %j leads nowhere (F-02)", async (name) => {
+  const refusal = expect.objectContaining({ code: "agent-file-unsupported", message: expect.stringContaining('unsupported file "') });
+  await expect(readAgentFile(agent, name)).rejects.toEqual(refusal);
+  await expect(write(name, "x")).rejects.toEqual(refusal);
+});
 
 describe("what is no plain file is refused and left alone (F-02)", () => {
   test("a link out of the workspace", async () => {

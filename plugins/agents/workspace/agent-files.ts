@@ -65,7 +65,10 @@ export async function readAgentFile(agent: AgentInfo, name: string): Promise<Age
  * Replaces a file as a whole; readers see the old bytes or the new ones. Calls about one workspace must not overlap.
  * @throws {SvcError} `agent-file-unsupported`, `agent-file-unsafe`, `agent-file-conflict` when the file is not the one of `expectedHash` any more
  */
-export async function writeAgentFile(agent: AgentInfo, { name, content, expectedHash }: { name: string; content: string; expectedHash?: string | undefined }): Promise<AgentFile> {
+export async function writeAgentFile(
+  agent: AgentInfo,
+  { name, content, expectedHash }: { name: string; content: string; expectedHash?: string | undefined },
+): Promise<AgentFile> {
   checkName(name);
   await mkdir(agent.workspace, { recursive: true, mode: 0o700 });
   const place = await openWorkspace(agent.workspace);
@@ -144,7 +147,8 @@ async function readPlain(
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    if (isSvcError(error, "unsafe-file")) throw new SvcError("agent-file-unsafe", { name, agentId, reason: error.fields.reason }, { cause: error });
+    if (isSvcError(error, "unsafe-file"))
+      throw new SvcError("agent-file-unsafe", { name, agentId, reason: error.fields.reason }, { cause: error });
     throw error;
   }
 }

@@ -1,22 +1,26 @@
 import { type CliCommand, defineCommand } from "svc/sdk";
 import { withClient } from "./with-client.ts";
 
-/** `svc devices approve|reject <request>`: the answer to a device that waits. */
-export default [approve(), reject()];
-
 const options = { json: { kind: "flag", description: "One JSON document on stdout" } } as const;
 const positionals = [{ name: "request", required: true }];
+
+/** `svc devices approve|reject <request>`: the answer to a device that waits. */
+export default [approve(), reject()];
 
 function approve(): CliCommand {
   return defineCommand({
     path: ["devices", "approve"],
     summary: "Let a waiting device in",
-    details: "Grants what the device asked for: svc devices list shows it. A request waits for five minutes and is renewed by each attempt.",
+    details:
+      "Grants what the device asked for: svc devices list shows it. A request waits for five minutes and is renewed by each attempt.",
     ...{ options, positionals, rpc: true },
     run: async (cli, _values, [requestId = ""]) => {
       const { device } = await withClient(cli, (client) => client.request("device.pair.approve", { requestId }));
       if (cli.json) cli.stdout.json({ ok: true, requestId, device });
-      else cli.stdout.line(`Approved ${device.displayName ?? device.clientId ?? "device"} (${device.deviceId}); it gets in with its next attempt.`);
+      else
+        cli.stdout.line(
+          `Approved ${device.displayName ?? device.clientId ?? "device"} (${device.deviceId}); it gets in with its next attempt.`,
+        );
       return 0;
     },
   });

@@ -23,7 +23,9 @@ function print(cli: CliContext, { pending, paired }: Devices): void {
   for (const device of pending) {
     const what = device.isRepair ? "asks for more" : "waits for approval";
     const from = device.remoteIp ? ` from ${device.remoteIp}` : "";
-    stdout.line(color.yellow(`${device.displayName ?? device.clientId}${from} ${what}: ${device.role} ${scopesOf(device.scopes)}`.trimEnd()));
+    stdout.line(
+      color.yellow(`${device.displayName ?? device.clientId}${from} ${what}: ${device.role} ${scopesOf(device.scopes)}`.trimEnd()),
+    );
     stdout.line(`  svc devices approve ${device.requestId}`);
   }
   if (pending.length > 0 && paired.length > 0) stdout.line();

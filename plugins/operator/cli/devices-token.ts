@@ -1,12 +1,12 @@
 import { type CliCommand, type CliValues, defineCommand, SvcError } from "svc/sdk";
 import { withClient } from "./with-client.ts";
 
-/** `svc devices rotate|revoke <device>`: the token of one role of a device. */
-export default [rotate(), revoke()];
-
 const json = { kind: "flag", description: "One JSON document on stdout" } as const;
 const role = { kind: "string", description: "Whose token: operator (default) or node", choices: ["operator", "node"] } as const;
 const positionals = [{ name: "device", required: true }];
+
+/** `svc devices rotate|revoke <device>`: the token of one role of a device. */
+export default [rotate(), revoke()];
 
 function rotate(): CliCommand {
   return defineCommand({
@@ -33,7 +33,8 @@ function revoke(): CliCommand {
   return defineCommand({
     path: ["devices", "revoke"],
     summary: "End a device's token, or forget the device",
-    details: "The device's connections end at once. It stays paired: who holds the gateway's secret too gets a new token; --forget ends that as well.",
+    details:
+      "The device's connections end at once. It stays paired: who holds the gateway's secret too gets a new token; --forget ends that as well.",
     options: { role, forget: { kind: "flag", description: "Forget the device: it has to be approved again" }, json },
     ...{ positionals, rpc: true },
     run: async (cli, values, [deviceId = ""]) => {

@@ -1,4 +1,4 @@
-import { type CliClient, type CliContext, currentLogFile, isSvcError, type LogTail, messageOf, tailLog } from "svc/sdk";
+import { type CliClient, type CliContext, currentLogFile, type LogTail, messageOf, tailLog } from "svc/sdk";
 
 /** Where a reading of the log comes from: the gateway, or the file beside it. */
 export interface LogSource {
@@ -16,6 +16,7 @@ export interface LogSourceOptions {
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
+const lostCodes: ReadonlySet<unknown> = new Set(["gateway-unreachable", "connection-closed", "request-timed-out", "UNAVAILABLE"]);
 
 /** One connection, made again when it is lost after a pause of 1 s that doubles up to 30 s; meanwhile a gateway on this machine is read by its file. */
 export function createLogSource(cli: CliContext, { isNamed, limits, notice }: LogSourceOptions): LogSource {
@@ -64,8 +65,8 @@ export function createLogSource(cli: CliContext, { isNamed, limits, notice }: Lo
   };
 }
 
-/** The gateway is not there, or went away; everything else is an answer of it. */
+/** The gateway is not there, went away, or is about to come or go; everything else is an answer of it. */
 export function isLost(error: unknown): boolean {
-  const code = isSvcError(error) ? error.code : (error as { code?: unknown } | undefined)?.code;
-  return code === "gateway-unreachable" || code === "connection-closed" || code === "request-timed-out";
+  const codes = [error, (error as { cause?: unknown } | undefined)?.cause].map((one) => (one as { code?: unknown } | undefined)?.code);
+  return codes.some((code) => lostCodes.has(code));
 }

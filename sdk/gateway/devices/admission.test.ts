@@ -147,7 +147,9 @@ describe("a device from elsewhere with the secret", () => {
         remediationHint: "Approve this device from the pending pairing requests.",
       }),
     );
-    expect(book.pending.list()).toMatchObject([{ remoteIp: "203.0.113.9", scopes: write, roles: ["operator"], silent: false, isRepair: false }]);
+    expect(book.pending.list()).toMatchObject([
+      { remoteIp: "203.0.113.9", scopes: write, roles: ["operator"], silent: false, isRepair: false },
+    ]);
     await book.approve("request-1");
     expect(await ask(book, asked)).toMatchObject({ scopes: write, deviceId: "d", issued: { issuedAtMs: 1 } });
     expect(await ask(book, { ...asked, scopes: read })).toMatchObject({ scopes: read });
@@ -205,7 +207,9 @@ describe("a device token", () => {
   test("does not carry over to a device that has changed, not even on this machine", async () => {
     const book = await paired();
     for (const from of [here, away]) {
-      await expect(ask(book, { device: true, from, passed, platform: "windows" })).rejects.toMatchObject({ details: { reason: "metadata-upgrade" } });
+      await expect(ask(book, { device: true, from, passed, platform: "windows" })).rejects.toMatchObject({
+        details: { reason: "metadata-upgrade" },
+      });
     }
   });
 });

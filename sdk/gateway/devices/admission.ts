@@ -55,7 +55,10 @@ export async function admitDevice(question: AdmissionQuestion, book: DeviceBook)
   }
 }
 
-function byToken(question: AdmissionQuestion & { deviceId: string; passed: PassedBy & { via: "device-token" } }, book: DeviceBook): Admission {
+function byToken(
+  question: AdmissionQuestion & { deviceId: string; passed: PassedBy & { via: "device-token" } },
+  book: DeviceBook,
+): Admission {
   const { connect, role, deviceId, passed } = question;
   const { entry, token } = passed;
   const standing = book.standing(deviceId, role);
@@ -89,7 +92,16 @@ function requirePaired(question: AdmissionQuestion & { deviceId: string; scopes:
   if (!reason) return;
   const { role, scopes, ...identity } = wish;
   const { address } = question.remote;
-  const asked = { ...identity, role, roles: [role], scopes, remoteIp: address, silent: false, isRepair: record !== undefined, ts: Date.now() };
+  const asked = {
+    ...identity,
+    role,
+    roles: [role],
+    scopes,
+    remoteIp: address,
+    silent: false,
+    isRepair: record !== undefined,
+    ts: Date.now(),
+  };
   const { requestId } = book.pending.ask(asked);
   throw new SvcError("pairing-required", {
     ...{ reason, requestId, remediationHint: "Approve this device from the pending pairing requests." },
@@ -105,7 +117,15 @@ function approvedSoFar(record: DeviceRecord | undefined): object {
 function wishOf({ connect, deviceId, role, scopes }: AdmissionQuestion & { deviceId: string; scopes: OperatorScope[] }): DeviceWish {
   const { client, device } = connect;
   return {
-    ...{ deviceId, publicKey: device?.publicKey ?? "", platform: client.platform, clientId: client.id, clientMode: client.mode, role, scopes },
+    ...{
+      deviceId,
+      publicKey: device?.publicKey ?? "",
+      platform: client.platform,
+      clientId: client.id,
+      clientMode: client.mode,
+      role,
+      scopes,
+    },
     ...(client.displayName ? { displayName: client.displayName } : {}),
     ...(client.deviceFamily ? { deviceFamily: client.deviceFamily } : {}),
   };

@@ -48,7 +48,15 @@ describe("an approval", () => {
 
     expect(kept.get("d")).toEqual({
       ...{ deviceId: "d", publicKey: "k", displayName: "Phone", platform: "linux", clientId: "cli", clientMode: "cli" },
-      ...{ roles: ["operator"], scopes: read, approvedVia: "owner", createdAtMs: 1_000, approvedAtMs: 1_000, lastSeenAtMs: 1_000, tokens: [] },
+      ...{
+        roles: ["operator"],
+        scopes: read,
+        approvedVia: "owner",
+        createdAtMs: 1_000,
+        approvedAtMs: 1_000,
+        lastSeenAtMs: 1_000,
+        tokens: [],
+      },
     });
     expect(events).toEqual([
       ["device.pair.requested", { ...waiting({ displayName: "Phone" }), requestId }],
@@ -105,7 +113,9 @@ describe("a token", () => {
     expect(Buffer.from(deviceToken, "base64url")).toHaveLength(32);
     expect(issuedAtMs).toBe(1_000);
     expect(JSON.stringify([...kept.values()])).not.toContain(deviceToken);
-    expect(kept.get("d")?.tokens).toEqual([{ role: "operator", scopes: read, hash: expect.stringMatching(/^[0-9a-f]{64}$/), createdAtMs: 1_000 }]);
+    expect(kept.get("d")?.tokens).toEqual([
+      { role: "operator", scopes: read, hash: expect.stringMatching(/^[0-9a-f]{64}$/), createdAtMs: 1_000 },
+    ]);
   });
 
   test("that is issued anew ends the one before, not the connections", async () => {
@@ -215,6 +225,8 @@ describe("a record does not cover", () => {
 
   test("nothing when all is as it was, and admin covers every scope", () => {
     expect(upgradeReason(record, wish({ scopes: read, platform: "LINUX" }))).toBeUndefined();
-    expect(upgradeReason({ ...record, scopes: ["operator.admin"] }, wish({ scopes: ["operator.pairing", "operator.read"] }))).toBeUndefined();
+    expect(
+      upgradeReason({ ...record, scopes: ["operator.admin"] }, wish({ scopes: ["operator.pairing", "operator.read"] })),
+    ).toBeUndefined();
   });
 });

@@ -39,26 +39,62 @@ describe("the test vector", () => {
 
   const signature = ["SIGNATURE_INVALID", "device signature invalid", "device-signature"];
   test.each<[string, (p: Proved) => void, string[]]>([
-    ["another id", (p) => void (p.device.id = "00"), ["DEVICE_ID_MISMATCH", "device identity mismatch", "device-id-mismatch"]],
-    ["another key", (p) => void (p.device.publicKey = other), ["DEVICE_ID_MISMATCH", "device identity mismatch", "device-id-mismatch"]],
-    ["an id in capitals", (p) => void (p.device.id = p.device.id.toUpperCase()), ["DEVICE_ID_MISMATCH", "device identity mismatch", "device-id-mismatch"]],
-    ["a key that is none", (p) => void (p.device.publicKey = "AAAA"), ["PUBLIC_KEY_INVALID", "device public key invalid", "device-public-key"]],
-    ["a key with padding", (p) => void (p.device.publicKey += "="), ["PUBLIC_KEY_INVALID", "device public key invalid", "device-public-key"]],
-    ["a time 120,001 ms ago", (p) => void (p.device.signedAt -= 120_001), ["SIGNATURE_EXPIRED", "device signature expired", "device-signature-stale"]],
-    ["a time 120,001 ms ahead", (p) => void (p.device.signedAt += 120_001), ["SIGNATURE_EXPIRED", "device signature expired", "device-signature-stale"]],
-    ["no nonce", (p) => void (p.device.nonce = ""), ["NONCE_REQUIRED", "device nonce required", "device-nonce-missing"]],
-    ["the nonce of another socket", (p) => void (p.device.nonce = "x"), ["NONCE_MISMATCH", "device nonce mismatch", "device-nonce-mismatch"]],
-    ["another signature", (p) => void (p.device.signature = `A${p.device.signature.slice(1)}`), signature],
-    ["a signature that is none", (p) => void (p.device.signature = "x"), signature],
-    ["a time within the tolerance that was not signed", (p) => void (p.device.signedAt -= 120_000), signature],
-    ["another client", (p) => void (p.client.id = "gateway-client"), signature],
-    ["another mode", (p) => void (p.client.mode = "backend"), signature],
-    ["another role", (p) => void (p.role = "node"), signature],
+    [
+      "another id",
+      (p) => void Object.assign(p.device, { id: "00" }),
+      ["DEVICE_ID_MISMATCH", "device identity mismatch", "device-id-mismatch"],
+    ],
+    [
+      "another key",
+      (p) => void Object.assign(p.device, { publicKey: other }),
+      ["DEVICE_ID_MISMATCH", "device identity mismatch", "device-id-mismatch"],
+    ],
+    [
+      "an id in capitals",
+      (p) => void Object.assign(p.device, { id: p.device.id.toUpperCase() }),
+      ["DEVICE_ID_MISMATCH", "device identity mismatch", "device-id-mismatch"],
+    ],
+    [
+      "a key that is none",
+      (p) => void Object.assign(p.device, { publicKey: "AAAA" }),
+      ["PUBLIC_KEY_INVALID", "device public key invalid", "device-public-key"],
+    ],
+    [
+      "a key with padding",
+      (p) => void Object.assign(p.device, { publicKey: `${p.device.publicKey}=` }),
+      ["PUBLIC_KEY_INVALID", "device public key invalid", "device-public-key"],
+    ],
+    [
+      "a time 120,001 ms ago",
+      (p) => void Object.assign(p.device, { signedAt: p.device.signedAt - 120_001 }),
+      ["SIGNATURE_EXPIRED", "device signature expired", "device-signature-stale"],
+    ],
+    [
+      "a time 120,001 ms ahead",
+      (p) => void Object.assign(p.device, { signedAt: p.device.signedAt + 120_001 }),
+      ["SIGNATURE_EXPIRED", "device signature expired", "device-signature-stale"],
+    ],
+    ["no nonce", (p) => void Object.assign(p.device, { nonce: "" }), ["NONCE_REQUIRED", "device nonce required", "device-nonce-missing"]],
+    [
+      "the nonce of another socket",
+      (p) => void Object.assign(p.device, { nonce: "x" }),
+      ["NONCE_MISMATCH", "device nonce mismatch", "device-nonce-mismatch"],
+    ],
+    ["another signature", (p) => void Object.assign(p.device, { signature: `A${p.device.signature.slice(1)}` }), signature],
+    ["a signature that is none", (p) => void Object.assign(p.device, { signature: "x" }), signature],
+    [
+      "a time within the tolerance that was not signed",
+      (p) => void Object.assign(p.device, { signedAt: p.device.signedAt - 120_000 }),
+      signature,
+    ],
+    ["another client", (p) => void Object.assign(p.client, { id: "gateway-client" }), signature],
+    ["another mode", (p) => void Object.assign(p.client, { mode: "backend" }), signature],
+    ["another role", (p) => void Object.assign(p, { role: "node" }), signature],
     ["one scope more", (p) => void p.scopes?.push("operator.admin"), signature],
     ["scopes in another order", (p) => void p.scopes?.reverse(), signature],
-    ["another token", (p) => void (p.auth = { token: "other" }), signature],
-    ["another platform", (p) => void (p.client.platform = "darwin"), signature],
-    ["another family", (p) => void (p.client.deviceFamily = "phone"), signature],
+    ["another token", (p) => void Object.assign(p, { auth: { token: "other" } }), signature],
+    ["another platform", (p) => void Object.assign(p.client, { platform: "darwin" }), signature],
+    ["another family", (p) => void Object.assign(p.client, { deviceFamily: "phone" }), signature],
   ])("fails with %s", (_, spoil, [code, message, reason]) => {
     const spoiled = vector();
     spoil(spoiled);
@@ -72,10 +108,10 @@ describe("the test vector", () => {
     all.device = { id: "0", publicKey: other, signature: "x", signedAt: 0, nonce: "" };
     const codes: unknown[] = [];
     const mend: Array<() => void> = [
-      () => void (all.device.id = createHash("sha256").update(Buffer.from(other, "base64url")).digest("hex")),
-      () => void (all.device.signedAt = context.now),
-      () => void (all.device.nonce = "x"),
-      () => void (all.device.nonce = context.nonce),
+      () => void Object.assign(all.device, { id: createHash("sha256").update(Buffer.from(other, "base64url")).digest("hex") }),
+      () => void Object.assign(all.device, { signedAt: context.now }),
+      () => void Object.assign(all.device, { nonce: "x" }),
+      () => void Object.assign(all.device, { nonce: context.nonce }),
     ];
     for (const next of [...mend, () => undefined]) {
       expect(() => verifyDeviceProof(all, context)).toThrow(

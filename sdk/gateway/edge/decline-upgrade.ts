@@ -15,5 +15,5 @@ export function declineUpgrade(server: Server, req: IncomingMessage, socket: Dup
     if (!hopHeaders.has(name.toLowerCase())) lines.push(`${name}: ${req.rawHeaders[i + 1]}`);
   }
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\nConnection: close\r\n\r\n`, "latin1"), head]));
-  server.emit("connection", socket);
+  server.emit("encrypted" in socket ? "secureConnection" : "connection", socket);
 }

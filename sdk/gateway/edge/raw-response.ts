@@ -1,16 +1,22 @@
 import { randomUUID } from "node:crypto";
-import { STATUS_CODES } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 
 /** Headers of every answer on the port (`http.md` 1); the request id and HSTS come on top. */
-export const baselineHeaders: ReadonlyArray<readonly [name: string, value: string]> = [
+const baselineHeaders: ReadonlyArray<readonly [name: string, value: string]> = [
   ["X-Content-Type-Options", "nosniff"],
   ["Referrer-Policy", "no-referrer"],
   ["Permissions-Policy", "camera=(), microphone=(self), geolocation=()"],
 ];
 
 /** The caller's request id when it is a plain one, else a fresh UUID. */
-export function requestIdOf(given: string | string[] | undefined): string {
+function requestIdOf(given: string | string[] | undefined): string {
   return typeof given === "string" && /^[\w.-]{1,128}$/.test(given) ? given : randomUUID();
+}
+
+/** Puts the headers of every answer on this one. */
+export function setBaseline(req: IncomingMessage, res: ServerResponse): void {
+  for (const [name, value] of baselineHeaders) res.setHeader(name, value);
+  res.setHeader("x-request-id", requestIdOf(req.headers["x-request-id"]));
 }
 
 /**

@@ -7,9 +7,12 @@ function setup(count: number) {
   const time = { now: 0 };
   const slow = createSlowConsumers(bounds, () => time.now);
   const peers = Array.from({ length: count }, () => {
-    const peer = { unsent: 0, sent: 0, cuts: 0, account: undefined as unknown as OutboundAccount };
+    const peer = { unsent: 0, sent: 0, cuts: 0, looks: 0, account: undefined as unknown as OutboundAccount };
     peer.account = slow.watch({
-      buffered: () => peer.unsent,
+      buffered() {
+        peer.looks += 1;
+        return peer.unsent;
+      },
       progress: () => peer.sent,
       cut: () => {
         peer.cuts += 1;
@@ -53,6 +56,16 @@ test("bytes that have left since are no reason to cut anybody", () => {
   }
   expect(peers.map((p) => p.cuts)).toEqual([0, 0, 0, 0]);
   expect(slow.total()).toBe(0);
+});
+
+test("a frame to one costs no look at the others, as long as all together are below the bound", () => {
+  const { peers } = setup(3);
+  const [writer, ...others] = peers as [(typeof peers)[0], ...typeof peers];
+  for (let i = 0; i < 100; i++) {
+    writer.write(60);
+    writer.unsent = 0;
+  }
+  expect([writer.looks, others.map((p) => p.looks)]).toEqual([100, [0, 0]]);
 });
 
 test("what was cut or has gone counts no more", () => {

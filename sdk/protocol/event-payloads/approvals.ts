@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { approval, decision } from "../results/approvals.ts";
-import { pairedDevice, pendingDevice } from "../results/devices.ts";
 import { epochMs } from "../results/fields.ts";
 
 const resolved = z.object({
@@ -11,16 +10,10 @@ const resolved = z.object({
   request: z.looseObject({}),
 });
 
+/** Events about questions to a person. */
 export const approvalsPayloads = {
   "exec.approval.requested": approval,
   "exec.approval.resolved": resolved,
   "plugin.approval.requested": approval,
   "plugin.approval.resolved": resolved,
-  "device.pair.requested": pendingDevice,
-  "device.pair.resolved": z.object({
-    requestId: z.string(),
-    deviceId: pairedDevice.shape.deviceId,
-    decision: z.enum(["approved", "rejected", "expired"]),
-    ts: epochMs,
-  }),
 };

@@ -4,6 +4,7 @@ import { health } from "../results/health.ts";
 import { presenceEntry } from "../results/presence.ts";
 import { heartbeat } from "../results/system.ts";
 
+/** Events of the gateway itself. */
 export const gatewayPayloads = {
   "connect.challenge": z.object({
     nonce: z.uuid().describe("fresh for this socket; a device signs it"),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { agentId, count } from "../results/fields.ts";
 
+/** Events about memory. */
 export const memoryPayloads = {
   "memory.progress": z.object({
     agentId,

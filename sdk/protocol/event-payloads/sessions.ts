@@ -5,6 +5,7 @@ import { sessionRow } from "../results/session-row.ts";
 import { agentPayload, toolPayload } from "./agent.ts";
 import { chatPayload } from "./chat.ts";
 
+/** Events about runs and sessions. */
 export const sessionsPayloads = {
   agent: agentPayload,
   chat: chatPayload,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { none, pluginId } from "./fields.ts";
+import { idempotencyKey, none, pluginId } from "./fields.ts";
 import { method } from "./spec.ts";
 
 /** Plugins. */
@@ -9,7 +9,7 @@ export const pluginsMethods = {
   "plugins.setEnabled": method(
     "admin",
     "switches a plugin on or off in the config and in the running gateway",
-    z.strictObject({ pluginId, enabled: z.boolean() }),
+    z.strictObject({ pluginId, enabled: z.boolean(), idempotencyKey: idempotencyKey.optional() }),
   ),
   "plugins.reload": method(
     "admin",

@@ -45,6 +45,7 @@ const file = z.object({
   }),
 });
 
+/** Answers about agents, their files and models. */
 export const agentsResults = {
   "agents.list": z.object({ defaultId: agentId, mainKey: text, scope: z.enum(["per-sender", "global"]), agents: z.array(agent) }),
   "agents.create": z.object({ ok: z.literal(true), agentId, name: text, workspace: text }),

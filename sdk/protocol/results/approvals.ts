@@ -27,6 +27,7 @@ const requested = z.union([z.object({ status: z.literal("accepted"), id, ...time
 
 const policy = z.object({ path: text, exists: z.boolean(), hash: text, file: z.looseObject({}) });
 
+/** Answers about questions to a person. */
 export const approvalsResults = {
   "exec.approval.request": requested,
   "exec.approval.get": approval,

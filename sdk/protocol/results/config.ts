@@ -54,6 +54,7 @@ const secretsResolved = z.object({
   inactiveRefPaths: z.array(z.string()).describe("references of what is switched off"),
 });
 
+/** Answers about config and secrets. */
 export const configResults = {
   "config.get": configFile,
   "config.set": written,

@@ -52,6 +52,7 @@ export const pairedDevice = z
   })
   .meta({ id: "PairedDevice" });
 
+/** Answers about devices and their tokens. */
 export const devicesResults = {
   "device.pair.list": z.object({ pending: z.array(pendingDevice), paired: z.array(pairedDevice) }),
   "device.pair.approve": z.object({ requestId, device: pairedDevice }),

@@ -4,10 +4,13 @@ import { z } from "zod";
 export const epochMs = z.number().int().min(0);
 /** A duration in whole milliseconds. */
 export const durationMs = z.number().int().min(0);
+/** How many. */
 export const count = z.number().int().min(0);
+/** Id of an agent. */
 export const agentId = z.string().min(1);
 /** Always in full: `agent:<id>:<key>`. */
 export const sessionKey = z.string().min(1);
+/** Id of a run: the idempotency key of the request that asked for it. */
 export const runId = z.string().min(1);
 /** As on the wire: `operator.read`. */
 export const scopes = z.array(z.string().min(1));

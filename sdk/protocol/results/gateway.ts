@@ -35,6 +35,7 @@ const finding = z.object({
   fixable: z.boolean().exactOptional(),
 });
 
+/** Answers about the gateway itself. */
 export const gatewayResults = {
   health,
   status,

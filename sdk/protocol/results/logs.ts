@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { count } from "./fields.ts";
 
+/** Answers about logs. */
 export const logsResults = {
   "logs.tail": z.object({
     file: z.string(),

@@ -63,6 +63,7 @@ const status = z.object({
 
 const sync = { agentId, started: z.boolean(), joined: z.boolean() };
 
+/** Answers about memory. */
 export const memoryResults = {
   "memory.search": search,
   "memory.get": passage,

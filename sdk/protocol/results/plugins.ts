@@ -69,6 +69,7 @@ const uiDescriptor = z.object({
   methods: z.array(z.string()).exactOptional().describe("kind `frame`: what it may call"),
 });
 
+/** Answers about plugins. */
 export const pluginsResults = {
   "plugins.list": z.object({
     plugins: z.array(pluginRow),

@@ -56,6 +56,7 @@ const history = z.object({
   sessionInfo: sessionRow.nullable().describe("null for an unknown session"),
 });
 
+/** Answers of runs and chat. */
 export const runsResults = {
   agent: z.discriminatedUnion("status", [accepted, inFlight, finished]),
   "agent.wait": waited,

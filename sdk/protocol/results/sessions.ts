@@ -25,6 +25,7 @@ const preview = z.object({
 
 const subscribed = z.object({ subscribed: z.boolean(), key: sessionKey });
 
+/** Answers about sessions. */
 export const sessionsResults = {
   "sessions.list": list,
   "sessions.describe": z.object({ session: sessionRow.nullable() }),

@@ -20,6 +20,7 @@ export const heartbeat = z
   })
   .meta({ id: "Heartbeat" });
 
+/** Answers about heartbeats and what agents are told between them. */
 export const systemResults = {
   "system-event": done,
   wake: z.object({

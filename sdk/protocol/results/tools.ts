@@ -29,6 +29,7 @@ const invoked = z.object({
     .describe("with `ok: false`"),
 });
 
+/** Answers about tools. */
 export const toolsResults = {
   "tools.catalog": z.object({
     agentId,

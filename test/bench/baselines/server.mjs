@@ -32,6 +32,13 @@ const wss = new WebSocketServer({ server, perMessageDeflate: false });
 setFlagsFromString("--expose-gc");
 const gc = runInNewContext("gc");
 
+function collected() {
+  gc();
+  gc();
+  const { heapUsed, external } = process.memoryUsage();
+  return JSON.stringify({ usedBytes: heapUsed + external });
+}
+
 /** One frame for all, serialised once. */
 async function say(events, bytes) {
   const text = "x".repeat(bytes);
@@ -49,8 +56,8 @@ wss.on("connection", (socket) => {
   socket.on("message", async (data) => {
     const { id, method, params } = JSON.parse(data);
     if (method === "loud.say") await say(params.events, params.bytes);
-    if (method === "loud.gc") gc();
-    socket.send(`{"type":"res","id":"${id}","ok":true,"payload":${answers.get(method) ?? health}}`);
+    const payload = method === "loud.gc" ? collected() : (answers.get(method) ?? health);
+    socket.send(`{"type":"res","id":"${id}","ok":true,"payload":${payload}}`);
   });
 });
 server.listen(Number(process.argv[2]), "127.0.0.1");

@@ -1,11 +1,9 @@
 /** Calls of one hook a second: `node hook-calls.mjs <taps> <calls> <bus|loop>`; `loop`: the same functions, awaited one by one without a bus. */
 
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { root } from "../lib/gateway.mjs";
+import { importPart } from "../lib/part.mjs";
 
 const [taps, calls, what] = process.argv.slice(2);
-const { createHookBus } = await import(pathToFileURL(join(root, "dist/kernel/hooks/bus.js")).href);
+const { createHookBus } = await importPart("kernel/hooks/bus.ts");
 const ignore = () => undefined;
 const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore, child: () => silent };
 let seen = 0;

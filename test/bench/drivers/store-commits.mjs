@@ -1,10 +1,9 @@
 /** `node store-commits.mjs <database> <callers> <total>`: messages into the product's store, as many callers at once. */
-import { join } from "node:path";
 import { measureCommits } from "../lib/commits.mjs";
-import { root } from "../lib/gateway.mjs";
+import { importPart } from "../lib/part.mjs";
 
 const [path, callers, total] = process.argv.slice(2);
-const { openStore } = await import(join(root, "dist/plugins/store/open-store.js"));
+const { openStore } = await importPart("plugins/store/open-store.ts");
 const quiet = { debug: () => undefined, info: () => undefined, warn: console.error, error: console.error, child: () => quiet };
 const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 const store = await openStore({ path, clock, logger: quiet });

@@ -8,7 +8,8 @@ const BYTES = 1_700;
 
 /** One event to many, and what a connection costs that does nothing, against the same frame sent to all by a bare server. */
 export async function run({ quick, row, note }) {
-  for (const clients of quick ? [100] : [100, 1_000]) await withServers(({ ours, baseline }) => deliveries({ ours, baseline, clients, quick, row, note }));
+  for (const clients of quick ? [100] : [100, 1_000])
+    await withServers(({ ours, baseline }) => deliveries({ ours, baseline, clients, quick, row, note }));
   await idle({ rounds: quick ? 1 : 3, row });
 }
 
@@ -48,7 +49,9 @@ async function deliveries({ ours, baseline, clients, quick, row, note }) {
     for (let i = 0; i < 20; i += 1) latencies[name].push(await lastOfOne(crowd));
     await Promise.all(crowd.map((connection) => connection.close()));
   }
-  note(`one event to the last of ${clients}, p50: ${median(latencies.ours).toFixed(1)} ms, bare server ${median(latencies.baseline).toFixed(1)} ms`);
+  note(
+    `one event to the last of ${clients}, p50: ${median(latencies.ours).toFixed(1)} ms, bare server ${median(latencies.baseline).toFixed(1)} ms`,
+  );
 }
 
 /** Milliseconds from the request for one event until everybody has it. */
@@ -63,26 +66,26 @@ async function lastOfOne(crowd) {
 /** Fresh processes each round, as memory once taken is not given back. */
 async function idle({ rounds, row }) {
   const count = 1_000;
-  const seen = { ours: [], baseline: [] };
-  const measure = async (server) => {
+  const seen = { pss: { ours: [], baseline: [] }, used: { ours: [], baseline: [] } };
+  const measure = async (server, name) => {
     const [first] = await openMany(server, 1);
     await warmUp(server);
-    await first.request("loud.gc");
-    const before = memoryMb(server.pid).pss;
+    const look = async () => ({ used: (await first.request("loud.gc")).usedBytes, pss: memoryMb(server.pid).pss * 1_024 * 1_024 });
+    const before = await look();
     const crowd = await openMany(server, count);
-    await first.request("loud.gc");
-    const kb = ((memoryMb(server.pid).pss - before) * 1_024) / count;
+    const after = await look();
+    for (const kind of ["pss", "used"]) seen[kind][name].push((after[kind] - before[kind]) / 1_024 / count);
     await Promise.all([first, ...crowd].map((connection) => connection.close()));
-    return kb;
   };
   for (let i = 0; i < rounds; i += 1) {
     await withServers(async ({ ours, baseline }) => {
-      seen.ours.push(await measure(ours));
-      seen.baseline.push(await measure(baseline));
+      await measure(ours, "ours");
+      await measure(baseline, "baseline");
     });
   }
-  const figures = { ours: median(seen.ours), baseline: median(seen.baseline) };
-  row({ id: "P7", metric: `${count} idle connections, memory each`, unit: "KB", target: 2, n: rounds, ...figures });
+  const figures = ({ ours, baseline }) => ({ ours: median(ours), baseline: median(baseline), unit: "KB", target: 2, n: rounds });
+  row({ id: "P7", metric: `${count} idle connections, PSS each`, ...figures(seen.pss) });
+  row({ id: "P7", metric: `${count} idle connections, heap each`, ...figures(seen.used) });
 }
 
 async function warmUp(server) {
@@ -144,5 +147,9 @@ export default definePlugin({ id: "loud", version: "1.0.0", svc: { api: "*" }, s
     }
     return {};
   } });
-  ctx.registerRpc({ method: "loud.gc", scope: "read", params, handler: () => { gc(); gc(); return {}; } });
+  ctx.registerRpc({ method: "loud.gc", scope: "read", params, handler: () => {
+    gc(); gc();
+    const { heapUsed, external } = process.memoryUsage();
+    return { usedBytes: heapUsed + external };
+  } });
 } });`;

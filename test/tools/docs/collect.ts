@@ -38,9 +38,11 @@ export async function collectReference(importModule: (path: string) => Promise<u
 /** Methods and events with their schemas, in one pass so that shapes they share are one. */
 function collectWire(): Pick<ReferenceInput, "methods" | "events" | "connect" | "shapes"> {
   const names = Object.keys(protocolMethods) as Array<keyof typeof protocolMethods>;
-  const params = toWireSchemas({ connect: connectParams, ...mapped(names, (name) => protocolMethods[name].params) });
-  const results = mapped(names, (name) => protocolResults[name]);
   const events = Object.keys(protocolEvents) as Array<keyof typeof protocolEvents>;
+  const params = toWireSchemas({ connect: connectParams, ...mapped(names, (name) => protocolMethods[name].params) });
+  const unshaped = [...names.filter((name) => !protocolResults[name]), ...events.filter((name) => !protocolEventPayloads[name])];
+  if (unshaped.length > 0) throw new Error(`no schema in sdk/protocol/results or event-payloads for: ${unshaped.join(", ")}`);
+  const results = mapped(names, (name) => protocolResults[name]);
   const payloads = Object.fromEntries(events.map((name) => [`${name} event`, protocolEventPayloads[name]]));
   const answers = toWireSchemas({ connect: helloOk, ...results, ...payloads });
   const of = (schemas: typeof params, name: string) => schemas.byName[name] as SchemaNode;

@@ -15,8 +15,6 @@ export const kernelPackages = new Set([
   "ipaddr.js",
   "croner",
   "picocolors",
-  "clipanion",
-  "typanion",
   "@humanwhocodes/momoa",
 ]);
 
@@ -88,8 +86,6 @@ function kernelRule(file: string, specifier: string, target: string | undefined)
   // The loader hands plugins the object that the published name stands for; by a path it could be another copy.
   if (name === "svc/sdk" && file === "kernel/loader/import.ts") return undefined;
   if (!kernelPackages.has(name)) return "not on the kernel's list of packages";
-  const isCli = file.startsWith("kernel/cli/") || file === "kernel/bin.ts";
-  if ((name === "clipanion" || name === "typanion") && !isCli) return "clipanion belongs to the command line only";
   return undefined;
 }
 
