@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /** Answers `--version` and root help without loading the product; everything else is `kernel/bin.ts`. */
-import { loadKernel } from "./load-kernel.mjs";
 
 const argv = process.argv.slice(2);
 const namesCommand = /^[^-]/.test(argv[0] ?? "") && argv[0] !== "help";
 const answer = namesCommand ? undefined : await (await import("./root-help.mjs")).quickAnswer(argv);
 if (answer === undefined) {
+  const { loadKernel } = await import("./load-kernel.mjs");
   const { main, finish } = await loadKernel();
   await finish(await main(argv));
 } else {

@@ -112,7 +112,8 @@ function addSystemEvent(sql: WriteStatements, row: Columns): OpResult {
     return { coalesced: true };
   }
   const { own, total } = sql.countSystemEvents.get(key);
-  if (own >= mostEvents.ofSession || total >= mostEvents.ofAll) throw new Refusal("system-events-full", { key, count: own });
+  if (own >= mostEvents.ofSession) throw new Refusal("system-events-full", { count: own, place: `session "${key}"` });
+  if (total >= mostEvents.ofAll) throw new Refusal("system-events-full", { count: total, place: "all sessions together" });
   sql.addSystemEvent.run(row);
   return {};
 }

@@ -17,7 +17,7 @@ export const storeErrors = defineErrors({
     details: "CONFLICT",
   },
   "system-events-full": {
-    message: 'session "{key}": {count} system events wait already; they are read 20 at a time with the next prompts, try again later',
+    message: "{count} system events wait for {place} already; they are read 20 at a time with the next prompts, try again later",
     http: 503,
     rpc: "UNAVAILABLE",
     retryable: true,

@@ -215,6 +215,35 @@ describe("a client with a device", () => {
     await expect.poll(() => states.at(-1)).toMatchObject({ state: "waiting", error: { details: { requestId: "r-1" } } });
   });
 
+  it("keeps the token that it had rotated, and comes back with it when the old one's connection is closed", async () => {
+    const device = memoryDevice("old");
+    const script: Script = {
+      onRequest: (peer, { id }) => {
+        peer.answer(id, { deviceId: "d", role: "operator", scopes: [], rotatedAtMs: 1, token: "new" });
+        peer.close(4001, "device token revoked");
+      },
+    };
+    const { gw, c } = await setup(script, { device });
+    await c.connect();
+    await c.request("device.token.rotate", { deviceId: "d", role: "operator" });
+    expect(sent(await gw.peer(2))).toEqual({ deviceToken: "new" });
+    expect(device.kept).toBe("new");
+  });
+
+  it("stays away when its token was revoked and nothing else is at hand", async () => {
+    const script: Script = {
+      onConnect: (peer, id) => {
+        peer.answer(id, helloOk());
+        peer.close(4001, "device token revoked");
+      },
+    };
+    const states: ClientState[] = [];
+    const { gw, c } = await setup(script, { device: memoryDevice("old"), onState: (state) => states.push(state) });
+    await c.connect();
+    await expect.poll(() => states.at(-1)).toMatchObject({ state: "refused", error: { details: { closeCode: 4001 } } });
+    expect(gw.peers).toHaveLength(1);
+  });
+
   it("that cannot sign ends the attempt with the reason", async () => {
     const device = { ...memoryDevice(), key: async () => ({ id: "x", publicKey: "y", sign: () => Promise.reject(new Error("key lost")) }) };
     const { c } = await setup({}, { device, reconnect: false });

@@ -32,6 +32,17 @@ describe("a restart", () => {
     expect(lines).toEqual([config]);
   });
 
+  test("may be asked for in advance, and is forgotten when the gateway stops before", async () => {
+    const [first, second] = [setup(), setup()];
+    first.restarts.request("rpc", "at night", 60_000);
+    second.restarts.request("rpc", "at night", 60_000);
+    await vi.advanceTimersByTimeAsync(59_999);
+    expect(first.restarts.pending()).toEqual([]);
+    second.restarts.dispose();
+    await vi.advanceTimersByTimeAsync(1_001);
+    expect([first.due, second.due]).toEqual([["at night"], []]);
+  });
+
   test("waits for the last hold and says for how many", async () => {
     const { due, lines, holds, restarts } = setup();
     const held = [holds.hold("run a"), holds.hold("run b")];

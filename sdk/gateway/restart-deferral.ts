@@ -77,18 +77,22 @@ export function createRestartDeferral(options: RestartOptions): RestartDeferral 
     delayed.add(timer);
   };
 
+  const add = (key: string, reason: string) => {
+    if (isDue || reasons.get(key) === reason) return;
+    reasons.set(key, reason);
+    const count = holds.count();
+    logger.warn(`${reason}${count > 0 ? ` — waiting for ${runs(count)}` : ""}`);
+    if (!waiting) {
+      waiting = new AbortController();
+      void wait(waiting.signal);
+    }
+    options.onChange();
+  };
+
   return {
     request(key, reason, delayMs = 0) {
-      if (delayMs > 0) return later(delayMs, () => this.request(key, reason));
-      if (isDue || reasons.get(key) === reason) return;
-      reasons.set(key, reason);
-      const count = holds.count();
-      logger.warn(`${reason}${count > 0 ? ` — waiting for ${runs(count)}` : ""}`);
-      if (!waiting) {
-        waiting = new AbortController();
-        void wait(waiting.signal);
-      }
-      options.onChange();
+      if (delayMs > 0) later(delayMs, () => add(key, reason));
+      else add(key, reason);
     },
     withdraw(key) {
       if (isDue || !reasons.delete(key)) return;

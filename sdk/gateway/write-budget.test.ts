@@ -42,3 +42,23 @@ test("ten thousand others push the oldest out", () => {
   for (let i = 0; i < 10_000; i++) budget.take("config.patch", client(`other ${i}`));
   budget.take("config.patch", client("first"));
 });
+
+test("every method that changes how the gateway is run is counted", () => {
+  const families = {
+    config: ["set", "apply", "patch"],
+    secrets: ["reload"],
+    plugins: ["setEnabled", "reload"],
+    cron: ["add", "update", "remove", "run"],
+    agents: ["create", "update", "delete"],
+    gateway: ["restart.request"],
+  };
+  const names = Object.entries(families).flatMap(([family, verbs]) => verbs.map((verb) => `${family}.${verb}`));
+  expect([...budgetedMethods].sort()).toEqual(names.sort());
+});
+
+test("another name of a method takes from the same budget", () => {
+  const budget = createWriteBudget(() => 0);
+  for (let i = 0; i < 15; i++) budget.take("gateway.restart", client("a"));
+  for (let i = 0; i < 15; i++) budget.take("gateway.restart.request", client("a"));
+  expect(() => budget.take("gateway.restart", client("a"))).toThrow(expect.objectContaining({ code: "write-rate-limited" }));
+});

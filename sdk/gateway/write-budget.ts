@@ -20,6 +20,9 @@ export const budgetedMethods: ReadonlySet<string> = new Set([
   "gateway.restart.request",
 ]);
 
+/** Other names of the same, with one budget. */
+const aliases: ReadonlyMap<string, string> = new Map([["gateway.restart", "gateway.restart.request"]]);
+
 const MAX_CALLS = 30;
 const WINDOW_MS = 60_000;
 const MAX_KEYS = 10_000;
@@ -35,8 +38,9 @@ export function createWriteBudget(monotonic: () => number): WriteBudget {
   const windows = new Map<string, { since: number; calls: number }>();
   return {
     take(method, client) {
-      if (!budgetedMethods.has(method)) return;
-      const key = JSON.stringify([method, client.deviceId ?? client.remote]);
+      const counted = aliases.get(method) ?? method;
+      if (!budgetedMethods.has(counted)) return;
+      const key = JSON.stringify([counted, client.deviceId ?? client.remote]);
       const now = monotonic();
       const known = windows.get(key);
       const window = known && now - known.since < WINDOW_MS ? known : { since: now, calls: 0 };

@@ -108,7 +108,11 @@ export async function writeLoudPlugin(home: Home): Promise<{ load: { paths: stri
 }
 
 const loud = `
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { definePlugin, z } from "svc/sdk";
+setFlagsFromString("--expose-gc");
+const gc = runInNewContext("gc");
 export default definePlugin({ id: "loud", version: "1.0.0", svc: { api: "*" }, setup(ctx) {
   const listening = new Set();
   ctx.on("ws.disconnect", ({ client }) => void listening.delete(client.connId));
@@ -117,6 +121,12 @@ export default definePlugin({ id: "loud", version: "1.0.0", svc: { api: "*" }, s
     call.subscribe(topic);
     listening.add(call.client.connId);
     return {};
+  });
+  add("heap", {}, () => {
+    gc();
+    gc();
+    const { heapUsed, external } = process.memoryUsage();
+    return { bytes: heapUsed + external };
   });
   add("listeners", {}, () => ({ clients: listening.size }));
   add("say", { events: z.number(), bytes: z.number(), topic: z.string().optional() }, async ({ events, bytes, topic }) => {

@@ -37,6 +37,8 @@ async function operator(gateway: Running) {
   return { client, request: <T>(method: string, params = {}) => client.request(method as never, params as never) as Promise<T> };
 }
 
+const heapOf = async (of: Awaited<ReturnType<typeof operator>>) => (await of.request<{ bytes: number }>("loud.heap")).bytes;
+
 interface Health {
   ok: boolean;
   eventLoop: { delayP99Ms: number; delayMaxMs: number };
@@ -65,8 +67,11 @@ const crowd = isLong ? 10_000 : 2_000;
 test(`${crowd} clients that go at once and come back at once are all back, and what they cost is given back (seed ${runSeed})`, async () => {
   const { gateway, url } = await loudGateway();
   const watcher = await operator(gateway);
+  await storm.open({ url, token, count: 50 });
+  await storm.forget();
+  const empty = await heapOf(watcher);
   await storm.open({ url, token, count: crowd, addresses: loopbackAddresses(200), concurrency: 128, seed: runSeed });
-  const rss: number[] = [];
+  const heap: number[] = [];
   let answered = 0;
   let isOver = false;
   const asking = (async () => {
@@ -80,7 +85,7 @@ test(`${crowd} clients that go at once and come back at once are all back, and w
     await storm.storm({ spreadMs: isLong ? 6_500 : 1_500, seed: runSeed + round });
     const state = await storm.state();
     expect(state.open).toBe(crowd);
-    rss.push((await watcher.request<Health>("health")).memory.rssBytes);
+    heap.push(await heapOf(watcher));
   }
   isOver = true;
   await asking;
@@ -90,7 +95,9 @@ test(`${crowd} clients that go at once and come back at once are all back, and w
   expect(answered).toBeGreaterThan(10);
   expect(gateway.child.exitCode).toBeNull();
   // The first round warms up; a leak of sockets, listeners or timers would add to each further one what the crowd costs.
-  expect((rss.at(-1) as number) / (rss[0] as number)).toBeLessThan(1.25);
+  expect((heap.at(-1) as number) / (heap[0] as number)).toBeLessThan(1.1);
+  await storm.forget();
+  await eventually(async () => (await heapOf(watcher)) < empty * 1.1, 30_000);
   await watcher.client.close();
 }, 300_000);
 

@@ -240,6 +240,18 @@ describe("a device token", () => {
   });
 });
 
+test("the eleventh wrong secret from one address elsewhere is refused as too many, and so is the right one then", async () => {
+  const headers = far("203.0.113.90");
+  const answer = async (token: string) => {
+    const socket = await challenged(gateway, headers);
+    const { error } = await socket.request("1", "connect", connectParams(token));
+    await socket.end();
+    return error.details.code;
+  };
+  for (let i = 0; i < 10; i++) expect(await answer(`wrong ${i}`)).toBe("AUTH_TOKEN_MISMATCH");
+  expect([await answer("wrong"), await answer(gateway.token)]).toEqual(["AUTH_RATE_LIMITED", "AUTH_RATE_LIMITED"]);
+});
+
 describe("a node", () => {
   test("that is paired may call nothing of the operator's", async () => {
     const device = createDevice();

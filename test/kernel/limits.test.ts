@@ -292,11 +292,36 @@ test("requests that wait for a place in the process leave it to others when thei
   for (const socket of waiting) socket.ws.terminate();
   await eventually(() => shared.left.filter((id) => id === "gone").length === 4);
   ask(patient, "mine", "busy.wait", { tag: "mine" });
+  patient.send("{");
+  await patient.frame((f) => f.id === "invalid"); // by now "mine" has a place in the queue, or was turned away
+  expect(patient.frames.some((f) => f.id === "mine")).toBe(false);
   open();
 
   expect((await patient.frame((f) => f.id === "mine")).payload).toEqual({ tag: "mine" });
   expect(shared.ran).not.toContain("gone");
   await Promise.all([...busy, patient].map((s) => s.close()));
+});
+
+test("requests that wait for a place in the process are not begun once their connection is being closed", async () => {
+  const busy = await Promise.all(Array.from({ length: 8 }, () => connected(gateway)));
+  for (const socket of busy) for (let i = 0; i < 64; i++) ask(socket, `r${i}`, "busy.wait", { tag: "busy" });
+  await eventually(() => shared.running === 512);
+  const [cut, witness] = [await connected(gateway), await connected(gateway)];
+  cut.ws.pause(); // so that it does not answer the close frame
+  for (let i = 0; i < 3; i++) ask(cut, `r${i}`, "busy.wait", { tag: "cut" });
+  for (let i = 0; i < 20; i++) cut.send("{");
+  for (const id of ["a", "b", "c"]) {
+    witness.send({ type: "req", id });
+    await witness.frame((f) => f.id === id);
+  }
+  ask(witness, "last", "busy.wait", { tag: "last" });
+
+  open();
+
+  expect((await witness.frame((f) => f.id === "last")).payload).toEqual({ tag: "last" });
+  expect(shared.ran).not.toContain("cut");
+  cut.ws.terminate();
+  await Promise.all([...busy, witness].map((s) => s.close()));
 });
 
 describe("requests pipelined behind a connect", () => {

@@ -36,10 +36,13 @@ describe("system-event", () => {
     expect(waiting).toMatchObject([{ text: "The kettle boils", source: "rpc", wake: false }]);
   });
 
-  test.each(["system-event", "set-heartbeats", "gateway.restart", "gateway.restart.request"])("%s is for administrators", async (method) => {
-    const socket = await gateway.ws({ scopes: ["operator.write"] });
-    await expect(socket.request(method, {})).rejects.toMatchObject({ code: "FORBIDDEN" });
-  });
+  test.each(["system-event", "set-heartbeats", "gateway.restart", "gateway.restart.request"])(
+    "%s is for administrators",
+    async (method) => {
+      const socket = await gateway.ws({ scopes: ["operator.write"] });
+      await expect(socket.request(method, {})).rejects.toMatchObject({ code: "FORBIDDEN" });
+    },
+  );
 });
 
 test("callers of one request leave no row, others come and go with theirs", async () => {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
-import { toWireMessage } from "./display.ts";
+import { toWireMessage, visibleText } from "./display.ts";
 import { wireSession } from "./wire.ts";
 
 const DEFAULT_LIMIT = 200;
@@ -24,7 +24,7 @@ export function readHistory(
   const first = firstThatFits(shown);
   const read = skip + shown.length - first;
   const runs = runsOf(kit, sessionKey);
-  const active = runs.find((r) => r.phase !== "queued" && r.sessionId === session.sessionId);
+  const active = runs.find((r) => r.phase !== "queued" && !r.lead && r.sessionId === session.sessionId);
   return {
     sessionKey,
     sessionId: session.sessionId,
@@ -33,7 +33,7 @@ export function readHistory(
     ...(read < total ? { nextOffset: read } : {}),
     totalMessages: total,
     ...(session.thinkingLevel === undefined ? {} : { thinkingLevel: session.thinkingLevel }),
-    ...(active ? { inFlightRun: { runId: active.id, text: active.itemText, startedAt: active.startedAt } } : {}),
+    ...(active ? { inFlightRun: { runId: active.id, text: visibleText(active.shownText), startedAt: active.startedAt } } : {}),
     sessionInfo: wireSession(kit, session),
   };
 }

@@ -1,4 +1,5 @@
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AgentInfo, rootSchema } from "svc/sdk";
@@ -95,6 +96,16 @@ test("each file and all of them together have a limit", async () => {
   expect(text.match(/a/g)?.length).toBeLessThan(600);
   expect(text).toContain("## SOUL.md");
   expect(text).not.toContain("## USER.md");
+});
+
+test("what a link leads to, a pipe or a folder is no part of the prompt (F-02)", async () => {
+  await mkdir(join(agent.workspace, "USER.md"), { recursive: true });
+  await writeFile(join(base, "outside"), "secret of this machine");
+  await symlink(join(base, "outside"), join(agent.workspace, "AGENTS.md"));
+  execFileSync("mkfifo", [join(agent.workspace, "TOOLS.md")]);
+  await writeFile(join(agent.workspace, "SOUL.md"), "calm");
+  const text = await createWorkspacePrompt(rootSchema.parse({})).read(agent, all);
+  expect(text).toBe("# Workspace files\n\n## SOUL.md\n\ncalm");
 });
 
 test("no workspace, no prompt part", async () => {

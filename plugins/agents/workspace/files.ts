@@ -1,6 +1,6 @@
-import { lstat, mkdir, readFile, stat } from "node:fs/promises";
+import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type AgentInfo, agentSetting, type SvcConfig, writeFileAtomic } from "svc/sdk";
+import { type AgentInfo, agentSetting, openRegular, type SvcConfig, writeFileAtomic } from "svc/sdk";
 import { cutMiddle } from "../common/cut.ts";
 import { bootstrapOrder, templates } from "./templates.ts";
 
@@ -40,13 +40,16 @@ export function createWorkspacePrompt(config: SvcConfig): WorkspacePrompt {
   const files = new Map<string, CachedFile>();
   const rendered = new Map<string, { stamp: string; text: string }>();
 
-  const load = async (path: string, maxChars: number): Promise<CachedFile | undefined> => {
-    const info = await stat(path).catch(() => undefined);
+  const load = async (root: string, name: string, maxChars: number): Promise<CachedFile | undefined> => {
+    const path = join(root, name);
+    const info = await lstat(path).catch(() => undefined);
     if (!info?.isFile() || info.size > MAX_FILE_BYTES) return undefined;
     const stamp = `${info.mtimeMs}:${info.size}:${maxChars}`;
     const known = files.get(path);
     if (known?.stamp === stamp) return known;
-    const text = cutMiddle((await readFile(path, "utf8")).trim(), maxChars);
+    const content = await readInside(path, root);
+    if (content === undefined) return undefined;
+    const text = cutMiddle(content.trim(), maxChars);
     const file = { stamp, text };
     files.set(path, file);
     return file;
@@ -57,8 +60,8 @@ export function createWorkspacePrompt(config: SvcConfig): WorkspacePrompt {
       const perFile = agentSetting(config, agent.id, "bootstrapMaxChars") ?? DEFAULT_FILE_CHARS;
       const total = agentSetting(config, agent.id, "bootstrapTotalMaxChars") ?? DEFAULT_TOTAL_CHARS;
       const names = bootstrapOrder.filter((n) => (n === "MEMORY.md" ? memory : n === "HEARTBEAT.md" ? heartbeat : true));
-      const parts = await Promise.all(names.map(async (name) => ({ name, file: await load(join(agent.workspace, name), perFile) })));
-      if (memory && !parts.at(-1)?.file) parts.push({ name: "MEMORY.md", file: await load(join(agent.workspace, "memory.md"), perFile) });
+      const parts = await Promise.all(names.map(async (name) => ({ name, file: await load(agent.workspace, name, perFile) })));
+      if (memory && !parts.at(-1)?.file) parts.push({ name: "MEMORY.md", file: await load(agent.workspace, "memory.md", perFile) });
 
       const stamp = parts.map((p) => p.file?.stamp ?? "-").join("|");
       const key = `${agent.id}:${memory}:${heartbeat}`;
@@ -69,6 +72,16 @@ export function createWorkspacePrompt(config: SvcConfig): WorkspacePrompt {
       return text;
     },
   };
+}
+
+/** A plain file of the workspace itself: what a link leads to is no instruction to an agent. */
+async function readInside(path: string, root: string): Promise<string | undefined> {
+  const file = await openRegular(path, { root, maxBytes: MAX_FILE_BYTES }).catch(() => undefined);
+  try {
+    return await file?.readFile("utf8");
+  } finally {
+    await file?.close();
+  }
 }
 
 /** Files under headings, empty ones left out, all together at most `maxChars` of content. */

@@ -16,13 +16,16 @@ const tail = (change: Partial<LogTail>): LogTail => ({
 /** Follows a log whose readings go like this, to the last of them; tells what was asked and what was shown. */
 async function follow(first: LogTail, readings: Array<LogTail | Error>) {
   const over = new AbortController();
+  const never = new Promise<LogTail>((_, reject) => over.signal.addEventListener("abort", () => reject(new Error("over"))));
+  never.catch(() => undefined);
   const asked: unknown[] = [];
   const shown: unknown[] = [];
   const source = {
     async read(question: { cursor?: number }) {
+      const next = readings.shift();
+      if (!next) return never;
       asked.push(question.cursor);
-      const next = readings.shift() ?? first;
-      if (readings.length === 0) over.abort();
+      if (readings.length === 0) setImmediate(() => over.abort());
       if (next instanceof Error) throw next;
       return next;
     },

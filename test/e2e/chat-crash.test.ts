@@ -1,0 +1,102 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { JsonObject } from "svc/sdk";
+import { createClient, type SvcClient } from "svc/sdk/client";
+import { watchClient } from "svc/sdk/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createHome, type Home, type Running, startGateway, svcCommand } from "./_process.ts";
+
+const ROUNDS = 5;
+const CLIENTS = 2;
+/** Moments of the kills; printed with a failure, so that it can be repeated. */
+const seed = Number(Math.random().toString().slice(2, 8));
+
+let home: Home;
+let gateway: Running | undefined;
+let token: string;
+
+beforeAll(async () => {
+  home = await createHome();
+  const setup = await svcCommand(home, ["setup", "--non-interactive", "--if-missing"]);
+  expect(setup, setup.stderr).toMatchObject({ code: 0 });
+  token = (JSON.parse(await readFile(join(home.stateDir, "svc.json"), "utf8")) as { gateway: { auth: { token: string } } }).gateway.auth.token;
+});
+afterAll(async () => {
+  await gateway?.kill("SIGTERM");
+  await home?.remove();
+});
+
+function random(state: { n: number }): number {
+  state.n = (Math.imul(state.n, 1_664_525) + 1_013_904_223) >>> 0;
+  return state.n / 2 ** 32;
+}
+
+async function connect(url: string): Promise<SvcClient> {
+  const client = watchClient(
+    createClient({
+      url: url.replace("http", "ws"),
+      auth: { token },
+      client: { id: "gateway-client", version: "0.0.0", platform: process.platform, mode: "backend" },
+      scopes: ["operator.read", "operator.write"],
+    }),
+  );
+  await client.connect();
+  return client;
+}
+
+/** Sends one message after the other until the process is gone; the unanswered one is sent again by the next round. */
+async function chat(client: SvcClient, sessionKey: string, log: { sent: number; acknowledged: Set<string> }): Promise<void> {
+  for (;;) {
+    const idempotencyKey = `${sessionKey}-${log.sent}`;
+    try {
+      await client.request("chat.send", { sessionKey, message: `text of ${idempotencyKey}`, idempotencyKey, queueMode: "interrupt" });
+    } catch (error) {
+      if ((error as { payload?: { status?: string } }).payload?.status !== "error") return;
+    }
+    log.acknowledged.add(idempotencyKey);
+    log.sent += 1;
+  }
+}
+
+test(`after ${ROUNDS} kills every acknowledged message is in the history, whole and once (seed ${seed})`, async () => {
+  const state = { n: seed };
+  const logs = Array.from({ length: CLIENTS }, () => ({ sent: 0, acknowledged: new Set<string>() }));
+  for (let round = 0; round < ROUNDS; round++) {
+    const running = await startGateway(home);
+    gateway = running;
+    const clients = await Promise.all(logs.map(() => connect(running.url)));
+    const chats = clients.map((client, i) => chat(client, `chat-${i}`, logs[i] as (typeof logs)[number]));
+    await new Promise((resolve) => setTimeout(resolve, random(state) * 1_500));
+    await running.kill("SIGKILL");
+    for (const client of clients) await client.close();
+    await Promise.all(chats);
+  }
+
+  gateway = await startGateway(home);
+  const client = await connect(gateway.url);
+  for (const [i, { acknowledged, sent }] of logs.entries()) {
+    // The message that was cut off goes out again under its key.
+    const cut = { sessionKey: `chat-${i}`, message: `text of chat-${i}-${sent}`, idempotencyKey: `chat-${i}-${sent}`, queueMode: "interrupt" as const };
+    await client.request("chat.send", cut).catch((error: { payload?: { status?: string } }) => expect(error.payload?.status).toBe("error"));
+    const rows = await historyOf(client, `chat-${i}`);
+    const users = rows.filter((row) => row.role === "user");
+    expect(acknowledged.size).toBeGreaterThan(0);
+    expect(users.map((row) => row.text)).toEqual(Array.from({ length: sent + 1 }, (_, n) => `text of chat-${i}-${n}`));
+    expect(new Set(rows.map((row) => row.id)).size).toBe(rows.length);
+    expect(rows.map((row) => row.seq)).toEqual(rows.map((_, n) => n + 1));
+  }
+  await client.close();
+});
+
+async function historyOf(client: SvcClient, sessionKey: string): Promise<Array<{ role: string; text: string; id: string; seq: number }>> {
+  const pages: JsonObject[][] = [];
+  for (let offset: number | undefined = 0; offset !== undefined; ) {
+    const page: { messages: unknown; nextOffset?: number | undefined } = await client.request("chat.history", { sessionKey, limit: 1_000, offset });
+    pages.unshift(page.messages as JsonObject[]);
+    offset = page.nextOffset;
+  }
+  return pages.flat().map((m) => {
+    const { id, seq } = m.__svc as { id: string; seq: number };
+    return { role: String(m.role), text: (m.content as Array<{ text?: string }>).map((b) => b.text ?? "").join(""), id, seq };
+  });
+}
