@@ -62,7 +62,7 @@ export class Connection implements Receiver {
   readonly #liveness: Liveness;
   readonly #lane: RequestLane<RequestFrame>;
   /** Tells of a frame that could not be read; was it one too many? */
-  readonly #isTooBad: () => boolean;
+  #isTooBad: (() => boolean) | undefined;
   /** Until it has shaken hands. */
   #req: IncomingMessage | undefined;
   #info: ClientInfo | undefined;
@@ -79,7 +79,6 @@ export class Connection implements Receiver {
     this.#deps = deps;
     this.#liveness = createLiveness(limits.pingIntervalMs, deps.monotonic);
     this.#lane = createRequestLane<RequestFrame>(lanes, (frame, leave) => void this.#serve(frame, leave));
-    this.#isTooBad = createBadFrames(badFrames, deps.monotonic);
     ws.on("message", (data, isBinary) => this.#receive(data, isBinary));
     ws.on("close", (code, reason) => this.#closed(code, reason.toString()));
     // ws reports oversized and malformed frames here and closes with the right code itself.
@@ -200,6 +199,7 @@ export class Connection implements Receiver {
 
   #badFrame(error: SvcError): void {
     this.#respond(String(error.fields.id ?? "invalid"), error);
+    this.#isTooBad ??= createBadFrames(badFrames, this.#deps.monotonic);
     if (this.#isTooBad()) this.cut(1008, "too many invalid frames");
   }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import { type ServerOptions, WebSocketServer } from "ws";
+import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
 import { addressBucket } from "../../sdk/gateway/edge/addresses.ts";
 import type { Edge } from "../../sdk/gateway/edge/edge.ts";
 import { rawResponse } from "../../sdk/gateway/edge/raw-response.ts";
@@ -48,22 +48,23 @@ export function createSockets(deps: SocketsDeps): Sockets {
   const silent = createSilentSockets<Connection>(silentBudget, (oldest) => oldest.terminate());
   const [turn, revocations] = [createTurn(MAX_GATHERED_BYTES), createRevocations()];
 
+  // A function of its own: what stays with a connection would otherwise keep its whole upgrade request too.
+  const admit = (ws: WebSocket, req: IncomingMessage, socket: Duplex) => {
+    const connection: Connection = new Connection(req, { ws, socket, turn, revocations, settled: () => silent.leave(connection) }, deps);
+    open.add(connection);
+    silent.enter(connection, addressBucket(deps.edge.callerOf(req).address));
+    ws.once("close", () => {
+      open.delete(connection);
+      silent.leave(connection);
+    });
+  };
   return {
     upgrade(req, socket, head) {
-      socket.on("error", () => socket.destroy());
+      guard(socket);
       const refused = refusal(req, deps) ?? (open.size < MAX_OPEN && deps.hasRoom() ? undefined : { status: 503, retryAfter: 1 });
       if (refused) return refuse(socket, { ...refused, requestId: req.headers["x-request-id"] });
       turn.write(socket, 0); // the answer to the upgrade leaves together with the challenge
-      server.handleUpgrade(req, socket, head, (ws) => {
-        const settled = () => silent.leave(connection);
-        const connection: Connection = new Connection(req, { ws, socket, turn, revocations, settled }, deps);
-        open.add(connection);
-        silent.enter(connection, addressBucket(deps.edge.callerOf(req).address));
-        ws.once("close", () => {
-          open.delete(connection);
-          settled();
-        });
-      });
+      server.handleUpgrade(req, socket, head, (ws) => admit(ws, req, socket));
     },
     async closeAll({ code, reason, graceMs }) {
       for (const connection of open) connection.cut(code, reason);
@@ -73,6 +74,11 @@ export function createSockets(deps: SocketsDeps): Sockets {
       server.close();
     },
   };
+}
+
+/** Until somebody listens for its errors a connection that breaks would end the process. */
+function guard(socket: Duplex): void {
+  socket.on("error", () => socket.destroy());
 }
 
 function refusal(req: IncomingMessage, deps: SocketsDeps): { status: number; retryAfter?: number } | undefined {

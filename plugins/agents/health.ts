@@ -18,6 +18,7 @@ export function healthParts(kit: Kit, heartbeats: Pick<Heartbeats, "figures">, p
     sessions: sessionsOf(kit, agent.id),
     ...memoryOf(kit, agent.id),
   }));
+  const byAgent = agents.map(({ agentId, sessions }) => ({ agentId, ...sessions }));
   const { enabled, everyMs } = heartbeats.figures(kit.directory.defaultId);
   return [
     { part: "agents", ok: problems.length === 0, value: agents, ...(problems.length > 0 ? { message: problems.join("; ") } : {}) },
@@ -25,11 +26,11 @@ export function healthParts(kit: Kit, heartbeats: Pick<Heartbeats, "figures">, p
     { part: "heartbeatSeconds", ok: true, value: enabled ? everyMs / 1_000 : 0 },
     { part: "defaultAgentId", ok: true, value: kit.directory.defaultId },
     { part: "queues", ok: true, value: { lanes: kit.lanes.lanes, queued: kit.lanes.queued, active: kit.lanes.active } },
-    ...statusParts(kit, heartbeats),
+    ...statusParts(kit, heartbeats, byAgent),
   ];
 }
 
-function statusParts(kit: Kit, heartbeats: Pick<Heartbeats, "figures">): HealthPart[] {
+function statusParts(kit: Kit, heartbeats: Pick<Heartbeats, "figures">, byAgent: JsonObject[]): HealthPart[] {
   const agents = kit.directory.list();
   const waiting = kit.store().systemEvents.pending(mainSessionKey(kit.directory.defaultId), EVENTS_PER_PROMPT);
   const own = (part: string, value: unknown): HealthPart => ({ part, ok: true, only: "status", value });
@@ -42,7 +43,7 @@ function statusParts(kit: Kit, heartbeats: Pick<Heartbeats, "figures">): HealthP
       "queuedSystemEvents",
       waiting.map((event) => cutEnd(event.text, MAX_EVENT_CHARS)),
     ),
-    own("sessions", { defaults: defaultsOf(kit), byAgent: agents.map(({ id }) => ({ agentId: id, ...sessionsOf(kit, id) })) }),
+    own("sessions", { defaults: defaultsOf(kit), byAgent }),
   ];
 }
 

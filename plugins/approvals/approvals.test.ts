@@ -1,17 +1,33 @@
 import type { ApprovalOutcome, ApprovalRecord, JsonObject } from "svc/sdk";
 import { createTestGateway, fakeClock, type TestGateway, type TestSocket } from "svc/sdk/testing";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
 const clock = fakeClock();
 let gw: TestGateway;
 let approver: TestSocket;
 let asker: TestSocket;
-beforeEach(async () => {
+const sockets: TestSocket[] = [];
+
+/** A socket for one test. */
+async function connect(scopes: string[], caps: string[] = []): Promise<TestSocket> {
+  const socket = await gw.ws({ scopes, caps });
+  sockets.push(socket);
+  return socket;
+}
+
+beforeAll(async () => {
   gw = await createTestGateway({ plugins: ["approvals"], clock });
-  approver = await gw.ws({ scopes: ["operator.approvals"], caps: ["approvals"] });
-  asker = await gw.ws({ scopes: ["operator.approvals"], caps: [] });
 });
-afterEach(() => gw.close());
+afterAll(() => gw.close());
+beforeEach(async () => {
+  approver = await connect(["operator.approvals"], ["approvals"]);
+  asker = await connect(["operator.approvals"]);
+});
+/** A day later nothing of a test is open or remembered, and the next one meets nobody of it. */
+afterEach(async () => {
+  await clock.advance(86_400_000 + 15_000);
+  for (const socket of sockets.splice(0)) await socket.close();
+});
 
 const families = [
   ["exec", { command: "rm -rf build" }],
@@ -97,7 +113,7 @@ describe.each(families)("%s approvals", (family, question) => {
     const first = await ask(family, question);
     const second = await ask(family, question);
     await approver.request(`${family}.approval.resolve`, { id: first.id, decision: "deny" });
-    const late = await gw.ws({ scopes: ["operator.approvals"], caps: [] });
+    const late = await connect(["operator.approvals"]);
     const open = await late.request<ApprovalRecord[]>(`${family}.approval.list`);
     expect(open).toEqual([await late.request(`${family}.approval.get`, { id: second.id })]);
     expect(open[0]).toMatchObject({ approvalKind: family, id: second.id, request: question });
@@ -108,13 +124,13 @@ describe.each(families)("%s approvals", (family, question) => {
 
   test("end at once when nobody is there who shows such questions", async () => {
     await approver.close();
-    const other = await gw.ws({ scopes: ["operator.approvals"], caps: [family === "exec" ? "plugin-approvals" : "exec-approvals"] });
-    const reader = await gw.ws({ scopes: ["operator.read"], caps: ["approvals"] });
+    const other = await connect(["operator.approvals"], [family === "exec" ? "plugin-approvals" : "exec-approvals"]);
+    const reader = await connect(["operator.read"], ["approvals"]);
     expect(await asker.request(`${family}.approval.request`, question)).toMatchObject({ decision: null, terminalReason: "no-route" });
     await other.event(`${family}.approval.resolved`);
     expect(reader.events.filter(({ event }) => event.includes("approval"))).toEqual([]);
 
-    await gw.ws({ scopes: ["operator.approvals"], caps: [`${family}-approvals`] });
+    await connect(["operator.approvals"], [`${family}-approvals`]);
     await ask(family, question);
     expect(await asker.request(`${family}.approval.list`)).toHaveLength(1);
   });
@@ -126,21 +142,25 @@ describe.each(families)("%s approvals", (family, question) => {
     await approver.request(`${family}.approval.resolve`, { id, decision: "allow-once" });
     expect(await approver.request(`${family}.approval.waitDecision`, { id })).toMatchObject({ decision: "allow-once" });
   });
+});
 
-  test("need their scope for every verb", async () => {
-    const writer = await gw.client({ scopes: ["operator.write"] });
-    for (const verb of ["request", "get", "list", "waitDecision", "resolve"]) {
-      const refusal = { code: "FORBIDDEN", details: { code: "MISSING_SCOPE", missingScope: "operator.approvals" } };
-      await expect(writer.request(`${family}.approval.${verb}`, {})).rejects.toMatchObject(refusal);
-    }
-  });
-
-  test("end when the gateway stops", async () => {
-    const { final } = await ask(family, question);
-    const stop = gw.gateway.close("test over");
-    expect(await final).toMatchObject({ decision: null, terminalReason: "stopping" });
-    await stop;
-  });
+test.each([
+  "exec.approval.request",
+  "exec.approval.get",
+  "exec.approval.list",
+  "exec.approval.waitDecision",
+  "exec.approval.resolve",
+  "plugin.approval.request",
+  "plugin.approval.get",
+  "plugin.approval.list",
+  "plugin.approval.waitDecision",
+  "plugin.approval.resolve",
+])("%s needs the scope operator.approvals, which writing does not give and administrators have", async (method) => {
+  const writer = await connect(["operator.write"]);
+  const refusal = { code: "FORBIDDEN", details: { code: "MISSING_SCOPE", missingScope: "operator.approvals" } };
+  await expect(writer.request(method)).rejects.toMatchObject(refusal);
+  const answer = await gw.rpc(method, {}).catch((error: { code: string }) => error.code);
+  expect(answer).not.toBe("FORBIDDEN");
 });
 
 describe("a command", () => {
@@ -213,4 +233,16 @@ describe("another plugin", () => {
     const question = { kind: "plugin", request: { title: "t".repeat(81), description: "d" } } as const;
     await expect(gw.service("approvals@1").request(question)).rejects.toMatchObject({ code: "invalid-params" });
   });
+});
+
+test("what is open when the gateway stops ends without a decision, and work that waits for it goes on at once", async () => {
+  const own = await createTestGateway({ plugins: ["approvals"], config: { gateway: { shutdown: { drainMs: 600_000 } } } });
+  await own.ws({ scopes: ["operator.approvals"], caps: ["approvals"] });
+  const held = own.service("gateway@1").hold("a tool that waits for an answer");
+  const answer = own.service("approvals@1").request({ kind: "exec", request: { command: "ls" } });
+  const stop = own.gateway.close("test over");
+  expect(await answer).toMatchObject({ decision: null, terminalReason: "stopping" });
+  await held.dispose();
+  await stop;
+  await own.close();
 });

@@ -7,6 +7,7 @@ test.each([
   ["a turned direction", "ls \u202egnp.exe", "ls \\u{202e}gnp.exe"],
   ["a zero-width space", "r\u200bm", "r\\u{200b}m"],
   ["a tag character", "a\u{e0041}b", "a\\u{e0041}b"],
+  ["an annotation mark", "a\ufff9b", "a\\u{fff9}b"],
   ["half a surrogate pair", "a\ud800b", "a\\u{d800}b"],
   ["a filler that looks like a space", "a\u3164b", "a\\u{3164}b"],
 ])("%s in a text is made visible", (_name, text, shown) => {

@@ -13,7 +13,7 @@ export default definePlugin({
     const desk = createDesk(ctx);
     ctx.registerService("approvals@1", createApprovals(desk));
     registerApprovalMethods(ctx, desk);
-    // At a stop clients are told while their sockets are open; a replaced instance ends what nobody could answer any more.
+    // At a stop the work that waits for an answer must not be waited for; a replaced instance ends what nobody could answer any more.
     ctx.on("gateway.stopping", () => desk.board.closeAll("stopping"));
     return { stop: () => desk.board.closeAll("stopping") };
   },

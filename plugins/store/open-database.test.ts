@@ -124,9 +124,7 @@ test("only the copies of the newest three versions are kept", async () => {
   for (let count = newest + 1; count <= steps.length; count += 1) migrate(db, temp.path, { steps: steps.slice(0, count), visit });
   db.close();
 
-  expect(readdirSync(temp.dir).filter((name) => name.includes(".pre-"))).toEqual(
-    [2, 3, 4].map((n) => `state.sqlite.pre-${newest + n}`),
-  );
+  expect(readdirSync(temp.dir).filter((name) => name.includes(".pre-"))).toEqual([2, 3, 4].map((n) => `state.sqlite.pre-${newest + n}`));
 });
 
 test("a database of a newer program is refused and not touched", async () => {

@@ -104,6 +104,7 @@ DROP INDEX sessions_by_update;
 DROP INDEX sessions_by_interaction;
 CREATE INDEX sessions_by_update ON sessions (updated_at DESC, key, kind, archived, agent_id, label, spawned_by, search);
 CREATE INDEX sessions_by_interaction ON sessions (last_interaction_at DESC, key, updated_at, kind, archived, agent_id, label, spawned_by, search);
+CREATE INDEX sessions_by_kind ON sessions (kind, archived, agent_id);
 CREATE INDEX sessions_by_label ON sessions (label) WHERE label IS NOT NULL;
 `;
 

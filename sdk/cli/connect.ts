@@ -43,7 +43,7 @@ export async function connectToGateway(options: ConnectOptions): Promise<CliClie
     throw explain(error, target);
   });
   return {
-    hello: { ...hello },
+    hello,
     request: client.request,
     on: client.on,
     close: () => client.close(),

@@ -60,6 +60,12 @@ const cases: Case[] = [
     { gateway: { tls: { certPath: "c" } } },
     "gateway.tls.certPath",
   ],
+  [
+    "TLS needs a certificate",
+    { gateway: { tls: { enabled: true, certPath: "c", keyPath: "k" } } },
+    { gateway: { tls: { enabled: true } } },
+    "gateway.tls.enabled",
+  ],
   ["a key needs its certificate", { gateway: {} }, { gateway: { tls: { keyPath: "k" } } }, "gateway.tls.keyPath"],
   [
     "silence is no shorter than the check interval",
@@ -301,7 +307,11 @@ describe("what this version cannot serve is refused by name", () => {
       agents: {
         defaults: { heartbeat: { every: "1h", target: "last", directPolicy: "block" } },
         list: [
-          { id: "a", heartbeat: { target: "none", prompt: "?" }, memorySearch: { provider: "openai", experimental: { sessionMemory: true } } },
+          {
+            id: "a",
+            heartbeat: { target: "none", prompt: "?" },
+            memorySearch: { provider: "openai", experimental: { sessionMemory: true } },
+          },
           { id: "b", memorySearch: { provider: "none", multimodal: { enabled: true } } },
         ],
       },

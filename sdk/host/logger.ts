@@ -2,7 +2,9 @@ import { isNativeError } from "node:util/types";
 import type { LogFields, Logger } from "../types/common.ts";
 import { createRedactor } from "./log-redact.ts";
 
+/** Severities from the least; `silent` is above all of them. */
 export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+/** One of the severities. */
 export type LogLevel = (typeof logLevels)[number];
 
 /** One line of the log, before it is written. */

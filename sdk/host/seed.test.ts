@@ -29,6 +29,11 @@ describe("seeds", () => {
       question(local, { loopbackOnly: false, auth: { mode: "token", secret: "s", source: "env" } }),
       { allowedOrigins: origins },
     ],
+    [
+      "origins of a port that speaks TLS",
+      question({ ...local, tls: { enabled: true, certPath: "c", keyPath: "k" } }, { loopbackOnly: false }),
+      { token: "made-up", allowedOrigins: ["https://localhost:18789", "https://127.0.0.1:18789"] },
+    ],
     ["no origins while the port is open", question(local, { loopbackOnly: false, port: 0 }), { token: "made-up" }],
     [
       "no origins without a control UI",

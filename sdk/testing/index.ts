@@ -14,3 +14,4 @@ export { type ModelProviderSubject, modelProviderCases, modelProviderContract } 
 export { type PluginContractOptions, pluginCases, pluginContract, quickPluginCases } from "./plugin-contract.ts";
 export { type HttpRecorder, type HttpReply, type RecordedHttp, recordHttp } from "./record-http.ts";
 export type { TestSocket } from "./test-socket.ts";
+export { watchClient } from "./wire-check.ts";

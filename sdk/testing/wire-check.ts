@@ -49,7 +49,10 @@ export function checkEvent(event: string, payload: unknown): void {
   check(`event ${event}`, Object.hasOwn(payloads, event) ? payloads[event] : undefined, payload);
 }
 
-/** Compares everything a client receives from now on with the schemas of the protocol. */
+/**
+ * Compares everything a client receives from now on with the schemas of the protocol: what is wrong fails the test that saw it. Clients of a
+ * `createTestGateway` are watched already. Returns the client.
+ */
 export function watchClient(client: SvcClient): SvcClient {
   const { request } = client;
   client.onState((state) => state.state === "connected" && checkAnswer("connect", state.hello));

@@ -1,6 +1,7 @@
 import type { Restore } from "../config/last-good.ts";
 import type { LoadedConfig } from "../config/loaded.ts";
 import type { ConfigChange, ConfigWriteOptions, ConfigWriteOutcome } from "../config/write.ts";
+import type { HelloOk } from "../protocol/frames.ts";
 import type { TypedEvents, TypedRequest } from "../protocol/typed.ts";
 import type { JsonObject } from "./common.ts";
 import type { Manifest } from "./manifest.ts";
@@ -33,7 +34,7 @@ export interface CliCommand {
 
 /** A connection to a running gateway, as a command needs it. */
 export interface CliClient {
-  readonly hello: JsonObject;
+  readonly hello: HelloOk;
   request: TypedRequest<{ timeoutMs?: number; onAccepted?(payload: JsonObject): void }>;
   on: TypedEvents;
   close(): Promise<void>;

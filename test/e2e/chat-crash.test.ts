@@ -19,7 +19,8 @@ beforeAll(async () => {
   home = await createHome();
   const setup = await svcCommand(home, ["setup", "--non-interactive", "--if-missing"]);
   expect(setup, setup.stderr).toMatchObject({ code: 0 });
-  token = (JSON.parse(await readFile(join(home.stateDir, "svc.json"), "utf8")) as { gateway: { auth: { token: string } } }).gateway.auth.token;
+  token = (JSON.parse(await readFile(join(home.stateDir, "svc.json"), "utf8")) as { gateway: { auth: { token: string } } }).gateway.auth
+    .token;
 });
 afterAll(async () => {
   await gateway?.kill("SIGTERM");
@@ -76,7 +77,12 @@ test(`after ${ROUNDS} kills every acknowledged message is in the history, whole 
   const client = await connect(gateway.url);
   for (const [i, { acknowledged, sent }] of logs.entries()) {
     // The message that was cut off goes out again under its key.
-    const cut = { sessionKey: `chat-${i}`, message: `text of chat-${i}-${sent}`, idempotencyKey: `chat-${i}-${sent}`, queueMode: "interrupt" as const };
+    const cut = {
+      sessionKey: `chat-${i}`,
+      message: `text of chat-${i}-${sent}`,
+      idempotencyKey: `chat-${i}-${sent}`,
+      queueMode: "interrupt" as const,
+    };
     await client.request("chat.send", cut).catch((error: { payload?: { status?: string } }) => expect(error.payload?.status).toBe("error"));
     const rows = await historyOf(client, `chat-${i}`);
     const users = rows.filter((row) => row.role === "user");
@@ -91,7 +97,11 @@ test(`after ${ROUNDS} kills every acknowledged message is in the history, whole 
 async function historyOf(client: SvcClient, sessionKey: string): Promise<Array<{ role: string; text: string; id: string; seq: number }>> {
   const pages: JsonObject[][] = [];
   for (let offset: number | undefined = 0; offset !== undefined; ) {
-    const page: { messages: unknown; nextOffset?: number | undefined } = await client.request("chat.history", { sessionKey, limit: 1_000, offset });
+    const page: { messages: unknown; nextOffset?: number | undefined } = await client.request("chat.history", {
+      sessionKey,
+      limit: 1_000,
+      offset,
+    });
     pages.unshift(page.messages as JsonObject[]);
     offset = page.nextOffset;
   }

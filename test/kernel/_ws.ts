@@ -90,7 +90,7 @@ export async function challenged(
   headers: Record<string, string | string[]> = {},
   options: WebSocket.ClientOptions = {},
 ): Promise<BareSocket> {
-  const socket = new BareSocket(gateway.wsUrl, { headers, ...options });
+  const socket = new BareSocket(gateway.wsUrl, { headers: headers as Record<string, string>, ...options });
   await socket.frame((f) => f.event === "connect.challenge");
   return socket;
 }

@@ -2,6 +2,7 @@ import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { door, seen } from "./_door.ts";
 import { bodyOf, closeRawSockets, dial, headerOf, sendRaw, statusesOf, statusOf, upgradeRequest } from "./_raw.ts";
+import { edit, quickReload } from "./_reload.ts";
 import { BareSocket, challenged, connectParams } from "./_ws.ts";
 
 const TOKEN = "test-token-5f2d9a";
@@ -171,4 +172,28 @@ test("A-07: this machine is never locked out; its wrong guesses are answered lat
   } finally {
     await gateway.close();
   }
+});
+
+describe("N-01: a change on the fly that would leave the port open", () => {
+  test.each<[string, (gateway: { auth: Record<string, unknown> }) => void]>([
+    ["no authentication at all", ({ auth }) => Object.assign(auth, { mode: "none" })],
+    ["a secret that is gone", ({ auth }) => void delete auth.token],
+    ["a mode without its secret", ({ auth }) => Object.assign(auth, { mode: "password" })],
+  ])("%s is not followed, the old secret goes on, and a restart is not begun", async (_, change) => {
+    const gateway = await createTestGateway({
+      plugins: [door],
+      config: { gateway: { bind: "lan", auth: { token: TOKEN }, reload: quickReload } },
+    });
+    try {
+      const before = gateway.logs.length;
+      await edit(gateway, (c) => change(c.gateway));
+      await eventually(() => gateway.logs.slice(before).some(({ message }) => /config (reload skipped|change requires)/.test(message)));
+      expect((await gateway.fetch("/door")).status).toBe(200);
+      expect((await fetch(`${gateway.url}/door`)).status).toBe(401);
+      await expect(gateway.rpc("gateway.restart.request", {})).rejects.toThrow(/without auth|is not valid|is gone/);
+      expect((await gateway.fetch("/door")).status).toBe(200);
+    } finally {
+      await gateway.close();
+    }
+  });
 });

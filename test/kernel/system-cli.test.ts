@@ -18,7 +18,13 @@ async function svc(...argv: string[]): Promise<{ code: number; out: string; err:
   const stderr = { write: (part: string) => (err += part) };
   const interrupt = () => ({ signal: new AbortController().signal, exitCode: (code: number) => code, dispose: () => undefined });
   const env = { HOME: gateway.stateDir, SVC_STATE_DIR: gateway.stateDir };
-  const code = await runCommandLine([...argv, "--url", gateway.wsUrl, "--token", gateway.token], { env, cwd: gateway.stateDir, stdout, stderr, interrupt });
+  const code = await runCommandLine([...argv, "--url", gateway.wsUrl, "--token", gateway.token], {
+    env,
+    cwd: gateway.stateDir,
+    stdout,
+    stderr,
+    interrupt,
+  });
   return { code, out, err };
 }
 

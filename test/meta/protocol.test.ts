@@ -18,6 +18,11 @@ test("the payload of every event has a schema", () => {
   expect(without(Object.keys(protocolEvents), protocolEventPayloads)).toEqual([]);
 });
 
+test("no schema is left of a method or an event that is gone", () => {
+  expect(without(Object.keys(protocolResults), protocolMethods)).toEqual([]);
+  expect(without(Object.keys(protocolEventPayloads), protocolEvents)).toEqual([]);
+});
+
 describe("schemas of answers are types alone", () => {
   test("for whoever is not a test kit", () => {
     const loading = [...graph].flatMap(([path, imports]) => {

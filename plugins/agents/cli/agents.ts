@@ -1,13 +1,5 @@
 import "../errors.ts";
-import { type CliClient, type CliContext, type CliValues, defineCommand, type JsonObject, SvcError } from "svc/sdk";
-
-interface AgentRow {
-  id: string;
-  name?: string;
-  identity?: { name?: string; emoji?: string };
-  workspace: string;
-  model?: { primary: string; fallbacks?: string[] };
-}
+import { type CliClient, type CliContext, type CliValues, defineCommand, type JsonObject, type ResultOf, SvcError } from "svc/sdk";
 
 const json = { kind: "flag", description: "One JSON document on stdout" } as const;
 
@@ -18,7 +10,7 @@ const list = defineCommand({
   rpc: true,
   run: (cli) =>
     withClient(cli, async (client) => {
-      const answer = await client.request<{ defaultId: string; agents: AgentRow[] }>("agents.list", {});
+      const answer = await client.request("agents.list", {});
       if (cli.json) cli.stdout.json(answer);
       else printList(cli, answer);
       return 0;
@@ -42,7 +34,7 @@ const add = defineCommand({
   run: (cli, values, [id]) =>
     withClient(cli, async (client) => {
       const params = { name: required(id), ...given(values, ["workspace", "model", "emoji", "avatar"]) };
-      const answer = await client.request<{ agentId: string; workspace: string }>("agents.create", params);
+      const answer = await client.request("agents.create", params);
       if (cli.json) cli.stdout.json(answer);
       else cli.stdout.line(`${answer.agentId}: added, workspace ${answer.workspace}`);
       return 0;
@@ -59,10 +51,7 @@ const remove = defineCommand({
   run: (cli, values, [id]) =>
     withClient(cli, async (client) => {
       const params = { agentId: required(id), deleteFiles: values["keep-files"] !== true };
-      const answer = await client.request<{ agentId: string; removedBindings: number; trash?: string; kept?: string[] }>(
-        "agents.delete",
-        params,
-      );
+      const answer = await client.request("agents.delete", params);
       if (cli.json) cli.stdout.json(answer);
       else {
         cli.stdout.line(`${answer.agentId}: deleted${answer.trash ? `, files moved to ${answer.trash}` : ""}`);
@@ -74,7 +63,7 @@ const remove = defineCommand({
 
 export default [list, add, remove];
 
-function printList(cli: CliContext, { defaultId, agents }: { defaultId: string; agents: AgentRow[] }): void {
+function printList(cli: CliContext, { defaultId, agents }: ResultOf<"agents.list">): void {
   const rows = agents.map(({ id, name, identity, model, workspace }) => [
     `${id}${id === defaultId ? " (default)" : ""}`,
     [identity?.emoji, name ?? identity?.name].filter(Boolean).join(" ") || "-",

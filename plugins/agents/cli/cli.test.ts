@@ -53,7 +53,7 @@ async function run(
 
 function asCliClient(client: SvcClient): Awaited<ReturnType<CliContext["connect"]>> {
   return {
-    hello: {},
+    hello: client.hello as NonNullable<SvcClient["hello"]>,
     request: client.request,
     on: client.on,
     close: () => client.close(),

@@ -98,6 +98,19 @@ describe("the timer", () => {
     expect(model.requests).toHaveLength(0);
   });
 
+  test("makes up once for a suspend, in which the monotonic clock stood still", async () => {
+    const fake = fakeClock();
+    let sleptMs = 0;
+    const clock = Object.create(fake, { now: { value: () => fake.now() + sleptMs } }) as typeof fake;
+    const { gateway, model, report } = await setup(["HEARTBEAT_OK"], { clock });
+    sleptMs = 480 * MINUTE;
+    await gateway.gateway.hooks.run("gateway.resumed", { gapMs: sleptMs });
+    await fake.advance(0);
+    await report("ok-token");
+    await fake.advance(29 * MINUTE);
+    expect(model.requests).toHaveLength(1);
+  });
+
   test("follows a change of its interval at once and leaves the other agents' timers alone", async () => {
     const config = (every: string) => ({
       agents: {

@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import {
+  type AgentInfo,
+  type ConfigWriteResult,
   DEFAULT_AGENT_ID,
   expandPath,
   isSvcError,
@@ -31,66 +33,76 @@ type AgentEntry = NonNullable<NonNullable<SvcConfigInput["agents"]>["list"]>[num
 export function createAgentRegistry(kit: Kit, runner: Runner, lock: KeyedMutex): AgentRegistry {
   /** One change after the other: whether a name is free is asked of what the last one left. */
   const alone = <T>(task: () => Promise<T>) => lock.run("agents.list", task);
-  const write = (list: AgentEntry[], note: string) => kit.ctx.service("config@1").patch({ agents: { list } }, { note });
-  const isThere = (id: string) => kit.directory.list().some((agent) => agent.id === id);
-  const present = (id: string) => {
-    const agentId = id.trim().toLowerCase();
-    if (!isThere(agentId)) throw new SvcError("agent-not-found", { agentId: id });
-    return kit.directory.get(agentId);
-  };
-
   return {
-    create: (params) =>
-      alone(async () => {
-        const id = agentIdOf(params.name);
-        if (isThere(id)) throw new SvcError("agent-exists", { agentId: id });
-        await checkModel(kit, params.model);
-        // Without a list there is one agent nobody wrote down; it goes on answering where no agent is named.
-        const first: AgentEntry[] = kit.config.agents.list.length === 0 ? [{ id: DEFAULT_AGENT_ID }] : [];
-        const written = await write([...first, { id, name: params.name, ...fieldsOf(params) }], `agents.create ${id}`);
-        const made = resolveAgents(written.config as SvcConfig, kit.ctx.service("gateway@1").info().stateDir).find(
-          (agent) => agent.id === id,
-        );
-        // Another change of the file may wait for a restart, and this one with it.
-        const restartRequired = isThere(id) ? {} : { restartRequired: true };
-        return { ok: true, agentId: id, name: params.name, workspace: made?.workspace ?? "", ...restartRequired };
-      }),
-    update: (params) =>
-      alone(async () => {
-        const { id } = present(params.agentId);
-        await checkModel(kit, params.model ?? undefined);
-        const name = params.name === undefined ? {} : { name: params.name };
-        // In a merge patch `null` takes a key away.
-        const model = params.model === null ? { model: null as never } : {};
-        await write([{ id, ...name, ...fieldsOf(params), ...model }], `agents.update ${id}`);
-        return { ok: true, agentId: id };
-      }),
-    remove: ({ agentId, deleteFiles = true }) =>
-      alone(async () => {
-        const agent = present(agentId);
-        if (agent.isDefault) throw new SvcError("default-agent-delete", { agentId: agent.id });
-        const { agents, bindings } = kit.config;
-        const removedBindings = bindings.filter((binding) => binding.agentId === agent.id).length;
-        const { configPath, stateDir } = kit.ctx.service("gateway@1").info();
-        const ownDir = agents.list.find(({ id }) => id === agent.id)?.agentDir;
-        const remove = [
-          { list: "agents.list", where: { id: agent.id } },
-          { list: "bindings", where: { agentId: agent.id } },
-        ];
-        // Before, so that they end in an agent that is there; after, for what began meanwhile.
-        await endRuns(kit, runner, agent.id);
-        await kit.ctx.service("config@1").patch({}, { note: `agents.delete ${agent.id}`, remove });
-        await endRuns(kit, runner, agent.id);
-        const folders = {
-          workspace: agent.workspace,
-          agent: ownDir === undefined ? join(stateDir, "agents", agent.id) : expandPath(ownDir, stateDir),
-        };
-        const others = kit.directory.list().map(({ workspace }) => workspace);
-        const places = { stateDir, configPath, others, now: kit.ctx.clock.now() };
-        const moved = deleteFiles ? await moveToTrash(agent.id, folders, places) : {};
-        return { ok: true, agentId: agent.id, removedBindings, ...moved };
-      }),
+    create: (params) => alone(() => createAgent(kit, params)),
+    update: (params) => alone(() => updateAgent(kit, params)),
+    remove: (params) => alone(() => removeAgent(kit, runner, params)),
   };
+}
+
+async function createAgent(kit: Kit, params: ParamsOf<"agents.create">): Promise<JsonObject> {
+  const id = agentIdOf(params.name);
+  if (find(kit, id)) throw new SvcError("agent-exists", { agentId: id });
+  await checkModel(kit, params.model);
+  // Without a list there is one agent nobody wrote down; it goes on answering where no agent is named.
+  const first: AgentEntry[] = kit.config.agents.list.length === 0 ? [{ id: DEFAULT_AGENT_ID }] : [];
+  const written = await write(kit, [...first, { id, name: params.name, ...fieldsOf(params) }], `agents.create ${id}`);
+  const made = resolveAgents(written.config as SvcConfig, kit.ctx.service("gateway@1").info().stateDir).find((agent) => agent.id === id);
+  // Another change of the file may wait for a restart, and this one with it.
+  const restartRequired = find(kit, id) ? {} : { restartRequired: true };
+  return { ok: true, agentId: id, name: params.name, workspace: made?.workspace ?? "", ...restartRequired };
+}
+
+async function updateAgent(kit: Kit, params: ParamsOf<"agents.update">): Promise<JsonObject> {
+  const { id } = present(kit, params.agentId);
+  await checkModel(kit, params.model ?? undefined);
+  const name = params.name === undefined ? {} : { name: params.name };
+  // In a merge patch `null` takes a key away.
+  const model = params.model === null ? { model: null as never } : {};
+  await write(kit, [{ id, ...name, ...fieldsOf(params), ...model }], `agents.update ${id}`);
+  return { ok: true, agentId: id };
+}
+
+async function removeAgent(kit: Kit, runner: Runner, { agentId, deleteFiles = true }: ParamsOf<"agents.delete">): Promise<JsonObject> {
+  const agent = present(kit, agentId);
+  if (agent.isDefault) throw new SvcError("default-agent-delete", { agentId: agent.id });
+  const { agents, bindings } = kit.config;
+  const removedBindings = bindings.filter((binding) => binding.agentId === agent.id).length;
+  const remove = [
+    { list: "agents.list", where: { id: agent.id } },
+    { list: "bindings", where: { agentId: agent.id } },
+  ];
+  // Before, so that they end in an agent that is there; after, for what began meanwhile.
+  await endRuns(kit, runner, agent.id);
+  await kit.ctx.service("config@1").patch({}, { note: `agents.delete ${agent.id}`, remove });
+  await endRuns(kit, runner, agent.id);
+  const entry = agents.list.find(({ id }) => id === agent.id);
+  return { ok: true, agentId: agent.id, removedBindings, ...(deleteFiles ? await trash(kit, agent, entry?.agentDir) : {}) };
+}
+
+function trash(kit: Kit, agent: AgentInfo, ownDir: string | undefined): Promise<JsonObject> {
+  const { configPath, stateDir } = kit.ctx.service("gateway@1").info();
+  const folders = {
+    workspace: agent.workspace,
+    agent: ownDir === undefined ? join(stateDir, "agents", agent.id) : expandPath(ownDir, stateDir),
+  };
+  const others = kit.directory.list().map(({ workspace }) => workspace);
+  return moveToTrash(agent.id, folders, { stateDir, configPath, others, now: kit.ctx.clock.now() }) as Promise<JsonObject>;
+}
+
+function write(kit: Kit, list: AgentEntry[], note: string): Promise<ConfigWriteResult> {
+  return kit.ctx.service("config@1").patch({ agents: { list } }, { note });
+}
+
+function find(kit: Kit, id: string): AgentInfo | undefined {
+  return kit.directory.list().find((agent) => agent.id === id);
+}
+
+/** @throws {SvcError} `agent-not-found` */
+function present(kit: Kit, named: string): AgentInfo {
+  const agent = find(kit, named.trim().toLowerCase());
+  if (!agent) throw new SvcError("agent-not-found", { agentId: named });
+  return agent;
 }
 
 function fieldsOf({ workspace, model, emoji, avatar }: Omit<ParamsOf<"agents.update">, "agentId">): Omit<AgentEntry, "id"> {

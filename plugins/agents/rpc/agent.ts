@@ -54,20 +54,21 @@ async function runAgent(
     family,
     ...(reset ? { fresh: reset.reason } : {}),
     ...(params.label === undefined ? {} : { label: params.label }),
+    accepted: (run) => call.accept({ ...idsOf(run), status: "accepted", acceptedAt: run.acceptedAt }),
   });
   return answer(started, call);
 }
 
-/** The final answer, after `accepted` for a run that was begun here; a run that is at work already is only named. */
+const idsOf = (run: Run) => ({ runId: run.id, sessionKey: run.sessionKey, agentId: run.agent.id });
+
+/** The final answer of a run that was begun here, or of one that is over; a run that is at work already is only named. */
 async function answer(started: Started, call: RpcCall): Promise<JsonObject> {
   if (started.state === "finished") return storedAnswer(started.row);
   const { run, state } = started;
-  const ids = { runId: run.id, sessionKey: run.sessionKey, agentId: run.agent.id };
   if (state === "in_flight") {
     run.participants.add(call.client.connId);
-    return { ...ids, status: "in_flight" };
+    return { ...idsOf(run), status: "in_flight" };
   }
-  call.accept({ ...ids, status: "accepted", acceptedAt: run.acceptedAt });
   return finalAnswer({ runId: run.id, sessionId: run.sessionId, outcome: await run.done });
 }
 

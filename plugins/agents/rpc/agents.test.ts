@@ -1,9 +1,8 @@
 import { access, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject } from "svc/sdk";
 import { createTestGateway, fakeModel, type TestGateway } from "svc/sdk/testing";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 
 let gw: TestGateway;
 const variable = "$" + "{MY_WORD}";
@@ -148,6 +147,7 @@ describe("where agents are written down", () => {
     });
   });
   afterAll(() => gw.close());
+  afterEach(() => vi.unstubAllEnvs());
 
   test("agents.update changes what is named and nothing else; null gives the common model back", async () => {
     expect(await gw.rpc("agents.update", { agentId: "ops", name: "Operations", avatar: "a.png" })).toEqual({ ok: true, agentId: "ops" });
@@ -186,9 +186,11 @@ describe("where agents are written down", () => {
   test.each<[string, () => string]>([
     ["the state directory", () => gw.stateDir],
     ["a folder around it", () => join(gw.stateDir, "..")],
-    ["the home of its user", () => homedir()],
+    ["the home of its user", () => join(gw.stateDir, "home")],
     ["the workspace of another agent", () => join(gw.stateDir, "workspace")],
   ])("agents.delete never moves %s", async (_name, place) => {
+    await mkdir(join(gw.stateDir, "home"), { recursive: true });
+    vi.stubEnv("HOME", join(gw.stateDir, "home"));
     await gw.rpc("agents.create", { name: "greedy", workspace: place() });
     const deleted = await gw.rpc("agents.delete", { agentId: "greedy" });
     expect(deleted).toMatchObject({ ok: true, kept: [expect.stringContaining("holds other things besides")] });

@@ -310,7 +310,14 @@ describe("agents and models", () => {
 
   test("models.list", async () => {
     const { models } = await gw.rpc<{ models: JsonObject[] }>("models.list");
-    expect(models[0]).toEqual({ id: "ok", name: "Script ok", provider: "script", tags: ["default"], available: true, contextWindow: 8_000 });
+    expect(models[0]).toEqual({
+      id: "ok",
+      name: "Script ok",
+      provider: "script",
+      tags: ["default"],
+      available: true,
+      contextWindow: 8_000,
+    });
     const configured = await gw.rpc<{ models: JsonObject[] }>("models.list", { view: "configured", agentId: "echo" });
     expect(configured.models.map((m) => m.id)).toEqual(["echo"]);
     expect(await gw.rpc("models.list", { provider: "nobody" })).toEqual({ models: [] });

@@ -8,7 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => gw.close());
 
-const create = (params: JsonObject) => gw.rpc<JsonObject & { entry: JsonObject; sessionId: string; key: string }>("sessions.create", params);
+const create = (params: JsonObject) =>
+  gw.rpc<JsonObject & { entry: JsonObject; sessionId: string; key: string }>("sessions.create", params);
 const refused = (message: string) => ({ code: "INVALID_REQUEST", message: expect.stringContaining(message) });
 
 describe("sessions.create", () => {
@@ -43,7 +44,11 @@ describe("sessions.create", () => {
       },
     });
     expect(made).not.toHaveProperty("runId");
-    expect(await gw.rpc("chat.history", { sessionKey: "made" })).toMatchObject({ sessionId: made.sessionId, messages: [], totalMessages: 0 });
+    expect(await gw.rpc("chat.history", { sessionKey: "made" })).toMatchObject({
+      sessionId: made.sessionId,
+      messages: [],
+      totalMessages: 0,
+    });
     const told = frames.filter((f) => f.event === "sessions.changed").map((f) => [f.payload.sessionKey, f.payload.reason]);
     expect(told).toEqual([
       ["agent:main:parent", "create"],
@@ -140,7 +145,10 @@ describe("sessions.send", () => {
       status: "started",
     });
     await gw.rpc("agent.wait", { runId: "sent-1" });
-    expect(await gw.rpc("sessions.send", { key: "sent", message: "other", idempotencyKey: "sent-1" })).toEqual({ runId: "sent-1", status: "ok" });
+    expect(await gw.rpc("sessions.send", { key: "sent", message: "other", idempotencyKey: "sent-1" })).toEqual({
+      runId: "sent-1",
+      status: "ok",
+    });
     const { runId } = await gw.rpc<{ runId: string }>("sessions.send", { key: "sent", message: "without a key" });
     expect(await gw.rpc("agent.wait", { runId })).toMatchObject({ status: "ok" });
     expect((await gw.history("sent")).filter((m) => m.role === "user").map((m) => m.text)).toEqual(["hi", "without a key"]);
@@ -211,10 +219,14 @@ describe("sessions.patch", () => {
   test("a writer may change the ordinary fields, each other one needs an administrator", async () => {
     await create({ key: "scoped" });
     const writer = await gw.client({ scopes: ["operator.read", "operator.write"] });
-    expect(await writer.request("sessions.patch", { key: "scoped", ...ordinary, label: null, model: "script/ok" })).toMatchObject({ ok: true });
+    expect(await writer.request("sessions.patch" as string, { key: "scoped", ...ordinary, label: null, model: "script/ok" })).toMatchObject(
+      {
+        ok: true,
+      },
+    );
     for (const [field, value] of Object.entries(admin)) {
       for (const given of [value, null]) {
-        await expect(writer.request("sessions.patch", { key: "scoped", [field]: given } as JsonObject)).rejects.toMatchObject({
+        await expect(writer.request("sessions.patch" as string, { key: "scoped", [field]: given })).rejects.toMatchObject({
           code: "FORBIDDEN",
           details: { code: "MISSING_SCOPE", missingScope: "operator.admin" },
         });
@@ -301,7 +313,8 @@ describe("sessions.list", () => {
   });
 
   test("a change is seen by the next list, however soon it is asked for", async () => {
-    const find = async () => (await gw.rpc<{ sessions: Array<{ key: string; pinned: boolean }> }>("sessions.list", { search: "soon" })).sessions;
+    const find = async () =>
+      (await gw.rpc<{ sessions: Array<{ key: string; pinned: boolean }> }>("sessions.list", { search: "soon" })).sessions;
     expect(await find()).toEqual([]);
     await create({ key: "soon" });
     expect(await find()).toMatchObject([{ key: "agent:main:soon", pinned: false }]);
@@ -311,11 +324,23 @@ describe("sessions.list", () => {
     expect(await find()).toEqual([]);
   });
 
+  test("asked the same way by many at once is read once", async () => {
+    const clients = await Promise.all(Array.from({ length: 5 }, () => gw.client()));
+    const answers = await Promise.all(
+      clients.flatMap((c) => Array.from({ length: 20 }, () => c.request("sessions.list", { limit: 3 }) as Promise<JsonObject>)),
+    );
+    // Each reading has a time of its own; a slow machine may need a second one.
+    expect(new Set(answers.map((a) => a.ts)).size).toBeLessThanOrEqual(3);
+    expect(new Set(answers.map((a) => JSON.stringify(a.sessions))).size).toBeLessThanOrEqual(3);
+  });
+
   test("sorts by the last word of a person, and by activity", async () => {
     for (const key of ["sort-a", "sort-b"]) await gw.ask({ sessionKey: key });
     await gw.rpc("chat.inject", { sessionKey: "sort-a", message: "a note" });
     const keys = async (sortBy: string) =>
-      (await gw.rpc<{ sessions: Array<{ key: string }> }>("sessions.list", { search: "sort-", sortBy })).sessions.map((s) => s.key.slice(-1));
+      (await gw.rpc<{ sessions: Array<{ key: string }> }>("sessions.list", { search: "sort-", sortBy })).sessions.map((s) =>
+        s.key.slice(-1),
+      );
     expect(await keys("lastInteractionAt")).toEqual(["b", "a"]);
     expect(await keys("updatedAt")).toEqual(["a", "b"]);
   });
@@ -328,7 +353,9 @@ describe("sessions.compact", () => {
   const seen = async (key: string) => {
     const { final } = await gw.ask({ sessionKey: key, message: "now", model: "script/echo" });
     const said = JSON.parse((final.result as { payloads: Array<{ text: string }> }).payloads[0]?.text ?? "{}");
-    return said.messages.map((m: { text?: string; content?: Array<{ text: string }> }) => m.text ?? m.content?.map((c) => c.text).join(" + "));
+    return said.messages.map(
+      (m: { text?: string; content?: Array<{ text: string }> }) => m.text ?? m.content?.map((c) => c.text).join(" + "),
+    );
   };
 
   test("maxLines keeps the newest lines for the model; the transcript stays whole", async () => {

@@ -25,6 +25,8 @@ export interface AcceptOptions {
   fresh?: "new" | "reset";
   label?: string;
   heartbeat?: HeartbeatRun;
+  /** Called between the acceptance and the start, so that whoever asked hears of it before the run's first event. */
+  accepted?(run: Run): void;
 }
 
 /**

@@ -59,3 +59,17 @@ test("session.start and session.reset tell of new transcripts", async () => {
   expect(new Set(started.map((e) => e.sessionId)).size).toBe(3);
   expect((await seen("session.reset", key)).map((e) => e.reason)).toEqual(["reset", "new"]);
 });
+
+test("session.compact tells what models read before and after a compaction", async () => {
+  const key = "agent:main:compacted";
+  for (const message of ["one", "two", "three"]) await gw.ask({ sessionKey: key, message });
+
+  await gw.rpc("sessions.compact", { key, maxLines: 2 });
+
+  const told = await eventually(async () => {
+    const events = await seen("session.compact", key);
+    return events.length === 2 ? events : undefined;
+  });
+  expect(told.map((e) => e.phase)).toEqual(["before", "after"]);
+  expect(Number(told[1]?.tokens)).toBeLessThan(Number(told[0]?.tokens));
+});

@@ -15,7 +15,9 @@ const wait = (runId: string) => gw.rpc<JsonObject>("agent.wait", { runId });
 /** What the model of a script that repeats its messages was given: `role text`. */
 async function seenBy(sessionKey: string): Promise<string[]> {
   const last = (await gw.history(sessionKey)).at(-1);
-  const said = JSON.parse(last?.text ?? "[]") as Array<{ role: string; text?: string; content?: Array<{ text: string }> }> | { messages: [] };
+  const said = JSON.parse(last?.text ?? "[]") as
+    | Array<{ role: string; text?: string; content?: Array<{ text: string }> }>
+    | { messages: [] };
   const messages = Array.isArray(said) ? said : said.messages;
   return (messages as Array<{ role: string; text?: string; content?: Array<{ text: string }> }>).map(
     (m) => `${m.role}: ${m.text ?? m.content?.map((c) => c.text).join(" + ")}`,
@@ -93,14 +95,7 @@ describe("collect", () => {
     await send(key, "last");
     await wait("last");
 
-    expect(await seenBy(key)).toEqual([
-      "user: one",
-      "assistant: one two",
-      "user: two",
-      "user: three",
-      "assistant: one two",
-      "user: last",
-    ]);
+    expect(await seenBy(key)).toEqual(["user: one", "assistant: one two", "user: two", "user: three", "assistant: one two", "user: last"]);
   });
 
   test("a joined message can be taken back alone, its turn goes on", async () => {

@@ -31,11 +31,15 @@ describe("a run over the wire", () => {
     const run = outline(frames, "wire-1");
     expect(run.filter((l) => l !== "assistant" && l !== "chat delta")).toEqual([
       "lifecycle start",
+      "chat status",
+      "chat status",
       "lifecycle model",
       "usage",
       "chat final",
       "lifecycle end",
     ]);
+    const phases = frames.filter((f) => f.payload.state === "status").map((f) => f.payload.phase);
+    expect(phases).toEqual(["preparing_context", "starting_model"]);
     expect(run.at(-1)).toBe("lifecycle end");
   });
 
@@ -361,7 +365,11 @@ test("health tells of agents, sessions and queues", async () => {
     queues: { queued: 0 },
     sessions: { count: expect.any(Number) },
   });
-  expect((health.agents as JsonObject[])[0]).toMatchObject({ agentId: "main", isDefault: true, heartbeat: { enabled: true, every: "30m" } });
+  expect((health.agents as JsonObject[])[0]).toMatchObject({
+    agentId: "main",
+    isDefault: true,
+    heartbeat: { enabled: true, every: "30m" },
+  });
   const client = await gw.client();
   expect(client.hello?.snapshot.sessionDefaults).toEqual({
     defaultAgentId: "main",

@@ -97,6 +97,7 @@ export function createRunner(kit: Kit, gateway: GatewayService): Runner {
       if (row) return { state: "finished", row };
       if (isClosed) throw new SvcError("draining", {}, { retryAfterMs: 2_000 });
       const run = await accept({ ...request, runId }, options);
+      options.accepted?.(run);
       if (run.mode === "interrupt") abortSession(run.sessionKey, "superseded", { except: run.id });
       return { state: enqueue(run), run };
     },

@@ -30,7 +30,10 @@ export function toWireMessage(row: MessageRow, maxChars = Number.MAX_SAFE_INTEGE
 /** Most messages need no measuring. */
 function isSmall({ content, details }: MessageRow, maxChars: number): boolean {
   if (details !== undefined) return false;
-  const chars = content.reduce((sum, b) => sum + (b.type === "text" ? Math.min(b.text.length, maxChars) : b.type === "image" ? b.data.length : MAX_MESSAGE_BYTES), 0);
+  const chars = content.reduce(
+    (sum, b) => sum + (b.type === "text" ? Math.min(b.text.length, maxChars) : b.type === "image" ? b.data.length : MAX_MESSAGE_BYTES),
+    0,
+  );
   return (chars + 1_000) * MAX_BYTES_PER_CHAR <= MAX_MESSAGE_BYTES;
 }
 

@@ -28,7 +28,7 @@ export function createLogSource(cli: CliContext, { isNamed, limits, notice }: Lo
 
   const ask = async (question: { cursor?: number }): Promise<LogTail> => {
     client ??= await cli.connect({ scopes: ["operator.read"] });
-    const tail = await client.request<LogTail>("logs.tail", { ...limits, ...question });
+    const tail = await client.request("logs.tail", { ...limits, ...question });
     if (isTold) notice("connected to the gateway again");
     isTold = false;
     pauseMs = FIRST_PAUSE_MS;

@@ -26,15 +26,15 @@ export async function probe(cli: CliContext, options: { requireRpc: boolean }): 
     const client = await cli.connect();
     const latencyMs = Math.round(performance.now() - started);
     try {
-      const { auth, server } = client.hello as { auth?: { scopes?: string[] }; server?: { version?: string } };
+      const { auth, server } = client.hello;
       const reload = reloadFigures(client.hello);
       const rpc = options.requireRpc ? await readProbe(() => client.request("health", {})) : undefined;
       return {
         ok: true,
         latencyMs,
-        capability: capabilityOf(auth?.scopes ?? []),
+        capability: capabilityOf(auth.scopes),
         reason: null,
-        ...(server?.version ? { serverVersion: server.version } : {}),
+        serverVersion: server.version,
         portBusy: true,
         ...(reload ? { reload } : {}),
         ...(rpc ? { rpc } : {}),

@@ -86,7 +86,7 @@ async function staleLocks(path: string): Promise<string[]> {
 async function liveFindings(cli: CliContext): Promise<DoctorFinding[]> {
   if (!(await cli.lockOwner())?.port) return [];
   try {
-    return (await withClient(cli, (client) => client.request<{ findings: DoctorFinding[] }>("gateway.doctor", {}))).findings;
+    return (await withClient(cli, (client) => client.request("gateway.doctor", {}))).findings;
   } catch (error) {
     const message = `a gateway runs here but could not be asked: ${error instanceof Error ? error.message : String(error)}`;
     return [{ id: "gateway/unreachable", severity: "warning", message }];

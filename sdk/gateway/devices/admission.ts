@@ -5,8 +5,9 @@ import { allScopes, hasScope } from "../../scopes.ts";
 import type { Remote } from "../../types/http.ts";
 import type { OperatorScope } from "../../types/rpc.ts";
 import { deviceScopeRefusal } from "../credential-errors.ts";
-import { type DeviceBook, type DeviceWish, upgradeReason } from "./book.ts";
+import type { DeviceBook } from "./book.ts";
 import type { DeviceRecord, DeviceRole, DeviceToken } from "./record.ts";
+import { type DeviceWish, upgradeReason } from "./wish.ts";
 
 /** By what a caller passed the credentials. */
 export type PassedBy =
@@ -74,19 +75,20 @@ async function byRecord(question: AdmissionQuestion & { deviceId: string; isNeed
   const { role, remote, passed, deviceId, isNeeded } = question;
   const scopes = role === "node" ? [] : withinCeiling(question);
   const wish = { ...question, scopes };
-  const standing = book.standing(deviceId, role);
-  if (upgradeReason(book.find(deviceId), wishOf(wish))) {
+  if (upgradeReason(book.find(deviceId), wishFrom(wish))) {
     const isSilent = remote.directLoopback && passed.via === "secret" && question.connect.client.mode !== "probe";
-    if (isSilent) await book.pairSilently(wishOf(wish));
+    if (isSilent) await book.pairSilently(wishFrom(wish));
     else if (isNeeded) requirePaired(wish, book);
     else return { scopes: scopesWithoutDevice(question) };
   }
+  // Asked for before the next wait, and only for a paired device: who is removed meanwhile is told, and nobody else leaves a trace.
+  const standing = book.standing(deviceId, role);
   return { scopes, deviceId, issued: await book.issue(deviceId, role), standing };
 }
 
 /** @throws {SvcError} `pairing-required` after the wish was put before somebody who may approve it */
 function requirePaired(question: AdmissionQuestion & { deviceId: string; scopes: OperatorScope[] }, book: DeviceBook): void {
-  const wish = wishOf(question);
+  const wish = wishFrom(question);
   const record = book.find(question.deviceId);
   const reason = upgradeReason(record, wish);
   if (!reason) return;
@@ -114,7 +116,7 @@ function approvedSoFar(record: DeviceRecord | undefined): object {
   return record ? { approvedRoles: record.roles, approvedScopes: record.scopes } : {};
 }
 
-function wishOf({ connect, deviceId, role, scopes }: AdmissionQuestion & { deviceId: string; scopes: OperatorScope[] }): DeviceWish {
+function wishFrom({ connect, deviceId, role, scopes }: AdmissionQuestion & { deviceId: string; scopes: OperatorScope[] }): DeviceWish {
   const { client, device } = connect;
   return {
     ...{

@@ -1,21 +1,30 @@
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import type { OperatorScope } from "../../types/rpc.ts";
-import { createDeviceBook, type DeviceWish, upgradeReason } from "./book.ts";
+import { createDeviceBook } from "./book.ts";
 import type { DeviceRecord, PendingDevice } from "./record.ts";
 import { type DeviceRows, MAX_PAIRED } from "./rows.ts";
 import { judgeDeviceToken } from "./tokens.ts";
+import { type DeviceWish, upgradeReason } from "./wish.ts";
 
 const read: OperatorScope[] = ["operator.read"];
 const write: OperatorScope[] = ["operator.read", "operator.write"];
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 function setup(change: Partial<DeviceRows> = {}) {
   const kept = new Map<string, DeviceRecord>();
   const rows: DeviceRows = {
     get: (id) => kept.get(id),
     list: () => [...kept.values()],
-    put: async (record) => void kept.set(record.deviceId, structuredClone(record)),
-    remove: async (id) => void kept.delete(id),
+    async put(record) {
+      await turn(); // a commit takes its time
+      kept.set(record.deviceId, structuredClone(record));
+    },
+    async remove(id) {
+      await turn();
+      kept.delete(id);
+    },
     ...change,
   };
   const time = { now: 1_000 };
@@ -127,7 +136,7 @@ describe("a token", () => {
     const record = kept.get("d");
     expect(judgeDeviceToken(record, "operator", first.deviceToken).verdict).toBe("unknown");
     expect(judgeDeviceToken(record, "operator", second.deviceToken).verdict).toBe("valid");
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
     expect(standing.aborted).toBe(false);
   });
 

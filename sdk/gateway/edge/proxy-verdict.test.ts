@@ -83,5 +83,16 @@ test("what a refused caller reads names the key to look at, and the reason in ma
     canRetryWithDeviceToken: false,
     recommendedNextStep: "review_auth_configuration",
   });
-  expect(proxyUnauthorized("proxy_user_missing").details).toMatchObject({ code: "AUTH_IDENTITY_HEADER_REQUIRED" });
+});
+
+test.each([
+  ["proxy_untrusted", "AUTH_PROXY_UNTRUSTED", "review_auth_configuration"],
+  ["proxy_loopback_not_allowed", "AUTH_PROXY_LOOPBACK_NOT_ALLOWED", "review_auth_configuration"],
+  ["proxy_own_address", "AUTH_PROXY_OWN_ADDRESS", "review_auth_configuration"],
+  ["proxy_header_missing", "AUTH_PROXY_HEADER_MISSING", "review_auth_configuration"],
+  ["proxy_user_missing", "AUTH_IDENTITY_HEADER_REQUIRED", "review_auth_configuration"],
+  ["proxy_user_ambiguous", "AUTH_PROXY_USER_AMBIGUOUS", "review_auth_configuration"],
+  ["proxy_user_not_allowed", "AUTH_PROXY_USER_NOT_ALLOWED", "update_auth_credentials"],
+] as const)("%s is told as %s, next %s", (authReason, code, recommendedNextStep) => {
+  expect(proxyUnauthorized(authReason).details).toMatchObject({ code, authReason, recommendedNextStep });
 });

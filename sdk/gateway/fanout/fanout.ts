@@ -4,17 +4,12 @@ import type { ClientInfo, EmitOptions } from "../../types/rpc.ts";
 import { audienceOf, eventSpec } from "./audience.ts";
 import { createGroups } from "./groups.ts";
 import { createMergeWindows } from "./merge-windows.ts";
-import { createSlowConsumers, type OutboundAccount, type OutboundLimits } from "./slow-consumers.ts";
+import { createSlowConsumers, type OutboundAccount, type OutboundLimits, type Outlet } from "./slow-consumers.ts";
 
 /** What the fan-out needs of a connection. */
-export interface Receiver {
+export interface Receiver extends Outlet {
   readonly info: ClientInfo;
-  /** Unsent bytes. */
-  buffered(): number;
-  /** A figure that changes whenever bytes have left. */
-  progress(): number;
   write(frame: string): void;
-  cut(code: number, reason: string): void;
 }
 
 /** The way of everything that a connection gets. */
@@ -59,20 +54,61 @@ interface Outgoing {
   text: string | undefined;
 }
 
-/** One connection's numbering and account. */
-interface Numbered {
-  receiver: Receiver;
-  account: OutboundAccount;
-  seq: number;
+/** What all lines share. */
+interface Hub {
+  subscribe(line: OpenLine, topic: string): void;
+  unsubscribe(line: OpenLine, topic: string): void;
+  remove(line: OpenLine): void;
+}
+
+/** One connection's numbering and account. A class, as there are thousands: its methods are made once. */
+class OpenLine implements Line {
+  readonly info: ClientInfo;
+  readonly receiver: Receiver;
+  readonly account: OutboundAccount;
+  readonly #hub: Hub;
+  seq = 0;
+
+  constructor(receiver: Receiver, account: OutboundAccount, hub: Hub) {
+    this.info = receiver.info;
+    this.receiver = receiver;
+    this.account = account;
+    this.#hub = hub;
+  }
+
+  subscribe(topic: string): void {
+    this.#hub.subscribe(this, topic);
+  }
+
+  unsubscribe(topic: string): void {
+    this.#hub.unsubscribe(this, topic);
+  }
+
+  answer(frame: string): void {
+    if (this.account.admits(frame.length, false)) this.receiver.write(frame);
+  }
+
+  remove(): void {
+    this.#hub.remove(this);
+  }
 }
 
 /** Serialises an event once, decides once per group of equal receivers, and hands each one a numbered frame. */
 export function createFanout({ monotonic, bounds = outboundLimits }: { monotonic(): number; bounds?: OutboundLimits }): Fanout {
-  const groups = createGroups<Numbered>();
+  const groups = createGroups<OpenLine>();
   const slow = createSlowConsumers(bounds, monotonic);
-  const windows = createMergeWindows<Outgoing, Numbered>({ windowMs: MERGE_MS, send: deliver, join });
+  const windows = createMergeWindows<Outgoing, OpenLine>({ windowMs: MERGE_MS, send: deliver, join });
+  const hub: Hub = {
+    subscribe: groups.subscribe,
+    unsubscribe: groups.unsubscribe,
+    remove(line) {
+      groups.leave(line);
+      windows.drop(line);
+      line.account.remove();
+    },
+  };
 
-  const hand = (event: Outgoing, line: Numbered, merge: EmitOptions["merge"]) => {
+  const hand = (event: Outgoing, line: OpenLine, merge: EmitOptions["merge"]) => {
     if (merge) return windows.offer(line, merge.key, event);
     // Order is kept: what waits goes out before any later event.
     windows.flush(line);
@@ -80,24 +116,9 @@ export function createFanout({ monotonic, bounds = outboundLimits }: { monotonic
   };
   return {
     add(receiver) {
-      const account = slow.watch({
-        buffered: () => receiver.buffered(),
-        progress: () => receiver.progress(),
-        cut: () => receiver.cut(1008, "slow consumer"),
-      });
-      const line = groups.enter(receiver.info, { receiver, account, seq: 0 });
-      return {
-        subscribe: line.subscribe,
-        unsubscribe: line.unsubscribe,
-        answer(frame) {
-          if (account.admits(frame.length, false)) receiver.write(frame);
-        },
-        remove() {
-          line.leave();
-          windows.drop(line);
-          account.remove();
-        },
-      };
+      const line = new OpenLine(receiver, slow.watch(receiver), hub);
+      groups.enter(line);
+      return line;
     },
     emit(name, payload, options = {}) {
       let event: Outgoing | undefined;
@@ -139,7 +160,7 @@ function textOf({ name, payload, stateVersion }: Outgoing): string {
 }
 
 /** A skipped event still takes its number, so that a gap always means loss. */
-function deliver(line: Numbered, event: Outgoing): void {
+function deliver(line: OpenLine, event: Outgoing): void {
   line.seq += 1;
   event.text ??= textOf(event);
   const frame = `${event.text}${line.seq}}`;

@@ -17,7 +17,7 @@ export interface Outlet {
   /** A figure that changes whenever bytes have left. */
   progress(): number;
   /** Ends the connection; it gets nothing more. */
-  cut(): void;
+  cut(code: number, reason: string): void;
 }
 
 /** The account of one connection. */
@@ -36,12 +36,33 @@ export interface SlowConsumers {
   total(): number;
 }
 
-interface Entry {
-  outlet: Outlet;
-  isCut: boolean;
+/** What all accounts share. */
+interface Books {
+  admits(entry: Entry, bytes: number, droppable: boolean): boolean;
+  remove(entry: Entry): void;
+}
+
+/** A class, as there are thousands: its methods are made once. */
+class Entry implements OutboundAccount {
+  readonly outlet: Outlet;
+  readonly #books: Books;
+  isCut = false;
   /** Bytes as of the last frame. */
-  known: number;
+  known = 0;
   stalled: { mark: number; since: number } | undefined;
+
+  constructor(outlet: Outlet, books: Books) {
+    this.outlet = outlet;
+    this.#books = books;
+  }
+
+  admits(bytes: number, droppable: boolean): boolean {
+    return this.#books.admits(this, bytes, droppable);
+  }
+
+  remove(): void {
+    this.#books.remove(this);
+  }
 }
 
 /**
@@ -56,7 +77,7 @@ export function createSlowConsumers(limits: OutboundLimits, monotonic: () => num
     estimate -= entry.known;
     entry.known = 0;
     entries.delete(entry);
-    entry.outlet.cut();
+    entry.outlet.cut(1008, "slow consumer");
   };
   const recount = () => {
     estimate = 0;
@@ -77,28 +98,29 @@ export function createSlowConsumers(limits: OutboundLimits, monotonic: () => num
       cut(worst);
     }
   };
+  const books: Books = {
+    admits(entry, bytes, droppable) {
+      if (entry.isCut) return false;
+      const before = entry.outlet.buffered();
+      if (before > limits.maxBytes) {
+        if (!droppable) cut(entry);
+        return false;
+      }
+      estimate += before + bytes - entry.known;
+      entry.known = before + bytes;
+      if (estimate > limits.maxTotalBytes) relieve(entry, bytes);
+      return !entry.isCut;
+    },
+    remove(entry) {
+      entry.isCut = true;
+      if (entries.delete(entry)) estimate -= entry.known;
+    },
+  };
   return {
     watch(outlet) {
-      const entry: Entry = { outlet, isCut: false, known: 0, stalled: undefined };
+      const entry = new Entry(outlet, books);
       entries.add(entry);
-      return {
-        admits(bytes, droppable) {
-          if (entry.isCut) return false;
-          const before = outlet.buffered();
-          if (before > limits.maxBytes) {
-            if (!droppable) cut(entry);
-            return false;
-          }
-          estimate += before + bytes - entry.known;
-          entry.known = before + bytes;
-          if (estimate > limits.maxTotalBytes) relieve(entry, bytes);
-          return !entry.isCut;
-        },
-        remove() {
-          entry.isCut = true;
-          if (entries.delete(entry)) estimate -= entry.known;
-        },
-      };
+      return entry;
     },
     look() {
       const now = monotonic();

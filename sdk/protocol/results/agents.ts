@@ -48,9 +48,24 @@ const file = z.object({
 /** Answers about agents, their files and models. */
 export const agentsResults = {
   "agents.list": z.object({ defaultId: agentId, mainKey: text, scope: z.enum(["per-sender", "global"]), agents: z.array(agent) }),
-  "agents.create": z.object({ ok: z.literal(true), agentId, name: text, workspace: text }),
+  "agents.create": z.object({
+    ok: z.literal(true),
+    agentId,
+    name: text,
+    workspace: text,
+    restartRequired: z
+      .literal(true)
+      .exactOptional()
+      .describe("it is written down, and there after a restart that another change waits for"),
+  }),
   "agents.update": z.object({ ok: z.literal(true), agentId }),
-  "agents.delete": z.object({ ok: z.literal(true), agentId, removedBindings: count }),
+  "agents.delete": z.object({
+    ok: z.literal(true),
+    agentId,
+    removedBindings: count,
+    trash: text.exactOptional().describe("where its files are now"),
+    kept: z.array(text).exactOptional().describe("folders that were not moved, and why"),
+  }),
   "agents.files.list": z.object({ agentId, workspace: text, files: z.array(fileRow) }),
   "agents.files.get": file,
   "agents.files.set": file,

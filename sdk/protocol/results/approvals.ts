@@ -14,31 +14,35 @@ export const approval = z
   .object({ approvalKind: z.enum(["exec", "plugin"]), id, request: z.looseObject({}), ...times })
   .meta({ id: "Approval" });
 
+const lookedUp = approval.extend({
+  decision: decision.nullable().exactOptional().describe("once it has ended, for 15 s"),
+  resolvedBy: text.nullable().exactOptional().describe("who decided; null: nobody"),
+});
+
 const decided = z
   .object({
     id,
     decision: decision.nullable().describe("null: nobody decided; to be treated as `deny`"),
     ...times,
-    terminalReason: text.exactOptional().describe("`no-route`: there was nobody to ask"),
+    terminalReason: z
+      .enum(["no-route", "expired", "cancelled", "stopping"])
+      .exactOptional()
+      .describe("why nobody decided: nobody was there who could, time ran out, the asker gave up, the gateway stops"),
   })
   .describe("final answer");
 
 const requested = z.union([z.object({ status: z.literal("accepted"), id, ...times }).describe("first answer, with `twoPhase`"), decided]);
 
-const policy = z.object({ path: text, exists: z.boolean(), hash: text, file: z.looseObject({}) });
-
 /** Answers about questions to a person. */
 export const approvalsResults = {
   "exec.approval.request": requested,
-  "exec.approval.get": approval,
+  "exec.approval.get": lookedUp,
   "exec.approval.list": z.array(approval),
   "exec.approval.waitDecision": decided,
   "exec.approval.resolve": done,
   "plugin.approval.request": requested,
-  "plugin.approval.get": approval,
+  "plugin.approval.get": lookedUp,
   "plugin.approval.list": z.array(approval),
   "plugin.approval.waitDecision": decided,
   "plugin.approval.resolve": done,
-  "exec.approvals.get": policy,
-  "exec.approvals.set": policy,
 };

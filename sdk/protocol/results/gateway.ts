@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { agentId, count, done } from "./fields.ts";
+import { agentId, count } from "./fields.ts";
 import { health, heartbeatPlan, sessionFigures, standing } from "./health.ts";
 import { presenceEntry } from "./presence.ts";
 
@@ -44,5 +44,4 @@ export const gatewayResults = {
   "gateway.identity.get": z.object({ deviceId: z.string(), publicKey: z.string() }),
   "gateway.restart.request": scheduled,
   "gateway.restart": scheduled,
-  "gateway.exitSafeMode": done,
 };

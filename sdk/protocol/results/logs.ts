@@ -8,7 +8,7 @@ export const logsResults = {
     cursor: count.describe("where the next call goes on"),
     size: count.describe("bytes of the file"),
     lines: z.array(z.string()).describe("raw JSON lines, redacted"),
-    truncated: z.boolean().describe("older lines were left out"),
+    truncated: z.boolean().describe("there is more: older lines without a cursor, newer ones with it"),
     reset: z.boolean().describe("the cursor was of an older file"),
   }),
 };

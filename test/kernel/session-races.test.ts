@@ -1,7 +1,8 @@
 import fc from "fast-check";
-import type { JsonObject, MessageRow } from "svc/sdk";
+import type { MessageRow } from "svc/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type AgentsGateway, createAgentsGateway, type Frame, outline, record, type SvcClient } from "../../../test/fixtures/agents-gateway.ts";
+import { type AgentsGateway, createAgentsGateway, type Frame, outline, record } from "../fixtures/agents-gateway.ts";
+import { connected } from "./_ws.ts";
 
 let gw: AgentsGateway;
 beforeAll(async () => {
@@ -43,36 +44,36 @@ const rowsOf = (sessionId: string): MessageRow[] => gw.service("store@1").messag
 const textOf = (row: MessageRow): string => (row.content[0]?.type === "text" ? row.content[0].text : "");
 
 test("the order of acknowledgements is the order of the transcript, whoever writes at the same time", async () => {
-  const clients = [await gw.client(), await gw.client()] as const;
-  const plan = fc.array(fc.record({ who: fc.constantFrom(0, 1), method: fc.constantFrom("chat.send", "agent"), pause: fc.nat(3) }), {
-    minLength: 2,
-    maxLength: 12,
-  });
+  const sockets = [await connected(gw), await connected(gw)] as const;
+  const step = fc.record({ who: fc.constantFrom(0, 1), method: fc.constantFrom("chat.send", "agent"), pause: fc.nat(3) });
 
   await fc.assert(
-    fc.asyncProperty(plan, async (steps) => {
+    fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 12 }), async (steps) => {
       const sessionKey = newKey("main");
-      const acknowledged: string[][] = [[], []];
-      const pending: Promise<unknown>[] = [];
+      const sent = steps.map((_, i) => `${sessionKey}#${i}`);
       for (const [i, { who, method, pause }] of steps.entries()) {
-        const message = `${sessionKey}#${i}`;
-        const done = () => acknowledged[who]?.push(message);
-        const request = { sessionKey, message, idempotencyKey: message };
-        const client = clients[who] as SvcClient;
-        if (method === "chat.send") pending.push(client.request("chat.send", request).then(done));
-        else pending.push(client.request<JsonObject>("agent" as string, request, { onAccepted: done }));
+        const message = sent[i] as string;
+        sockets[who]?.send({ type: "req", id: message, method, params: { sessionKey, message, idempotencyKey: message } });
         await hops(pause);
       }
-      await Promise.all(pending);
-      await settle(steps.map((_, i) => `${sessionKey}#${i}`));
+      for (const [i, { who }] of steps.entries()) await sockets[who]?.frame((f) => f.id === sent[i]);
+      await settle(sent);
 
       const { sessionId } = await gw.rpc<{ sessionId: string }>("chat.history", { sessionKey });
-      const stored = rowsOf(sessionId).filter((r) => r.role === "user").map(textOf);
-      expect([...stored].sort()).toEqual(steps.map((_, i) => `${sessionKey}#${i}`).sort());
-      for (const own of acknowledged) expect(stored.filter((message) => own.includes(message))).toEqual(own);
+      const stored = rowsOf(sessionId)
+        .filter((r) => r.role === "user")
+        .map(textOf);
+      expect([...stored].sort()).toEqual([...sent].sort());
+      for (const { frames } of sockets) {
+        const acknowledged = frames
+          .filter((f) => sent.includes(f.id) && ["started", "accepted"].includes(f.payload?.status))
+          .map((f) => f.id);
+        expect(stored.filter((message) => acknowledged.includes(message))).toEqual(acknowledged);
+      }
     }),
     { numRuns: 12 },
   );
+  for (const socket of sockets) await socket.close();
 });
 
 test("a stop during a tool call ends the run once, at whatever moment it comes", async () => {
