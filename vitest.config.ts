@@ -19,6 +19,7 @@ export default defineConfig({
           name: "unit",
           include: ["kernel/**/*.test.ts", "sdk/**/*.test.ts", "plugins/**/*.test.ts", "test/{kernel,sdk,contracts}/**/*.test.ts"],
           testTimeout: 20_000,
+          hookTimeout: 30_000,
         },
       },
       { ...shared, test: { name: "meta", include: ["test/meta/**/*.test.ts"], testTimeout: 60_000 } },

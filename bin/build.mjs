@@ -23,11 +23,13 @@ async function main(args) {
   }
   if (args.includes("--if-needed") && isFresh()) return 0;
   const release = await lock();
+  // What changes while the compiler reads is not in this build: its date is that of its beginning.
+  const begun = new Date();
   try {
     removeOrphans();
     const code = Math.max(compile(tsc), await joinCode({ clean: !args.includes("--if-needed") }));
     // A failed build leaves its notes too: an old date keeps `--if-needed` from taking them for a good one.
-    const date = code === 0 ? new Date() : new Date(0);
+    const date = code === 0 ? begun : new Date(0);
     if (existsSync(stamp)) utimesSync(stamp, date, date);
     return code;
   } finally {

@@ -3,6 +3,7 @@ import { H3, type H3Event, HTTPResponse, toNodeHandler } from "h3";
 import { SvcError } from "../../sdk/errors.ts";
 import { narrowScopes } from "../../sdk/gateway/edge/asked-scopes.ts";
 import type { Edge } from "../../sdk/gateway/edge/edge.ts";
+import { lingerAfterAnswer } from "../../sdk/gateway/edge/linger.ts";
 import { attributionRequired, originUnauthorized } from "../../sdk/gateway/edge/proxy-refusal.ts";
 import { setBaseline } from "../../sdk/gateway/edge/raw-response.ts";
 import { withoutCookies } from "../../sdk/gateway/http-cookies.ts";
@@ -60,7 +61,10 @@ async function dispatch(event: H3Event, deps: HttpDeps): Promise<Response | HTTP
   const path = rawPath(node.req.url);
   const answer = await answerFor(event, node, path, deps);
   // What is left of a body that nobody wanted is not waited for: the answer, then the end of the connection.
-  if (!node.req.complete) node.res.setHeader("Connection", "close");
+  if (!node.req.complete) {
+    node.res.setHeader("Connection", "close");
+    if (node.res.socket) lingerAfterAnswer(node.res.socket);
+  }
   if (!deps.hooks.isUsed("http.response")) return sendCookies(answer, node.res);
   const at = { method: node.req.method ?? "", path };
   const revised = await reviseAnswer(answer, (seen) => deps.hooks.run("http.response", { ...at, ...seen }));

@@ -46,6 +46,8 @@ export interface MethodDeps {
 
 export function createMethodRegistry(deps: MethodDeps): MethodRegistry {
   const methods = new Map<string, Registered>();
+  /** Every hello names them all. */
+  let listed: string[] | undefined;
   const budget = createWriteBudget(() => performance.now());
   const admission = createAdmission({ maxActive: limits.maxInFlight, maxWaiting: limits.maxQueued });
 
@@ -65,15 +67,18 @@ export function createMethodRegistry(deps: MethodDeps): MethodRegistry {
       if (taken) throw new SvcError("contribution-conflict", { point: "rpc", id: method.method, plugin: owner, owner: taken.owner });
       const entry = { method, owner, ...(hold ? { hold } : {}) };
       methods.set(method.method, entry);
+      listed = undefined;
       return {
         dispose() {
           if (methods.get(method.method) === entry) methods.delete(method.method);
+          listed = undefined;
         },
       };
     },
     names() {
-      const own = [...methods.values()].filter((m) => !m.method.hidden).map((m) => m.method.method);
-      return [...new Set([...own, ...(deps.activation?.names("rpc") ?? [])])];
+      listed ??= [...methods.values()].filter((m) => !m.method.hidden).map((m) => m.method.method);
+      const waiting = deps.activation?.names("rpc") ?? [];
+      return waiting.length === 0 ? listed : [...new Set([...listed, ...waiting])];
     },
     has: (name) => methods.has(name),
     admit: admission,

@@ -17,6 +17,8 @@ export interface ConnectOptions {
   timeoutMs: number;
   /** Holds this installation's key and tokens, used beyond loopback, where a secret alone does not open. */
   stateDir: string;
+  /** Make a key when there is none; a probe never does. */
+  newDevice: boolean;
 }
 
 /**
@@ -51,11 +53,11 @@ export async function connectToGateway(options: ConnectOptions): Promise<CliClie
 }
 
 /** Only who means to work with a gateway gets a key made; a probe looks and leaves nothing behind. */
-function deviceFor({ target, mode, stateDir }: ConnectOptions): ClientDevice | undefined {
+function deviceFor({ target, mode, newDevice, stateDir }: ConnectOptions): ClientDevice | undefined {
   const isLocal = target.host === "localhost" || target.host === "[::1]" || target.host.startsWith("127.");
   return isLocal
     ? undefined
-    : createNodeDevice({ path: join(stateDir, "identity", "device.json"), gateway: target.url, create: mode !== "probe" });
+    : createNodeDevice({ path: join(stateDir, "identity", "device.json"), gateway: target.url, create: newDevice && mode !== "probe" });
 }
 
 function explain(error: unknown, target: CliTarget): unknown {

@@ -39,6 +39,7 @@ export function createClientCore(platform: ClientPlatform, options: ClientOption
   let restartExpectedMs: number | undefined;
   let connectedAt: number | undefined;
   let cancelRetry: (() => void) | undefined;
+  let keeping: Promise<void> = Promise.resolve();
   const waiters: Waiter[] = [];
   const credentials = createCredentials(
     async () => (typeof options.auth === "function" ? await options.auth() : options.auth),
@@ -111,7 +112,7 @@ export function createClientCore(platform: ClientPlatform, options: ClientOption
     restartExpectedMs = undefined;
     connectedAt = platform.monotonic();
     // A store that fails costs the next sign-in, not this connection.
-    credentials.accepted(next.auth.deviceToken).catch(surface);
+    keep(next.auth.deviceToken).catch(surface);
     continuity.connected(next.server.bootId, next.snapshot.stateVersion);
     setState({ state: "connected", hello: next });
     for (const waiter of waiters.splice(0)) waiter.resolve(next);
@@ -180,10 +181,16 @@ export function createClientCore(platform: ClientPlatform, options: ClientOption
     return method === "device.token.rotate" ? answer.then(keepRotated) : answer;
   }
 
+  /** One after the other: the token that came last is the one that stays. */
+  function keep(token: string | undefined): Promise<void> {
+    keeping = keeping.catch(() => undefined).then(() => credentials.accepted(token));
+    return keeping;
+  }
+
   /** A token that this device had rotated is the one that opens from now on. */
   async function keepRotated(result: unknown): Promise<unknown> {
     const { token } = result as { token?: string };
-    if (token !== undefined) await credentials.accepted(token);
+    if (token !== undefined) await keep(token);
     return result;
   }
 
@@ -195,7 +202,7 @@ export function createClientCore(platform: ClientPlatform, options: ClientOption
     link = undefined;
     pending.rejectAll(error);
     if (state.state !== "closed") settle({ state: "closed" }, error);
-    await ended;
+    await Promise.allSettled([ended, keeping]); // a program may end now, and its token would be lost
   }
 
   return {

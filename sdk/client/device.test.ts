@@ -230,6 +230,34 @@ describe("a client with a device", () => {
     expect(device.kept).toBe("new");
   });
 
+  it("has kept its token when it is closed, and the one that came last however long the first took", async () => {
+    let store: () => void = () => undefined;
+    const device = memoryDevice();
+    const first = new Promise<void>((resolve) => {
+      store = resolve;
+    });
+    const slow = {
+      ...device,
+      kept: [] as string[],
+      async keepToken(token: string) {
+        if (token === "first") await first;
+        slow.kept.push(token);
+      },
+    };
+    const hello = helloOk();
+    const script: Script = {
+      onConnect: (peer, id) => peer.answer(id, { ...hello, auth: { ...(hello.auth as object), deviceToken: "first", issuedAtMs: 1 } }),
+      onRequest: (peer, { id }) => peer.answer(id, { deviceId: "d", role: "operator", scopes: [], rotatedAtMs: 1, token: "second" }),
+    };
+    const { c } = await setup(script, { device: slow });
+    await c.connect();
+    const rotated = c.request("device.token.rotate", { deviceId: "d", role: "operator" });
+    setImmediate(store);
+    await rotated;
+    await c.close();
+    expect(slow.kept).toEqual(["first", "second"]);
+  });
+
   it("stays away when its token was revoked and nothing else is at hand", async () => {
     const script: Script = {
       onConnect: (peer, id) => {

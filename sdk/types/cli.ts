@@ -77,7 +77,13 @@ export interface CliContext {
   /** The config file of this profile, for commands that look into it or change it; nothing is asked of a gateway. */
   configFile(): Promise<CliConfigFile>;
   /** @throws {SvcError} `gateway-unreachable`, `client-unauthorized`: a command never goes around the gateway */
-  connect(options?: { mode?: "cli" | "probe"; scopes?: string[]; timeoutMs?: number }): Promise<CliClient>;
+  connect(options?: {
+    mode?: "cli" | "probe";
+    scopes?: string[];
+    timeoutMs?: number;
+    /** False: this installation gets no key made for it; for commands that only look. */
+    newDevice?: boolean;
+  }): Promise<CliClient>;
   /** Who holds the state lock of this profile, if anybody alive does. */
   lockOwner(): Promise<{ pid: number; port?: number } | undefined>;
   /** Boots the kernel without a listener and only these plugins (and what they require) under the state lock. */

@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { askToPair, connectDevice, createDevice, far } from "../kernel/_devices.ts";
 import { configured, freshHome, gatewayIn, json, stopAll, token } from "./_cli.ts";
@@ -71,6 +73,29 @@ describe("a device from elsewhere", () => {
       value: { ok: true, deviceId: device.id },
     });
     expect(await paired(device.id)).toBeUndefined();
+  });
+});
+
+describe("the device of these commands themselves, used beyond loopback names", () => {
+  const remote = () => ["--url", here().wsUrl.replace("127.0.0.1", "0.0.0.0")];
+  const identity = async () => JSON.parse(await readFile(join(home.stateDir, "identity", "device.json"), "utf8"));
+  const tokens = async () => Object.values((await identity()).tokens);
+
+  test("is made by a command that works with the gateway, not by one that only looks", async () => {
+    expect((await svcCommand(home, ["gateway", "status", ...remote(), "--token", token])).code).toBe(0);
+    await expect(identity()).rejects.toMatchObject({ code: "ENOENT" });
+    expect((await svcCommand(home, ["devices", "list", ...remote(), "--token", token])).code).toBe(0);
+    expect(await tokens()).toEqual([expect.stringMatching(/^[\w-]{43}$/)]);
+  });
+
+  test("signs in with its token alone, and stores the one that it has rotated", async () => {
+    const { value } = await json(home, ["devices", "list", ...remote()]);
+    const own = (value.paired as Array<Record<string, unknown>>).find(({ clientId, connected }) => clientId === "cli" && connected);
+    const before = await tokens();
+    const rotated = await svcCommand(home, ["devices", "rotate", String(own?.deviceId), ...remote()]);
+    expect(rotated).toMatchObject({ code: 0, stdout: `${own?.deviceId}: the operator token was replaced and stored here.\n` });
+    expect(await tokens()).not.toEqual(before);
+    expect((await svcCommand(home, ["devices", "list", ...remote()])).code).toBe(0);
   });
 });
 

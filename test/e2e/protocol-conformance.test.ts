@@ -30,12 +30,18 @@ beforeAll(async () => {
   const models = ["ok", "tool", "slow-drip", "403"].map((id) => ({ id }));
   home = await freshHome();
   await configured(home);
-  const lab = { baseUrl: vendor.url, apiKey: "${LAB_KEY}", models };
+  const lab = { baseUrl: vendor.url, apiKey: { source: "env", id: "LAB_KEY" }, models };
   await configured(home, {
     gateway: local,
     hooks: { enabled: true, token: secrets.hooks },
     models: { providers: { lab } },
-    agents: { defaults: { model: "lab/ok" }, list: [{ id: "main", default: true }, { id: "broken", model: "lab/403" }] },
+    agents: {
+      defaults: { model: "lab/ok" },
+      list: [
+        { id: "main", default: true },
+        { id: "broken", model: "lab/403" },
+      ],
+    },
     logging: { level: "trace" },
     plugins: await writeLoudPlugin(home),
   });
@@ -92,8 +98,7 @@ const eventsOf = (socket: BareSocket, event: string, runId: string): Frame[] =>
   socket.frames.filter((f) => f.event === event && f.payload.runId === runId).map((f) => f.payload);
 const run = (socket: BareSocket, key: string, more: object = {}) =>
   socket.send({ type: "req", id: key, method: "agent", params: { message: "Where is the router?", idempotencyKey: key, ...more } });
-const isGapless = (socket: BareSocket) =>
-  socket.frames.filter((f) => f.seq !== undefined).every((f, i) => f.seq === i + 1);
+const isGapless = (socket: BareSocket) => socket.frames.filter((f) => f.seq !== undefined).every((f, i) => f.seq === i + 1);
 
 test("1. a client that sends nothing gets one challenge and, after 15 s, 1008", async () => {
   expect(await silent.end).toEqual({ code: 1008, reason: "handshake timeout" });
@@ -214,9 +219,7 @@ test("12. chat.abort in mid-stream: the chat ends aborted, and no delta comes af
 });
 
 test("13. clients of different scopes see different events, each without a gap", async () => {
-  const crowd = await Promise.all(
-    [["operator.admin"], ["operator.read"], ["operator.approvals"], []].map((scopes) => greeted({ scopes })),
-  );
+  const crowd = await Promise.all([["operator.admin"], ["operator.read"], ["operator.approvals"], []].map((scopes) => greeted({ scopes })));
   const guest = await greeted({ client: { id: "test", version: "1", platform: "x", mode: "test" } });
   run(admin, "c13", { model: "lab/tool" });
   await finalOf(admin, "c13");

@@ -98,6 +98,25 @@ describe("credentials", () => {
   });
 });
 
+test("N-03: a request behind a body that was refused never runs, and the client reads its refusal first", async () => {
+  const gateway = await createTestGateway({ plugins: [door] });
+  try {
+    const { write, received, ended, closed } = await dial(gateway.gateway.port);
+    const body = "x".repeat(100_000);
+    write(`POST /door HTTP/1.1\r\nHost: h\r\n${bearer("wrong")}Content-Length: ${body.length}\r\n\r\n${body.slice(1)}`);
+    await ended;
+    expect(statusesOf(received())).toEqual([401]);
+    write(`x${get("/door", bearer(gateway.token))}`);
+    const push = setInterval(() => write("x"), 20); // a connection that is gone says so to whoever writes
+    await closed;
+    clearInterval(push);
+    expect(statusesOf(received())).toEqual([401]);
+    expect(seen.requests).toEqual([]);
+  } finally {
+    await gateway.close();
+  }
+});
+
 describe("a body that never ends (N-03)", () => {
   afterEach(() => void vi.useRealTimers());
 

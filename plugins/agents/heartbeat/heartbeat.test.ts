@@ -25,6 +25,12 @@ const prompts = (model: ReturnType<typeof fakeModel>) =>
     return last?.role === "user" ? last.content.map((c) => (c.type === "text" ? c.text : "")) : [];
   });
 
+async function nextRunAt(gateway: TestGateway): Promise<unknown> {
+  await gateway.rpc("health", { probe: true });
+  const { heartbeat } = await gateway.rpc<{ heartbeat: { agents: JsonObject[] } }>("status");
+  return heartbeat.agents[0]?.nextRunAt;
+}
+
 async function session(gateway: TestGateway, key = main): Promise<JsonObject | null> {
   return (await gateway.rpc<{ session: JsonObject | null }>("sessions.describe", { key })).session;
 }
@@ -53,11 +59,10 @@ describe("the timer", () => {
     await one.close({ keepState: true });
 
     await clock.advance(20 * MINUTE);
-    const { model, report, gateway } = await setup(["HEARTBEAT_OK"], { clock, stateDir: one.stateDir });
+    const { report, gateway } = await setup(["HEARTBEAT_OK"], { clock, stateDir: one.stateDir });
     expect(await gateway.rpc("last-heartbeat")).toMatchObject({ status: "ok-token", ts });
-    await clock.advance(Number(ts) + 30 * MINUTE - clock.now() - 1);
-    expect(model.requests).toHaveLength(0);
-    await clock.advance(1);
+    expect(await nextRunAt(gateway)).toBe(Number(ts) + 30 * MINUTE);
+    await clock.advance(Number(ts) + 30 * MINUTE - clock.now());
     expect(await report("ok-token")).toMatchObject({ agentId: "main" });
   });
 
@@ -68,10 +73,9 @@ describe("the timer", () => {
     await one.close({ keepState: true });
 
     await clock.advance(600 * MINUTE);
-    const { model, report } = await setup(["HEARTBEAT_OK"], { clock, stateDir: one.stateDir });
-    await clock.advance(3 * MINUTE - 1);
-    expect(model.requests).toHaveLength(0);
-    await clock.advance(1);
+    const { gateway, model, report } = await setup(["HEARTBEAT_OK"], { clock, stateDir: one.stateDir });
+    expect(await nextRunAt(gateway)).toBe(clock.now() + 3 * MINUTE);
+    await clock.advance(3 * MINUTE);
     await report("ok-token");
     await clock.advance(29 * MINUTE);
     expect(model.requests).toHaveLength(1);
@@ -182,8 +186,12 @@ describe("a tick is skipped", () => {
     const { clock, gateway, report, model } = await setup([{ text: "long", hang: true }], {
       config: { agents: { defaults: { timeoutSeconds: 86_400 } } },
     });
+    const anchor = () => (gateway.service("store@1").kv.get("plugin/agents", "heartbeat/main") as { anchor: number }).anchor;
+    const before = anchor();
     await tick(clock);
     await eventually(() => model.requests.length === 1);
+    // A crash from now on must not bring the same heartbeat again.
+    expect(anchor()).toBeGreaterThan(before + 20 * MINUTE);
     await clock.advance(30 * MINUTE);
     expect(await report("skipped")).toMatchObject({ reason: "still-running" });
     await gateway.rpc("chat.abort", { sessionKey: "main" });

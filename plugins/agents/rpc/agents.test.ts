@@ -4,6 +4,8 @@ import type { JsonObject } from "svc/sdk";
 import { createTestGateway, fakeModel, type TestGateway } from "svc/sdk/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 
+/** A machine that is busy with other tests takes its time. */
+const BOOT_MS = 60_000;
 let gw: TestGateway;
 const variable = "$" + "{MY_WORD}";
 const start = async (config: object) => {
@@ -27,7 +29,7 @@ const exists = (path: string) =>
   );
 
 describe("where no agent is written down", () => {
-  beforeAll(() => start({}));
+  beforeAll(() => start({}), BOOT_MS);
   afterAll(() => gw.close());
 
   test("agents.create adds one that the next request can use, and the implicit one goes on being the default", async () => {
@@ -145,7 +147,7 @@ describe("where agents are written down", () => {
       ],
       messages: { responsePrefix: variable },
     });
-  });
+  }, BOOT_MS);
   afterAll(() => gw.close());
   afterEach(() => vi.unstubAllEnvs());
 

@@ -1,16 +1,27 @@
 import type { JsonObject, SvcConfigInput } from "svc/sdk";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { type AgentsGateway, createAgentsGateway, eventually, outline, record } from "../../../test/fixtures/agents-gateway.ts";
 
 let gw: AgentsGateway;
-afterEach(() => gw.close());
+const gateways = new Map<string, AgentsGateway>();
+afterAll(async () => {
+  for (const each of gateways.values()) await each.close();
+});
 
+let tests = 0;
+/** Id of a run of the present test. */
+const id = (message: string) => `${tests} ${message}`;
+
+/** A gateway with this config; tests that want the same one share it. */
 const start = async (queue: NonNullable<SvcConfigInput["messages"]>["queue"]) => {
-  gw = await createAgentsGateway({ config: { messages: { queue: { debounceMs: 0, ...queue } } } });
+  tests += 1;
+  const name = JSON.stringify(queue);
+  gw = gateways.get(name) ?? (await createAgentsGateway({ config: { messages: { queue: { debounceMs: 0, ...queue } } } }));
+  gateways.set(name, gw);
 };
 const send = (sessionKey: string, message: string, more: JsonObject = {}) =>
-  gw.rpc<JsonObject>("chat.send", { sessionKey, message, idempotencyKey: message, ...more });
-const wait = (runId: string) => gw.rpc<JsonObject>("agent.wait", { runId });
+  gw.rpc<JsonObject>("chat.send", { sessionKey, message, idempotencyKey: id(message), ...more });
+const wait = (message: string) => gw.rpc<JsonObject>("agent.wait", { runId: id(message) });
 
 /** What the model of a script that repeats its messages was given: `role text`. */
 async function seenBy(sessionKey: string): Promise<string[]> {
@@ -32,7 +43,7 @@ describe("collect", () => {
     const frames = record(client);
     await send(key, "one");
     await gw.waiting();
-    for (const message of ["two", "three", "four"]) expect(await send(key, message)).toEqual({ runId: message, status: "started" });
+    for (const message of ["two", "three", "four"]) expect(await send(key, message)).toEqual({ runId: id(message), status: "started" });
     await gw.rpc("sessions.patch", { key, model: "script/echo" });
     await gw.release();
 
@@ -42,8 +53,8 @@ describe("collect", () => {
     expect((await gw.history(key)).filter((m) => m.role === "assistant")).toHaveLength(2);
 
     await client.request("health", {});
-    expect(outline(frames, "three")).toEqual(["lifecycle start", "chat final", "lifecycle end"]);
-    const final = frames.find((f) => f.payload.runId === "three" && f.payload.state === "final");
+    expect(outline(frames, id("three"))).toEqual(["lifecycle start", "chat final", "lifecycle end"]);
+    const final = frames.find((f) => f.payload.runId === id("three") && f.payload.state === "final");
     expect(final?.payload).toMatchObject({ stopReason: "merged" });
     expect(final?.payload).not.toHaveProperty("message");
   });
@@ -72,11 +83,11 @@ describe("collect", () => {
     for (const message of ["two", "three"]) await send(key, message);
     await gw.release();
     await gw.waiting();
-    expect(await send(key, "three")).toEqual({ runId: "three", status: "in_flight" });
+    expect(await send(key, "three")).toEqual({ runId: id("three"), status: "in_flight" });
     await gw.release();
     await wait("three");
 
-    expect(await send(key, "three")).toEqual({ runId: "three", status: "ok" });
+    expect(await send(key, "three")).toEqual({ runId: id("three"), status: "ok" });
     expect(await gw.history(key)).toHaveLength(5);
   });
 
@@ -107,7 +118,7 @@ describe("collect", () => {
     await gw.release();
     await gw.waiting();
 
-    expect(await gw.rpc("chat.abort", { sessionKey: key, runId: "three" })).toEqual({ ok: true, aborted: true, runIds: ["three"] });
+    expect(await gw.rpc("chat.abort", { sessionKey: key, runId: id("three") })).toEqual({ ok: true, aborted: true, runIds: [id("three")] });
     expect(await wait("three")).toMatchObject({ status: "error", code: "ABORTED", stopReason: "rpc" });
     expect(await gw.rpc("sessions.describe", { key })).toMatchObject({ session: { status: "running" } });
     await gw.release();
@@ -125,7 +136,7 @@ describe("collect", () => {
     await gw.release();
 
     for (const runId of ["two", "three"]) expect(await wait(runId)).toMatchObject({ status: "error", code: "INVALID_REQUEST" });
-    await expect(send(key, "three")).rejects.toMatchObject({ payload: { runId: "three", status: "error" } });
+    await expect(send(key, "three")).rejects.toMatchObject({ payload: { runId: id("three"), status: "error" } });
   });
 });
 
@@ -163,8 +174,8 @@ describe("which mode", () => {
   test("the message's own, else what /queue set for the session, else the config", async () => {
     await start({ mode: "followup" });
     const key = "agent:held:which";
-    expect(await gw.rpc("chat.send", { sessionKey: key, message: "/queue interrupt", idempotencyKey: "q" })).toEqual({
-      runId: "q",
+    expect(await gw.rpc("chat.send", { sessionKey: key, message: "/queue interrupt", idempotencyKey: id("q") })).toEqual({
+      runId: id("q"),
       status: "ok",
       queueMode: "interrupt",
     });
@@ -174,22 +185,24 @@ describe("which mode", () => {
     expect(await wait("one")).toMatchObject({ status: "error", stopReason: "superseded" });
     await gw.waiting();
     await send(key, "three", { queueMode: "followup" });
-    expect(await gw.rpc("agent.wait", { runId: "three", timeoutMs: 0 })).toMatchObject({ status: "pending" });
+    expect(await gw.rpc("agent.wait", { runId: id("three"), timeoutMs: 0 })).toMatchObject({ status: "pending" });
 
-    await gw.rpc("chat.send", { sessionKey: key, message: "/queue default", idempotencyKey: "q2" });
+    await gw.rpc("chat.send", { sessionKey: key, message: "/queue default", idempotencyKey: id("q2") });
     await send(key, "four");
-    expect(await gw.rpc("agent.wait", { runId: "four", timeoutMs: 0 })).toMatchObject({ status: "pending" });
+    expect(await gw.rpc("agent.wait", { runId: id("four"), timeoutMs: 0 })).toMatchObject({ status: "pending" });
     await gw.rpc("chat.abort", { sessionKey: key });
     expect((await gw.history(key)).map((m) => m.text)).not.toContain("/queue default");
   });
 
   test("a word that is no mode is told what there is, and its key stays free", async () => {
     await start({});
-    await expect(gw.rpc("chat.send", { sessionKey: "x", message: "/queue fast", idempotencyKey: "k" })).rejects.toMatchObject({
+    await expect(gw.rpc("chat.send", { sessionKey: "x", message: "/queue fast", idempotencyKey: id("k") })).rejects.toMatchObject({
       code: "INVALID_REQUEST",
       message: expect.stringContaining("expected collect"),
     });
-    expect(await gw.rpc("chat.send", { sessionKey: "x", message: "/queue collect", idempotencyKey: "k" })).toMatchObject({ status: "ok" });
+    expect(await gw.rpc("chat.send", { sessionKey: "x", message: "/queue collect", idempotencyKey: id("k") })).toMatchObject({
+      status: "ok",
+    });
   });
 
   test("a caller of `agent` gets a turn of its own, whatever the config says", async () => {

@@ -23,7 +23,7 @@ export interface ProbeResult {
 export async function probe(cli: CliContext, options: { requireRpc: boolean }): Promise<ProbeResult> {
   const started = performance.now();
   try {
-    const client = await cli.connect();
+    const client = await cli.connect({ newDevice: false });
     const latencyMs = Math.round(performance.now() - started);
     try {
       const { auth, server } = client.hello;

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { endGently } from "./linger.ts";
 import { rawResponse } from "./raw-response.ts";
 
 /** Statuses of what Node's parser and its timers refuse; everything else is a bad request. */
@@ -20,5 +21,6 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex):
     socket.destroy();
     return;
   }
-  socket.end(rawResponse(statuses[error.code ?? ""] ?? 400), () => socket.destroy());
+  socket.write(rawResponse(statuses[error.code ?? ""] ?? 400));
+  endGently(socket);
 }
