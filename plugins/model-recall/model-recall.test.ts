@@ -295,3 +295,9 @@ test("it is the embedded provider and always available", () => {
   expect(provider).toMatchObject({ id: "recall", embedded: true, defaultModel: "recall" });
   expect(provider.available()).toEqual({ ok: true });
 });
+
+test("what the gateway tells the agent beside a question is not searched for", async () => {
+  const content = ["System: The parcel has come.", "Where is the router?"].map((text) => ({ type: "text" as const, text }));
+  const call = (await collect(request([{ role: "user", content }]))).find((delta) => delta.type === "toolCall");
+  expect(call).toMatchObject({ name: "memory_search", argsDelta: JSON.stringify({ query: "Where is the router?" }) });
+});

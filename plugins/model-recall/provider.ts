@@ -59,7 +59,10 @@ function isSystemLine(text: string): boolean {
 function currentTurn(messages: ModelMessage[]): Turn {
   const at = messages.findLastIndex((m) => m.role === "user");
   const asked = messages[at];
-  const text = asked?.role === "user" ? asked.content.map((part) => (part.type === "text" && !isSystemLine(part.text) ? part.text : "")).join("\n") : "";
+  const text =
+    asked?.role === "user"
+      ? asked.content.map((part) => (part.type === "text" && !isSystemLine(part.text) ? part.text : "")).join("\n")
+      : "";
   const results = messages.slice(at + 1).filter((m) => m.role === "tool" && m.name === SEARCH_TOOL);
   return { question: clip(text.trim()), results: results as Turn["results"] };
 }

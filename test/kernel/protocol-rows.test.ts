@@ -76,6 +76,8 @@ describe("a run on the wire (10, 11, 12)", () => {
     },
     "Done.",
     failing,
+    "Fine.",
+    "Again.",
   ];
   let gateway: TestGateway;
   let socket: BareSocket;
@@ -160,5 +162,42 @@ describe("a run on the wire (10, 11, 12)", () => {
     const { previews } = (await socket.request("preview", "sessions.preview", { keys })).payload;
     expect(previews).toHaveLength(64);
     expect(previews[63]).toMatchObject({ status: "missing", items: [] });
+  });
+
+  test("sessions.changed tells every change of a session by its reason, and its runs by their phase", async () => {
+    expect((await socket.request("subscribe", "sessions.subscribe", {})).payload).toEqual({ subscribed: true });
+    const key = "rows";
+    const calls: Array<[string, object]> = [
+      ["sessions.create", { key }],
+      ["sessions.patch", { key, label: "Rows" }],
+      ["sessions.compact", { key, maxLines: 1 }],
+      ["sessions.reset", { key }],
+      ["sessions.delete", { key }],
+    ];
+    for (const [method, params] of calls) {
+      expect((await socket.request(method, method, params)).ok, method).toBe(true);
+      if (method === "sessions.create") expect((await run("r3", { sessionKey: key })).ok).toBe(true);
+    }
+    await socket.request("after", "health");
+    const told = socket.frames.filter((f) => f.event === "sessions.changed" && f.payload.sessionKey === "agent:main:rows");
+    expect(told.map(({ payload }) => payload.reason ?? payload.phase)).toEqual([
+      ...["create", "send", "start", "end", "patch", "compact", "reset", "delete"],
+    ]);
+    expect(told.map(({ payload }) => payload.session?.key)).toEqual([...Array(7).fill("agent:main:rows"), undefined]);
+    expect(told.at(-1).payload.sessionId).toEqual(expect.any(String));
+  });
+
+  test("a chat is acknowledged at once, in flight while it runs, and ok afterwards, under one key", async () => {
+    const params = { sessionKey: "main", message: "go", idempotencyKey: "c1" };
+    const [first, second] = await Promise.all([socket.request("c1", "chat.send", params), socket.request("c1 too", "chat.send", params)]);
+    expect([first.payload, second.payload]).toEqual([
+      { runId: "c1", status: "started" },
+      { runId: "c1", status: "in_flight" },
+    ]);
+    await socket.frame((f) => f.event === "chat" && f.payload.runId === "c1" && f.payload.state === "final");
+    const later = await socket.request("c1 later", "agent.wait", { runId: "c1" });
+    expect(later.payload).toMatchObject({ runId: "c1", status: "ok" });
+    expect((await socket.request("c1 again", "chat.send", params)).payload).toEqual({ runId: "c1", status: "ok" });
+    expect(payloads("agent", "c1").filter(({ data }) => data.phase === "start")).toHaveLength(1);
   });
 });

@@ -12,7 +12,6 @@ export const kernelPackages = new Set([
   "json5",
   "jsonc-parser",
   "chokidar",
-  "ipaddr.js",
   "croner",
   "picocolors",
   "@humanwhocodes/momoa",
