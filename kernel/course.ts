@@ -35,7 +35,7 @@ export function startJobs({ clock, jobs, logger, hooks, health, presence, fanout
   });
   jobs.every("pairing", PAIRING_SWEEP_MS, devices.pending.sweep);
   jobs.every("health", limits.healthCacheMs, health.refresh);
-  jobs.every("slow-consumers", SLOW_CONSUMERS_MS, fanout.look);
+  jobs.every("slowConsumers", SLOW_CONSUMERS_MS, fanout.look);
 }
 
 /** From an open port to `ready`: the remaining secrets, plugins, their view of the config. A stop that begins meanwhile ends it early. */

@@ -37,6 +37,12 @@ export const agentErrors = defineErrors({
     http: 400,
     rpc: "INVALID_REQUEST",
   },
+  "too-many-followed": {
+    message: "sessions.messages.subscribe: a connection follows at most {limit} sessions; unsubscribe from some first",
+    http: 429,
+    rpc: "UNAVAILABLE",
+    details: "TOO_MANY_SUBSCRIPTIONS",
+  },
   "unknown-session": { message: "No session found: {key}", http: 404, rpc: "INVALID_REQUEST" },
   "session-mismatch": {
     message: 'sessionId belongs to session "{actual}", but "{key}" was named; send only one of them',

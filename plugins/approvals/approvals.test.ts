@@ -1,6 +1,7 @@
 import type { ApprovalOutcome, ApprovalRecord, JsonObject } from "svc/sdk";
 import { createTestGateway, fakeClock, type TestGateway, type TestSocket } from "svc/sdk/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { MAX_OPEN_EACH } from "./board.ts";
 
 const clock = fakeClock();
 let gw: TestGateway;
@@ -161,6 +162,12 @@ test.each([
   await expect(writer.request(method)).rejects.toMatchObject(refusal);
   const answer = await gw.rpc(method, {}).catch((error: { code: string }) => error.code);
   expect(answer).not.toBe("FORBIDDEN");
+});
+
+test("who has as many open questions as one may have gets no more by connecting again", async () => {
+  for (let i = 0; i < MAX_OPEN_EACH; i++) await ask("exec", { command: `ls ${i}` });
+  const again = await connect(["operator.approvals"]);
+  await expect(again.request("exec.approval.request", { command: "ls" })).rejects.toMatchObject({ details: { code: "BUSY" } });
 });
 
 describe("a command", () => {

@@ -19,7 +19,7 @@ export interface Desk {
   readonly board: Board;
   /**
    * Puts a question; when nobody is there who could decide it ends at once.
-   * @param asker who asks: a connection, or `service`
+   * @param asker who asks: a user, a device or an address, or `service`
    * @throws {SvcError} `approval-exists`, `busy`
    */
   ask(question: ApprovalQuestion, asker: string): Question;

@@ -18,7 +18,27 @@ test("ordinary text of any script is left as it is", () => {
   for (const text of ["rm -rf ./build && echo 'ok'", "größe", "日本語", "العربية", "👍"]) expect(visible(text)).toBe(text);
 });
 
+test.each([
+  [
+    "exec",
+    { command: "ls", cwd: "/srv\u202e/x", host: "a\u200bb", agentId: "m\u00adain" },
+    { cwd: "/srv\\u{202e}/x", host: "a\\u{200b}b", agentId: "m\\u{ad}ain" },
+  ],
+  [
+    "plugin",
+    { title: "t", description: "d", toolName: "re\u200bad", pluginId: "x\ny" },
+    { toolName: "re\\u{200b}ad", pluginId: "x\\u{a}y" },
+  ],
+] as const)("no text of a question of kind %s hides anything", (kind, request, shown) => {
+  expect(shownRequest({ kind, request } as Parameters<typeof shownRequest>[0])).toMatchObject(shown);
+});
+
 describe("a question about a command", () => {
+  test("given as arguments shows these, whatever text came with them", () => {
+    const request = shownRequest({ kind: "exec", request: { command: "ls", commandArgv: ["rm", "-rf", "/"] } });
+    expect(request).toMatchObject({ command: "rm -rf /", commandArgv: ["rm", "-rf", "/"] });
+  });
+
   test("given as arguments shows a line as it would be typed", () => {
     const request = shownRequest({ kind: "exec", request: { commandArgv: ["git", "commit", "-m", "it's done", ""] } });
     expect(request).toMatchObject({ command: `git commit -m 'it'\\''s done' ''`, commandArgv: ["git", "commit", "-m", "it's done", ""] });

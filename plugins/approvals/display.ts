@@ -8,19 +8,25 @@ export function visible(text: string): string {
   return text.replace(invisible, (hidden) => `\\u{${(hidden.codePointAt(0) as number).toString(16)}}`);
 }
 
-/** A question in the words that are shown, with the answers it offers. */
+/** A question in the words that are shown, all of them visible, with the answers it offers. */
 export function shownRequest({ kind, request }: ApprovalQuestion): ApprovalRecord["request"] {
   if (kind === "exec") {
-    const argv = request.commandArgv?.map(visible);
-    const command = visible(request.command ?? commandLine(request.commandArgv ?? []));
+    // Given as arguments, these are what would be run: the line is made of them, whatever text came along.
+    const command = request.commandArgv ? commandLine(request.commandArgv) : (request.command ?? "");
     // Without a list of its own the asker has nowhere to keep an "always".
     const allowedDecisions =
       request.ask === "on-miss" ? (["allow-once", "allow-always", "deny"] as const) : (["allow-once", "deny"] as const);
-    return { ...request, command, ...(argv ? { commandArgv: argv } : {}), allowedDecisions };
+    return { ...allVisible({ ...request, command }), allowedDecisions };
   }
-  const { title, description, allowedDecisions = ["allow-once"] } = request;
+  const { allowedDecisions = ["allow-once"] } = request;
   const offered = [...new Set([...allowedDecisions, "deny" as const])];
-  return { ...request, title: visible(title), description: visible(description), allowedDecisions: offered };
+  return { ...allVisible(request), allowedDecisions: offered };
+}
+
+/** Every text of a request; a folder or a tool with a hidden mark in its name would be another one than it seems. */
+function allVisible<T extends object>(request: T): T {
+  const shown = (value: unknown): unknown => (typeof value === "string" ? visible(value) : Array.isArray(value) ? value.map(shown) : value);
+  return Object.fromEntries(Object.entries(request).map(([key, value]) => [key, shown(value)])) as T;
 }
 
 /** Arguments as they would be typed: those with other than plain characters in quotes. */

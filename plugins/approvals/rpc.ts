@@ -17,14 +17,14 @@ export function registerApprovalMethods(ctx: PluginContext, desk: Desk): void {
     ...protocolMethod("exec.approval.request"),
     handler: ({ twoPhase, timeoutMs, id, ...request }, call) => {
       const extras = { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(id === undefined ? {} : { id }) };
-      return answer(desk.ask({ kind: "exec", request: present(request), ...extras }, call.client.connId), twoPhase, call);
+      return answer(desk.ask({ kind: "exec", request: present(request), ...extras }, askerOf(call.client)), twoPhase, call);
     },
   });
   ctx.registerRpc({
     ...protocolMethod("plugin.approval.request"),
     handler: ({ twoPhase, timeoutMs, ...request }, call) => {
       const extras = timeoutMs === undefined ? {} : { timeoutMs };
-      return answer(desk.ask({ kind: "plugin", request: present(request), ...extras }, call.client.connId), twoPhase, call);
+      return answer(desk.ask({ kind: "plugin", request: present(request), ...extras }, askerOf(call.client)), twoPhase, call);
     },
   });
   ctx.registerRpc({ ...protocolMethod("exec.approval.get"), handler: ({ id }) => shown(desk.board.find("exec", id)) });
@@ -66,6 +66,11 @@ function wait({ done }: Question, { signal }: RpcCall): Promise<ApprovalOutcome>
 
 function shown({ record, resolution }: { record: ApprovalRecord; resolution?: Resolution }): JsonObject {
   return { ...record, ...(resolution ? { decision: resolution.outcome.decision, resolvedBy: resolution.resolvedBy } : {}) };
+}
+
+/** Who asks, however often it connects: else the bound of each asker would be one of each connection. */
+function askerOf({ identity, deviceId, remote }: ClientInfo): string {
+  return identity ?? deviceId ?? remote;
 }
 
 /** Who decided, as others may know it. */

@@ -8,7 +8,8 @@ const MAX_TEXT_CHARS = 512;
  * `Node: <host> (<ip>) · app <version> · last input <n>s ago · mode <mode> · reason <reason>`. Named fields win. Pure.
  */
 export function readBeacon(beacon: PresenceBeacon): PresenceBeacon {
-  return { ...parseBeaconText(beacon.text), ...beacon, text: beacon.text.slice(0, MAX_TEXT_CHARS) };
+  const text = beacon.text.slice(0, MAX_TEXT_CHARS);
+  return { ...parseBeaconText(text), ...beacon, text };
 }
 
 /** Whose row it renews: a device, an instance, a machine; a text that says none of these stands for itself. */

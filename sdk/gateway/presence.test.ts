@@ -133,6 +133,24 @@ describe("rows", () => {
     expect(presence.list()).toHaveLength(4);
   });
 
+  test("say what a client calls itself in one short line (C-07)", () => {
+    const { presence, info, params } = setup();
+    const long = `desk\u001b[2J\n${"x".repeat(60_000)}`;
+    presence.joined(info("a"), params({ displayName: long, platform: long, version: long, deviceFamily: long, modelIdentifier: long }));
+    const { host, ...row } = presence.list()[1] ?? {};
+    expect(host).toMatch(/^desk \[2J x+$/);
+    expect(JSON.stringify(row).length).toBeLessThan(2_000);
+  });
+
+  test("do not grow with each beacon", () => {
+    const { presence } = setup();
+    for (let i = 0; i < 100; i++)
+      presence.beacon({ text: `Node: ${"x".repeat(30_000)}`, deviceId: "d", roles: [`role-${i}`], scopes: [`s-${i}`] });
+    const row = presence.list()[1];
+    expect(row?.roles).toEqual(Array.from({ length: 32 }, (_, i) => `role-${i + 68}`));
+    expect(JSON.stringify(row).length).toBeLessThan(4_000);
+  });
+
   test("are at most 200: the oldest goes", () => {
     const { presence, info, params } = setup();
     for (let i = 0; i <= 200; i++) presence.joined(info(`c${i}`), params({ instanceId: `i${i}` }));

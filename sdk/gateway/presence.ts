@@ -3,6 +3,7 @@ import { type ConnectParams, limits } from "../protocol/frames.ts";
 import type { PresenceBeacon } from "../types/gateway.ts";
 import type { ClientInfo } from "../types/rpc.ts";
 import { beaconKey, presenceKey, readBeacon } from "./presence-beacon.ts";
+import { shownName } from "./shown-name.ts";
 
 /** One row as it goes over the wire (`protocol-methods.md` 13). */
 export type PresenceEntry = Record<string, unknown> & { ts: number };
@@ -134,13 +135,13 @@ function keyOf(info: ClientInfo): string {
 function entryOf(info: ClientInfo, { client }: ConnectParams, { now, isLoopback }: PresenceOptions): PresenceEntry {
   const ip = isLoopback(info.remote) ? {} : { ip: info.remote };
   const optional = Object.fromEntries(
-    (["deviceFamily", "modelIdentifier", "timeZone", "instanceId"] as const).flatMap((k) => (client[k] ? [[k, client[k]]] : [])),
+    (["deviceFamily", "modelIdentifier", "timeZone", "instanceId"] as const).flatMap((k) => (client[k] ? [[k, shownName(client[k])]] : [])),
   );
   return {
-    ...(client.displayName ? { host: client.displayName } : {}),
+    ...(client.displayName ? { host: shownName(client.displayName) } : {}),
     ...ip,
-    version: client.version,
-    platform: client.platform,
+    version: shownName(client.version),
+    platform: shownName(client.platform),
     ...optional,
     mode: info.mode,
     clientId: info.clientId,
@@ -152,12 +153,15 @@ function entryOf(info: ClientInfo, { client }: ConnectParams, { now, isLoopback 
   };
 }
 
+/** Of each list in one row, the newest; whoever says something else each time must not make it grow for ever. */
+const MAX_NAMES = 32;
+
 /** What is said anew replaces what was known; roles and scopes come together. */
 function merged(before: PresenceEntry, said: PresenceEntry): PresenceEntry {
   const both = Object.fromEntries(
     (["roles", "scopes"] as const).flatMap((key) => {
       const names = [...textsOf(before[key]), ...textsOf(said[key])];
-      return names.length > 0 ? [[key, [...new Set(names)]]] : [];
+      return names.length > 0 ? [[key, [...new Set(names)].slice(-MAX_NAMES)]] : [];
     }),
   );
   return { ...before, ...said, ...both };

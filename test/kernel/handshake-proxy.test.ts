@@ -51,6 +51,27 @@ describe("through a trusted proxy", () => {
     await good.close();
   });
 
+  test("a user without admin manages no devices of others, though it shows none of its own (A-14)", async () => {
+    await start({ scopes: ["operator.pairing", "operator.read"] });
+    const device = createDevice();
+    const owner = await dial(gateway);
+    expect((await owner.connect(device, { auth: { password: "local password" }, scopes: ["operator.admin"] })).ok).toBe(true);
+    const user = await enter("ada", ["operator.pairing", "operator.read"]);
+    const role = "operator";
+    const calls: Array<[string, object]> = [
+      ["device.pair.remove", { deviceId: device.id }],
+      ["device.pair.rename", { deviceId: device.id, label: "mine" }],
+      ["device.token.rotate", { deviceId: device.id, role }],
+      ["device.token.revoke", { deviceId: device.id, role }],
+    ];
+    for (const [method, params] of calls) {
+      expect((await user.request(method, method, params)).error).toMatchObject({ code: "FORBIDDEN", details: { code: "DEVICE_NOT_OWN" } });
+    }
+    expect((await user.request("l", "device.pair.list")).payload).toEqual({ pending: [], paired: [] });
+    expect((await owner.request("h", "health")).ok).toBe(true);
+    await Promise.all([user.close(), owner.close()]);
+  });
+
   test("who is not named is refused with what is missing", async () => {
     await start();
     const socket = await challenged(gateway, { "x-forwarded-for": "203.0.113.9", host: "127.0.0.1" });

@@ -62,6 +62,7 @@ describe("a run on the wire (10, 11, 12)", () => {
     svc: { api: "*" },
     setup(ctx) {
       ctx.registerTool({ name: "much", description: "Says much", input: z.object({}), run: () => large });
+      ctx.registerTool({ name: "wide", description: "Says much in few characters", input: z.object({}), run: () => "ä".repeat(40_000) });
       ctx.registerTool({ name: "edge", description: "Says as much as is shown", input: z.object({}), run: () => large.slice(0, 65_536) });
     },
   });
@@ -70,6 +71,7 @@ describe("a run on the wire (10, 11, 12)", () => {
     {
       toolCalls: [
         { name: "much", args: {} },
+        { name: "wide", args: {} },
         { name: "edge", args: {} },
       ],
       usage: { output: 3 },
@@ -109,7 +111,7 @@ describe("a run on the wire (10, 11, 12)", () => {
     expect(kinds[0]).toBe("lifecycle start");
     expect(kinds.filter((kind) => kind === "lifecycle model")).toHaveLength(1);
     expect(kinds.indexOf("lifecycle model")).toBeLessThan(kinds.indexOf("tool start"));
-    expect(kinds.filter((kind) => kind.startsWith("tool "))).toEqual(["tool start", "tool result", "tool start", "tool result"]);
+    expect(kinds.filter((kind) => kind.startsWith("tool "))).toEqual(Array(3).fill(["tool start", "tool result"]).flat());
     expect(kinds).toContain("usage");
     expect(kinds.at(-1)).toBe("lifecycle end");
     expect(payloads("agent", "r1").find(({ data }) => data.phase === "model").data).toEqual({
@@ -125,8 +127,13 @@ describe("a run on the wire (10, 11, 12)", () => {
     const of = (name: string) => results.find(({ data }) => data.name === name).data;
     expect(of("edge")).not.toHaveProperty("truncated");
     expect(of("edge").result.content[0].text).toHaveLength(65_536);
-    expect(of("much").truncated).toBe(true);
-    expect(of("much").result.content[0].text.length).toBeLessThanOrEqual(65_536);
+    for (const name of ["much", "wide"]) {
+      const { text } = of(name).result.content[0];
+      expect(of(name).truncated).toBe(true);
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(65_536);
+      expect(Buffer.byteLength(text)).toBeGreaterThan(65_530);
+      expect(text).not.toContain("\ufffd");
+    }
   });
 
   test("a failure ends the chat with its kind and what is known of the model", async () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { pause, whileAlive } from "./abort.ts";
-import { cutEnd, cutMiddle } from "./cut.ts";
+import { cutBytes, cutEnd, cutMiddle } from "./cut.ts";
 import { KeyedMutex } from "./mutex.ts";
 
 test("a long text keeps 70 % of its head and 20 % of its tail around a marker", () => {
@@ -19,6 +19,19 @@ test("a text at the limit is left alone, one past it is cut", () => {
   expect(cutMiddle("x".repeat(201), 200)).not.toBe("x".repeat(201));
   expect(cutEnd("abcd", 4)).toBe("abcd");
   expect(cutEnd("abcde", 4)).toBe("abc…");
+});
+
+test("bytes are counted where bytes are the limit, and no character is split", () => {
+  expect(cutBytes("äöü", 6)).toBe("äöü");
+  expect(cutBytes("äöü!", 6)).toBe("ä…");
+  for (const text of ["aé€😀".repeat(9), `${"a".repeat(20)}😀😀`, "😀".repeat(9)]) {
+    for (let max = 3; max < 60; max++) {
+      const cut = cutBytes(text, max);
+      expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(max);
+      expect(cut).not.toContain("\ufffd");
+      expect(text.startsWith(cut.replace("…", ""))).toBe(true);
+    }
+  }
 });
 
 test("no cut is longer than its limit or splits a surrogate pair", () => {

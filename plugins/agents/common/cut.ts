@@ -1,5 +1,6 @@
 /** Longest marker `cutMiddle` puts in place of what it left out. */
 const MARKER_ROOM = 48;
+const ELLIPSIS_BYTES = 3;
 
 /**
  * Shortens a text to at most `maxChars` UTF-16 units: the first 70 %, a marker line, the last 20 %.
@@ -17,6 +18,20 @@ export function cutMiddle(text: string, maxChars: number): string {
 /** At most `maxChars` units, with an ellipsis when something was cut. */
 export function cutEnd(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : `${text.slice(0, wholeEnd(text, Math.max(0, maxChars - 1)))}…`;
+}
+
+/** At most `maxBytes` (3 or more) of UTF-8, with an ellipsis when something was cut; no character is split. */
+export function cutBytes(text: string, maxBytes: number): string {
+  if (Buffer.byteLength(text) <= maxBytes) return text;
+  const room = Math.max(0, maxBytes - ELLIPSIS_BYTES);
+  const bytes = Buffer.from(text.slice(0, room + 1));
+  let end = room;
+  while (end > 0 && isContinuation(bytes[end])) end -= 1;
+  return `${bytes.toString("utf8", 0, end)}…`;
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x80 && byte < 0xc0;
 }
 
 function wholeEnd(text: string, end: number): number {

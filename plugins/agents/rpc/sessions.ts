@@ -61,8 +61,10 @@ function registerSubscriptions(ctx: PluginContext, kit: Kit, lister: SessionList
   const follow = (key: string, call: RpcCall, on: boolean) => {
     const { sessionKey } = kit.directory.resolve({ sessionKey: key });
     if (on) {
-      call.subscribe(messagesTopic(sessionKey));
+      // Of a connection that is gone nobody would be told to forget it.
+      call.signal.throwIfAborted();
       kit.subscriptions.add(call.client.connId, sessionKey);
+      call.subscribe(messagesTopic(sessionKey));
     } else {
       call.unsubscribe(messagesTopic(sessionKey));
       kit.subscriptions.remove(call.client.connId, sessionKey);

@@ -139,6 +139,15 @@ describe("tools.invoke", () => {
     expect(calls).toBe(before + 2);
   });
 
+  test("with the key of an administrator gives its answer to nobody who may less", async () => {
+    const answered = await echo({ idempotencyKey: "k4", args: { text: "for the owner" } });
+    const writer = await gw.ws({ scopes: ["operator.write"] });
+    const other = await writer.request("tools.invoke", { name: "exec", args: { text: "hi" }, idempotencyKey: "k4" });
+    expect(other).toMatchObject({ ok: false, error: { code: "not_found" } });
+    expect(await echo({ idempotencyKey: "k4" })).toEqual(answered);
+    await writer.close();
+  });
+
   test("with a key keeps failures, but no refusal", async () => {
     expect(await echo({ idempotencyKey: "k2", args: {} })).toMatchObject({ ok: false });
     expect(await echo({ idempotencyKey: "k2" })).toMatchObject({ ok: true });

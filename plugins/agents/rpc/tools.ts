@@ -45,7 +45,9 @@ export function registerToolMethods(ctx: PluginContext, kit: Kit): void {
         ...(params.agentId === undefined ? {} : { agentId: params.agentId }),
         ...(params.sessionKey === undefined ? {} : { sessionKey: params.sessionKey }),
       });
-      return replays.run(params.idempotencyKey, () => invoke({ ctx, kit }, { params, call, target }), hasRun);
+      // What an administrator's call answered is not for whoever may not make it, even with its key.
+      const key = params.idempotencyKey && `${isOwner(call) ? "owner" : "other"}:${params.idempotencyKey}`;
+      return replays.run(key, () => invoke({ ctx, kit }, { params, call, target }), hasRun);
     },
   });
 }
@@ -64,8 +66,7 @@ async function invoke({ ctx, kit }: { ctx: PluginContext; kit: Kit }, { params, 
   // Who sent a key comes back for the answer; nobody waits for the others once their socket is gone.
   const ends = [ctx.signal, AbortSignal.timeout(limitMs), ...(idempotencyKey === undefined ? [call.signal] : [])];
   try {
-    const isOwner = call.client.scopes.includes("operator.admin");
-    if (!isInvokable(name, kit.config.gateway.tools, isOwner)) throw new SvcError("tool-not-found", { tool: name });
+    if (!isInvokable(name, kit.config.gateway.tools, isOwner(call))) throw new SvcError("tool-not-found", { tool: name });
     const signal = AbortSignal.any(ends);
     const result = await kit.tools.invoke(agent, { name, args }, { ...target, runId: toolCallId, toolCallId, signal });
     return { toolName: name, ...sourceOf(kit, name), ...answer(result) };
@@ -76,6 +77,10 @@ async function invoke({ ctx, kit }: { ctx: PluginContext; kit: Kit }, { params, 
     ctx.logger.info("tools.invoke: refused or failed", { tool: name, code: refusal.code, cause, argsChars: JSON.stringify(args).length });
     return { ok: false, toolName: name, error: refusal };
   }
+}
+
+function isOwner({ client }: RpcCall): boolean {
+  return client.scopes.includes("operator.admin");
 }
 
 function answer(result: ToolResult): JsonObject {

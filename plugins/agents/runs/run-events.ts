@@ -1,5 +1,5 @@
 import type { ClientInfo, JsonObject, MessageRow, PluginContext, RunEvent, SessionRow, ToolResult, Usage } from "svc/sdk";
-import { cutEnd } from "../common/cut.ts";
+import { cutBytes, cutEnd } from "../common/cut.ts";
 import { toWireMessage, visibleText } from "../sessions/display.ts";
 import { messagesTopic, SESSIONS_TOPIC, type Subscriptions } from "../sessions/subscriptions.ts";
 import { joinAssistant } from "./event-log.ts";
@@ -7,7 +7,7 @@ import type { RunFailure } from "./failure.ts";
 import type { Run } from "./run.ts";
 
 /** Longest tool result inside an event. */
-const MAX_RESULT_CHARS = 65_536;
+const MAX_RESULT_BYTES = 65_536;
 
 const nobody: ReadonlySet<string> = new Set();
 
@@ -179,12 +179,12 @@ function stepOf(itemId: string, name: string, rest: JsonObject): JsonObject {
 }
 
 function shownResult({ content, details }: ToolResult): JsonObject {
-  const size = content.reduce((sum, c) => sum + c.text.length, 0);
-  if (size <= MAX_RESULT_CHARS) {
-    const small = details !== undefined && (JSON.stringify(details) ?? "").length <= MAX_RESULT_CHARS;
+  const size = content.reduce((sum, c) => sum + Buffer.byteLength(c.text), 0);
+  if (size <= MAX_RESULT_BYTES) {
+    const small = details !== undefined && Buffer.byteLength(JSON.stringify(details) ?? "") <= MAX_RESULT_BYTES;
     return { result: { content, ...(small ? { details } : {}) } };
   }
-  const text = cutEnd(content.map((c) => c.text).join("\n"), MAX_RESULT_CHARS);
+  const text = cutBytes(content.map((c) => c.text).join("\n"), MAX_RESULT_BYTES);
   return { result: { content: [{ type: "text", text }] }, truncated: true };
 }
 

@@ -1,4 +1,8 @@
-import type { ClientInfo } from "svc/sdk";
+import { type ClientInfo, SvcError } from "svc/sdk";
+import "../errors.ts";
+
+/** Sessions that one connection follows at a time; their keys may be long, and nobody has to have heard of them. */
+export const MAX_FOLLOWED = 1_000;
 
 /** Topic of the session list. */
 export const SESSIONS_TOPIC = "sessions";
@@ -8,12 +12,14 @@ export function messagesTopic(sessionKey: string): string {
   return `session-messages:${sessionKey}`;
 }
 
-/** Which connection follows which session; needed for connections that want the runs of their own sessions only. */
+/** Which connection follows which session: a bound for each, and for connections that want the runs of their own sessions only. */
 export class Subscriptions {
   readonly #keys = new Map<string, Set<string>>();
 
+  /** @throws {SvcError} `too-many-followed` */
   add(connId: string, sessionKey: string): void {
     const keys = this.#keys.get(connId) ?? new Set();
+    if (keys.size >= MAX_FOLLOWED && !keys.has(sessionKey)) throw new SvcError("too-many-followed", { limit: MAX_FOLLOWED });
     keys.add(sessionKey);
     this.#keys.set(connId, keys);
   }

@@ -2,10 +2,11 @@ import { describe, expect, test } from "vitest";
 import { SvcError } from "../../errors.ts";
 import type { ConnectParams } from "../../protocol/frames.ts";
 import type { OperatorScope } from "../../types/rpc.ts";
+import { MAX_SHOWN_CHARS } from "../shown-name.ts";
 import { type Admission, type AdmissionQuestion, admitDevice, type PassedBy } from "./admission.ts";
 import { createDeviceBook, type DeviceBook } from "./book.ts";
 import type { DeviceRecord } from "./record.ts";
-import type { DeviceRows } from "./rows.ts";
+import { type DeviceRows, MAX_PAIRED } from "./rows.ts";
 
 const read: OperatorScope[] = ["operator.read"];
 const write: OperatorScope[] = ["operator.read", "operator.write"];
@@ -42,13 +43,18 @@ interface Asked {
   passed?: PassedBy;
   device?: boolean;
   platform?: string;
+  displayName?: string;
 }
 
 function ask(book: DeviceBook, asked: Asked): Promise<Admission> {
   const [id, mode] = (asked.client ?? "gateway-client/backend").split("/");
   const device = { id: "d", publicKey: "k", signature: "s", signedAt: 1, nonce: "n" };
   const connect = {
-    ...{ minProtocol: 4, maxProtocol: 4, client: { id, mode, version: "1", platform: asked.platform ?? "linux" } },
+    ...{
+      minProtocol: 4,
+      maxProtocol: 4,
+      client: { id, mode, version: "1", platform: asked.platform ?? "linux", displayName: asked.displayName },
+    },
     ...(asked.scopes ? { scopes: asked.scopes } : {}),
     ...(asked.device ? { device } : {}),
   } as ConnectParams;
@@ -117,6 +123,13 @@ describe("a device on direct loopback with the secret", () => {
     expect(book.list()).toEqual([]);
   });
 
+  test("gets in where it needs no device although as many are paired as there may be", async () => {
+    const rows = Array.from({ length: MAX_PAIRED }, (_, i) => ({ deviceId: `other-${i}` }) as DeviceRecord);
+    const book = bookOf({ list: () => rows });
+    expect(await ask(book, { device: true, client: "svc-control-ui/ui", scopes: all })).toEqual({ scopes: all });
+    await expect(ask(book, { device: true, client: "test/test", scopes: read })).rejects.toMatchObject({ code: "device-limit" });
+  });
+
   test("gets in where it needs no device although the record cannot be had; where it needs one it is told to come back", async () => {
     const down = () => {
       throw new SvcError("service-unavailable", { service: "store@1" });
@@ -168,6 +181,26 @@ describe("a device from elsewhere with the secret", () => {
     expect(book.pending.list()).toMatchObject([{ isRepair: true }]);
     expect(book.find("d")).toMatchObject({ scopes: write, roles: ["operator"], platform: "linux" });
   });
+});
+
+test("a device gets no token by the word of a user who may have less than was approved for it, and keeps the one it has", async () => {
+  const book = bookOf();
+  await ask(book, { device: true, scopes: all });
+  const before = book.find("d")?.tokens;
+  const guest: PassedBy = { via: "identity", ceiling: read };
+  const admission = await ask(book, { device: true, from: away, passed: guest, scopes: all });
+  expect(admission).toEqual({ scopes: read, deviceId: "d", standing: expect.any(AbortSignal) });
+  expect(book.find("d")?.tokens).toEqual(before);
+  expect(await ask(book, { device: true, passed: { via: "identity", ceiling: all }, scopes: read })).toHaveProperty("issued.deviceToken");
+});
+
+test("what a device calls itself is one short line without marks that mislead whoever approves it (W-08)", async () => {
+  const book = bookOf();
+  const displayName = `Phone\u001b[2J\r\n\u202eadmin ${"x".repeat(60_000)}`;
+  await expect(ask(book, { device: true, from: away, scopes: read, displayName, platform: "linux\u0007" })).rejects.toThrow("pairing");
+  const [pending] = book.pending.list();
+  expect(pending).toMatchObject({ displayName: expect.stringMatching(/^Phone \[2J admin x+$/), platform: "linux" });
+  expect(pending?.displayName?.length).toBeLessThanOrEqual(MAX_SHOWN_CHARS);
 });
 
 test("a device whose user a plugin or a proxy named is not paired by that", async () => {

@@ -5,6 +5,7 @@ import { allScopes, hasScope } from "../../scopes.ts";
 import type { Remote } from "../../types/http.ts";
 import type { OperatorScope } from "../../types/rpc.ts";
 import { deviceScopeRefusal } from "../credential-errors.ts";
+import { shownName } from "../shown-name.ts";
 import type { DeviceBook } from "./book.ts";
 import type { DeviceRecord, DeviceRole, DeviceToken } from "./record.ts";
 import { type DeviceWish, upgradeReason } from "./wish.ts";
@@ -50,8 +51,9 @@ export async function admitDevice(question: AdmissionQuestion, book: DeviceBook)
   try {
     return await byRecord({ ...question, deviceId, isNeeded }, book);
   } catch (error) {
-    // Nobody who needs no device is shut out because its record cannot be read or written just now.
-    if (isNeeded || !isSvcError(error) || error.spec.rpc !== "UNAVAILABLE" || !isTrusted(question)) throw error;
+    // Nobody who needs no device is shut out because its record cannot be read or written just now, or because there are too many.
+    const isOurs = isSvcError(error) && (error.spec.rpc === "UNAVAILABLE" || error.code === "device-limit");
+    if (isNeeded || !isOurs || !isTrusted(question)) throw error;
     return { scopes: scopesWithoutDevice(question) };
   }
 }
@@ -83,7 +85,17 @@ async function byRecord(question: AdmissionQuestion & { deviceId: string; isNeed
   }
   // Asked for before the next wait, and only for a paired device: who is removed meanwhile is told, and nobody else leaves a trace.
   const standing = book.standing(deviceId, role);
+  if (!mayHoldToken(question, book)) {
+    book.seen(deviceId);
+    return { scopes, deviceId, standing };
+  }
   return { scopes, deviceId, issued: await book.issue(deviceId, role), standing };
+}
+
+/** A token carries all that the device was approved for: whoever may have less than that gets none, and leaves the one there is alone. */
+function mayHoldToken({ passed, role, deviceId }: AdmissionQuestion & { deviceId: string }, book: DeviceBook): boolean {
+  const approved = role === "operator" ? book.find(deviceId)?.scopes : [];
+  return !("ceiling" in passed) || (approved ?? []).every((scope) => hasScope(passed.ceiling, scope));
 }
 
 /** @throws {SvcError} `pairing-required` after the wish was put before somebody who may approve it */
@@ -118,18 +130,19 @@ function approvedSoFar(record: DeviceRecord | undefined): object {
 
 function wishFrom({ connect, deviceId, role, scopes }: AdmissionQuestion & { deviceId: string; scopes: OperatorScope[] }): DeviceWish {
   const { client, device } = connect;
+  const [displayName, deviceFamily] = [shownName(client.displayName ?? ""), shownName(client.deviceFamily ?? "")];
   return {
     ...{
       deviceId,
       publicKey: device?.publicKey ?? "",
-      platform: client.platform,
+      platform: shownName(client.platform),
       clientId: client.id,
       clientMode: client.mode,
       role,
       scopes,
     },
-    ...(client.displayName ? { displayName: client.displayName } : {}),
-    ...(client.deviceFamily ? { deviceFamily: client.deviceFamily } : {}),
+    ...(displayName ? { displayName } : {}),
+    ...(deviceFamily ? { deviceFamily } : {}),
   };
 }
 

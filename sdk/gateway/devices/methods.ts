@@ -72,9 +72,9 @@ function connectedDevices(clients: Iterable<ClientInfo>): Set<string> {
   return new Set([...clients].flatMap(({ deviceId }) => deviceId ?? []));
 }
 
-/** Whoever came without a device holds the gateway's secret; a device needs `operator.admin` for others than itself. */
-function mayManage(client: ClientInfo, deviceId: string): boolean {
-  return client.deviceId === undefined || client.deviceId === deviceId || hasScope(client.scopes, "operator.admin");
+/** A device, and a user whom a proxy or a plugin names, needs `operator.admin` for others than itself; whoever came without either holds the gateway's secret. */
+function mayManage({ deviceId: own, identity, scopes }: ClientInfo, deviceId: string): boolean {
+  return own === deviceId || (own === undefined && identity === undefined) || hasScope(scopes, "operator.admin");
 }
 
 function requireOwn(client: ClientInfo, deviceId: string): void {

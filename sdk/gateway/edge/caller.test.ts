@@ -59,6 +59,8 @@ describe("behind a listed proxy (A-05)", () => {
     ["a hop nobody can read ends the walk", { "x-forwarded-for": "198.51.100.7, unknown, 10.0.0.9" }, "10.0.0.9"],
     ["a hidden hop ends the walk", { forwarded: "for=198.51.100.7, for=_hidden" }, "10.0.0.2"],
     ["an element that names nobody ends the walk", { forwarded: "for=198.51.100.7, proto=https" }, "10.0.0.2"],
+    ["what stands in the quotes of another field is no client", { forwarded: 'by="x;for=1.1.1.1";for=198.51.100.7' }, "198.51.100.7"],
+    ["a quote that is never closed ends the walk", { forwarded: 'for="1.1.1.1, for=198.51.100.7' }, "10.0.0.2"],
     ["an address written in an odd way ends the walk", { "x-forwarded-for": "0x7f.1" }, "10.0.0.2"],
     ["nothing but listed hops", { "x-forwarded-for": "10.0.0.8, 10.0.0.9" }, "10.0.0.8"],
     ["headers that name no client", { "x-forwarded-proto": "https" }, "10.0.0.2"],
@@ -73,6 +75,10 @@ describe("behind a listed proxy (A-05)", () => {
     ["that is no address is ignored", { "x-real-ip": "a, b" }, "10.0.0.2"],
   ])("x-real-ip %s", (_, headers, address) => {
     expect(addressBehind(headers, true).address).toBe(address);
+  });
+
+  test("quotes that are opened again and again cost no more than their length (N-10)", () => {
+    expect(addressBehind({ forwarded: `"${'\\"'.repeat(300_000)}` }).address).toBe("10.0.0.2");
   });
 
   test("nobody is local, not even one that the proxy calls so", () => {

@@ -83,8 +83,30 @@ function hopsOfList(value: string | string[] | undefined): string[] | undefined 
 
 /** The `for` of each element of RFC 7239; an element without one is a hop nobody can read. */
 function hopsOfForwarded(value: string | string[] | undefined): string[] | undefined {
-  const elements = joined(value)?.match(/(?:"(?:[^"\\]|\\.)*"|[^,"])+/g);
-  return elements?.map((element) => /(?:^|;)\s*for=\s*(?:"([^"]*)"|([^;\s]*))/i.exec(element.trim())?.slice(1).find(Boolean) ?? "");
+  const text = joined(value);
+  if (text === undefined) return undefined;
+  return splitUnquoted(text, ",").flatMap((element) => {
+    if (element === "") return [];
+    const pairs = splitUnquoted(element, ";").map((pair) => pair.trim());
+    const given = pairs.find((pair) => /^for=/i.test(pair))?.slice("for=".length);
+    return [given?.trim().replace(/^"([^"]*)"$/, "$1") ?? ""];
+  });
+}
+
+/** Parts between separators that stand in no quoted string; a quote that is never closed lasts to the end. One pass, whatever the text: it comes from anybody. */
+function splitUnquoted(text: string, separator: string): string[] {
+  const parts: string[] = [];
+  let [start, isQuoted] = [0, false];
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i];
+    if (char === '"') isQuoted = !isQuoted;
+    else if (isQuoted && char === "\\") i += 1;
+    else if (!isQuoted && char === separator) {
+      parts.push(text.slice(start, i));
+      start = i + 1;
+    }
+  }
+  return [...parts, text.slice(start)];
 }
 
 function joined(value: string | string[] | undefined): string | undefined {
