@@ -35,6 +35,48 @@ describe("with --json", () => {
   });
 });
 
+describe("on a terminal", () => {
+  function terminal() {
+    const written = { out: "", err: "" };
+    const stdout = { write: (text: string) => (written.out += text), isTTY: true };
+    const stderr = { write: (text: string) => (written.err += text), isTTY: true };
+    return { written, ...createOutput({ stdout, stderr, json: false }) };
+  }
+
+  it.each([
+    ["a cleared screen", "a\u001b[2Jb", "a\uFFFD[2Jb"],
+    ["a filled clipboard", "\u001b]52;c;eA==\u0007", "\uFFFD]52;c;eA==\uFFFD"],
+    ["a control of one byte", "a\u009b2Jb", "a\uFFFD2Jb"],
+    ["a line written over another", "approve\rreject", "approve\uFFFDreject"],
+    ["a cleared line", "a\u001b[1A\u001b[Kb", "a\uFFFD[1A\uFFFDb"],
+    ["a turned direction", "a\u202eb", "a\uFFFDb"],
+  ])("text of others does nothing: %s (W-08)", (_, text, shown) => {
+    const { written, stdout, stderr } = terminal();
+    stdout.line(text);
+    stdout.write(text);
+    stderr.line(text);
+    expect(written).toEqual({ out: `${shown}\n${shown}`, err: `${shown}\n` });
+  });
+
+  it("colours, tabs, line ends and any script stay", () => {
+    const { written, stdout } = terminal();
+    stdout.write("\u001b[1;31mred\u001b[0m\ta\r\nb\n日本 العربية 👩‍💻");
+    expect(written.out).toBe("\u001b[1;31mred\u001b[0m\ta\nb\n日本 العربية 👩‍💻");
+  });
+
+  it("progress is drawn over itself on stderr, which is all that it may do there", () => {
+    const { written, stderr } = terminal();
+    stderr.write("\r42 %\u001b[K\u001b[2J");
+    expect(written.err).toBe("\r42 %\u001b[K\uFFFD[2J");
+  });
+
+  it("behind a pipe everything stays as it is", () => {
+    const { written, stdout } = streams(false);
+    stdout.line("\u001b[2J\r");
+    expect(written.out).toBe("\u001b[2J\r\n");
+  });
+});
+
 it("without it text goes where it says", () => {
   const { written, stdout, stderr } = streams(false);
   stdout.write("a");

@@ -1,4 +1,5 @@
 import type { CliContext } from "../types/cli.ts";
+import { terminalText } from "./terminal-text.ts";
 
 type Stream = { write(text: string): unknown; isTTY?: boolean };
 
@@ -6,11 +7,15 @@ type Stream = { write(text: string): unknown; isTTY?: boolean };
 export function createOutput(options: { stdout: Stream; stderr: Stream; json: boolean }): Pick<CliContext, "stdout" | "stderr"> {
   const { json } = options;
   let written = false;
-  const text = (to: Stream) => ({
-    line: (line = "") => void to.write(`${line}\n`),
-    write: (part: string) => void to.write(part),
-    isTTY: to.isTTY === true,
-  });
+  // What a program reads behind a pipe stays as it is; a terminal obeys more than was meant for it.
+  const text = (to: Stream, redraws = false) => {
+    const shown = (part: string, drawn = false) => (to.isTTY === true ? terminalText(part, { redraws: drawn }) : part);
+    return {
+      line: (line = "") => void to.write(`${shown(line)}\n`),
+      write: (part: string) => void to.write(shown(part, redraws)),
+      isTTY: to.isTTY === true,
+    };
+  };
   // Human text of a command that forgot about `--json` is still worth reading, but not on stdout.
   const out = text(json ? options.stderr : options.stdout);
   return {
@@ -24,6 +29,6 @@ export function createOutput(options: { stdout: Stream; stderr: Stream; json: bo
       },
       jsonLine: (value) => void options.stdout.write(`${JSON.stringify(value)}\n`),
     },
-    stderr: text(options.stderr),
+    stderr: text(options.stderr, true),
   };
 }

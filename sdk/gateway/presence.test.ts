@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ConnectParams } from "../protocol/frames.ts";
 import type { ClientInfo } from "../types/rpc.ts";
-import { createPresence } from "./presence.ts";
+import { createPresence, type PresenceEntry } from "./presence.ts";
 import { parseBeaconText } from "./presence-beacon.ts";
 
 function setup() {
@@ -137,7 +137,7 @@ describe("rows", () => {
     const { presence, info, params } = setup();
     const long = `desk\u001b[2J\n${"x".repeat(60_000)}`;
     presence.joined(info("a"), params({ displayName: long, platform: long, version: long, deviceFamily: long, modelIdentifier: long }));
-    const { host, ...row } = presence.list()[1] ?? {};
+    const { host, ...row } = presence.list()[1] as PresenceEntry;
     expect(host).toMatch(/^desk \[2J x+$/);
     expect(JSON.stringify(row).length).toBeLessThan(2_000);
   });

@@ -81,7 +81,9 @@ describe("plugins.setEnabled", () => {
   test("is not allowed where the config may not be written, and the list says so", async () => {
     await own.start({ plugins: [await own.write("lamp", { manifest, setup })], env: { SVC_CONFIG_READONLY: "1" } });
     expect(await own.gateway.rpc("plugins.list")).toMatchObject({ mutationAllowed: false });
-    await expect(own.gateway.rpc("plugins.setEnabled", { pluginId: "lamp", enabled: false })).rejects.toThrow("SVC_CONFIG_READONLY=1 forbids every config write");
+    await expect(own.gateway.rpc("plugins.setEnabled", { pluginId: "lamp", enabled: false })).rejects.toThrow(
+      "SVC_CONFIG_READONLY=1 forbids every config write",
+    );
   });
 
   test("warns when the plugin does not come up", async () => {

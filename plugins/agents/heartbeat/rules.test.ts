@@ -113,6 +113,7 @@ test.each([
 
 test("every line of an event says that it comes from the system; a long one is cut in the middle", () => {
   expect(toSystemLines([{ text: " one\r\n\ntwo " }, { text: "three" }])).toBe("System: one\nSystem:\nSystem: two\nSystem: three");
+  expect(toSystemLines([{ text: "a\rb\u2028c\u2029d\u0085e" }])).toBe("System: a\nSystem: b\nSystem: c\nSystem: d\nSystem: e");
   const long = toSystemLines([{ text: "x".repeat(32_000) }]);
   expect(long.length).toBeLessThan(17_000);
   expect(long).toContain("characters left out");

@@ -7,10 +7,13 @@ const MAX_EVENT_CHARS = 16_000;
 /** `kind` of the transcript row that holds them. */
 export const SYSTEM_EVENTS_KIND = "system-event";
 
+/** Whatever a reader may take for the end of a line. */
+const lineEnds = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
+
 /** Events as the agent reads them: every line says that no person wrote it. */
 export function toSystemLines(events: ReadonlyArray<{ text: string }>): string {
   return events
-    .flatMap(({ text }) => cutMiddle(text.trim(), MAX_EVENT_CHARS).split(/\r?\n/))
+    .flatMap(({ text }) => cutMiddle(text.trim(), MAX_EVENT_CHARS).split(lineEnds))
     .map((line) => `System: ${line}`.trimEnd())
     .join("\n");
 }
