@@ -1,5 +1,4 @@
-/** Colours, which commands put in themselves; clearing to the end of the line, which progress bars do. */
-const kept = /^\u001b\[[\d;]*[mK]$/;
+/** First colours, which commands put in themselves, and clearing to the end of the line, which progress bars do; then single marks. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are looked for
 const special = /\u001b\[[\d;]*[mK]|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
@@ -10,7 +9,7 @@ const special = /\u001b\[[\d;]*[mK]|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u06
  */
 export function terminalText(text: string, { redraws = false }: { redraws?: boolean } = {}): string {
   return text.replaceAll("\r\n", "\n").replace(special, (found) => {
-    if (kept.test(found)) return found.endsWith("m") || redraws ? found : "\uFFFD";
+    if (found.length > 1) return found.endsWith("m") || redraws ? found : "\uFFFD";
     return found === "\r" && redraws ? found : "\uFFFD";
   });
 }
