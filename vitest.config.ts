@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 /** `svc:source` makes `svc/sdk` resolve to the sources: one SDK object for the kernel, the plugins and the tests. */
@@ -11,6 +12,8 @@ export default defineConfig({
   test: {
     reporters: process.env.CI ? ["default", "json"] : ["default"],
     outputFile: { json: "test/.tmp/results.json" },
+    // The default is one less than the cores: one, on the smallest machine that runs this. Most tests wait for sockets, files and clocks.
+    maxWorkers: Math.max(3, availableParallelism()),
     globalSetup: ["./test/global-setup.ts"],
     projects: [
       {
