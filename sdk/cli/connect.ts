@@ -74,7 +74,7 @@ function explain(error: unknown, target: CliTarget): unknown {
 /** Names the source of the secret, never the secret. */
 function secretHint(error: ClientError, target: CliTarget): string | undefined {
   const { requestId } = error.details ?? {};
-  if (error.detailCode === "PAIRING_REQUIRED" && typeof requestId === "string")
+  if (error.detailCode === "PAIRING_REQUIRED" && typeof requestId === "string" && /^[\w-]{1,64}$/.test(requestId))
     return `approve this device on the gateway's machine: svc devices approve ${requestId}`;
   if (error.code === "NOT_PAIRED")
     return "connect from the gateway's own machine, for instance through: ssh -N -L <port>:127.0.0.1:<port> <host>";

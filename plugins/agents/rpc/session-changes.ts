@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import {
   agentSetting,
+  createReplays,
   isAdminPatch,
   type JsonObject,
   type ParamsOf,
@@ -9,7 +10,6 @@ import {
   type RpcCall,
   type SessionRow,
 } from "svc/sdk";
-import { Replays } from "../common/replays.ts";
 import { type Kit, runsOf } from "../kit.ts";
 import { splitRef } from "../models/choice.ts";
 import { isResetMessage } from "../runs/commands.ts";
@@ -26,7 +26,7 @@ import { sendChat } from "./send.ts";
 export function registerSessionChanges(ctx: PluginContext, kit: Kit, runner: Runner): void {
   const full = (key: string) => kit.directory.resolve({ sessionKey: key }).sessionKey;
   const path = () => kit.store().status().path;
-  const created = new Replays(() => ctx.clock.monotonic());
+  const created = createReplays({ monotonic: () => ctx.clock.monotonic() });
   const scopeOf = (message = "") => (isResetMessage(message) ? "admin" : "write");
 
   ctx.registerRpc({
