@@ -20,7 +20,9 @@ export const kernelPackages = new Set([
 /** Vendor packages, one owner each. A plugin that is not listed has none. */
 export const pluginPackages: Record<string, readonly string[]> = {
   store: ["better-sqlite3"],
-  "memory-core": ["better-sqlite3"],
+  "memory-core": ["better-sqlite3", "sqlite-vec"],
+  "embed-bedrock": ["@aws-sdk/client-bedrock-runtime", "@smithy/node-http-handler"],
+  "embed-local": ["node-llama-cpp"],
   "model-openai-compatible": ["@ai-sdk/openai-compatible", "undici"],
   "control-ui": ["preact", "preact/hooks", "htm", "@preact/signals", "@preact/signals-core", "marked"],
 };
