@@ -147,4 +147,10 @@ defineErrors({
   busy: { message: "too many requests are waiting; try again", http: 503, rpc: "UNAVAILABLE", details: "BUSY", retryable: true },
   usage: { message: "{message}", http: 400, rpc: "INVALID_REQUEST", exit: 2 },
   failed: { message: "{message}", http: 500, rpc: "UNAVAILABLE", exit: 1 },
+  "missing-dependency": {
+    message: '{plugin}: its package "{name}" is not installed; run: npm ci --prefix {prefix}',
+    http: 503,
+    rpc: "UNAVAILABLE",
+    exit: 1,
+  },
 });

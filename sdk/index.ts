@@ -1,6 +1,7 @@
 /** What a plugin may import. Everything else of the product is reached through the context. */
 export { z } from "zod";
 export * from "./agents.ts";
+export { type ChildOptions, startChild } from "./child.ts";
 export { durationMs, parseDuration, parseSize, sizeBytes } from "./config/amounts.ts";
 export { composeConfigSchema } from "./config/compose-schema.ts";
 export { configTypes } from "./config/config-types.ts";
@@ -12,7 +13,7 @@ export { applyMergePatch, createMergePatch, lostEntries } from "./config/merge-p
 export { formatConfigPath, parseConfigPath, resolveConfigPath, valueAt, withValueAt } from "./config/paths.ts";
 export { REDACTED_VALUE, redactConfig } from "./config/redact.ts";
 export { rootSchema, type SvcConfig, type SvcConfigInput } from "./config/root.ts";
-export { isTree, ownValue, sameValue } from "./config/tree.ts";
+export { isTree, ownValue, sameValue, type Tree } from "./config/tree.ts";
 export type { MemberRemoval } from "./config/without-members.ts";
 export {
   defineCommand,
@@ -24,6 +25,31 @@ export {
   RetryLater,
   SDK_API_VERSION,
 } from "./define.ts";
+export { type BatchFile, type BatchFileOptions, createBatchFile, formWithFile } from "./embedding/batch-file.ts";
+export { type BatchJobsOptions, createBatchJobs } from "./embedding/batch-jobs.ts";
+export { faultOfStatus } from "./embedding/errors.ts";
+export type { ExchangeBody } from "./embedding/exchange.ts";
+export { isCredentialHeader, mergeHeaders, plainHeaders } from "./embedding/headers.ts";
+export {
+  createVendorHttp,
+  localLimits,
+  remoteLimits,
+  type VendorHttp,
+  type VendorHttpOptions,
+  type VendorRequest,
+} from "./embedding/http.ts";
+export { jsonLines } from "./embedding/json-lines.ts";
+export { withoutVendor } from "./embedding/models.ts";
+export { type OpenAiShapedOptions, offeredDimensions, openOpenAiShaped } from "./embedding/openai-shaped.ts";
+export { type RemoteEndpoint, type RemoteSource, type RemoteVendor, resolveRemote } from "./embedding/remote.ts";
+export {
+  createTextEmbedder,
+  type EmbedAnswer,
+  type EmbedRequest,
+  type TextEmbedderOptions,
+  type TextKind,
+} from "./embedding/text-embedder.ts";
+export { checkedVectors, type ExpectedVectors, inIndexOrder, readVector, toUnitVector } from "./embedding/vectors.ts";
 export { defineErrors, type ErrorSpec, isSvcError, messageOf, type RpcCode, SvcError, type SvcErrorOptions } from "./errors.ts";
 export { writeFileAtomic } from "./files.ts";
 export * from "./hooks.ts";
@@ -39,6 +65,7 @@ export {
 export { logFilePath } from "./host/log-path.ts";
 export { currentLogFile, type LogTail, type LogTailQuestion, tailLog } from "./host/log-tail.ts";
 export { formatLogLine, isWantedLogLine, type LogLine, type LogLineStyle, parseLogLine } from "./host/log-view.ts";
+export { importOwn, resolveOwn } from "./import-own.ts";
 export * from "./json-schema.ts";
 export { perSnapshot } from "./per-snapshot.ts";
 export type { EventPayloadOf } from "./protocol/event-payloads.ts";
@@ -49,7 +76,9 @@ export { type MethodSpec, type ParamsOf, type ProtocolMethod, protocolMethod, pr
 export { RawJson } from "./protocol/raw-json.ts";
 export type { AcceptedResultOf, FinalResultOf, ResultOf } from "./protocol/results.ts";
 export type { TypedEvents, TypedRequest } from "./protocol/typed.ts";
+export { readEnv } from "./read-env.ts";
 export { createReplays, type ReplayBounds, type Replays } from "./replays.ts";
+export { retryAfterMs } from "./retry-after.ts";
 export { makePrivate } from "./trust/make-private.ts";
 export { type OpenRegularOptions, openRegular } from "./trust/open-regular.ts";
 export { treeIntegrity } from "./trust/tree-integrity.ts";
@@ -79,4 +108,5 @@ export type * from "./types/services.ts";
 export type * from "./types/store.ts";
 export type * from "./types/tool.ts";
 export type * from "./types/ui-panel.ts";
+export { readVendorWords, scrubVendorText, type VendorWords } from "./vendor-text.ts";
 export { startWorker, workerUrl } from "./worker.ts";

@@ -22,15 +22,19 @@ export function agentConflicts({ agents }: SvcConfig): Conflict[] {
     });
   }
   const common = agents.defaults.memorySearch;
-  conflicts.push(...multimodalConflicts(common, common, ["agents", "defaults"]));
+  conflicts.push(...multimodalConflicts(common, common, ["agents", "defaults"]), ...lengthConflicts(common, ["agents", "defaults"]));
   agents.list.forEach((agent, i) => {
     const own = agent.memorySearch;
-    if (own) conflicts.push(...multimodalConflicts(mergedChoice(common, own), own, ["agents", "list", i]));
+    if (!own) return;
+    conflicts.push(...multimodalConflicts(mergedChoice(common, own), own, ["agents", "list", i]));
+    // An agent that changes nothing of the choice repeats no complaint about the defaults.
+    const isOwn = own.provider !== undefined || own.model !== undefined || own.outputDimensionality !== undefined;
+    if (isOwn) conflicts.push(...lengthConflicts(mergedChoice(common, own), ["agents", "list", i]));
   });
   return conflicts;
 }
 
-type Choice = Pick<MemorySearch, "provider" | "model" | "fallback" | "multimodal">;
+type Choice = Pick<MemorySearch, "provider" | "model" | "fallback" | "multimodal" | "outputDimensionality">;
 
 /** The fields the rule is about, an agent's own first. */
 function mergedChoice(common: MemorySearch | undefined, own: MemorySearch): Choice {
@@ -38,6 +42,7 @@ function mergedChoice(common: MemorySearch | undefined, own: MemorySearch): Choi
     provider: own.provider ?? common?.provider,
     model: own.model ?? common?.model,
     fallback: own.fallback ?? common?.fallback,
+    outputDimensionality: own.outputDimensionality ?? common?.outputDimensionality,
     multimodal: { ...common?.multimodal, ...own.multimodal },
   };
 }
@@ -66,4 +71,26 @@ function multimodalConflicts(choice: Choice | undefined, own: MemorySearch | und
     });
   }
   return conflicts;
+}
+
+/** Lengths of vectors that are known before any adapter is loaded: the models of the specification. Adapters tell of all others when they are opened. */
+const knownLengths: ReadonlyArray<{ provider: string; model: RegExp; isDefault: boolean; offered: readonly number[] }> = [
+  { provider: "gemini", model: /^gemini-embedding-2(-preview)?$/, isDefault: false, offered: [768, 1_536, 3_072] },
+  { provider: "bedrock", model: /^amazon\.titan-embed-text-v2(:|$)/, isDefault: true, offered: [256, 512, 1_024] },
+];
+
+function lengthConflicts(choice: Choice | undefined, base: PropertyKey[]): Conflict[] {
+  const { provider, model, outputDimensionality: wanted } = choice ?? {};
+  if (wanted === undefined) return [];
+  const name = model?.replace(/^.*\//, "");
+  const known = knownLengths.find((one) => one.provider === provider && (name === undefined ? one.isDefault : one.model.test(name)));
+  if (!known || known.offered.includes(wanted)) return [];
+  const list = known.offered.join(", ");
+  return [
+    {
+      path: [...base, "memorySearch", "outputDimensionality"],
+      message: `${name ?? `the model of "${provider}"`} gives vectors of ${list} numbers, not of ${wanted}`,
+      hint: `choose one of ${list}, or unset it for the model's own`,
+    },
+  ];
 }

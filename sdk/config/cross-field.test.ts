@@ -186,6 +186,34 @@ const cases: Case[] = [
     "agents.list.0.memorySearch.multimodal.enabled",
   ],
   [
+    "the second generation of gemini has three lengths",
+    {
+      agents: { defaults: { memorySearch: { provider: "gemini", model: "models/gemini-embedding-2-preview", outputDimensionality: 768 } } },
+    },
+    {
+      agents: { defaults: { memorySearch: { provider: "gemini", model: "models/gemini-embedding-2-preview", outputDimensionality: 512 } } },
+    },
+    "agents.defaults.memorySearch.outputDimensionality",
+  ],
+  [
+    "the model that bedrock uses unasked has three lengths",
+    { agents: { defaults: { memorySearch: { provider: "bedrock", outputDimensionality: 256 } } } },
+    { agents: { defaults: { memorySearch: { provider: "bedrock", outputDimensionality: 768 } } } },
+    "agents.defaults.memorySearch.outputDimensionality",
+  ],
+  [
+    "an agent's own length has to fit the model of the defaults",
+    { agents: { defaults: { memorySearch: { provider: "bedrock" } }, list: [{ id: "a", memorySearch: { outputDimensionality: 512 } }] } },
+    { agents: { defaults: { memorySearch: { provider: "bedrock" } }, list: [{ id: "a", memorySearch: { outputDimensionality: 513 } }] } },
+    "agents.list.0.memorySearch.outputDimensionality",
+  ],
+  [
+    "lengths of models that are not known here are left to their adapter",
+    { agents: { defaults: { memorySearch: { provider: "openai", outputDimensionality: 7 } } } },
+    { agents: { defaults: { memorySearch: { provider: "bedrock", model: "amazon.titan-embed-text-v2:0", outputDimensionality: 7 } } } },
+    "agents.defaults.memorySearch.outputDimensionality",
+  ],
+  [
     "agent ids are unique",
     { agents: { list: [{ id: "a" }, { id: "b" }] } },
     { agents: { list: [{ id: "a" }, { id: "a" }] } },
@@ -312,7 +340,6 @@ describe("what this version cannot serve is refused by name", () => {
             heartbeat: { target: "none", prompt: "?" },
             memorySearch: { provider: "openai", experimental: { sessionMemory: true } },
           },
-          { id: "b", memorySearch: { provider: "none", multimodal: { enabled: true } } },
         ],
       },
     });
@@ -323,9 +350,6 @@ describe("what this version cannot serve is refused by name", () => {
       "diagnostics.prometheus.enabled",
       "agents.defaults.heartbeat.target",
       "agents.defaults.heartbeat.directPolicy",
-      "agents.list.0.memorySearch.provider",
-      "agents.list.0.memorySearch.experimental.sessionMemory",
-      "agents.list.1.memorySearch.multimodal.enabled",
     ]);
     expect(unservedWarnings(rootSchema.parse({}))).toEqual([]);
   });

@@ -31,7 +31,7 @@ export function unservedIssues({ gateway }: SvcConfig, file: string, locate: Loc
 }
 
 type Agent = SvcConfig["agents"]["list"][number];
-type AgentPart = Pick<Agent, "memorySearch" | "heartbeat">;
+type AgentPart = Pick<Agent, "heartbeat">;
 
 /** Switches of parts that come with a later version: nothing is unsafe without them, but whoever sets one must not wait for an effect. */
 const withoutEffect: ReadonlyArray<readonly [path: string, isSet: (config: SvcConfig) => boolean]> = [
@@ -44,9 +44,6 @@ const withoutEffect: ReadonlyArray<readonly [path: string, isSet: (config: SvcCo
 const withoutEffectForAgents: ReadonlyArray<readonly [path: string, isSet: (agent: AgentPart) => boolean]> = [
   ["heartbeat.target", ({ heartbeat }) => (heartbeat?.target ?? "none") !== "none"],
   ["heartbeat.directPolicy", ({ heartbeat }) => heartbeat?.directPolicy === "block"],
-  ["memorySearch.provider", ({ memorySearch }) => (memorySearch?.provider ?? "none") !== "none"],
-  ["memorySearch.multimodal.enabled", ({ memorySearch }) => memorySearch?.multimodal?.enabled === true],
-  ["memorySearch.experimental.sessionMemory", ({ memorySearch }) => memorySearch?.experimental?.sessionMemory === true],
 ];
 
 /** Warnings for settings that this version takes and does not follow yet. */

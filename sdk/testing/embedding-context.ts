@@ -8,8 +8,7 @@ export function embeddingContext(own: Partial<EmbeddingContext>): EmbeddingConte
   return {
     agentId: "main",
     config: rootSchema.parse({}),
-    secret: () => undefined,
-    env: {},
+    auto: false,
     logger: quiet,
     clock: { now: Date.now, monotonic: () => performance.now() },
     signal: new AbortController().signal,

@@ -20,7 +20,7 @@ const texts = [
 
 /**
  * Conformance suite of an embedding adapter, to be called inside `describe`: order, batches, odd inputs, dimensions, norm, abort; for a remote one also
- * what it makes of 401, 429 and 5xx, which a loopback server of the suite answers with.
+ * what it makes of every status of a vendor, which a loopback server of the suite answers with, and of damaged answers of the vendor at `remote.baseUrl`.
  */
 export function embeddingContract(adapter: EmbeddingAdapter, options: EmbeddingContractOptions = {}): void {
   defineCases(embeddingCases(adapter, options));

@@ -1,6 +1,7 @@
 export { type ChannelStage, type ChannelSubject, channelCases, channelContract } from "./channel-contract.ts";
 export type { ChannelPeer, PeerAction, PeerMessage } from "./channel-peer.ts";
 export { type ContractCase, runCases } from "./contract.ts";
+export { embeddingContext } from "./embedding-context.ts";
 export { type EmbeddingContractOptions, embeddingCases, embeddingContract } from "./embedding-contract.ts";
 export { eventually } from "./eventually.ts";
 export { type FakeClock, fakeClock } from "./fake-clock.ts";

@@ -4,6 +4,13 @@ import type { Clock, Logger } from "./common.ts";
 /** Text with inline media, for adapters that embed both. */
 export type StructuredInput = Array<{ type: "text"; text: string } | { type: "media"; mime: string; data: Uint8Array }>;
 
+/** How one call of a provider is limited and watched. */
+export interface EmbedOptions {
+  signal?: AbortSignal;
+  /** Told once a call with the tokens the vendor counted; never called by adapters whose vendor does not count. */
+  onUsage?(tokens: number): void;
+}
+
 /** One embedding model, ready to use (`embedding-adapters.md` 1). */
 export interface EmbeddingProvider {
   /** Adapter id. */
@@ -13,32 +20,72 @@ export interface EmbeddingProvider {
   dims?: number;
   /** True when every vector has length 1. */
   normalized?: boolean;
+  /** Longest text in tokens. The index compares UTF-8 bytes with it (never fewer than tokens) and splits what is longer. */
   maxInputTokens?: number;
+  /** Most texts in one request; the provider itself splits calls that hold more. */
   maxItemsPerRequest?: number;
-  /** Vector of a search query. @throws {EmbeddingError} */
-  embedQuery(text: string, options?: { signal?: AbortSignal }): Promise<Float32Array>;
+  /** Most tokens in one request, all texts together; unset: the index sends at most 8,000 bytes at a time. */
+  maxTokensPerRequest?: number;
+  /** Vector of a search query. Never downloads or builds anything first: then it rejects with `not-ready`. @throws {EmbeddingError} */
+  embedQuery(text: string, options?: EmbedOptions): Promise<Float32Array>;
   /** Vectors of documents, in input order, one per text. @throws {EmbeddingError} */
-  embedBatch(texts: readonly string[], options?: { signal?: AbortSignal }): Promise<Float32Array[]>;
-  embedBatchInputs?(inputs: readonly StructuredInput[], options?: { signal?: AbortSignal }): Promise<Float32Array[]>;
+  embedBatch(texts: readonly string[], options?: EmbedOptions): Promise<Float32Array[]>;
+  embedBatchInputs?(inputs: readonly StructuredInput[], options?: EmbedOptions): Promise<Float32Array[]>;
+  /** Idempotent; calls under way reject. */
   close?(): Promise<void>;
 }
 
-/** What an adapter is created from. */
+/** What a batch job has come to. `output` and `errors` are for `results` only. */
+export type EmbeddingBatchState = { state: "pending" } | { state: "failed"; message: string } | { state: "done" };
+
+/** One line of a batch's result: the vector of input `index`, or why there is none. */
+export type EmbeddingBatchResult = { index: number; vector: Float32Array } | { index: number; error: string };
+
+/** A vendor's API for many texts at once, at half the price and hours later (`embedding-adapters.md` 9). Who calls it decides about polls and time-outs. */
+export interface EmbeddingBatch {
+  /** Most texts of one job. */
+  maxRequests: number;
+  /**
+   * Uploads the texts and creates a job. The job is text that `poll`, `results`, `cancel` and `cleanup` of any later process understand; it holds no credential.
+   * @param tag recognises a creation that was repeated
+   * @throws {EmbeddingError} `model` when this model or server has no batch API
+   */
+  submit(texts: readonly string[], options: { tag: string; signal?: AbortSignal }): Promise<string>;
+  poll(job: string, options?: { signal?: AbortSignal }): Promise<EmbeddingBatchState>;
+  /** Lines of a job that is done, in any order, read from the vendor as they are asked for. */
+  results(job: string, options?: { signal?: AbortSignal }): AsyncIterable<EmbeddingBatchResult>;
+  /** Best effort; never rejects. */
+  cancel(job: string): Promise<void>;
+  /** Deletes what was uploaded. Best effort; never rejects. */
+  cleanup(job: string): Promise<void>;
+}
+
+/** What an adapter is created from. Keys of the vendor come from the adapter's own plugin context (`ctx.secret`, `ctx.env`), never from here. */
 export interface EmbeddingContext {
   agentId: string;
-  /** Model as configured, without a leading `<adapter>/`; undefined = the adapter's default. */
+  /** Model as configured, maybe with a leading `<vendor>/`; undefined = the adapter's default. */
   model?: string;
   outputDimensionality?: number;
+  /** Nobody named this adapter: it was come to by auto-detection, so it must not wait for what may not be there. */
+  auto: boolean;
   /** The agent's `memorySearch.remote`, already resolved; absent for the fallback adapter. */
   remote?: { baseUrl?: string; apiKey?: string; headers?: Record<string, string> };
-  /** Secrets read `__SVC_REDACTED__`; keys come through `secret`. */
+  /** The agent's `memorySearch.local`; `~` not yet expanded. */
+  local?: { modelPath?: string; modelCacheDir?: string };
+  /** Every secret reads `__SVC_REDACTED__`. */
   config: SvcConfig;
-  /** A sensitive config value the adapter's manifest lists. */
-  secret(path: string): string | undefined;
-  env: Readonly<Record<string, string | undefined>>;
   logger: Logger;
   clock: Clock;
+  /** Aborted when the provider is of no use any more. */
   signal: AbortSignal;
+}
+
+/** An open model with what its vectors depend on. */
+export interface OpenedEmbedding {
+  provider: EmbeddingProvider;
+  /** Hashed into the index identity: everything that changes vectors, no credentials. */
+  identity: Record<string, unknown>;
+  batch?: EmbeddingBatch;
 }
 
 /** One vendor or runtime that turns texts into vectors. */
@@ -49,22 +96,33 @@ export interface EmbeddingAdapter {
   defaultModel: string;
   /** Lower is tried first; absent = never auto-detected. Third parties use more than 100. */
   autoSelectPriority?: number;
+  /** Whether this model takes images and sounds. */
   supportsMultimodal?(model: string): boolean;
   /**
-   * Opens the model. `identity` is hashed into the index identity: everything that changes vectors, no credentials.
-   * @throws {EmbeddingError} class `no-credentials` lets auto-detection go on with the next adapter; any other class stops it
+   * Opens the model.
+   * @throws {EmbeddingError} `no-credentials` lets auto-detection go on with the next adapter, any other fault stops it
    */
-  create(context: EmbeddingContext): Promise<{ provider: EmbeddingProvider; identity: Record<string, unknown> }>;
+  create(context: EmbeddingContext): Promise<OpenedEmbedding>;
 }
 
-/** Why an embedding call failed; decides retry, fallback and what the operator is told. */
+/** Why an embedding call failed; decides retry, fallback and what the operator is told (`embedding-adapters.md` 1, error mapping). */
 export type EmbeddingFault =
   | "no-credentials"
+  /** 401, 403: the key was rejected. Not tried again before the config changes. */
   | "auth"
+  /** 404: model or address not found. */
+  | "model"
+  /** The model is not on this machine yet, or still loading; documents may be embedded, queries not. */
+  | "not-ready"
+  /** 429 about money: not tried again by itself. */
+  | "quota"
   | "rate-limit"
   | "overloaded"
   | "timeout"
   | "network"
+  /** 400, 422: one of the texts or the request itself. */
   | "invalid-request"
+  /** 413: too much at once, or one text too long. */
   | "too-long"
+  /** 2xx with a wrong count, shape, dimension, or a number that is none. */
   | "bad-response";

@@ -33,6 +33,8 @@ export interface MemorySearchResult {
   citations: "auto" | "on" | "off";
   mode: "hybrid" | "vector" | "fts-only";
   partial?: boolean;
+  /** Answered with less than is configured; `warning` says why. */
+  degraded?: boolean;
   disabled?: boolean;
   unavailable?: boolean;
   error?: string;
@@ -64,6 +66,16 @@ export interface MemoryStatus {
   sources: string[];
   sourceCounts: Array<{ source: string; files: number; chunks: number }>;
   fts: { enabled: boolean; available: boolean; error?: string };
+  /** `backend`: what compares vectors; `dims` once there are vectors. */
+  vector: { enabled: boolean; available: boolean; backend: "sqlite-vec" | "in-process"; loadError?: string; dims?: number };
+  cache: { enabled: boolean; entries: number; maxEntries: number };
+  batch: { enabled: boolean; failures: number; limit: number; lastError?: string };
+  /** The adapter that stands in for the configured one. */
+  fallback?: { from: string; reason: string };
+  /** Why there is no embedding provider, or what its last call failed with. */
+  providerError?: string;
+  /** `deep` only: one query was embedded to see whether the provider answers. */
+  probe?: { ok: boolean; ms: number; dims?: number; error?: string };
   custom: { searchMode: string };
   lastSyncAt?: number;
   lastError?: string;
@@ -80,6 +92,26 @@ export interface MemoryFigures {
   provider: string;
 }
 
+/** Texts to embed for somebody else than the index (`http.md` 6). */
+export interface MemoryEmbedOptions {
+  /** Another model of the agent's provider. */
+  model?: string;
+  /** Must be the agent's own provider. */
+  provider?: string;
+  /** Wins over `memorySearch.outputDimensionality`. */
+  dimensions?: number;
+  signal?: AbortSignal;
+}
+
+/** Vectors in input order. */
+export interface MemoryEmbedding {
+  provider: string;
+  model: string;
+  vectors: Float32Array[];
+  /** As the vendor counted; 0 when it does not. */
+  tokens: number;
+}
+
 /** Service `memory@1`; the tools, the RPCs and the CLI are its three faces. */
 export interface Memory {
   /** @throws {SvcError} `unknown-agent`, `invalid-query` */
@@ -89,13 +121,27 @@ export interface Memory {
     path: string,
     range?: { from?: number; lines?: number },
   ): Promise<{ path: string; text: string; from: number; totalLines: number; truncated?: boolean; disabled?: boolean; error?: string }>;
-  status(agentId: string, options?: { files?: boolean }): Promise<MemoryStatus>;
+  /** @param options.deep asks the provider for one vector, 10 s at most */
+  status(agentId: string, options?: { files?: boolean; deep?: boolean }): Promise<MemoryStatus>;
   /** From what is at hand: no index is opened or asked. Undefined for an agent without a memory. */
   figures(agentId: string): MemoryFigures | undefined;
   /** Joins a running sync. Resolves when the index is up to date. */
   sync(
     agentId: string,
-    options?: { force?: boolean; reason?: string; signal?: AbortSignal; onProgress?(progress: MemoryProgress): void },
+    options?: {
+      force?: boolean;
+      reason?: string;
+      /** Only these transcripts, at once, whatever their thresholds. */
+      sessionIds?: string[];
+      signal?: AbortSignal;
+      onProgress?(progress: MemoryProgress): void;
+    },
   ): Promise<{ started: boolean; joined: boolean }>;
   reset(agentId: string): Promise<{ removed: boolean }>;
+  /**
+   * Embeds texts as documents with the agent's provider and model, also while its memory search is off; never with the fallback.
+   * @throws {SvcError} `unknown-agent`, `embedding-provider-missing`, `embedding-provider-not-allowed`
+   * @throws {EmbeddingError} what the vendor answered
+   */
+  embed(agentId: string, texts: readonly string[], options?: MemoryEmbedOptions): Promise<MemoryEmbedding>;
 }

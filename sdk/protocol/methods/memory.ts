@@ -34,5 +34,10 @@ export const memoryMethods = {
     "starts or joins a sync; `force` rebuilds",
     z.strictObject({ agentId: agentId.optional(), force: z.boolean().optional() }),
   ),
+  "doctor.memory.status": method(
+    "read",
+    "whether an agent's embedding provider can be used; calls it only with `probe`",
+    z.strictObject({ agentId: agentId.optional(), probe: z.boolean().optional() }),
+  ),
   "memory.reset": method("admin", "drops the index, never the files", z.strictObject({ agentId: agentId.optional() })),
 } as const;

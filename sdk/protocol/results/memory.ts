@@ -20,6 +20,7 @@ const search = z.object({
   searchMode: z.enum(["hybrid", "vector", "fts-only"]),
   results: z.array(hit).describe("best first"),
   partial: z.boolean().exactOptional(),
+  degraded: z.boolean().exactOptional().describe("found with less than is configured; `warning` says why"),
   unavailable: z.boolean().exactOptional(),
   error: text.exactOptional(),
   warning: text.exactOptional(),
@@ -51,6 +52,21 @@ const status = z.object({
   sources: z.array(text),
   sourceCounts: z.array(z.object({ source: text, files: count, chunks: count })),
   fts: z.object({ enabled: z.boolean(), available: z.boolean(), error: text.exactOptional() }),
+  vector: z.object({
+    enabled: z.boolean(),
+    available: z.boolean(),
+    backend: z.enum(["sqlite-vec", "in-process"]),
+    loadError: text.exactOptional(),
+    dims: count.exactOptional(),
+  }),
+  cache: z.object({ enabled: z.boolean(), entries: count, maxEntries: count }),
+  batch: z.object({ enabled: z.boolean(), failures: count, limit: count, lastError: text.exactOptional() }),
+  fallback: z.object({ from: text, reason: text }).exactOptional().describe("which adapter another one stands in for"),
+  providerError: text.exactOptional().describe("why there is no provider, or what its last call failed with"),
+  probe: z
+    .object({ ok: z.boolean(), ms: z.number(), dims: count.exactOptional(), error: text.exactOptional() })
+    .exactOptional()
+    .describe("`deep` only"),
   custom: z.object({ searchMode: text }),
   lastSyncAt: epochMs.exactOptional(),
   lastError: text.exactOptional(),
@@ -59,6 +75,16 @@ const status = z.object({
     .max(1_000)
     .exactOptional(),
   truncated: z.boolean().exactOptional(),
+});
+
+const doctor = z.object({
+  agentId,
+  provider: text.exactOptional().describe("absent: text only"),
+  embedding: z.object({
+    ok: z.boolean(),
+    checked: z.boolean().exactOptional().describe("false: nobody was asked"),
+    error: text.exactOptional(),
+  }),
 });
 
 const sync = { agentId, started: z.boolean(), joined: z.boolean() };
@@ -72,5 +98,6 @@ export const memoryResults = {
     z.object({ ...sync, status: z.literal("accepted") }).describe("first answer; the final one follows under the same id"),
     z.object(sync),
   ]),
+  "doctor.memory.status": doctor,
   "memory.reset": z.object({ agentId, removed: z.boolean() }),
 };

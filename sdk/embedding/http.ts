@@ -1,0 +1,190 @@
+import { Agent as HttpAgent } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
+import { isIP } from "node:net";
+import { EmbeddingError } from "../define.ts";
+import { messageOf } from "../errors.ts";
+import type { EmbeddingFault } from "../types/embedding.ts";
+import { refusalError } from "./errors.ts";
+import { type Exchange, type ExchangeBody, openExchange } from "./exchange.ts";
+import { createPauses } from "./in-turns.ts";
+import { createVectorJson } from "./vector-json.ts";
+
+const USER_AGENT = "svc";
+const MAX_SOCKETS = 16;
+/** Idle connections kept, for as long as a conversation pauses; fewer than there may be would be closed and opened anew all the time under load. */
+const MAX_IDLE_SOCKETS = MAX_SOCKETS;
+const IDLE_MS = 30_000;
+const MAX_ERROR_BYTES = 8_192;
+/** 2,048 vectors of 3,072 numbers each as text. */
+const MAX_ANSWER_BYTES = 192 * 1024 * 1024;
+const MAX_REDIRECTS = 3;
+
+/** Limits of the calls of a remote adapter in ms (`memory.md` 6.9). */
+export const remoteLimits = { queryMs: 60_000, batchMs: 120_000 } as const;
+/** The same for a model server on this machine, which may load the model first. */
+export const localLimits = { queryMs: 300_000, batchMs: 600_000 } as const;
+
+/** Whose connections they are. */
+export interface VendorHttpOptions {
+  /** Adapter id, for messages. */
+  adapter: string;
+  /** Texts that no message may show. */
+  secrets: readonly string[];
+  /** Each of them ends every call and closes the connections: the provider's and the plugin's life. */
+  signals: readonly AbortSignal[];
+  /** What a status means where the vendor is peculiar; undefined: what it means everywhere. */
+  faultOf?: (status: number, body: string) => EmbeddingFault | undefined;
+}
+
+/** One call. */
+export interface VendorRequest {
+  method?: "GET" | "POST" | "DELETE";
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  json?: unknown;
+  /** Sent as it is; `headers` say what it is. */
+  body?: ExchangeBody;
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+  /** What it does must not be done twice; without it a call that meets a connection which was just closed is sent anew. */
+  isOnce?: boolean;
+}
+
+/** Keep-alive connections of one provider. */
+export interface VendorHttp {
+  /**
+   * The parsed answer; each list of numbers in it is a `Float32Array`. Never holds up the event loop, however long the answer is.
+   * @throws {EmbeddingError} every fault of the mapping table; the reason of the signal that ended the call
+   */
+  json(request: VendorRequest): Promise<unknown>;
+  /**
+   * The answer as it comes, without a limit for the whole: `timeoutMs` limits each silence. A redirect is followed three times at most, to another origin without the headers.
+   * @throws {EmbeddingError} every fault of the mapping table; the reason of the signal that ended the call
+   */
+  download(request: VendorRequest): AsyncGenerator<Buffer>;
+  /** Ends the calls under way and closes every connection. Idempotent. */
+  close(): void;
+}
+
+/**
+ * Connections to one vendor: at most 16, idle ones kept for 30 s. Redirects are not followed with credentials; answers are limited to 192 MiB, what is
+ * shown of error bodies to 8 KiB without secrets.
+ */
+export function createVendorHttp(options: VendorHttpOptions): VendorHttp {
+  const { adapter } = options;
+  const closing = new AbortController();
+  const settings = { keepAlive: true, maxSockets: MAX_SOCKETS, maxFreeSockets: MAX_IDLE_SOCKETS, timeout: IDLE_MS };
+  const agents = { "http:": new HttpAgent(settings), "https:": new HttpsAgent(settings) };
+
+  const close = () => {
+    for (const signal of options.signals) signal.removeEventListener("abort", close);
+    closing.abort(new EmbeddingError("network", `embedding adapter "${adapter}": it was closed during the call`));
+    for (const agent of Object.values(agents)) agent.destroy();
+  };
+  for (const signal of options.signals) signal.addEventListener("abort", close, { once: true });
+  if (options.signals.some((signal) => signal.aborted)) close();
+
+  const open = async (request: VendorRequest, wholeLimit: boolean): Promise<Exchange> => {
+    const url = new URL(request.url);
+    const agent = agents[url.protocol as keyof typeof agents];
+    if (!agent)
+      throw new EmbeddingError("model", `embedding adapter "${adapter}": expected an address with http or https, got ${url.protocol}`);
+    const isJson = request.json !== undefined;
+    return openExchange({
+      adapter,
+      method: request.method ?? (isJson || request.body !== undefined ? "POST" : "GET"),
+      url,
+      agent,
+      headers: {
+        "user-agent": USER_AGENT,
+        accept: "application/json",
+        ...(isJson ? { "content-type": "application/json" } : {}),
+        ...request.headers,
+      },
+      body: isJson ? JSON.stringify(request.json) : request.body,
+      timeoutMs: request.timeoutMs,
+      wholeLimit,
+      isOnce: request.isOnce,
+      signals: [closing.signal, ...(request.signal ? [request.signal] : [])],
+    });
+  };
+  const refused = async (exchange: Exchange) => {
+    const { status, headers } = exchange;
+    return refusalError({ status, headers, body: await readStart(exchange), now: Date.now() }, options);
+  };
+
+  return {
+    async json(request) {
+      const exchange = await open(request, true);
+      if (!isSuccess(exchange)) throw await refused(exchange);
+      return readJson(exchange, adapter);
+    },
+    async *download(request) {
+      let exchange = await open(request, false);
+      let at: VendorRequest = request;
+      for (let hops = 0; isRedirect(exchange) && hops < MAX_REDIRECTS; hops++) {
+        const next = redirected(at, exchange.headers.location);
+        if (!next) break;
+        await readStart(exchange);
+        at = next;
+        exchange = await open(at, false);
+      }
+      if (!isSuccess(exchange)) throw await refused(exchange);
+      yield* exchange.chunks();
+    },
+    close,
+  };
+}
+
+function isSuccess({ status }: Exchange): boolean {
+  return status >= 200 && status < 300;
+}
+
+function isRedirect({ status }: Exchange): boolean {
+  return [301, 302, 303, 307, 308].includes(status);
+}
+
+/** The request to where a redirect leads: on the same host, or to a named one by https. Undefined when it must not be followed. */
+function redirected(request: VendorRequest, location: string | undefined): VendorRequest | undefined {
+  if (location === undefined || !URL.canParse(location, request.url)) return undefined;
+  const [from, to] = [new URL(request.url), new URL(location, request.url)];
+  const isOwnHost = to.hostname === from.hostname && to.protocol === from.protocol;
+  // A bare address is what somebody gives who wants this machine's network to be asked.
+  if (!isOwnHost && (to.protocol !== "https:" || isIP(to.hostname.replace(/^\[|\]$/g, "")) !== 0)) return undefined;
+  return { ...request, url: to.href, headers: to.origin === from.origin ? request.headers : {} };
+}
+
+async function readJson(exchange: Exchange, adapter: string): Promise<unknown> {
+  const parser = createVectorJson();
+  const pause = createPauses();
+  let bytes = 0;
+  try {
+    for await (const chunk of exchange.chunks()) {
+      bytes += chunk.length;
+      if (bytes > MAX_ANSWER_BYTES)
+        throw new EmbeddingError("bad-response", `embedding adapter "${adapter}": the answer is longer than 192 MiB`);
+      parser.push(chunk);
+      // One poll may bring two megabytes.
+      const pausing = pause();
+      if (pausing) await pausing;
+    }
+    return parser.end();
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new EmbeddingError("bad-response", `embedding adapter "${adapter}": the answer is not JSON: ${messageOf(error).slice(0, 100)}`);
+  }
+}
+
+/** The first 8 KiB as text. What may be cut in two at its end goes: half a key could no longer be recognised. */
+async function readStart(exchange: Exchange): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of exchange.chunks()) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > MAX_ERROR_BYTES) break;
+  }
+  const text = Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES).toString("utf8");
+  return bytes > MAX_ERROR_BYTES ? text.replace(/\S*$/, "") : text;
+}

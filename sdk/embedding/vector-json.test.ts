@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import { createVectorJson } from "./vector-json.ts";
+
+function parsed(text: string, step: number): unknown {
+  const bytes = Buffer.from(text);
+  const parser = createVectorJson();
+  for (let at = 0; at < bytes.length; at += step) parser.push(bytes.subarray(at, at + step));
+  return parser.end();
+}
+
+/** The value with its lists of numbers as plain lists. */
+function plain(value: unknown): unknown {
+  if (value instanceof Float32Array) return [...value];
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));
+}
+
+const values = [
+  {
+    data: [
+      { index: 0, embedding: [0.5, -1, 2e3] },
+      { index: 1, embedding: [1, 2, 3] },
+    ],
+    usage: { total_tokens: 7 },
+  },
+  { embeddings: [[0.25], [-0.5]], model: "é🙂 [1,2]", note: 'a "quoted" \\ text', empty: [], mixed: ["a", [], [[1]]] },
+  { data: [{ embedding: "QUJD".repeat(600) }], long: `${"x".repeat(2_000)}\\"🙂"${"y".repeat(50)}` },
+  [1, 2],
+  "text",
+  { a: "ends with \\", b: ['\\\\"', [1]] },
+  7,
+  null,
+];
+
+test.each(values.map((value) => [JSON.stringify(value).slice(0, 40), value]))(
+  "%s… is read the same in pieces of any size",
+  (_name, value) => {
+    for (const text of [JSON.stringify(value), JSON.stringify(value, null, 2)]) {
+      for (const step of [1, 2, 3, 7, 64, 100_000]) expect(plain(parsed(text, step))).toEqual(value);
+    }
+  },
+);
+
+test("lists of numbers become vectors, and what is no number in one becomes NaN", () => {
+  expect(parsed("[0.5,null]", 100)).toEqual(Float32Array.of(0.5, Number.NaN));
+  expect(parsed("[1e999]", 100)).toEqual(Float32Array.of(Number.POSITIVE_INFINITY));
+});
+
+test.each([1, 2, 3, 100])("a text that ends in a backslash ends there (pieces of %i)", (step) => {
+  expect(parsed('{"a":"b\\\\","c":[1],"d":"\\\\\\"","e":[2]}', step)).toEqual({
+    a: "b\\",
+    c: Float32Array.of(1),
+    d: '\\"',
+    e: Float32Array.of(2),
+  });
+});
+
+test.each(['{"a":[1,2', '{"a":"b', '{"a":', "[1,,2]", "<html>", '{"a":[1,NaN]}', "[", ""])("%s is refused as no JSON", (text) => {
+  expect(() => parsed(text, 3)).toThrow(SyntaxError);
+});
+
+test("a megabyte of numbers is read a piece at a time", () => {
+  const embedding = Array.from({ length: 3_072 }, (_, i) => i / 7);
+  const text = JSON.stringify({ data: Array.from({ length: 30 }, (_, index) => ({ index, embedding })) });
+  expect(text.length).toBeGreaterThan(1_000_000);
+  const { data } = parsed(text, 65_536) as { data: Array<{ embedding: Float32Array }> };
+  expect(data).toHaveLength(30);
+  expect(data.every((item) => item.embedding.length === 3_072)).toBe(true);
+  expect(data[29]?.embedding[3_071]).toBe(Math.fround(3_071 / 7));
+});

@@ -1,0 +1,91 @@
+import { EmbeddingError } from "../define.ts";
+
+/** A shorter vector has no direction: it stays as it is, and the index leaves it out. */
+const MIN_NORM = 1e-10;
+
+/**
+ * The vector with length 1; one shorter than 1e-10 is returned unchanged.
+ * @returns a new array, or the given one when nothing has to change
+ */
+export function toUnitVector(vector: Float32Array): Float32Array {
+  return scaled(vector, normOf(vector));
+}
+
+/** Not finite when one of the numbers is not: squares of float32 do not overflow. */
+function normOf(vector: Float32Array): number {
+  let sum = 0;
+  for (let i = 0; i < vector.length; i++) {
+    const value = vector[i] as number;
+    sum += value * value;
+  }
+  return Math.sqrt(sum);
+}
+
+function scaled(vector: Float32Array, norm: number): Float32Array {
+  if (norm < MIN_NORM) return vector;
+  const unit = new Float32Array(vector.length);
+  for (let i = 0; i < vector.length; i++) unit[i] = (vector[i] as number) / norm;
+  return unit;
+}
+
+/**
+ * Reads a vector out of a parsed answer: numbers, or base64 of little-endian float32.
+ * @returns undefined for anything else; numbers that are none become NaN, for `checkedVectors` to find
+ */
+export function readVector(value: unknown): Float32Array | undefined {
+  if (value instanceof Float32Array) return value;
+  if (typeof value === "string") return fromBase64(value);
+  if (!Array.isArray(value)) return undefined;
+  return Float32Array.from(value, (item) => (typeof item === "number" ? item : Number.NaN));
+}
+
+function fromBase64(text: string): Float32Array | undefined {
+  const bytes = Buffer.from(text, "base64");
+  const expected = Math.floor((text.replace(/=+$/, "").length * 3) / 4);
+  // The decoder leaves out what is no base64 without a word.
+  if (bytes.length !== expected || bytes.length === 0 || bytes.length % 4 !== 0) return undefined;
+  // A copy, because a view has to begin at a multiple of four; every machine Node runs on is little-endian.
+  return new Float32Array(new Uint8Array(bytes).buffer);
+}
+
+/** What an answer has to hold. */
+export interface ExpectedVectors {
+  /** Adapter id, for messages. */
+  adapter: string;
+  /** Texts that were sent. */
+  count: number;
+  /** Length of each vector, when it is known. */
+  dims?: number | undefined;
+}
+
+/**
+ * Checks the vectors of one answer and makes them unit vectors.
+ * @param found in the order of the texts; undefined where the answer has none
+ * @throws {EmbeddingError} `bad-response`: too few or too many, one empty, one of another length, a number that is not finite
+ */
+export function checkedVectors(found: ReadonlyArray<Float32Array | undefined>, { adapter, count, dims }: ExpectedVectors): Float32Array[] {
+  const wrong = (what: string) => new EmbeddingError("bad-response", `embedding adapter "${adapter}": ${what}`);
+  if (found.length !== count) throw wrong(`expected ${count} vectors, got ${found.length}`);
+  const expected = dims ?? found[0]?.length;
+  return found.map((vector, i) => {
+    if (!vector || vector.length === 0) throw wrong(`the answer has no vector for text ${i + 1} of ${count}`);
+    if (vector.length !== expected) throw wrong(`expected vectors of ${expected} dimensions, got one of ${vector.length}`);
+    const norm = normOf(vector);
+    if (!Number.isFinite(norm)) throw wrong(`the vector of text ${i + 1} of ${count} holds something that is no finite number`);
+    return scaled(vector, norm);
+  });
+}
+
+/**
+ * Puts the items of a list into the order of their `index`; a list without any is in order already.
+ * @throws {EmbeddingError} `bad-response` when an index is missing, comes twice or is out of range
+ */
+export function inIndexOrder<T extends { index?: unknown }>(items: readonly T[], adapter: string): T[] {
+  if (items.every((item) => item.index === undefined)) return [...items];
+  const ordered = new Map(items.map((item) => [item.index, item]));
+  return items.map((_, i) => {
+    const item = ordered.get(i);
+    if (!item) throw new EmbeddingError("bad-response", `embedding adapter "${adapter}": the answer has no vector with index ${i}`);
+    return item;
+  });
+}
