@@ -1,7 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { toModelError } from "./faults.ts";
-import { retryAfterMs } from "./retry-after.ts";
-import { scrub } from "./scrub.ts";
 
 const at = { provider: "lab", secrets: ["hunter2-hunter2"], now: 0 };
 
@@ -76,17 +74,4 @@ test("a message has the vendor's words, without key, address credentials or line
   expect(toModelError(call(401, body), at).message).toBe(
     'provider "lab": the key was rejected (401): key *** or *** refused at https://host/v1, Bearer ***',
   );
-  expect(scrub("x".repeat(400), [])).toHaveLength(300);
-});
-
-test.each([
-  [{ "retry-after": "2" }, 2_000],
-  [{ "retry-after": "1.5" }, 1_500],
-  [{ "retry-after-ms": "250", "retry-after": "9" }, 250],
-  [{ "retry-after": "Thu, 01 Jan 1970 00:00:10 GMT" }, 10_000],
-  [{ "retry-after": "99999999" }, 3_600_000],
-  [{ "retry-after": "soon" }, undefined],
-  [{}, undefined],
-])("the wait in %j is %s ms", (headers, expected) => {
-  expect(retryAfterMs(headers as Record<string, string>, 0)).toBe(expected);
 });

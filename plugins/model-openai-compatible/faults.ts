@@ -1,18 +1,10 @@
-import { isModelError, ModelError, type ModelFault } from "svc/sdk";
-import { retryAfterMs } from "./retry-after.ts";
-import { scrub } from "./scrub.ts";
+import { isModelError, ModelError, type ModelFault, readVendorWords, retryAfterMs, scrubVendorText, type VendorWords } from "svc/sdk";
 
 /** The parts of the vendor package's call error that we read; its address and request stay where they are. */
 interface CallError {
   statusCode?: number;
   responseHeaders?: Record<string, string>;
   responseBody?: string;
-}
-
-interface VendorError {
-  message?: string;
-  type?: string;
-  code?: string;
 }
 
 const timeoutCodes = new Set(["ETIMEDOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT", "UND_ERR_CONNECT_TIMEOUT"]);
@@ -22,11 +14,11 @@ const contextPattern =
 /** Whatever a request or its stream failed with, as a `ModelError` without key, address or prompt. */
 export function toModelError(error: unknown, at: { provider: string; secrets: readonly string[]; now: number }): ModelError {
   if (isModelError(error)) return error;
-  const say = (what: string, text?: string) => `provider "${at.provider}": ${what}${text ? `: ${scrub(text, at.secrets)}` : ""}`;
+  const say = (what: string, text?: string) => `provider "${at.provider}": ${what}${text ? `: ${scrubVendorText(text, at.secrets)}` : ""}`;
   const call = error as CallError;
   const status = typeof call?.statusCode === "number" ? call.statusCode : undefined;
   if (status !== undefined && status >= 300) {
-    const vendor = readVendorError(call.responseBody);
+    const vendor = readVendorWords(call.responseBody);
     const fault = faultOfStatus(status, vendor);
     const wait = retryAfterMs(call.responseHeaders ?? {}, at.now);
     return new ModelError(fault, say(`${meaning(fault, status)} (${status})`, vendor.message), {
@@ -51,7 +43,7 @@ export function toModelError(error: unknown, at: { provider: string; secrets: re
   return new ModelError("invalid_request", say("the request could not be made", error instanceof Error ? error.message : String(error)));
 }
 
-function faultOfStatus(status: number, vendor: VendorError): ModelFault {
+function faultOfStatus(status: number, vendor: VendorWords): ModelFault {
   if (status === 401 || status === 403) return "auth";
   if (status === 429 || status === 402) return "rate_limit";
   if (status === 408 || status === 504) return "timeout";
@@ -60,7 +52,7 @@ function faultOfStatus(status: number, vendor: VendorError): ModelFault {
 }
 
 /** What the vendor's own words say; undefined when they say nothing we know. */
-function faultOfVendor(vendor: VendorError): ModelFault | undefined {
+function faultOfVendor(vendor: VendorWords): ModelFault | undefined {
   const words = `${vendor.code ?? ""} ${vendor.type ?? ""}`;
   if (contextPattern.test(`${words} ${vendor.message ?? ""}`)) return "context_overflow";
   if (/rate_limit|insufficient_quota/.test(words)) return "rate_limit";
@@ -86,27 +78,8 @@ function meaning(fault: ModelFault, status: number): string {
   }
 }
 
-/** The several shapes of error bodies: `{error: {message}}`, `{error: "…"}`, `{message}`, `{detail}`. */
-function readVendorError(body: string | undefined): VendorError {
-  let value: unknown;
-  try {
-    value = JSON.parse(body ?? "");
-  } catch {
-    return {};
-  }
-  if (typeof value !== "object" || value === null) return {};
-  const { error, detail, ...rest } = value as Record<string, unknown>;
-  const inner = typeof error === "object" && error !== null ? (error as Record<string, unknown>) : rest;
-  const message = [inner.message, error, detail].find((text) => typeof text === "string");
-  return {
-    ...(typeof message === "string" ? { message } : {}),
-    ...(typeof inner.type === "string" ? { type: inner.type } : {}),
-    ...(inner.code == null ? {} : { code: String(inner.code) }),
-  };
-}
-
-function isInStreamError(error: unknown): error is VendorError & { message: string } {
-  return typeof error === "object" && error !== null && !(error instanceof Error) && typeof (error as VendorError).message === "string";
+function isInStreamError(error: unknown): error is VendorWords & { message: string } {
+  return typeof error === "object" && error !== null && !(error instanceof Error) && typeof (error as VendorWords).message === "string";
 }
 
 /** The first system or undici code in a chain of causes. */

@@ -1,6 +1,5 @@
-import { type Disposable, messageOf, type PluginContext } from "svc/sdk";
+import { type Disposable, messageOf, type PluginContext, readEnv } from "svc/sdk";
 import { type Connection, createConnection } from "./connection.ts";
-import { readEnv } from "./env.ts";
 import { createProvider } from "./provider.ts";
 import { withSecrets } from "./secrets.ts";
 import { type ProviderSettings, resolveProviders } from "./settings.ts";

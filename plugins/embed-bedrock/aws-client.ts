@@ -1,0 +1,144 @@
+import type { BedrockRuntimeClient, InvokeModelCommand } from "@aws-sdk/client-bedrock-runtime";
+import type { ClientSettings, EmbedCall, EmbedReply } from "./client-protocol.ts";
+import { bodyOf, tokensOf, vectorsOf } from "./families.ts";
+import { BAD_ANSWER, isRefusal, type RawFailure, rawFailureOf } from "./raw-failure.ts";
+
+/** The AWS client of one thread: made on first use, made anew after it was refused, so that credentials renewed meanwhile are seen. */
+export interface AwsClient {
+  /** Asks the credential chain. @throws {CallFailed} */
+  resolveCredentials(): Promise<void>;
+  /** @throws {CallFailed} */
+  embed(call: EmbedCall, signal: AbortSignal): Promise<EmbedReply>;
+}
+
+/** A call that failed, with what is told of it. */
+export class CallFailed extends Error {
+  readonly failure: RawFailure;
+  constructor(failure: RawFailure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+class BadAnswer extends Error {
+  override readonly name = BAD_ANSWER;
+}
+
+const CONNECT_MS = 10_000;
+/** Longer than any call is waited for: what ends first is the caller's own limit. */
+const REQUEST_MS = 180_000;
+/** 96 vectors of 1,536 numbers in 20 digits each are 3 MB. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+/** Options of the credential chain; the client hands its own to it. Metadata is asked once and for a second; files are read anew by each client. */
+const chainOptions = { timeout: 1_000, maxRetries: 0, ignoreCache: true };
+
+/** @param warn told of what the vendor's package wants people to know */
+export function createAwsClient(settings: ClientSettings, warn: (message: string) => void): AwsClient {
+  let client: Promise<BedrockRuntimeClient> | undefined;
+  const connect = () => {
+    client ??= openClient(settings, warn);
+    return client;
+  };
+  const attempt = async <T>(sent: string[], work: (client: BedrockRuntimeClient) => Promise<T>): Promise<T> => {
+    const used = connect();
+    try {
+      return await work(await used);
+    } catch (error) {
+      const failure = rawFailureOf(error, sent);
+      if (client === used && isRefusal(failure)) client = undefined;
+      throw new CallFailed(failure);
+    }
+  };
+  return {
+    resolveCredentials: () => attempt([], async (own) => void (await own.config.credentials())),
+    embed(call, signal) {
+      const sent: string[] = [];
+      return attempt(sent, (own) => invoke(own, { call, signal, sent }));
+    },
+  };
+}
+
+async function openClient(settings: ClientSettings, warn: (message: string) => void): Promise<BedrockRuntimeClient> {
+  const [{ BedrockRuntimeClient }, { NodeHttpHandler }] = await Promise.all([
+    import("@aws-sdk/client-bedrock-runtime"),
+    import("@smithy/node-http-handler"),
+  ]);
+  const mute = () => undefined;
+  const own = new BedrockRuntimeClient({
+    ...chainOptions,
+    region: settings.region,
+    ...(settings.endpoint === undefined ? {} : { endpoint: settings.endpoint }),
+    // The index decides about repeats; two layers of them would multiply.
+    maxAttempts: 1,
+    // The package's own default is HTTP/2, which no proxy takes.
+    requestHandler: new NodeHttpHandler({ connectionTimeout: CONNECT_MS, requestTimeout: REQUEST_MS, throwOnRequestTimeout: true }),
+    streamCollector: collect,
+    logger: { trace: mute, debug: mute, info: mute, error: mute, warn: (text: unknown) => warn(String(text)) },
+  });
+  own.middlewareStack.add(
+    (next) => (args) => {
+      Object.assign((args.request as { headers: Record<string, string> }).headers, settings.headers);
+      return next(args);
+    },
+    { step: "build", name: "svcHeaders" },
+  );
+  return own;
+}
+
+async function invoke(
+  client: BedrockRuntimeClient,
+  { call, signal, sent }: { call: EmbedCall; signal: AbortSignal; sent: string[] },
+): Promise<EmbedReply> {
+  const { InvokeModelCommand } = await import("@aws-sdk/client-bedrock-runtime");
+  const json = "application/json";
+  const body = JSON.stringify(bodyOf(call.texts, call));
+  const command = new InvokeModelCommand({ modelId: call.modelId, body, contentType: json, accept: json });
+  const counted = watch(command, sent);
+  const { body: bytes } = await client.send(command, { abortSignal: signal });
+  const answer = parse(new TextDecoder().decode(bytes));
+  const vectors = vectorsOf(answer, call.family);
+  if (!vectors) throw new BadAnswer(`the answer of ${call.modelId} has no vectors where they belong`);
+  const tokens = counted() ?? tokensOf(answer);
+  return { vectors: vectors.map((vector) => Float32Array.from(vector)), ...(tokens === undefined ? {} : { tokens }) };
+}
+
+/**
+ * Notes the credentials that a request shows and the tokens that its answer was counted with.
+ * @returns the tokens, once there is an answer
+ */
+function watch(command: InvokeModelCommand, sent: string[]): () => number | undefined {
+  let tokens: string | undefined;
+  command.middlewareStack.add(
+    (next) => async (args) => {
+      for (const [name, value] of Object.entries((args.request as { headers: Record<string, string> }).headers)) {
+        if (/^x-amz-security-token$/i.test(name)) sent.push(value);
+        if (/^authorization$/i.test(name)) sent.push(/(?:Credential=|^Bearer )([^/\s]+)/.exec(value)?.[1] ?? "");
+      }
+      const result = await next(args);
+      tokens = (result.response as { headers?: Record<string, string> }).headers?.["x-amzn-bedrock-input-token-count"];
+      return result;
+    },
+    { step: "deserialize", name: "svcWatch", priority: "low" },
+  );
+  return () => (tokens === undefined || !/^\d+$/.test(tokens) ? undefined : Number(tokens));
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new BadAnswer("the answer is no JSON");
+  }
+}
+
+async function collect(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of stream) {
+    size += part.length;
+    if (size > MAX_ANSWER_BYTES) throw new BadAnswer(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,36 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { CallFailed, createAwsClient } from "./aws-client.ts";
+import type { ClientSettings, EmbedCall, EmbedReply, ThreadMessage, ThreadRequest } from "./client-protocol.ts";
+import { rawFailureOf } from "./raw-failure.ts";
+
+const port = parentPort;
+const post = (message: ThreadMessage, transfer: ArrayBuffer[] = []) => port?.postMessage(message, transfer);
+const client = createAwsClient(workerData as ClientSettings, (warning) => post({ warning }));
+const open = new Map<number, AbortController>();
+
+port?.on("message", (request: ThreadRequest) => {
+  if ("abort" in request) return open.get(request.abort)?.abort();
+  void answer(request.id, "embed" in request ? request.embed : undefined);
+});
+
+async function answer(id: number, call: EmbedCall | undefined): Promise<void> {
+  const stop = new AbortController();
+  open.set(id, stop);
+  try {
+    if (!call) {
+      await client.resolveCredentials();
+      post({ id, reply: { resolved: true } });
+    } else send(id, await client.embed(call, stop.signal));
+  } catch (error) {
+    post({ id, failure: error instanceof CallFailed ? error.failure : rawFailureOf(error) });
+  } finally {
+    open.delete(id);
+  }
+}
+
+function send(id: number, reply: EmbedReply): void {
+  post(
+    { id, reply },
+    reply.vectors.map((vector) => vector.buffer as ArrayBuffer),
+  );
+}

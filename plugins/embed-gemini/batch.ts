@@ -1,0 +1,197 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { type EmbeddingBatch, type EmbeddingBatchState, EmbeddingError, isTree, remoteLimits, type Tree, type VendorHttp } from "svc/sdk";
+import type { GeminiAddresses } from "./addresses.ts";
+import { batchFile, uploadOf } from "./batch-file.ts";
+import { readResults, reasonIn } from "./batch-results.ts";
+import type { ModelChoice } from "./model-choice.ts";
+import { ADAPTER } from "./provider.ts";
+
+/** As of `embedding-adapters.md` 9. */
+const MAX_REQUESTS = 50_000;
+const UPLOAD_LIMIT_MS = 600_000;
+const CREATION_ATTEMPTS = 3;
+const CREATION_PAUSE = { firstMs: 300, mostMs: 2_000, jitter: 0.2 };
+
+export interface BatchConnection {
+  http: VendorHttp;
+  addresses: GeminiAddresses;
+  headers: Readonly<Record<string, string>>;
+  secrets: readonly string[];
+}
+
+/** What is remembered of a job. */
+interface Job {
+  /** `batches/…` */
+  name: string;
+  /** `files/…`, what was uploaded. */
+  file: string;
+  /** Texts in it. */
+  count: number;
+}
+
+type Call = (
+  method: "GET" | "POST" | "DELETE",
+  path: string,
+  request?: { json?: object; signal?: AbortSignal | undefined },
+) => Promise<Tree>;
+
+/** Many texts at once through `asyncBatchEmbedContent`. */
+export function createGeminiBatch(choice: ModelChoice, connection: BatchConnection): EmbeddingBatch {
+  const { addresses, secrets } = connection;
+  const call = createCall(connection);
+  const deleteFile = (file: string) => bestEffort(call("DELETE", file));
+  return {
+    maxRequests: MAX_REQUESTS,
+    async submit(texts, { tag, signal }) {
+      let file: string | undefined;
+      try {
+        file = await upload(texts, { choice, connection, tag, signal });
+        const name = await create(call, { path: `models/${encodeURIComponent(choice.model)}:asyncBatchEmbedContent`, file, tag, signal });
+        return JSON.stringify({ name, file, count: texts.length } satisfies Job);
+      } catch (error) {
+        if (file !== undefined) await deleteFile(file);
+        throw isMissing(error) ? notAvailable(choice.model) : error;
+      }
+    },
+    async poll(job, { signal } = {}) {
+      try {
+        return stateOf(await call("GET", parseJob(job).name, { signal }), secrets);
+      } catch (error) {
+        if (isMissing(error)) return { state: "failed", message: "the vendor does not know the job any more" };
+        throw error;
+      }
+    },
+    async *results(job, { signal } = {}) {
+      const { name, count } = parseJob(job);
+      const file = resultFileOf(await call("GET", name, { signal }));
+      const url = `${addresses.download}/${file}:download?alt=media`;
+      const chunks = connection.http.download({ url, headers: connection.headers, timeoutMs: remoteLimits.batchMs, signal });
+      const missing = new Set(Array.from({ length: count }, (_, i) => i));
+      for await (const result of readResults(chunks, { adapter: ADAPTER, dims: choice.dims, secrets })) {
+        if (missing.delete(result.index)) yield result;
+      }
+      for (const index of missing) yield { index, error: "the result has no line for it" };
+    },
+    cancel: (job) => bestEffort(call("POST", `${parseJob(job).name}:cancel`, { json: {} })),
+    cleanup: (job) => deleteFile(parseJob(job).file),
+  };
+}
+
+function createCall({ http, addresses, headers }: BatchConnection): Call {
+  return async (method, path, { json, signal } = {}) => {
+    const request = {
+      method,
+      url: `${addresses.base}/${path}`,
+      headers,
+      timeoutMs: remoteLimits.batchMs,
+      signal,
+      ...(json ? { json } : {}),
+    };
+    const answer = await http.json(request);
+    return isTree(answer) ? answer : {};
+  };
+}
+
+async function upload(
+  texts: readonly string[],
+  { choice, connection, tag, signal }: { choice: ModelChoice; connection: BatchConnection; tag: string; signal: AbortSignal | undefined },
+): Promise<string> {
+  const { body, headers } = uploadOf(await batchFile(texts, { adapter: ADAPTER, choice, signal }), tag);
+  const answer = await connection.http.json({
+    method: "POST",
+    url: `${connection.addresses.upload}/files?uploadType=multipart`,
+    headers: { ...connection.headers, ...headers },
+    body,
+    timeoutMs: UPLOAD_LIMIT_MS,
+    signal,
+  });
+  const file = isTree(answer) ? answer.file : undefined;
+  return named(isTree(file) ? file.name : undefined, "files");
+}
+
+/** Creates the job; after 429 or 5xx it is tried again, unless it turns out to have been created nevertheless. */
+async function create(
+  call: Call,
+  { path, file, tag, signal }: { path: string; file: string; tag: string; signal: AbortSignal | undefined },
+): Promise<string> {
+  const json = { batch: { displayName: tag, inputConfig: { fileName: file } } };
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return named((await call("POST", path, { json, signal })).name, "batches");
+    } catch (error) {
+      if (attempt === CREATION_ATTEMPTS || !isPassing(error)) throw error;
+      await pause(pauseBefore(attempt, error), undefined, signal ? { signal } : {});
+      const made = await findByTag(call, tag, signal);
+      if (made !== undefined) return made;
+    }
+  }
+}
+
+/** The job of a creation whose answer was lost. */
+async function findByTag(call: Call, tag: string, signal: AbortSignal | undefined): Promise<string | undefined> {
+  const { operations } = await call("GET", "batches?pageSize=100", { signal }).catch((): Tree => ({}));
+  const all: unknown[] = Array.isArray(operations) ? operations : [];
+  const found = all.filter(isTree).find(({ metadata }) => isTree(metadata) && metadata.displayName === tag);
+  return found && named(found.name, "batches");
+}
+
+/** Pure. */
+function stateOf({ done, error, metadata }: Tree, secrets: readonly string[]): EmbeddingBatchState {
+  const state = String((isTree(metadata) && metadata.state) || "").replace(/^(BATCH_STATE_|JOB_STATE_)/, "");
+  const hasFailed = ["FAILED", "CANCELLED", "EXPIRED"].includes(state);
+  if (hasFailed) return { state: "failed", message: `${state.toLowerCase()}: ${reasonIn(error, secrets)}` };
+  if (error) return { state: "failed", message: reasonIn(error, secrets) };
+  return state === "SUCCEEDED" || done === true ? { state: "done" } : { state: "pending" };
+}
+
+function resultFileOf({ metadata, response }: Tree): string {
+  const output = isTree(metadata) ? metadata.output : undefined;
+  const places = [output, response].map((place) => (isTree(place) ? place.responsesFile : undefined));
+  return named(
+    places.find((place) => place !== undefined),
+    "files",
+  );
+}
+
+/** @throws {EmbeddingError} `invalid-request` */
+function parseJob(job: string): Job {
+  try {
+    const { name, file, count } = JSON.parse(job) as Partial<Job>;
+    if (Number.isSafeInteger(count)) return { name: named(name, "batches"), file: named(file, "files"), count: count as number };
+  } catch {
+    // Not ours; said below.
+  }
+  throw new EmbeddingError("invalid-request", `embedding adapter "${ADAPTER}": expected a batch job of this adapter`);
+}
+
+/** A name the vendor gave to something; it becomes part of an address. */
+function named(name: unknown, kind: "files" | "batches"): string {
+  if (typeof name === "string" && new RegExp(`^${kind}/[\\w.-]+$`).test(name)) return name;
+  throw new EmbeddingError("bad-response", `embedding adapter "${ADAPTER}": expected the name of one of its ${kind}`);
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof EmbeddingError && error.status === 404;
+}
+
+function isPassing(error: unknown): boolean {
+  const status = error instanceof EmbeddingError ? error.status : undefined;
+  return status !== undefined && (status === 429 || status >= 500) && (error as EmbeddingError).fault !== "quota";
+}
+
+function pauseBefore(attempt: number, error: unknown): number {
+  const { firstMs, mostMs, jitter } = CREATION_PAUSE;
+  const asked = error instanceof EmbeddingError ? error.retryAfterMs : undefined;
+  return Math.min(mostMs, asked ?? firstMs * 2 ** (attempt - 1)) * (1 + jitter * Math.random());
+}
+
+function notAvailable(model: string): EmbeddingError {
+  return new EmbeddingError("model", `embedding adapter "${ADAPTER}": batches are not available for ${model} or at this address`, {
+    status: 404,
+  });
+}
+
+/** For what is done after the fact: the vendor forgets its files by itself. */
+async function bestEffort(work: Promise<unknown>): Promise<void> {
+  await work.catch(() => undefined);
+}

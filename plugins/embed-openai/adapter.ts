@@ -1,0 +1,77 @@
+import {
+  createBatchJobs,
+  type EmbeddingAdapter,
+  type EmbeddingContext,
+  offeredDimensions,
+  openOpenAiShaped,
+  type RemoteSource,
+  type RemoteVendor,
+  withoutVendor,
+} from "svc/sdk";
+import { DEFAULT_MODEL, knownModel } from "./models.ts";
+
+const ID = "openai";
+const MAX_ITEMS_PER_REQUEST = 2_048;
+const MAX_TOKENS_PER_REQUEST = 300_000;
+/** Of one batch job; a file may have 200 MB. */
+const MAX_BATCH_REQUESTS = 50_000;
+const MAX_BATCH_BYTES = 200_000_000;
+
+const vendor: RemoteVendor = {
+  adapter: ID,
+  vendor: "openai",
+  baseUrl: "https://api.openai.com/v1",
+  keyEnv: ["OPENAI_API_KEY"],
+  takesUnnamedRemote: true,
+};
+
+/** The adapter for the vendor and for every server with its embeddings protocol. */
+export function createOpenAiAdapter(ctx: RemoteSource): EmbeddingAdapter {
+  return {
+    id: ID,
+    transport: "remote",
+    defaultModel: DEFAULT_MODEL,
+    autoSelectPriority: 20,
+    async create(context) {
+      const model = withoutVendor(context.model ?? DEFAULT_MODEL, [ID]);
+      const known = knownModel(model);
+      const dimensions = wantedDimensions(model, context);
+      const own = dimensions === undefined ? {} : { dimensions };
+      return openOpenAiShaped(ctx, context, {
+        vendor,
+        model,
+        dims: dimensions ?? known?.dims,
+        maxInputTokens: known?.maxInputTokens,
+        maxItemsPerRequest: MAX_ITEMS_PER_REQUEST,
+        maxTokensPerRequest: MAX_TOKENS_PER_REQUEST,
+        body: () => own,
+        asksBase64: true,
+        batch: ({ http, endpoint }) =>
+          createBatchJobs({
+            adapter: ID,
+            http,
+            endpoint,
+            dims: dimensions ?? known?.dims,
+            maxRequests: MAX_BATCH_REQUESTS,
+            maxFileBytes: MAX_BATCH_BYTES,
+            line: (text, id) => ({ custom_id: id, method: "POST", url: "/v1/embeddings", body: { model, input: text, ...own } }),
+            creation: { endpoint: "/v1/embeddings", completion_window: "24h" },
+          }),
+      });
+    },
+  };
+}
+
+/** What `dimensions` says; only models known to take it get it, because others refuse the whole request for it. */
+function wantedDimensions(model: string, { outputDimensionality, logger }: EmbeddingContext): number | undefined {
+  const known = knownModel(model);
+  if (known) {
+    const offered = known.isShortenable ? { from: 1, to: known.dims } : [known.dims];
+    const wanted = offeredDimensions(outputDimensionality, { adapter: ID, model, offered });
+    return known.isShortenable ? wanted : undefined;
+  }
+  if (model.startsWith("text-embedding-3-")) return outputDimensionality;
+  if (outputDimensionality !== undefined)
+    logger.warn(`outputDimensionality is not sent: the model "${model}" is not known to offer a choice`);
+  return undefined;
+}

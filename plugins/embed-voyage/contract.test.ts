@@ -1,0 +1,12 @@
+import { embeddingContract } from "svc/sdk/testing";
+import { afterAll, describe } from "vitest";
+import { createFakeVoyageEmbeddings } from "../../test/fakes/embedding-openai.ts";
+import { createVoyageAdapter } from "./adapter.ts";
+
+const server = await createFakeVoyageEmbeddings();
+afterAll(() => server.close());
+
+describe("the adapter", () => {
+  const ctx = { env: {}, secret: () => undefined, signal: new AbortController().signal };
+  embeddingContract(createVoyageAdapter(ctx), { context: { remote: { baseUrl: server.url, apiKey: server.apiKey } } });
+});
