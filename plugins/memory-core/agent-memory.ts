@@ -1,5 +1,5 @@
 import type { MemoryProgress } from "svc/sdk";
-import { type MemoryIndex, type MemoryIndexOptions, openMemoryIndex } from "./open-memory-index.ts";
+import { type MemoryIndex, type MemoryIndexOptions, openMemoryIndex, type ProviderAssignment } from "./open-memory-index.ts";
 import type { AgentMemorySettings } from "./settings.ts";
 import type { IndexState, SearchRequest } from "./worker-protocol.ts";
 
@@ -10,6 +10,8 @@ export interface AgentMemory {
   adopt(settings: AgentMemorySettings): void;
   /** Opens the index on first use; its thread starts with the first request. */
   index(): MemoryIndex;
+  /** Tells the index who embeds, now or when it is opened. */
+  assign(assignment: ProviderAssignment): void;
   /** Figures as last heard; undefined before the first use. */
   state(): IndexState | undefined;
   /** What a search by this session starts afterwards. */
@@ -19,13 +21,18 @@ export interface AgentMemory {
   close(graceMs?: number): Promise<void>;
 }
 
-export type AgentMemoryEvents = Pick<MemoryIndexOptions, "onProgress" | "onSynced" | "onState" | "log" | "startAfter">;
+export type AgentMemoryEvents = Pick<
+  MemoryIndexOptions,
+  "onProgress" | "onSynced" | "onState" | "onEmbeddingFailed" | "handlers" | "log" | "startAfter"
+>;
 
 /** Session keys remembered as seen; the oldest is forgotten and then costs one more background sync. */
 const MAX_SESSIONS = 1_000;
 
-export function createAgentMemory(first: AgentMemorySettings, events: AgentMemoryEvents): AgentMemory {
+/** @param assigned who embeds at the moment, if that is known already */
+export function createAgentMemory(first: AgentMemorySettings, events: AgentMemoryEvents, assigned?: ProviderAssignment): AgentMemory {
   let settings = first;
+  let assignment = assigned;
   const listeners = new Set<(progress: MemoryProgress) => void>();
   const sessions = new Set<string>();
   let index: MemoryIndex | undefined;
@@ -48,7 +55,8 @@ export function createAgentMemory(first: AgentMemorySettings, events: AgentMemor
       settings = next;
     },
     index() {
-      index ??= openMemoryIndex({
+      if (index) return index;
+      index = openMemoryIndex({
         ...settings.index,
         ...events,
         onProgress(progress) {
@@ -56,7 +64,12 @@ export function createAgentMemory(first: AgentMemorySettings, events: AgentMemor
           for (const listener of listeners) listener(progress);
         },
       });
+      if (assignment) index.assign(assignment);
       return index;
+    },
+    assign(next) {
+      assignment = next;
+      index?.assign(next);
     },
     state: () => index?.state(),
     syncAfter(sessionKey) {

@@ -9,6 +9,13 @@ export const memoryErrors = defineErrors({
     rpc: "UNAVAILABLE",
     exit: 1,
   },
+  "embedding-provider-missing": { message: "no embedding provider is configured", http: 503, rpc: "UNAVAILABLE", exit: 1 },
+  "embedding-provider-not-allowed": {
+    message: "this agent does not allow that embedding provider; expected the one of its memory search",
+    http: 400,
+    rpc: "INVALID_REQUEST",
+    exit: 1,
+  },
   "memory-store-shared": {
     message: 'agents {agents} share the memory index {path}; put "{token}" into memorySearch.store.path',
     http: 503,
@@ -23,6 +30,13 @@ export const memoryErrors = defineErrors({
     rpc: "UNAVAILABLE",
     exit: 1,
     retryable: true,
+  },
+  "memory-dimension-mismatch": {
+    message:
+      "memory index {path}: a vector of length {got} among vectors of length {expected}; make the index anew: svc memory index --force",
+    http: 500,
+    rpc: "UNAVAILABLE",
+    exit: 1,
   },
   "memory-sync-aborted": { message: "the memory sync was stopped", http: 503, rpc: "UNAVAILABLE", exit: 1, retryable: true },
   "memory-timed-out": {

@@ -10,7 +10,9 @@ export function memoryHealth(memory: MemoryService): HealthPart {
     const lastError = agent.state()?.lastError;
     const figures = memory.figures(agentId);
     if (figures) value[agentId] = figures;
+    const view = memory.provider(agentId).view();
     if (enabled && sharedWith.length > 0) problems.push(`${agentId}: shares its index with ${sharedWith.join(", ")}`);
+    else if (enabled && view.state === "unavailable") problems.push(`${agentId}: ${view.error}`);
     else if (enabled && lastError !== undefined) problems.push(`${agentId}: ${lastError}`);
   }
   return {

@@ -3,6 +3,7 @@ import { SvcError, startWorker, workerUrl } from "svc/sdk";
 import { reasonOf } from "./engine/fault.ts";
 import type { IndexSettings } from "./index-settings.ts";
 import "./errors.ts";
+import { createHostCallServer, type HostCallServer, type HostHandlers } from "./host-calls.ts";
 import { createPendingRequests, type RequestOptions } from "./pending-requests.ts";
 import type { IndexMethod, IndexMethods, WorkerMessage, WorkerNews } from "./worker-protocol.ts";
 
@@ -16,7 +17,11 @@ export interface IndexWorkerHost {
 }
 
 export interface IndexWorkerEvents {
+  /** What the thread may ask of this one. */
+  handlers: HostHandlers;
   news(news: WorkerNews): void;
+  /** A thread begins; what is requested in here reaches it before everything else. */
+  started(): void;
   /** The thread died; called before the next one can start. */
   died(reason: string): void;
   /** The time to start again has come; called once per death. */
@@ -53,6 +58,7 @@ class WorkerHost implements IndexWorkerHost {
   readonly #startThread: (settings: IndexSettings) => Worker;
   readonly #pending = createPendingRequests();
   #worker: Worker | undefined;
+  #calls: HostCallServer | undefined;
   #startedAtMs = 0;
   #deaths = 0;
   #down: { reason: string; untilMs: number } | undefined;
@@ -85,6 +91,7 @@ class WorkerHost implements IndexWorkerHost {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     await ended;
+    this.#calls?.dispose();
     this.#worker = undefined;
     this.#pending.rejectAll(this.#downError("it was closed", 0));
     await worker?.terminate();
@@ -95,16 +102,26 @@ class WorkerHost implements IndexWorkerHost {
     this.#down = undefined;
     this.#startedAtMs = performance.now();
     this.#worker = worker;
+    const calls = createHostCallServer(this.#events.handlers, (answer) => worker.postMessage(answer));
+    this.#calls = calls;
     let reason = "its thread ended";
-    worker.on("message", (message: WorkerMessage) => this.#receive(message));
+    worker.on("message", (message: WorkerMessage) => this.#receive(message, calls));
     worker.on("error", (error) => {
       reason = reasonOf(error);
     });
-    worker.on("exit", () => this.#died(worker, reason));
+    worker.on("exit", () => {
+      calls.dispose();
+      this.#died(worker, reason);
+    });
+    this.#events.started();
     return worker;
   }
 
-  #receive(message: WorkerMessage): void {
+  #receive(message: WorkerMessage, calls: HostCallServer): void {
+    if ("call" in message) {
+      this.#pending.extend("sync"); // embedding a group of texts may take longer than a sync may be silent
+      return calls.receive(message);
+    }
     if ("news" in message) {
       if (message.news === "progress") this.#pending.extend("sync");
       return this.#events.news(message);

@@ -1,9 +1,11 @@
-import { type Disposable, definePlugin, type PluginContext } from "svc/sdk";
+import { definePlugin } from "svc/sdk";
+import { registerMemoryDoctor } from "./doctor.ts";
 import { memoryHealth } from "./health.ts";
+import { registerTools, toolsKey } from "./register-tools.ts";
 import { registerMemoryRpc } from "./rpc.ts";
 import { createMemoryService, type MemoryService } from "./service.ts";
-import { type AgentMemorySettings, resolveMemorySettings, sharedStoreIssues } from "./settings.ts";
-import { memoryGetTool, memorySearchTool, withoutMemoryTools } from "./tools.ts";
+import { createSessionFeed } from "./sessions/feed.ts";
+import { resolveMemorySettings, sharedStoreIssues } from "./settings.ts";
 
 /** Search over the agents' notes: files stay the truth, the index is derived and can always be made anew. */
 export default definePlugin({
@@ -14,19 +16,27 @@ export default definePlugin({
     const gateway = ctx.service("gateway@1");
     const { stateDir } = gateway.info();
     const settings = resolveMemorySettings(ctx.snapshot(), stateDir);
-    const memory = createMemoryService(ctx, settings, () => gateway.invalidateHealth());
+    const sessions = createSessionFeed(ctx, () => memory.agents);
+    ctx.onDispose(() => sessions.dispose());
+    const memory: MemoryService = createMemoryService(ctx, settings, {
+      onChanged: () => gateway.invalidateHealth(),
+      transcripts: sessions.transcripts,
+    });
     ctx.onDispose(() => memory.close());
 
     ctx.registerService("memory@1", memory);
     registerMemoryRpc(ctx, memory);
+    registerMemoryDoctor(ctx, memory);
     let tools = registerTools(ctx, memory, settings);
     ctx.onReload({
-      prefixes: ["agents", "memory"],
-      async prepare(next) {
+      // Adapters read the keys of their vendors below `models` when they open a provider.
+      prefixes: ["agents", "memory", "models"],
+      async prepare(next, _prev, { paths }) {
+        const reopenProviders = paths.some((path) => path.startsWith("models"));
         const changed = resolveMemorySettings(next, stateDir);
         return {
           apply() {
-            memory.reconfigure(changed);
+            memory.reconfigure(changed, { reopenProviders });
             if (tools.key === toolsKey(changed)) return;
             tools.dispose();
             tools = registerTools(ctx, memory, changed);
@@ -39,21 +49,13 @@ export default definePlugin({
     ctx.on("config.validate", ({ config }, meta) => {
       for (const issue of sharedStoreIssues(resolveMemorySettings(config, stateDir))) meta.report(issue);
     });
+    // A plugin that is loaded on first use registers nothing until somebody asks for its adapter.
+    ctx.on("plugin.state", ({ to }) => void (to === "ready" && memory.pluginWaits()));
     // After boot, so that the first answers do not wait for a thread and a scan; a command that borrows the plugin says itself what it needs.
-    ctx.on("gateway.ready", () => void (gateway.info().port > 0 && memory.startBackground()));
+    ctx.on("gateway.ready", () => {
+      if (gateway.info().port === 0) return;
+      void memory.startBackground();
+      sessions.follow();
+    });
   },
 });
-
-/** Who has the tools: none of them stands in a prompt for nothing. */
-function registerTools(ctx: PluginContext<unknown>, memory: MemoryService, settings: readonly AgentMemorySettings[]) {
-  const kept: Disposable[] = [];
-  const without = new Set(settings.filter((one) => !one.enabled).map((one) => one.agentId));
-  if (without.size < settings.length) kept.push(ctx.registerTool(memorySearchTool(memory)), ctx.registerTool(memoryGetTool(memory)));
-  if (without.size > 0) kept.push(ctx.on("prompt.build", (event) => (without.has(event.agentId) ? withoutMemoryTools(event) : undefined)));
-  return { key: toolsKey(settings), dispose: () => kept.forEach((one) => void one.dispose()) };
-}
-
-function toolsKey(settings: readonly AgentMemorySettings[]): string {
-  const without = settings.filter((one) => !one.enabled).map((one) => one.agentId);
-  return JSON.stringify([without.length < settings.length, without]);
-}

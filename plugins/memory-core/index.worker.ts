@@ -1,15 +1,18 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { IndexEngine } from "./engine/engine.ts";
 import { IndexFault, reasonOf } from "./engine/fault.ts";
+import { createHostCalls } from "./engine/host.ts";
 import type { IndexSettings } from "./index-settings.ts";
-import type { IndexMethods, WorkerFault, WorkerMessage, WorkerRequest } from "./worker-protocol.ts";
+import type { HostAnswer, IndexMethods, WorkerFault, WorkerMessage, WorkerRequest } from "./worker-protocol.ts";
 
 const port = parentPort;
 const settings = workerData as IndexSettings;
 const post = (message: WorkerMessage) => port?.postMessage(message);
-const engine = new IndexEngine(settings, post);
+const host = createHostCalls(post);
+const engine = new IndexEngine(settings, post, { host });
 
-port?.on("message", (request: WorkerRequest) => {
+port?.on("message", (request: WorkerRequest | HostAnswer) => {
+  if ("answer" in request) return host.answered(request);
   answer(request).then(
     (reply) => {
       post({ id: request.id, reply });
@@ -35,6 +38,10 @@ async function answer({ id, method, params }: WorkerRequest): Promise<unknown> {
       return engine.reset();
     case "watch":
       return engine.watch();
+    case "provider":
+      return engine.setProvider(params as IndexMethods["provider"]["params"]);
+    case "sessionsGrown":
+      return engine.sessionsGrown(params as IndexMethods["sessionsGrown"]["params"]);
     case "close":
       return engine.close();
   }

@@ -229,6 +229,10 @@ describe("methods", () => {
       sources: ["memory"],
       sourceCounts: [{ source: "memory", files: 2, chunks: 2 }],
       fts: { enabled: true, available: true },
+      vector: { enabled: true, available: expect.any(Boolean), backend: expect.stringMatching(/^(sqlite-vec|in-process)$/) },
+      cache: { enabled: false, entries: 0, maxEntries: 50_000 },
+      batch: { enabled: false, failures: 0, limit: 2 },
+      providerError: "no embedding provider: no adapter is enabled",
       custom: { searchMode: "fts-only" },
       lastSyncAt: expect.any(Number),
       fileList: [

@@ -19,7 +19,9 @@ import { isSvcError } from "svc/sdk";
 import { eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startIndexThread } from "./index-worker-host.ts";
+import { noHostHandlers } from "./no-host-handlers.ts";
 import { type MemoryIndex, type MemoryIndexOptions, openMemoryIndex } from "./open-memory-index.ts";
+import { wordVector } from "./test-adapter.ts";
 import { createTestWorkspace, type TestWorkspace } from "./test-workspace.ts";
 import type { IndexProgress, SearchRequest } from "./worker-protocol.ts";
 
@@ -48,6 +50,10 @@ const request = (query: string, over: Partial<SearchRequest> = {}): SearchReques
   minScore: 0.35,
   explicit: false,
   candidateMultiplier: 4,
+  sources: ["memory"],
+  hybrid: { enabled: true, vectorWeight: 0.7, textWeight: 0.3 },
+  mmr: { enabled: false, lambda: 0.7 },
+  temporalDecay: { enabled: false, halfLifeDays: 30 },
   maxSnippetChars: 700,
   timeoutMs: 15_000,
   syncAfter: "never",
@@ -248,7 +254,8 @@ describe("a file at store.path", () => {
     const index = start();
     await index.sync();
     damageText();
-    await expect(index.search(request("router"))).rejects.toMatchObject({ code: "memory-index-failed" });
+    const meanwhile = await index.search(request("router"));
+    expect(meanwhile).toMatchObject({ hits: [{ path: "MEMORY.md" }], degraded: expect.stringContaining("damaged") });
     await eventually(async () => (await paths(index, "router").catch(() => [])).length === 1);
   });
 });
@@ -306,7 +313,7 @@ describe("the thread", () => {
   test("gives what it found when time is up", async () => {
     const index = start();
     const late = await index.search(request("router", { timeoutMs: 1 }));
-    expect(late).toEqual({ hits: [], partial: true });
+    expect(late).toEqual({ hits: [], partial: true, mode: "fts-only" });
     expect(await paths(index, "router")).toEqual(["MEMORY.md"]);
   });
 
@@ -345,6 +352,38 @@ describe("the thread", () => {
     ws.write("memory/a.md", "the xylophone");
     await eventually(async () => (await paths(index, "xylophone")).length === 1);
     expect(index.state().lastError).toBeUndefined();
+  });
+
+  test("is told who embeds before anything else, and the next one after its death again", async () => {
+    const threads: Worker[] = [];
+    const startThread: MemoryIndexOptions["startThread"] = (settings) => {
+      const thread = startIndexThread(settings);
+      threads.push(thread);
+      return thread;
+    };
+    const asked: string[] = [];
+    const embed = async (text: string) => {
+      asked.push(text);
+      return wordVector(text, 16);
+    };
+    const handlers = {
+      ...noHostHandlers,
+      embedQuery: ({ text }: { text: string }) => embed(text),
+      embed: ({ texts }: { texts: string[] }) => Promise.all(texts.map(embed)),
+    };
+    const index = start({ startThread, handlers });
+    const facts = { id: "acme", model: "m", providerKey: "k", transport: "remote" as const, dims: 16, multimodal: false, batch: false };
+    index.assign({ provider: facts, keepVectors: true });
+    expect(threads).toEqual([]);
+    await index.sync();
+    expect(index.state().vectors).toEqual({ provider: "acme", model: "m", dims: 16 });
+
+    const embedded = asked.length;
+    await threads[0]?.terminate();
+    await eventually(async () => (await index.search(request("router")).catch(() => undefined))?.mode === "hybrid");
+    expect(asked.slice(embedded)).toEqual(["router"]);
+    index.assign({ provider: null, keepVectors: true, reason: "acme: 503" });
+    expect(await index.search(request("router"))).toMatchObject({ mode: "fts-only", degraded: expect.stringContaining("acme: 503") });
   });
 
   test("closing in the middle of a rebuild leaves no temporary file", async () => {

@@ -1,5 +1,5 @@
 import { SvcError } from "svc/sdk";
-import type { IndexMethod, WorkerMessage } from "./worker-protocol.ts";
+import type { HostCall, IndexMethod, WorkerMessage } from "./worker-protocol.ts";
 
 export interface RequestOptions {
   /** How long an answer may take; for a sync: how long it may be silent. */
@@ -13,7 +13,7 @@ export interface RequestOptions {
 export interface PendingRequests {
   /** Calls `send` with a fresh id; the promise is the answer. */
   track(method: IndexMethod, options: RequestOptions, send: (id: number) => void): Promise<unknown>;
-  settle(message: Exclude<WorkerMessage, { news: unknown }>): void;
+  settle(message: Exclude<WorkerMessage, { news: unknown } | HostCall>): void;
   /** Gives the waiting requests of a method their whole time again. */
   extend(method: IndexMethod): void;
   rejectAll(error: Error): void;

@@ -12,8 +12,8 @@ export function registerMemoryRpc(ctx: Pick<PluginContext, "registerRpc" | "snap
       const { maxResults, minScore } = params;
       const limits = { ...(maxResults === undefined ? {} : { maxResults }), ...(minScore === undefined ? {} : { minScore }) };
       const found = await memory.search(agentId, params.query, { ...limits, citations: "off", signal: call.signal });
-      const { results, provider, mode, partial, unavailable, error, warning, action } = found;
-      return { agentId, provider, searchMode: mode, results, partial, unavailable, error, warning, action };
+      const { results, provider, mode, partial, degraded, unavailable, error, warning, action } = found;
+      return { agentId, provider, searchMode: mode, results, partial, degraded, unavailable, error, warning, action };
     },
   });
 
@@ -24,7 +24,19 @@ export function registerMemoryRpc(ctx: Pick<PluginContext, "registerRpc" | "snap
     },
   });
 
-  ctx.registerRpc({ ...protocolMethod("memory.status"), handler: (params) => memory.status(agentOf(params), { files: true }) });
+  ctx.registerRpc({
+    ...protocolMethod("memory.status"),
+    handler: ({ deep = false, ...params }) => memory.status(agentOf(params), { files: true, deep }),
+  });
+
+  ctx.registerRpc({
+    ...protocolMethod("doctor.memory.status"),
+    async handler({ probe = false, ...params }) {
+      const agentId = agentOf(params);
+      const found = await memory.providerState(agentId, { probe });
+      return { agentId, ...found };
+    },
+  });
 
   ctx.registerRpc({
     ...protocolMethod("memory.index"),

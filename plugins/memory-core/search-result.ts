@@ -1,21 +1,56 @@
 import type { MemoryHit, MemorySearchResult } from "svc/sdk";
 import type { IndexHit } from "./engine/search.ts";
+import type { ProviderView } from "./providers/agent-provider.ts";
 import type { AgentMemorySettings } from "./settings.ts";
+import type { SearchReply } from "./worker-protocol.ts";
 
-/** The fixed part of a keyword-only answer. */
-export function keywordResult(settings: AgentMemorySettings, results: MemoryHit[]): MemorySearchResult {
-  return { results, provider: "none", model: "fts-only", fallback: null, citations: settings.citations, mode: "fts-only" };
+/** By whom and how a search was made. */
+export interface SearchedWith {
+  settings: AgentMemorySettings;
+  view: ProviderView;
+}
+
+const STATUS_ACTION = "see: svc memory status --deep";
+
+/** The fixed part of an answer. */
+export function searchResult(
+  { settings, view }: SearchedWith,
+  results: MemoryHit[],
+  mode: SearchReply["mode"] = "fts-only",
+): MemorySearchResult {
+  const { provider, model, fallback } = view;
+  return { results, provider, model, fallback: fallback?.from ?? null, citations: settings.citations, mode };
 }
 
 /** The answer when memory cannot be searched: an agent goes on without it and can say why. */
-export function unavailableResult(settings: AgentMemorySettings, { error, action }: { error: string; action: string }): MemorySearchResult {
+export function unavailableResult(
+  by: SearchedWith,
+  { error, action = STATUS_ACTION }: { error: string; action?: string },
+): MemorySearchResult {
+  return { ...searchResult(by, []), disabled: true, unavailable: true, error, ...adviceOn(error, action) };
+}
+
+/** Adds what the reply tells about itself: cut off, or found with less than is configured. */
+export function withNotes(result: MemorySearchResult, by: SearchedWith, { partial, degraded }: SearchReply): MemorySearchResult {
+  const cutOff = partial ? `the search was cut off after ${by.settings.limits.timeoutMs} ms; there may be more` : undefined;
+  const warning = [cutOff, degraded].filter((note) => note !== undefined).join("; ");
+  const noted = {
+    ...result,
+    ...(partial ? { partial: true } : {}),
+    ...(degraded === undefined ? {} : { degraded: true }),
+    ...(warning === "" ? {} : { warning }),
+  };
+  const trouble = by.view.outage ?? by.view.error;
+  const isBlind = degraded !== undefined && trouble !== undefined && result.results.length === 0;
+  return isBlind ? { ...noted, unavailable: true, error: trouble, ...adviceOn(trouble, STATUS_ACTION) } : noted;
+}
+
+function adviceOn(error: string, action: string): { warning: string; action: string } {
+  const isQuota = /insufficient_quota|quota|\b429\b/i.test(error);
+  if (!isQuota) return { warning: "Memory search is not available; the answer is given without it.", action };
   return {
-    ...keywordResult(settings, []),
-    disabled: true,
-    unavailable: true,
-    error,
-    warning: "Memory search is not available; the answer is given without it.",
-    action,
+    warning: "Memory search is not available: the quota of the embedding provider is used up.",
+    action: "top up the embedding provider, or set another memorySearch.provider",
   };
 }
 

@@ -1,7 +1,9 @@
 import {
   type Disposable,
-  isSvcError,
+  type EmbeddingAdapter,
   type Memory,
+  type MemoryEmbedding,
+  type MemoryEmbedOptions,
   type MemoryFigures,
   type MemorySearchOptions,
   type MemorySearchResult,
@@ -10,121 +12,173 @@ import {
   type PluginContext,
   SvcError,
 } from "svc/sdk";
-import { type AgentMemory, createAgentMemory } from "./agent-memory.ts";
-import { fitInjected, showsCitations, withCitations } from "./citations.ts";
+import type { AgentMemory } from "./agent-memory.ts";
+import { needsSameIndex, refusalOf } from "./agent-settings-checks.ts";
 import "./errors.ts";
-import type { IndexHit } from "./engine/search.ts";
-import { createProgressEvents } from "./progress-events.ts";
-import { keepHits, keywordResult, unavailableResult } from "./search-result.ts";
+import { type OpenedAgent, openAgent } from "./open-agent.ts";
+import type { ProviderAssignment } from "./open-memory-index.ts";
+import { type AgentProvider, createAgentProvider } from "./providers/agent-provider.ts";
+import { createTextEmbedder, type TextEmbedder } from "./providers/text-embedder.ts";
+import { searchAgent } from "./search-agent.ts";
+import { unavailableResult } from "./search-result.ts";
+import type { Transcripts } from "./sessions/transcripts.ts";
 import type { AgentMemorySettings } from "./settings.ts";
 import { statusOf } from "./status.ts";
+import { within } from "./within.ts";
 
-export type MemoryHost = Pick<PluginContext, "logger" | "timers" | "signal" | "emit" | "isHookUsed" | "runHook">;
+export type MemoryHost = Pick<
+  PluginContext,
+  "logger" | "timers" | "clock" | "signal" | "emit" | "isHookUsed" | "runHook" | "contributions" | "secret" | "snapshot"
+>;
+
+export interface MemoryServiceOptions {
+  /** An index is up to date, or its provider is another one. */
+  onChanged?(): void;
+  transcripts?: Transcripts;
+}
 
 /** `memory@1` with its life. */
 export interface MemoryService extends Memory {
   readonly agents: readonly AgentMemory[];
   /** @throws {SvcError} `unknown-agent`, `memory-disabled`, `memory-store-shared` */
   requireUsable(agentId: string): void;
-  /** Catches up with the files and follows them, agent after agent. Failures are logged and shown in status. */
+  /** Who embeds for an agent. @throws {SvcError} `unknown-agent` */
+  provider(agentId: string): AgentProvider;
+  /** For `doctor.memory.status`. Without `probe` nobody is called. @throws {SvcError} `unknown-agent` */
+  providerState(
+    agentId: string,
+    options: { probe: boolean },
+  ): Promise<{ provider?: string; embedding: { ok: boolean; checked?: boolean; error?: string } }>;
+  /** Chooses providers, catches up with the files and follows them, agent after agent. Failures are logged and shown in status. */
   startBackground(): Promise<void>;
-  /** Follows a changed config. Only agents whose index settings differ get another index; the old one ends after its open requests. */
-  reconfigure(settings: readonly AgentMemorySettings[]): void;
+  /**
+   * Follows a changed config. Only agents whose index settings differ get another index; the old one ends after its open requests.
+   * @param options.reopenProviders keys of vendors may be other ones, and they are read when a provider is opened
+   */
+  reconfigure(settings: readonly AgentMemorySettings[], options?: { reopenProviders?: boolean }): void;
+  /** A plugin is there now that is loaded on first use; it may have adapters. */
+  pluginWaits(): void;
   close(): Promise<void>;
 }
 
 /** How long an index that was replaced may finish what it was asked. */
 const RETIRE_MS = 2_000;
-const SESSIONS_WARNING = "session transcripts are not indexed";
+/** How long a status waits for the first choice of a provider. */
+const CHOICE_MS = 2_000;
 
 export function createMemoryService(
   host: MemoryHost,
   settings: readonly AgentMemorySettings[],
-  onSynced: () => void = () => undefined,
+  options: MemoryServiceOptions = {},
 ): MemoryService {
-  return new AgentMemories(host, settings, (one, startAfter) => openAgent(host, one, { onSynced, startAfter }));
+  return new AgentMemories(host, settings, options);
 }
 
-type OpenAgent = (settings: AgentMemorySettings, startAfter?: Promise<void>) => OpenedAgent;
-
-interface OpenedAgent {
-  memory: AgentMemory;
-  stopEvents(): void;
+/** One agent of the present config. */
+interface Agent extends OpenedAgent {
+  provider: ProviderSlot;
   /** Its periodic sync, while there is one. */
   repeat?: Disposable;
 }
 
+/** The provider outlives the index: it is the same one after a change of the chunk size. */
+interface ProviderSlot {
+  keeper: AgentProvider;
+  assignment: ProviderAssignment | undefined;
+}
+
 class AgentMemories implements MemoryService {
   readonly #host: MemoryHost;
-  readonly #open: OpenAgent;
+  readonly #options: MemoryServiceOptions;
+  readonly #embedder: TextEmbedder;
   readonly #retiring = new Set<Promise<void>>();
-  #opened: OpenedAgent[];
+  readonly #watching: Disposable;
+  #agents: Agent[];
   #inBackground = false;
 
-  constructor(host: MemoryHost, settings: readonly AgentMemorySettings[], open: OpenAgent) {
+  constructor(host: MemoryHost, settings: readonly AgentMemorySettings[], options: MemoryServiceOptions) {
     this.#host = host;
-    this.#open = open;
-    this.#opened = settings.map((one) => open(one));
+    this.#options = options;
+    this.#embedder = createTextEmbedder(host);
+    this.#agents = settings.map((one) => this.#open(one, this.#createProvider(one)));
+    this.#watching = host.contributions<EmbeddingAdapter>("embeddingAdapter").watch(() => this.#adaptersChanged(false));
   }
 
   get agents(): readonly AgentMemory[] {
-    return this.#opened.map((agent) => agent.memory);
+    return this.#agents.map((agent) => agent.memory);
+  }
+
+  provider(agentId: string): AgentProvider {
+    return this.#agent(agentId).provider.keeper;
   }
 
   async search(agentId: string, query: string, options: MemorySearchOptions = {}): Promise<MemorySearchResult> {
     const startedAt = performance.now();
-    const agent = this.#agent(agentId);
+    const { memory, provider } = this.#agent(agentId);
     if (query.trim() === "") throw new SvcError("invalid-query");
-    const refusal = refusalOf(agent.settings);
-    if (refusal) return unavailableResult(agent.settings, { error: refusal.message, action: refusal.message });
-    if (options.corpus === "sessions") return { ...keywordResult(agent.settings, []), warning: SESSIONS_WARNING };
-    try {
-      return await this.#search(agent, { query: query.trim(), options, startedAt });
-    } catch (error) {
-      if (options.signal?.aborted) throw error;
-      const message = messageOf(error);
-      this.#host.logger.warn(`memory search of agent "${agentId}" failed: ${message}`);
-      return unavailableResult(agent.settings, { error: message, action: "run: svc memory status" });
+    const refusal = refusalOf(memory.settings);
+    if (refusal) {
+      const by = { settings: memory.settings, view: provider.keeper.view() };
+      return unavailableResult(by, { error: refusal.message, action: refusal.message });
     }
+    return searchAgent(this.#host, { agent: memory, provider: provider.keeper }, { query: query.trim(), options, startedAt });
   }
 
   async get(agentId: string, path: string, range: { from?: number; lines?: number } = {}): ReturnType<Memory["get"]> {
-    const agent = this.#agent(agentId);
+    const { memory } = this.#agent(agentId);
     const from = Math.max(1, Math.floor(range.from ?? 1));
-    const refusal = refusalOf(agent.settings);
+    const refusal = refusalOf(memory.settings);
     if (refusal) return { path, text: "", from, totalLines: 0, disabled: true, error: refusal.message };
     const lines = range.lines === undefined ? undefined : Math.max(1, Math.floor(range.lines));
-    const found = await agent.index().get(path, { from, lines });
+    const found = await memory.index().get(path, { from, lines });
     if (found.kind === "refused") return { path, text: "", from, totalLines: 0, disabled: true, error: "path required" };
     if (found.kind === "missing") return { path, text: "", from, totalLines: 0 };
     return { path, text: found.text, from, totalLines: found.totalLines, ...(found.truncated ? { truncated: true } : {}) };
   }
 
-  async status(agentId: string, options: { files?: boolean } = {}): Promise<MemoryStatus> {
-    const agent = this.#agent(agentId);
-    return statusOf(agent, { files: options.files ?? false, refusal: refusalOf(agent.settings) });
+  async status(agentId: string, { files = false, deep = false } = {}): Promise<MemoryStatus> {
+    const { memory, provider } = this.#agent(agentId);
+    const refusal = refusalOf(memory.settings);
+    if (!refusal) await within(provider.keeper.ready(), CHOICE_MS);
+    return statusOf(memory, provider.keeper, { files, deep, refusal });
   }
 
   figures(agentId: string): MemoryFigures | undefined {
-    const agent = this.#opened.find(({ memory }) => memory.settings.agentId === agentId)?.memory;
+    const agent = this.#agents.find(({ memory }) => memory.settings.agentId === agentId);
     if (!agent) return undefined;
-    const { files, chunks, dirty } = agent.state() ?? { files: 0, chunks: 0, dirty: true };
-    return { files, chunks, dirty, provider: "none" };
+    const { files, chunks, dirty } = agent.memory.state() ?? { files: 0, chunks: 0, dirty: true };
+    return { files, chunks, dirty, provider: agent.provider.keeper.view().provider };
   }
 
   async sync(agentId: string, options: Parameters<Memory["sync"]>[1] = {}): ReturnType<Memory["sync"]> {
-    const agent = this.#usable(agentId);
-    const stop = options.onProgress && agent.onProgress(options.onProgress);
+    const { memory, provider } = this.#usable(agentId);
+    const { force = false, reason = "request", signal, sessionIds, onProgress } = options;
+    const stop = onProgress && memory.onProgress(onProgress);
     try {
-      const { force = false, reason = "request", signal } = options;
-      return await agent.index().sync({ force, reason }, { signal });
+      await (force ? provider.keeper.forced() : provider.keeper.ready());
+      return await memory.index().sync({ force, reason, ...(sessionIds ? { sessionIds } : {}) }, { signal });
     } finally {
       stop?.();
     }
   }
 
   async reset(agentId: string): Promise<{ removed: boolean }> {
-    return this.#usable(agentId).index().reset();
+    return this.#usable(agentId).memory.index().reset();
+  }
+
+  async embed(agentId: string, texts: readonly string[], options: MemoryEmbedOptions = {}): Promise<MemoryEmbedding> {
+    const { settings } = this.#agent(agentId).memory;
+    return this.#embedder.embed({ agentId, settings: settings.provider }, texts, options);
+  }
+
+  async providerState(agentId: string, { probe }: { probe: boolean }): ReturnType<MemoryService["providerState"]> {
+    const { keeper } = this.#agent(agentId).provider;
+    await within(keeper.ready(), CHOICE_MS);
+    const tried = probe ? await keeper.probe() : undefined;
+    const { state, provider, outage, error: lastError } = keeper.view();
+    const error = tried?.error ?? outage ?? lastError;
+    const embedding = { ok: tried?.ok ?? false, checked: probe, ...(error === undefined || tried?.ok ? {} : { error }) };
+    return { ...(state === "provider" ? { provider } : {}), embedding };
   }
 
   requireUsable(agentId: string): void {
@@ -133,31 +187,73 @@ class AgentMemories implements MemoryService {
 
   async startBackground(): Promise<void> {
     this.#inBackground = true;
-    await this.#follow(this.#opened);
+    await this.#follow(this.#agents);
   }
 
-  reconfigure(settings: readonly AgentMemorySettings[]): void {
-    const before = new Map(this.#opened.map((opened) => [opened.memory.settings.agentId, opened]));
-    const changed: OpenedAgent[] = [];
-    const replaced = new Set(before.values());
+  reconfigure(settings: readonly AgentMemorySettings[], { reopenProviders = false } = {}): void {
+    const before = new Map(this.#agents.map((agent) => [agent.memory.settings.agentId, agent]));
+    const changed: Agent[] = [];
     const next = settings.map((one) => {
       const old = before.get(one.agentId);
+      before.delete(one.agentId);
+      const provider = old?.provider ?? this.#createProvider(one);
+      if (old) provider.keeper.update(one.provider, { force: reopenProviders });
       if (old && needsSameIndex(old.memory.settings, one)) {
-        replaced.delete(old);
         old.memory.adopt(one);
         return old;
       }
-      const opened = this.#open(one, old && this.#retire(old));
+      const opened = this.#open(one, provider, old && this.#retire(old));
       changed.push(opened);
       return opened;
     });
-    this.#opened = next;
-    for (const gone of replaced) if (!next.some((one) => one.memory.settings.agentId === gone.memory.settings.agentId)) this.#retire(gone);
+    this.#agents = next;
+    for (const gone of before.values()) {
+      void this.#retire(gone);
+      void gone.provider.keeper.close();
+    }
+    this.#embedder.forget();
     if (this.#inBackground) void this.#follow(changed);
   }
 
+  pluginWaits(): void {
+    this.#adaptersChanged(true);
+  }
+
+  async close(): Promise<void> {
+    void this.#watching.dispose();
+    for (const agent of this.#agents) agent.stopEvents();
+    await Promise.all([...this.#agents.map((agent) => agent.memory.close()), ...this.#retiring]);
+    await Promise.all([...this.#agents.map((agent) => agent.provider.keeper.close()), this.#embedder.close()]);
+  }
+
+  #adaptersChanged(waiting: boolean): void {
+    this.#embedder.forget();
+    for (const { provider } of this.#agents) provider.keeper.adaptersChanged(waiting);
+  }
+
+  #createProvider(settings: AgentMemorySettings): ProviderSlot {
+    const { agentId } = settings;
+    const keeper = createAgentProvider(this.#host, {
+      agentId,
+      settings: settings.provider,
+      onAssignment: (assignment) => {
+        slot.assignment = assignment;
+        this.#agents.find(({ provider }) => provider === slot)?.memory.assign(assignment);
+        this.#options.onChanged?.();
+      },
+    });
+    const slot: ProviderSlot = { keeper, assignment: undefined };
+    return slot;
+  }
+
+  #open(settings: AgentMemorySettings, provider: ProviderSlot, startAfter?: Promise<void>): Agent {
+    const { onChanged = () => undefined, transcripts } = this.#options;
+    const parts = { provider: provider.keeper, assignment: provider.assignment, transcripts, startAfter, onSynced: onChanged };
+    return { ...openAgent(this.#host, settings, parts), provider };
+  }
+
   /** Ends an index that nobody is sent to any more. */
-  #retire(agent: OpenedAgent): Promise<void> {
+  #retire(agent: Agent): Promise<void> {
     void agent.repeat?.dispose();
     const ended = agent.memory.close(RETIRE_MS).catch((error) => this.#host.logger.warn(`an index did not close: ${messageOf(error)}`));
     const retired = ended.finally(() => {
@@ -168,63 +264,22 @@ class AgentMemories implements MemoryService {
     return retired;
   }
 
-  async #follow(opened: readonly OpenedAgent[]): Promise<void> {
-    for (const one of opened) {
-      const { memory: agent } = one;
-      const { sync, agentId } = agent.settings;
-      if (this.#host.signal.aborted || !this.#opened.includes(one)) continue;
-      if (refusalOf(agent.settings)) continue;
+  async #follow(agents: readonly Agent[]): Promise<void> {
+    for (const agent of agents) {
+      const { memory, provider } = agent;
+      const { sync, agentId } = memory.settings;
+      const isPresent = () => !this.#host.signal.aborted && this.#agents.includes(agent);
+      if (!isPresent() || refusalOf(memory.settings)) continue;
+      await provider.keeper.ready(); // else words alone would be indexed first
+      if (!isPresent()) continue;
       try {
-        if (sync.watch) await agent.index().watch();
-        else await agent.index().sync({ reason: "start" });
+        if (sync.watch) await memory.index().watch();
+        else await memory.index().sync({ reason: "start" });
       } catch (error) {
         this.#host.logger.warn(`memory of agent "${agentId}" is not up to date: ${messageOf(error)}`);
       }
-      if (sync.intervalMinutes > 0) one.repeat = this.#repeat(agent, sync.intervalMinutes * 60_000);
+      if (sync.intervalMinutes > 0) agent.repeat = this.#repeat(memory, sync.intervalMinutes * 60_000);
     }
-  }
-
-  async close(): Promise<void> {
-    for (const agent of this.#opened) agent.stopEvents();
-    await Promise.all([...this.#opened.map((agent) => agent.memory.close()), ...this.#retiring]);
-  }
-
-  async #search(
-    agent: AgentMemory,
-    { query, options, startedAt }: { query: string; options: MemorySearchOptions; startedAt: number },
-  ): Promise<MemorySearchResult> {
-    const { settings } = agent;
-    const asked = await this.#beforeSearch(settings.agentId, query, clampResults(options.maxResults ?? settings.query.maxResults));
-    if (asked.query.trim() === "") return keywordResult(settings, []);
-    const { hits, partial } = await agent.index().search(
-      {
-        query: asked.query,
-        maxResults: clampResults(asked.limit),
-        minScore: Math.min(1, Math.max(0, options.minScore ?? settings.query.minScore)),
-        explicit: options.minScore !== undefined,
-        candidateMultiplier: settings.query.candidateMultiplier,
-        maxSnippetChars: settings.limits.maxSnippetChars,
-        timeoutMs: Math.max(1, Math.round(settings.limits.timeoutMs - (performance.now() - startedAt))),
-        syncAfter: agent.syncAfter(options.sessionKey),
-      },
-      { signal: options.signal },
-    );
-    const kept = await this.#afterSearch(settings.agentId, asked.query, hits);
-    const cited = showsCitations(options.citations ?? settings.citations, options.sessionKey) ? withCitations(kept) : kept;
-    const result = keywordResult(settings, fitInjected(cited, settings.limits.maxInjectedChars));
-    if (!partial) return result;
-    return { ...result, partial: true, warning: `the search was cut off after ${settings.limits.timeoutMs} ms; there may be more` };
-  }
-
-  async #beforeSearch(agentId: string, query: string, limit: number): Promise<{ query: string; limit: number }> {
-    if (!this.#host.isHookUsed("memory.query")) return { query, limit };
-    return this.#host.runHook("memory.query", { agentId, query, limit }, { agentId });
-  }
-
-  async #afterSearch(agentId: string, query: string, hits: IndexHit[]): Promise<IndexHit[]> {
-    if (!this.#host.isHookUsed("memory.results")) return hits;
-    const changed = await this.#host.runHook("memory.results", { agentId, query, hits }, { agentId });
-    return keepHits(changed.hits);
   }
 
   #repeat(agent: AgentMemory, everyMs: number): Disposable {
@@ -236,58 +291,16 @@ class AgentMemories implements MemoryService {
     }, everyMs);
   }
 
-  #agent(agentId: string): AgentMemory {
-    const agent = this.agents.find((one) => one.settings.agentId === agentId);
+  #agent(agentId: string): Agent {
+    const agent = this.#agents.find(({ memory }) => memory.settings.agentId === agentId);
     if (!agent) throw new SvcError("unknown-agent", { agentId });
     return agent;
   }
 
-  #usable(agentId: string): AgentMemory {
+  #usable(agentId: string): Agent {
     const agent = this.#agent(agentId);
-    const refusal = refusalOf(agent.settings);
+    const refusal = refusalOf(agent.memory.settings);
     if (refusal) throw refusal;
     return agent;
   }
-}
-
-/** What the index and its background work are made from; the rest is read at each search. */
-function needsSameIndex(a: AgentMemorySettings, b: AgentMemorySettings): boolean {
-  const made = ({ enabled, index, sync, sharedWith }: AgentMemorySettings) => JSON.stringify({ enabled, index, sync, sharedWith });
-  return made(a) === made(b);
-}
-
-/** Why an agent has no memory by its configuration. */
-function refusalOf(settings: AgentMemorySettings): SvcError | undefined {
-  const { agentId, index, sharedWith } = settings;
-  if (!settings.enabled) return new SvcError("memory-disabled", { agentId });
-  if (sharedWith.length === 0) return undefined;
-  const agents = [agentId, ...sharedWith].sort().join(", ");
-  return new SvcError("memory-store-shared", { agents, path: index.dbPath, token: "{agentId}" });
-}
-
-function clampResults(count: number): number {
-  return Number.isFinite(count) ? Math.min(200, Math.max(1, Math.floor(count))) : 6;
-}
-
-/** One agent with its events on the wire, in the log and on the hook bus. */
-function openAgent(
-  host: MemoryHost,
-  settings: AgentMemorySettings,
-  { onSynced, startAfter }: { onSynced(): void; startAfter: Promise<void> | undefined },
-): OpenedAgent {
-  const { agentId } = settings;
-  const events = createProgressEvents((progress) => host.emit("memory.progress", { agentId, ...progress }));
-  const memory = createAgentMemory(settings, {
-    startAfter,
-    onProgress: (progress) => events.push(progress),
-    onSynced(summary) {
-      onSynced();
-      if (!host.isHookUsed("memory.synced")) return;
-      host.runHook("memory.synced", { agentId, ...summary }, { agentId }).catch((error) => {
-        if (!isSvcError(error, "plugin-disposed")) host.logger.warn(`hook memory.synced failed: ${messageOf(error)}`);
-      });
-    },
-    log: (level, message) => host.logger[level](message, { agentId }),
-  });
-  return { memory, stopEvents: () => events.dispose() };
 }

@@ -1,17 +1,24 @@
 import { join, resolve } from "node:path";
 import { type AgentInfo, expandPath, resolveAgents, type SvcConfig } from "svc/sdk";
-import type { IndexSettings } from "./index-settings.ts";
-
-type MemorySearch = NonNullable<SvcConfig["agents"]["defaults"]["memorySearch"]>;
+import type { IndexSettings, MemorySource, Modality } from "./index-settings.ts";
+import { type MemorySearch, type ProviderSettings, resolveProviderSettings } from "./providers/provider-settings.ts";
 
 /** Everything that is settled about one agent's memory, defaults applied. */
 export interface AgentMemorySettings {
   agentId: string;
   isDefault: boolean;
   enabled: boolean;
-  requestedProvider: string;
+  provider: ProviderSettings;
   index: IndexSettings;
-  query: { maxResults: number; minScore: number; candidateMultiplier: number };
+  query: {
+    maxResults: number;
+    minScore: number;
+    candidateMultiplier: number;
+    /** Weights sum to 1. */
+    hybrid: { enabled: boolean; vectorWeight: number; textWeight: number };
+    mmr: { enabled: boolean; lambda: number };
+    temporalDecay: { enabled: boolean; halfLifeDays: number };
+  };
   limits: { maxSnippetChars: number; maxInjectedChars: number | undefined; timeoutMs: number };
   sync: { watch: boolean; onSessionStart: boolean; onSearch: boolean; intervalMinutes: number };
   citations: "auto" | "on" | "off";
@@ -26,20 +33,19 @@ export function resolveMemorySettings(config: SvcConfig, stateDir: string): Agen
 }
 
 function settingsOf(config: SvcConfig, agent: AgentInfo, stateDir: string): AgentMemorySettings {
-  const own = config.agents.list.find((entry) => entry.id === agent.id)?.memorySearch;
-  const merged = mergeSearch(config.agents.defaults.memorySearch ?? {}, own ?? {});
-  const { query = {}, limits = {}, sync = {} } = merged;
+  const at = config.agents.list.findIndex((entry) => entry.id === agent.id);
+  const defaults = config.agents.defaults.memorySearch ?? {};
+  const own = config.agents.list[at]?.memorySearch ?? {};
+  const merged = mergeSearch(defaults, own);
+  const index = indexSettings(merged, agent, stateDir);
+  const { limits = {}, sync = {} } = merged;
   return {
     agentId: agent.id,
     isDefault: agent.isDefault,
     enabled: merged.enabled ?? true,
-    requestedProvider: merged.provider ?? "auto",
-    index: indexSettings(merged, agent, stateDir),
-    query: {
-      maxResults: limits.maxResults ?? query.maxResults ?? 6,
-      minScore: query.minScore ?? 0.35,
-      candidateMultiplier: query.hybrid?.candidateMultiplier ?? 4,
-    },
+    provider: resolveProviderSettings({ defaults, own, merged, index: at < 0 ? undefined : at }, index.multimodal.modalities.length > 0),
+    index,
+    query: querySettings(merged),
     limits: {
       maxSnippetChars: limits.maxSnippetChars ?? 700,
       maxInjectedChars: limits.maxInjectedChars,
@@ -56,19 +62,68 @@ function settingsOf(config: SvcConfig, agent: AgentInfo, stateDir: string): Agen
   };
 }
 
+function querySettings({ query = {}, limits = {} }: MemorySearch): AgentMemorySettings["query"] {
+  const {
+    enabled = true,
+    vectorWeight = 0.7,
+    textWeight = 0.3,
+    candidateMultiplier = 4,
+    mmr = {},
+    temporalDecay = {},
+  } = query.hybrid ?? {};
+  const sum = vectorWeight + textWeight;
+  const weights = sum > 0 ? { vectorWeight: vectorWeight / sum, textWeight: textWeight / sum } : { vectorWeight: 0.7, textWeight: 0.3 };
+  return {
+    maxResults: limits.maxResults ?? query.maxResults ?? 6,
+    minScore: query.minScore ?? 0.35,
+    candidateMultiplier,
+    hybrid: { enabled, ...weights },
+    mmr: { enabled: mmr.enabled ?? false, lambda: mmr.lambda ?? 0.7 },
+    temporalDecay: { enabled: temporalDecay.enabled ?? false, halfLifeDays: Math.max(1, Math.floor(temporalDecay.halfLifeDays ?? 30)) },
+  };
+}
+
 function indexSettings(merged: MemorySearch, agent: AgentInfo, stateDir: string): IndexSettings {
+  const { store = {}, sync = {}, cache = {} } = merged;
+  const batch = merged.remote?.batch ?? {};
   const tokens = merged.chunking?.tokens ?? 400;
-  const template = merged.store?.path ?? join(stateDir, "memory", "{agentId}.sqlite");
+  const template = store.path ?? join(stateDir, "memory", "{agentId}.sqlite");
   const extraPaths = (merged.extraPaths ?? []).map((path) => path.trim()).filter((path) => path !== "");
+  const extensionPath = store.vector?.extensionPath;
   return {
     agentId: agent.id,
     workspace: resolve(agent.workspace),
     dbPath: resolve(expandPath(template.replaceAll("{agentId}", agent.id), stateDir)),
     extraPaths: [...new Set(extraPaths.map((path) => resolve(expandPath(path, agent.workspace))))],
+    sources: sourcesOf(merged),
     chunking: { tokens, overlap: Math.min(merged.chunking?.overlap ?? 80, tokens - 1) },
-    tokenizer: merged.store?.fts?.tokenizer ?? "unicode61",
-    watchDebounceMs: merged.sync?.watchDebounceMs ?? 1_500,
+    tokenizer: store.fts?.tokenizer ?? "unicode61",
+    vector: { enabled: store.vector?.enabled ?? true, extensionPath: extensionPath && resolve(expandPath(extensionPath, stateDir)) },
+    multimodal: { modalities: modalitiesOf(merged), maxFileBytes: merged.multimodal?.maxFileBytes ?? 10_000_000 },
+    cache: { enabled: cache.enabled ?? false, maxEntries: cache.maxEntries ?? 50_000 },
+    batch: {
+      enabled: batch.enabled ?? false,
+      wait: batch.wait ?? true,
+      concurrency: batch.concurrency ?? 2,
+      pollIntervalMs: batch.pollIntervalMs ?? 2_000,
+      timeoutMs: (batch.timeoutMinutes ?? 60) * 60_000,
+    },
+    sessions: { deltaBytes: sync.sessions?.deltaBytes ?? 100_000, deltaMessages: sync.sessions?.deltaMessages ?? 50 },
+    watchDebounceMs: sync.watchDebounceMs ?? 1_500,
   };
+}
+
+/** Sorted, because the order changes nothing and the index would else be made anew. */
+function sourcesOf({ sources, experimental }: MemorySearch): MemorySource[] {
+  const usable = [...new Set(sources ?? [])].filter((source) => source === "memory" || experimental?.sessionMemory === true).sort();
+  return usable.length > 0 ? usable : ["memory"];
+}
+
+/** Sorted; on without a list means both. */
+function modalitiesOf({ multimodal }: MemorySearch): Modality[] {
+  if (!multimodal?.enabled) return [];
+  const wanted = multimodal.modalities ?? ["all"];
+  return (["audio", "image"] as const).filter((one) => wanted.includes("all") || wanted.includes(one));
 }
 
 /** Field by field, the agent's value first; extra paths of both, those of the defaults first. */

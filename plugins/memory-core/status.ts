@@ -1,34 +1,79 @@
 import { type MemoryStatus, messageOf, type SvcError } from "svc/sdk";
 import type { AgentMemory } from "./agent-memory.ts";
+import type { AgentProvider, ProviderView } from "./providers/agent-provider.ts";
+import type { AgentMemorySettings } from "./settings.ts";
 import type { StatusReply } from "./worker-protocol.ts";
 
-/** State of one agent's memory. Never throws: what is wrong stands in `lastError`. */
-export async function statusOf(agent: AgentMemory, options: { files: boolean; refusal: SvcError | undefined }): Promise<MemoryStatus> {
-  if (options.refusal) return describe(agent, emptyReply, options.refusal.message);
-  try {
-    return describe(agent, await agent.index().status({ files: options.files }));
-  } catch (error) {
-    return describe(agent, { ...emptyReply, ...agent.state() }, messageOf(error));
-  }
+export interface StatusQuestion {
+  files: boolean;
+  deep: boolean;
+  /** Why the agent has no memory by its configuration. */
+  refusal: SvcError | undefined;
 }
 
-const emptyReply: StatusReply = { files: 0, chunks: 0, dirty: true, syncing: false, watching: false, sourceCounts: [] };
+/** State of one agent's memory. Never throws: what is wrong stands in `lastError`. */
+export async function statusOf(agent: AgentMemory, provider: AgentProvider, question: StatusQuestion): Promise<MemoryStatus> {
+  const { settings } = agent;
+  if (question.refusal) return describe(settings, { reply: emptyReply, view: provider.view(), failure: question.refusal.message });
+  const probe = question.deep ? await provider.probe() : undefined;
+  const read = await agent
+    .index()
+    .status({ files: question.files })
+    .then(
+      (reply) => ({ reply }),
+      (error: unknown) => ({ reply: { ...emptyReply, ...agent.state() }, failure: messageOf(error) }),
+    );
+  return { ...describe(settings, { ...read, view: provider.view() }), ...(probe ? { probe } : {}) };
+}
 
-function describe({ settings }: AgentMemory, reply: StatusReply, failure?: string): MemoryStatus {
-  const { watching: _, lastError, ...figures } = reply;
+const emptyReply: StatusReply = {
+  files: 0,
+  chunks: 0,
+  dirty: true,
+  syncing: false,
+  watching: false,
+  sourceCounts: [],
+  vector: { available: false, backend: "in-process" },
+  cacheEntries: 0,
+  batch: { failures: 0, limit: 2 },
+};
+
+interface Read {
+  reply: StatusReply;
+  view: ProviderView;
+  failure?: string;
+}
+
+function describe(settings: AgentMemorySettings, { reply, view, failure }: Read): MemoryStatus {
+  const { watching: _, vectors: _held, cacheEntries, lastError, ...figures } = reply;
   const error = failure ?? lastError;
+  const { index } = settings;
+  const providerError = view.outage ?? view.error;
   return {
     agentId: settings.agentId,
     backend: "builtin",
-    workspace: settings.index.workspace,
+    workspace: index.workspace,
     ...figures,
-    dbPath: settings.index.dbPath,
-    provider: "none",
-    model: "fts-only",
-    requestedProvider: settings.requestedProvider,
-    sources: ["memory"],
+    dbPath: index.dbPath,
+    provider: view.provider,
+    model: view.model,
+    requestedProvider: settings.provider.requested,
+    sources: [...index.sources],
     fts: { enabled: settings.enabled, available: failure === undefined, ...(failure === undefined ? {} : { error: failure }) },
-    custom: { searchMode: "fts-only" },
+    vector: { enabled: index.vector.enabled, ...reply.vector },
+    cache: { enabled: index.cache.enabled, entries: cacheEntries, maxEntries: index.cache.maxEntries },
+    batch: { enabled: index.batch.enabled, ...reply.batch },
+    ...(view.fallback ? { fallback: view.fallback } : {}),
+    ...(providerError === undefined ? {} : { providerError }),
+    custom: { searchMode: searchModeOf(settings, reply, view) },
     ...(error === undefined ? {} : { lastError: error }),
   };
+}
+
+/** How the next search would be made: meanings only where the index holds vectors of the model that would embed the query. */
+function searchModeOf({ query }: AgentMemorySettings, { chunks, vectors }: StatusReply, view: ProviderView): string {
+  const canEmbed = view.state === "provider" && view.outage === undefined;
+  const fits = chunks === 0 || (vectors?.provider === view.provider && vectors.model === view.model);
+  if (!canEmbed || !fits) return "fts-only";
+  return query.hybrid.enabled ? "hybrid" : "vector";
 }

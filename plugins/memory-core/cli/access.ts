@@ -4,6 +4,7 @@ import {
   defaultAgentId,
   type Memory,
   type MemoryProgress,
+  type MemoryStatus,
   type ResultOf,
   resolveAgents,
   rootSchema,
@@ -16,7 +17,8 @@ export interface MemoryAccess {
   /** The agents a command without `--agent` means. */
   readonly agents: { all: string[]; default: string };
   search(agentId: string, query: string, options: { maxResults?: number; minScore?: number }): Promise<ResultOf<"memory.search">>;
-  status(agentId: string): Promise<ResultOf<"memory.status">>;
+  /** @param options.deep asks the embedding provider for a vector */
+  status(agentId: string, options?: { deep?: boolean }): Promise<MemoryStatus>;
   index(
     agentId: string,
     options: { force: boolean; onProgress(progress: MemoryProgress): void },
@@ -25,18 +27,30 @@ export interface MemoryAccess {
   close(): Promise<void>;
 }
 
+/** The probe of a provider has 10 s of its own. */
+const DEEP_MS = 20_000;
+
 /** Opens memory by the one rule: whoever holds the state lock does the work. */
 export async function openAccess(cli: CliContext): Promise<MemoryAccess> {
   const { config } = await cli.config();
-  const agents = agentsOf((config as SvcConfig | undefined) ?? rootSchema.parse({}), cli.paths.stateDir);
+  const effective = (config as SvcConfig | undefined) ?? rootSchema.parse({});
+  const agents = agentsOf(effective, cli.paths.stateDir);
   if (await cli.lockOwner()) return overGateway(await cli.connect(), agents);
-  const local = await cli.local(["memory-core"]);
+  const local = await cli.local(await pluginsOf(cli, effective));
   try {
     return { ...inProcess(local.service("memory@1")), agents, close: () => local.close() };
   } catch (error) {
     await local.close();
     throw error;
   }
+}
+
+/** Memory, whatever embeds (an adapter is loaded on first use only), and the store where transcripts belong to a memory. */
+async function pluginsOf(cli: CliContext, { agents }: SvcConfig): Promise<string[]> {
+  const manifests = await (await cli.configFile()).manifests();
+  const adapters = manifests.filter(({ contributes }) => (contributes?.embeddingAdapters ?? []).length > 0);
+  const hasSessions = [agents.defaults, ...agents.list].some(({ memorySearch }) => memorySearch?.experimental?.sessionMemory === true);
+  return ["memory-core", ...(hasSessions ? ["store"] : []), ...adapters.map(({ id }) => id)];
 }
 
 /** Ids a command works on. @throws {SvcError} `unknown-agent` */
@@ -53,13 +67,13 @@ function agentsOf(config: SvcConfig, stateDir: string): MemoryAccess["agents"] {
 function inProcess(memory: Memory): Omit<MemoryAccess, "agents" | "close"> {
   return {
     async search(agentId, query, options) {
-      const { results, provider, mode, partial, unavailable, error, warning, action } = await memory.search(agentId, query, {
+      const { results, provider, mode, partial, degraded, unavailable, error, warning, action } = await memory.search(agentId, query, {
         ...options,
         citations: "off",
       });
-      return { agentId, provider, searchMode: mode, results, ...given({ partial, unavailable, error, warning, action }) };
+      return { agentId, provider, searchMode: mode, results, ...given({ partial, degraded, unavailable, error, warning, action }) };
     },
-    status: (agentId) => memory.status(agentId, { files: true }),
+    status: (agentId, { deep = false } = {}) => memory.status(agentId, { files: true, deep }),
     index: (agentId, { force, onProgress }) => memory.sync(agentId, { force, reason: "cli", onProgress }),
     reset: (agentId) => memory.reset(agentId),
   };
@@ -69,7 +83,7 @@ function overGateway(client: CliClient, agents: MemoryAccess["agents"]): MemoryA
   return {
     agents,
     search: (agentId, query, options) => client.request("memory.search", { agentId, query, ...options }),
-    status: (agentId) => client.request("memory.status", { agentId }),
+    status: (agentId, { deep = false } = {}) => client.request("memory.status", { agentId, deep }, deep ? { timeoutMs: DEEP_MS } : {}),
     async index(agentId, { force, onProgress }) {
       const stop = client.on("memory.progress", (event) => {
         if (event.agentId === agentId) onProgress(event);

@@ -1,7 +1,10 @@
 import { type CliContext, defineCommand, type ResultOf, SvcError } from "svc/sdk";
 import { chosenAgents, openAccess } from "./access.ts";
+import { printable } from "./printable.ts";
 
 const INDENT = "    ";
+
+type Hit = ResultOf<"memory.search">["results"][number];
 
 /** `svc memory search`: passages with their places. */
 export default defineCommand({
@@ -43,25 +46,26 @@ export default defineCommand({
 
 function print(cli: CliContext, answer: ResultOf<"memory.search">): void {
   if (answer.unavailable === true) {
-    cli.stderr.line(cli.color.red(`memory search is not available: ${answer.error ?? "unknown reason"}`));
-    if (answer.action !== undefined && answer.action !== answer.error) cli.stderr.line(answer.action);
+    cli.stderr.line(cli.color.red(`memory search is not available: ${printable(answer.error ?? "unknown reason")}`));
+    if (answer.action !== undefined && answer.action !== answer.error) cli.stderr.line(printable(answer.action));
     return;
   }
   for (const [position, hit] of answer.results.entries()) {
     if (position > 0) cli.stdout.line();
-    cli.stdout.line(`${cli.color.cyan(cli.color.bold(placeOf(hit)))}  ${cli.color.dim(`score ${hit.score.toFixed(2)}`)}`);
+    cli.stdout.line(`${cli.color.cyan(cli.color.bold(placeOf(hit)))}  ${cli.color.dim(scoresOf(hit, answer.searchMode))}`);
     for (const line of hit.snippet.trim().split("\n")) cli.stdout.line(`${INDENT}${printable(line)}`.trimEnd());
   }
   if (answer.results.length === 0) cli.stdout.line("No matches.");
-  if (answer.warning !== undefined) cli.stderr.line(cli.color.yellow(answer.warning));
+  if (answer.warning !== undefined) cli.stderr.line(cli.color.yellow(printable(answer.warning)));
 }
 
-function placeOf({ path, startLine, endLine }: ResultOf<"memory.search">["results"][number]): string {
+/** The score, and where two legs made it what each of them gave: a dash for a leg that did not find the passage. */
+function scoresOf(hit: Hit, mode: ResultOf<"memory.search">["searchMode"]): string {
+  const leg = (score: number | undefined) => score?.toFixed(2) ?? "–";
+  const legs = mode === "hybrid" ? `  vector ${leg(hit.vectorScore)}  words ${leg(hit.textScore)}` : "";
+  return `score ${hit.score.toFixed(2)}${legs}`;
+}
+
+function placeOf({ path, startLine, endLine }: Hit): string {
   return `${printable(path)}:${startLine}${endLine > startLine ? `-${endLine}` : ""}`;
-}
-
-/** Notes may hold anything; a terminal must not act on it. */
-function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are replaced
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "\ufffd");
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 /** Changes whenever the same file would be cut differently; part of the index identity. */
-export const CHUNKER_VERSION = 1;
+export const CHUNKER_VERSION = 2;
 
 export interface ChunkingSettings {
   /** Estimated tokens of a chunk, at least 1. */
@@ -27,6 +27,7 @@ interface Segment {
 
 const CHARS_PER_TOKEN = 4;
 const MIN_CHUNK_CHARS = 32;
+const STEP_SEGMENTS = 1_000;
 const wideScripts = /[\u2e80-\u9fff\ua000-\ua4ff\uac00-\ud7af\uf900-\ufaff\u{20000}-\u{2fa1f}]/gu;
 const ideographPair = /[\u{20000}-\u{2fa1f}]/gu;
 
@@ -47,11 +48,17 @@ export function splitLines(text: string): string[] {
 
 /** Cuts the lines of a Markdown file into overlapping chunks; blank ones are left out. */
 export function chunkLines(lines: readonly string[], settings: ChunkingSettings): Chunk[] {
+  return runToEnd(chunkSteps(lines, settings));
+}
+
+/** The same in steps: a file of many megabytes takes a while. */
+export function* chunkSteps(lines: readonly string[], settings: ChunkingSettings): Generator<void, Chunk[]> {
   const maxChars = Math.max(MIN_CHUNK_CHARS, settings.tokens * CHARS_PER_TOKEN);
   const overlapChars = Math.min(settings.overlap, settings.tokens - 1) * CHARS_PER_TOKEN;
   const chunks: Chunk[] = [];
   let buffer: Segment[] = [];
   let size = 0;
+  let segments = 0;
   for (const segment of segmentsOf(lines, maxChars, settings.tokens)) {
     if (buffer.length > 0 && size + segment.cost > maxChars) {
       emit(chunks, buffer);
@@ -60,9 +67,18 @@ export function chunkLines(lines: readonly string[], settings: ChunkingSettings)
     }
     buffer.push(segment);
     size += segment.cost;
+    if (++segments % STEP_SEGMENTS === 0) yield;
   }
   emit(chunks, buffer);
   return chunks;
+}
+
+/** What work in steps comes to, without a pause. */
+export function runToEnd<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
 }
 
 function* segmentsOf(lines: readonly string[], maxChars: number, tokens: number): Generator<Segment> {

@@ -9,7 +9,10 @@ export type Database = Sqlite.Database;
 
 const PAGE_SIZE = 8192;
 const CACHE_KIB = 16_384;
-const BUSY_TIMEOUT_MS = 5_000;
+/** Of an index that is being made: segments are joined in memory rather than on disk. */
+const BUILD_CACHE_KIB = 65_536;
+/** How long a write of another process is waited for. */
+export const BUSY_TIMEOUT_MS = 5_000;
 
 /** An open index that answers; undefined when there is no usable one at `path`. */
 export function openIndex(path: string): { db: Database; identity: IndexIdentity } | undefined {
@@ -45,7 +48,9 @@ export function createIndex(path: string, tokenizer: Tokenizer): Database {
   closeSync(openSync(path, "wx", 0o600)); // notes are nobody else's business, wherever store.path points
   const db = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS });
   db.pragma(`page_size = ${PAGE_SIZE}`);
+  db.pragma("auto_vacuum = INCREMENTAL");
   tune(db, "OFF", "OFF");
+  db.pragma(`cache_size = -${BUILD_CACHE_KIB}`);
   db.exec(schemaSql(tokenizer));
   return db;
 }
@@ -61,6 +66,11 @@ export function isCorrupt(error: unknown): boolean {
 
 export function isReadonly(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError && error.code.startsWith("SQLITE_READONLY");
+}
+
+/** Another process is writing. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof Sqlite.SqliteError && error.code.startsWith("SQLITE_BUSY");
 }
 
 function tune(db: Database, journal: "WAL" | "OFF", synchronous: "NORMAL" | "OFF"): void {

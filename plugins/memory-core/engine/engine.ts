@@ -1,12 +1,35 @@
 import type { IndexSettings } from "../index-settings.ts";
-import type { IndexState, SearchReply, SearchRequest, StatusReply, SyncReply, SyncRequest, WorkerNews } from "../worker-protocol.ts";
-import { isCorrupt } from "./database.ts";
-import { reasonOf } from "./fault.ts";
+import type {
+  IndexMethods,
+  IndexState,
+  SearchReply,
+  SearchRequest,
+  StatusReply,
+  SyncReply,
+  SyncRequest,
+  WorkerNews,
+} from "../worker-protocol.ts";
+import type { Database } from "./database.ts";
+import type { Wait } from "./embedding/retry.ts";
 import { type GetOutcome, getMemoryFile, type LineRange } from "./get-file.ts";
-import { createLiveIndex, type LiveIndex } from "./live-index.ts";
-import { searchIndex } from "./search.ts";
+import { type Host, noHost } from "./host.ts";
+import { isKeywordOnly } from "./identity.ts";
+import { createLiveIndex, type LiveIndex, type OpenLiveIndex } from "./live-index.ts";
+import type { RebuildStep } from "./rebuild.ts";
+import { createSearcher, type Searcher } from "./searcher.ts";
 import { describeIndex } from "./status.ts";
 import { createSyncer, type Syncer } from "./syncer.ts";
+import { probeVectorExtension } from "./vectors/extension.ts";
+import { createVectorStore } from "./vectors/store.ts";
+
+export interface EngineOptions {
+  /** Who embeds and reads transcripts; without one only files and words are there. */
+  host?: Host;
+  /** Told each moment of a rebuild, for tests. */
+  step?: (step: RebuildStep) => void;
+  /** Replaces the waiting between attempts, for tests. */
+  wait?: Wait;
+}
 
 /** Without a watcher an index counts as out of date this soon after a sync. */
 const UNWATCHED_FRESH_MS = 1_000;
@@ -17,35 +40,29 @@ export class IndexEngine {
   readonly #tell: (news: WorkerNews) => void;
   readonly #live: LiveIndex;
   readonly #syncer: Syncer;
+  readonly #searcher: Searcher;
+  /** The library of vectors may lie on a disk that does not answer. */
+  readonly #ready: Promise<void>;
 
-  constructor(settings: IndexSettings, tell: (news: WorkerNews) => void) {
+  constructor(settings: IndexSettings, tell: (news: WorkerNews) => void, { host = noHost, step, wait }: EngineOptions = {}) {
     this.#settings = settings;
     this.#tell = tell;
-    this.#live = createLiveIndex(settings.dbPath, (message) => tell({ news: "log", level: "warn", message }));
-    this.#syncer = createSyncer({ settings, live: this.#live, tell, changed: () => this.#tellState() });
+    const warn = (message: string) => tell({ news: "log", level: "warn", message });
+    const openVectors = (db: Database) => createVectorStore(db, { vector: settings.vector, warn });
+    const live = createLiveIndex(settings.dbPath, { warn, openVectors });
+    this.#live = live;
+    this.#syncer = createSyncer({ settings, live, host, openVectors, tell, changed: () => this.#tellState(), step, wait });
+    this.#searcher = createSearcher({ settings, live, syncer: this.#syncer, host, tell });
+    this.#ready = probeVectorExtension(settings.vector);
   }
 
   /** Answers from the index as it is; only an empty one is filled first. */
   async search(request: SearchRequest, interim: (reply: SearchReply) => void): Promise<SearchReply> {
-    const deadline = performance.now() + request.timeoutMs;
-    this.#live.use();
-    if (this.#live.counts().chunks === 0) await this.#fill();
-    const open = this.#live.use();
-    this.#syncAfter(request.syncAfter);
-    if (!open) return { hits: [], partial: false };
+    await this.#ready;
     try {
-      return searchIndex(
-        {
-          ...open,
-          chunks: this.#live.counts().chunks,
-          interim: (hits) => interim({ hits, partial: true }),
-          isLate: () => performance.now() > deadline,
-        },
-        request,
-      );
-    } catch (error) {
-      if (isCorrupt(error)) this.#syncer.abandonDamaged();
-      throw error;
+      return await this.#searcher.search(request, interim);
+    } finally {
+      this.#syncAfter(request.syncAfter);
     }
   }
 
@@ -53,13 +70,27 @@ export class IndexEngine {
     return getMemoryFile(this.#settings, path, range);
   }
 
-  sync(request: SyncRequest): Promise<SyncReply> {
+  async sync(request: SyncRequest): Promise<SyncReply> {
+    await this.#ready;
     return this.#syncer.sync(request);
   }
 
-  status(files: boolean): StatusReply {
+  async status(files: boolean): Promise<StatusReply> {
+    await this.#ready;
     const open = this.#live.use();
-    return { ...this.#state(), ...describeIndex(open?.db, files) };
+    return { ...this.#state(), ...describeIndex(open, { files, batches: this.#syncer.provider()?.batches }) };
+  }
+
+  async setProvider(told: IndexMethods["provider"]["params"]): Promise<{ accepted: true }> {
+    await this.#ready;
+    this.#searcher.noteAbsence(told.reason);
+    this.#syncer.setProvider(told);
+    return { accepted: true };
+  }
+
+  sessionsGrown({ grown }: IndexMethods["sessionsGrown"]["params"]): { accepted: true } {
+    this.#syncer.sessionsGrown(grown);
+    return { accepted: true };
   }
 
   async reset(): Promise<{ removed: boolean }> {
@@ -71,23 +102,17 @@ export class IndexEngine {
   }
 
   /** Follows the files from now on, and catches up with what changed before. */
-  watch(): { watching: boolean } {
+  async watch(): Promise<{ watching: boolean }> {
+    await this.#ready;
     this.#syncer.watch();
     return { watching: this.#syncer.state().watching };
   }
 
   async close(): Promise<{ closed: true }> {
+    this.#searcher.close();
     await this.#syncer.close();
     this.#live.close();
     return { closed: true };
-  }
-
-  async #fill(): Promise<void> {
-    try {
-      await this.#syncer.sync({ force: false, reason: "search-empty" });
-    } catch (error) {
-      this.#tell({ news: "log", level: "warn", message: `the memory index is empty and could not be filled: ${reasonOf(error)}` });
-    }
   }
 
   /** The answer goes out first. */
@@ -99,10 +124,16 @@ export class IndexEngine {
   }
 
   #state(): IndexState {
-    return { ...this.#live.counts(), ...this.#syncer.state() };
+    return { ...this.#live.counts(), ...this.#syncer.state(), ...vectorsOf(this.#live.opened()) };
   }
 
   #tellState(): void {
     this.#tell({ news: "state", state: this.#state() });
   }
+}
+
+function vectorsOf(open: OpenLiveIndex | undefined): Pick<IndexState, "vectors"> {
+  if (open?.vectors.dims === undefined || isKeywordOnly(open.identity)) return {};
+  const { provider, model } = open.identity;
+  return { vectors: { provider, model, dims: open.vectors.dims } };
 }

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import type { IndexSettings, Tokenizer } from "../index-settings.ts";
+import type { IndexSettings, ProviderFacts, Tokenizer } from "../index-settings.ts";
 import { CHUNKER_VERSION } from "./chunker.ts";
 
 /** Version of the tables; another one means a new index. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 /** Version of what is put into the FTS columns. */
 const FTS_VERSION = 1;
 
@@ -12,6 +12,8 @@ export interface IndexIdentity {
   provider: string;
   model: string;
   providerKey: string;
+  /** Length of the stored vectors; absent in keyword-only mode and until the first vector. */
+  vectorDims?: number;
   sources: string[];
   scopeHash: string;
   chunkTokens: number;
@@ -22,14 +24,17 @@ export interface IndexIdentity {
   schemaVersion: number;
 }
 
-/** Identity of a keyword-only index under these settings. */
-export function identityOf(settings: IndexSettings): IndexIdentity {
+/** Who embeds: a provider; nobody by choice; nobody for the moment, so what the index was made with stays. */
+export type ProviderChoice = ProviderFacts | "none" | "absent";
+
+type ProviderPart = Pick<IndexIdentity, "provider" | "model" | "providerKey" | "vectorDims">;
+
+/** @param live identity of the index that answers; with an absent provider its vectors are kept */
+export function identityOf(settings: IndexSettings, choice: ProviderChoice, live?: IndexIdentity): IndexIdentity {
   return {
-    provider: "none",
-    model: "fts-only",
-    providerKey: sha256({}),
-    sources: ["memory"],
-    scopeHash: sha256({ extraPaths: [...settings.extraPaths].sort(), multimodal: { enabled: false } }),
+    ...providerPart(choice, live),
+    sources: [...settings.sources].sort(),
+    scopeHash: scopeHash(settings),
     chunkTokens: settings.chunking.tokens,
     chunkOverlap: settings.chunking.overlap,
     chunkerVersion: CHUNKER_VERSION,
@@ -39,8 +44,23 @@ export function identityOf(settings: IndexSettings): IndexIdentity {
   };
 }
 
+/** A length that only one of them tells decides nothing: a provider may learn it from its first vector. */
 export function isSameIdentity(a: IndexIdentity | undefined, b: IndexIdentity): boolean {
-  return a !== undefined && canonical(a) === canonical(b);
+  if (a === undefined) return false;
+  const { vectorDims: dimsA, ...restA } = a;
+  const { vectorDims: dimsB, ...restB } = b;
+  return canonical(restA) === canonical(restB) && (dimsA === undefined || dimsB === undefined || dimsA === dimsB);
+}
+
+/** True when the vectors of an index may be compared with those of a provider. */
+export function isOfProvider(identity: IndexIdentity, provider: ProviderFacts): boolean {
+  const { id, model, providerKey, dims } = provider;
+  if (identity.provider !== id || identity.model !== model || identity.providerKey !== providerKey) return false;
+  return dims === undefined || identity.vectorDims === undefined || dims === identity.vectorDims;
+}
+
+export function isKeywordOnly(identity: IndexIdentity): boolean {
+  return identity.provider === "none";
 }
 
 /** The stored JSON as an identity; undefined when it is none. */
@@ -53,7 +73,24 @@ export function parseIdentity(json: string): IndexIdentity | undefined {
   }
 }
 
-function canonical(identity: IndexIdentity): string {
+function providerPart(choice: ProviderChoice, live: IndexIdentity | undefined): ProviderPart {
+  if (choice === "absent" && live) {
+    const { provider, model, providerKey, vectorDims } = live;
+    return { provider, model, providerKey, ...(vectorDims === undefined ? {} : { vectorDims }) };
+  }
+  if (typeof choice === "string") return { provider: "none", model: "fts-only", providerKey: sha256({}) };
+  const { id, model, providerKey, dims } = choice;
+  return { provider: id, model, providerKey, ...(dims === undefined ? {} : { vectorDims: dims }) };
+}
+
+function scopeHash({ extraPaths, multimodal }: IndexSettings): string {
+  const { modalities, maxFileBytes } = multimodal;
+  const isOn = modalities.length > 0;
+  const media = isOn ? { enabled: true, modalities: [...modalities].sort(), maxFileBytes } : { enabled: false };
+  return sha256({ extraPaths: [...extraPaths].sort(), multimodal: media });
+}
+
+function canonical(identity: Omit<IndexIdentity, "vectorDims">): string {
   return JSON.stringify(Object.entries(identity).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 

@@ -14,6 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => ws.remove());
 
+const { signal } = new AbortController();
 const put = (suffix: string, content = suffix) => writeFileSync(live + suffix, content);
 const names = () => readdirSync(dirname(live)).map((name) => name.replace("main.sqlite", ""));
 
@@ -40,7 +41,7 @@ test("a crash between the two renames is repaired: the backup comes back, with i
   const crash = () => {
     throw new Error("killed");
   };
-  expect(() => swapDatabase(live, `${live}.tmp-1`, { id: "1", between: crash })).toThrow("killed");
+  expect(() => swapDatabase(live, `${live}.tmp-1`, { id: "1", step: crash })).toThrow("killed");
   expect(existsSync(live)).toBe(false);
   recoverFiles(live);
   expect(names()).toEqual(["", "-wal"]);
@@ -75,15 +76,16 @@ test("a log without any database goes", () => {
   expect(names()).toEqual([]);
 });
 
-test("while another live process rebuilds, its files are left alone", () => {
+test("while another live process rebuilds, its files are left alone", async () => {
   put("");
   put(".tmp-1");
   writeFileSync(rebuildLockPath(live), JSON.stringify({ pid: process.ppid, startTime: null }));
   recoverFiles(live);
   expect(names()).toContain(".tmp-1");
-  expect(() => takeRebuildLock(live)).toThrow(
-    expect.objectContaining({ code: "memory-index-locked", fields: expect.objectContaining({ path: live, pid: process.ppid }) }),
-  );
+  await expect(takeRebuildLock(live, { signal, maxWaitMs: 0 })).rejects.toMatchObject({
+    code: "memory-index-locked",
+    fields: { path: live, pid: process.ppid },
+  });
 });
 
 test.each([
@@ -91,9 +93,9 @@ test.each([
   ["a recycled pid", { pid: process.ppid, startTime: "1" }],
   ["this process, from an earlier thread", { pid: process.pid, startTime: null }],
   ["nobody: torn", "{"],
-])("a lock of %s holds nobody up", (_, record) => {
+])("a lock of %s holds nobody up", async (_, record) => {
   writeFileSync(rebuildLockPath(live), typeof record === "string" ? record : JSON.stringify(record));
-  const release = takeRebuildLock(live);
+  const release = await takeRebuildLock(live, { signal });
   release();
   expect(existsSync(rebuildLockPath(live))).toBe(false);
 });

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, lstatSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { closeSync, fsyncSync, lstatSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { IndexFault } from "./fault.ts";
@@ -24,6 +24,12 @@ export function isDatabaseFile(path: string): boolean {
   return stats !== undefined;
 }
 
+/** Makes the folder of an index. @throws {IndexFault} `memory-index-unusable` when something else stands in the place of the index */
+export function prepareFolder(live: string): void {
+  isDatabaseFile(live);
+  mkdirSync(dirname(live), { recursive: true, mode: 0o700 });
+}
+
 /** Writes a finished database through to the disk, without holding the thread. */
 export async function syncDatabase(path: string): Promise<void> {
   const file = await open(path, "r");
@@ -34,23 +40,32 @@ export async function syncDatabase(path: string): Promise<void> {
   }
 }
 
+/** The moments of a swap between which a crash must not lose an index. */
+export type SwapStep = "moved-away" | "moved-in" | "backup-removed";
+
 /**
  * Puts a finished, synced database in the place of the live one; both are closed. The old one stays as a backup until the new
- * one is there. `between` is called between the two renames, for tests.
+ * one is there. `step` is told each moment, for tests.
  */
-export function swapDatabase(live: string, temp: string, { id, between }: { id: string; between?: (() => void) | undefined }): void {
+export function swapDatabase(
+  live: string,
+  temp: string,
+  { id, step }: { id: string; step?: ((step: SwapStep) => void) | undefined },
+): void {
   const backup = `${live}.backup-${id}`;
   const hadLive = isDatabaseFile(live);
   if (hadLive) moveDatabase(live, backup);
-  between?.();
+  step?.("moved-away");
   try {
     renameSync(temp, live);
   } catch (error) {
     if (hadLive) moveDatabase(backup, live);
     throw error;
   }
+  step?.("moved-in");
   syncFolder(dirname(live));
   removeDatabase(backup);
+  step?.("backup-removed");
 }
 
 /**

@@ -1,7 +1,7 @@
 import Sqlite from "better-sqlite3";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
-import type { Tokenizer } from "../index-settings.ts";
+import type { MemorySource, Tokenizer } from "../index-settings.ts";
 import { runTerms } from "./keyword-leg.ts";
 import { likePattern, planKeywords } from "./keyword-query.ts";
 import { schemaSql } from "./schema.ts";
@@ -9,11 +9,22 @@ import { schemaSql } from "./schema.ts";
 test("a question becomes a conjunction of its words, then a disjunction of its keywords", () => {
   const { strict, loose } = planKeywords("Where is the router?", "unicode61");
   expect(strict).toMatchObject({ mode: "all", match: '"Where" AND "is" AND "the" AND "router"', like: [] });
-  expect(loose).toMatchObject({ mode: "any", match: '"router"', like: [] });
+  expect(loose).toMatchObject({ mode: "any", match: '"router" OR "router"*', quoted: ['"router"'], like: [] });
 });
 
-test("one word is asked once", () => {
-  expect(planKeywords("Router", "unicode61").loose).toBeUndefined();
+test("words side by side are a pair when both are keywords", () => {
+  expect(planKeywords("a unix domain socket", "unicode61").loose?.match).toContain('"unix domain" OR "domain socket" OR ');
+  expect(planKeywords("the socket of the domain", "unicode61").loose?.match).not.toContain('"socket domain"');
+});
+
+test("other forms of a word are found by its beginning, which stands beside the word", () => {
+  expect(planKeywords("retries for cookies", "unicode61").loose?.match).toBe('"retries" OR "cookies" OR "retr"* OR "cook"*');
+  expect(planKeywords("retries for cookies", "trigram").loose?.match).toBe('"retries" OR "cookies"');
+});
+
+test("one word without other forms is asked once", () => {
+  for (const query of ["E404", "天气"]) expect(planKeywords(query, "trigram").loose).toBeUndefined();
+  expect(planKeywords("Router", "trigram").loose).toBeUndefined();
 });
 
 test("what holds no word asks nothing", () => {
@@ -44,7 +55,9 @@ const databases = new Map<Tokenizer, Sqlite.Database>();
 for (const tokenizer of ["unicode61", "trigram"] as const) {
   const db = new Sqlite(":memory:");
   db.exec(schemaSql(tokenizer));
-  db.exec("INSERT INTO chunks(path, source, start_line, end_line, text) VALUES ('a.md', 'memory', 1, 1, 'router 天气 50%')");
+  db.exec(
+    "INSERT INTO chunks(path, source, start_line, end_line, text, trail, pending) VALUES ('a.md', 'memory', 1, 1, 'router 天气 50%', '', 0)",
+  );
   db.exec("INSERT INTO chunks_fts(rowid, text, heading, path_words) VALUES (1, 'router 天气 50%', '', 'a')");
   databases.set(tokenizer, db);
 }
@@ -88,7 +101,8 @@ test("no input of any kind is an error to the database", () => {
       (query, tokenizer) => {
         const { strict, loose } = planKeywords(query, tokenizer);
         const db = databases.get(tokenizer) as Sqlite.Database;
-        for (const step of [strict, loose]) if (step) expect(runTerms(db, step, 5).length).toBeLessThanOrEqual(5);
+        const sources: MemorySource[] | undefined = query.length % 2 === 0 ? ["memory"] : undefined;
+        for (const step of [strict, loose]) if (step) expect(runTerms({ db, limit: 5, sources }, step).length).toBeLessThanOrEqual(5);
       },
     ),
     { numRuns: 200 },
@@ -98,6 +112,7 @@ test("no input of any kind is an error to the database", () => {
 test("ten thousand characters of anything are no error either", () => {
   for (const piece of ['"', "*", "NEAR(", "col:x ", "😀", "天", "x", "a b "]) {
     const { strict, loose } = planKeywords(piece.repeat(10_000 / piece.length), "trigram");
-    for (const step of [strict, loose]) if (step) runTerms(databases.get("trigram") as Sqlite.Database, step, 5);
+    for (const step of [strict, loose])
+      if (step) runTerms({ db: databases.get("trigram") as Sqlite.Database, limit: 5, sources: undefined }, step);
   }
 });

@@ -1,11 +1,12 @@
 import type { Tokenizer } from "../index-settings.ts";
 import { hasCjk } from "./cjk.ts";
 import { extractKeywords } from "./keywords.ts";
+import { stemOf } from "./stem.ts";
 
 /** One question to the index: an FTS5 expression and terms that need `LIKE`. `all`: everything must match; `any`: something. */
 export interface TermQuery {
   mode: "all" | "any";
-  /** Quoted words joined by the operator; nothing of the user's text is outside quotes. */
+  /** Quoted words joined by the operator, for `any` pairs and prefixes of them, too; nothing of the user's text is outside quotes. */
   match: string | undefined;
   /** The words of `match`, each quoted, for counting. */
   quoted: string[];
@@ -30,7 +31,7 @@ export function planKeywords(query: string, tokenizer: Tokenizer): KeywordPlan {
   const text = query.slice(0, MAX_QUERY_CHARS).normalize("NFC");
   const all = [...new Map((text.match(tokens) ?? []).map((token) => [token.toLowerCase(), token])).values()];
   const strict = termQuery("all", all, tokenizer);
-  const loose = termQuery("any", extractKeywords(text, tokenizer), tokenizer);
+  const loose = withForms(termQuery("any", extractKeywords(text, tokenizer), tokenizer), text, tokenizer);
   return { strict, loose: isSame(strict, loose) ? undefined : loose };
 }
 
@@ -49,13 +50,35 @@ function termQuery(mode: TermQuery["mode"], terms: readonly string[], tokenizer:
   return { mode, match: quoted.length > 0 ? quoted.join(mode === "all" ? " AND " : " OR ") : undefined, quoted, like };
 }
 
+/**
+ * Adds what makes a chunk better than one with the same words: words that stand side by side as in the question, and other forms of the words as prefixes beside
+ * the words themselves, so that the very word gains twice. One disjunction all the same: `bm25` weighs everything at once. `trigram` finds parts of words anyway.
+ */
+function withForms(query: TermQuery | undefined, text: string, tokenizer: Tokenizer): TermQuery | undefined {
+  if (query?.match === undefined || tokenizer === "trigram") return query;
+  const words = query.quoted.map((word) => word.slice(1, -1));
+  const stems = new Set(words.flatMap((word) => stemOf(word) ?? []));
+  const more = [...pairsOf(text, new Set(words)), ...[...stems].map((stem) => `"${stem}"*`)];
+  return { ...query, match: [...query.quoted, ...more].slice(0, MAX_MATCH_TERMS).join(" OR ") };
+}
+
+function pairsOf(text: string, keywords: ReadonlySet<string>): string[] {
+  const sequence = text.toLowerCase().match(tokens) ?? [];
+  const pairs = sequence.slice(1).flatMap((word, index) => {
+    const before = sequence[index] ?? "";
+    return keywords.has(before) && keywords.has(word) ? [`"${before} ${word}"`] : [];
+  });
+  return [...new Set(pairs)];
+}
+
 /** `unicode61` keeps an unspaced run as one token; `trigram` knows nothing shorter than three characters. */
 function needsLike(term: string, tokenizer: Tokenizer): boolean {
   return tokenizer === "trigram" ? [...term].length < shortestTrigram : hasCjk(term);
 }
 
-/** A single word asks the same thing both ways. */
+/** A single term without other forms asks the same thing both ways. */
 function isSame(a: TermQuery | undefined, b: TermQuery | undefined): boolean {
+  if (b?.match !== undefined && b.match !== b.quoted[0]) return false;
   const count = (q: TermQuery | undefined) => (q ? q.quoted.length + q.like.length : 0);
   if (count(a) !== 1 || count(b) !== 1) return false;
   return `${a?.quoted[0]}${a?.like[0]}`.toLowerCase() === `${b?.quoted[0]}${b?.like[0]}`.toLowerCase();

@@ -1,6 +1,8 @@
 import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
+import type { Modality } from "../index-settings.ts";
 import { codeOf } from "./fault.ts";
+import { isMedia } from "./media.ts";
 import type { Pacer } from "./pacer.ts";
 
 /** A file to index. */
@@ -30,6 +32,11 @@ export interface ListingRoots {
   extraPaths: readonly string[];
 }
 
+export interface ListingOptions extends ListingRoots {
+  /** Kinds of media taken from extra paths besides Markdown. */
+  modalities?: readonly Modality[];
+}
+
 /** Names of curated notes in the workspace. */
 export const curatedNames = ["MEMORY.md", "memory.md"];
 const MAX_FILES = 200_000;
@@ -46,17 +53,21 @@ function identityPath(workspace: string, absolute: string): string {
 }
 
 /** Lists what belongs to an agent's memory: no symlinks, each real file once, nothing fatal. */
-export async function listMemory(roots: ListingRoots, pacer: Pacer): Promise<Listing> {
+export async function listMemory(roots: ListingOptions, pacer: Pacer): Promise<Listing> {
   const walk = new Walk(roots.workspace, pacer);
   walk.watchNearest(roots.workspace);
   for (const name of curatedNames) walk.addFile(join(roots.workspace, name), undefined);
   await walk.addTree(join(roots.workspace, "memory"));
+  const notes = join(roots.workspace, "memory") + sep;
+  walk.accept = (path) => isMarkdown(path) || (!path.startsWith(notes) && isMedia(path, roots.modalities ?? []));
   for (const path of roots.extraPaths) await walk.addExtra(path);
   return walk.listing;
 }
 
 class Walk {
   readonly listing: Listing = { files: [], directories: [], problems: [] };
+  /** Which file names are taken at present. */
+  accept: (path: string) => boolean = isMarkdown;
   readonly #workspace: string;
   readonly #pacer: Pacer;
   readonly #seenFiles = new Set<string>();
@@ -71,7 +82,7 @@ class Walk {
   async addExtra(path: string): Promise<void> {
     const stats = this.#lstat(path);
     if (stats?.isDirectory()) return this.addTree(path);
-    if (isMarkdown(path)) this.addFile(path, undefined);
+    if (this.accept(path)) this.addFile(path, undefined);
     this.watchNearest(dirname(path));
   }
 
@@ -121,7 +132,7 @@ class Walk {
     const below: Array<{ path: string; real: string }> = [];
     for (const entry of this.#entries(directory.path)) {
       const child = { path: join(directory.path, entry.name), real: join(directory.real, entry.name) };
-      if (entry.isFile() && isMarkdown(entry.name)) this.addFile(child.path, child.real);
+      if (entry.isFile() && this.accept(child.path)) this.addFile(child.path, child.real);
       else if (entry.isDirectory() && !ignoredNames.has(entry.name)) below.push(child);
       await this.#pacer.breathe();
     }

@@ -1,20 +1,34 @@
+import { statSync } from "node:fs";
 import type { Tokenizer } from "../index-settings.ts";
-import { type Database, isCorrupt, openIndex } from "./database.ts";
+import { type Database, isCorrupt, openIndex, writeIdentity } from "./database.ts";
 import type { IndexIdentity } from "./identity.ts";
 import { isDatabaseFile, recoverFiles, removeDatabase, setAside } from "./index-files.ts";
+import type { VectorStore } from "./vector-store.ts";
 
 export interface IndexCounts {
   files: number;
   chunks: number;
 }
 
-/** The index that answers: opened on first need, closed around a swap, opened again. */
+/** An open index that answers. */
+export interface OpenLiveIndex {
+  db: Database;
+  vectors: VectorStore;
+  identity: IndexIdentity;
+  tokenizer: Tokenizer;
+}
+
+/** The index that answers: opened on first need, closed around a swap, opened again, also when another process has put a new one in its place. */
 export interface LiveIndex {
   /** The open database; undefined when there is none yet. @throws {IndexFault} `memory-index-unusable` */
-  use(): { db: Database; identity: IndexIdentity; tokenizer: Tokenizer } | undefined;
+  use(): OpenLiveIndex | undefined;
+  /** The database if it is open. */
+  opened(): OpenLiveIndex | undefined;
   counts(): IndexCounts;
   /** Counts again, after a sync. */
   recount(): IndexCounts;
+  /** Writes down the length of the first vectors. */
+  noteDims(): void;
   close(): void;
   /** Closes and puts a damaged database aside; the next sync makes a new one. */
   giveUp(): void;
@@ -22,32 +36,51 @@ export interface LiveIndex {
   remove(): boolean;
 }
 
-type Opened = NonNullable<ReturnType<typeof openIndex>>;
+export interface LiveIndexOptions {
+  warn(message: string): void;
+  openVectors(db: Database): VectorStore;
+}
+
+type Opened = NonNullable<ReturnType<typeof openIndex>> & { vectors: VectorStore; file: string };
 
 const none: IndexCounts = { files: 0, chunks: 0 };
 
-export function createLiveIndex(path: string, warn: (message: string) => void): LiveIndex {
+export function createLiveIndex(path: string, options: LiveIndexOptions): LiveIndex {
   let open: Opened | undefined;
   let counts = none;
   let isRecovered = false;
 
   const live: LiveIndex = {
     use() {
+      if (open && fileOf(path) !== open.file) live.close();
       if (!open) {
         if (!isRecovered) recoverFiles(path);
         isRecovered = true;
-        open = openOrSetAside(path, warn, (opened) => {
+        open = openOrSetAside(path, options, (opened) => {
           counts = countRows(opened.db);
         });
+        if (!open) counts = none;
       }
-      return open && { ...open, tokenizer: open.identity.ftsTokenizer };
+      return live.opened();
+    },
+    opened() {
+      if (!open) return undefined;
+      const { db, vectors, identity } = open;
+      return { db, vectors, identity, tokenizer: identity.ftsTokenizer };
     },
     counts: () => counts,
     recount() {
       counts = open ? countRows(open.db) : none;
       return counts;
     },
+    noteDims() {
+      const dims = open?.vectors.dims;
+      if (!open || dims === undefined || open.identity.vectorDims === dims) return;
+      open.identity = { ...open.identity, vectorDims: dims };
+      writeIdentity(open.db, open.identity);
+    },
     close() {
+      open?.vectors.close();
       open?.db.close();
       open = undefined;
     },
@@ -69,20 +102,30 @@ export function createLiveIndex(path: string, warn: (message: string) => void): 
 }
 
 /** @param check reads the whole of what an answer needs; damage it meets counts as damage of the file */
-function openOrSetAside(path: string, warn: (message: string) => void, check: (opened: Opened) => void): Opened | undefined {
+function openOrSetAside(path: string, { warn, openVectors }: LiveIndexOptions, check: (opened: Opened) => void): Opened | undefined {
   if (!isDatabaseFile(path)) return undefined;
-  let opened: Opened | undefined;
+  let db: Database | undefined;
   try {
-    opened = openIndex(path);
-    if (opened) check(opened);
+    const file = fileOf(path);
+    const index = openIndex(path);
+    if (!index) return undefined;
+    db = index.db;
+    const opened = { ...index, vectors: openVectors(db), file };
+    check(opened);
     return opened;
   } catch (error) {
-    opened?.db.close();
+    db?.close();
     if (!isCorrupt(error)) throw error;
     warn(`the memory index ${path} is damaged; it was moved to ${path}.damaged and is made anew from the files`);
     setAside(path);
     return undefined;
   }
+}
+
+/** Which file stands at a path: another process may replace it under the same name. */
+function fileOf(path: string): string {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats ? `${stats.dev}:${stats.ino}` : "";
 }
 
 function countRows(db: Database): IndexCounts {

@@ -9,6 +9,15 @@ export interface Pacer {
   breathe(): Promise<void>;
 }
 
+/** What work in steps comes to; other work goes on in between. */
+export async function paced<T>(steps: Generator<void, T>, pacer: Pacer): Promise<T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    await pacer.breathe();
+  }
+}
+
 export function createPacer(signal: AbortSignal): Pacer {
   let sliceStart = performance.now();
   return {

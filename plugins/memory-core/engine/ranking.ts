@@ -4,7 +4,7 @@ export function scoreOfRank(rank: number): number {
   return rank < 0 ? -rank / (1 - rank) : 1 / (1 + rank);
 }
 
-/** A chunk found by one of the two steps. */
+/** A chunk found by one of the two steps of the keyword leg. */
 export interface RankedRow {
   rowid: number;
   score: number;
@@ -12,12 +12,18 @@ export interface RankedRow {
   exact: boolean;
 }
 
-export interface PlacedRow extends RankedRow {
+/** A chunk with the scores of the legs that found it, and what they amount to. */
+export interface ScoredRow extends RankedRow {
+  textScore?: number;
+  vectorScore?: number;
+}
+
+export interface PlacedRow extends ScoredRow {
   path: string;
   startLine: number;
 }
 
-/** Union by chunk: the better score counts, and exact stays exact. */
+/** Union by chunk of the two steps: the better score counts, and exact stays exact. */
 export function mergeRows(...legs: ReadonlyArray<readonly RankedRow[]>): RankedRow[] {
   const merged = new Map<number, RankedRow>();
   for (const row of legs.flat()) {
@@ -25,6 +31,39 @@ export function mergeRows(...legs: ReadonlyArray<readonly RankedRow[]>): RankedR
     merged.set(row.rowid, known ? { ...row, score: Math.max(known.score, row.score), exact: known.exact || row.exact } : row);
   }
   return [...merged.values()];
+}
+
+/** Which legs took part. */
+export type SearchMode = "hybrid" | "vector" | "fts-only";
+
+export interface Weights {
+  vectorWeight: number;
+  textWeight: number;
+}
+
+const defaultWeights: Weights = { vectorWeight: 0.7, textWeight: 0.3 };
+
+/** Each weight within [0, 1], both together 1. */
+export function normaliseWeights(weights: Weights): Weights {
+  const vectorWeight = Math.min(1, Math.max(0, weights.vectorWeight));
+  const textWeight = Math.min(1, Math.max(0, weights.textWeight));
+  const sum = vectorWeight + textWeight;
+  return sum > 0 ? { vectorWeight: vectorWeight / sum, textWeight: textWeight / sum } : defaultWeights;
+}
+
+/** Union of both legs by chunk: the weighted sum of their scores, where a leg that did not find it counts 0. A leg alone counts whole. */
+export function joinLegs(
+  text: readonly RankedRow[],
+  vector: ReadonlyArray<{ rowid: number; score: number }>,
+  { mode, weights }: { mode: SearchMode; weights: Weights },
+): ScoredRow[] {
+  const rows = new Map<number, Omit<ScoredRow, "score">>();
+  for (const { rowid, score, exact } of text) rows.set(rowid, { rowid, exact, textScore: score });
+  for (const { rowid, score } of vector) rows.set(rowid, { rowid, exact: false, ...rows.get(rowid), vectorScore: score });
+  const { vectorWeight, textWeight } = normaliseWeights(weights);
+  const scoreOf = ({ textScore = 0, vectorScore = 0 }: Omit<ScoredRow, "score">) =>
+    mode === "hybrid" ? vectorWeight * vectorScore + textWeight * textScore : mode === "vector" ? vectorScore : textScore;
+  return [...rows.values()].map((row) => ({ ...row, score: scoreOf(row) }));
 }
 
 /** Best first: score, then exact before loose, then path and line, so that the same question has the same answer. */
@@ -44,17 +83,23 @@ export interface Threshold {
 }
 
 /**
- * What is shown of sorted rows, keyword mode: those at or above `minScore`; free places go to exact hits below it, because a
- * small store scores every hit near zero; with nothing so far the loose hits are shown.
+ * What is shown of sorted rows: those at or above `minScore`, and in free places hits of the keyword leg below it, because a small store scores every hit near
+ * zero. Words alone: those that are exact, or with nothing so far the loose ones. Vectors alone: none, since everything is near to something.
  */
-export function applyThreshold<T extends RankedRow>(rows: readonly T[], { maxResults, minScore, explicit }: Threshold): T[] {
+export function applyThreshold<T extends ScoredRow>(
+  rows: readonly T[],
+  { maxResults, minScore, explicit }: Threshold,
+  mode: SearchMode,
+): T[] {
   const strict = rows.filter((row) => row.score >= minScore);
-  if (explicit) return strict.slice(0, maxResults);
-  const shown = rows.filter((row) => row.score >= minScore || row.exact);
-  return (shown.length > 0 ? shown : rows).slice(0, maxResults);
+  if (explicit || mode === "vector") return strict.slice(0, maxResults);
+  const below = rows.filter((row) => row.score < minScore && row.textScore !== undefined);
+  if (mode === "hybrid") return [...strict, ...below].slice(0, maxResults);
+  const shown = [...strict, ...below.filter((row) => row.exact)];
+  return (shown.length > 0 ? shown : below).slice(0, maxResults);
 }
 
-/** How many rows each step may bring. */
+/** How many rows each leg may bring. */
 export function candidateCount(maxResults: number, multiplier: number): number {
   return Math.min(200, Math.max(1, Math.floor(maxResults * multiplier)));
 }

@@ -57,7 +57,7 @@ export function readForIndex(path: string): FileContent {
     return content ?? { kind: "gone" };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP") return { kind: "gone" };
+    if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP" || code === "ENXIO") return { kind: "gone" };
     throw error;
   }
 }

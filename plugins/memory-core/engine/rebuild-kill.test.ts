@@ -1,22 +1,31 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import Sqlite from "better-sqlite3";
 import { eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openMemoryIndex } from "../open-memory-index.ts";
+import { createTestEngine } from "../test-engine.ts";
+import { createTestHost, TEST_DIMS, testFacts } from "../test-host.ts";
 import { createTestWorkspace, type TestWorkspace } from "../test-workspace.ts";
+import type { RebuildStep } from "./rebuild.ts";
 
-/** Rebuilds for ever, with a word in it that says which round it was. */
-const program = (engine: string, settings: unknown) => `
+/** Rebuilds for ever with vectors of its own; `killAt` of the second rebuild is its end. */
+const program = (engine: string, { settings, killAt }: { settings: unknown; killAt: RebuildStep | undefined }) => `
   import { createJiti } from ${JSON.stringify(import.meta.resolve("jiti"))};
   const jiti = createJiti(${JSON.stringify(pathToFileURL(engine).href)});
   const { IndexEngine } = await jiti.import(${JSON.stringify(engine)});
-  const engine = new IndexEngine(${JSON.stringify(settings)}, (news) => {
-    if (news.news === "progress" && news.progress.phase === "swap") process.stdout.write("swap\\n");
-  });
+  const vector = (text) => Float32Array.from({ length: ${TEST_DIMS} }, (_, i) => Math.sin(i * text.length + i));
+  const host = { call: async (method, { texts }) => texts.map(vector) };
+  let isReady = false;
+  const step = (name) => {
+    if (name === "moved-in") process.stdout.write("swap\\n");
+    if (isReady && name === ${JSON.stringify(killAt ?? "never")}) process.kill(process.pid, "SIGKILL");
+  };
+  const engine = new IndexEngine(${JSON.stringify(settings)}, () => {}, { host, step });
+  await engine.setProvider({ provider: ${JSON.stringify(testFacts())}, keepVectors: false });
   await engine.sync({ force: false, reason: "test" });
+  isReady = true;
   process.stdout.write("ready\\n");
   for (;;) await engine.sync({ force: true, reason: "test" });
 `;
@@ -25,16 +34,16 @@ let ws: TestWorkspace;
 let child: ChildProcess | undefined;
 beforeEach(() => {
   ws = createTestWorkspace({ "MEMORY.md": "the router stands in the hall" });
-  for (let i = 0; i < 120; i++) ws.write(`memory/${i}.md`, `# Note ${i}\n\n${"some words that fill the page\n".repeat(40)}`);
+  for (let i = 0; i < 60; i++) ws.write(`memory/${i}.md`, `# Note ${i}\n\n${"some words that fill the page\n".repeat(40)}`);
 });
 afterEach(() => {
   child?.kill("SIGKILL");
   ws.remove();
 });
 
-function start(): { output(): string; kill(): Promise<void> } {
+function start(killAt?: RebuildStep): { output(): string; kill(): Promise<void>; ended: Promise<NodeJS.Signals | null> } {
   const engine = fileURLToPath(new URL("./engine.ts", import.meta.url));
-  const started = spawn(process.execPath, ["--input-type=module", "-e", program(engine, ws.settings)], {
+  const started = spawn(process.execPath, ["--input-type=module", "-e", program(engine, { settings: ws.settings, killAt })], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   child = started;
@@ -42,50 +51,77 @@ function start(): { output(): string; kill(): Promise<void> } {
   started.stdout.on("data", (data) => {
     output += data;
   });
+  const ended = new Promise<NodeJS.Signals | null>((resolve) => started.once("exit", (_code, signal) => resolve(signal)));
   return {
     output: () => output,
-    kill: () =>
-      new Promise((resolve) => {
-        started.once("exit", () => resolve());
-        started.kill("SIGKILL");
-      }),
+    ended,
+    async kill() {
+      started.kill("SIGKILL");
+      await ended;
+    },
   };
 }
 
-test("whenever a rebuild is killed, the index answers afterwards, is whole, and leaves nothing behind", async () => {
-  let leftovers = 0;
-  for (let round = 0; round < 6; round++) {
+const leftovers = () => readdirSync(dirname(ws.settings.dbPath)).filter((name) => /tmp-|backup-/.test(name));
+
+/** The index answers at once, as it is, with words and vectors; it is whole, and nothing else is there. */
+async function expectRecovered(): Promise<void> {
+  const index = createTestEngine(ws.settings, createTestHost());
+  try {
+    await index.provide(testFacts());
+    const { hits, mode, degraded } = await index.search("router");
+    expect({ mode, degraded }).toEqual({ mode: "hybrid", degraded: undefined });
+    expect(hits.find((hit) => hit.path === "MEMORY.md")).toMatchObject({ textScore: expect.any(Number) });
+    expect(await index.status()).toMatchObject({ files: 61, vector: { dims: TEST_DIMS } });
+  } finally {
+    await index.close();
+  }
+  const db = new Sqlite(ws.settings.dbPath, { readonly: true });
+  try {
+    expect(db.pragma("integrity_check", { simple: true })).toBe("ok");
+    const count = (table: string) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
+    expect(count("chunk_vectors")).toBe(count("chunks"));
+  } finally {
+    db.close();
+  }
+  expect(leftovers()).toEqual([]);
+}
+
+const steps: RebuildStep[] = [
+  "created",
+  "cache-copied",
+  "indexed",
+  "finished",
+  "closed",
+  "synced",
+  "live-closed",
+  "moved-away",
+  "moved-in",
+  "backup-removed",
+];
+
+test.each(steps)(
+  "killed at %s, the index answers at once, is whole, and leaves nothing behind",
+  async (step) => {
+    const rebuilding = start(step);
+    expect(await rebuilding.ended).toBe("SIGKILL");
+    expect(rebuilding.output()).toContain("ready");
+    await expectRecovered();
+  },
+  60_000,
+);
+
+test("killed at random moments of a rebuild, too", async () => {
+  let left = 0;
+  for (let round = 0; round < 5; round++) {
     const rebuilding = start();
     await eventually(() => rebuilding.output().includes("ready"), 30_000);
-    if (round % 2 === 0) {
-      const swaps = rebuilding.output().length;
-      await eventually(() => rebuilding.output().length > swaps);
-    } else await new Promise((resolve) => setTimeout(resolve, Math.random() * 150)); // a random moment is the point
+    const swaps = rebuilding.output().length;
+    await eventually(() => rebuilding.output().length > swaps, 30_000);
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 150)); // a random moment is the point
     await rebuilding.kill();
-    leftovers += readdirSync(dirname(ws.settings.dbPath)).filter((name) => /tmp-|backup-/.test(name)).length;
-
-    const index = openMemoryIndex(ws.settings);
-    try {
-      const search = {
-        query: "router",
-        maxResults: 6,
-        minScore: 0.35,
-        explicit: false,
-        candidateMultiplier: 4,
-        maxSnippetChars: 700,
-        timeoutMs: 15_000,
-      };
-      const { hits } = await index.search({ ...search, syncAfter: "never" });
-      expect(hits.map((hit) => hit.path)).toEqual(["MEMORY.md"]);
-      expect(await index.status()).toMatchObject({ files: 121, dirty: true });
-    } finally {
-      await index.close();
-    }
-    const db = new Sqlite(ws.settings.dbPath, { readonly: true });
-    expect(db.pragma("integrity_check", { simple: true })).toBe("ok");
-    db.close();
-    expect(readdirSync(dirname(ws.settings.dbPath)).filter((name) => /tmp-|backup-/.test(name))).toEqual([]);
+    left += leftovers().length;
+    await expectRecovered();
   }
-  expect(leftovers).toBeGreaterThan(0); // else no kill hit a rebuild and the test showed nothing
-  expect(existsSync(ws.settings.dbPath)).toBe(true);
-}, 60_000);
+  expect(left).toBeGreaterThan(0); // else no kill hit a rebuild and the test showed nothing
+}, 120_000);

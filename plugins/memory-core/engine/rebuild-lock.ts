@@ -1,4 +1,5 @@
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { waitMs } from "./embedding/retry.ts";
 import { codeOf, IndexFault } from "./fault.ts";
 
 interface LockRecord {
@@ -11,24 +12,31 @@ export function rebuildLockPath(dbPath: string): string {
   return `${dbPath}.reindex-lock`;
 }
 
+const POLL_MS = 100;
+const MAX_WAIT_MS = 5_000;
+
 /**
- * Takes the lock of a rebuild. A record of a dead process, or of this one (an earlier thread), holds nobody up.
+ * Takes the lock of a rebuild, waiting a little for another process. A record of a dead process, or of this one (an earlier thread), holds nobody up.
  * @returns how to release it
- * @throws {IndexFault} `memory-index-locked`
+ * @throws {IndexFault} `memory-index-locked`; the signal's reason
  */
-export function takeRebuildLock(dbPath: string): () => void {
+export async function takeRebuildLock(
+  dbPath: string,
+  { signal, maxWaitMs = MAX_WAIT_MS }: { signal: AbortSignal; maxWaitMs?: number },
+): Promise<() => void> {
   const path = rebuildLockPath(dbPath);
   const mine: LockRecord = { pid: process.pid, startTime: startTimeOf(process.pid) };
-  for (let attempt = 0; !createExclusive(path, mine); attempt++) {
-    const owner = liveOwner(dbPath);
-    if (owner !== undefined || attempt > 2) {
-      throw new IndexFault("memory-index-locked", {
-        path: dbPath,
-        pid: owner ?? 0,
-        reason: `it is being rebuilt by process ${owner ?? 0}`,
-      });
+  const until = performance.now() + maxWaitMs;
+  for (let stolen = 0; !createExclusive(path, mine); ) {
+    const pid = liveOwner(dbPath);
+    if (pid === undefined && stolen++ < 3) {
+      rmSync(path, { force: true });
+      continue;
     }
-    rmSync(path, { force: true });
+    if (performance.now() >= until) {
+      throw new IndexFault("memory-index-locked", { path: dbPath, pid: pid ?? 0, reason: `it is being rebuilt by process ${pid ?? 0}` });
+    }
+    await waitMs(POLL_MS, signal);
   }
   return () => rmSync(path, { force: true });
 }

@@ -1,47 +1,52 @@
-import Sqlite from "better-sqlite3";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import type { Tokenizer } from "../index-settings.ts";
-import { createTestWorkspace, type TestWorkspace } from "../test-workspace.ts";
-import type { Database } from "./database.ts";
-import { createPacer } from "./pacer.ts";
-import { schemaSql } from "./schema.ts";
+import { addToIndex, createTestIndex, type TestIndex } from "../test-index.ts";
 import { type SearchParams, searchIndex } from "./search.ts";
-import { syncFiles } from "./sync.ts";
 
-let ws: TestWorkspace;
-let db: Database;
-beforeEach(() => {
-  ws = createTestWorkspace();
-  db = new Sqlite(":memory:");
-});
+let open: TestIndex[] = [];
 afterEach(() => {
-  db.close();
-  ws.remove();
+  for (const index of open) index.close();
+  open = [];
 });
 
-const plain: SearchParams = { query: "", maxResults: 6, minScore: 0.35, explicit: false, candidateMultiplier: 4, maxSnippetChars: 700 };
+const plain: SearchParams = {
+  query: "",
+  maxResults: 6,
+  minScore: 0.35,
+  explicit: false,
+  sources: ["memory"],
+  candidateMultiplier: 4,
+  maxSnippetChars: 700,
+  hybrid: { enabled: true, vectorWeight: 0.7, textWeight: 0.3 },
+  mmr: { enabled: false, lambda: 0.7 },
+  temporalDecay: { enabled: false, halfLifeDays: 30 },
+};
 
-async function index(files: Record<string, string>, tokenizer: Tokenizer = "unicode61") {
-  for (const [path, content] of Object.entries(files)) ws.write(path, content);
-  db.exec(schemaSql(tokenizer));
-  const chunking = { tokens: 400, overlap: 80 };
-  const pacer = createPacer(new AbortController().signal);
-  await syncFiles(db, { workspace: ws.root, extraPaths: [], chunking, pacer, now: Date.now, progress: () => undefined });
-  const chunks = Number(db.prepare("SELECT count(*) FROM chunks").pluck().get());
+function index(files: Record<string, string>, tokenizer: Tokenizer = "unicode61") {
+  const made = createTestIndex(tokenizer);
+  open.push(made);
+  addToIndex(made, files);
   const interim: string[][] = [];
-  const search = (query: string, over: Partial<SearchParams> & { isLate?: boolean } = {}) =>
+  const search = (query: string, { isLate = false, ...over }: Partial<SearchParams> & { isLate?: boolean } = {}) =>
     searchIndex(
-      { db, tokenizer, chunks, interim: (hits) => void interim.push(hits.map((h) => h.path)), isLate: () => over.isLate === true },
+      {
+        open: () => made,
+        vectors: { kind: "off" },
+        deadlineMs: performance.now() + (isLate ? -1 : 60_000),
+        now: Date.now,
+        interim: ({ hits }) => void interim.push(hits.map((hit) => hit.path)),
+      },
       { ...plain, ...over, query },
     );
-  return { search, paths: (query: string, over: Partial<SearchParams> = {}) => search(query, over).hits.map((hit) => hit.path), interim };
+  const paths = async (query: string, over: Partial<SearchParams> = {}) => (await search(query, over)).hits.map((hit) => hit.path);
+  return { search, paths, interim };
 }
 
 const note = (name: string) => `memory/${name}.md`;
 
 test("a store of one file answers, though its score is nearly zero", async () => {
-  const { search } = await index({ "MEMORY.md": "# Home\n\nThe router stands in the hall cupboard.\n" });
-  const { hits } = search("router");
+  const { search } = index({ "MEMORY.md": "# Home\n\nThe router stands in the hall cupboard.\n" });
+  const { hits } = await search("router");
   expect(hits).toEqual([
     {
       path: "MEMORY.md",
@@ -57,28 +62,28 @@ test("a store of one file answers, though its score is nearly zero", async () =>
 });
 
 test("a question in plain words finds the note although not all its words are in it", async () => {
-  const { paths } = await index({
+  const { paths } = index({
     [note("a")]: "The router stands in the hall cupboard behind the coats.",
     [note("b")]: "Bread, onions, garlic.",
     [note("c")]: "The boiler is serviced each autumn.",
   });
-  expect(paths("Could you please tell me where exactly the router is?")[0]).toBe(note("a"));
+  expect((await paths("Could you please tell me where exactly the router is?"))[0]).toBe(note("a"));
 });
 
 test("a chunk with all words comes before one with some of them", async () => {
-  const { search } = await index({
+  const { search } = index({
     [note("a")]: "router router router",
     [note("b")]: "router password admin",
     [note("c")]: "onions",
     [note("d")]: "garlic",
     [note("e")]: "bread",
   });
-  expect(search("router password", { minScore: 0 }).hits.map((h) => h.path)).toEqual([note("b"), note("a")]);
+  expect((await search("router password", { minScore: 0 })).hits.map((h) => h.path)).toEqual([note("b"), note("a")]);
 });
 
 test("a heading and a file name weigh more than the same word in the text", async () => {
   const filler = "word ".repeat(40);
-  const { paths } = await index({
+  const { paths } = index({
     [note("text")]: `nothing\n\nthe boiler ${filler}`,
     [note("under-heading")]: `# Boiler\n\nthe machine ${filler}`,
     [note("boiler")]: `the machine ${filler}`,
@@ -86,31 +91,31 @@ test("a heading and a file name weigh more than the same word in the text", asyn
     [note("x2")]: filler,
     [note("x3")]: filler,
   });
-  expect(paths("boiler").at(-1)).toBe(note("text"));
-  expect(paths("boiler")).toHaveLength(3);
+  expect((await paths("boiler")).at(-1)).toBe(note("text"));
+  expect(await paths("boiler")).toHaveLength(3);
 });
 
 test("the trail of a later chunk is searched, not only the text below it", async () => {
   const long = Array.from({ length: 60 }, (_, i) => `plain sentence number ${i} without anything special in it`).join("\n");
-  const { search } = await index({ [note("a")]: `# Heating\n\n${long}\n\nthe valve is under the stairs\n` });
-  const hits = search("heating valve").hits;
+  const { search } = index({ [note("a")]: `# Heating\n\n${long}\n\nthe valve is under the stairs\n` });
+  const hits = (await search("heating valve")).hits;
   expect(hits[0]?.snippet).toContain("the valve is under the stairs");
 });
 
 test("accents and case make no difference", async () => {
-  const { paths } = await index({ [note("a")]: "Die Rechnung aus Zürich", [note("b")]: "anderes" });
-  expect(paths("ZURICH rechnung")).toEqual([note("a")]);
+  const { paths } = index({ [note("a")]: "Die Rechnung aus Zürich", [note("b")]: "anderes" });
+  expect(await paths("ZURICH rechnung")).toEqual([note("a")]);
 });
 
 test("equal hits come in the order of path and line, each time", async () => {
   const files = Object.fromEntries(["d", "b", "a", "c"].map((name) => [note(name), "the same words everywhere"]));
-  const { paths } = await index(files);
-  expect(paths("words everywhere", { maxResults: 4 })).toEqual([note("a"), note("b"), note("c"), note("d")]);
+  const { paths } = index(files);
+  expect(await paths("words everywhere", { maxResults: 4 })).toEqual([note("a"), note("b"), note("c"), note("d")]);
 });
 
 test("a long passage shows the lines where the words are", async () => {
-  const { search } = await index({ [note("a")]: `${"filler filler filler\n".repeat(60)}the admin address is 192.168.178.1\n` });
-  expect(search("admin address", { maxSnippetChars: 120 }).hits[0]?.snippet).toContain("192.168.178.1");
+  const { search } = index({ [note("a")]: `${"filler filler filler\n".repeat(60)}the admin address is 192.168.178.1\n` });
+  expect((await search("admin address", { maxSnippetChars: 120 })).hits[0]?.snippet).toContain("192.168.178.1");
 });
 
 describe.each(["unicode61", "trigram"] as const)("scripts without spaces, %s", (tokenizer) => {
@@ -130,42 +135,42 @@ describe.each(["unicode61", "trigram"] as const)("scripts without spaces, %s", (
     ["보일러가 어디에 있어", note("ko")],
     ["e4 room", note("en")],
   ])("%s finds %s", async (query, path) => {
-    const { paths } = await index(files, tokenizer);
-    expect(paths(query)[0]).toBe(path);
+    const { paths } = index(files, tokenizer);
+    expect((await paths(query))[0]).toBe(path);
   });
 
   test("a term found by LIKE alone has score 1", async () => {
-    const { search } = await index(files, tokenizer);
-    expect(search("天气").hits[0]?.score).toBe(1);
+    const { search } = index(files, tokenizer);
+    expect((await search("天气")).hits[0]?.score).toBe(1);
   });
 
   test("a percent sign is no wildcard", async () => {
-    const { paths } = await index(files, tokenizer);
-    expect(paths("天%好")).not.toContain(note("en"));
+    const { paths } = index(files, tokenizer);
+    expect(await paths("天%好")).not.toContain(note("en"));
   });
 });
 
 test("trigram finds parts of words", async () => {
-  const { paths } = await index({ [note("a")]: "Donaudampfschifffahrt", [note("b")]: "x" }, "trigram");
-  expect(paths("dampfschiff")).toEqual([note("a")]);
+  const { paths } = index({ [note("a")]: "Donaudampfschifffahrt", [note("b")]: "x" }, "trigram");
+  expect(await paths("dampfschiff")).toEqual([note("a")]);
 });
 
 test("a named score holds as given, the configured one hides no exact hit", async () => {
-  const { paths } = await index({ [note("a")]: "router" });
-  expect(paths("router")).toEqual([note("a")]);
-  expect(paths("router", { explicit: true, minScore: 0.35 })).toEqual([]);
+  const { paths } = index({ [note("a")]: "router" });
+  expect(await paths("router")).toEqual([note("a")]);
+  expect(await paths("router", { explicit: true, minScore: 0.35 })).toEqual([]);
 });
 
 describe("the second step", () => {
   test("is announced with what the first one found", async () => {
-    const { search, interim } = await index({ [note("a")]: "router hall", [note("b")]: "router", [note("c")]: "x" });
-    search("router hall");
+    const { search, interim } = index({ [note("a")]: "router hall", [note("b")]: "router", [note("c")]: "x" });
+    await search("router hall");
     expect(interim).toEqual([[note("a")]]);
   });
 
   test("is left out when time is up, and the answer says so", async () => {
-    const { search } = await index({ [note("a")]: "router hall", [note("b")]: "router", [note("c")]: "x" });
-    const late = search("router hall", { isLate: true });
+    const { search } = index({ [note("a")]: "router hall", [note("b")]: "router", [note("c")]: "x" });
+    const late = await search("router hall", { isLate: true });
     expect(late.partial).toBe(true);
     expect(late.hits.map((h) => h.path)).toEqual([note("a")]);
   });
@@ -174,10 +179,10 @@ describe("the second step", () => {
     const common = Object.fromEntries(
       Array.from({ length: 600 }, (_, i) => [note(`n${i}`), i % 60 === 0 ? "alpha beta" : i % 2 ? "alpha" : "beta"]),
     );
-    const { search, interim } = await index(common);
-    expect(search("alpha beta", { maxResults: 6 }).hits).toHaveLength(6);
+    const { search, interim } = index(common);
+    expect((await search("alpha beta", { maxResults: 6 })).hits).toHaveLength(6);
     expect(interim).toEqual([]);
-    search("alpha beta", { maxResults: 20 });
+    await search("alpha beta", { maxResults: 20 });
     expect(interim).toHaveLength(1);
   });
 });

@@ -1,15 +1,21 @@
-import type { Tokenizer } from "../index-settings.ts";
+import type { MemorySource, Tokenizer } from "../index-settings.ts";
+import type { SearchReply } from "../worker-protocol.ts";
 import type { Database } from "./database.ts";
-import { isAllCommon, runTerms } from "./keyword-leg.ts";
-import { MAX_QUERY_CHARS, planKeywords } from "./keyword-query.ts";
-import { extractKeywords } from "./keywords.ts";
-import { applyThreshold, candidateCount, compareRows, mergeRows, type PlacedRow, type RankedRow, type Threshold } from "./ranking.ts";
-import { snippetOf } from "./snippet.ts";
+import { codeOf } from "./fault.ts";
+import { presentRows } from "./present.ts";
+import { type QueryEmbedding, type QueryVector, startQueryEmbedding, within } from "./query-embedding.ts";
+import { candidateCount, joinLegs, type RankedRow, type SearchMode, type Threshold } from "./ranking.ts";
+import { findByWords } from "./text-leg.ts";
+import type { VectorRow, VectorStore } from "./vector-store.ts";
 
 export interface SearchParams extends Threshold {
   query: string;
+  sources: MemorySource[];
   candidateMultiplier: number;
   maxSnippetChars: number;
+  hybrid: { enabled: boolean; vectorWeight: number; textWeight: number };
+  mmr: { enabled: boolean; lambda: number };
+  temporalDecay: { enabled: boolean; halfLifeDays: number };
 }
 
 /** A hit without decoration. */
@@ -18,64 +24,125 @@ export interface IndexHit {
   startLine: number;
   endLine: number;
   score: number;
-  textScore: number;
+  vectorScore?: number;
+  textScore?: number;
   snippet: string;
-  source: "memory" | "sessions";
+  source: MemorySource;
 }
 
-export interface SearchScope {
+/** The index as it is at one moment; a rebuild puts another one in its place. */
+export interface SearchableIndex {
   db: Database;
   tokenizer: Tokenizer;
-  /** Chunks in the index. */
+  vectors: VectorStore;
   chunks: number;
-  /** Called with what the first step found, when a second one follows. */
-  interim(hits: IndexHit[]): void;
-  /** True when nobody waits any more. */
-  isLate(): boolean;
 }
 
-/** Below this many chunks the second step costs nothing, so it is never spared. */
-const SPARE_FROM_CHUNKS = 500;
+/** Whether meanings can be searched. */
+export type VectorSide =
+  | { kind: "ready"; embedQuery(text: string, signal: AbortSignal): Promise<Float32Array> }
+  /** Nobody asked for it. */
+  | { kind: "off" }
+  /** It is asked for, and missing for the moment: why, for people. */
+  | { kind: "absent"; reason: string };
 
-/** Keyword search: all words first, then any keyword when that gives too few. */
-export function searchIndex(scope: SearchScope, params: SearchParams): { hits: IndexHit[]; partial: boolean } {
-  const candidates = candidateCount(params.maxResults, params.candidateMultiplier);
-  const plan = planKeywords(params.query, scope.tokenizer);
-  const strict = plan.strict ? runTerms(scope.db, plan.strict, candidates) : [];
-  const enough = strict.length >= candidates;
-  if (!plan.loose || enough || isSpared(scope, { loose: plan.loose, strict, params })) {
-    return { hits: present(scope, params, strict), partial: false };
+export interface SearchScope {
+  /** The index that answers now; undefined when it is gone. */
+  open(): SearchableIndex | undefined;
+  vectors: VectorSide;
+  /** By the monotonic clock: then whatever is known is the answer. */
+  deadlineMs: number;
+  /** Wall clock, for the age of passages. */
+  now(): number;
+  /** Told what is known so far whenever there is more to come. */
+  interim(reply: SearchReply): void;
+}
+
+/** Searches words while the query is being embedded, then vectors, and joins both. */
+export async function searchIndex(scope: SearchScope, params: SearchParams): Promise<SearchReply> {
+  const index = scope.open();
+  if (!index || params.query.trim() === "") return { hits: [], partial: false, mode: "fts-only" };
+  const { vectors } = scope;
+  if (vectors.kind !== "ready") return wordsOnly(scope, { index, params }, vectors.kind === "absent" ? vectors.reason : undefined);
+  const embedding = startQueryEmbedding((signal) => vectors.embedQuery(params.query, signal), scope.deadlineMs);
+  try {
+    return await searchBoth(scope, { index, params }, embedding);
+  } finally {
+    embedding.stop();
   }
-  const first = present(scope, params, strict);
-  if (scope.isLate()) return { hits: first, partial: true };
-  scope.interim(first);
-  const loose = runTerms(scope.db, plan.loose, candidates);
-  return { hits: present(scope, params, mergeRows(strict, loose)), partial: false };
 }
 
-/** The disjunction of words that are everywhere is slow and tells nothing, provided that there is something to show. */
-function isSpared(
+interface Asked {
+  index: SearchableIndex;
+  params: SearchParams;
+}
+
+async function searchBoth(scope: SearchScope, asked: Asked, embedding: QueryEmbedding): Promise<SearchReply> {
+  const { params } = asked;
+  const mode: SearchMode = params.hybrid.enabled ? "hybrid" : "vector";
+  let words = mode === "hybrid" ? runWords(scope, asked) : undefined;
+  if (words) scope.interim({ ...answer(scope, asked, { words, mode: "fts-only" }), partial: true });
+  const query = await embedding.wait();
+  for (let index: SearchableIndex | undefined = scope.open(); index; index = scope.open()) {
+    const now: Asked = { index, params };
+    if (words && words.db !== index.db) words = runWords(scope, now); // rows of a replaced index mean nothing
+    const near = await findNear(scope, now, query);
+    if (scope.open()?.db !== index.db) continue;
+    if (near.kind === "found") return answer(scope, now, { words, vectors: near.rows, mode });
+    const found = answer(scope, now, { words: words ?? runWords(scope, now), mode: "fts-only" });
+    return { ...found, partial: found.partial || near.kind === "late", degraded: `only words were searched: ${near.reason}` };
+  }
+  return { hits: [], partial: false, mode: "fts-only" };
+}
+
+type Near = { kind: "found"; rows: VectorRow[] } | { kind: "failed" | "late"; reason: string };
+
+async function findNear(scope: SearchScope, { index, params }: Asked, query: QueryVector): Promise<Near> {
+  if (query.kind === "failed") return { kind: "failed", reason: `the query could not be embedded (${query.reason})` };
+  if (query.kind === "late") return { kind: "late", reason: "the query was not embedded in time" };
+  const { dims } = index.vectors;
+  if (dims === undefined) return { kind: "failed", reason: "no passage has a vector yet" };
+  if (dims !== query.vector.length) {
+    return { kind: "failed", reason: `the index holds vectors of length ${dims}, the query has ${query.vector.length}` };
+  }
+  const candidates = candidateCount(params.maxResults, params.candidateMultiplier);
+  try {
+    const rows = await within(index.vectors.search(query.vector, candidates, params.sources), scope.deadlineMs, undefined);
+    return rows ? { kind: "found", rows } : { kind: "late", reason: "the vectors were not read in time" };
+  } catch (error) {
+    if (codeOf(error) !== "memory-sync-aborted") throw error;
+    return { kind: "failed", reason: "the index was closed meanwhile" };
+  }
+}
+
+function wordsOnly(scope: SearchScope, asked: Asked, reason: string | undefined): SearchReply {
+  const found = answer(scope, asked, { words: runWords(scope, asked), mode: "fts-only" });
+  return reason === undefined ? found : { ...found, degraded: `only words were searched: ${reason}` };
+}
+
+interface Words {
+  /** The database its rows are of. */
+  db: Database;
+  rows: RankedRow[];
+  isCut: boolean;
+}
+
+function runWords(scope: SearchScope, { index, params }: Asked): Words {
+  const { query, sources, maxResults } = params;
+  const { db, tokenizer, chunks } = index;
+  const candidates = candidateCount(maxResults, params.candidateMultiplier);
+  const found = (rows: RankedRow[]) =>
+    scope.interim({ ...answer(scope, { index, params }, { words: { db, rows, isCut: false }, mode: "fts-only" }), partial: true });
+  const isLate = () => performance.now() > scope.deadlineMs;
+  return { db, ...findByWords({ db, tokenizer, chunks, found, isLate }, { query, sources, candidates, maxResults }) };
+}
+
+function answer(
   scope: SearchScope,
-  { loose, strict, params }: { loose: NonNullable<ReturnType<typeof planKeywords>["loose"]>; strict: RankedRow[]; params: SearchParams },
-): boolean {
-  if (scope.chunks < SPARE_FROM_CHUNKS || strict.length < params.maxResults) return false;
-  return isAllCommon(scope.db, loose, scope.chunks);
-}
-
-/** Orders, applies the threshold, and only then reads texts. */
-function present(scope: SearchScope, params: SearchParams, rows: RankedRow[]): IndexHit[] {
-  const place = scope.db.prepare("SELECT path, start_line AS startLine FROM chunks WHERE rowid = ?");
-  const placed = rows.flatMap((row): PlacedRow[] => {
-    const at = place.get(row.rowid) as { path: string; startLine: number } | undefined;
-    return at ? [{ ...row, ...at }] : [];
-  });
-  const shown = applyThreshold(placed.sort(compareRows), params);
-  const text = scope.db.prepare("SELECT end_line AS endLine, source, text FROM chunks WHERE rowid = ?");
-  const terms = extractKeywords(params.query.slice(0, MAX_QUERY_CHARS), scope.tokenizer);
-  return shown.map((row) => {
-    const chunk = text.get(row.rowid) as { endLine: number; source: IndexHit["source"]; text: string };
-    const snippet = snippetOf(chunk.text, terms, params.maxSnippetChars);
-    const { path, startLine, score } = row;
-    return { path, startLine, endLine: chunk.endLine, score, textScore: score, snippet, source: chunk.source };
-  });
+  { index, params }: Asked,
+  { words, vectors = [], mode }: { words: Words | undefined; vectors?: VectorRow[]; mode: SearchMode },
+): SearchReply {
+  const rows = joinLegs(words?.rows ?? [], vectors, { mode, weights: params.hybrid });
+  const hits = presentRows({ db: index.db, tokenizer: index.tokenizer, params, mode, now: scope.now() }, rows);
+  return { hits, partial: words?.isCut ?? false, mode };
 }

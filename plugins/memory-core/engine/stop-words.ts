@@ -8,7 +8,11 @@ const lists = {
     ain aren couldn didn doesn hadn hasn haven isn let ll may might must needn re shan shouldn ve wasn weren won wouldn
     anybody anyone anything everybody everyone everything nobody nothing somebody someone something
     ago ever maybe much please recently today tomorrow tonight yesterday
-    stuff thing things kind sort lot bit help find show get got tell give know want need look make say said ask remember remind`,
+    stuff thing things kind sort lot bit help find show get got tell give know want need look make say said ask remember remind
+    across along already also although always among another around certain different else etc even ever every hence however instead like many
+    never often one per possible quite rather several since still though thus unless upon various via whether whole within without yet
+    came come comes example gave gets give given gives gives goes going gone happen happened happens keep keeps long later look looked
+    looking looks made makes mean means once take taken takes tells use used uses using wanted wants way ways`,
   spanish: `al algo algunas algunos ante antes así aún bien cada como cómo con contra cual cuál cuando cuándo de del desde donde dónde
     durante el él ella ellas ellos en entre era eran es esa esas ese eso esos está están estaba estar este esta estas esto estos fue
     fueron ha había hace han hasta hay la las le les lo los más me mi mis mucho muy nada ni no nos nosotros o os otra otras otro otros

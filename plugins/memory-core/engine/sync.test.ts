@@ -1,37 +1,45 @@
-import { renameSync, rmSync, statSync, utimesSync } from "node:fs";
-import Sqlite from "better-sqlite3";
+import { execFileSync } from "node:child_process";
+import { appendFileSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, utimesSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { createTestIndex, type TestIndex } from "../test-index.ts";
 import { createTestWorkspace, type TestWorkspace } from "../test-workspace.ts";
-import type { Database } from "./database.ts";
+import type { DocumentSource, IndexDocument } from "./documents.ts";
+import { createFileSource } from "./file-documents.ts";
 import { createPacer } from "./pacer.ts";
-import { schemaSql } from "./schema.ts";
-import { syncFiles } from "./sync.ts";
+import { type SyncScope, syncDocuments } from "./sync.ts";
 
 let ws: TestWorkspace;
-let db: Database;
+let index: TestIndex;
 let now: number;
 beforeEach(() => {
   ws = createTestWorkspace();
-  db = new Sqlite(":memory:");
-  db.exec(schemaSql("unicode61"));
+  index = createTestIndex();
   now = Date.now() + 60_000;
 });
 afterEach(() => {
-  db.close();
+  index.close();
   ws.remove();
 });
 
-const sync = (tokens = 400) =>
-  syncFiles(db, {
-    workspace: ws.root,
-    extraPaths: [],
+interface Wish {
+  tokens?: number;
+  progress?: SyncScope["progress"];
+  sources?: DocumentSource[];
+}
+
+const sync = ({ tokens = 400, progress = () => undefined, sources = [createFileSource(ws.settings)] }: Wish = {}) =>
+  syncDocuments(index, {
+    sources,
     chunking: { tokens, overlap: 0 },
+    model: "fts-only",
+    vectors: { by: "none", maxTextBytes: undefined },
     pacer: createPacer(new AbortController().signal),
     now: () => now,
-    progress: () => undefined,
+    progress,
   });
-const count = (table: string) => Number(db.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
-const matches = (word: string) => db.prepare("SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH ?").pluck().all(`"${word}"`);
+const count = (table: string) => Number(index.db.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
+const matches = (word: string) => index.db.prepare("SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH ?").pluck().all(`"${word}"`);
 
 test("an empty file has a row and no chunk", async () => {
   ws.write("memory/empty.md", "");
@@ -67,7 +75,7 @@ test("a renamed file is found under its new name only", async () => {
   await sync();
   renameSync(ws.path("memory/a.md"), ws.path("memory/b.md"));
   await sync();
-  expect(db.prepare("SELECT path FROM chunks").pluck().all()).toEqual(["memory/b.md"]);
+  expect(index.db.prepare("SELECT path FROM chunks").pluck().all()).toEqual(["memory/b.md"]);
 });
 
 test("the hash decides: same time and size do not hide a change made right after the last read", async () => {
@@ -84,17 +92,17 @@ test("the hash decides: same time and size do not hide a change made right after
 test("a touched file with the same content is not written again", async () => {
   const path = ws.write("memory/a.md", "alpha");
   await sync();
-  const id = db.prepare("SELECT rowid FROM chunks").pluck().get();
+  const id = index.db.prepare("SELECT rowid FROM chunks").pluck().get();
   utimesSync(path, new Date(), new Date(Date.now() - 5_000));
   expect((await sync()).changed).toBe(0);
-  expect(db.prepare("SELECT rowid FROM chunks").pluck().get()).toBe(id);
+  expect(index.db.prepare("SELECT rowid FROM chunks").pluck().get()).toBe(id);
 });
 
 test("equal pieces of one line are kept apart", async () => {
   ws.write("memory/a.md", "abcd ".repeat(400));
-  await sync(10);
+  await sync({ tokens: 10 });
   expect(count("chunks")).toBeGreaterThan(10);
-  expect(Number(db.prepare("SELECT count(DISTINCT id) FROM chunks").pluck().get())).toBe(count("chunks"));
+  expect(Number(index.db.prepare("SELECT count(DISTINCT id) FROM chunks").pluck().get())).toBe(count("chunks"));
 });
 
 test("a file over 16 MiB is skipped and named, one of exactly 16 MiB is taken", async () => {
@@ -103,18 +111,13 @@ test("a file over 16 MiB is skipped and named, one of exactly 16 MiB is taken", 
   ws.write("memory/ok.md", "fine");
   const { skipped } = await sync();
   expect(skipped).toEqual([{ path: "memory/big.md", code: "EFBIG" }]);
-  expect(db.prepare("SELECT path FROM files ORDER BY path").pluck().all()).toEqual(["memory/full.md", "memory/ok.md"]);
-});
+  expect(index.db.prepare("SELECT path FROM files ORDER BY path").pluck().all()).toEqual(["memory/full.md", "memory/ok.md"]);
+}, 60_000);
 
 test("files that vanish while they are read are skipped, the rest is indexed", async () => {
   for (let i = 0; i < 40; i++) ws.write(`memory/${i}.md`, `note${i}`);
   let reads = 0;
-  await syncFiles(db, {
-    workspace: ws.root,
-    extraPaths: [],
-    chunking: { tokens: 400, overlap: 0 },
-    pacer: createPacer(new AbortController().signal),
-    now: () => now,
+  await sync({
     progress: (phase) => {
       if (phase === "write" && reads++ === 0) for (let i = 20; i < 40; i++) rmSync(ws.path(`memory/${i}.md`), { force: true });
     },
@@ -127,4 +130,106 @@ test("broken text is indexed as far as it can be read", async () => {
   ws.write("memory/a.md", Buffer.from([0x61, 0x6c, 0x70, 0x68, 0x61, 0x20, 0xff, 0xfe, 0x00, 0x20, 0x62]));
   await sync();
   expect(matches("alpha")).toHaveLength(1);
+});
+
+test.each<[string, (path: string) => void, string[]]>([
+  ["vanishes", (path) => rmSync(path), []],
+  ["grows", (path) => appendFileSync(path, " omega"), ["memory/b.md"]],
+  [
+    "is rotated",
+    (path) => {
+      renameSync(path, `${path}.1`);
+      ws.write("memory/b.md", "omega");
+    },
+    ["memory/b.md"],
+  ],
+  [
+    "becomes a symlink",
+    (path) => {
+      rmSync(path);
+      symlinkSync(ws.write("elsewhere.md", "secret omega"), path);
+    },
+    [],
+  ],
+  [
+    "becomes a FIFO",
+    (path) => {
+      rmSync(path);
+      execFileSync("mkfifo", [path]);
+    },
+    [],
+  ],
+  [
+    "becomes a folder",
+    (path) => {
+      rmSync(path);
+      mkdirSync(path);
+    },
+    [],
+  ],
+])("a file that %s between the listing and the reading is taken as it is then, or left out", async (_, change, found) => {
+  ws.write("memory/a.md", "alpha");
+  const path = ws.write("memory/b.md", "beta");
+  let isChanged = false;
+  await sync({
+    progress: (phase) => {
+      if (phase === "write" && !isChanged) change(path);
+      if (phase === "write") isChanged = true;
+    },
+  });
+  const paths = matches("omega").map((rowid) => index.db.prepare("SELECT path FROM chunks WHERE rowid = ?").pluck().get(rowid));
+  expect([paths, matches("alpha").length]).toEqual([found, 1]);
+  expect(matches("secret")).toEqual([]);
+});
+
+test("extra paths that are symlinks, pipes, or missing give nothing; those that climb out of the workspace are what was asked for", async () => {
+  const outside = join(ws.folder, "outside");
+  mkdirSync(join(outside, "docs"), { recursive: true });
+  ws.write("../outside/docs/api.md", "the api");
+  ws.write("../outside/secret.md", "the secret");
+  symlinkSync(join(outside, "secret.md"), join(outside, "docs/link.md"));
+  symlinkSync(outside, join(outside, "docs/up"));
+  symlinkSync(join(outside, "docs"), join(ws.folder, "linked"));
+  execFileSync("mkfifo", [join(outside, "docs/pipe.md"), join(ws.folder, "pipe.md")]);
+  const extraPaths = [join(ws.root, "../outside/docs"), join(ws.folder, "linked"), join(ws.folder, "pipe.md"), join(ws.folder, "nowhere")];
+  Object.assign(ws.settings, { extraPaths });
+  await sync();
+  expect(index.db.prepare("SELECT path FROM files").pluck().all()).toEqual(["../outside/docs/api.md"]);
+});
+
+test("when the disk is full the whole transaction is taken back, rows and vectors", async () => {
+  ws.write("memory/a.md", "alpha");
+  await sync();
+  const pages = Number(index.db.pragma("page_count", { simple: true }));
+  index.db.pragma(`max_page_count = ${pages}`);
+  for (let i = 0; i < 100; i++) ws.write(`memory/${i}.md`, `note ${i} ${"word ".repeat(300)}`);
+  await expect(sync()).rejects.toMatchObject({ code: "SQLITE_FULL" });
+  expect([count("files"), count("chunks"), matches("alpha").length, index.db.inTransaction]).toEqual([1, 1, 1, false]);
+  index.db.pragma("max_page_count = 1000000");
+  await sync();
+  expect(count("files")).toBe(101);
+});
+
+test("a source that a sync leaves alone keeps its rows", async () => {
+  ws.write("memory/a.md", "alpha");
+  await sync();
+  const list = async () => ({ documents: [], isComplete: true, problems: [] });
+  await sync({ sources: [{ source: "sessions", list }] });
+  expect(matches("alpha")).toHaveLength(1);
+});
+
+test("a targeted sync takes nothing out but what is gone", async () => {
+  const text = (path: string, content: string | undefined): IndexDocument => ({
+    path,
+    isUnchanged: () => false,
+    read: () =>
+      content === undefined ? { kind: "gone" } : { kind: "text", text: content, hash: content, mtimeMs: 1, size: 1, lineNumbers: [7, 9] },
+  });
+  const only = (documents: IndexDocument[], isComplete: boolean): DocumentSource => ({
+    source: "sessions",
+    list: async () => ({ documents, isComplete, problems: [] }),
+  });
+  await sync({ sources: [only([text("sessions/a", "alpha\nbeta"), text("sessions/b", "gamma")], true)] });
+  await sync({ sources: [only([text("sessions/b", undefined)], false)] });
+  expect(index.db.prepare("SELECT path, source, start_line, end_line FROM chunks").raw().all()).toEqual([["sessions/a", "sessions", 7, 9]]);
 });

@@ -1,119 +1,169 @@
 import type { ChunkingSettings } from "./chunker.ts";
-import type { Database } from "./database.ts";
+import type { DocumentContent, DocumentRow, DocumentSource, IndexDocument } from "./documents.ts";
+import { createVectorizer, type Vectorizer, type VectorPlan } from "./embedding/vectorizer.ts";
 import { codeOf } from "./fault.ts";
-import { type ListedFile, type Listing, listMemory } from "./listing.ts";
-import type { Pacer } from "./pacer.ts";
-import { type FileContent, readForIndex } from "./read-file.ts";
-import { createWriter, type FileRow, type IndexWriter } from "./writer.ts";
+import { type Pacer, paced } from "./pacer.ts";
+import { mediaPassage, type Passages, passageSteps } from "./passages.ts";
+import { createWriter, type IndexWriter, type PassageVector } from "./writer.ts";
+import { createWriteQueue, type OpenIndex, type WriteQueue } from "./writing.ts";
 
-export type ProgressPhase = "scan" | "write" | "swap" | "done" | "error";
+export type ProgressPhase = "scan" | "embed" | "write" | "swap" | "done" | "error";
 
-/** What a sync needs besides the database. */
+/**
+ * What a sync needs besides the database. Files and transcripts are both documents (`documents.ts`): another kind of memory is another `DocumentSource` in
+ * `sources` (put together by `syncer.ts` for each sync, so that a sync may leave a source alone), and nothing here.
+ */
 export interface SyncScope {
-  workspace: string;
-  extraPaths: readonly string[];
+  sources: readonly DocumentSource[];
   chunking: ChunkingSettings;
+  /** Model in the ids of new chunks. */
+  model: string;
+  vectors: VectorPlan;
   pacer: Pacer;
   now(): number;
   progress(phase: ProgressPhase, done: number, total: number): void;
 }
 
 export interface SyncOutcome {
-  listing: Listing;
-  /** Files written anew and files taken out. */
+  /** Documents written anew and documents taken out. */
   changed: number;
   removed: number;
-  /** Files that were skipped, with the reason. */
+  /** Documents, or passages of them, that were skipped, with the reason. */
   skipped: Array<{ path: string; code: string }>;
 }
 
-/** A file changed this shortly before it was read may have changed again unseen. */
-const RACY_MS = 2_000;
-const BATCH_FILES = 64;
-const BATCH_CHARS = 1_000_000;
-
-/** Brings an index up to date with the files. Many files share a transaction, one file never spans two. */
-export async function syncFiles(db: Database, scope: SyncScope): Promise<SyncOutcome> {
+/** Brings an index up to date with its sources. Many documents share a transaction, one document never spans two. */
+export async function syncDocuments(index: OpenIndex, scope: SyncScope): Promise<SyncOutcome> {
+  const outcome: SyncOutcome = { changed: 0, removed: 0, skipped: [] };
+  const queue = createWriteQueue(index, scope.pacer);
   scope.progress("scan", 0, 0);
-  const listing = await listMemory(scope, scope.pacer);
-  const outcome: SyncOutcome = { listing, changed: 0, removed: 0, skipped: [...listing.problems] };
-  const writer = createWriter(db, scope.chunking, scope.now);
-  const known = writer.known();
-  const batch = createBatch(db, writer);
-  for (const [index, file] of listing.files.entries()) {
-    await scope.pacer.breathe();
-    const row = known.get(file.path);
-    known.delete(file.path);
-    if (row && isTrusted(row, file)) continue;
-    if (readInto(batch, file, { row, outcome })) scope.progress("write", index + 1, listing.files.length);
-  }
-  batch.flush();
-  for (const path of known.keys()) {
-    await scope.pacer.breathe();
-    batch.add(0, (w) => w.remove(path));
-    outcome.removed++;
-  }
-  batch.flush();
+  for (const source of scope.sources) await new SourceSync({ index, scope, source, outcome, queue }).run();
   return outcome;
 }
 
-/** Time and size may spare the read when the last read was clearly later than the last change. */
-function isTrusted(row: FileRow, file: ListedFile): boolean {
-  return row.mtime === file.mtimeMs && row.size === file.size && row.mtime + RACY_MS < row.checked_at;
+interface Parts {
+  index: OpenIndex;
+  scope: SyncScope;
+  source: DocumentSource;
+  outcome: SyncOutcome;
+  queue: WriteQueue;
 }
 
-/** Reads one file and queues its writes; true when it is new or different. */
-function readInto(batch: Batch, file: ListedFile, { row, outcome }: { row: FileRow | undefined; outcome: SyncOutcome }): boolean {
-  let content: FileContent;
-  try {
-    content = readForIndex(file.absolute);
-  } catch (error) {
-    outcome.skipped.push({ path: file.path, code: codeOf(error) ?? "EIO" });
-    return false;
+/** One source at a time: read, cut, embed, write. */
+class SourceSync {
+  readonly #parts: Parts;
+  readonly #writer: IndexWriter;
+  readonly #vectorizer: Vectorizer;
+  #total = 0;
+  #settled = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    const { index, scope, source, queue } = parts;
+    this.#writer = createWriter({ ...index, source: source.source, model: scope.model, now: scope.now });
+    this.#vectorizer = createVectorizer(index, {
+      plan: scope.vectors,
+      now: scope.now,
+      answered: (remember) => {
+        if (remember) queue.add(remember);
+        scope.progress("embed", this.#settled, this.#total);
+        return queue.flush();
+      },
+    });
   }
-  if (content.kind === "gone") {
-    if (row) batch.add(0, (writer) => writer.remove(file.path));
-    return false;
+
+  async run(): Promise<void> {
+    const { scope, source, outcome, queue } = this.#parts;
+    const known = this.#writer.known();
+    const { documents, isComplete, problems } = await source.list(known, scope.pacer);
+    outcome.skipped.push(...problems);
+    this.#total = documents.length;
+    for (const document of documents) {
+      await scope.pacer.breathe();
+      const row = known.get(document.path);
+      known.delete(document.path);
+      if (row && document.isUnchanged(row)) this.#settled++;
+      else await this.#take(document, row);
+      if (queue.isFull) await queue.flush();
+    }
+    await this.#vectorizer.drain();
+    if (isComplete) await this.#removeAll(known.keys());
+    await queue.flush();
   }
-  if (content.kind === "too-large") {
-    outcome.skipped.push({ path: file.path, code: "EFBIG" });
-    if (row) batch.add(0, (writer) => writer.remove(file.path));
-    return false;
+
+  async #removeAll(paths: Iterable<string>): Promise<void> {
+    const { scope, outcome, queue } = this.#parts;
+    for (const path of paths) {
+      await scope.pacer.breathe();
+      this.#remove(path);
+      outcome.removed++;
+      if (queue.isFull) await queue.flush();
+    }
   }
-  if (row?.hash === content.hash) {
-    batch.add(0, (writer) => writer.touch(file.path, content));
-    return false;
+
+  async #take(document: IndexDocument, row: DocumentRow | undefined): Promise<void> {
+    const content = await this.#read(document);
+    if (!content) return;
+    if (content.kind === "skipped") this.#skip(document, content.code);
+    if (content.kind === "skipped" || content.kind === "gone") {
+      if (row) this.#remove(document.path);
+      return;
+    }
+    if (row?.hash === content.hash) return this.#touch(document, content);
+    if (content.kind === "media") return this.#takeMedia(document, content);
+    const { chunking, vectors, pacer } = this.#parts.scope;
+    const { path } = document;
+    const { text, lineNumbers } = content;
+    const passages = await paced(passageSteps(text, { path, chunking, lineNumbers, maxTextBytes: vectors.maxTextBytes }), pacer);
+    const skip = (reason: string) => this.#skip(document, reason);
+    await this.#vectorizer.vectorsOf(passages.list, { skip, ready: (found) => this.#put(document, { content, passages, found }) });
   }
-  batch.add(content.text.length, (writer) => writer.put(file, content));
-  outcome.changed++;
-  return true;
+
+  async #read(document: IndexDocument): Promise<DocumentContent | undefined> {
+    try {
+      return await document.read();
+    } catch (error) {
+      this.#skip(document, codeOf(error) ?? "EIO");
+      return undefined;
+    }
+  }
+
+  /** Media without a vector are of no use, so they wait for a provider; one that the provider refuses is remembered as seen. */
+  async #takeMedia(document: IndexDocument, content: Extract<DocumentContent, { kind: "media" }>): Promise<void> {
+    const verdict = await this.#vectorizer.mediaVector(content.media);
+    if (verdict === "later") return;
+    const isRefused = !(verdict instanceof Float32Array);
+    if (isRefused) this.#skip(document, verdict.skipped);
+    const passages = mediaPassage(content.media, { path: document.path, dataHash: content.hash });
+    this.#put(document, { content, passages: isRefused ? { ...passages, list: [] } : passages, found: isRefused ? [] : [verdict] });
+  }
+
+  #put(
+    document: IndexDocument,
+    { content, passages, found }: { content: Stamp; passages: Passages; found: readonly PassageVector[] },
+  ): void {
+    const { queue, outcome, scope } = this.#parts;
+    const { hash, mtimeMs, size } = content;
+    outcome.changed++;
+    this.#settled++;
+    const run = () => this.#writer.put({ path: document.path, hash, mtimeMs, size }, passages, found);
+    queue.add({ rows: passages.list.length + 1, run, done: () => document.settled?.() });
+    scope.progress("write", this.#settled, this.#total);
+  }
+
+  #touch(document: IndexDocument, { mtimeMs, size }: Stamp): void {
+    this.#settled++;
+    const run = () => [this.#writer.touch({ path: document.path, mtimeMs, size })];
+    this.#parts.queue.add({ rows: 1, run, done: () => document.settled?.() });
+  }
+
+  #remove(path: string): void {
+    this.#parts.queue.add({ rows: 1, run: () => this.#writer.remove(path) });
+  }
+
+  #skip(document: IndexDocument, code: string): void {
+    this.#parts.outcome.skipped.push({ path: document.path, code });
+  }
 }
 
-interface Batch {
-  add(chars: number, write: (writer: IndexWriter) => void): void;
-  flush(): void;
-}
-
-/** Groups the writes of whole files into transactions of bounded size. */
-function createBatch(db: Database, writer: IndexWriter): Batch {
-  let writes: Array<(writer: IndexWriter) => void> = [];
-  let chars = 0;
-  const commit = db.transaction((all: typeof writes) => {
-    for (const write of all) write(writer);
-  });
-  const batch: Batch = {
-    add(size, write) {
-      writes.push(write);
-      chars += size;
-      if (writes.length >= BATCH_FILES || chars >= BATCH_CHARS) batch.flush();
-    },
-    flush() {
-      if (writes.length === 0) return;
-      const all = writes;
-      writes = [];
-      chars = 0;
-      commit(all);
-    },
-  };
-  return batch;
-}
+type Stamp = { hash: string; mtimeMs: number; size: number };

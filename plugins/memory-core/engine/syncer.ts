@@ -1,28 +1,45 @@
-import type { IndexSettings } from "../index-settings.ts";
-import type { IndexState, SyncReply, SyncRequest, WorkerNews } from "../worker-protocol.ts";
-import { isCorrupt, isReadonly } from "./database.ts";
+import type { IndexSettings, ProviderFacts } from "../index-settings.ts";
+import type { IndexMethods, IndexState, SyncReply, SyncRequest, WorkerNews } from "../worker-protocol.ts";
+import type { DocumentSource } from "./documents.ts";
+import { BatchRunner } from "./embedding/batch.ts";
+import { Embedder } from "./embedding/embedder.ts";
+import type { Wait } from "./embedding/retry.ts";
 import { codeOf, IndexFault, reasonOf } from "./fault.ts";
-import { identityOf, isSameIdentity } from "./identity.ts";
-import type { LiveIndex } from "./live-index.ts";
+import { createFileSource } from "./file-documents.ts";
+import type { Host } from "./host.ts";
+import type { ProviderChoice } from "./identity.ts";
+import type { Listing } from "./listing.ts";
+import type { LiveIndex, LiveIndexOptions } from "./live-index.ts";
+import { isMedia } from "./media.ts";
 import { createPacer } from "./pacer.ts";
-import { optimizeText, rebuildIndex } from "./rebuild.ts";
-import { type SyncOutcome, type SyncScope, syncFiles } from "./sync.ts";
+import { createProgressReport } from "./progress-report.ts";
+import type { RebuildJob } from "./rebuild.ts";
+import { createSessions, type Sessions } from "./sessions/session-source.ts";
+import { explainSkip } from "./skip-reasons.ts";
+import type { SyncOutcome, SyncScope } from "./sync.ts";
+import { type ActiveProvider, SyncRun } from "./sync-run.ts";
 import { createDirectoryWatcher, type DirectoryWatcher } from "./watcher.ts";
 
 /** Keeps an index up to date: one sync at a time, by request, by watcher, by search. */
 export interface Syncer {
-  /** Joins a running sync; a forced one waits for an ordinary one and then starts. */
+  /** Joins a running sync; a forced one, or one of transcripts, waits for an ordinary one and then starts. */
   sync(request: SyncRequest): Promise<SyncReply>;
   /** Starts a sync in the background unless one runs or the last ones failed just now. */
   kick(reason: string): void;
   watch(): void;
+  /** Who embeds from now on; a running sync begins anew when that makes a difference. */
+  setProvider(told: IndexMethods["provider"]["params"]): void;
+  sessionsGrown(grown: IndexMethods["sessionsGrown"]["params"]["grown"]): void;
+  /** The provider of the moment: undefined when there is none. */
+  provider(): ActiveProvider | undefined;
+  choice(): ProviderChoice;
   markDirty(): void;
   /** Puts the damaged index aside and starts a new one. */
   abandonDamaged(): void;
   /** Ends a running sync. */
   interrupt(): Promise<void>;
   close(): Promise<void>;
-  state(): Omit<IndexState, "files" | "chunks">;
+  state(): Omit<IndexState, "files" | "chunks" | "vectors">;
   /** False after a known change, and where changes are not seen once the last sync is older than `unwatchedMs`. */
   isFresh(unwatchedMs: number): boolean;
 }
@@ -30,22 +47,36 @@ export interface Syncer {
 export interface SyncerParts {
   settings: IndexSettings;
   live: LiveIndex;
+  host: Host;
+  openVectors: LiveIndexOptions["openVectors"];
   tell(news: WorkerNews): void;
   /** The state is another one than before. */
   changed(): void;
+  /** For tests. */
+  step?: RebuildJob["step"];
+  wait?: Wait | undefined;
 }
 
 interface Run {
   force: boolean;
   stop: AbortController;
+  /** Why it was stopped: to begin anew, or for good. */
+  end: "restart" | "stop" | undefined;
   done: Promise<void>;
+}
+
+interface PassOptions {
+  request: SyncRequest;
+  progress: SyncScope["progress"];
+  /** Changes that the pass takes in. */
+  seen: { changes: number };
 }
 
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 300_000;
-const BULK_FILES = 500;
 const MAX_REPORTED = 1_000;
-const PROGRESS_EVERY_MS = 50;
+/** Work without anything to count is told this often, so that nobody takes it for dead. */
+const HEARTBEAT_MS = 30_000;
 
 export function createSyncer(parts: SyncerParts): Syncer {
   return new FileSyncer(parts);
@@ -67,15 +98,22 @@ class FileSyncer implements Syncer {
   /** The same by the monotonic clock. */
   #syncedAtMs = Number.NEGATIVE_INFINITY;
   #lastError: string | undefined;
+  readonly #files: DocumentSource;
+  readonly #sessions: Sessions;
+  #choice: ProviderChoice = "absent";
+  #provider: ActiveProvider | undefined;
+  #embedTimer: NodeJS.Timeout | undefined;
 
   constructor(parts: SyncerParts) {
     this.#parts = parts;
+    this.#files = createFileSource(parts.settings, (listing) => this.#follow(listing));
+    this.#sessions = createSessions(parts.settings, parts.host);
   }
 
   async sync(request: SyncRequest): Promise<SyncReply> {
     if (this.#isClosed) throw new IndexFault("memory-sync-aborted", {});
     const running = this.#run;
-    if (running && (running.force || !request.force)) {
+    if (running && (running.force || !request.force) && !request.sessionIds) {
       await running.done;
       return { started: false, joined: true };
     }
@@ -83,8 +121,33 @@ class FileSyncer implements Syncer {
       await running.done.catch(() => undefined);
       return this.sync(request);
     }
-    await this.#start(request.force);
+    await this.#start(request);
     return { started: true, joined: false };
+  }
+
+  setProvider({ provider, keepVectors }: IndexMethods["provider"]["params"]): void {
+    const choice = provider ?? (keepVectors ? "absent" : "none");
+    if (JSON.stringify(choice) === JSON.stringify(this.#choice)) return void this.#provider?.embedder.resume();
+    this.#choice = choice;
+    this.#provider = provider ? this.#activate(provider) : undefined;
+    this.markDirty();
+    // It embeds with the one before, or leaves vectors out: what it has done is kept or thrown away, and it begins anew.
+    if (this.#run) this.#restart(this.#run);
+    else if (this.#isInUse()) this.kick("provider");
+  }
+
+  sessionsGrown(grown: IndexMethods["sessionsGrown"]["params"]["grown"]): void {
+    if (!this.#sessions.grown(grown)) return;
+    this.markDirty();
+    this.#kickAgain("session-delta");
+  }
+
+  provider(): ActiveProvider | undefined {
+    return this.#provider;
+  }
+
+  choice(): ProviderChoice {
+    return this.#choice;
   }
 
   kick(reason: string): void {
@@ -99,6 +162,7 @@ class FileSyncer implements Syncer {
     if (this.#isClosed) return;
     this.#watcher ??= createDirectoryWatcher({
       debounceMs: this.#parts.settings.watchDebounceMs,
+      isNote: (name) => isMedia(name, this.#parts.settings.multimodal.modalities),
       onQuiet: () => {
         this.markDirty();
         this.#kickAgain("watch");
@@ -123,18 +187,20 @@ class FileSyncer implements Syncer {
 
   async interrupt(): Promise<void> {
     const run = this.#run;
-    run?.stop.abort();
+    if (run) run.end = "stop";
+    run?.stop.abort(aborted());
     await run?.done.catch(() => undefined);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#retryTimer);
+    clearTimeout(this.#embedTimer);
     this.#watcher?.close();
     await this.interrupt();
   }
 
-  state(): Omit<IndexState, "files" | "chunks"> {
+  state(): Omit<IndexState, "files" | "chunks" | "vectors"> {
     return {
       dirty: this.#changes !== this.#syncedChanges,
       syncing: this.#run !== undefined,
@@ -149,6 +215,15 @@ class FileSyncer implements Syncer {
     return !dirty && (watching || performance.now() - this.#syncedAtMs <= unwatchedMs);
   }
 
+  /** An index that nobody has asked for yet is not made just because it could be. */
+  #isInUse(): boolean {
+    try {
+      return this.#watcher !== undefined || this.#lastSyncAt !== undefined || this.#parts.live.use() !== undefined;
+    } catch {
+      return false; // a sync will say why
+    }
+  }
+
   /** After the running sync, if there is one: it may have read the file before the change. */
   #kickAgain(reason: string): void {
     const running = this.#run;
@@ -156,80 +231,108 @@ class FileSyncer implements Syncer {
     running.done.catch(() => undefined).then(() => this.kick(reason));
   }
 
-  #start(force: boolean): Promise<void> {
-    const stop = new AbortController();
-    const done = this.#syncOnce(force, stop.signal).finally(() => {
+  #start(request: SyncRequest): Promise<void> {
+    if (request.force || request.reason === "request") this.#provider?.embedder.resume();
+    const run: Run = { force: request.force, stop: new AbortController(), end: undefined, done: Promise.resolve() };
+    this.#run = run;
+    run.done = this.#syncAll(run, request).finally(() => {
       this.#run = undefined;
       this.#parts.changed();
     });
-    this.#run = { force, stop, done };
     this.#parts.changed();
-    return done;
+    return run.done;
   }
 
-  async #syncOnce(force: boolean, signal: AbortSignal): Promise<void> {
+  #restart(run: Run): void {
+    run.end ??= "restart";
+    run.stop.abort(aborted());
+  }
+
+  async #syncAll(run: Run, request: SyncRequest): Promise<void> {
     await Promise.resolve(); // `#run` is set before anything can fail
     const startedAt = performance.now();
-    const changes = this.#changes;
-    const report = this.#progressReporter();
+    const report = createProgressReport((progress) => this.#parts.tell({ news: "progress", progress }));
+    const beating = setInterval(report.again, HEARTBEAT_MS);
     try {
-      const outcome = await this.#attempt(force, this.#scope(signal, report));
+      await this.#passes(run, request, report.tell);
       const counts = this.#parts.live.recount();
-      this.#succeeded(changes, outcome);
-      report("done", counts.files, counts.files);
+      report.tell("done", counts.files, counts.files);
       this.#parts.tell({ news: "synced", ...counts, ms: Math.round(performance.now() - startedAt) });
     } catch (error) {
       this.#failed(error);
       throw error;
+    } finally {
+      clearInterval(beating);
     }
   }
 
-  /** Once more with a fresh handle after "read-only database", and with a fresh index after damage. */
-  async #attempt(force: boolean, scope: SyncScope): Promise<SyncOutcome> {
-    try {
-      return await this.#update(force, scope);
-    } catch (error) {
-      if (isReadonly(error)) this.#parts.live.close();
-      else if (isCorrupt(error)) this.#parts.live.giveUp();
-      else throw error;
-      return this.#update(force, scope);
+  /** Again from the start when the provider changes meanwhile. */
+  async #passes(run: Run, request: SyncRequest, progress: SyncScope["progress"]): Promise<void> {
+    for (;;) {
+      const seen = { changes: this.#changes };
+      try {
+        const outcome = await this.#pass(run.stop.signal, { request, progress, seen });
+        return this.#succeeded(seen.changes, outcome);
+      } catch (error) {
+        if (run.end !== "restart" || codeOf(error) !== "memory-sync-aborted") throw error;
+        run.end = undefined;
+        run.stop = new AbortController();
+      }
     }
   }
 
-  async #update(force: boolean, scope: SyncScope): Promise<SyncOutcome> {
-    const { live, settings } = this.#parts;
-    const identity = identityOf(settings);
-    const open = live.use();
-    if (open && !force && isSameIdentity(open.identity, identity)) {
-      const outcome = await syncFiles(open.db, scope);
-      if (outcome.changed >= BULK_FILES) await optimizeText(open.db, scope);
-      if (outcome.changed > 0) open.db.pragma("shrink_memory");
-      return outcome;
-    }
-    const { dbPath, tokenizer } = settings;
-    const outcome = await rebuildIndex({ dbPath, tokenizer, identity, scope, closeLive: () => live.close() });
-    live.use();
-    return outcome;
+  #pass(signal: AbortSignal, { request, progress, seen }: PassOptions): Promise<SyncOutcome> {
+    const { settings, live, openVectors, step } = this.#parts;
+    const sources = (isFull: boolean) => this.#sources(request, isFull);
+    const takeNews = () => {
+      const isNew = this.#changes !== seen.changes;
+      seen.changes = this.#changes;
+      return isNew;
+    };
+    const run = { settings, live, openVectors, choice: this.#choice, provider: this.#provider, sources, takeNews };
+    return new SyncRun({ ...run, signal, pacer: createPacer(signal), progress, step }).run(request.force);
   }
 
-  #scope(signal: AbortSignal, progress: SyncScope["progress"]): SyncScope {
-    const { workspace, extraPaths, chunking } = this.#parts.settings;
-    return { workspace, extraPaths, chunking, pacer: createPacer(signal), now: Date.now, progress };
+  /** Every kind of memory has its source here; a sync of certain transcripts leaves the files alone. */
+  #sources({ reason, force, sessionIds }: SyncRequest, isFull: boolean): DocumentSource[] {
+    const sessions = this.#sessions.sourceFor({ reason, isFull: isFull || force, sessionIds });
+    const hasFiles = this.#parts.settings.sources.includes("memory") && (isFull || sessionIds === undefined);
+    return [...(hasFiles ? [this.#files] : []), ...(sessions ? [sessions] : [])];
   }
 
   #succeeded(changes: number, outcome: SyncOutcome): void {
     this.#syncedChanges = changes;
     this.#lastSyncAt = Date.now();
     this.#syncedAtMs = performance.now();
-    this.#lastError = undefined;
+    this.#lastError = this.#embeddingError() ?? this.#sessions.problem();
     this.#failures = 0;
     this.#retryAtMs = 0;
     for (const { path, code } of outcome.skipped) this.#reportOnce(path, code);
-    if (this.#watcher?.follow(outcome.listing.directories)) {
-      // A file may have been put into a new directory between the listing and the watch.
-      this.markDirty();
-      this.#kickAgain("watch-added");
-    }
+  }
+
+  /** A file may have been put into a new directory between the listing and the watch. */
+  #follow({ directories }: Listing): void {
+    if (!this.#watcher?.follow(directories)) return;
+    this.markDirty();
+    this.#kickAgain("watch-added");
+  }
+
+  /** Vectors that could not be had are tried again once the provider's pause is over. */
+  #embeddingError(): string | undefined {
+    clearTimeout(this.#embedTimer);
+    const embedder = this.#provider?.embedder;
+    if (embedder?.pausedBy === undefined) return undefined;
+    if (this.#watcher && !this.#isClosed) this.#embedTimer = setTimeout(() => this.kick("embed-retry"), embedder.pauseMs + 1);
+    return `some passages have no vector yet: ${embedder.pausedBy}`;
+  }
+
+  #activate(facts: ProviderFacts): ActiveProvider {
+    const { host, tell, wait, settings } = this.#parts;
+    return {
+      facts,
+      embedder: new Embedder({ provider: facts, host, tell, wait }),
+      batches: new BatchRunner({ settings: settings.batch, provider: facts, host, wait }),
+    };
   }
 
   #failed(error: unknown): void {
@@ -245,21 +348,11 @@ class FileSyncer implements Syncer {
     this.#parts.tell({ news: "progress", progress: { phase: "error", done: 0, total: 0, error: reasonOf(error) } });
   }
 
-  #progressReporter(): SyncScope["progress"] {
-    let last = { phase: "", at: 0 };
-    return (phase, done, total) => {
-      const at = performance.now();
-      if (phase === last.phase && at - last.at < PROGRESS_EVERY_MS) return;
-      last = { phase, at };
-      this.#parts.tell({ news: "progress", progress: { phase, done, total } });
-    };
-  }
-
   #reportOnce(path: string, code: string): void {
     const key = `${code} ${path}`;
     if (this.#reported.has(key) || this.#reported.size >= MAX_REPORTED) return;
     this.#reported.add(key);
-    this.#log("warn", `memory file ${path} was skipped: ${explain(code)}`);
+    this.#log("warn", `memory file ${path} was skipped: ${explainSkip(code)}`);
   }
 
   #log(level: "info" | "warn", message: string): void {
@@ -267,8 +360,6 @@ class FileSyncer implements Syncer {
   }
 }
 
-function explain(code: string): string {
-  if (code === "EFBIG") return "it is larger than 16 MiB; split it to have it indexed";
-  if (code === "TOO_MANY_FILES") return "the index already holds 200,000 files; narrow extraPaths";
-  return code;
+function aborted(): IndexFault {
+  return new IndexFault("memory-sync-aborted", {});
 }

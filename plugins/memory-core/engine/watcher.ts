@@ -12,6 +12,8 @@ export interface DirectoryWatcher {
 }
 
 export interface WatcherOptions {
+  /** Names besides Markdown files that matter. */
+  isNote?(name: string): boolean;
   /** Called once when things have been quiet. */
   onQuiet(): void;
   /** Called once, when watching is not possible; changes are then found by the next search. */
@@ -44,7 +46,8 @@ export function createDirectoryWatcher(options: WatcherOptions): DirectoryWatche
   const add = ({ path, key }: WatchedDirectory) => {
     try {
       const handle = watch(path, { persistent: true }, (event, name) => {
-        if (isRelevant({ directory: path, event, name }, (below) => open.has(below))) quiet.touch();
+        const isNote = name !== null && options.isNote?.(name) === true;
+        if (isNote || isRelevant({ directory: path, event, name }, (below) => open.has(below))) quiet.touch();
       });
       handle.on("error", () => {
         drop(path);

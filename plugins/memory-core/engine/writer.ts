@@ -1,58 +1,65 @@
 import { createHash } from "node:crypto";
-import { type ChunkingSettings, chunkLines, splitLines } from "./chunker.ts";
+import type { MemorySource } from "../index-settings.ts";
 import type { Database } from "./database.ts";
-import { headingsOf, readOutline } from "./headings.ts";
-import type { ListedFile } from "./listing.ts";
+import type { DocumentRow } from "./documents.ts";
+import type { Passage, Passages } from "./passages.ts";
+import type { VectorStore } from "./vector-store.ts";
 
-/** A file as the index knows it. */
-export interface FileRow {
+/** What the index knows of a document's state when it was read. */
+export interface DocumentStamp {
   path: string;
-  hash: string;
-  mtime: number;
-  size: number;
-  checked_at: number;
-}
-
-export interface FileText {
-  text: string;
   hash: string;
   mtimeMs: number;
   size: number;
 }
 
-const MODEL = "fts-only";
-const SOURCE = "memory";
+/** The vector of a passage; `pending`: a later sync brings it; `none`: it has none. */
+export type PassageVector = Float32Array | "pending" | "none";
 
-/** Writes files into an index; the caller owns the transaction. */
-export interface IndexWriter {
-  known(): Map<string, FileRow>;
-  /** Old rows out, new rows in. Returns the number of chunks. */
-  put(file: Pick<ListedFile, "path">, content: FileText): number;
-  /** Same content, new time: the next sync need not read it. */
-  touch(path: string, content: Pick<FileText, "mtimeMs" | "size">): void;
-  remove(path: string): void;
+export interface WriterParts {
+  db: Database;
+  source: MemorySource;
+  /** Model of the vectors, part of each chunk's id. */
+  model: string;
+  vectors: VectorStore;
+  now(): number;
 }
 
-export function createWriter(db: Database, chunking: ChunkingSettings, now: () => number): IndexWriter {
+/** Writes documents of one source into an index; the caller owns the transaction. */
+export interface IndexWriter {
+  known(): Map<string, DocumentRow>;
+  /** Old rows out, new rows in; the rows go in as the steps are taken. */
+  put(stamp: DocumentStamp, passages: Passages, vectors: readonly PassageVector[]): Generator<void>;
+  /** Same content, new time: the next sync need not read it. */
+  touch(stamp: Omit<DocumentStamp, "hash">): void;
+  remove(path: string): Generator<void>;
+}
+
+const STEP_ROWS = 32;
+
+export function createWriter(parts: WriterParts): IndexWriter {
+  const { db, source, vectors, now } = parts;
   const sql = prepareAll(db);
-  const removeChunks = (path: string) => {
-    for (const { rowid } of sql.rowids.all(SOURCE, path) as Array<{ rowid: number }>) sql.deleteFts.run(rowid);
-    sql.deleteChunks.run(SOURCE, path);
-  };
+  function* removeChunks(path: string): Generator<void> {
+    const rowids = sql.rowids.all(source, path) as number[];
+    for (const [index, rowid] of rowids.entries()) {
+      sql.deleteFts.run(rowid);
+      vectors.remove(rowid);
+      if (index % STEP_ROWS === STEP_ROWS - 1) yield;
+    }
+    sql.deleteChunks.run(source, path);
+  }
   return {
-    known: () => new Map((sql.files.all(SOURCE) as FileRow[]).map((row) => [row.path, row])),
-    put(file, content) {
-      removeChunks(file.path);
-      const count = insertChunks(sql, { path: file.path, text: content.text, chunking, now: now() });
-      sql.putFile.run(file.path, SOURCE, content.hash, content.mtimeMs, content.size, now());
-      return count;
+    known: () => new Map((sql.files.all(source) as DocumentRow[]).map((row) => [row.path, row])),
+    *put(stamp, passages, found) {
+      yield* removeChunks(stamp.path);
+      yield* insertChunks(sql, { ...parts, path: stamp.path, passages, found });
+      sql.putFile.run(stamp.path, source, stamp.hash, stamp.mtimeMs, stamp.size, now());
     },
-    touch(path, content) {
-      sql.touchFile.run(content.mtimeMs, content.size, now(), SOURCE, path);
-    },
-    remove(path) {
-      removeChunks(path);
-      sql.deleteFile.run(SOURCE, path);
+    touch: ({ path, mtimeMs, size }) => void sql.touchFile.run(mtimeMs, size, now(), source, path),
+    *remove(path) {
+      yield* removeChunks(path);
+      sql.deleteFile.run(source, path);
     },
   };
 }
@@ -60,35 +67,47 @@ export function createWriter(db: Database, chunking: ChunkingSettings, now: () =
 function prepareAll(db: Database) {
   return {
     files: db.prepare("SELECT path, hash, mtime, size, checked_at FROM files WHERE source = ?"),
-    rowids: db.prepare("SELECT rowid FROM chunks WHERE source = ? AND path = ?"),
+    rowids: db.prepare("SELECT rowid FROM chunks WHERE source = ? AND path = ?").pluck(),
     deleteFts: db.prepare("DELETE FROM chunks_fts WHERE rowid = ?"),
     deleteChunks: db.prepare("DELETE FROM chunks WHERE source = ? AND path = ?"),
     deleteFile: db.prepare("DELETE FROM files WHERE source = ? AND path = ?"),
     putFile: db.prepare("INSERT OR REPLACE INTO files(path, source, hash, mtime, size, checked_at) VALUES (?, ?, ?, ?, ?, ?)"),
     touchFile: db.prepare("UPDATE files SET mtime = ?, size = ?, checked_at = ? WHERE source = ? AND path = ?"),
     putChunk: db.prepare(
-      "INSERT INTO chunks(id, path, source, start_line, end_line, hash, model, text, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO chunks(id, path, source, start_line, end_line, hash, model, text, updated_at, trail, pending) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     ),
     putFts: db.prepare("INSERT INTO chunks_fts(rowid, text, heading, path_words) VALUES (?, ?, ?, ?)"),
   };
 }
 
-function insertChunks(
+function* insertChunks(
   sql: ReturnType<typeof prepareAll>,
-  { path, text, chunking, now }: { path: string; text: string; chunking: ChunkingSettings; now: number },
-): number {
-  const lines = splitLines(text);
-  const outline = readOutline(lines);
-  const chunks = chunkLines(lines, chunking);
-  const pathWords = `${path.replace(/\.md$/i, "")} ${outline.title}`;
+  {
+    source,
+    model,
+    vectors,
+    now,
+    path,
+    passages,
+    found,
+  }: WriterParts & { path: string; passages: Passages; found: readonly PassageVector[] },
+): Generator<void> {
   const seen = new Map<string, number>();
-  for (const chunk of chunks) {
-    const place = `${SOURCE}:${path}:${chunk.startLine}:${chunk.endLine}:${chunk.hash}:${MODEL}`;
-    const id = uniqueId(place, seen);
-    const row = sql.putChunk.run(id, path, SOURCE, chunk.startLine, chunk.endLine, chunk.hash, MODEL, chunk.text, now);
-    sql.putFts.run(row.lastInsertRowid, chunk.text, headingsOf(chunk, outline), pathWords);
+  const at = now();
+  for (const [index, passage] of passages.list.entries()) {
+    const { startLine, endLine, hash, text, trail } = passage;
+    const vector = found[index] ?? "none";
+    const id = uniqueId(placeOf({ source, path, model }, passage), seen);
+    const row = sql.putChunk.run(id, path, source, startLine, endLine, hash, model, text, at, trail, vector === "pending" ? 1 : 0);
+    const rowid = Number(row.lastInsertRowid);
+    sql.putFts.run(rowid, text, passage.heading, passages.pathWords);
+    if (typeof vector !== "string") vectors.put(rowid, source, vector);
+    if (index % STEP_ROWS === STEP_ROWS - 1) yield;
   }
-  return chunks.length;
+}
+
+function placeOf({ source, path, model }: { source: string; path: string; model: string }, passage: Passage): string {
+  return `${source}:${path}:${passage.startLine}:${passage.endLine}:${passage.hash}:${model}`;
 }
 
 /** Equal pieces of one line share everything; an ordinal tells them apart. */

@@ -1,0 +1,18 @@
+import { SvcError } from "svc/sdk";
+import "./errors.ts";
+import type { AgentMemorySettings } from "./settings.ts";
+
+/** What the index and its background work are made from; the rest is read at each search. */
+export function needsSameIndex(a: AgentMemorySettings, b: AgentMemorySettings): boolean {
+  const made = ({ enabled, index, sync, sharedWith }: AgentMemorySettings) => JSON.stringify({ enabled, index, sync, sharedWith });
+  return made(a) === made(b);
+}
+
+/** Why an agent has no memory by its configuration. */
+export function refusalOf(settings: AgentMemorySettings): SvcError | undefined {
+  const { agentId, index, sharedWith } = settings;
+  if (!settings.enabled) return new SvcError("memory-disabled", { agentId });
+  if (sharedWith.length === 0) return undefined;
+  const agents = [agentId, ...sharedWith].sort().join(", ");
+  return new SvcError("memory-store-shared", { agents, path: index.dbPath, token: "{agentId}" });
+}

@@ -1,0 +1,93 @@
+import type { DoctorFinding, MemoryStatus, PluginContext } from "svc/sdk";
+import type { MemoryService } from "./service.ts";
+
+/** What was found out about one agent's memory. */
+export interface MemoryEvidence {
+  status: MemoryStatus;
+  /** Who made the vectors of the live index. */
+  vectors: { provider: string; model: string } | undefined;
+  /** Another process that rebuilds this index. */
+  lockedBy: number | undefined;
+  /** Unfinished databases that nobody works on, older than an hour. */
+  orphans: string[];
+}
+
+/** Checks of `svc doctor` (`memory/*`). Without `deep` no provider is called. */
+export function registerMemoryDoctor(ctx: Pick<PluginContext, "on">, memory: MemoryService): void {
+  ctx.on("doctor.collect", async ({ deep }, meta) => {
+    await Promise.all(
+      memory.agents
+        .filter(({ settings }) => settings.enabled && settings.sharedWith.length === 0)
+        .map(async (agent) => {
+          const { leftoversOf } = await import("./index-leftovers.ts");
+          const { agentId, index } = agent.settings;
+          const status = await memory.status(agentId, { deep });
+          const vectors = agent.state()?.vectors;
+          for (const one of memoryFindings({ status, vectors, ...(await leftoversOf(index.dbPath)) })) meta.report(one);
+        }),
+    );
+  });
+}
+
+/** What is wrong with one agent's memory. Pure. */
+export function memoryFindings(evidence: MemoryEvidence): DoctorFinding[] {
+  const { status, lockedBy, orphans } = evidence;
+  const locked: DoctorFinding = {
+    id: "memory/locked",
+    severity: "warning",
+    path: status.dbPath,
+    message: `agent "${status.agentId}": the index is being rebuilt by process ${lockedBy}; expected this gateway alone`,
+    fix: "wait for that process or stop it",
+  };
+  return [
+    ...identityFindings(evidence),
+    ...embeddingFindings(status),
+    ...(lockedBy === undefined ? [] : [locked]),
+    ...orphans.map(
+      (path): DoctorFinding => ({
+        id: "memory/orphan-temp",
+        severity: "warning",
+        path,
+        message: "an unfinished index that nobody works on any more",
+        fix: "svc doctor --fix deletes it",
+        fixable: true,
+      }),
+    ),
+  ];
+}
+
+/** Vectors of two models are never compared, so until the index is made anew only words are searched. */
+function identityFindings({ status, vectors }: MemoryEvidence): DoctorFinding[] {
+  const { agentId, provider, model, syncing } = status;
+  if (!vectors || provider === "none" || syncing) return [];
+  if (vectors.provider === provider && vectors.model === model) return [];
+  const held = `${vectors.provider} ${vectors.model}`;
+  return [
+    {
+      id: "memory/index-identity",
+      severity: "warning",
+      path: `agents.list[id=${agentId}].memorySearch`,
+      message: `agent "${agentId}": the index holds vectors of ${held}, and the provider is ${provider} ${model}; only words are searched`,
+      fix: `svc doctor --fix makes it anew, and so does: svc memory index --force --agent ${agentId}`,
+      fixable: true,
+    },
+  ];
+}
+
+function embeddingFindings({ agentId, requestedProvider, provider, providerError, fallback, probe }: MemoryStatus): DoctorFinding[] {
+  const finding = (severity: DoctorFinding["severity"], message: string, fix?: string): DoctorFinding => ({
+    id: "memory/embeddings",
+    severity,
+    path: `agents.list[id=${agentId}].memorySearch.provider`,
+    message: `agent "${agentId}": ${message}`,
+    ...(fix === undefined ? {} : { fix }),
+  });
+  const found: DoctorFinding[] = [];
+  if (fallback)
+    found.push(finding("warning", `${provider} stands in for ${fallback.from}: ${fallback.reason}`, "svc memory index --force"));
+  if (probe?.ok === false) found.push(finding("warning", `${provider} gave no vector: ${probe.error ?? "unknown reason"}`));
+  else if (providerError !== undefined && provider === "none" && requestedProvider === "auto") {
+    found.push(finding("info", `no embedding provider, only words are searched: ${providerError}`));
+  } else if (providerError !== undefined) found.push(finding("warning", providerError, "svc memory status --deep"));
+  return found;
+}

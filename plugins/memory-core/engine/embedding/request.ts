@@ -1,0 +1,71 @@
+import { EmbedFault } from "../host.ts";
+
+/** What became of a text: its vector, or why it has none and never will. */
+export type Verdict = Float32Array | { skipped: string };
+
+/** How texts become vectors, and what is known of the answers so far. */
+export interface RequestScope {
+  embed(texts: string[]): Promise<Float32Array[]>;
+  /** Length that vectors must have; undefined until one is known. */
+  dims(): number | undefined;
+  /** Has this provider ever taken a text? */
+  hasSucceeded(): boolean;
+  succeeded(dims: number): void;
+  retries<T>(run: () => Promise<T>): Promise<T>;
+}
+
+const PROBE = "memory";
+
+/**
+ * Embeds a group of texts. A group that is too much is halved; in one that is refused the bad text is found and left out.
+ * @throws {EmbedFault} when the provider as a whole is of no use at present
+ */
+export async function embedGroup(texts: string[], scope: RequestScope): Promise<Verdict[]> {
+  try {
+    return await scope.retries(() => attempt(texts, scope));
+  } catch (error) {
+    if (!(error instanceof EmbedFault) || !(error.fault === "too-long" || error.fault === "invalid-request")) throw error;
+    if (texts.length === 1) return [await judge(error, scope)];
+    const middle = texts.length >> 1;
+    const first = await embedGroup(texts.slice(0, middle), scope);
+    return [...first, ...(await embedGroup(texts.slice(middle), scope))];
+  }
+}
+
+/** @throws {EmbedFault} `bad-response` for anything that is not one sound vector a text */
+export function checkVectors(vectors: readonly Float32Array[], { count, dims }: { count: number; dims: number | undefined }): number {
+  if (vectors.length !== count) throw bad(`${count} vectors expected, got ${vectors.length}`);
+  const length = dims ?? vectors[0]?.length ?? 0;
+  for (const vector of vectors) {
+    if (vector.length === 0) throw bad("an empty vector");
+    if (vector.length !== length) {
+      throw bad(`a vector of ${length} dimensions expected, got ${vector.length}; if the model has changed, run svc memory index --force`);
+    }
+    if (!isSound(vector)) throw bad("a vector with a number that is none");
+  }
+  return length;
+}
+
+async function attempt(texts: string[], scope: RequestScope): Promise<Float32Array[]> {
+  const vectors = await scope.embed(texts);
+  scope.succeeded(checkVectors(vectors, { count: texts.length, dims: scope.dims() }));
+  return vectors;
+}
+
+/** One text alone was refused. While nothing else has gone through, the request itself may be what is wrong. */
+async function judge(error: EmbedFault, scope: RequestScope): Promise<Verdict> {
+  if (error.fault === "invalid-request" && !scope.hasSucceeded()) {
+    await scope.retries(() => attempt([PROBE], scope));
+  }
+  return { skipped: error.message };
+}
+
+function isSound(vector: Float32Array): boolean {
+  let sum = 0;
+  for (let i = 0; i < vector.length; i++) sum += (vector[i] as number) * 0;
+  return sum === 0;
+}
+
+function bad(message: string): EmbedFault {
+  return new EmbedFault("bad-response", `the provider answered with ${message}`);
+}

@@ -1,0 +1,90 @@
+import type { EmbeddingFault } from "svc/sdk";
+import type { HostAnswer, HostCall, HostMethod, HostMethods } from "../worker-protocol.ts";
+import { IndexFault } from "./fault.ts";
+
+/** The main thread, as the index sees it: plugins, vendors and the store live there. */
+export interface Host {
+  /** @throws {EmbedFault} what an adapter says, `timeout` after the limit; the signal's reason after an abort */
+  call<M extends HostMethod>(
+    method: M,
+    params: HostMethods[M]["params"],
+    options: { timeoutMs: number; signal?: AbortSignal | undefined },
+  ): Promise<HostMethods[M]["reply"]>;
+}
+
+export interface HostCalls extends Host {
+  /** Takes an answer; those to calls that were given up are dropped. */
+  answered(answer: HostAnswer): void;
+}
+
+/** An `EmbeddingError` that has crossed the thread border. */
+export class EmbedFault extends Error {
+  readonly fault: EmbeddingFault;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(fault: EmbeddingFault, message: string, retryAfterMs?: number) {
+    super(message);
+    this.fault = fault;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** An index that nobody helps: it searches words. */
+export const noHost: Host = {
+  call: () => Promise.reject(new EmbedFault("no-credentials", "there is no embedding provider")),
+};
+
+interface Entry {
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** @param post hands a call over to the main thread */
+export function createHostCalls(post: (call: HostCall) => void): HostCalls {
+  const open = new Map<number, Entry>();
+  let next = 1;
+  return {
+    call(method, params, { timeoutMs, signal }) {
+      if (signal?.aborted) return Promise.reject(signal.reason);
+      const call = next++;
+      return new Promise((resolve, reject) => {
+        const giveUp = (error: unknown) => {
+          post({ call, abandoned: true });
+          entry.reject(error);
+        };
+        const timer = setTimeout(() => giveUp(new EmbedFault("timeout", `${method}: no answer within ${timeoutMs} ms`)), timeoutMs);
+        const onAbort = () => giveUp(signal?.reason);
+        const end = () => {
+          open.delete(call);
+          clearTimeout(timer);
+          signal?.removeEventListener("abort", onAbort);
+        };
+        const entry: Entry = {
+          resolve(value) {
+            end();
+            resolve(value as HostMethods[typeof method]["reply"]);
+          },
+          reject(error) {
+            end();
+            reject(error);
+          },
+        };
+        open.set(call, entry);
+        signal?.addEventListener("abort", onAbort, { once: true });
+        post({ call, host: method, params });
+      });
+    },
+    answered(answer) {
+      const entry = open.get(answer.answer);
+      if (!entry) return;
+      if ("fault" in answer) entry.reject(toError(answer.fault));
+      else entry.resolve(answer.value);
+    },
+  };
+}
+
+function toError({ code, fields }: { code: string; fields: Record<string, unknown> }): Error {
+  if (code !== "embedding") return new IndexFault(code, fields);
+  const retryAfterMs = typeof fields.retryAfterMs === "number" ? fields.retryAfterMs : undefined;
+  return new EmbedFault(fields.fault as EmbeddingFault, String(fields.message), retryAfterMs);
+}

@@ -1,0 +1,8 @@
+/** Why a document, or a passage of it, was left out, for people; what is no code of ours is said as it is. */
+export function explainSkip(code: string): string {
+  if (code === "EFBIG") return "it is larger than 16 MiB; split it to have it indexed";
+  if (code === "TOO_MANY_FILES") return "the index already holds 200,000 files; narrow extraPaths";
+  if (code === "MEDIA_TOO_LARGE") return "it is larger than memorySearch.multimodal.maxFileBytes";
+  if (code === "MEDIA_TYPE") return "its content is not what its name says";
+  return code;
+}

@@ -1,0 +1,189 @@
+import type { IndexSettings, ProviderFacts } from "../index-settings.ts";
+import { isCorrupt, isReadonly } from "./database.ts";
+import type { DocumentSource } from "./documents.ts";
+import type { BatchRunner } from "./embedding/batch.ts";
+import { evictCache } from "./embedding/cache.ts";
+import type { Embedder, EmbedRun } from "./embedding/embedder.ts";
+import { fillPending } from "./embedding/fill.ts";
+import type { VectorPlan } from "./embedding/vectorizer.ts";
+import { IndexFault } from "./fault.ts";
+import { type IndexIdentity, identityOf, isKeywordOnly, isOfProvider, isSameIdentity, type ProviderChoice } from "./identity.ts";
+import { prepareFolder } from "./index-files.ts";
+import type { LiveIndex, LiveIndexOptions, OpenLiveIndex } from "./live-index.ts";
+import type { Pacer } from "./pacer.ts";
+import { optimizeText, type RebuildJob, rebuildIndex } from "./rebuild.ts";
+import { takeRebuildLock } from "./rebuild-lock.ts";
+import { type SyncOutcome, type SyncScope, syncDocuments } from "./sync.ts";
+
+/** Who embeds, with its state over many syncs. */
+export interface ActiveProvider {
+  facts: ProviderFacts;
+  embedder: Embedder;
+  batches: BatchRunner;
+}
+
+export interface SyncRunParts {
+  settings: IndexSettings;
+  live: LiveIndex;
+  openVectors: LiveIndexOptions["openVectors"];
+  choice: ProviderChoice;
+  provider: ActiveProvider | undefined;
+  sources(isFull: boolean): DocumentSource[];
+  /** True once for each time that something has changed since this run began. */
+  takeNews(): boolean;
+  signal: AbortSignal;
+  pacer: Pacer;
+  progress: SyncScope["progress"];
+  step?: RebuildJob["step"];
+}
+
+const BULK_DOCUMENTS = 500;
+
+/** One pass over everything: the index is updated, or made anew beside itself when it was made with other settings. */
+export class SyncRun {
+  readonly #parts: SyncRunParts;
+
+  constructor(parts: SyncRunParts) {
+    this.#parts = parts;
+  }
+
+  /** Once more with a fresh handle after "read-only database", and with a fresh index after damage. */
+  async run(force: boolean): Promise<SyncOutcome> {
+    try {
+      return await this.#update(force);
+    } catch (error) {
+      if (isReadonly(error)) this.#parts.live.close();
+      else if (isCorrupt(error)) this.#parts.live.giveUp();
+      else throw error;
+      return this.#update(force);
+    }
+  }
+
+  async #update(force: boolean): Promise<SyncOutcome> {
+    const { live, settings, choice, signal } = this.#parts;
+    const open = live.use();
+    if (open && !force && this.#isCurrent(open)) return this.#updateLive(open);
+    prepareFolder(settings.dbPath);
+    const release = await takeRebuildLock(settings.dbPath, { signal });
+    try {
+      const now = live.use();
+      // Another process has made it while this one waited.
+      if (now && now.db !== open?.db && this.#isCurrent(now)) return await this.#updateLive(now);
+      return await this.#rebuild(now, identityOf(settings, choice, now?.identity));
+    } finally {
+      release();
+    }
+  }
+
+  #isCurrent({ identity }: OpenLiveIndex): boolean {
+    return isSameIdentity(identity, identityOf(this.#parts.settings, this.#parts.choice, identity));
+  }
+
+  async #updateLive(open: OpenLiveIndex): Promise<SyncOutcome> {
+    const { pacer } = this.#parts;
+    const outcome = await syncDocuments(open, this.#scope(open.identity, false));
+    await this.#complete(open, outcome);
+    if (outcome.changed >= BULK_DOCUMENTS) await optimizeText(open.db, { pacer });
+    if (outcome.changed > 0) open.db.pragma("shrink_memory");
+    return outcome;
+  }
+
+  async #rebuild(old: OpenLiveIndex | undefined, identity: IndexIdentity): Promise<SyncOutcome> {
+    const { live, settings, openVectors, step } = this.#parts;
+    const { dbPath, tokenizer, cache } = settings;
+    const outcome = await this.#orOld(old, () => {
+      this.#check({ dims: undefined }, old); // a provider that pauses need not be waited for
+      return rebuildIndex({
+        dbPath,
+        tokenizer,
+        identity,
+        scope: this.#scope(identity, true),
+        openVectors,
+        live: old,
+        keepVectorsOf: this.#parts.choice === "absent" ? old : undefined,
+        maxCacheEntries: cache.enabled ? cache.maxEntries : Number.POSITIVE_INFINITY,
+        check: (made) => this.#check(made.vectors, old),
+        closeLive: () => live.close(),
+        step,
+      });
+    });
+    const fresh = live.use();
+    if (fresh) await this.#complete(fresh, outcome);
+    return outcome;
+  }
+
+  /** With an index at hand that has vectors, one without would be a step back: it stays, and learns at least the new words. */
+  async #orOld(old: OpenLiveIndex | undefined, rebuild: () => SyncOutcome | Promise<SyncOutcome>): Promise<SyncOutcome> {
+    try {
+      return await rebuild();
+    } catch (error) {
+      if (!(error instanceof KeepsOld) || !old) throw error;
+      const scope = this.#scope(old.identity, false);
+      await syncDocuments(old, { ...scope, vectors: { by: isKeywordOnly(old.identity) ? "none" : "later", maxTextBytes: undefined } });
+      throw new IndexFault("memory-index-failed", { reason: error.message });
+    }
+  }
+
+  /** @throws {KeepsOld} when the outage of the provider would cost vectors that are of use, or of which none could be made */
+  #check(made: { dims: number | undefined }, old: OpenLiveIndex | undefined): void {
+    const { provider } = this.#parts;
+    const reason = provider?.embedder.pausedBy;
+    if (reason === undefined || !provider || old?.vectors.dims === undefined) return;
+    const isUseful = isOfProvider(old.identity, provider.facts);
+    if (isUseful || made.dims === undefined) throw new KeepsOld(`the new index has no vectors: ${reason}`);
+  }
+
+  /** Vectors that are still to come, and a cache within its bounds. */
+  async #complete(open: OpenLiveIndex, outcome: SyncOutcome): Promise<void> {
+    const { settings, provider, signal, pacer, progress } = this.#parts;
+    if (provider && provider.embedder.pausedBy === undefined && isOfProvider(open.identity, provider.facts)) {
+      await fillPending(open, {
+        ...provider,
+        run: { signal, dims: undefined },
+        useCache: settings.cache.enabled,
+        pacer,
+        now: Date.now,
+        progress: (done, total) => progress("embed", done, total),
+        skip: (path, code) => outcome.skipped.push({ path, code }),
+        meanwhile: () => this.#catchUp(open, outcome),
+      });
+    }
+    this.#parts.live.noteDims();
+    if (settings.cache.enabled) await evictCache(open.db, settings.cache.maxEntries, pacer);
+  }
+
+  /** The words of what changes while a job is waited for are searchable at once. */
+  async #catchUp(open: OpenLiveIndex, outcome: SyncOutcome): Promise<void> {
+    if (!this.#parts.takeNews()) return;
+    const { changed, removed, skipped } = await syncDocuments(open, this.#scope(open.identity, false));
+    outcome.changed += changed;
+    outcome.removed += removed;
+    outcome.skipped.push(...skipped);
+    this.#parts.live.recount();
+  }
+
+  #scope(identity: IndexIdentity, isFull: boolean): SyncScope {
+    const { settings, pacer, progress, sources } = this.#parts;
+    return {
+      sources: sources(isFull),
+      chunking: settings.chunking,
+      model: identity.model,
+      vectors: this.#vectorPlan(identity),
+      pacer,
+      now: Date.now,
+      progress,
+    };
+  }
+
+  #vectorPlan(identity: IndexIdentity): VectorPlan {
+    const { provider, settings, signal } = this.#parts;
+    if (!provider) return { by: isKeywordOnly(identity) ? "none" : "later", maxTextBytes: undefined };
+    const { embedder, batches } = provider;
+    const run: EmbedRun = { signal, dims: undefined };
+    // Jobs take hours: rows are searched by their words meanwhile, and `fillPending` brings the vectors.
+    const isLater = batches.isOn;
+    return { by: { embedder, run, useCache: settings.cache.enabled, isLater }, maxTextBytes: embedder.maxTextBytes };
+  }
+}
+
+class KeepsOld extends Error {}

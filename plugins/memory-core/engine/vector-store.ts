@@ -1,0 +1,29 @@
+import type { MemorySource } from "../index-settings.ts";
+
+/** A vector found near a query: `score` is the cosine similarity, -1…1. */
+export interface VectorRow {
+  rowid: number;
+  score: number;
+}
+
+/**
+ * Vectors of one open index: float rows and their quantised copies in `chunk_vectors`, the `vec0` table where the extension is at hand, and the matrix that is
+ * searched. Writes belong to the transaction of the caller.
+ */
+export interface VectorStore {
+  /** Length of all vectors; undefined while there is none. */
+  readonly dims: number | undefined;
+  readonly backend: "sqlite-vec" | "in-process";
+  /** Why the extension is not at hand. */
+  readonly loadError: string | undefined;
+  /** @throws {IndexFault} `memory-dimension-mismatch` for another length than the first vector's */
+  put(rowid: number, source: MemorySource, vector: Float32Array): void;
+  remove(rowid: number): void;
+  /** After a commit: what was put and removed is searched from now on; after a rollback it is forgotten. */
+  committed(): void;
+  rolledBack(): void;
+  /** Best first, at most `k`; vectors of another length than the query are not compared. An all-zero query finds nothing. */
+  search(query: Float32Array, k: number, sources: readonly MemorySource[]): Promise<VectorRow[]>;
+  /** Ends what goes on in the background; before the database is closed. */
+  close(): void;
+}

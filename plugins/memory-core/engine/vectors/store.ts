@@ -1,0 +1,230 @@
+import type { IndexSettings, MemorySource } from "../../index-settings.ts";
+import type { Database } from "../database.ts";
+import { IndexFault, reasonOf } from "../fault.ts";
+import { createPacer } from "../pacer.ts";
+import type { VectorRow, VectorStore } from "../vector-store.ts";
+import { BIT_STAGE_FROM, BitStage } from "./bit-stage.ts";
+import { loadVectorExtension } from "./extension.ts";
+import { scanVectors } from "./float-scan.ts";
+import { hasVectorKernel } from "./kernel.ts";
+import { maskOf, type VectorMatrix } from "./matrix.ts";
+import { loadMatrix } from "./matrix-loader.ts";
+import { blobOf, cosine, hasDirection, quantise, vectorOf } from "./quantise.ts";
+import { markVec0Stale, Vec0Table } from "./vec0-table.ts";
+
+/** What the quantised stage hands to the exact one. */
+const MIN_RERANKED = 48;
+/** Up to here the extension answers sooner than the matrix is loaded. */
+const VEC0_WHILE_LOADING = 10_000;
+/** More neighbours than the extension gives. */
+const VEC0_MAX_K = 4_096;
+
+export interface VectorStoreOptions {
+  vector: IndexSettings["vector"];
+  /** Told once when searching needs more than it should: why, for people. */
+  warn?(message: string): void;
+  /** Rows from which on signs are compared first; for tests. */
+  bitStageFrom?: number;
+}
+
+type Change = { rowid: number; source: MemorySource; q8: Int8Array } | { rowid: number; q8: undefined };
+
+/** The vectors of an index whose tables exist (`schema.ts`). */
+export function createVectorStore(db: Database, options: VectorStoreOptions): VectorStore {
+  return new SqliteVectorStore(db, options);
+}
+
+class SqliteVectorStore implements VectorStore {
+  readonly loadError: string | undefined;
+  readonly #db: Database;
+  readonly #options: VectorStoreOptions;
+  readonly #vec0: Vec0Table | undefined;
+  readonly #stop = new AbortController();
+  readonly #sql: ReturnType<typeof prepareAll>;
+  #dims: number | undefined;
+  /** Changes of the transaction under way. */
+  #open: Change[] = [];
+  /** Changes committed while the matrix is being loaded. */
+  #late: Change[] = [];
+  #loading: Promise<void> | undefined;
+  #matrix: VectorMatrix | undefined;
+  #bits: BitStage | undefined;
+  /** No matrix on this machine: every search reads the stored vectors. */
+  #scansOnly = !hasVectorKernel();
+
+  constructor(db: Database, options: VectorStoreOptions) {
+    this.#db = db;
+    this.#options = options;
+    this.#sql = prepareAll(db);
+    this.#dims = this.#readDims();
+    this.loadError = loadVectorExtension(db, options.vector);
+    if (this.loadError === undefined) this.#vec0 = new Vec0Table(db, this.#dims);
+  }
+
+  get dims(): number | undefined {
+    return this.#dims;
+  }
+
+  get backend(): "sqlite-vec" | "in-process" {
+    return this.#vec0 ? "sqlite-vec" : "in-process";
+  }
+
+  put(rowid: number, source: MemorySource, vector: Float32Array): void {
+    this.#dims ??= vector.length;
+    if (vector.length !== this.#dims) throw new IndexFault("memory-dimension-mismatch", { expected: this.#dims, got: vector.length });
+    const q8 = quantise(vector);
+    this.#sql.put.run(rowid, vector.length, blobOf(vector), q8 ?? null);
+    if (!this.#vec0) markVec0Stale(this.#db);
+    else if (q8) this.#vec0.put(rowid, source, vector);
+    else this.#vec0.remove(rowid);
+    this.#open.push(q8 ? { rowid, source, q8 } : { rowid, q8 });
+  }
+
+  remove(rowid: number): void {
+    if (this.#sql.remove.run(rowid).changes === 0) return;
+    if (this.#vec0) this.#vec0.remove(rowid);
+    else markVec0Stale(this.#db);
+    this.#open.push({ rowid, q8: undefined });
+  }
+
+  committed(): void {
+    const changes = this.#open;
+    this.#open = [];
+    if (this.#loading) this.#late.push(...changes);
+    else this.#apply(changes);
+  }
+
+  rolledBack(): void {
+    if (this.#open.length === 0) return;
+    this.#open = [];
+    this.#dims = this.#readDims();
+    this.#vec0?.forget();
+    // A matrix that was read meanwhile may lack what was put back, or hold what there never was.
+    this.#loading = undefined;
+    this.#matrix = undefined;
+    this.#bits = undefined;
+  }
+
+  async search(query: Float32Array, k: number, sources: readonly MemorySource[]): Promise<VectorRow[]> {
+    if (query.length !== this.#dims || !hasDirection(query) || k < 1 || sources.length === 0) return [];
+    if (!this.#matrix && !this.#scansOnly) {
+      const loaded = this.#load();
+      if (this.#canAskVec0(k)) {
+        loaded.catch(() => undefined); // the search that needs it says so
+        return this.#rank(query, this.#vec0?.nearest(query, k, sources) ?? []);
+      }
+      await loaded;
+    }
+    if (!this.#matrix) return scanVectors(this.#db, { query, k, sources }, createPacer(this.#stop.signal));
+    return this.#rank(query, this.#candidates(this.#matrix, query, { k, sources })).slice(0, k);
+  }
+
+  close(): void {
+    this.#stop.abort();
+    this.#matrix = undefined;
+    this.#bits = undefined;
+  }
+
+  #candidates(matrix: VectorMatrix, query: Float32Array, { k, sources }: { k: number; sources: readonly MemorySource[] }): number[] {
+    const q8 = quantise(query);
+    if (!q8) return [];
+    const count = Math.max(MIN_RERANKED, 2 * k);
+    const mask = maskOf(sources);
+    return this.#bits?.nearest(q8, mask, count) ?? matrix.nearest(Int16Array.from(q8), mask, count);
+  }
+
+  /** Exact similarity, best first; a row whose vector is gone by now is left out. */
+  #rank(query: Float32Array, rowids: readonly number[]): VectorRow[] {
+    const rows = rowids.flatMap((rowid): VectorRow[] => {
+      const blob = this.#sql.embedding.get(rowid) as Buffer | undefined;
+      return blob ? [{ rowid, score: cosine(query, vectorOf(blob)) }] : [];
+    });
+    return rows.sort((a, b) => b.score - a.score || a.rowid - b.rowid);
+  }
+
+  #canAskVec0(k: number): boolean {
+    if (!this.#vec0?.isWhole || k > VEC0_MAX_K) return false;
+    return Number(this.#sql.bounded.get(VEC0_WHILE_LOADING + 1)) <= VEC0_WHILE_LOADING;
+  }
+
+  /** One load at a time; a failed one leaves the exact scan. */
+  #load(): Promise<void> {
+    this.#loading ??= this.#loadAll();
+    return this.#loading;
+  }
+
+  async #loadAll(): Promise<void> {
+    await Promise.resolve(); // `#loading` is set before anything is read
+    const mine = this.#loading;
+    const dims = this.#dims;
+    if (dims === undefined) return;
+    this.#late = [];
+    const pacer = createPacer(this.#stop.signal);
+    try {
+      const matrix = await loadMatrix(this.#db, dims, pacer);
+      if (this.#loading !== mine) return this.#matrix ? undefined : await this.#load();
+      this.#loading = undefined;
+      this.#matrix = matrix;
+      this.#apply(this.#late);
+      this.#late = [];
+      void this.#afterLoad(matrix, dims);
+    } catch (error) {
+      if (this.#loading === mine) this.#loading = undefined;
+      if (!(error instanceof RangeError)) throw error;
+      this.#giveUpMatrix(error);
+    }
+  }
+
+  /** What makes the next searches quicker and other processes content; none of it is needed to answer. */
+  async #afterLoad(matrix: VectorMatrix, dims: number): Promise<void> {
+    const pacer = createPacer(this.#stop.signal);
+    try {
+      await this.#vec0?.refill(dims, pacer);
+      if (this.#matrix !== matrix || matrix.size < (this.#options.bitStageFrom ?? BIT_STAGE_FROM)) return;
+      const bits = new BitStage(matrix, dims);
+      this.#bits = bits;
+      if (!(await bits.fill(pacer)) && this.#bits === bits) this.#bits = undefined;
+    } catch (error) {
+      this.#bits = undefined;
+      if (!this.#stop.signal.aborted) this.#options.warn?.(`vector search is complete, but its preparation was not: ${reasonOf(error)}`);
+    }
+  }
+
+  #apply(changes: readonly Change[]): void {
+    const matrix = this.#matrix;
+    if (!matrix) return;
+    try {
+      for (const change of changes) {
+        if (!change.q8) {
+          matrix.remove(change.rowid);
+          continue;
+        }
+        const slot = matrix.put(change.rowid, change.source, change.q8);
+        this.#bits?.put(slot, change.q8);
+      }
+    } catch (error) {
+      this.#giveUpMatrix(error);
+    }
+  }
+
+  #giveUpMatrix(error: unknown): void {
+    this.#matrix = undefined;
+    this.#bits = undefined;
+    this.#scansOnly = true;
+    this.#options.warn?.(`vectors are compared one by one from the database, which is slow: ${reasonOf(error)}`);
+  }
+
+  #readDims(): number | undefined {
+    return this.#sql.dims.get() as number | undefined;
+  }
+}
+
+function prepareAll(db: Database) {
+  return {
+    dims: db.prepare("SELECT dims FROM chunk_vectors LIMIT 1").pluck(),
+    put: db.prepare("INSERT OR REPLACE INTO chunk_vectors(chunk_id, dims, embedding, q8) VALUES (?, ?, ?, ?)"),
+    remove: db.prepare("DELETE FROM chunk_vectors WHERE chunk_id = ?"),
+    embedding: db.prepare("SELECT embedding FROM chunk_vectors WHERE chunk_id = ?").pluck(),
+    bounded: db.prepare("SELECT count(*) FROM (SELECT 1 FROM chunk_vectors LIMIT ?)").pluck(),
+  };
+}

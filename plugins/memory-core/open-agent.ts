@@ -1,0 +1,60 @@
+import { isSvcError, messageOf, type PluginContext } from "svc/sdk";
+import { type AgentMemory, createAgentMemory } from "./agent-memory.ts";
+import type { HostHandlers } from "./host-calls.ts";
+import { noSessions } from "./no-host-handlers.ts";
+import type { ProviderAssignment } from "./open-memory-index.ts";
+import { createProgressEvents } from "./progress-events.ts";
+import type { AgentProvider } from "./providers/agent-provider.ts";
+import type { Transcripts } from "./sessions/transcripts.ts";
+import type { AgentMemorySettings } from "./settings.ts";
+
+export interface OpenedAgent {
+  memory: AgentMemory;
+  stopEvents(): void;
+}
+
+/** What one agent's memory is connected to. */
+export interface AgentParts {
+  provider: AgentProvider;
+  /** Who embeds at the moment, if that is known already. */
+  assignment: ProviderAssignment | undefined;
+  transcripts: Transcripts | undefined;
+  startAfter: Promise<void> | undefined;
+  onSynced(): void;
+}
+
+type OpenHost = Pick<PluginContext, "logger" | "emit" | "isHookUsed" | "runHook">;
+
+/** One agent with its events on the wire, in the log and on the hook bus. */
+export function openAgent(host: OpenHost, settings: AgentMemorySettings, parts: AgentParts): OpenedAgent {
+  const { agentId } = settings;
+  const { provider } = parts;
+  const events = createProgressEvents((progress) => host.emit("memory.progress", { agentId, ...progress }));
+  const memory = createAgentMemory(
+    settings,
+    {
+      startAfter: parts.startAfter,
+      handlers: { ...provider.calls, ...sessionHandlers(agentId, parts.transcripts) },
+      onEmbeddingFailed: (failed) => provider.indexingFailed(failed),
+      onProgress: (progress) => events.push(progress),
+      onSynced(summary) {
+        parts.onSynced();
+        if (!host.isHookUsed("memory.synced")) return;
+        host.runHook("memory.synced", { agentId, ...summary }, { agentId }).catch((error) => {
+          if (!isSvcError(error, "plugin-disposed")) host.logger.warn(`hook memory.synced failed: ${messageOf(error)}`);
+        });
+      },
+      log: (level, message) => host.logger[level](message, { agentId }),
+    },
+    parts.assignment,
+  );
+  return { memory, stopEvents: () => events.dispose() };
+}
+
+function sessionHandlers(agentId: string, transcripts: Transcripts | undefined): Pick<HostHandlers, "listSessions" | "readSession"> {
+  if (!transcripts) return noSessions;
+  return {
+    listSessions: () => transcripts.list(agentId),
+    readSession: ({ sessionId, after }) => transcripts.read(agentId, sessionId, after),
+  };
+}

@@ -1,0 +1,77 @@
+import { EmbeddingError } from "svc/sdk";
+import type { HostHandlers } from "../host-calls.ts";
+import { checkVectors, type VectorShape } from "./check-vectors.ts";
+import { limitedCall } from "./limited-call.ts";
+import type { OpenedProvider, ProviderHost } from "./open-provider.ts";
+
+/** Calls of one provider with their limits and the look at what comes back (`memory.md` 6.9). */
+export type EmbedCalls = Omit<HostHandlers, "listSessions" | "readSession">;
+
+const QUERY_MS = { remote: 60_000, local: 300_000 };
+const DOCUMENTS_MS = { remote: 120_000, local: 600_000 };
+const POLL_MS = 60_000;
+const TRANSFER_MS = 600_000;
+
+export function createEmbedCalls(host: Pick<ProviderHost, "timers">, { provider, batch, facts }: OpenedProvider): EmbedCalls {
+  let dims = facts.dims;
+  const limited = <T>(what: string, limitMs: number, signal: AbortSignal, run: (signal: AbortSignal) => Promise<T>) =>
+    limitedCall(run, { timers: host.timers, limitMs, signal, what: `${facts.id}: ${what}` });
+  const shape = (): VectorShape => ({ id: facts.id, dims, normalized: provider.normalized === true });
+  const checked = (vectors: readonly Float32Array[], count: number) => {
+    const good = checkVectors(vectors, count, shape());
+    dims ??= good[0]?.length;
+    return good;
+  };
+  const jobs = () => {
+    if (batch && facts.batch) return batch;
+    throw new EmbeddingError("model", `${facts.id}: there is no batch API for ${facts.model}`);
+  };
+  return {
+    async embedQuery({ text }, signal) {
+      const vector = await limited("a query", QUERY_MS[facts.transport], signal, (s) => provider.embedQuery(text, { signal: s }));
+      return checked([vector], 1)[0] as Float32Array;
+    },
+    async embed({ texts }, signal) {
+      const vectors = await limited("texts", DOCUMENTS_MS[facts.transport], signal, (s) => provider.embedBatch(texts, { signal: s }));
+      return checked(vectors, texts.length);
+    },
+    async embedMedia({ inputs }, signal) {
+      if (!facts.multimodal) throw new EmbeddingError("invalid-request", `${facts.id}: ${facts.model} takes no images or sounds`);
+      const parts = inputs.map(({ text, mime, data }) => [
+        { type: "text" as const, text },
+        { type: "media" as const, mime, data },
+      ]);
+      const run = (s: AbortSignal) => provider.embedBatchInputs?.(parts, { signal: s }) ?? Promise.resolve([]);
+      return checked(await limited("images and sounds", DOCUMENTS_MS[facts.transport], signal, run), inputs.length);
+    },
+    async batchSubmit({ texts, tag }, signal) {
+      return { job: await limited("a batch job", TRANSFER_MS, signal, (s) => jobs().submit(texts, { tag, signal: s })) };
+    },
+    batchPoll: ({ job }, signal) => limited("a batch job", POLL_MS, signal, (s) => jobs().poll(job, { signal: s })),
+    batchResults: ({ job, count }, signal) =>
+      limited("the results of a batch job", TRANSFER_MS, signal, async (s) => {
+        const results: Array<Float32Array | string> = Array.from({ length: count }, () => "the batch holds no result for it");
+        for await (const line of jobs().results(job, { signal: s })) {
+          if (line.index >= 0 && line.index < count) results[line.index] = "error" in line ? line.error : oneOf(line.vector, checked);
+        }
+        return results;
+      }),
+    async batchEnd({ job, cancel }, signal) {
+      const run = async () => {
+        if (cancel) await jobs().cancel(job);
+        await jobs().cleanup(job);
+      };
+      await limited("the end of a batch job", POLL_MS, signal, run);
+      return { ended: true };
+    },
+  };
+}
+
+/** A vector that cannot be used fails for its own line only. */
+function oneOf(vector: Float32Array, checked: (vectors: readonly Float32Array[], count: number) => Float32Array[]): Float32Array | string {
+  try {
+    return checked([vector], 1)[0] as Float32Array;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

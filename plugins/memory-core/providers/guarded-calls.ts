@@ -1,0 +1,87 @@
+import { type Clock, EmbeddingError } from "svc/sdk";
+import type { EmbedCalls } from "./embed-calls.ts";
+import { faultOf, type PlainEmbeddingFault } from "./embedding-fault.ts";
+import type { HeldProvider } from "./held-provider.ts";
+
+/** What decides about calls, and learns from them. */
+export interface CallGuard {
+  clock: Pick<Clock, "monotonic">;
+  /** The provider in use. @throws {EmbeddingError} when there is none */
+  held(): HeldProvider;
+  succeeded(held: HeldProvider): void;
+  failed(held: HeldProvider, fault: PlainEmbeddingFault): void;
+  /** Failures in a row show that it is no blip. */
+  isDown(held: HeldProvider, fault: PlainEmbeddingFault): void;
+}
+
+/** A query given up sooner tells nothing about the vendor. */
+const SLOW_QUERY_MS = 1_000;
+
+/** Calls of whatever provider is in use: none while it is to be left alone, and every fault counts. */
+export function createGuardedCalls(guard: CallGuard): EmbedCalls {
+  const pass = <K extends Exclude<keyof EmbedCalls, "embedQuery">>(method: K): EmbedCalls[K] =>
+    ((params: never, signal: AbortSignal) => embedDocuments(guard, (held) => held.calls[method](params, signal))) as EmbedCalls[K];
+  return {
+    embedQuery: ({ text }, signal) => embedQuery(guard, text, signal),
+    embed: pass("embed"),
+    embedMedia: pass("embedMedia"),
+    batchSubmit: pass("batchSubmit"),
+    batchPoll: pass("batchPoll"),
+    batchResults: pass("batchResults"),
+    batchEnd: pass("batchEnd"),
+  };
+}
+
+async function embedQuery(guard: CallGuard, text: string, signal: AbortSignal): Promise<Float32Array> {
+  const held = guard.held();
+  const known = held.queries.get(text);
+  if (known) return known;
+  const count = (fault: PlainEmbeddingFault) => void (held.circuit.failed(fault) && guard.isDown(held, fault));
+  const refusal = held.circuit.refusal();
+  if (refusal) {
+    count(refusal);
+    throw toError(refusal);
+  }
+  const startedAt = guard.clock.monotonic();
+  try {
+    const vector = await held.calls.embedQuery({ text }, signal);
+    held.queries.set(text, vector);
+    guard.succeeded(held);
+    return vector;
+  } catch (error) {
+    const fault = signal.aborted ? givenUp(held, guard.clock.monotonic() - startedAt) : faultOf(error);
+    if (fault) {
+      guard.failed(held, fault);
+      count(fault);
+    }
+    throw error;
+  }
+}
+
+/** Retries belong to the thread, which says when they are used up. */
+async function embedDocuments<T>(guard: CallGuard, run: (held: HeldProvider) => Promise<T>): Promise<T> {
+  const held = guard.held();
+  const refusal = held.circuit.refusal();
+  if (refusal) throw toError(refusal);
+  try {
+    const done = await run(held);
+    guard.succeeded(held);
+    return done;
+  } catch (error) {
+    guard.failed(held, faultOf(error));
+    throw error;
+  }
+}
+
+/** A query that the search gave up: an outage of a vendor that does not answer, nothing at all of a model that is being loaded. */
+function givenUp({ opened }: HeldProvider, tookMs: number): PlainEmbeddingFault | undefined {
+  if (opened.facts.transport !== "remote" || tookMs < SLOW_QUERY_MS) return undefined;
+  return { fault: "timeout", message: `${opened.facts.id}: no answer within the time of the search (${Math.round(tookMs)} ms)` };
+}
+
+function toError({ fault, message, status, retryAfterMs }: PlainEmbeddingFault): EmbeddingError {
+  return new EmbeddingError(fault, message, {
+    ...(status === undefined ? {} : { status }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}

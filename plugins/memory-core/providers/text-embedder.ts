@@ -1,0 +1,123 @@
+import { EmbeddingError, type MemoryEmbedding, type MemoryEmbedOptions, messageOf, SvcError } from "svc/sdk";
+import { checkVectors } from "./check-vectors.ts";
+import { embeddingFaultOf } from "./embedding-fault.ts";
+import { limitedCall } from "./limited-call.ts";
+import type { OpenedProvider, ProviderHost } from "./open-provider.ts";
+import type { ProviderSettings } from "./provider-settings.ts";
+import { openPrimary } from "./select-provider.ts";
+import "../errors.ts";
+
+/** Embeds texts for others than the index, with providers of its own. */
+export interface TextEmbedder {
+  embed(agent: EmbeddingAgent, texts: readonly string[], options?: MemoryEmbedOptions): Promise<MemoryEmbedding>;
+  /** Config, secrets or adapters changed: what is open is opened anew at the next use. */
+  forget(): void;
+  close(): Promise<void>;
+}
+
+export interface EmbeddingAgent {
+  agentId: string;
+  settings: ProviderSettings;
+}
+
+/** Providers kept open, one for each agent, model and length; the least recently used is closed first. */
+const MAX_OPEN = 16;
+const CALL_MS = 120_000;
+
+/** A provider that is open for some calls; it is closed when it is given up and the last of them is over. */
+interface Shared {
+  opening: Promise<OpenedProvider>;
+  users: number;
+  isGivenUp: boolean;
+}
+
+type Override = { model?: string; outputDimensionality?: number };
+
+export function createTextEmbedder(host: ProviderHost): TextEmbedder {
+  const open = new Map<string, Shared>();
+  const closeIdle = async (shared: Shared) => {
+    if (!shared.isGivenUp || shared.users > 0) return;
+    const opened = await shared.opening.catch(() => undefined); // its fault was told to whoever asked for it
+    await opened?.close();
+  };
+  const giveUp = (key: string, shared: Shared) => {
+    if (open.get(key) === shared) open.delete(key);
+    shared.isGivenUp = true;
+    return closeIdle(shared);
+  };
+  const share = (agent: EmbeddingAgent, over: Override): Shared => {
+    const key = JSON.stringify([agent.agentId, agent.settings, over.model, over.outputDimensionality]);
+    const known = open.get(key);
+    const shared = known ?? { opening: openFor(host, agent, over), users: 0, isGivenUp: false };
+    open.delete(key);
+    open.set(key, shared);
+    if (!known) shared.opening.catch(() => giveUp(key, shared));
+    for (const [oldest, one] of open) {
+      if (open.size <= MAX_OPEN) break;
+      void giveUp(oldest, one);
+    }
+    return shared;
+  };
+  const use = async <T>(agent: EmbeddingAgent, over: Override, run: (opened: OpenedProvider) => T): Promise<Awaited<T>> => {
+    const shared = share(agent, over);
+    shared.users++;
+    try {
+      return await run(await shared.opening);
+    } finally {
+      shared.users--;
+      void closeIdle(shared);
+    }
+  };
+  return {
+    async embed(agent, texts, { model, provider, dimensions, signal } = {}) {
+      const { requested } = agent.settings;
+      if (provider !== undefined && requested !== "auto" && provider !== requested) throw new SvcError("embedding-provider-not-allowed");
+      // Another vendor than the detected one must not even be asked for this model.
+      if (provider !== undefined && requested === "auto") {
+        const own = await use(agent, {}, (opened) => opened.facts.id);
+        if (provider !== "auto" && provider !== own) throw new SvcError("embedding-provider-not-allowed");
+      }
+      const over = { ...(model === undefined ? {} : { model }), ...(dimensions === undefined ? {} : { outputDimensionality: dimensions }) };
+      return use(agent, over, (opened) => embedTexts(host, opened, { texts, signal }));
+    },
+    forget() {
+      for (const [key, shared] of [...open]) void giveUp(key, shared);
+    },
+    async close() {
+      await Promise.all(
+        [...open].map(([key, shared]) => {
+          shared.users = 0; // calls under way end with their provider
+          return giveUp(key, shared);
+        }),
+      );
+    },
+  };
+}
+
+async function openFor(host: ProviderHost, agent: EmbeddingAgent, over: Override) {
+  try {
+    const selected = await openPrimary(host, { ...agent, over });
+    if (selected.kind === "primary") return selected.opened;
+    throw new SvcError("embedding-provider-missing", {}, { cause: new Error(selected.reasons.join("; ")) });
+  } catch (error) {
+    if (embeddingFaultOf(error)?.fault !== "no-credentials") throw error;
+    host.logger.warn(`texts could not be embedded: ${messageOf(error)}`, { agentId: agent.agentId });
+    throw new SvcError("embedding-provider-missing", {}, { cause: error });
+  }
+}
+
+async function embedTexts(
+  host: ProviderHost,
+  { provider, facts }: OpenedProvider,
+  { texts, signal }: { texts: readonly string[]; signal: AbortSignal | undefined },
+): Promise<MemoryEmbedding> {
+  let tokens = 0;
+  const onUsage = (used: number) => {
+    tokens += used;
+  };
+  const limit = { timers: host.timers, limitMs: CALL_MS, signal: signal ?? host.signal, what: `${facts.id}: texts` };
+  const vectors = await limitedCall((s) => provider.embedBatch(texts, { signal: s, onUsage }), limit);
+  if (texts.length > 0 && vectors.length === 0) throw new EmbeddingError("bad-response", `${facts.id}: no vectors came back`);
+  const checked = checkVectors(vectors, texts.length, { id: facts.id, dims: facts.dims, normalized: provider.normalized === true });
+  return { provider: facts.id, model: facts.model, vectors: checked, tokens };
+}

@@ -1,0 +1,22 @@
+import type { Disposable, PluginContext } from "svc/sdk";
+import type { MemoryService } from "./service.ts";
+import type { AgentMemorySettings } from "./settings.ts";
+import { memoryGetTool, memorySearchTool, withoutMemoryTools } from "./tools.ts";
+
+/** Who has the tools: none of them stands in a prompt for nothing. */
+export function registerTools(
+  ctx: Pick<PluginContext, "registerTool" | "on">,
+  memory: MemoryService,
+  settings: readonly AgentMemorySettings[],
+) {
+  const kept: Disposable[] = [];
+  const without = new Set(settings.filter((one) => !one.enabled).map((one) => one.agentId));
+  if (without.size < settings.length) kept.push(ctx.registerTool(memorySearchTool(memory)), ctx.registerTool(memoryGetTool(memory)));
+  if (without.size > 0) kept.push(ctx.on("prompt.build", (event) => (without.has(event.agentId) ? withoutMemoryTools(event) : undefined)));
+  return { key: toolsKey(settings), dispose: () => kept.forEach((one) => void one.dispose()) };
+}
+
+export function toolsKey(settings: readonly AgentMemorySettings[]): string {
+  const without = settings.filter((one) => !one.enabled).map((one) => one.agentId);
+  return JSON.stringify([without.length < settings.length, without]);
+}
