@@ -1,4 +1,4 @@
-import { type HttpCall, messageOf, type PluginContext, type RunHandle, type RunRequest, SvcError } from "svc/sdk";
+import { type HttpCall, messageOf, type PluginContext, type RunHandle, type RunRequest } from "svc/sdk";
 import { createChunks } from "./chunks.ts";
 import { completionResponse, createEnvelope, type Envelope, judge } from "./completion.ts";
 import { badRequest } from "./errors.ts";
@@ -7,7 +7,7 @@ import { decodeImages } from "./images.ts";
 import { toTurn } from "./prompt.ts";
 import { relay } from "./relay.ts";
 import { type ChatRequest, parseChatRequest } from "./request.ts";
-import { parseBackendModel, resolveTarget } from "./target.ts";
+import { checkBackendModelScope, parseBackendModel, resolveTarget } from "./target.ts";
 import { demandInstruction } from "./tools.ts";
 
 /** `POST /v1/chat/completions`: parse, run, answer. */
@@ -24,12 +24,6 @@ export function createChatHandler(ctx: PluginContext): (call: HttpCall) => Promi
     goAway.dispose();
     return completionResponse(envelope, judge(outcome, request.demand));
   };
-}
-
-function checkBackendModelScope({ req, scopes }: HttpCall): void {
-  if (req.headers.has("x-svc-model") && !scopes.includes("operator.admin")) {
-    throw new SvcError("missing-scope", { missingScope: "operator.admin", requiredScopes: ["operator.admin"] });
-  }
 }
 
 async function toRunRequest(request: ChatRequest, call: HttpCall, ctx: PluginContext): Promise<RunRequest> {

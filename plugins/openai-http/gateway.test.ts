@@ -352,11 +352,13 @@ describe("a client that goes away", () => {
 test("a disabled endpoint is not there, also without a key", async () => {
   const off = await createTestGateway({
     plugins,
-    config: { gateway: { http: { endpoints: { models: { enabled: false }, chatCompletions: { enabled: false } } } } },
+    config: {
+      gateway: { http: { endpoints: { models: { enabled: false }, chatCompletions: { enabled: false }, embeddings: { enabled: false } } } },
+    },
   });
   try {
-    for (const path of ["/v1/models", "/v1/models/svc", "/v1/chat/completions"]) {
-      const response = await fetch(`${off.url}${path}`, { method: path.endsWith("completions") ? "POST" : "GET" });
+    for (const path of ["/v1/models", "/v1/models/svc", "/v1/chat/completions", "/v1/embeddings"]) {
+      const response = await fetch(`${off.url}${path}`, { method: path.startsWith("/v1/models") ? "GET" : "POST" });
       expect([response.status, await response.text()]).toEqual([404, "Not Found"]);
     }
   } finally {

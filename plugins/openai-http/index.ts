@@ -1,8 +1,12 @@
 import { type Disposable, definePlugin, type PluginContext } from "svc/sdk";
 import { createChatHandler } from "./chat.ts";
+import { createEmbeddingsHandler } from "./embeddings.ts";
 import { errorResponse, toProblem } from "./error-body.ts";
 import { createModels } from "./models.ts";
 import "./errors.ts";
+
+/** `http.md` 2. */
+const MAX_EMBEDDINGS_BODY_BYTES = 5 * 1024 * 1024;
 
 export default definePlugin({
   id: "openai-http",
@@ -31,6 +35,11 @@ function openRoutes(ctx: PluginContext<unknown>): Disposable[] {
     const route = { ...common, method: "GET", path: "/v1/models", scope: "operator.read" } as const;
     routes.push(ctx.registerHttpRoute({ ...route, match: "exact", handler: models.list }));
     routes.push(ctx.registerHttpRoute({ ...route, match: "prefix", handler: models.get }));
+  }
+  if (endpoints.embeddings.enabled) {
+    const route = { ...common, method: "POST", path: "/v1/embeddings", match: "exact", scope: "operator.write" } as const;
+    const maxBytes = Math.min(maxBodyBytes, MAX_EMBEDDINGS_BODY_BYTES);
+    routes.push(ctx.registerHttpRoute({ ...route, maxBodyBytes: maxBytes, handler: createEmbeddingsHandler(ctx as PluginContext) }));
   }
   if (endpoints.chatCompletions.enabled) {
     const route = { ...common, method: "POST", path: "/v1/chat/completions", match: "exact", scope: "operator.write" } as const;

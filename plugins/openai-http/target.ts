@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Agents, agentIdPattern, isSvcError, normalizedSessionKey } from "svc/sdk";
+import { type Agents, agentIdPattern, type HttpCall, isSvcError, normalizedSessionKey, SvcError } from "svc/sdk";
 import { badRequest } from "./errors.ts";
 
 const invalidModel = "Invalid `model`. Use `svc` or `svc/<agentId>`.";
@@ -30,8 +30,7 @@ export function parseModel(model: string | undefined): string | undefined {
  * @throws {SvcError} `v1-bad-request`, `invalid-session-key`
  */
 export function resolveTarget(agents: Agents, request: { model: string | undefined; user: string | undefined; headers: Headers }): Target {
-  const named = parseModel(request.model);
-  const agentId = request.headers.get("x-svc-agent-id")?.trim().toLowerCase() ?? named;
+  const agentId = namedAgent(request);
   const given = request.headers.get("x-svc-session-key");
   const sessionKey = given ?? (request.user === undefined ? `openai:${randomUUID()}` : `openai-user:${request.user}`);
   const target = resolve(agents, { ...(agentId === undefined ? {} : { agentId }), sessionKey });
@@ -41,12 +40,33 @@ export function resolveTarget(agents: Agents, request: { model: string | undefin
   return { ...target, isFresh: given === null && request.user === undefined };
 }
 
-function resolve(agents: Agents, target: { agentId?: string; sessionKey: string }): { agentId: string; sessionKey: string } {
+/**
+ * The agent of a request without a session. The header `x-svc-agent-id` wins over `model`.
+ * @throws {SvcError} `v1-bad-request`
+ */
+export function resolveAgent(agents: Agents, request: { model: string | undefined; headers: Headers }): string {
+  const agentId = namedAgent(request);
+  return resolve(agents, agentId === undefined ? {} : { agentId }).agentId;
+}
+
+function namedAgent({ model, headers }: { model: string | undefined; headers: Headers }): string | undefined {
+  const named = parseModel(model);
+  return headers.get("x-svc-agent-id")?.trim().toLowerCase() ?? named;
+}
+
+function resolve(agents: Agents, target: { agentId?: string; sessionKey?: string }): { agentId: string; sessionKey: string } {
   try {
     return agents.resolve(target);
   } catch (error) {
     if (isSvcError(error, "unknown-agent")) throw badRequest(`Unknown agent '${String(error.fields.agentId)}'.`);
     throw error;
+  }
+}
+
+/** @throws {SvcError} `missing-scope` when a caller who may not do that names the backend model */
+export function checkBackendModelScope({ req, scopes }: Pick<HttpCall, "req" | "scopes">): void {
+  if (req.headers.has("x-svc-model") && !scopes.includes("operator.admin")) {
+    throw new SvcError("missing-scope", { missingScope: "operator.admin", requiredScopes: ["operator.admin"] });
   }
 }
 

@@ -1,4 +1,4 @@
-import type { RunOutcome } from "svc/sdk";
+import { type EmbeddingError, isSvcError, type RunOutcome } from "svc/sdk";
 import { internalProblem, type Problem, unavailable } from "./error-body.ts";
 
 /** A failed run in the words of `http.md` 1, "upstream failures". A vendor's own text is passed on only where the caller can act on it. */
@@ -23,4 +23,66 @@ export function toUpstreamProblem(outcome: Pick<RunOutcome, "code" | "error" | "
       return { status: 404, type: "invalid_request_error", code: "model_not_found", message: text };
   }
   return outcome.stopReason === "shutdown" ? unavailable("the gateway is stopping; try again after the restart") : internalProblem;
+}
+
+/**
+ * A failed embedding call in the same words; undefined for what was no vendor's fault and has its own answer. Of its text only what the caller can act
+ * on is passed on, without addresses.
+ */
+export function toEmbeddingProblem(error: unknown): Problem | undefined {
+  if (isSvcError(error, "embedding-provider-missing")) return noEmbeddingProvider;
+  if (isSvcError(error, "embedding-provider-not-allowed")) {
+    return { ...invalid, message: "This agent does not allow that embedding provider on `/v1/embeddings`." };
+  }
+  return isEmbeddingError(error) ? ofFault(error) : undefined;
+}
+
+const invalid = { status: 400, type: "invalid_request_error", code: null };
+const noEmbeddingProvider: Problem = { ...internalProblem, status: 503, message: "no embedding provider is configured" };
+
+function ofFault(error: EmbeddingError): Problem {
+  const message = withoutAddresses(error.message);
+  switch (error.fault) {
+    case "no-credentials":
+      return noEmbeddingProvider;
+    case "auth":
+      return error.status === 403
+        ? { status: 403, type: "permission_error", code: null, message: "the upstream provider refused permission" }
+        : { status: 401, type: "authentication_error", code: null, message: "the upstream provider rejected its credential" };
+    case "model":
+      return { ...invalid, status: 404, code: "model_not_found", message };
+    case "not-ready":
+      return unavailable("the embedding model is not loaded yet; try again shortly");
+    case "quota":
+      return { status: 402, type: "insufficient_quota", code: null, message };
+    case "rate-limit":
+      return { status: 429, type: "rate_limit_error", code: null, message, ...retryAfter(error) };
+    case "overloaded":
+      // 529 is what some vendors say instead of 503; any other 5xx is an error of theirs.
+      return error.status === undefined || error.status === 503 || error.status === 529
+        ? { ...internalProblem, status: 503, message: "upstream provider overloaded", ...retryAfter(error) }
+        : { ...internalProblem, status: 502, message: "upstream provider error" };
+    case "network":
+    case "bad-response":
+      return { ...internalProblem, status: 502, message: "upstream provider error" };
+    case "timeout":
+      return { ...internalProblem, status: 504, message: "upstream provider timeout" };
+    case "invalid-request":
+      return { ...invalid, message };
+    case "too-long":
+      return { ...invalid, status: 413, message };
+  }
+}
+
+function retryAfter({ retryAfterMs }: EmbeddingError): Pick<Problem, "headers"> {
+  return retryAfterMs === undefined ? {} : { headers: { "Retry-After": String(Math.ceil(retryAfterMs / 1000)) } };
+}
+
+function withoutAddresses(text: string): string {
+  return text.replace(/\bhttps?:\/\/[^\s"'<>)]+/gi, "***");
+}
+
+/** True for one of any SDK copy. */
+function isEmbeddingError(error: unknown): error is EmbeddingError {
+  return error instanceof Error && error.name === "EmbeddingError";
 }
