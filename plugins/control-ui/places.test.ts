@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 const page = (path: string) => import(new URL(`./public/${path}`, import.meta.url).href);
-const { parsePlace, formatPlace, splitSources, linkPlaces } = await page("core/places.js");
+const { parsePlace, formatPlace, sessionOfPath, splitSources, linkPlaces } = await page("core/places.js");
 const { safeHref, stableCut } = await page("ui/md.js");
 const { parseRoute, formatRoute, fileAddress } = await page("core/router.js");
 
@@ -9,10 +9,22 @@ test.each([
   ["memory/2026-04-01.md#L3-L9", { path: "memory/2026-04-01.md", from: 3, to: 9 }],
   ["MEMORY.md#L14", { path: "MEMORY.md", from: 14, to: 14 }],
   ["`memory/a b.md#L1-L2`.", { path: "memory/a b.md", from: 1, to: 2 }],
+  ["sessions/0b1e-4f#L5-L9", { path: "sessions/0b1e-4f", from: 5, to: 9 }],
+  ["sessions/a/b#L5", undefined],
   ["memory/a.md", undefined],
   ["see memory", undefined],
 ])("%j is a place: %j", (text, wanted) => {
   expect(parsePlace(text)).toEqual(wanted);
+});
+
+test("a place in a conversation names its session, one in a file does not", () => {
+  expect(sessionOfPath("sessions/0b1e-4f")).toBe("0b1e-4f");
+  expect(["sessions/a.md", "memory/sessions/a", "sessions/", "sessions/../a"].map(sessionOfPath)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ]);
 });
 
 test("a place is written as path and lines", () => {

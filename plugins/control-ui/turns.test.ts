@@ -1,14 +1,20 @@
 import { expect, test } from "vitest";
 
 const page = (path: string) => import(new URL(`./public/core/${path}`, import.meta.url).href);
-const { turnsOf, withEvent, withoutText, mergeMessages, placesFound } = await page("turns.js");
+const { isFromPerson, turnsOf, withEvent, withoutText, mergeMessages, placesFound } = await page("turns.js");
 
 let seq = 0;
-function stored(role: string, text: string, more: { runId?: string; calls?: object[]; [key: string]: unknown } = {}) {
-  const { runId, calls = [], ...rest } = more;
+function stored(role: string, text: string, more: { runId?: string; kind?: string; calls?: object[]; [key: string]: unknown } = {}) {
+  const { runId, kind, calls = [], ...rest } = more;
   seq += 1;
   const content = [...(text === "" ? [] : [{ type: "text", text }]), ...calls];
-  return { role, content, timestamp: 1_000 + seq, __svc: { id: `m${seq}`, seq, ...(runId ? { runId } : {}) }, ...rest };
+  return {
+    role,
+    content,
+    timestamp: 1_000 + seq,
+    __svc: { id: `m${seq}`, seq, ...(runId ? { runId } : {}), ...(kind ? { kind } : {}) },
+    ...rest,
+  };
 }
 const call = (id: string, name: string, args: object) => ({ type: "toolCall", id, name, arguments: args });
 const run = (runId: string) => ({ runId, startedAt: 5_000, items: [], state: "running" });
@@ -137,4 +143,29 @@ test("events of an unknown kind change nothing", () => {
 
   expect(withEvent(live, event("usage", { outputTokens: 3 }))).toBe(live);
   expect(withEvent(live, event("compaction", { phase: "start" }))).toBe(live);
+});
+
+test("heartbeats and events are lines of the gateway, not questions", () => {
+  const messages = [
+    stored("user", "Look around.", { runId: "beat", kind: "heartbeat" }),
+    stored("assistant", "All quiet.", { runId: "beat" }),
+    stored("user", "System: the door opened\nSystem: the mail came", { runId: "r1", kind: "system-event" }),
+    stored("user", "What happened?", { runId: "r1" }),
+  ];
+
+  const turns = turnsOf({ messages, live: [], outgoing: [] });
+
+  expect(shape(turns)).toEqual([
+    ["beat", "system:Look around.", "text:All quiet."],
+    ["r1", "system:the door opened\nthe mail came", "user:What happened?"],
+  ]);
+  expect(turns.map((turn: { items: Array<{ about?: string }> }) => turn.items[0]?.about)).toEqual(["heartbeat", "event"]);
+  expect(messages.map(isFromPerson)).toEqual([false, false, false, true]);
+});
+
+test("an event that is stored before its message does not hide the message on its way", () => {
+  const event = stored("user", "System: news", { runId: "k1", kind: "system-event" });
+  const outgoing = [{ key: "k1", sessionKey: "s", text: "Hello", at: 9_000, state: "sending" }];
+
+  expect(shape(turnsOf({ messages: [event], live: [], outgoing }))).toEqual([["k1", "user:Hello", "system:news"]]);
 });

@@ -2,7 +2,7 @@ import { batch } from "@preact/signals";
 import { findChat, putRun, runOf, settle } from "./chat.js";
 import { onEvent, request } from "./conn.js";
 import { dropOutgoing, outgoingOf } from "./outbox.js";
-import { mergeMessages, textOf, withEvent, withoutText } from "./turns.js";
+import { isFromPerson, mergeMessages, textOf, withEvent, withoutText } from "./turns.js";
 
 /**
  * Runs of open chats, as events tell about them, and how to stop one.
@@ -77,7 +77,7 @@ function stored(event) {
     chat.messages.value = mergeMessages(chat.messages.value, [message]);
     chat.total.value = Math.max(chat.total.value, event.messageSeq ?? 0);
     const runId = message.__svc?.runId;
-    if (message.role === "user") dropOutgoing(runId);
+    if (isFromPerson(message)) dropOutgoing(runId);
     const run = message.role === "assistant" ? chat.live.value.find((r) => r.runId === runId) : undefined;
     if (run) putRun(chat, withoutText(run));
   });
@@ -93,6 +93,6 @@ export function noteFailure(sessionKey, runId, { message, text }) {
 
 /** @param {Chat} chat @param {string} runId */
 function questionOf(chat, runId) {
-  const message = chat.messages.value.find((m) => m.role === "user" && m.__svc?.runId === runId);
+  const message = chat.messages.value.find((m) => isFromPerson(m) && m.__svc?.runId === runId);
   return message ? textOf(message.content) : "";
 }

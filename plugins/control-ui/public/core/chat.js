@@ -4,7 +4,7 @@ import { ofTab } from "./env.js";
 import { dropOutgoing, outgoingOf } from "./outbox.js";
 import { patchSession, rememberChat, sessionRow } from "./sessions.js";
 import { isOnline } from "./store.js";
-import { mergeMessages } from "./turns.js";
+import { isFromPerson, mergeMessages } from "./turns.js";
 
 /**
  * The open chats of this tab: their stored messages and the runs that are writing into them. How runs grow is in `chat-runs.js`, how
@@ -202,5 +202,5 @@ export function putRun(chat, run) {
 
 /** @param {Chat} chat @param {string} runId */
 function isStored(chat, runId) {
-  return chat.messages.value.some((m) => m.role === "user" && m.__svc?.runId === runId);
+  return chat.messages.value.some((m) => isFromPerson(m) && m.__svc?.runId === runId);
 }

@@ -14,6 +14,7 @@ export const keyTable = [
   { keys: ["g", "o"], does: "Overview" },
   { keys: ["g", "c"], does: "Chat" },
   { keys: ["g", "s"], does: "Sessions" },
+  { keys: ["g", "m"], does: "Memory" },
   { keys: ["/"], does: "Search" },
   { keys: ["n"], does: "New session" },
   { keys: ["Alt", "↑ ↓"], does: "Other session" },
@@ -38,6 +39,7 @@ const afterG = {
   o: () => go("#/overview"),
   c: () => go(chatHome()),
   s: () => go("#/sessions"),
+  m: () => go("#/memory"),
 };
 
 /** @type {Record<string, () => void>} */

@@ -1,5 +1,7 @@
 import { signal } from "@preact/signals";
 import { request } from "./conn.js";
+import { sessionOfPath } from "./places.js";
+import { chatAddress, replace } from "./router.js";
 import { isOnline } from "./store.js";
 
 /**
@@ -14,7 +16,14 @@ export async function openFile(path, agentId) {
   const name = `${agentId ?? ""}:${path}`;
   if (shownFile.value.name !== name) shownFile.value = { name };
   if (!isOnline.value) return;
+  const sessionId = sessionOfPath(path);
   try {
+    if (sessionId !== undefined) {
+      // What was said stands in its chat, not in a file.
+      const { key } = await request("sessions.resolve", { sessionId });
+      if (shownFile.value.name === name) replace(chatAddress(key));
+      return;
+    }
     const answer = await request("memory.get", { path, ...(agentId === undefined ? {} : { agentId }) });
     if (shownFile.value.name !== name) return;
     if (answer.error) shownFile.value = { name, error: new Error(answer.error) };

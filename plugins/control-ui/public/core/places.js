@@ -6,8 +6,8 @@
  */
 
 const footer = /^\s*(?:>\s*)?(?:[-*]\s+)?(?:\*\*|_)?Sources?:(?:\*\*|_)?\s*(.+?)\s*$/i;
-const cited = /^[`"(]*(.+?\.md)#L(\d+)(?:-L?(\d+))?[`")]*[.,;]?$/;
-const inline = /(?<![\w/.-])([\w][\w./-]*\.md)#L(\d+)(?:-L?(\d+))?/g;
+const cited = /^[`"(]*(.+?\.md|sessions\/[\w-]+)#L(\d+)(?:-L?(\d+))?[`")]*[.,;]?$/;
+const inline = /(?<![\w/.-])([\w][\w./-]*\.md|sessions\/[\w-]+)#L(\d+)(?:-L?(\d+))?/g;
 
 /**
  * `memory/a.md#L3-L9` → its parts.
@@ -19,6 +19,11 @@ export function parsePlace(text) {
   if (!match) return undefined;
   const from = Number(match[2]);
   return { path: /** @type {string} */ (match[1]), from, to: match[3] === undefined ? from : Math.max(from, Number(match[3])) };
+}
+
+/** Id of the session a place is in; undefined for a file. @param {string} path */
+export function sessionOfPath(path) {
+  return /^sessions\/([\w-]+)$/.exec(path)?.[1];
 }
 
 /** @param {Place} place */

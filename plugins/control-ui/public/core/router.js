@@ -38,10 +38,20 @@ export function chatAddress(key) {
   return formatRoute("chat", key);
 }
 
-/** @param {{ path: string, from?: number | undefined, to?: number | undefined }} place @param {string} [agentId] */
-export function fileAddress({ path, from, to }, agentId) {
+/**
+ * A memory file, beside the chat or, with `q`, beside the search for it.
+ * @param {{ path: string, from?: number | undefined, to?: number | undefined }} place
+ * @param {string} [agentId]
+ * @param {string} [q]
+ */
+export function fileAddress({ path, from, to }, agentId, q) {
   const lines = from === undefined ? undefined : to === undefined || to === from ? String(from) : `${from}-${to}`;
-  return formatRoute("memory", `file/${path}`, { l: lines, a: agentId });
+  return formatRoute("memory", `file/${path}`, { l: lines, a: agentId, q });
+}
+
+/** A file that was opened from the chat belongs to the chat. @param {Route} route */
+export function isInMemory({ view, rest, params }) {
+  return view === "memory" && (!rest.startsWith("file/") || params.q !== undefined);
 }
 
 export const route = signal(/** @type {Route} */ ({ view: "", rest: "", params: {} }));

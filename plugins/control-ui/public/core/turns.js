@@ -8,11 +8,12 @@ import { hitsOf } from "./places.js";
  *   stopReason?: string, toolCallId?: string, toolName?: string, isError?: boolean, details?: unknown,
  *   __svc?: { id: string, seq: number, runId?: string, kind?: string } }} Message
  * @typedef {{ kind: "user", id: string, text: string, images: number, at: number, state?: "sending" | "sent" | "failed", error?: string }} UserItem
+ * @typedef {{ kind: "system", id: string, about: "heartbeat" | "event", text: string, at: number }} SystemItem
  * @typedef {{ kind: "text", id: string, text: string, at: number, isStreaming?: boolean }} TextItem
  * @typedef {{ kind: "tool", id: string, name: string, args: unknown, at: number, state: "running" | "ok" | "error" | "unknown", text?: string,
  *   details?: unknown, ms?: number }} ToolItem
  * @typedef {{ kind: "note", id: string, level: "info" | "bad", text: string, retry?: string }} NoteItem
- * @typedef {UserItem | TextItem | ToolItem | NoteItem} Item
+ * @typedef {UserItem | SystemItem | TextItem | ToolItem | NoteItem} Item
  * @typedef {{ key: string, seq: number, items: Item[], model?: string, isLive: boolean, isStopping?: boolean, startedAt?: number }} Turn
  * @typedef {{ runId: string, startedAt: number, items: Item[], state: "running" | "stopping" | "ended", note?: NoteItem, model?: string }} LiveRun
  * @typedef {{ key: string, sessionKey: string, text: string, at: number, state: "sending" | "sent" | "failed", error?: string, retry?: boolean }} Outgoing
@@ -22,6 +23,11 @@ import { hitsOf } from "./places.js";
 export function textOf(content) {
   if (typeof content === "string") return content;
   return content.flatMap((block) => (block.type === "text" && block.text ? [block.text] : [])).join("\n\n");
+}
+
+/** True for what a person wrote: the gateway puts heartbeats and events into a transcript under the same role. @param {Message} message */
+export function isFromPerson({ role, __svc }) {
+  return role === "user" && __svc?.kind !== "heartbeat" && __svc?.kind !== "system-event";
 }
 
 /**
@@ -60,6 +66,10 @@ function itemsOf(message, results) {
   const id = message.__svc?.id ?? String(message.timestamp);
   const at = message.timestamp;
   const text = textOf(message.content);
+  if (message.role === "user" && !isFromPerson(message)) {
+    const isBeat = message.__svc?.kind === "heartbeat";
+    return [{ kind: "system", id, about: isBeat ? "heartbeat" : "event", text: isBeat ? text : text.replace(/^System: ?/gm, ""), at }];
+  }
   if (message.role === "user") {
     const images = typeof message.content === "string" ? 0 : message.content.filter((b) => b.type === "image").length;
     return [{ kind: "user", id, text, images, at }];

@@ -31,5 +31,6 @@ export const Trash = icon("M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13");
 export const Pencil = icon("M4 20l1-4L16 5l3 3L8 19l-4 1z");
 export const Reset = icon("M4 12a8 8 0 1 1 2.5 5.8M4 19v-5h5");
 export const File = icon("M7 3h7l5 5v13H7zM14 3v5h5");
+export const Note = icon("M5 4h14v16H5zM9 4v16M12 9h4M12 13h4");
 export const Tool = icon("M14.5 6.5a4 4 0 0 1 5-1.3l-2.6 2.6 1.8 1.8 2.6-2.6a4 4 0 0 1-5.3 5L8 20l-3-3 8-8a4 4 0 0 1 1.5-2.5z");
 export const Key = icon("M14 14a5 5 0 1 0-4-4l-7 7v4h4v-3h3v-3l4-1zM16 8h.01");

@@ -1,16 +1,18 @@
 import { html } from "../core/html.js";
-import { formatPlace } from "../core/places.js";
+import { formatPlace, sessionOfPath } from "../core/places.js";
 import { fileAddress } from "../core/router.js";
 import { defaultAgentId } from "../core/store.js";
-import { File } from "./icons.js";
+import { Chat, File } from "./icons.js";
 
 /** @typedef {import("../core/places.js").Place} Place */
 
-/** A place in a memory file; opens it with its lines marked. @param {{ place: Place, agentId?: string | undefined }} props */
+/** A place in a memory file, opened with its lines marked, or in a conversation, which opens in the chat. @param {{ place: Place, agentId?: string | undefined }} props */
 export function SourceChip({ place, agentId }) {
   const agent = agentId === defaultAgentId.value ? undefined : agentId;
+  const isSession = sessionOfPath(place.path) !== undefined;
+  const words = isSession ? "Conversation" : formatPlace({ ...place, path: shortPath(place.path) });
   return html`<a class="chip" href=${fileAddress(place, agent)} title=${place.path}>
-    <${File} /><span class="sr-only">Source </span><span class="cut">${formatPlace({ ...place, path: shortPath(place.path) })}</span>
+    <${isSession ? Chat : File} /><span class="sr-only">Source </span><span class="cut">${words}</span>
   </a>`;
 }
 

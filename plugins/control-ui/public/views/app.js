@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { buildId, ofTab } from "../core/env.js";
 import { html } from "../core/html.js";
 import { isHelpOpen, isPaletteOpen } from "../core/keys.js";
-import { chatAddress, replace, route } from "../core/router.js";
+import { chatAddress, isInMemory, replace, route } from "../core/router.js";
 import { lastChatKey, running } from "../core/sessions.js";
 import { connection, hasNewBuild, health, hello, isOnline } from "../core/store.js";
 import { Button } from "../ui/button.js";
@@ -16,7 +16,7 @@ const views = {
   overview: () => import("./overview.js"),
   chat: () => import("./chat/page.js"),
   sessions: () => import("./sessions.js"),
-  memory: () => import("./chat/page.js"),
+  memory: () => import("./memory/page.js"),
   about: () => import("./about.js"),
 };
 const overlays = {
@@ -69,14 +69,15 @@ function Gate() {
 }
 
 function CurrentView() {
-  const { view } = route.value;
+  // A file that was opened from the chat is shown beside it.
+  const view = route.value.view === "memory" && !isInMemory(route.value) ? "chat" : route.value.view;
   const load = views[view];
   if (view === "") return html`<${Waiting} />`;
   if (!load) {
     return html`<div class="page"><${Notice} level="warn"><p>There is no page at this address.</p>
       <p><a href="#/overview">Go to the overview</a></p><//></div>`;
   }
-  return html`<${Lazy} key=${load === views.memory ? "chat" : view} load=${load} />`;
+  return html`<${Lazy} key=${view} load=${load} />`;
 }
 
 /** @typedef {() => Promise<{ default: any }>} Load */

@@ -3,16 +3,16 @@ import { needs } from "../core/facts.js";
 import { html } from "../core/html.js";
 import { chatHome, isPaletteOpen } from "../core/keys.js";
 import { isNarrow } from "../core/look.js";
-import { route } from "../core/router.js";
+import { isInMemory, route } from "../core/router.js";
 import { lastChatKey, titleOfKey, unreadCount } from "../core/sessions.js";
 import { connection, gatewayName, hello, isRestarting, mainSessionKey, now } from "../core/store.js";
 import { Button } from "../ui/button.js";
-import { Back, Chat, Home, Info, List, Search, Warn } from "../ui/icons.js";
+import { Back, Chat, Home, Info, List, Note, Search, Warn } from "../ui/icons.js";
 
 /** On every view: which gateway, whether it is there, what needs a person. */
 export function Header() {
   const { view, rest } = route.value;
-  const isChat = view === "chat" || view === "memory";
+  const isChat = view === "chat" || (view === "memory" && !isInMemory(route.value));
   return html`<header class="top">
     ${isChat && isNarrow.value && hello.value ? html`<${BackLink} view=${view} />` : html`<${Mark} />`}
     <p class="where cut">
@@ -81,6 +81,7 @@ const items = [
   { id: "overview", word: "Overview", icon: Home, address: () => "#/overview" },
   { id: "chat", word: "Chat", icon: Chat, address: chatHome },
   { id: "sessions", word: "Sessions", icon: List, address: () => "#/sessions" },
+  { id: "memory", word: "Memory", icon: Note, address: () => "#/memory" },
   { id: "about", word: "About", icon: Info, address: () => "#/about" },
 ];
 
@@ -93,7 +94,7 @@ export function BottomBar() {
 }
 
 function Items() {
-  const current = route.value.view === "memory" ? "chat" : route.value.view;
+  const current = route.value.view === "memory" && !isInMemory(route.value) ? "chat" : route.value.view;
   return items.map(
     ({ id, word, icon, address }) => html`<a
       key=${id}

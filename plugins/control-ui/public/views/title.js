@@ -24,7 +24,7 @@ export function startTitle() {
 function titleNow() {
   const { view, rest } = route.value;
   if (view === "chat") return titleOfKey(rest);
-  if (view === "memory") return rest.split("/").at(-1) ?? "Memory";
+  if (view === "memory") return rest.split("/").at(-1) || "Memory";
   return names[view] ?? "Control UI";
 }
 

@@ -7,7 +7,7 @@ import { html } from "../../core/html.js";
 import { isCoarse } from "../../core/look.js";
 import { isOutboxFull } from "../../core/outbox.js";
 import { readOnlyReason } from "../../core/store.js";
-import { textOf } from "../../core/turns.js";
+import { isFromPerson, textOf } from "../../core/turns.js";
 import { Button } from "../../ui/button.js";
 import { Send, Stop } from "../../ui/icons.js";
 import { followSent } from "./follow.js";
@@ -67,7 +67,7 @@ export function Composer({ chat }) {
   /** Walks through what was asked here before, as long as nothing else was typed. @param {number} step */
   const recall = (step) => {
     const asked = chat.messages.value
-      .filter((m) => m.role === "user")
+      .filter(isFromPerson)
       .map((m) => textOf(m.content))
       .reverse();
     if (text !== "" && text !== asked[recalled.current]) return false;

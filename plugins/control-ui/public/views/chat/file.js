@@ -8,23 +8,19 @@ import { Button, CopyButton } from "../../ui/button.js";
 import { Close, File } from "../../ui/icons.js";
 import { Failure, Notice, Waiting } from "../../ui/states.js";
 
-/** A memory file with the cited lines marked: beside the chat, or as a page where there is no room. */
-export function FilePane() {
+/** A memory file with the cited lines marked: beside what led to it, or as a page where there is no room. @param {{ back?: () => string }} props */
+export function FilePane({ back = lastChat }) {
   const { rest, params } = route.value;
   const path = rest.replace(/^file\//, "");
   const [from = 0, to = from] = (params.l ?? "").split("-").map(Number);
   useEffect(() => void openFile(path, params.a), [path, params.a, isOnline.value]);
   const { text, error, isCut } = shownFile.value;
   const retry = () => openFile(path, params.a);
-  const back = () => {
-    const key = lastChatKey();
-    go(key ? chatAddress(key) : "#/overview");
-  };
   return html`<aside class="file" aria-label=${`File ${path}`}>
     <header>
       <${File} /><h2 class="cut" title=${path}>${path}</h2>
       ${text && html`<${CopyButton} text=${text} label="Copy text" hidesWord=${true} />`}
-      <${Button} kind="quiet" icon=${Close} label="Close file" onClick=${back} />
+      <${Button} kind="quiet" icon=${Close} label="Close file" onClick=${() => go(back())} />
     </header>
     <div class="file-body" tabindex="0" role="region" aria-label="Text of the file">
       ${error ? html`<${Failure} what="The file could not be read." error=${error} onRetry=${retry} />` : null}
@@ -34,6 +30,11 @@ export function FilePane() {
       ${isCut && html`<p class="muted small">The file is longer than what is shown.</p>`}
     </div>
   </aside>`;
+}
+
+function lastChat() {
+  const key = lastChatKey();
+  return key ? chatAddress(key) : "#/overview";
 }
 
 /** @param {{ text: string, from: number, to: number }} props */

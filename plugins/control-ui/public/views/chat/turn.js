@@ -8,6 +8,7 @@ import { sessionRow } from "../../core/sessions.js";
 import { isOnline, now, readOnlyReason } from "../../core/store.js";
 import { placesFound } from "../../core/turns.js";
 import { Button, CopyButton } from "../../ui/button.js";
+import { Open } from "../../ui/icons.js";
 import { Markdown } from "../../ui/md.js";
 import { Sources } from "../../ui/sources.js";
 import { fillComposer } from "./composer.js";
@@ -24,10 +25,12 @@ const MAX_FOUND = 4;
 export function TurnView({ turn, heading, chat }) {
   const agentId = /^agent:([^:]+):/.exec(chat.key)?.[1] ?? "main";
   const questions = turn.items.filter((item) => item.kind === "user");
-  const answer = turn.items.filter((item) => item.kind !== "user");
+  const system = turn.items.filter((item) => item.kind === "system");
+  const answer = turn.items.filter((item) => item.kind !== "user" && item.kind !== "system");
   const begun = answer.find((item) => "at" in item);
   return html`<article class="turn" data-turn=${turn.key}>
     ${heading && html`<h2 class="day">${heading}</h2>`}
+    ${system.map((item) => html`<${System} key=${item.id} item=${item} />`)}
     ${questions.map((item) => html`<${Question} key=${turn.key} item=${item} />`)}
     ${
       (answer.length > 0 || turn.isLive) &&
@@ -51,6 +54,17 @@ export function TurnView({ turn, heading, chat }) {
 function withKeys(items) {
   let texts = 0;
   return items.map((item) => ({ item, key: item.kind === "text" ? `text:${texts++}` : `${item.kind}:${item.id}` }));
+}
+
+/** What the gateway told the agent; nobody wrote it, so it stays in the background. @param {{ item: import("../../core/turns.js").SystemItem }} props */
+function System({ item }) {
+  const isBeat = item.about === "heartbeat";
+  return html`<details class="system muted small">
+    <summary><span class="turnable"><${Open} /></span><span>${isBeat ? "Heartbeat" : "Event"}</span>
+      ${!isBeat && html`<span class="cut">${item.text.split("\n", 1)[0]}</span>`}
+      <time title=${moment(item.at)}>${clock(item.at)}</time></summary>
+    <p>${item.text}</p>
+  </details>`;
 }
 
 /** @param {{ item: import("../../core/turns.js").UserItem }} props */
@@ -138,7 +152,7 @@ const endings = /** @type {Record<string, string>} */ ({
 /** The last question of a session whose run ended without an answer. @param {{ turn: Turn, chat: Chat }} props */
 function Unanswered({ turn, chat }) {
   const row = sessionRow(chat.key);
-  const question = turn.items[0]?.kind === "user" ? turn.items[0] : undefined;
+  const question = turn.items.find((item) => item.kind === "user");
   const why = row && row.lastRunId === turn.key && !row.hasActiveRun ? endings[row.status ?? ""] : undefined;
   if (question?.state === "sent" || (row?.activeRunIds?.includes(turn.key) && !turn.isLive)) {
     return html`<p class="working muted small"><i class="dot busy"></i>Waiting for its turn</p>`;

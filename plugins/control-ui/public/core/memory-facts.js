@@ -1,0 +1,156 @@
+import { count, plural, span } from "./format.js";
+
+/**
+ * What is said of an agent's memory. Pure.
+ *
+ * @typedef {{ agentId?: string, backend?: string, workspace?: string, files?: number, chunks?: number, dirty?: boolean, syncing?: boolean,
+ *   provider?: string, model?: string, requestedProvider?: string, custom?: { searchMode?: string }, lastSyncAt?: number, lastError?: string,
+ *   sourceCounts?: Array<{ source: string, files: number, chunks: number }>,
+ *   fts?: { enabled?: boolean, available?: boolean, error?: string },
+ *   vector?: { enabled?: boolean, available?: boolean, backend?: string, loadError?: string, dims?: number },
+ *   fallback?: { from: string, reason: string }, providerError?: string,
+ *   probe?: { ok: boolean, ms: number, dims?: number, error?: string },
+ *   fileList?: MemoryFile[], truncated?: boolean }} MemoryStatus
+ * @typedef {{ path: string, source?: string, chunks?: number, mtime: number }} MemoryFile
+ * @typedef {{ path: string, startLine: number, endLine: number, score: number, vectorScore?: number, textScore?: number, snippet: string,
+ *   source?: string }} Hit
+ * @typedef {{ id: string, level: "warn" | "bad" | "info", text: string, why: string, fix?: string, command?: string }} Trouble
+ * @typedef {{ phase: string, done: number, total: number, error?: string, startedAt: number, startedDone: number }} Progress
+ */
+
+const modes = /** @type {Record<string, string>} */ ({
+  hybrid: "Search by meaning and words",
+  vector: "Search by meaning",
+  "fts-only": "Search by words",
+});
+
+/** How an agent's memory is searched and how much it holds. @param {MemoryStatus} status */
+export function sentenceOf(status) {
+  const { files = 0, chunks = 0, provider, model } = status;
+  const mode = modes[status.custom?.searchMode ?? ""] ?? "Search by words";
+  const by = provider && provider !== "none" ? ` (${model ? `${provider}, ${model}` : provider})` : "";
+  const sessions = status.sourceCounts?.find(({ source }) => source === "sessions")?.files ?? 0;
+  const of = sessions === 0 ? plural(files, "file") : `${plural(files - sessions, "file")}, ${plural(sessions, "conversation")}`;
+  return `${mode}${by}: ${of}, ${plural(chunks, "passage")}.`;
+}
+
+/** What keeps the search from being what it is set to be. @param {MemoryStatus} status @returns {Trouble[]} */
+export function troublesOf(status) {
+  const { provider = "none", requestedProvider, providerError, fallback, vector, fts, lastError } = status;
+  /** @type {Trouble[]} */
+  const troubles = [];
+  const isChoice = requestedProvider === "none";
+  if (fallback) {
+    troubles.push({ id: "fallback", level: "warn", text: `${fallback.from} does not answer, ${provider} stands in`, why: fallback.reason });
+  } else if (providerError && !isChoice) {
+    const isOff = provider === "none" || status.custom?.searchMode === "fts-only";
+    const text = isOff ? "Meaning is off, only words are searched" : "The embedding provider does not answer";
+    const fix = provider === "none" ? "Set the key of a provider, or name one in agents.defaults.memorySearch.provider." : undefined;
+    troubles.push({
+      id: "provider",
+      level: "warn",
+      text,
+      why: providerError,
+      ...(fix ? { fix } : {}),
+      command: "svc memory status --deep",
+    });
+  }
+  if (fts?.available === false && fts.error && fts.error !== lastError) {
+    troubles.push({ id: "words", level: "warn", text: "Words are not searched", why: fts.error, command: "svc doctor" });
+  }
+  if (lastError && lastError !== providerError) {
+    troubles.push({ id: "sync", level: "bad", text: "The index is not up to date", why: lastError, command: "svc memory status" });
+  }
+  if (vector?.enabled !== false && vector?.loadError) {
+    troubles.push({ id: "vector", level: "info", text: "Vectors are compared without the database's extension", why: vector.loadError });
+  }
+  return troubles;
+}
+
+const phases = /** @type {Record<string, string>} */ ({
+  scan: "Looking for changes",
+  embed: "Embedding",
+  write: "Writing",
+  swap: "Putting the new index in place",
+});
+
+/** A progress event after the ones before it: when its phase began is what an estimate is made from. @param {Progress | undefined} before */
+export function withProgress(
+  before,
+  /** @type {{ phase: string, done: number, total: number, error?: string }} */ event,
+  /** @type {number} */ now,
+) {
+  const goesOn = before?.phase === event.phase && event.done >= before.done;
+  return { ...event, startedAt: goesOn ? before.startedAt : now, startedDone: goesOn ? before.startedDone : event.done };
+}
+
+/** Words beside the bar: "Embedding 1,204 of 1,902, about 40 s". @param {Progress} progress @param {number} now */
+export function progressWords({ phase, done, total, startedAt, startedDone }, now) {
+  const word = phases[phase] ?? phase;
+  if (total === 0) return word;
+  const seconds = (now - startedAt) / 1_000;
+  const made = done - startedDone;
+  // A second of it says nothing yet.
+  const left = made > 0 && seconds >= 2 ? (seconds / made) * (total - done) : undefined;
+  return `${word} ${count(done)} of ${count(total)}${left === undefined || left < 1 ? "" : `, about ${span(left * 1_000)}`}`;
+}
+
+/** True while there is something to wait for. @param {Progress | undefined} progress */
+export function isWorking(progress) {
+  return progress !== undefined && progress.phase !== "done" && progress.phase !== "error";
+}
+
+const fillers = new Set(
+  "a an and are as at be by did do does for from had has have how in is it its me my of on or our that the their they this to was we were what when where which who why will with you your".split(
+    " ",
+  ),
+);
+
+/**
+ * A snippet with the words of the question apart: `["the ", {mark: "router"}, " is"]`. Words that say nothing are marked only when there are no others.
+ * @param {string} text
+ * @param {string} query
+ * @returns {Array<string | { mark: string }>}
+ */
+export function markWords(text, query) {
+  const all = [...new Set((query.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []).slice(0, 64))];
+  const telling = all.filter((word) => !fillers.has(word));
+  const words = telling.length > 0 ? telling : all;
+  if (words.length === 0) return [text];
+  const cjk = /[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]/;
+  const forms = words
+    .sort((a, b) => b.length - a.length)
+    .map((word) => (cjk.test(word) ? word : `(?<![\\p{L}\\p{N}_])${word}(?:e?s)?(?![\\p{L}\\p{N}_])`));
+  const pattern = new RegExp(forms.join("|"), "giu");
+  /** @type {Array<string | { mark: string }>} */
+  const parts = [];
+  let last = 0;
+  for (const match of text.matchAll(pattern)) {
+    if (match.index > last) parts.push(text.slice(last, match.index));
+    parts.push({ mark: match[0] });
+    last = match.index + match[0].length;
+  }
+  if (last < text.length || parts.length === 0) parts.push(text.slice(last));
+  return parts;
+}
+
+/** Text before the first marked word that still leaves it within the lines of a hit. */
+const LEAD_CHARS = 120;
+
+/**
+ * The parts of `markWords` cut so that the first marked word is seen: it must not lie below the last line that is shown.
+ * @param {Array<string | { mark: string }>} parts
+ * @returns {Array<string | { mark: string }>}
+ */
+export function fromFirstMark(parts) {
+  const [lead] = parts;
+  if (parts.length < 2 || typeof lead !== "string" || lead.length <= LEAD_CHARS) return parts;
+  const end = lead.slice(-LEAD_CHARS);
+  const atWord = end.indexOf(" ") + 1;
+  return [`…${end.slice(atWord)}`, ...parts.slice(1)];
+}
+
+/** "0.71", or a dash for a leg that did not find it. @param {number | undefined} score */
+export function scoreWord(score) {
+  return typeof score === "number" && Number.isFinite(score) ? score.toFixed(2) : "–";
+}

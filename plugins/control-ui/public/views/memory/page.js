@@ -1,0 +1,76 @@
+import { useEffect } from "preact/hooks";
+import { clock, count } from "../../core/format.js";
+import { html } from "../../core/html.js";
+import { isWide } from "../../core/look.js";
+import { agents, memoryOf, progressOf, readMemory, searchMemory } from "../../core/memory.js";
+import { isWorking, progressWords, sentenceOf } from "../../core/memory-facts.js";
+import { formatRoute, route } from "../../core/router.js";
+import { defaultAgentId, isOnline, lastOnlineAt, now } from "../../core/store.js";
+import { Failure, Waiting } from "../../ui/states.js";
+import { FilePane } from "../chat/file.js";
+import { AgentChoice } from "./agent.js";
+import { Files } from "./files.js";
+import { Hits } from "./hits.js";
+import { IndexMenu } from "./menu.js";
+import { SearchForm } from "./search-form.js";
+import { Troubles } from "./troubles.js";
+
+/** What the agent can find, and how well; a file opens beside the search for it. */
+export default function MemoryPage() {
+  const { rest, params } = route.value;
+  const isFile = rest.startsWith("file/");
+  const agentId = params.a ?? defaultAgentId.value;
+  const query = params.q ?? "";
+  useEffect(() => void readMemory(agentId), [agentId, isOnline.value]);
+  useEffect(() => void searchMemory(agentId, query), [agentId, query, isOnline.value]);
+  const back = () => memoryAddress(agentId, query);
+  return html`<div class=${`memory ${isFile ? "with-file" : ""}`}>
+    ${(!isFile || isWide.value) && html`<div class="memory-side"><${Search} key=${agentId} agentId=${agentId} query=${query} /></div>`}
+    ${isFile && !isWide.value && html`<h1 class="sr-only">Memory</h1>`}
+    ${isFile && html`<${FilePane} back=${back} />`}
+  </div>`;
+}
+
+/** @param {string} agentId @param {string} query */
+function memoryAddress(agentId, query) {
+  const a = agentId === defaultAgentId.value ? undefined : agentId;
+  return formatRoute("memory", "", { q: query || undefined, a });
+}
+
+/** @param {{ agentId: string, query: string }} props */
+function Search({ agentId, query }) {
+  const { status, error, at } = memoryOf(agentId);
+  return html`<div class="page">
+    <div class="stack">
+      <div class="head memory-head">
+        <h1>Memory</h1>
+        <${AgentChoice} agentId=${agentId} agents=${agents.value} addressOf=${(/** @type {string} */ id) => memoryAddress(id, query)} />
+        <span class="grow"></span>
+        <${IndexMenu} agentId=${agentId} />
+      </div>
+      ${status && html`<p class="muted">${sentenceOf(status)}${!isOnline.value && ` As of ${clock(at ?? lastOnlineAt.value)}.`}</p>`}
+      <${Bar} agentId=${agentId} />
+      ${status && html`<${Troubles} agentId=${agentId} status=${status} />`}
+      ${error ? html`<${Failure} what="The state of the memory could not be read." error=${error} onRetry=${() => readMemory(agentId)} />` : null}
+    </div>
+    <${SearchForm} query=${query} onSearch=${(/** @type {string} */ text) => {
+      const address = memoryAddress(agentId, text);
+      if (location.hash === address) void searchMemory(agentId, text, { again: true });
+      else location.hash = address;
+    }} />
+    <${Hits} agentId=${agentId} query=${query} />
+    ${!status && !error && html`<section class="panel"><div class="inside padded"><${Waiting} rows=${6} /></div></section>`}
+    ${status && query === "" && html`<${Files} agentId=${agentId} status=${status} />`}
+  </div>`;
+}
+
+/** What the index is doing. Its height is kept free, so that nothing moves when it appears. @param {{ agentId: string }} props */
+function Bar({ agentId }) {
+  const progress = progressOf(agentId);
+  if (!progress || !isWorking(progress) || !isOnline.value) return html`<div class="progress"></div>`;
+  const words = progressWords(progress, now.value);
+  return html`<div class="progress">
+    <progress aria-label="Index" max=${progress.total || undefined} value=${progress.total ? progress.done : undefined}></progress>
+    <span class="muted small" title=${`${count(progress.done)} of ${count(progress.total)}`}>${words}</span>
+  </div>`;
+}
