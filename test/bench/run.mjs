@@ -1,11 +1,12 @@
 /**
- * `npm run bench -- [--only=start,ws] [--quick] [--files=10000] [--compare=FILE] [--save]`
+ * `npm run bench -- [--only=start,ws] [--quick] [--files=10000] [--embedded=3100] [--chunks=5000,50000,200000] [--compare=FILE] [--save]`
  * Every row is a ratio of two things measured in the same run; see README.md beside this file.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { disposeEmbeddedHome } from "./lib/embedded-home.mjs";
 import { disposeIndexedHome } from "./lib/indexed-home.mjs";
 import { describeMachine } from "./lib/machine.mjs";
 import { finishRow, formatTable, regressions, resultsPage } from "./lib/report.mjs";
@@ -18,6 +19,8 @@ const { values } = parseArgs({
     only: { type: "string" },
     quick: { type: "boolean", default: false },
     files: { type: "string" },
+    chunks: { type: "string" },
+    embedded: { type: "string" },
     compare: { type: "string" },
     save: { type: "boolean", default: false },
   },
@@ -33,6 +36,7 @@ const started = performance.now();
 const report = { machine: describeMachine(), quick: values.quick, rows: [], notes: [], failures: [] };
 for (const name of chosen) await runSuite(name);
 await disposeIndexedHome();
+await disposeEmbeddedHome();
 report.seconds = Math.round((performance.now() - started) / 1_000);
 
 console.log(`\n${formatTable(report.rows)}`);
@@ -51,6 +55,8 @@ async function runSuite(name) {
     await run({
       quick: values.quick,
       files: Number(values.files ?? (values.quick ? 1_000 : 10_000)),
+      embeddedFiles: Number(values.embedded ?? (values.quick ? 620 : 3_100)),
+      chunks: (values.chunks ?? (values.quick ? "5000" : "50000")).split(",").map(Number),
       row: (row) => {
         const done = finishRow({ suite: name, ...row });
         report.rows.push(done);

@@ -1,34 +1,46 @@
-import { type EmbeddingAdapter, type EmbeddingContext, EmbeddingError, type EmbeddingFault, type EmbeddingProvider } from "svc/sdk";
+import {
+  checkedVectors,
+  type EmbeddingAdapter,
+  type EmbeddingContext,
+  EmbeddingError,
+  type EmbeddingFault,
+  type EmbeddingProvider,
+  faultOfStatus,
+  readVector,
+} from "svc/sdk";
 import { embeddingCases } from "svc/sdk/testing";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { createHashingAdapter, embed } from "../../examples/plugin-embedding/src/hashing.ts";
+import { createFakeOpenAiEmbeddings } from "../fakes/embedding-openai.ts";
 import { failing, outcomeOf } from "./_mutants.ts";
 
 /** A small remote adapter: every text goes to the vendor, whose answer has to be a list of vectors. */
 function createRemoteAdapter(
-  change: { keyInErrors?: boolean; fault?: (status: number) => EmbeddingFault; deaf?: boolean } = {},
+  change: { keyInErrors?: boolean; fault?: (status: number, text: string) => EmbeddingFault; deaf?: boolean; trusting?: boolean } = {},
 ): EmbeddingAdapter {
-  const faultOf = change.fault ?? ((status: number) => (status === 401 ? "auth" : status === 429 ? "rate-limit" : "overloaded"));
+  const faultOf = change.fault ?? faultOfStatus;
   const call = async ({ remote }: EmbeddingContext, texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]> => {
     signal?.throwIfAborted();
-    if (remote?.baseUrl === undefined) return texts.map((text) => embed(text, 32));
-    const headers = { authorization: `Bearer ${remote.apiKey}`, connection: "close" };
-    const init = { method: "POST", body: JSON.stringify(texts), headers, ...(signal && !change.deaf ? { signal } : {}) };
-    const response = await fetch(remote.baseUrl, init).catch((error: unknown) => {
+    if (remote?.baseUrl === undefined || texts.length === 0) return texts.map((text) => embed(text, 32));
+    const headers = { authorization: `Bearer ${remote.apiKey}`, connection: "close", "content-type": "application/json" };
+    const body = JSON.stringify({ model: "m1", input: texts });
+    const init = { method: "POST", body, headers, ...(signal && !change.deaf ? { signal } : {}) };
+    const response = await fetch(`${remote.baseUrl}/embeddings`, init).catch((error: unknown) => {
       signal?.throwIfAborted();
       throw new EmbeddingError("network", "the vendor cannot be reached", { cause: error });
     });
-    const text = await response.text();
+    const text = await response.text().catch((error: unknown) => {
+      throw new EmbeddingError("network", "the answer broke off", { cause: error });
+    });
     const retryAfter = response.headers.get("retry-after");
     if (!response.ok) {
       const said = change.keyInErrors ? text : text.replaceAll(remote.apiKey ?? "", "[redacted]");
-      throw new EmbeddingError(faultOf(response.status), said, {
+      throw new EmbeddingError(faultOf(response.status, text), said, {
         status: response.status,
         ...(retryAfter ? { retryAfterMs: Number(retryAfter) * 1_000 } : {}),
       });
     }
-    if (!Array.isArray(JSON.parse(text))) throw new EmbeddingError("bad-response", "the vendor's answer is no list");
-    return (JSON.parse(text) as number[][]).map((vector) => Float32Array.from(vector));
+    return readVectors(text, change.trusting ? undefined : texts.length);
   };
   return {
     id: "remote",
@@ -47,6 +59,20 @@ function createRemoteAdapter(
   };
 }
 
+/** @param count vectors there have to be; undefined: whatever there is is taken for what was asked for */
+function readVectors(text: string, count: number | undefined): Float32Array[] {
+  const wrong = new EmbeddingError("bad-response", "the vendor's answer is not what was asked for");
+  let answer: { data?: Array<{ embedding?: unknown }> };
+  try {
+    answer = JSON.parse(text) as typeof answer;
+  } catch {
+    throw wrong;
+  }
+  const found = (answer.data ?? []).map((item) => readVector(item.embedding));
+  if (count === undefined) return found.filter((vector) => vector !== undefined);
+  return checkedVectors(found, { adapter: "remote", count, dims: 32 });
+}
+
 /** The hashing adapter with something wrong in its provider. */
 function changed(change: (own: EmbeddingProvider) => Partial<EmbeddingProvider>): EmbeddingAdapter {
   const own = createHashingAdapter();
@@ -59,9 +85,22 @@ function changed(change: (own: EmbeddingProvider) => Partial<EmbeddingProvider>)
   };
 }
 
+const vendor = await createFakeOpenAiEmbeddings({ dims: 32 });
+afterAll(() => vendor.close());
+const context = { remote: { baseUrl: vendor.url, apiKey: vendor.apiKey } };
+
 test("a local and a remote adapter that keep the contract pass every case", async () => {
   expect(await failing(embeddingCases(createHashingAdapter()))).toEqual([]);
   expect(await failing(embeddingCases(createRemoteAdapter()))).toEqual([]);
+  expect(await failing(embeddingCases(createRemoteAdapter(), { context }))).toEqual([]);
+});
+
+test.each([
+  "an answer is bad-response when a vector is missing",
+  "an answer is bad-response when a vector is too short",
+  "an answer is bad-response when a number is none",
+])("an adapter that takes every answer for good fails the case that says: %s", async (expected) => {
+  expect(await outcomeOf(embeddingCases(createRemoteAdapter({ trusting: true }), { context }), expected)).toEqual(expect.any(String));
 });
 
 const whole = "vectors are finite, of one length, and of the length and norm it declares";
@@ -141,6 +180,21 @@ test.each<[string, EmbeddingAdapter, string]>([
     "takes a broken vendor for a refused key",
     createRemoteAdapter({ fault: () => "auth" }),
     "503 of the vendor is overloaded, and the message shows no key",
+  ],
+  [
+    "takes an empty account for a busy vendor",
+    createRemoteAdapter({ fault: (status) => faultOfStatus(status, "") }),
+    "429 of the vendor about money is quota, and the message shows no key",
+  ],
+  [
+    "takes a missing model for a broken vendor",
+    createRemoteAdapter({ fault: () => "overloaded" }),
+    "404 of the vendor is model, and the message shows no key",
+  ],
+  [
+    "takes a long request for a wrong one",
+    createRemoteAdapter({ fault: () => "invalid-request" }),
+    "413 of the vendor is too-long, and the message shows no key",
   ],
   ["waits for a silent vendor", createRemoteAdapter({ deaf: true }), "an abort does not wait for a silent vendor"],
 ])("an adapter that %s fails the case that says so", async (_name, adapter, expected) => {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { chmod, rm, stat } from "node:fs/promises";
 import { type CliContext, type DoctorFinding, messageOf, withValueAt } from "svc/sdk";
+import { withClient } from "../cli/with-client.ts";
 
 /** One thing that was done, or why it was not. */
 export interface FixResult {
@@ -16,6 +17,7 @@ export async function applyFixes(cli: CliContext, findings: readonly DoctorFindi
   for (const finding of findings.filter((f) => f.fixable && f.path !== undefined)) {
     const mend = fileFixes[finding.id];
     if (mend) results.push(await attempt(finding, () => mend(finding.path as string)));
+    if (finding.id === "memory/index-identity") results.push(await attempt(finding, () => rebuildIndex(cli, finding.path as string)));
   }
   const keys = findings.filter((f) => f.fixable && Object.hasOwn(configFixes, f.id));
   if (keys.length > 0) results.push(...(await fixConfig(cli, keys)));
@@ -25,11 +27,29 @@ export async function applyFixes(cli: CliContext, findings: readonly DoctorFindi
 const fileFixes: Record<string, (path: string) => Promise<string>> = {
   "config/perms": tighten,
   "state/perms": tighten,
-  async "lock/stale"(path) {
-    await rm(path, { force: true });
-    return "removed";
-  },
+  "lock/stale": remove,
+  "memory/orphan-temp": remove,
 };
+
+async function remove(path: string): Promise<string> {
+  await rm(path, { force: true });
+  return "removed";
+}
+
+/** Resolves once the gateway has begun: a new index takes from seconds to hours, and searches go on meanwhile. */
+async function rebuildIndex(cli: CliContext, path: string): Promise<string> {
+  const agentId = /^agents\.list\[id=([^\]]+)\]/.exec(path)?.[1];
+  const params = { ...(agentId === undefined ? {} : { agentId }), force: true };
+  await withClient(
+    cli,
+    (client) =>
+      new Promise<void>((resolve, reject) => {
+        const onAccepted = () => resolve();
+        client.request("memory.index", params, { onAccepted }).then(() => resolve(), reject);
+      }),
+  );
+  return "a new index is being made";
+}
 
 async function tighten(path: string): Promise<string> {
   const mode = (await stat(path)).mode & 0o700;

@@ -39,6 +39,12 @@ export async function spawnBaselineServer() {
   return handle(startProcess([join(root, "test/bench/baselines/server.mjs"), String(port)]), port);
 }
 
+/** The bare relay of `baselines/relay.mjs` to an embedding vendor, in the same shape. */
+export async function spawnBaselineRelay(vendor) {
+  const port = await freePort();
+  return handle(startProcess([join(root, "test/bench/baselines/relay.mjs"), String(port), vendor]), port);
+}
+
 function handle(child, port) {
   const url = `http://127.0.0.1:${port}`;
   // Attempts cost the server CPU, so the dearer ones come less often.

@@ -31,13 +31,13 @@ async function make(files) {
 }
 
 /** Waits for the index to know every file; the workspace has a few of the product's own besides. */
-export async function untilIndexed(connection, files) {
+export async function untilIndexed(connection, files, pauseMs = 50) {
   const deadline = performance.now() + 180_000;
   for (;;) {
     const status = await connection.request("memory.status");
     if (!status.syncing && !status.dirty && status.files >= files) return status;
     if (performance.now() > deadline) throw new Error(`the index did not settle: ${JSON.stringify({ ...status, fileList: undefined })}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 
