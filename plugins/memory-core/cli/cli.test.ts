@@ -81,7 +81,7 @@ describe("with no gateway", () => {
     });
     const status = await svc("memory", "status", "--agent", "main");
     expect(status.code).toBe(0);
-    expect(status.stdout).toContain("Index      1 file, 1 chunk;");
+    expect(status.stdout).toContain("Index      1 file, 1 chunk; not compared with the files yet");
     expect(JSON.parse((await svc("memory", "status", "--index", "--json")).stdout)).toMatchObject({
       ok: true,
       agents: [{ agentId: "main", dirty: false }, { agentId: "work" }],

@@ -48,7 +48,13 @@ export class IndexEngine {
     this.#settings = settings;
     this.#tell = tell;
     const warn = (message: string) => tell({ news: "log", level: "warn", message });
-    const openVectors = (db: Database) => createVectorStore(db, { vector: settings.vector, warn });
+    let isLackTold = !settings.vector.enabled;
+    const openVectors = (db: Database) => {
+      const vectors = createVectorStore(db, { vector: settings.vector, warn });
+      if (vectors.loadError !== undefined && !isLackTold) warn(`${vectors.loadError}; vectors are compared in the process`);
+      isLackTold ||= vectors.loadError !== undefined;
+      return vectors;
+    };
     const live = createLiveIndex(settings.dbPath, { warn, openVectors });
     this.#live = live;
     this.#syncer = createSyncer({ settings, live, host, openVectors, tell, changed: () => this.#tellState(), step, wait });

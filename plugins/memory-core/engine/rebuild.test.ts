@@ -143,6 +143,78 @@ test("a scope that changes while nobody embeds keeps the vectors of what stays",
   expect(host.groups.flat()).toEqual(["An extra note."]);
 });
 
+test("a rebuild that was asked for while one goes on is that one", async () => {
+  await index.provide(testFacts());
+  await index.sync();
+  host.groups.length = 0;
+  await index.provide(other);
+  expect(await index.sync({ force: true })).toEqual({ started: false, joined: true });
+  expect(host.groups.flat().sort()).toEqual(["My bicycle is slow.", "My car is fast."]);
+  expect((await index.status()).vectors).toMatchObject({ provider: "other" });
+});
+
+test("an index that is only looked at is not brought up to date for that", async () => {
+  await index.provide(testFacts());
+  await index.sync();
+  ws.write("memory/boat.md", "My boat is yellow.");
+  host.groups.length = 0;
+  await index.reopen(other);
+  expect(await index.status()).toMatchObject({ syncing: false, dirty: true, files: 2, vectors: { provider: "test" } });
+  expect(host.groups).toEqual([]);
+});
+
+test("a library of vectors that cannot be loaded is one warning, however often the index is made anew", async () => {
+  await index.reopen(testFacts(), { vector: { enabled: true, extensionPath: ws.path("none.so") } });
+  await index.sync();
+  await index.sync({ force: true });
+  expect(index.logs()).toEqual([expect.stringMatching(/could not be loaded: .*none\.so.*; vectors are compared in the process$/)]);
+  expect(await index.search("car")).toMatchObject({ mode: "hybrid" });
+  index.news.length = 0;
+  await index.reopen(testFacts(), { vector: { enabled: false, extensionPath: undefined } });
+  await index.sync();
+  expect(index.logs()).toEqual([]);
+});
+
+describe("a sync of certain transcripts", () => {
+  const targeted = () => index.engine.sync({ force: false, reason: "session-end", sessionIds: ["s1"] });
+  beforeEach(() => index.reopen(testFacts(), { sources: ["memory", "sessions"] }));
+
+  test("says nothing about the notes: what is wrong with them, and that they have changed, stays", async () => {
+    await index.sync();
+    index.step = () => {
+      throw new Error("database or disk is full");
+    };
+    await expect(index.sync({ force: true })).rejects.toThrow("full");
+    await targeted();
+    expect(await index.status()).toMatchObject({ dirty: true, lastError: "database or disk is full" });
+  });
+
+  test("is not the sync that somebody else waits for", async () => {
+    await index.sync();
+    const { call } = host;
+    let release: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let isReading = false;
+    host.call = async (method, ...rest) => {
+      if (method === "readSession") {
+        isReading = true;
+        await gate;
+      }
+      return call(method, ...rest);
+    };
+    const first = targeted();
+    await eventually(() => isReading);
+    ws.write("memory/boat.md", "My boat is yellow.");
+    const sync = index.sync();
+    release();
+    expect(await first).toEqual({ started: true, joined: false });
+    expect(await sync).toEqual({ started: true, joined: false });
+    expect((await index.search("boat")).hits[0]).toMatchObject({ path: "memory/boat.md" });
+  });
+});
+
 describe("a rebuild that fails", () => {
   test.each(steps.slice(0, 8))("at %s leaves the old index, no other file, and the reason", async (at) => {
     await index.provide(testFacts());
@@ -153,6 +225,7 @@ describe("a rebuild that fails", () => {
     };
     await expect(index.sync({ force: true })).rejects.toMatchObject({ code: "SQLITE_FULL" });
     if (at === "moved-away") await index.reopen(testFacts()); // as after a crash there
+    await index.status();
     expect(names()).toEqual([""]);
     expect((await index.search("car")).hits[0]).toMatchObject({ path: "memory/car.md" });
     if (at !== "moved-away") expect(await index.status()).toMatchObject({ dirty: true, lastError: "database or disk is full" });

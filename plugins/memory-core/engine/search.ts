@@ -40,7 +40,12 @@ export interface SearchableIndex {
 
 /** Whether meanings can be searched. */
 export type VectorSide =
-  | { kind: "ready"; embedQuery(text: string, signal: AbortSignal): Promise<Float32Array> }
+  | {
+      kind: "ready";
+      embedQuery(text: string, signal: AbortSignal): Promise<Float32Array>;
+      /** Why a vector of `embedQuery` may not be compared with the index that `open` gives now: both change while a query is embedded. Undefined: it may. */
+      mismatch?(): string | undefined;
+    }
   /** Nobody asked for it. */
   | { kind: "off" }
   /** It is asked for, and missing for the moment: why, for people. */
@@ -66,7 +71,7 @@ export async function searchIndex(scope: SearchScope, params: SearchParams): Pro
   if (vectors.kind !== "ready") return wordsOnly(scope, { index, params }, vectors.kind === "absent" ? vectors.reason : undefined);
   const embedding = startQueryEmbedding((signal) => vectors.embedQuery(params.query, signal), scope.deadlineMs);
   try {
-    return await searchBoth(scope, { index, params }, embedding);
+    return await searchBoth(scope, { index, params }, { embedding, vectors });
   } finally {
     embedding.stop();
   }
@@ -77,16 +82,22 @@ interface Asked {
   params: SearchParams;
 }
 
-async function searchBoth(scope: SearchScope, asked: Asked, embedding: QueryEmbedding): Promise<SearchReply> {
+async function searchBoth(
+  scope: SearchScope,
+  asked: Asked,
+  { embedding, vectors }: { embedding: QueryEmbedding; vectors: Extract<VectorSide, { kind: "ready" }> },
+): Promise<SearchReply> {
   const { params } = asked;
   const mode: SearchMode = params.hybrid.enabled ? "hybrid" : "vector";
-  let words = mode === "hybrid" ? runWords(scope, asked) : undefined;
-  if (words) scope.interim({ ...answer(scope, asked, { words, mode: "fts-only" }), partial: true });
+  // Whoever is left with words alone has to be told that meanings were to be searched.
+  const early: SearchScope = { ...scope, interim: (reply) => scope.interim({ ...reply, degraded: WORDS_SO_FAR }) };
+  let words = mode === "hybrid" ? runWords(early, asked) : undefined;
+  if (words) early.interim({ ...answer(scope, asked, { words, mode: "fts-only" }), partial: true });
   const query = await embedding.wait();
   for (let index: SearchableIndex | undefined = scope.open(); index; index = scope.open()) {
     const now: Asked = { index, params };
     if (words && words.db !== index.db) words = runWords(scope, now); // rows of a replaced index mean nothing
-    const near = await findNear(scope, now, query);
+    const near = await findNear(scope, now, { query, mismatch: vectors.mismatch?.() });
     if (scope.open()?.db !== index.db) continue;
     if (near.kind === "found") return answer(scope, now, { words, vectors: near.rows, mode });
     const found = answer(scope, now, { words: words ?? runWords(scope, now), mode: "fts-only" });
@@ -95,11 +106,18 @@ async function searchBoth(scope: SearchScope, asked: Asked, embedding: QueryEmbe
   return { hits: [], partial: false, mode: "fts-only" };
 }
 
+const WORDS_SO_FAR = "only words were searched: the time was up before meanings were compared";
+
 type Near = { kind: "found"; rows: VectorRow[] } | { kind: "failed" | "late"; reason: string };
 
-async function findNear(scope: SearchScope, { index, params }: Asked, query: QueryVector): Promise<Near> {
+async function findNear(
+  scope: SearchScope,
+  { index, params }: Asked,
+  { query, mismatch }: { query: QueryVector; mismatch: string | undefined },
+): Promise<Near> {
   if (query.kind === "failed") return { kind: "failed", reason: `the query could not be embedded (${query.reason})` };
   if (query.kind === "late") return { kind: "late", reason: "the query was not embedded in time" };
+  if (mismatch !== undefined) return { kind: "failed", reason: mismatch };
   const { dims } = index.vectors;
   if (dims === undefined) return { kind: "failed", reason: "no passage has a vector yet" };
   if (dims !== query.vector.length) {

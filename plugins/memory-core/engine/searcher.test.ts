@@ -212,3 +212,44 @@ test("a choice of no provider is not a lack", async () => {
   expect(found.mode).toBe("fts-only");
   expect(found.degraded).toBeUndefined();
 });
+
+test("a question that was embedded by one provider is never compared with the index of the next one, whose vectors have the same length", async () => {
+  let answer: ((vector: Float32Array) => void) | undefined;
+  const query = () =>
+    new Promise<Float32Array>((resolve) => {
+      answer = resolve;
+    });
+  const engine = open(hostOf({ query }));
+  await engine.setProvider({ provider: facts, keepVectors: true });
+  await engine.sync({ force: false, reason: "test" });
+
+  const asked = ask(engine, "router");
+  await eventually(() => answer !== undefined);
+  await engine.setProvider({ provider: { ...facts, model: "m2", providerKey: "k2" }, keepVectors: true });
+  await eventually(async () => (await engine.status(false)).vectors?.model === "m2");
+  answer?.(vectorOf("car"));
+
+  expect(await asked).toMatchObject({
+    mode: "fts-only",
+    hits: [{ path: "MEMORY.md" }],
+    degraded: "only words were searched: the embedding provider changed meanwhile",
+  });
+});
+
+test("a question that was embedded before the provider was given up is compared all the same", async () => {
+  let answer: ((vector: Float32Array) => void) | undefined;
+  const query = () =>
+    new Promise<Float32Array>((resolve) => {
+      answer = resolve;
+    });
+  const engine = open(hostOf({ query }));
+  await engine.setProvider({ provider: facts, keepVectors: true });
+  await engine.sync({ force: false, reason: "test" });
+
+  const asked = ask(engine, "automobile");
+  await eventually(() => answer !== undefined);
+  await engine.setProvider({ provider: null, keepVectors: true, reason: "fake: 503" });
+  answer?.(vectorOf("car"));
+
+  expect(await asked).toMatchObject({ mode: "hybrid", hits: [{ path: "memory/car.md" }] });
+});

@@ -1,4 +1,4 @@
-import type { IndexSettings } from "../index-settings.ts";
+import type { IndexSettings, ProviderFacts } from "../index-settings.ts";
 import type { SearchReply, SearchRequest, WorkerNews } from "../worker-protocol.ts";
 import { isCorrupt } from "./database.ts";
 import { IndexFault, reasonOf } from "./fault.ts";
@@ -74,13 +74,14 @@ async function searchLive(parts: SearcherParts, asked: Asked): Promise<SearchRep
   const embedQuery = (text: string, signal: AbortSignal) =>
     host.call("embedQuery", { text }, { timeoutMs: Math.max(1, asked.deadlineMs - performance.now()), signal });
   const side = vectorSide(parts, open, asked.absence);
+  const asker = parts.syncer.provider()?.facts;
   return searchIndex(
     {
       open: () => {
         const now = live.use();
         return now && { ...now, chunks: live.counts().chunks };
       },
-      vectors: side.kind === "ready" ? { kind: "ready", embedQuery } : side,
+      vectors: side.kind === "ready" ? { kind: "ready", embedQuery, mismatch: () => mismatch(parts, asker) } : side,
       deadlineMs: asked.deadlineMs,
       now: Date.now,
       interim: asked.interim,
@@ -103,6 +104,14 @@ function vectorSide({ syncer }: SearcherParts, { identity }: OpenLiveIndex, abse
   if (isOfProvider(identity, provider)) return { kind: "ready" };
   const had = isKeywordOnly(identity) ? "no vectors yet" : `vectors of ${identity.provider}/${identity.model}`;
   return { kind: "absent", reason: `the index has ${had} and is being made anew for ${provider.id}/${provider.model}` };
+}
+
+/** The main thread tells of another provider before it embeds with it, so who is known here when a vector has come made it, or nobody does any more. */
+function mismatch({ live, syncer }: SearcherParts, asker: ProviderFacts | undefined): string | undefined {
+  const now = syncer.provider()?.facts;
+  const open = live.opened();
+  const isSame = asker !== undefined && (now === undefined || now === asker) && open !== undefined && isOfProvider(open.identity, asker);
+  return isSame ? undefined : "the embedding provider changed meanwhile";
 }
 
 /** Fills an index without a chunk; false when that takes too long or fails. */

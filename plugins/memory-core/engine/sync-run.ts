@@ -29,6 +29,8 @@ export interface SyncRunParts {
   choice: ProviderChoice;
   provider: ActiveProvider | undefined;
   sources(isFull: boolean): DocumentSource[];
+  /** Told when the whole index is made anew. */
+  rebuilds(): void;
   /** True once for each time that something has changed since this run began. */
   takeNews(): boolean;
   signal: AbortSignal;
@@ -91,6 +93,7 @@ export class SyncRun {
   async #rebuild(old: OpenLiveIndex | undefined, identity: IndexIdentity): Promise<SyncOutcome> {
     const { live, settings, openVectors, step } = this.#parts;
     const { dbPath, tokenizer, cache } = settings;
+    this.#parts.rebuilds();
     const outcome = await this.#orOld(old, () => {
       this.#check({ dims: undefined }, old); // a provider that pauses need not be waited for
       return rebuildIndex({

@@ -22,7 +22,10 @@ import { createDirectoryWatcher, type DirectoryWatcher } from "./watcher.ts";
 
 /** Keeps an index up to date: one sync at a time, by request, by watcher, by search. */
 export interface Syncer {
-  /** Joins a running sync; a forced one, or one of transcripts, waits for an ordinary one and then starts. */
+  /**
+   * Joins a running sync. One of certain transcripts never joins and is never joined by others; a forced one joins whatever makes the whole index anew and
+   * waits for anything less.
+   */
   sync(request: SyncRequest): Promise<SyncReply>;
   /** Starts a sync in the background unless one runs or the last ones failed just now. */
   kick(reason: string): void;
@@ -58,7 +61,12 @@ export interface SyncerParts {
 }
 
 interface Run {
+  /** The whole index was asked for. */
   force: boolean;
+  /** It makes the whole index anew, asked for or not. */
+  isRebuild: boolean;
+  /** It looks at certain transcripts only. */
+  isTargeted: boolean;
   stop: AbortController;
   /** Why it was stopped: to begin anew, or for good. */
   end: "restart" | "stop" | undefined;
@@ -86,6 +94,8 @@ class FileSyncer implements Syncer {
   readonly #parts: SyncerParts;
   readonly #reported = new Set<string>();
   #run: Run | undefined;
+  /** What wanted a sync of everything while one of certain transcripts ran. */
+  #kickedMeanwhile: string | undefined;
   #watcher: DirectoryWatcher | undefined;
   #isClosed = false;
   /** Counts known changes; a sync is good for those it started after. */
@@ -113,7 +123,7 @@ class FileSyncer implements Syncer {
   async sync(request: SyncRequest): Promise<SyncReply> {
     if (this.#isClosed) throw new IndexFault("memory-sync-aborted", {});
     const running = this.#run;
-    if (running && (running.force || !request.force) && !request.sessionIds) {
+    if (running && this.#joins(running, request)) {
       await running.done;
       return { started: false, joined: true };
     }
@@ -125,6 +135,13 @@ class FileSyncer implements Syncer {
     return { started: true, joined: false };
   }
 
+  #joins(running: Run, { force, sessionIds }: SyncRequest): boolean {
+    if (running.isTargeted || sessionIds) return false;
+    if (force && !running.force && !running.isRebuild) return false;
+    running.force ||= force;
+    return true;
+  }
+
   setProvider({ provider, keepVectors }: IndexMethods["provider"]["params"]): void {
     const choice = provider ?? (keepVectors ? "absent" : "none");
     if (JSON.stringify(choice) === JSON.stringify(this.#choice)) return void this.#provider?.embedder.resume();
@@ -132,8 +149,9 @@ class FileSyncer implements Syncer {
     this.#provider = provider ? this.#activate(provider) : undefined;
     this.markDirty();
     // It embeds with the one before, or leaves vectors out: what it has done is kept or thrown away, and it begins anew.
-    if (this.#run) this.#restart(this.#run);
-    else if (this.#isInUse()) this.kick("provider");
+    const running = this.#run;
+    if (running) this.#restart(running);
+    if (running?.isTargeted || (!running && this.#isInUse())) this.kick("provider");
   }
 
   sessionsGrown(grown: IndexMethods["sessionsGrown"]["params"]["grown"]): void {
@@ -151,7 +169,9 @@ class FileSyncer implements Syncer {
   }
 
   kick(reason: string): void {
-    if (this.#run || this.#isClosed || performance.now() < this.#retryAtMs) return;
+    if (this.#isClosed || performance.now() < this.#retryAtMs) return;
+    if (this.#run?.isTargeted) this.#kickedMeanwhile ??= reason;
+    if (this.#run) return;
     this.sync({ force: false, reason }).catch((error) => {
       if (codeOf(error) === "memory-sync-aborted") return;
       this.#log("warn", `memory sync (${reason}) failed: ${reasonOf(error)}; the old index answers, the next attempt is later`);
@@ -215,13 +235,9 @@ class FileSyncer implements Syncer {
     return !dirty && (watching || performance.now() - this.#syncedAtMs <= unwatchedMs);
   }
 
-  /** An index that nobody has asked for yet is not made just because it could be. */
+  /** One that was opened to be looked at, or searched, is not changed just because there is somebody who could embed. */
   #isInUse(): boolean {
-    try {
-      return this.#watcher !== undefined || this.#lastSyncAt !== undefined || this.#parts.live.use() !== undefined;
-    } catch {
-      return false; // a sync will say why
-    }
+    return this.#watcher !== undefined || this.#lastSyncAt !== undefined;
   }
 
   /** After the running sync, if there is one: it may have read the file before the change. */
@@ -233,11 +249,21 @@ class FileSyncer implements Syncer {
 
   #start(request: SyncRequest): Promise<void> {
     if (request.force || request.reason === "request") this.#provider?.embedder.resume();
-    const run: Run = { force: request.force, stop: new AbortController(), end: undefined, done: Promise.resolve() };
+    const run: Run = {
+      force: request.force,
+      isRebuild: false,
+      isTargeted: request.sessionIds !== undefined,
+      stop: new AbortController(),
+      end: undefined,
+      done: Promise.resolve(),
+    };
     this.#run = run;
     run.done = this.#syncAll(run, request).finally(() => {
       this.#run = undefined;
       this.#parts.changed();
+      const reason = this.#kickedMeanwhile;
+      this.#kickedMeanwhile = undefined;
+      if (reason !== undefined && run.end !== "stop") this.kick(reason);
     });
     this.#parts.changed();
     return run.done;
@@ -271,26 +297,31 @@ class FileSyncer implements Syncer {
     for (;;) {
       const seen = { changes: this.#changes };
       try {
-        const outcome = await this.#pass(run.stop.signal, { request, progress, seen });
-        return this.#succeeded(seen.changes, outcome);
+        const outcome = await this.#pass(run, { request, progress, seen });
+        return this.#succeeded(run, seen.changes, outcome);
       } catch (error) {
         if (run.end !== "restart" || codeOf(error) !== "memory-sync-aborted") throw error;
         run.end = undefined;
+        run.isRebuild = false;
         run.stop = new AbortController();
       }
     }
   }
 
-  #pass(signal: AbortSignal, { request, progress, seen }: PassOptions): Promise<SyncOutcome> {
+  #pass(current: Run, { request, progress, seen }: PassOptions): Promise<SyncOutcome> {
     const { settings, live, openVectors, step } = this.#parts;
+    const { signal } = current.stop;
+    const rebuilds = () => {
+      current.isRebuild = true;
+    };
     const sources = (isFull: boolean) => this.#sources(request, isFull);
     const takeNews = () => {
       const isNew = this.#changes !== seen.changes;
       seen.changes = this.#changes;
       return isNew;
     };
-    const run = { settings, live, openVectors, choice: this.#choice, provider: this.#provider, sources, takeNews };
-    return new SyncRun({ ...run, signal, pacer: createPacer(signal), progress, step }).run(request.force);
+    const run = { settings, live, openVectors, choice: this.#choice, provider: this.#provider, sources, takeNews, rebuilds };
+    return new SyncRun({ ...run, signal, pacer: createPacer(signal), progress, step }).run(current.force);
   }
 
   /** Every kind of memory has its source here; a sync of certain transcripts leaves the files alone. */
@@ -300,14 +331,19 @@ class FileSyncer implements Syncer {
     return [...(hasFiles ? [this.#files] : []), ...(sessions ? [sessions] : [])];
   }
 
-  #succeeded(changes: number, outcome: SyncOutcome): void {
+  #succeeded({ isTargeted }: Run, changes: number, outcome: SyncOutcome): void {
+    for (const { path, code } of outcome.skipped) this.#reportOnce(path, code);
+    const trouble = this.#embeddingError() ?? this.#sessions.problem();
+    if (isTargeted) {
+      this.#lastError ??= trouble; // of everything else it knows nothing
+      return;
+    }
     this.#syncedChanges = changes;
     this.#lastSyncAt = Date.now();
     this.#syncedAtMs = performance.now();
-    this.#lastError = this.#embeddingError() ?? this.#sessions.problem();
+    this.#lastError = trouble;
     this.#failures = 0;
     this.#retryAtMs = 0;
-    for (const { path, code } of outcome.skipped) this.#reportOnce(path, code);
   }
 
   /** A file may have been put into a new directory between the listing and the watch. */
