@@ -1,4 +1,5 @@
-import type { MemoryProgress } from "svc/sdk";
+import { type MemoryProgress, SvcError } from "svc/sdk";
+import "./errors.ts";
 import { type MemoryIndex, type MemoryIndexOptions, openMemoryIndex, type ProviderAssignment } from "./open-memory-index.ts";
 import type { AgentMemorySettings } from "./settings.ts";
 import type { IndexState, SearchRequest } from "./worker-protocol.ts";
@@ -8,7 +9,7 @@ export interface AgentMemory {
   readonly settings: AgentMemorySettings;
   /** Takes settings that need no other index. */
   adopt(settings: AgentMemorySettings): void;
-  /** Opens the index on first use; its thread starts with the first request. */
+  /** Opens the index on first use; its thread starts with the first request. @throws {SvcError} `memory-worker-down` when it was closed before: nobody would close that one */
   index(): MemoryIndex;
   /** Tells the index who embeds, now or when it is opened. */
   assign(assignment: ProviderAssignment): void;
@@ -36,6 +37,7 @@ export function createAgentMemory(first: AgentMemorySettings, events: AgentMemor
   const listeners = new Set<(progress: MemoryProgress) => void>();
   const sessions = new Set<string>();
   let index: MemoryIndex | undefined;
+  let isClosed = false;
 
   const isFirstSearch = (sessionKey: string) => {
     if (sessions.has(sessionKey)) return false;
@@ -56,6 +58,7 @@ export function createAgentMemory(first: AgentMemorySettings, events: AgentMemor
     },
     index() {
       if (index) return index;
+      if (isClosed) throw new SvcError("memory-worker-down", { agentId: settings.agentId, reason: "it was closed", retryMs: 0 });
       index = openMemoryIndex({
         ...settings.index,
         ...events,
@@ -82,8 +85,8 @@ export function createAgentMemory(first: AgentMemorySettings, events: AgentMemor
       return () => listeners.delete(listener);
     },
     async close(graceMs) {
+      isClosed = true;
       await index?.close(graceMs);
-      index = undefined;
     },
   };
 }

@@ -317,6 +317,11 @@ describe("the thread", () => {
     expect(await paths(index, "router")).toEqual(["MEMORY.md"]);
   });
 
+  test("gives an empty answer in time while it waits for the one before to end", async () => {
+    const index = start({ startAfter: new Promise(() => undefined) });
+    expect(await index.search(request("router", { timeoutMs: 20 }))).toEqual({ hits: [], partial: true, mode: "fts-only" });
+  });
+
   test("a wait ends with its signal", async () => {
     const stop = new AbortController();
     const search = start().search(request("router"), { signal: stop.signal });

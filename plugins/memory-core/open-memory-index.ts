@@ -5,6 +5,7 @@ import type { HostHandlers } from "./host-calls.ts";
 import type { IndexSettings } from "./index-settings.ts";
 import { createIndexWorkerHost, type IndexWorkerEvents } from "./index-worker-host.ts";
 import { noHostHandlers } from "./no-host-handlers.ts";
+import { within } from "./within.ts";
 import type {
   IndexMethods,
   IndexProgress,
@@ -106,8 +107,13 @@ export function openMemoryIndex(options: MemoryIndexOptions): MemoryIndex {
       const interim = (value: unknown) => {
         found = value as SearchReply;
       };
+      const until = performance.now() + request.timeoutMs;
+      if (startAfter) await within(startAfter, request.timeoutMs);
+      signal?.throwIfAborted();
+      const timeoutMs = Math.ceil(until - performance.now());
+      if (timeoutMs <= 0) return found;
       try {
-        return await ask("search", request, { timeoutMs: request.timeoutMs, signal, interim });
+        return await threads.request("search", { ...request, timeoutMs }, { timeoutMs, signal, interim });
       } catch (error) {
         if (isSvcError(error, "memory-timed-out")) return found;
         throw error;

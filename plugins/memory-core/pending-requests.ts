@@ -31,6 +31,8 @@ interface Entry {
 
 /** Requests waiting for one index at a time; more are refused. */
 export const MAX_PENDING = 1_000;
+/** Never refused: an index that is not told of another provider would take its vectors for those of the one before. */
+const neverRefused: ReadonlySet<IndexMethod> = new Set(["provider", "close"]);
 
 /** Open requests to a worker: each ends by its answer, its time-out, its signal, or the death of the worker. */
 export function createPendingRequests(): PendingRequests {
@@ -41,7 +43,7 @@ export function createPendingRequests(): PendingRequests {
   return {
     track(method, options, send) {
       if (options.signal?.aborted) return Promise.reject(options.signal.reason);
-      if (open.size >= MAX_PENDING) return Promise.reject(new SvcError("memory-busy", { pending: open.size }));
+      if (open.size >= MAX_PENDING && !neverRefused.has(method)) return Promise.reject(new SvcError("memory-busy", { pending: open.size }));
       const id = nextId++;
       const answer = wait(open, { id, method, options, ended });
       send(id);

@@ -1,17 +1,32 @@
 import { rootSchema, type SvcConfigInput } from "svc/sdk";
-import { afterEach, expect, test } from "vitest";
+import { eventually } from "svc/sdk/testing";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { createMemoryService, type MemoryHost, type MemoryService } from "./service.ts";
 import { resolveMemorySettings } from "./settings.ts";
+import { createTestAdapter } from "./test-adapter.ts";
+import { createTestWorkspace, type TestWorkspace } from "./test-workspace.ts";
 
 let memory: MemoryService;
-afterEach(() => memory.close());
+let ws: TestWorkspace;
+let intervals: number[];
+beforeEach(() => {
+  ws = createTestWorkspace({ "MEMORY.md": "The router stands in the hall cupboard." });
+  intervals = [];
+});
+afterEach(async () => {
+  await memory.close();
+  ws.remove();
+});
 
 const logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, child: () => logger };
 const host: MemoryHost = {
   logger,
   timers: {
     setTimeout: () => ({ dispose: () => undefined }),
-    setInterval: () => ({ dispose: () => undefined }),
+    setInterval: (_run: unknown, everyMs: number) => {
+      intervals.push(everyMs);
+      return { dispose: () => undefined };
+    },
   } as unknown as MemoryHost["timers"],
   signal: new AbortController().signal,
   clock: { now: Date.now, monotonic: () => performance.now() },
@@ -65,4 +80,62 @@ test("agents come and go", async () => {
   memory.reconfigure(settings({ list: [{ id: "main" }, { id: "new" }] }));
   expect(memory.agents.map((one) => one.settings.agentId)).toEqual(["main", "new"]);
   await expect(memory.status("ops")).rejects.toMatchObject({ code: "unknown-agent" });
+});
+
+/** One agent whose notes and index stand in the test workspace. */
+const inWorkspace = (tokens: number) =>
+  resolveMemorySettings(
+    rootSchema.parse({
+      agents: {
+        defaults: {
+          workspace: ws.root,
+          memorySearch: { chunking: { tokens }, sync: { watch: false, intervalMinutes: 1 }, limits: { timeoutMs: 60_000 } },
+        },
+        list: [{ id: "main" }],
+      },
+    }),
+    ws.folder,
+  );
+
+test("an agent that goes during its first sync leaves no periodic sync behind", async () => {
+  memory = createMemoryService(host, inWorkspace(400));
+  const started = memory.startBackground();
+  const first = agent("main");
+  await eventually(() => first?.state() !== undefined);
+  memory.reconfigure([]);
+  await started;
+  expect(intervals).toEqual([]);
+});
+
+test.each<[string, () => Promise<unknown>, object]>([
+  ["search", () => memory.search("main", "router"), { results: [{ path: "MEMORY.md" }] }],
+  ["sync", () => memory.sync("main"), { started: true }],
+  ["status", () => memory.status("main"), { backend: "builtin" }],
+])("a %s that waited for a provider is answered by the memory that is there by then", async (_name, ask, answer) => {
+  const adapter = createTestAdapter("acme");
+  let go: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const { create } = adapter.adapter;
+  const contribution = { id: "acme", owner: "embed-acme", isOutside: true, value: { ...adapter.adapter, create } };
+  contribution.value.create = async (context) => {
+    await gate;
+    return create(context);
+  };
+  const contributions = (() => ({ ...host.contributions("embeddingAdapter"), get: () => contribution })) as MemoryHost["contributions"];
+  const settings = (tokens: number) => inWorkspace(tokens).map((one) => ({ ...one, provider: { ...one.provider, requested: "acme" } }));
+  memory = createMemoryService({ ...host, contributions }, settings(400));
+  const before = agent("main");
+  const asked = ask();
+  memory.reconfigure(settings(200));
+  go();
+  expect(await asked).toMatchObject(answer);
+  expect(before?.state()).toBeUndefined();
+});
+
+test("a memory that was closed before it was used stays closed", async () => {
+  memory = createMemoryService(host, inWorkspace(400));
+  await memory.close();
+  expect(() => agent("main")?.index()).toThrow(expect.objectContaining({ code: "memory-worker-down" }));
 });

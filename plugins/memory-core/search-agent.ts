@@ -21,6 +21,11 @@ export interface AgentSearch {
 /** A first search may wait this long for the choice of a provider; then words are searched. */
 const CHOICE_MS = 1_500;
 
+/** Waits a moment for the first choice of a provider. Never rejects. */
+export function firstChoice(provider: AgentProvider, { limits }: AgentMemorySettings): Promise<void> {
+  return within(provider.ready(), Math.min(CHOICE_MS, limits.timeoutMs / 2));
+}
+
 /** One search of one agent, hooks and decoration included. Rejects only for an abort. */
 export async function searchAgent(
   host: SearchHost,
@@ -30,7 +35,6 @@ export async function searchAgent(
   const { settings } = agent;
   const { agentId } = settings;
   try {
-    await within(provider.ready(), Math.min(CHOICE_MS, settings.limits.timeoutMs / 2));
     const view = provider.view();
     if (view.state === "unavailable")
       return unavailableResult({ settings, view }, { error: view.error ?? "there is no embedding provider" });

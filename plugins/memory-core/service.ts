@@ -19,7 +19,7 @@ import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import type { ProviderAssignment } from "./open-memory-index.ts";
 import { type AgentProvider, createAgentProvider } from "./providers/agent-provider.ts";
 import { createTextEmbedder, type TextEmbedder } from "./providers/text-embedder.ts";
-import { searchAgent } from "./search-agent.ts";
+import { firstChoice, searchAgent } from "./search-agent.ts";
 import { unavailableResult } from "./search-result.ts";
 import type { Transcripts } from "./sessions/transcripts.ts";
 import type { AgentMemorySettings } from "./settings.ts";
@@ -91,7 +91,7 @@ class AgentMemories implements MemoryService {
   readonly #host: MemoryHost;
   readonly #options: MemoryServiceOptions;
   readonly #embedder: TextEmbedder;
-  readonly #retiring = new Set<Promise<void>>();
+  readonly #retiring = new Map<Promise<void>, Agent>();
   readonly #watching: Disposable;
   #agents: Agent[];
   #inBackground = false;
@@ -121,7 +121,13 @@ class AgentMemories implements MemoryService {
       const by = { settings: memory.settings, view: provider.keeper.view() };
       return unavailableResult(by, { error: refusal.message, action: refusal.message });
     }
-    return searchAgent(this.#host, { agent: memory, provider: provider.keeper }, { query: query.trim(), options, startedAt });
+    await firstChoice(provider.keeper, memory.settings);
+    const current = this.#agent(agentId); // the config may be another one by now
+    return searchAgent(
+      this.#host,
+      { agent: current.memory, provider: current.provider.keeper },
+      { query: query.trim(), options, startedAt },
+    );
   }
 
   async get(agentId: string, path: string, range: { from?: number; lines?: number } = {}): ReturnType<Memory["get"]> {
@@ -137,10 +143,10 @@ class AgentMemories implements MemoryService {
   }
 
   async status(agentId: string, { files = false, deep = false } = {}): Promise<MemoryStatus> {
+    const before = this.#agent(agentId);
+    if (!refusalOf(before.memory.settings)) await within(before.provider.keeper.ready(), CHOICE_MS);
     const { memory, provider } = this.#agent(agentId);
-    const refusal = refusalOf(memory.settings);
-    if (!refusal) await within(provider.keeper.ready(), CHOICE_MS);
-    return statusOf(memory, provider.keeper, { files, deep, refusal });
+    return statusOf(memory, provider.keeper, { files, deep, refusal: refusalOf(memory.settings) });
   }
 
   figures(agentId: string): MemoryFigures | undefined {
@@ -151,11 +157,12 @@ class AgentMemories implements MemoryService {
   }
 
   async sync(agentId: string, options: Parameters<Memory["sync"]>[1] = {}): ReturnType<Memory["sync"]> {
-    const { memory, provider } = this.#usable(agentId);
+    const { keeper } = this.#usable(agentId).provider;
     const { force = false, reason = "request", signal, sessionIds, onProgress } = options;
+    await (force ? keeper.forced() : keeper.ready());
+    const { memory } = this.#usable(agentId); // the config may be another one by now
     const stop = onProgress && memory.onProgress(onProgress);
     try {
-      await (force ? provider.keeper.forced() : provider.keeper.ready());
       return await memory.index().sync({ force, reason, ...(sessionIds ? { sessionIds } : {}) }, { signal });
     } finally {
       stop?.();
@@ -222,7 +229,7 @@ class AgentMemories implements MemoryService {
   async close(): Promise<void> {
     void this.#watching.dispose();
     for (const agent of this.#agents) agent.stopEvents();
-    await Promise.all([...this.#agents.map((agent) => agent.memory.close()), ...this.#retiring]);
+    await Promise.all([...this.#agents.map((agent) => agent.memory.close()), ...this.#retiring.keys()]);
     await Promise.all([...this.#agents.map((agent) => agent.provider.keeper.close()), this.#embedder.close()]);
   }
 
@@ -238,7 +245,8 @@ class AgentMemories implements MemoryService {
       settings: settings.provider,
       onAssignment: (assignment) => {
         slot.assignment = assignment;
-        this.#agents.find(({ provider }) => provider === slot)?.memory.assign(assignment);
+        // An index that is being ended may still embed: it must not take another provider's vectors for those it was made with.
+        for (const agent of [...this.#agents, ...this.#retiring.values()]) if (agent.provider === slot) agent.memory.assign(assignment);
         this.#options.onChanged?.();
       },
     });
@@ -260,7 +268,7 @@ class AgentMemories implements MemoryService {
       agent.stopEvents();
       this.#retiring.delete(retired);
     });
-    this.#retiring.add(retired);
+    this.#retiring.set(retired, agent);
     return retired;
   }
 
@@ -276,9 +284,9 @@ class AgentMemories implements MemoryService {
         if (sync.watch) await memory.index().watch();
         else await memory.index().sync({ reason: "start" });
       } catch (error) {
-        this.#host.logger.warn(`memory of agent "${agentId}" is not up to date: ${messageOf(error)}`);
+        if (isPresent()) this.#host.logger.warn(`memory of agent "${agentId}" is not up to date: ${messageOf(error)}`);
       }
-      if (sync.intervalMinutes > 0) agent.repeat = this.#repeat(memory, sync.intervalMinutes * 60_000);
+      if (isPresent() && sync.intervalMinutes > 0) agent.repeat = this.#repeat(memory, sync.intervalMinutes * 60_000);
     }
   }
 

@@ -16,13 +16,8 @@ export async function statusOf(agent: AgentMemory, provider: AgentProvider, ques
   const { settings } = agent;
   if (question.refusal) return describe(settings, { reply: emptyReply, view: provider.view(), failure: question.refusal.message });
   const probe = question.deep ? await provider.probe() : undefined;
-  const read = await agent
-    .index()
-    .status({ files: question.files })
-    .then(
-      (reply) => ({ reply }),
-      (error: unknown) => ({ reply: { ...emptyReply, ...agent.state() }, failure: messageOf(error) }),
-    );
+  const ask = async () => ({ reply: await agent.index().status({ files: question.files }) });
+  const read = await ask().catch((error: unknown) => ({ reply: { ...emptyReply, ...agent.state() }, failure: messageOf(error) }));
   return { ...describe(settings, { ...read, view: provider.view() }), ...(probe ? { probe } : {}) };
 }
 

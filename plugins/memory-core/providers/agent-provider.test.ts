@@ -385,3 +385,25 @@ test("images that nobody can embed are named as left out, where the model takes 
   expect(provider.view()).not.toHaveProperty("error");
   expect(told.at(-1)).toMatchObject({ provider: { multimodal: true } });
 });
+
+test("a provider that is opened when nobody waits for it any more is closed", async () => {
+  let go: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const { create } = primary.adapter;
+  host.offer({
+    ...primary.adapter,
+    create: async (context) => {
+      await gate;
+      return create(context);
+    },
+  });
+  const started = start();
+  await host.clock.advance(MINUTE);
+  await started;
+  expect(provider.view()).toMatchObject({ state: "unavailable", error: expect.stringContaining("no answer within 30 s") });
+  go();
+  await host.clock.advance(0);
+  expect(primary.closed).toEqual([1]);
+});

@@ -45,12 +45,27 @@ export async function openProvider(host: ProviderHost, adapter: EmbeddingAdapter
   const ended = new AbortController();
   const context = contextOf(host, question, ended.signal);
   const what = `embedding adapter "${adapter.id}"`;
+  let creating: Promise<OpenedEmbedding> | undefined;
+  const create = async () => {
+    creating = adapter.create(context);
+    return creating;
+  };
   try {
-    const opened = await limitedCall(() => adapter.create(context), { timers: host.timers, limitMs: OPEN_MS, signal: host.signal, what });
+    const opened = await limitedCall(create, { timers: host.timers, limitMs: OPEN_MS, signal: host.signal, what });
     return hold(host, { adapter, opened, question, ended });
   } catch (error) {
     ended.abort(new DOMException("the provider was not opened", "AbortError"));
+    void closeLate(creating);
     throw error;
+  }
+}
+
+/** One that an adapter opens when nobody waits any more has nobody else to close it. */
+async function closeLate(creating: Promise<OpenedEmbedding> | undefined): Promise<void> {
+  try {
+    await (await creating)?.provider?.close?.();
+  } catch {
+    // that it was not opened is known
   }
 }
 
