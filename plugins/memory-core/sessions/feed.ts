@@ -12,6 +12,9 @@ export interface SessionFeed extends Disposable {
 
 type FeedHost = Pick<PluginContext, "service" | "on" | "clock" | "timers" | "logger">;
 
+/** As many transcripts as an index holds. */
+const MAX_WAITING = 10_000;
+
 /** @param agents the agents of the present config; asked for at each piece of news */
 export function createSessionFeed(host: FeedHost, agents: () => readonly AgentMemory[]): SessionFeed {
   const store = () => host.service("store@1");
@@ -19,10 +22,27 @@ export function createSessionFeed(host: FeedHost, agents: () => readonly AgentMe
   const failed = (what: string) => (error: unknown) => host.logger.warn(`memory: ${what}: ${messageOf(error)}`);
   let growth: Disposable | undefined;
 
+  /** Transcripts to be read again, by agent, beside those that are being read: many sessions may end in the time of one sync. */
+  const waiting = new Map<string, Set<string>>();
+  const readAll = async (agentId: string, reason: string) => {
+    for (let ids = waiting.get(agentId); ids && ids.size > 0; ids = waiting.get(agentId)) {
+      const sessionIds = [...ids];
+      ids.clear();
+      const what = sessionIds.length === 1 ? `transcript ${sessionIds[0]}` : `${sessionIds.length} transcripts`;
+      const read = async () => find(agentId)?.index().sync({ reason, sessionIds });
+      await read().catch(failed(`${what} could not be read again`));
+    }
+    waiting.delete(agentId);
+  };
   // A thread that does not run yet compares all transcripts with its rows when it starts.
   const readAgain = ({ agentId, sessionId }: { agentId: string; sessionId: string }, reason: string) => {
     const index = find(agentId)?.state() && find(agentId)?.index();
-    index?.sync({ reason, sessionIds: [sessionId] }).catch(failed(`transcript ${sessionId} could not be read again`));
+    if (!index) return undefined;
+    const ids = waiting.get(agentId);
+    if (ids && ids.size < MAX_WAITING) ids.add(sessionId);
+    if (ids) return index;
+    waiting.set(agentId, new Set([sessionId]));
+    void readAll(agentId, reason);
     return index;
   };
   const taps = [

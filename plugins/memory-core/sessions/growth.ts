@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock, Disposable, MessageRow, Timers } from "svc/sdk";
 import type { IndexMethods } from "../worker-protocol.ts";
 import { isOfMachine } from "./eligible.ts";
+import { createSlices } from "./slices.ts";
 import { rememberedSessions, type TranscriptStore } from "./transcripts.ts";
 
 type Grown = IndexMethods["sessionsGrown"]["params"]["grown"][number];
@@ -22,7 +23,6 @@ const LOOK_EVERY_MS = 5_000;
 const OVERLAP_MS = 60_000;
 /** Records of one session that one look counts; the rest is for the next. */
 const MAX_ROWS = 1_000;
-const SLICE_ROWS = 50;
 const MAX_KNOWN = 10_000;
 
 /**
@@ -107,15 +107,19 @@ class Growth {
     const found = { bytes: 0, messages: 0 };
     let last = this.#counted.get(sessionId) ?? (await this.#lastBeforeStart(sessionId));
     let isAll = false;
-    for (let rows = 0; rows < MAX_ROWS && !isAll; rows += SLICE_ROWS) {
-      const slice = store().messages.scan(sessionId, last, SLICE_ROWS);
-      for (const row of slice) {
-        if (isOfMachine(row, () => undefined)) continue;
-        found.bytes += storedBytes(row);
-        found.messages += 1;
-      }
+    const slices = createSlices();
+    for (let rows = 0; rows < MAX_ROWS && !isAll; rows += slices.rows) {
+      const slice = slices.read((limit) => {
+        const read = store().messages.scan(sessionId, last, limit);
+        for (const row of read) {
+          if (isOfMachine(row, () => undefined)) continue;
+          found.bytes += storedBytes(row);
+          found.messages += 1;
+        }
+        return read;
+      }, MAX_ROWS - rows);
       last = slice.at(-1)?.seq ?? last;
-      isAll = slice.length < SLICE_ROWS;
+      isAll = slices.isLast;
       if (!isAll) await nextTurn();
     }
     this.#remember(sessionId, last);
@@ -126,12 +130,13 @@ class Growth {
   async #lastBeforeStart(sessionId: string): Promise<number> {
     const { store } = this.#options;
     let before = Number.MAX_SAFE_INTEGER;
-    for (let rows = 0; rows < MAX_ROWS; rows += SLICE_ROWS) {
-      const page = store().messages.page(sessionId, { before, limit: SLICE_ROWS });
+    const slices = createSlices();
+    for (let rows = 0; rows < MAX_ROWS; rows += slices.rows) {
+      const page = slices.read((limit) => store().messages.page(sessionId, { before, limit }), MAX_ROWS - rows);
       const last = page.findLast((row) => row.ts < this.#startedAt);
       if (last) return last.seq;
       const first = page[0];
-      if (!first || page.length < SLICE_ROWS) return 0;
+      if (!first || slices.isLast) return 0;
       before = first.seq;
       await nextTurn();
     }

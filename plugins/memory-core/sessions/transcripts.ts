@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { SessionRow, Store } from "svc/sdk";
 import type { TranscriptMessage, TranscriptPage } from "../worker-protocol.ts";
 import { isOfMachine, isRemembered, toTranscriptMessage } from "./eligible.ts";
+import { createSlices, SLICE_MS } from "./slices.ts";
 
 /** The part of the store that transcripts are read through. */
 export type TranscriptStore = Pick<Store, "messages" | "runs"> & { sessions: Pick<Store["sessions"], "bySessionId" | "list" | "version"> };
@@ -19,10 +20,6 @@ const LIST_ROWS = 100;
 /** Records and characters of one part. */
 const PAGE_ROWS = 1_000;
 const PAGE_CHARS = 500_000;
-/** Synchronous reads in a row take about this long, then others have their turn. */
-const SLICE_MS = 5;
-const MIN_ROWS = 4;
-const MAX_ROWS = 200;
 
 /** @param store the service, asked for at each use; throws while nobody provides it */
 export function createTranscripts(store: () => TranscriptStore): Transcripts {
@@ -68,28 +65,22 @@ async function readPage(store: () => TranscriptStore, sessionId: string, after: 
   const triggerOf = createTriggers(store);
   let last = after;
   let chars = 0;
-  let limit = MIN_ROWS;
-  for (let rows = 0; rows < PAGE_ROWS && chars < PAGE_CHARS; ) {
-    const startedAt = performance.now();
-    const found = store().messages.scan(sessionId, last, limit);
-    for (const row of found) {
-      const message = isOfMachine(row, triggerOf) ? undefined : toTranscriptMessage(row);
-      chars += message?.text.length ?? 0;
-      if (message) messages.push(message);
-    }
+  const slices = createSlices();
+  for (let rows = 0; rows < PAGE_ROWS && chars < PAGE_CHARS; rows += slices.rows) {
+    const found = slices.read((limit) => {
+      const read = store().messages.scan(sessionId, last, limit);
+      for (const row of read) {
+        const message = isOfMachine(row, triggerOf) ? undefined : toTranscriptMessage(row);
+        chars += message?.text.length ?? 0;
+        if (message) messages.push(message);
+      }
+      return read;
+    });
     last = found.at(-1)?.seq ?? last;
-    rows += found.length;
-    if (found.length < limit) return { messages, total: store().messages.count(sessionId) };
-    limit = nextLimit(limit, performance.now() - startedAt);
+    if (slices.isLast) return { messages, total: store().messages.count(sessionId) };
     await nextTurn();
   }
   return { messages, total: store().messages.count(sessionId), next: last };
-}
-
-/** Records with pictures are megabytes, others a hundred bytes. */
-function nextLimit(limit: number, tookMs: number): number {
-  if (tookMs > SLICE_MS) return Math.max(MIN_ROWS, Math.floor(limit / 2));
-  return tookMs < SLICE_MS / 2 ? Math.min(MAX_ROWS, limit * 2) : limit;
 }
 
 /** What began a run. The rows of one stand together, so one answer is enough to remember. */

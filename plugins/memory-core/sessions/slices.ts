@@ -1,0 +1,42 @@
+/** Synchronous reads in a row take about this long, then others have their turn. */
+export const SLICE_MS = 5;
+const MIN_ROWS = 4;
+const MAX_ROWS = 200;
+
+/** Reads records in slices that take about 5 ms: those with pictures are megabytes, others a hundred bytes. */
+export interface Slices {
+  /** Calls `read` with how many records it may bring, `most` at most. */
+  read<T>(read: (limit: number) => T[], most?: number): T[];
+  /** Records of the last slice. */
+  readonly rows: number;
+  /** The last slice brought fewer than it might have: there are no more. */
+  readonly isLast: boolean;
+}
+
+export function createSlices(nowMs: () => number = () => performance.now()): Slices {
+  let limit = MIN_ROWS;
+  let rows = 0;
+  let isLast = false;
+  return {
+    read(read, most = Number.POSITIVE_INFINITY) {
+      const startedAt = nowMs();
+      const wanted = Math.min(limit, most);
+      const found = read(wanted);
+      rows = found.length;
+      isLast = rows < wanted;
+      limit = nextLimit(limit, nowMs() - startedAt);
+      return found;
+    },
+    get rows() {
+      return rows;
+    },
+    get isLast() {
+      return isLast;
+    },
+  };
+}
+
+function nextLimit(limit: number, tookMs: number): number {
+  if (tookMs > SLICE_MS) return Math.max(MIN_ROWS, Math.floor(limit / 2));
+  return tookMs < SLICE_MS / 2 ? Math.min(MAX_ROWS, limit * 2) : limit;
+}
