@@ -25,16 +25,16 @@ export function createFileSource(settings: FileSourceSettings, listed: (listing:
 }
 
 function toDocument(file: ListedFile, { modalities, maxFileBytes }: IndexSettings["multimodal"]): IndexDocument {
-  const { path, absolute } = file;
+  const { path, absolute, real } = file;
   return {
     path,
     isUnchanged: (row) => isTrusted(row, file),
-    read: () => (isMedia(path, modalities) ? readMedia(absolute, { path, maxBytes: maxFileBytes }) : readText(absolute)),
+    read: () => (isMedia(path, modalities) ? readMedia(absolute, { path, real, maxBytes: maxFileBytes }) : readText(file)),
   };
 }
 
-function readText(absolute: string): DocumentContent {
-  const content = readForIndex(absolute);
+function readText({ absolute, real }: ListedFile): DocumentContent {
+  const content = readForIndex(absolute, real);
   return content.kind === "too-large" ? { kind: "skipped", code: "EFBIG" } : content;
 }
 

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createTestWorkspace, type TestWorkspace } from "../test-workspace.ts";
 import { chunkLines, splitLines } from "./chunker.ts";
@@ -154,4 +155,26 @@ describe("lines", () => {
       expect(found.kind === "text" && found.text).toContain(chunk.text);
     }
   });
+});
+
+/** Puts a symlink in the place of a folder and the folder back, again and again. */
+const swapper = `
+const { renameSync } = require("node:fs");
+const { workerData: at } = require("node:worker_threads");
+for (;;) {
+  renameSync(at + "/sub", at + "/away");
+  renameSync(at + "/link", at + "/sub");
+  renameSync(at + "/sub", at + "/link");
+  renameSync(at + "/away", at + "/sub");
+}`;
+
+test("a folder that is swapped for a symlink and back all the time never lets a foreign file through", async () => {
+  ws.write("../foreign/deep.md", "secret");
+  symlinkSync(ws.path("../foreign"), ws.path("memory/link"));
+  const swapping = new Worker(swapper, { eval: true, workerData: ws.path("memory") });
+  const seen = new Set<string>();
+  for (let i = 0; i < 20_000; i++) seen.add(text("memory/sub/deep.md"));
+  await swapping.terminate();
+  expect([...seen].filter((one) => !["deep", "deep\n", "missing", "refused"].includes(one))).toEqual([]);
+  expect(seen).toContain("refused");
 });

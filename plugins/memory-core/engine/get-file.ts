@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { splitLines } from "./chunker.ts";
 import { codeOf } from "./fault.ts";
 import { curatedNames, isMarkdown, type ListingRoots } from "./listing.ts";
-import { decodeText, MAX_FILE_BYTES, readUpTo, withRegularFile } from "./read-file.ts";
+import { decodeText, isOpenedAt, MAX_FILE_BYTES, readUpTo, withRegularFile } from "./read-file.ts";
 
 /** What `memory_get` reads at most. */
 export const MAX_GET_BYTES = 64 * 1024;
@@ -33,8 +33,7 @@ export function getMemoryFile(roots: ListingRoots, path: string, range: LineRang
   try {
     if (!isInPlace(place)) return { kind: "refused" };
     const found = withRegularFile(place.absolute, (fd, stats) => {
-      const now = lstatSync(place.absolute);
-      const isSame = now.ino === stats.ino && now.dev === stats.dev && isInPlace(place);
+      const isSame = isOpenedAt(fd, stats, realOf(place)) && isInPlace(place);
       return isSame ? { bytes: readUpTo(fd, MAX_FILE_BYTES, stats.size), size: stats.size } : undefined;
     });
     return found ? select(found, range) : { kind: "refused" };
@@ -65,8 +64,12 @@ function placeOf({ workspace, extraPaths }: ListingRoots, path: string): Place |
 /** The file is regular itself and no directory between it and its root is a symlink. */
 function isInPlace({ absolute, root }: Place): boolean {
   if (!lstatSync(absolute).isFile()) return false;
-  const parent = dirname(absolute);
-  return realpathSync.native(parent) === join(realpathSync.native(root), relative(root, parent));
+  return realpathSync.native(dirname(absolute)) === dirname(realOf({ absolute, root }));
+}
+
+/** Where it stands when no symlink is on the way below its root. */
+function realOf({ absolute, root }: Place): string {
+  return join(realpathSync.native(root), relative(root, absolute));
 }
 
 function isBelow(path: string, directory: string): boolean {

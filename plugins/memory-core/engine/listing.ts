@@ -8,6 +8,8 @@ import type { Pacer } from "./pacer.ts";
 /** A file to index. */
 export interface ListedFile {
   absolute: string;
+  /** Without any symlink; what is opened later has to be this. */
+  real: string;
   /** Identity: relative to the workspace, with `/`. */
   path: string;
   mtimeMs: number;
@@ -108,6 +110,7 @@ class Walk {
     this.#seenFiles.add(key);
     this.listing.files.push({
       absolute: path,
+      real: key,
       path: identityPath(this.#workspace, path),
       mtimeMs: Math.floor(stats.mtimeMs),
       size: stats.size,

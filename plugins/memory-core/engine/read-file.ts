@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, readSync, realpathSync, type Stats } from "node:fs";
+import { dirname } from "node:path";
 
 /** Larger files are left out of the index; `memory_get` reads this much of them. */
 export const MAX_FILE_BYTES = 16 * 1024 * 1024;
@@ -16,6 +17,21 @@ export function withRegularFile<T>(path: string, use: (fd: number, stats: Stats)
   } finally {
     closeSync(fd);
   }
+}
+
+/**
+ * True when an open file is the one at this real path. A folder on the way may have been swapped for a symlink between the look at it and the opening, and back;
+ * where the system tells no path of an open file, only what stands there now can be compared.
+ */
+export function isOpenedAt(fd: number, stats: Stats, real: string): boolean {
+  try {
+    const link = readlinkSync(`/proc/self/fd/${fd}`);
+    if (link.startsWith("/")) return link === real;
+  } catch {
+    // not this system
+  }
+  const now = lstatSync(real, { throwIfNoEntry: false });
+  return now?.ino === stats.ino && now.dev === stats.dev && realpathSync.native(dirname(real)) === dirname(real);
 }
 
 /** The first `maxBytes` of an open file. */
@@ -38,16 +54,22 @@ export function decodeText(bytes: Buffer): string {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
 
+/** @throws `ESTALE` */
+export function requireAt(fd: number, stats: Stats, real: string): void {
+  if (!isOpenedAt(fd, stats, real)) throw Object.assign(new Error("another file stands there by now"), { code: "ESTALE" });
+}
+
 /** What is read of a file for the index. */
 export type FileContent =
   | { kind: "text"; text: string; hash: string; mtimeMs: number; size: number }
   | { kind: "too-large" }
   | { kind: "gone" };
 
-/** @throws system errors other than "not there any more" */
-export function readForIndex(path: string): FileContent {
+/** @param real its real path when it was listed @throws system errors other than "not there any more", `ESTALE` when it is another file by now */
+export function readForIndex(path: string, real: string): FileContent {
   try {
     const content = withRegularFile(path, (fd, stats): FileContent => {
+      requireAt(fd, stats, real);
       if (stats.size > MAX_FILE_BYTES) return { kind: "too-large" };
       const bytes = readUpTo(fd, MAX_FILE_BYTES + 1, stats.size);
       if (bytes.length > MAX_FILE_BYTES) return { kind: "too-large" };

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => ws.remove());
 
-const read = () => readMedia(path, { path: "cat.png", maxBytes: 1_000 });
+const read = () => readMedia(path, { path: "cat.png", real: path, maxBytes: 1_000 });
 
 function bytesAfter(change: () => void): Uint8Array | undefined {
   const content = read();

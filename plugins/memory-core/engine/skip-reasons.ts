@@ -4,5 +4,6 @@ export function explainSkip(code: string): string {
   if (code === "TOO_MANY_FILES") return "the index already holds 200,000 files; narrow extraPaths";
   if (code === "MEDIA_TOO_LARGE") return "it is larger than memorySearch.multimodal.maxFileBytes";
   if (code === "MEDIA_TYPE") return "its content is not what its name says";
+  if (code === "ESTALE") return "another file stood in its place when it was read; the next sync looks again";
   return code;
 }

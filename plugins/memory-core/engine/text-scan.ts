@@ -125,7 +125,7 @@ class Scan {
 
 function textOf(file: ListedFile): string | undefined {
   try {
-    const content = readForIndex(file.absolute);
+    const content = readForIndex(file.absolute, file.real);
     return content.kind === "text" ? content.text : undefined;
   } catch {
     return undefined; // unreadable: the sync reports it
