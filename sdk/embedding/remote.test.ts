@@ -114,8 +114,22 @@ describe("a key of the vendor", () => {
     expect(authOf({ entry: { apiKey: "key-of-config", baseUrl: "https://proxy.example/other" }, remote: elsewhere })).toBe(
       "Bearer key-of-config",
     );
-    expect(authOf({ entry: { baseUrl: "https://proxy.example/v1" }, env })).toBe("Bearer key-of-env");
+    expect(authOf({ entry: { apiKey: "key-of-config", baseUrl: "https://proxy.example/v1" } })).toBe("Bearer key-of-config");
     expect(authOf({ env, remote: { baseUrl: "https://api.acme.example/v2" } })).toBe("Bearer key-of-env");
+  });
+
+  test("in the environment goes to the vendor's own origin only: nobody gave it to another server", () => {
+    expect(authOf({ entry: elsewhere, env })).toBeUndefined();
+    expect(authOf({ entry: elsewhere, env, remote: { baseUrl: "https://proxy.example/v2" } })).toBeUndefined();
+    expect(authOf({ entry: { ...elsewhere, apiKey: "key-of-config" }, env, remote: { baseUrl: vendor.baseUrl } })).toBe(
+      "Bearer key-of-env",
+    );
+    expect(() => authOf({ entry: elsewhere, env, auto: true })).toThrow(
+      expect.objectContaining({
+        fault: "no-credentials",
+        message: 'embedding adapter "acme": no API key; set models.providers.acme.apiKey, memorySearch.remote.apiKey',
+      }),
+    );
   });
 
   test("stays behind with the credentials among the entry's headers", () => {
