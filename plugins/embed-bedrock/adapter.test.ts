@@ -263,6 +263,15 @@ test("an API key is not repeated from an error that shows it", async () => {
   expect(String(error)).not.toContain("wrong-key-123");
 });
 
+test("neither a key with slashes in it nor a credential in a header is repeated from an error", async () => {
+  vendor = await started({ bearer: "first/second/third==" });
+  const headers = { "x-team-token": "sesame0123456789", "Proxy-Authorization": "Basic b3Blbi9zZXNhbWU=" };
+  const { provider } = await open({ remote: { baseUrl: vendor.url, apiKey: "first/second/third==", headers } });
+  vendor.faults.push({ status: 500, message: "saw first/second/third== and sesame0123456789 and b3Blbi9zZXNhbWU= here" });
+  const error = await provider.embedQuery("hi").catch((reason: Error) => reason);
+  expect(String(error)).toContain("saw *** and *** and *** here");
+});
+
 test("after a refusal renewed credentials of the shared file are seen", async () => {
   const home = await mkdtemp(join(tmpdir(), "svc-bedrock-"));
   opened.push(() => rm(home, { recursive: true }));

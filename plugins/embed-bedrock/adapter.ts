@@ -1,4 +1,12 @@
-import { type EmbeddingAdapter, type EmbeddingContext, mergeHeaders, type OpenedEmbedding, plainHeaders, readEnv } from "svc/sdk";
+import {
+  type EmbeddingAdapter,
+  type EmbeddingContext,
+  isCredentialHeader,
+  mergeHeaders,
+  type OpenedEmbedding,
+  plainHeaders,
+  readEnv,
+} from "svc/sdk";
 import { DEFAULT_MODEL } from "./catalogue.ts";
 import { type ClientThreads, createClientThreads } from "./client-threads.ts";
 import { type CredentialCheck, createCredentialCheck, noCredentials } from "./credential-check.ts";
@@ -65,7 +73,7 @@ async function open(context: EmbeddingContext, parts: Parts): Promise<OpenedEmbe
     await lease.release();
     throw error;
   }
-  const provider = createProvider(ID, { choice, lease, limits, clock: context.clock });
+  const provider = createProvider(ID, { choice, lease, limits, clock: context.clock, secrets: secretsIn(headers) });
   context.signal.addEventListener("abort", () => void provider.close(), { once: true });
   const { region, endpoint = null } = place;
   const { modelId: model, dims: dimensions = null, family } = choice;
@@ -73,4 +81,13 @@ async function open(context: EmbeddingContext, parts: Parts): Promise<OpenedEmbe
     provider,
     identity: { adapter: ID, region, baseUrl: endpoint, model, dimensions, shape: family, headers: plainHeaders(headers) },
   };
+}
+
+/** Shorter texts would blank ordinary words. */
+const MIN_SECRET_CHARS = 6;
+
+/** What the operator's headers hold that no message may show; the client's own credentials are known to its thread only. */
+function secretsIn(headers: Readonly<Record<string, string>>): string[] {
+  const values = Object.entries(headers).filter(([name, value]) => isCredentialHeader(name, value));
+  return values.flatMap(([, value]) => [value, value.replace(/^\S+\s+/, "")]).filter((text) => text.length >= MIN_SECRET_CHARS);
 }

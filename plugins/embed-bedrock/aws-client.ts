@@ -113,7 +113,7 @@ function watch(command: InvokeModelCommand, sent: string[]): () => number | unde
     (next) => async (args) => {
       for (const [name, value] of Object.entries((args.request as { headers: Record<string, string> }).headers)) {
         if (/^x-amz-security-token$/i.test(name)) sent.push(value);
-        if (/^authorization$/i.test(name)) sent.push(/(?:Credential=|^Bearer )([^/\s]+)/.exec(value)?.[1] ?? "");
+        if (/^authorization$/i.test(name)) sent.push(/Credential=([^/\s]+)/.exec(value)?.[1] ?? value.replace(/^\S+\s+/, ""));
       }
       const result = await next(args);
       tokens = (result.response as { headers?: Record<string, string> }).headers?.["x-amzn-bedrock-input-token-count"];

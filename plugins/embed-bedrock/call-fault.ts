@@ -59,8 +59,9 @@ export function ownFault(fault: EmbeddingFault, text: string): EmbeddingError {
 /**
  * A failed call as the index and the operator get to see it: one line, no credential.
  * @param now wall clock in epoch ms, for waits that are given as a date
+ * @param secrets texts that the message must not show
  */
-export function toEmbeddingError(failure: RawFailure, now: number): EmbeddingError {
+export function toEmbeddingError(failure: RawFailure, now: number, secrets: readonly string[] = []): EmbeddingError {
   const { name, message, code, status, retryAfter } = failure;
   if (code === "ERR_MODULE_NOT_FOUND") {
     return ownFault(
@@ -70,7 +71,7 @@ export function toEmbeddingError(failure: RawFailure, now: number): EmbeddingErr
   }
   const fault = faultOf(failure);
   const wait = retryAfterMs({ "retry-after": retryAfter }, now);
-  const said = scrubVendorText([name === BAD_ANSWER ? "" : name, code, message].filter(Boolean).join(": "), []);
+  const said = scrubVendorText([name === BAD_ANSWER ? "" : name, code, message].filter(Boolean).join(": "), secrets);
   const text = `${meanings[fault]}${status === undefined ? "" : ` (${status})`}${said === "" ? "" : `: ${said}`}`;
   return new EmbeddingError(fault, `embedding adapter "bedrock": ${text}`, {
     ...(status === undefined ? {} : { status }),

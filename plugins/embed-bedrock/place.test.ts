@@ -49,6 +49,7 @@ test("an API key of the environment goes to the vendor and to the address of its
   expect(at("https://bedrock-runtime.eu-central-1.amazonaws.com")).toBe("token");
   expect(at("https://vpce-1.bedrock-runtime.eu-west-3.vpce.amazonaws.com")).toBe("token");
   expect(at("https://proxy.example/bedrock", "https://proxy.example")).toBe("token");
+  expect(at("http://bedrock-runtime.eu-central-1.amazonaws.com")).toBeUndefined();
   expect(at("https://proxy.example")).toBeUndefined();
   expect(at("https://amazonaws.com.example")).toBeUndefined();
   expect(at("https://proxy.example", "http://proxy.example")).toBeUndefined();

@@ -59,7 +59,7 @@ export function tokenFor(
   if (own !== undefined) return own;
   const token = readEnv(env, TOKEN_VARIABLE);
   if (token === undefined || place.endpoint === undefined) return token;
-  const { hostname, origin } = new URL(place.endpoint);
-  const isVendors = /\.(amazonaws\.com(\.cn)?|api\.aws)$/.test(hostname);
+  const { protocol, hostname, origin } = new URL(place.endpoint);
+  const isVendors = protocol === "https:" && /\.(amazonaws\.com(\.cn)?|api\.aws)$/.test(hostname);
   return isVendors || (vendor !== undefined && URL.canParse(vendor) && new URL(vendor).origin === origin) ? token : undefined;
 }

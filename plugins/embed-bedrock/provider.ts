@@ -22,6 +22,8 @@ interface Parts {
   lease: ClientLease;
   limits: CallLimits;
   clock: Clock;
+  /** Texts that no message may show. */
+  secrets: readonly string[];
 }
 
 /** A provider of one model over the thread of an AWS client. */
@@ -47,17 +49,19 @@ class Calls {
   readonly #lease: ClientLease;
   readonly #limits: CallLimits;
   readonly #clock: Clock;
+  readonly #secrets: readonly string[];
   readonly #slots: Slots = createSlots(MAX_REQUESTS);
   readonly #stop = new AbortController();
   /** Of a model that is not in the catalogue it is that of the first vector. */
   #dims: number | undefined;
 
-  constructor(id: string, { choice, lease, limits, clock }: Parts) {
+  constructor(id: string, { choice, lease, limits, clock, secrets }: Parts) {
     this.#id = id;
     this.#choice = choice;
     this.#lease = lease;
     this.#limits = limits;
     this.#clock = clock;
+    this.#secrets = secrets;
     this.#dims = choice.dims;
   }
 
@@ -89,7 +93,7 @@ class Calls {
     } catch (error) {
       failed.abort();
       options.signal?.throwIfAborted();
-      if (error instanceof CallGivenUp) throw toEmbeddingError(error.failure, this.#clock.now());
+      if (error instanceof CallGivenUp) throw toEmbeddingError(error.failure, this.#clock.now(), this.#secrets);
       if (this.#stop.signal.aborted) throw ownFault("network", "the provider was closed");
       if (limit.aborted) throw ownFault("timeout", `no answer within ${limitMs / 1000} s`);
       throw error;
