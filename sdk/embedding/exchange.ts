@@ -85,7 +85,12 @@ function createExchange(options: ExchangeOptions): { opened: Promise<Exchange>; 
       answered.catch(() => undefined);
       const [response] = await Promise.race([answered, failed]);
       if (!options.wholeLimit) timer.refresh();
-      return toExchange(response, { end, explain, touch: () => !options.wholeLimit && timer.refresh() });
+      const finish = () => {
+        end();
+        // A server that has answered before it read the request may never read the rest.
+        if (!request?.writableFinished) request?.destroy();
+      };
+      return toExchange(response, { end: finish, explain, touch: () => !options.wholeLimit && timer.refresh() });
     } catch (error) {
       end();
       isReset = cause === undefined && request?.reusedSocket === true && ["ECONNRESET", "EPIPE"].includes(codeOf(error));

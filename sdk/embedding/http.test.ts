@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { eventually } from "../testing/eventually.ts";
 import { createVendorHttp, type VendorHttp } from "./http.ts";
@@ -112,9 +112,9 @@ test("close, the end of the plugin and the end of the provider reject what is un
   const ended = new AbortController();
   for (const end of [(http: VendorHttp) => http.close(), () => ended.abort()]) {
     const http = client([ended.signal]);
-    const rejected = expect(http.json({ url: served.url, headers, timeoutMs: 60_000 })).rejects.toEqual(fault("network", "closed"));
     const before = served.requests.length;
-    await eventually(() => served.requests.length >= before);
+    const rejected = expect(http.json({ url: served.url, headers, timeoutMs: 60_000 })).rejects.toEqual(fault("network", "closed"));
+    await eventually(() => served.requests.length > before);
     end(http);
     await rejected;
     await expect(http.json({ url: served.url, headers, timeoutMs: 60_000 })).rejects.toEqual(fault("network", "closed"));
@@ -151,6 +151,34 @@ test.each([
 ])("an answer of %s is bad-response", async (_name, text) => {
   const served = await serve((_req, res) => void res.end(text));
   await expect(client().json({ url: served.url, headers, timeoutMs: 5_000 })).rejects.toEqual(fault("bad-response"));
+});
+
+test("an answer of more than 64 MiB is given up", async () => {
+  const piece = `[${"0.125,".repeat(17_000)}0],`;
+  const served = await serve((_req, res) => {
+    res.write("[");
+    const more = () => {
+      while (res.write(piece));
+      res.once("drain", more);
+    };
+    more();
+  });
+  await expect(client().json({ url: served.url, headers, timeoutMs: 60_000 })).rejects.toEqual(fault("bad-response", "64 MiB"));
+  await eventually(() => served.requests.every((req) => req.socket.destroyed));
+});
+
+test("an answer that is no JSON is not repeated: a key may be in it", async () => {
+  const served = await serve((req, res) => void res.end(`"${req.headers.authorization}`));
+  const error = await client()
+    .json({ url: served.url, headers: { authorization: KEY }, timeoutMs: 5_000 })
+    .catch((e: Error) => e);
+  expect(error).toEqual(fault("bad-response", "not JSON"));
+  expect((error as Error).message).not.toContain(KEY.slice(0, 6));
+  const bare = await serve((req, res) => void res.end(`${req.headers.authorization}`));
+  const other = await client()
+    .json({ url: bare.url, headers: { authorization: KEY }, timeoutMs: 5_000 })
+    .catch((e: Error) => e);
+  expect((other as Error).message).not.toContain(KEY.slice(0, 6));
 });
 
 test("an answer that breaks off, and a server that is not there, are network", async () => {
@@ -200,6 +228,32 @@ test("a download that nobody reads on closes its socket", async () => {
     break;
   }
   await eventually(() => served.requests.every((req) => req.socket.destroyed));
+});
+
+test("a server that answers without reading the request gets no more of it", async () => {
+  const server = createTcpServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.once("data", () => {
+      socket.pause();
+      socket.write("HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\nno");
+    });
+    opened.push(() => void socket.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  opened.push(() => void server.close());
+  let isOver = false;
+  async function* chunks() {
+    try {
+      for (let i = 0; i < 640; i++) yield Buffer.alloc(64 * 1024);
+    } finally {
+      isOver = true;
+    }
+  }
+  const body = { bytes: 640 * 64 * 1024, chunks: chunks() };
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await expect(client().json({ url, headers, body, timeoutMs: 60_000 })).rejects.toEqual(fault("too-long"));
+  await eventually(() => isOver);
 });
 
 test("a body in pieces is sent with its length", async () => {

@@ -16,8 +16,23 @@ test.each([1, 3, 1_000])("lines are read from pieces of %i bytes, blank ones lef
   expect(await read("", step)).toEqual([]);
 });
 
-test("a line that is no JSON, or over 4 MiB, is bad-response", async () => {
+test("others have their turn while many lines come at once", async () => {
+  const line = `${JSON.stringify(Array.from({ length: 1_000 }, (_, i) => i / 7))}\n`;
+  let turns = 0;
+  let isOver = false;
+  const count = () => {
+    turns++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  expect(await read(line.repeat(2_000), Number.MAX_SAFE_INTEGER)).toHaveLength(2_000);
+  isOver = true;
+  expect(turns).toBeGreaterThan(1);
+});
+
+test("a line that is no JSON, or over 1 MiB, is bad-response", async () => {
   await expect(read('{"a":1}\n<html>\n')).rejects.toMatchObject({ fault: "bad-response" });
-  await expect(read(`"${"x".repeat(4 * 1024 * 1024)}"`, 65_536)).rejects.toMatchObject({ fault: "bad-response" });
-  expect(await read(`"${"x".repeat(4_000_000)}"\n1`, 65_536)).toHaveLength(2);
+  await expect(read(`"${"x".repeat(1024 * 1024)}"`, 65_536)).rejects.toMatchObject({ fault: "bad-response" });
+  await expect(read(`"${"x".repeat(1024 * 1024)}"\n1\n`, 4_000_000)).rejects.toMatchObject({ fault: "bad-response" });
+  expect(await read(`"${"x".repeat(1_000_000)}"\n1`, 65_536)).toHaveLength(2);
 });

@@ -65,18 +65,20 @@ function createAsk(
   { vendor: { adapter }, model, body, asksBase64 = false }: OpenAiShapedOptions,
   { http, endpoint }: { http: VendorHttp; endpoint: RemoteEndpoint },
 ): (request: EmbedRequest) => Promise<EmbedAnswer> {
-  let isBase64 = asksBase64;
-  const send = ({ texts, kind, timeoutMs, signal }: EmbedRequest) => {
+  let takesBase64 = asksBase64;
+  const send = ({ texts, kind, timeoutMs, signal }: EmbedRequest, isBase64: boolean) => {
     const json = { model, input: texts, ...body?.(kind), ...(isBase64 ? { encoding_format: "base64" } : {}) };
     return http.json({ url: `${endpoint.baseUrl}/embeddings`, headers: endpoint.headers, json, timeoutMs, signal });
   };
   return async (request) => {
+    // Of this call: another one may be refused meanwhile.
+    const isBase64 = takesBase64;
     try {
-      return await readAnswer(await send(request), adapter);
+      return await readAnswer(await send(request, isBase64), adapter);
     } catch (error) {
       if (!isBase64 || !refusesBase64(error)) throw error;
-      isBase64 = false;
-      return await readAnswer(await send(request), adapter);
+      takesBase64 = false;
+      return await readAnswer(await send(request, false), adapter);
     }
   };
 }

@@ -69,3 +69,15 @@ test("a megabyte of numbers is read a piece at a time", () => {
   expect(data.every((item) => item.embedding.length === 3_072)).toBe(true);
   expect(data[29]?.embedding[3_071]).toBe(Math.fround(3_071 / 7));
 });
+
+test.each([
+  ["a list of numbers", `[${"1,".repeat(300_000)}1]`],
+  ["a text", `{"a":"${"x".repeat(600_000)}"}`],
+  ["an answer without vectors", `[${"{},".repeat(400_000)}{}]`],
+])("%s that would hold up the event loop is refused while it comes", (_name, text) => {
+  const parser = createVectorJson();
+  const bytes = Buffer.from(text);
+  expect(() => {
+    for (let at = 0; at < bytes.length; at += 65_536) parser.push(bytes.subarray(at, at + 65_536));
+  }).toThrow(SyntaxError);
+});

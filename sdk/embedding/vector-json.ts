@@ -7,13 +7,17 @@ const CLOSE = 0x5d;
 const MINUS = 0x2d;
 /** A longer text is kept out of the parse: a vector as base64. */
 const LONG_TEXT = 1_024;
+/** Longest list of numbers and longest text, which are read at a stretch: 16,384 numbers of 30 digits. */
+const MAX_VALUE_BYTES = 512 * 1024;
+/** Longest answer without its vectors: what is said of 2,048 of them is 200 KB. */
+const MAX_REST_BYTES = 1024 * 1024;
 
 /** Begins what stands for a value that is kept out of the parse; of this process, so that no answer can hold it. */
 const mark = `\u0001${randomBytes(9).toString("base64url")}:`;
 
 /** Takes a JSON text in pieces. */
 export interface VectorJson {
-  /** @throws {SyntaxError} when a list of numbers cannot be read */
+  /** @throws {SyntaxError} when a list of numbers cannot be read; when a single value, or the answer without its vectors, is too long to be read at a stretch */
   push(chunk: Buffer): void;
   /**
    * The value; every list of numbers in it is a `Float32Array`.
@@ -29,24 +33,40 @@ export interface VectorJson {
 export function createVectorJson(): VectorJson {
   const skeleton: Buffer[] = [];
   const pool: unknown[] = [];
+  let skeletonBytes = 0;
   let collected: Buffer[] = [];
+  let collectedBytes = 0;
   let state: "outside" | "bracket" | "numbers" | "text" = "outside";
   let escaped = false;
   let hasEscapes = false;
 
+  const put = (piece: Buffer): void => {
+    skeletonBytes += piece.length;
+    if (skeletonBytes > MAX_REST_BYTES) throw new SyntaxError("the answer holds too much besides vectors");
+    skeleton.push(piece);
+  };
   const keep = (value: unknown): void => {
-    skeleton.push(Buffer.from(JSON.stringify(`${mark}${pool.length}`)));
+    put(Buffer.from(JSON.stringify(`${mark}${pool.length}`)));
     pool.push(value);
+  };
+  const begin = (first: Buffer): void => {
+    collected = [first];
+    collectedBytes = first.length;
+  };
+  const collect = (piece: Buffer): void => {
+    collectedBytes += piece.length;
+    if (collectedBytes > MAX_VALUE_BYTES) throw new SyntaxError("a single value of the answer is too long");
+    collected.push(piece);
   };
 
   const outside = (chunk: Buffer, from: number): number => {
     let at = from;
     while (at < chunk.length && chunk[at] !== QUOTE && chunk[at] !== OPEN) at++;
-    skeleton.push(chunk.subarray(from, at));
+    put(chunk.subarray(from, at));
     if (at === chunk.length) return at;
     const isText = chunk[at] === QUOTE;
     state = isText ? "text" : "bracket";
-    collected = isText ? [chunk.subarray(at, at + 1)] : [];
+    if (isText) begin(chunk.subarray(at, at + 1));
     escaped = false;
     hasEscapes = false;
     return at + 1;
@@ -59,15 +79,15 @@ export function createVectorJson(): VectorJson {
     const first = chunk[at] as number;
     const isNumber = first === MINUS || (first >= 0x30 && first <= 0x39);
     state = isNumber ? "numbers" : "outside";
-    if (isNumber) collected = [Buffer.of(OPEN)];
-    else skeleton.push(Buffer.of(OPEN));
+    if (isNumber) begin(Buffer.of(OPEN));
+    else put(Buffer.of(OPEN));
     return at;
   };
 
   const numbers = (chunk: Buffer, from: number): number => {
     const close = chunk.indexOf(CLOSE, from);
     const end = close === -1 ? chunk.length : close + 1;
-    collected.push(chunk.subarray(from, end));
+    collect(chunk.subarray(from, end));
     if (close === -1) return end;
     const list = JSON.parse(Buffer.concat(collected).toString("latin1")) as unknown[];
     keep(Float32Array.from(list, (item) => (typeof item === "number" ? item : Number.NaN)));
@@ -84,11 +104,11 @@ export function createVectorJson(): VectorJson {
     }
     const isOver = at < chunk.length;
     const end = isOver ? at + 1 : at;
-    collected.push(chunk.subarray(from, end));
+    collect(chunk.subarray(from, end));
     if (!isOver) return end;
     const whole = Buffer.concat(collected);
     if (whole.length > LONG_TEXT && !hasEscapes) keep(whole.toString("utf8", 1, whole.length - 1));
-    else skeleton.push(whole);
+    else put(whole);
     state = "outside";
     return end;
   };
