@@ -74,10 +74,12 @@ describe("a job", () => {
     const { batch } = await open(own);
     await batch.submit(["T"], { tag: "svc-7" });
 
-    const [uploaded, created] = vendor.requests;
+    const [, uploaded, created] = vendor.requests;
     expect(JSON.parse(vendor.jobs.files.get("files/in-1") ?? "")).toEqual({ key: "0", request });
     expect(uploaded?.body).toHaveLength(Number(uploaded?.headers["content-length"]));
-    expect(created?.body).toEqual({ batch: { displayName: "svc-7", inputConfig: { fileName: "files/in-1" } } });
+    expect(created?.body).toEqual({
+      batch: { displayName: expect.stringMatching(/^svc-7-[0-9a-f]{16}$/), inputConfig: { fileName: "files/in-1" } },
+    });
     expect(batch.maxRequests).toBe(50_000);
   });
 
@@ -171,6 +173,28 @@ describe("a creation", () => {
     expect(vendor.jobs.batches.size).toBe(1);
   });
 
+  test("of the same texts by an earlier process is recognised, with its file, unless it is old or has failed", async () => {
+    const job = await (await open()).batch.submit(texts, { tag: "svc-1" });
+    expect(await (await open()).batch.submit(texts, { tag: "svc-1" })).toBe(job);
+    expect([vendor.jobs.batches.size, vendor.jobs.files.size]).toEqual([1, 1]);
+
+    vendor.jobs.states.push("BATCH_STATE_FAILED");
+    const second = await (await open()).batch.submit(texts, { tag: "svc-1" });
+    vendor.jobs.states.length = 0;
+    vendor.jobs.ageMs = 25 * 3_600_000;
+    const third = await (await open()).batch.submit(texts, { tag: "svc-1" });
+    expect(new Set([job, second, third]).size).toBe(3);
+  });
+
+  test("is never taken for one of another model or length", async () => {
+    const jobs = [];
+    for (const own of [{}, { model: "gemini-embedding-2" }, { model: "gemini-embedding-2", outputDimensionality: 768 }]) {
+      vendor.jobs.lostCreations = 1;
+      jobs.push(await (await open(own)).batch.submit(texts, { tag: "svc-1" }));
+    }
+    expect(jobs.map((job) => (JSON.parse(job) as { name: string }).name)).toEqual(["batches/job-1", "batches/job-2", "batches/job-3"]);
+  });
+
   test("is tried three times, then given up", async () => {
     const { batch } = await open();
     const creations = () => vendor.requests.filter(({ path }) => path.endsWith(":asyncBatchEmbedContent")).length;
@@ -191,13 +215,14 @@ describe("a creation", () => {
   test("ends with its caller", async () => {
     const { batch } = await open();
     const stop = new AbortController();
-    vendor.jobs.faults.push("hang");
+    vendor.jobs.faults.push(500, "hang");
     const submitted = failure(batch.submit(texts, { tag: "svc-1", signal: stop.signal }));
-    await expect.poll(() => vendor.requests.length).toBe(1);
+    await expect.poll(() => vendor.requests.length).toBe(2);
     stop.abort();
 
-    await submitted;
-    expect(await vendor.requests[0]?.ended).toEqual({ aborted: true });
+    expect(await submitted).toMatchObject({ name: "AbortError" });
+    expect(vendor.requests[1]?.path).toContain("/upload/");
+    expect(await vendor.requests[1]?.ended).toEqual({ aborted: true });
   });
 });
 

@@ -1,5 +1,15 @@
+import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { type EmbeddingBatch, type EmbeddingBatchState, EmbeddingError, isTree, remoteLimits, type Tree, type VendorHttp } from "svc/sdk";
+import {
+  type BatchFile,
+  type EmbeddingBatch,
+  type EmbeddingBatchState,
+  EmbeddingError,
+  isTree,
+  remoteLimits,
+  type Tree,
+  type VendorHttp,
+} from "svc/sdk";
 import type { GeminiAddresses } from "./addresses.ts";
 import { batchFile, uploadOf } from "./batch-file.ts";
 import { readResults, reasonIn } from "./batch-results.ts";
@@ -11,6 +21,8 @@ const MAX_REQUESTS = 50_000;
 const UPLOAD_LIMIT_MS = 600_000;
 const CREATION_ATTEMPTS = 3;
 const CREATION_PAUSE = { firstMs: 300, mostMs: 2_000, jitter: 0.2 };
+/** An older job is not taken again: the vendor keeps files for two days. */
+const MAX_JOB_AGE_MS = 24 * 3_600_000;
 
 export interface BatchConnection {
   http: VendorHttp;
@@ -23,8 +35,8 @@ export interface BatchConnection {
 interface Job {
   /** `batches/…` */
   name: string;
-  /** `files/…`, what was uploaded. */
-  file: string;
+  /** `files/…`, what was uploaded; unknown for a job that was found again and does not tell. */
+  file?: string | undefined;
   /** Texts in it. */
   count: number;
 }
@@ -32,24 +44,31 @@ interface Job {
 type Call = (
   method: "GET" | "POST" | "DELETE",
   path: string,
-  request?: { json?: object; signal?: AbortSignal | undefined },
+  request?: { json?: object; signal?: AbortSignal | undefined; isOnce?: boolean },
 ) => Promise<Tree>;
 
-/** Many texts at once through `asyncBatchEmbedContent`. */
+/** Many texts at once through `asyncBatchEmbedContent`. A job that was created lately with the same tag, texts and model is found again instead of being created twice. */
 export function createGeminiBatch(choice: ModelChoice, connection: BatchConnection): EmbeddingBatch {
   const { addresses, secrets } = connection;
   const call = createCall(connection);
-  const deleteFile = (file: string) => bestEffort(call("DELETE", file));
+  const deleteFile = async (file: string | undefined) => {
+    if (file !== undefined) await bestEffort(call("DELETE", file));
+  };
   return {
     maxRequests: MAX_REQUESTS,
     async submit(texts, { tag, signal }) {
+      const content = await batchFile(texts, { adapter: ADAPTER, choice, signal });
+      const label = `${tag}-${createHash("sha256").update(choice.model).update(content.digest).digest("hex").slice(0, 16)}`;
+      const made = await findByLabel(call, label, signal);
+      if (made) return JSON.stringify({ ...made, count: texts.length } satisfies Job);
       let file: string | undefined;
       try {
-        file = await upload(texts, { choice, connection, tag, signal });
-        const name = await create(call, { path: `models/${encodeURIComponent(choice.model)}:asyncBatchEmbedContent`, file, tag, signal });
+        file = await upload(content, { connection, label, signal });
+        const path = `models/${encodeURIComponent(choice.model)}:asyncBatchEmbedContent`;
+        const name = await create(call, { path, file, label, signal });
         return JSON.stringify({ name, file, count: texts.length } satisfies Job);
       } catch (error) {
-        if (file !== undefined) await deleteFile(file);
+        await deleteFile(file);
         throw isMissing(error) ? notAvailable(choice.model) : error;
       }
     },
@@ -78,7 +97,7 @@ export function createGeminiBatch(choice: ModelChoice, connection: BatchConnecti
 }
 
 function createCall({ http, addresses, headers }: BatchConnection): Call {
-  return async (method, path, { json, signal } = {}) => {
+  return async (method, path, { json, signal, isOnce } = {}) => {
     const request = {
       method,
       url: `${addresses.base}/${path}`,
@@ -86,6 +105,7 @@ function createCall({ http, addresses, headers }: BatchConnection): Call {
       timeoutMs: remoteLimits.batchMs,
       signal,
       ...(json ? { json } : {}),
+      ...(isOnce ? { isOnce } : {}),
     };
     const answer = await http.json(request);
     return isTree(answer) ? answer : {};
@@ -93,10 +113,10 @@ function createCall({ http, addresses, headers }: BatchConnection): Call {
 }
 
 async function upload(
-  texts: readonly string[],
-  { choice, connection, tag, signal }: { choice: ModelChoice; connection: BatchConnection; tag: string; signal: AbortSignal | undefined },
+  content: BatchFile,
+  { connection, label, signal }: { connection: BatchConnection; label: string; signal: AbortSignal | undefined },
 ): Promise<string> {
-  const { body, headers } = uploadOf(await batchFile(texts, { adapter: ADAPTER, choice, signal }), tag);
+  const { body, headers } = uploadOf(content, label);
   const answer = await connection.http.json({
     method: "POST",
     url: `${connection.addresses.upload}/files?uploadType=multipart`,
@@ -112,27 +132,38 @@ async function upload(
 /** Creates the job; after 429 or 5xx it is tried again, unless it turns out to have been created nevertheless. */
 async function create(
   call: Call,
-  { path, file, tag, signal }: { path: string; file: string; tag: string; signal: AbortSignal | undefined },
+  { path, file, label, signal }: { path: string; file: string; label: string; signal: AbortSignal | undefined },
 ): Promise<string> {
-  const json = { batch: { displayName: tag, inputConfig: { fileName: file } } };
+  const json = { batch: { displayName: label, inputConfig: { fileName: file } } };
   for (let attempt = 1; ; attempt++) {
     try {
-      return named((await call("POST", path, { json, signal })).name, "batches");
+      return named((await call("POST", path, { json, signal, isOnce: true })).name, "batches");
     } catch (error) {
       if (attempt === CREATION_ATTEMPTS || !isPassing(error)) throw error;
       await pause(pauseBefore(attempt, error), undefined, signal ? { signal } : {});
-      const made = await findByTag(call, tag, signal);
-      if (made !== undefined) return made;
+      const made = await findByLabel(call, label, signal);
+      if (made) return made.name;
     }
   }
 }
 
-/** The job of a creation whose answer was lost. */
-async function findByTag(call: Call, tag: string, signal: AbortSignal | undefined): Promise<string | undefined> {
-  const { operations } = await call("GET", "batches?pageSize=100", { signal }).catch((): Tree => ({}));
+/** A job of this label that is still worth something: of a creation whose answer was lost, or of an earlier process. Best effort. */
+async function findByLabel(call: Call, label: string, signal: AbortSignal | undefined): Promise<Pick<Job, "name" | "file"> | undefined> {
+  const { operations } = await call("GET", "batches?pageSize=100", { signal }).catch((error: unknown): Tree => {
+    if (signal?.aborted) throw error;
+    return {};
+  });
   const all: unknown[] = Array.isArray(operations) ? operations : [];
-  const found = all.filter(isTree).find(({ metadata }) => isTree(metadata) && metadata.displayName === tag);
-  return found && named(found.name, "batches");
+  const found = all.filter(isTree).find((operation) => isTree(operation.metadata) && isLive(operation, operation.metadata, label));
+  if (!found) return undefined;
+  const { inputConfig } = found.metadata as Tree;
+  const input = isTree(inputConfig) ? inputConfig.fileName : undefined;
+  return { name: named(found.name, "batches"), file: isName(input, "files") ? input : undefined };
+}
+
+function isLive(operation: Tree, metadata: Tree, label: string): boolean {
+  if (metadata.displayName !== label || stateOf(operation, []).state === "failed") return false;
+  return !(Date.now() - Date.parse(String(metadata.createTime)) > MAX_JOB_AGE_MS);
 }
 
 /** Pure. */
@@ -157,7 +188,8 @@ function resultFileOf({ metadata, response }: Tree): string {
 function parseJob(job: string): Job {
   try {
     const { name, file, count } = JSON.parse(job) as Partial<Job>;
-    if (Number.isSafeInteger(count)) return { name: named(name, "batches"), file: named(file, "files"), count: count as number };
+    if (Number.isSafeInteger(count))
+      return { name: named(name, "batches"), file: file === undefined ? undefined : named(file, "files"), count: count as number };
   } catch {
     // Not ours; said below.
   }
@@ -165,8 +197,12 @@ function parseJob(job: string): Job {
 }
 
 /** A name the vendor gave to something; it becomes part of an address. */
+function isName(name: unknown, kind: "files" | "batches"): name is string {
+  return typeof name === "string" && new RegExp(`^${kind}/[\\w.-]+$`).test(name);
+}
+
 function named(name: unknown, kind: "files" | "batches"): string {
-  if (typeof name === "string" && new RegExp(`^${kind}/[\\w.-]+$`).test(name)) return name;
+  if (isName(name, kind)) return name;
   throw new EmbeddingError("bad-response", `embedding adapter "${ADAPTER}": expected the name of one of its ${kind}`);
 }
 

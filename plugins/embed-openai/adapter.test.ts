@@ -366,8 +366,25 @@ describe("the batch API", () => {
     expect(server.batches.batches).toHaveLength(2);
 
     await batch?.cancel(job);
-    expect((await submit()).job).not.toBe(job);
+    const { job: next } = await submit();
+    expect(next).not.toBe(job);
     expect(server.batches.batches).toHaveLength(3);
+
+    // Its results may be deleted by now.
+    server.batches.plan = { ageMs: 25 * 3_600_000 };
+    expect((await submit()).job).not.toBe(next);
+  });
+
+  test("a look at a failed job ends with its caller, also while the error file is read", async () => {
+    const { batch, job } = await submit();
+    server.batches.plan = { statuses: ["failed"], failing: [0], stalls: true };
+    const stop = new AbortController();
+    const before = server.requests.length;
+    const polled = expect(batch.poll(job, { signal: stop.signal })).rejects.toMatchObject({ name: "AbortError" });
+    await server.request(before + 1);
+    stop.abort();
+    await polled;
+    expect(await server.requests[before + 1]?.ended).toEqual({ aborted: true });
   });
 
   test("cancels and cleans up as well as it can", async () => {

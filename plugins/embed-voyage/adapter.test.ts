@@ -94,6 +94,17 @@ test("a batch names model and kind of text once, and comes back by its ids", asy
   }
 });
 
+test("a job of the same texts with another model or length is another job", async () => {
+  const texts = ["first text", "second text"];
+  const jobs = [];
+  for (const context of [{}, { model: "voyage-4" }, { outputDimensionality: 512 }, {}])
+    jobs.push(await (await open(context)).batch?.submit(texts, { tag: "t" }));
+
+  expect(jobs[3]).toBe(jobs[0]);
+  expect(new Set(jobs).size).toBe(3);
+  expect(server.batches.batches).toHaveLength(3);
+});
+
 test("the identity changes with model, length and address, not with the key, and names the kinds of text", async () => {
   const identities = await Promise.all(
     [

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { isTree, type Tree } from "../config/tree.ts";
 import { EmbeddingError } from "../define.ts";
@@ -20,6 +21,8 @@ const MAX_DELAY_MS = 2_000;
 const JITTER = 0.2;
 /** Jobs looked through for one that was created already. */
 const RECENT_JOBS = 100;
+/** An older job is not taken again: the vendor may have deleted its results. */
+const MAX_JOB_AGE_MS = 24 * 3_600_000;
 
 const failedStates = new Set(["failed", "expired", "cancelled"]);
 const endedStates = new Set([...failedStates, "cancelling"]);
@@ -47,7 +50,7 @@ interface Job {
   count: number;
 }
 
-/** Batches of such an API. A job that was created already with the same tag and the same texts is found again instead of being created twice. */
+/** Batches of such an API. A job that was created lately with the same tag, the same texts and the same model is found again instead of being created twice. */
 export function createBatchJobs(options: BatchJobsOptions): EmbeddingBatch {
   const api = createBatchCalls(options);
   const read = async (job: string, signal?: AbortSignal) =>
@@ -57,7 +60,9 @@ export function createBatchJobs(options: BatchJobsOptions): EmbeddingBatch {
     async submit(texts, { tag, signal }) {
       const { adapter, line, maxFileBytes: maxBytes } = options;
       const file = await createBatchFile({ adapter, texts, line, maxBytes, signal });
-      const metadata = { svc_tag: tag, svc_digest: file.digest };
+      // With what the creation says: the model may stand there and not in the lines.
+      const digest = createHash("sha256").update(file.digest).update(JSON.stringify(options.creation)).digest("hex");
+      const metadata = { svc_tag: tag, svc_digest: digest };
       const existing = await findJob(api, metadata, signal);
       const created = existing ?? (await createJob(options, api, { metadata, signal, file: await upload(api, file, signal) }));
       return JSON.stringify({
@@ -68,7 +73,7 @@ export function createBatchJobs(options: BatchJobsOptions): EmbeddingBatch {
     },
     async poll(job, { signal } = {}) {
       const batch = await read(job, signal);
-      if (failedStates.has(String(batch.status))) return { state: "failed", message: await failureText(batch, options) };
+      if (failedStates.has(String(batch.status))) return { state: "failed", message: await failureText(batch, options, signal) };
       return { state: batch.status === "completed" ? "done" : "pending" };
     },
     async *results(job, { signal } = {}) {
@@ -112,7 +117,7 @@ async function upload(
   return api.json("POST", "/files", { ...form, signal, timeoutMs: UPLOAD_MS });
 }
 
-/** A job of the same tag and texts that is still worth something. Best effort: a server that lists no jobs just gets a new one. */
+/** A job of the same tag, texts and model that is still worth something. Best effort: a server that lists no jobs just gets a new one. */
 async function findJob(
   api: BatchCalls,
   metadata: Readonly<Record<string, string>>,
@@ -125,8 +130,14 @@ async function findJob(
   const jobs = Array.isArray(list.data) ? list.data.filter(isTree) : [];
   return jobs.find((job) => {
     const told = isTree(job.metadata) ? job.metadata : {};
-    return Object.entries(metadata).every(([key, value]) => told[key] === value) && !endedStates.has(String(job.status));
+    return Object.entries(metadata).every(([key, value]) => told[key] === value) && !endedStates.has(String(job.status)) && !isOld(job);
   });
+}
+
+/** By the vendor's time, in seconds or as a date; a job without any is not old. */
+function isOld({ created_at: at }: Tree): boolean {
+  const ms = typeof at === "number" ? at * 1_000 : Date.parse(String(at));
+  return Date.now() - ms > MAX_JOB_AGE_MS;
 }
 
 /** Creates the job; one that failed with 429 or 5xx is tried again, unless it turns out to have been created nevertheless. */
@@ -168,19 +179,20 @@ function content({ http, endpoint }: BatchJobsOptions, file: string, signal: Abo
 }
 
 /** Why a job failed: its status with the first message of its error file, or of itself. */
-async function failureText(batch: Tree, options: BatchJobsOptions): Promise<string> {
+async function failureText(batch: Tree, options: BatchJobsOptions, signal: AbortSignal | undefined): Promise<string> {
   const { adapter, endpoint } = options;
   const say = (reason: string) =>
     `embedding adapter "${adapter}": the batch ended as ${String(batch.status)}${reason === "" ? "" : `: ${scrubVendorText(reason, endpoint.secrets)}`}`;
   const own = isTree(batch.errors) && Array.isArray(batch.errors.data) ? batch.errors.data.find(isTree)?.message : undefined;
   if (typeof batch.error_file_id !== "string" || batch.error_file_id === "") return say(typeof own === "string" ? own : "");
   try {
-    for await (const line of jsonLines(content(options, batch.error_file_id, undefined), adapter)) {
+    for await (const line of jsonLines(content(options, batch.error_file_id, signal), adapter)) {
       const message = lineError(line);
       if (message !== undefined) return say(message);
     }
     return say(typeof own === "string" ? own : "");
   } catch (error) {
+    if (signal?.aborted) throw error;
     return say(`its error file could not be read: ${messageOf(error)}`);
   }
 }

@@ -14,8 +14,12 @@ export interface BatchPlan {
   creations?: number[];
   /** The error file cannot be read. */
   hidesErrors?: boolean;
+  /** Files are never answered. */
+  stalls?: boolean;
   /** Only errors, and no output file. */
   allFail?: boolean;
+  /** How long ago jobs were created, as the list tells. */
+  ageMs?: number;
   /** Result files are answered with a redirect to this address. */
   redirectTo?: string;
 }
@@ -101,7 +105,8 @@ export function createFakeBatches(line: "openai" | "voyage", dims: number): Fake
   }
 
   function shown(batch: Batch): Record<string, unknown> {
-    const { statuses = ["completed"], allFail, failing = [] } = fake.plan;
+    const { statuses = ["completed"], allFail, failing = [], ageMs = 0 } = fake.plan;
+    const createdAt = Date.now() - ageMs;
     const status = batch.cancelled ? "cancelled" : statuses[Math.min(Math.max(batch.polls - 1, 0), statuses.length - 1)];
     const hasErrors = allFail || failing.length > 0;
     return {
@@ -110,13 +115,15 @@ export function createFakeBatches(line: "openai" | "voyage", dims: number): Fake
       input_file_id: batch.input_file_id,
       metadata: batch.metadata,
       status,
+      created_at: line === "voyage" ? new Date(createdAt).toISOString() : Math.floor(createdAt / 1_000),
       ...(status === "completed" && !allFail ? { output_file_id: `out-${batch.id}` } : {}),
       ...(hasErrors ? { error_file_id: `err-${batch.id}` } : {}),
     };
   }
 
   function content(res: ServerResponse, id: string): boolean {
-    const { failing = [], missing = [], allFail, hidesErrors, redirectTo } = fake.plan;
+    const { failing = [], missing = [], allFail, hidesErrors, redirectTo, stalls } = fake.plan;
+    if (stalls) return true;
     if (redirectTo) {
       res.writeHead(302, { location: redirectTo }).end();
       return true;

@@ -9,6 +9,8 @@ export interface GeminiJobs {
   batches: Map<string, { displayName: string; model: string; input: string; output?: string }>;
   /** What the next looks at a job show; the last one stays. Empty: it has succeeded. */
   states: string[];
+  /** How long ago jobs were created, as the list tells. */
+  ageMs: number;
   /** Keys that fail, by what is said of them. */
   refused: Array<{ key: string; message: string }>;
   /** Keys that the results leave out. */
@@ -44,6 +46,7 @@ export function createGeminiJobs(): GeminiJobs {
     files: new Map(),
     batches: new Map(),
     states: [],
+    ageMs: 0,
     refused: [],
     missing: [],
     hasMethod: true,
@@ -66,7 +69,12 @@ function handle(jobs: GeminiJobs, { method, path, headers, body }: RecordedEmbed
   if (method === "POST" && paths.upload.test(path)) return upload(jobs, { type: headers["content-type"] ?? "", text: String(body) }, res);
   if (method === "POST" && paths.create.test(path)) return create(jobs, { model: nameIn(paths.create), body }, res);
   if (method === "GET" && paths.list.test(path)) {
-    const operations = [...jobs.batches].map(([name, { displayName }]) => ({ name, metadata: { displayName } }));
+    const createTime = new Date(Date.now() - jobs.ageMs).toISOString();
+    const state = jobs.states[0] ?? "BATCH_STATE_SUCCEEDED";
+    const operations = [...jobs.batches].map(([name, { displayName, input }]) => ({
+      name,
+      metadata: { displayName, state, createTime, inputConfig: { fileName: input } },
+    }));
     return answer(res, 200, { operations });
   }
   if (method === "GET" && paths.look.test(path)) return look(jobs, nameIn(paths.look), res);
