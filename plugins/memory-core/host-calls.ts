@@ -16,15 +16,18 @@ export interface HostCallServer {
 /** Calls of one thread under way at a time; a thread that asks for more is out of order. */
 const MAX_CALLS = 256;
 
-/** Serves the calls of one thread. An answer to a call that was given up is never sent. */
-export function createHostCallServer(handlers: HostHandlers, post: (answer: HostAnswer) => void): HostCallServer {
+/**
+ * Serves the calls of one thread. An answer to a call that was given up is never sent.
+ * @param post `moved`: memory that goes over instead of being copied
+ */
+export function createHostCallServer(handlers: HostHandlers, post: (answer: HostAnswer, moved?: ArrayBuffer[]) => void): HostCallServer {
   const running = new Map<number, AbortController>();
   const run = async (call: number, method: HostMethod, params: HostMethods[HostMethod]["params"]) => {
     const stop = new AbortController();
     running.set(call, stop);
     try {
       const value = await handlers[method](params as never, stop.signal);
-      if (!stop.signal.aborted) post({ answer: call, value });
+      if (!stop.signal.aborted) post({ answer: call, value }, method === "batchResults" ? memoryOf(value) : []);
     } catch (error) {
       if (!stop.signal.aborted) post({ answer: call, fault: toFault(error) });
     } finally {
@@ -44,6 +47,12 @@ export function createHostCallServer(handlers: HostHandlers, post: (answer: Host
       for (const stop of running.values()) stop.abort(new DOMException("the index is gone", "AbortError"));
     },
   };
+}
+
+/** Results of a job are made for this one answer, in few pieces of memory; vectors of other calls may be somebody's own. */
+function memoryOf(results: HostMethods[HostMethod]["reply"]): ArrayBuffer[] {
+  const vectors = (results as HostMethods["batchResults"]["reply"]).filter((one) => typeof one !== "string");
+  return [...new Set(vectors.map(({ buffer }) => buffer as ArrayBuffer))];
 }
 
 function toFault(error: unknown): WorkerFault {

@@ -102,7 +102,7 @@ class WorkerHost implements IndexWorkerHost {
     this.#down = undefined;
     this.#startedAtMs = performance.now();
     this.#worker = worker;
-    const calls = createHostCallServer(this.#events.handlers, (answer) => worker.postMessage(answer));
+    const calls = createHostCallServer(this.#events.handlers, (answer, moved = []) => worker.postMessage(answer, moved));
     this.#calls = calls;
     let reason = "its thread ended";
     worker.on("message", (message: WorkerMessage) => this.#receive(message, calls));

@@ -3,6 +3,7 @@ import type { HostHandlers } from "../host-calls.ts";
 import { checkVectors, type VectorShape } from "./check-vectors.ts";
 import { limitedCall } from "./limited-call.ts";
 import type { OpenedProvider, ProviderHost } from "./open-provider.ts";
+import { createVectorSlabs } from "./vector-slabs.ts";
 
 /** Calls of one provider with their limits and the look at what comes back (`memory.md` 6.9). */
 export type EmbedCalls = Omit<HostHandlers, "listSessions" | "readSession">;
@@ -51,8 +52,10 @@ export function createEmbedCalls(host: Pick<ProviderHost, "timers">, { provider,
     batchResults: ({ job, count }, signal) =>
       limited("the results of a batch job", TRANSFER_MS, signal, async (s) => {
         const results: Array<Float32Array | string> = Array.from({ length: count }, () => "the batch holds no result for it");
+        const kept = createVectorSlabs();
+        const good = (vector: Float32Array) => kept(checked([vector], 1)[0] as Float32Array);
         for await (const line of jobs().results(job, { signal: s })) {
-          if (line.index >= 0 && line.index < count) results[line.index] = "error" in line ? line.error : oneOf(line.vector, checked);
+          if (line.index >= 0 && line.index < count) results[line.index] = "error" in line ? line.error : oneOf(line.vector, good);
         }
         return results;
       }),
@@ -68,9 +71,9 @@ export function createEmbedCalls(host: Pick<ProviderHost, "timers">, { provider,
 }
 
 /** A vector that cannot be used fails for its own line only. */
-function oneOf(vector: Float32Array, checked: (vectors: readonly Float32Array[], count: number) => Float32Array[]): Float32Array | string {
+function oneOf(vector: Float32Array, good: (vector: Float32Array) => Float32Array): Float32Array | string {
   try {
-    return checked([vector], 1)[0] as Float32Array;
+    return good(vector);
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

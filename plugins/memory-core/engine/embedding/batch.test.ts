@@ -182,6 +182,35 @@ test("texts that failed within a job, or that its answer lacks, are asked for pl
   expect(await isHybrid("car")).toBe(2);
 });
 
+test.each(["model", "bad-response"] as const)(
+  "a job whose results cannot be read (%s) is over: plain requests, and no further look at it",
+  async (fault) => {
+    host.results = () => {
+      throw embedFault(fault, "the results are gone");
+    };
+    await index.provide(facts);
+    await index.sync();
+    expect(jobs()).toMatchObject([{ ended: true, cancelled: false }]);
+    expect(plain()).toHaveLength(2);
+    expect(await index.status()).toMatchObject({ batch: { failures: 1, lastError: expect.stringContaining("the results are gone") } });
+    await index.sync();
+    expect(await index.status()).toMatchObject({ batch: { failures: 1 } });
+  },
+);
+
+test("a job whose results do not get through is asked for them again", async () => {
+  const answers = host.results;
+  host.results = () => {
+    throw embedFault("network", "try later");
+  };
+  await index.provide(facts);
+  await index.sync();
+  expect(jobs()).toMatchObject([{ ended: false }]);
+  host.results = answers;
+  await index.sync();
+  expect(jobs()).toMatchObject([{ ended: true }]);
+});
+
 test("a vector of the wrong length out of a job is never stored", async () => {
   host.results = (texts) => texts.map((text) => wordVector(text, 3));
   await index.provide(facts);

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { EmbeddingFault } from "svc/sdk";
 import type { IndexSettings, ProviderFacts } from "../../index-settings.ts";
 import type { HostMethod, HostMethods } from "../../worker-protocol.ts";
 import { EmbedFault, type Host } from "../host.ts";
@@ -79,6 +80,7 @@ const PAGE_CHUNKS = 256;
 const UNWAITED_MS = 48 * 3_600_000;
 /** The main thread ends its calls sooner. */
 const CALL_MS = 605_000;
+const lasting: ReadonlySet<EmbeddingFault> = new Set<EmbeddingFault>(["model", "bad-response", "invalid-request", "too-long"]);
 
 /** Asks for the results of jobs that were left, then hands out what still waits, some jobs at a time. Failures leave their chunks waiting. */
 export async function runBatches(index: OpenIndex, scope: BatchScope): Promise<void> {
@@ -211,7 +213,7 @@ class BatchStep {
   async #collect(stored: StoredJob): Promise<void> {
     const { scope, jobs, index } = this.#parts;
     const items = jobs.items(stored.job);
-    const results = await this.#call("batchResults", { job: stored.job, count: items.length });
+    const results = await this.#results(stored, items.length);
     const cache = scope.useCache ? createEmbeddingCache(index.db, scope.embedder.provider, scope.now) : undefined;
     let refused = "";
     for (const [at, item] of items.entries()) {
@@ -232,6 +234,17 @@ class BatchStep {
     scope.batches.succeeded();
     if (refused !== "") scope.batches.lastError = refused;
     this.#parts.progress();
+  }
+
+  /** Results that are gone, or that nobody can read, will be no better next time: the job is over. */
+  async #results(stored: StoredJob, count: number): Promise<HostMethods["batchResults"]["reply"]> {
+    try {
+      return await this.#call("batchResults", { job: stored.job, count });
+    } catch (error) {
+      if (!(error instanceof EmbedFault) || !lasting.has(error.fault)) throw error;
+      await this.#end(stored, false);
+      throw new EmbedFault("overloaded", `batch job failed: its results cannot be read: ${error.message}`);
+    }
   }
 
   #checked(vector: Float32Array): Float32Array | string {

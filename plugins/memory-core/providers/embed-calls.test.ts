@@ -1,0 +1,42 @@
+import type { EmbeddingBatchResult } from "svc/sdk";
+import { fakeClock } from "svc/sdk/testing";
+import { expect, test } from "vitest";
+import { testFacts } from "../test-host.ts";
+import { createEmbedCalls } from "./embed-calls.ts";
+import type { OpenedProvider } from "./open-provider.ts";
+
+function callsWith(lines: Iterable<EmbeddingBatchResult>) {
+  const batch = {
+    async *results() {
+      yield* lines;
+    },
+  };
+  const opened = { provider: {}, batch, facts: testFacts({ batch: true, dims: 2 }) } as unknown as OpenedProvider;
+  return createEmbedCalls({ timers: fakeClock() as never }, opened);
+}
+
+test("results of a job stand where their texts stood, each failure at its own place", async () => {
+  const calls = callsWith([
+    { index: 2, vector: Float32Array.of(0, 2) },
+    { index: 0, error: "blocked" },
+    { index: 3, vector: Float32Array.of(1, 2, 3) },
+    { index: 7, vector: Float32Array.of(1, 0) },
+  ]);
+  expect(await calls.batchResults({ job: "j", count: 4 }, new AbortController().signal)).toEqual([
+    "blocked",
+    "the batch holds no result for it",
+    Float32Array.of(0, 1),
+    expect.stringContaining("expected 2 dimensions, got 3"),
+  ]);
+});
+
+test("results of a job share few pieces of memory, none of them the vendor's", async () => {
+  const vectors = Array.from({ length: 3_000 }, () => Float32Array.of(1, 0));
+  const results = await callsWith(vectors.map((vector, index) => ({ index, vector }))).batchResults(
+    { job: "j", count: 3_000 },
+    new AbortController().signal,
+  );
+  const memory = new Set(results.map((one) => (typeof one === "string" ? one : one.buffer)));
+  expect(memory.size).toBe(1);
+  expect(vectors.every(({ buffer }) => !memory.has(buffer))).toBe(true);
+});
