@@ -35,6 +35,7 @@ export function createBedrockAdapter(options: AdapterOptions): { adapter: Embedd
   return {
     adapter: {
       id: ID,
+      vendor: VENDOR,
       transport: "remote",
       defaultModel: DEFAULT_MODEL,
       autoSelectPriority: 60,

@@ -26,6 +26,7 @@ const vendor = {
 export function createGeminiAdapter(source: RemoteSource): EmbeddingAdapter {
   return {
     id: ADAPTER,
+    vendor: vendor.vendor,
     transport: "remote",
     defaultModel: DEFAULT_MODEL,
     autoSelectPriority: 30,

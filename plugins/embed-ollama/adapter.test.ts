@@ -45,6 +45,8 @@ describe("the request", () => {
       { ...common, input: ["search_query: c"] },
     ]);
     expect(vectors.map((vector) => vector.length)).toEqual([768, 768]);
+    // The first call may wait for a minute until the model is loaded.
+    expect(provider.loadsModel).toBe(true);
     expect(server.requests[0]?.headerNames).not.toContain("authorization");
   });
 

@@ -55,6 +55,7 @@ function open(ctx: RemoteSource, context: EmbeddingContext, known: KnownRoutes):
       model,
       ...(dims === undefined ? {} : { dims }),
       normalized: true,
+      loadsModel: true,
       maxInputTokens: row.maxInputTokens - prefix.document.length,
       maxItemsPerRequest: MAX_ITEMS_PER_REQUEST,
       ...createTextEmbedder({

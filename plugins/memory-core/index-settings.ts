@@ -37,7 +37,8 @@ export interface ProviderFacts {
   model: string;
   /** sha256 of the adapter's identity data, hex. */
   providerKey: string;
-  transport: "remote" | "local";
+  /** Which time limits its calls have. */
+  pace: "remote" | "local";
   dims?: number;
   maxInputTokens?: number;
   maxItemsPerRequest?: number;

@@ -377,7 +377,7 @@ describe("the thread", () => {
       embed: ({ texts }: { texts: string[] }) => Promise.all(texts.map(embed)),
     };
     const index = start({ startThread, handlers });
-    const facts = { id: "acme", model: "m", providerKey: "k", transport: "remote" as const, dims: 16, multimodal: false, batch: false };
+    const facts = { id: "acme", model: "m", providerKey: "k", pace: "remote" as const, dims: 16, multimodal: false, batch: false };
     index.assign({ provider: facts, keepVectors: true });
     expect(threads).toEqual([]);
     await index.sync();

@@ -28,7 +28,7 @@ export function testFacts(over: Partial<ProviderFacts> = {}): ProviderFacts {
     id: "test",
     model: "words",
     providerKey: "key-1",
-    transport: "remote",
+    pace: "remote",
     dims: TEST_DIMS,
     multimodal: false,
     batch: false,

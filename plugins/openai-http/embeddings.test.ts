@@ -2,17 +2,20 @@ import { randomUUID } from "node:crypto";
 import OpenAI from "openai";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createFakeGeminiEmbeddings, type FakeGemini } from "../../test/fakes/embedding-gemini.ts";
 import { createFakeOpenAiEmbeddings, type FakeOpenAiEmbeddings } from "../../test/fakes/embedding-openai.ts";
 import { wordVector } from "../../test/fakes/embedding-vectors.ts";
 
-const plugins = ["store", "agents", "memory-core", "embed-openai", "embed-mistral", "openai-http"];
+const plugins = ["store", "agents", "memory-core", "embed-openai", "embed-mistral", "embed-gemini", "openai-http"];
 
 let vendor: FakeOpenAiEmbeddings;
+let gemini: FakeGemini;
 let gateway: TestGateway;
 let client: OpenAI;
 
 beforeAll(async () => {
   vendor = await createFakeOpenAiEmbeddings();
+  gemini = await createFakeGeminiEmbeddings();
   const remote = { baseUrl: vendor.url, apiKey: vendor.apiKey };
   const off = { sync: { watch: false, onSessionStart: false, onSearch: false } };
   gateway = await createTestGateway({
@@ -25,6 +28,7 @@ beforeAll(async () => {
           { id: "large", memorySearch: { provider: "openai", model: "text-embedding-3-large", outputDimensionality: 3_072, remote } },
           { id: "fixed", memorySearch: { provider: "openai", model: "text-embedding-ada-002", remote } },
           { id: "found", memorySearch: { remote, outputDimensionality: 1_024 } },
+          { id: "google", memorySearch: { provider: "gemini", remote: { baseUrl: gemini.url, apiKey: gemini.apiKey } } },
           { id: "none", memorySearch: { provider: "none" } },
         ],
       },
@@ -36,6 +40,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway?.close();
   await vendor?.close();
+  await gemini?.close();
 });
 
 beforeEach(() => {
@@ -137,7 +142,14 @@ describe("the backend model", () => {
     expect([response.status, sent().model]).toEqual([200, "text-embedding-3-large"]);
   });
 
+  test.each(["google/gemini-embedding-2", "gemini/gemini-embedding-2"])("of an agent on Gemini may be %s", async (named) => {
+    const response = await post({ model: "svc/google", input: "x" }, { "x-svc-model": named });
+
+    expect([response.status, gemini.requests.at(-1)?.path]).toEqual([200, "/v1beta/models/gemini-embedding-2:batchEmbedContents"]);
+  });
+
   test.each([
+    ["svc/google", "openai/text-embedding-3-large"],
     ["svc", "mistral/mistral-embed"],
     ["svc/found", "mistral/mistral-embed"],
     ["svc", "nobody/knows"],

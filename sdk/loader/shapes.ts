@@ -36,6 +36,7 @@ const shapes = {
   check: z.object({ id: text, run: fn }),
   embeddingAdapter: z.object({
     id: text,
+    vendor: z.string().optional(),
     transport: z.enum(["remote", "local"]),
     defaultModel: z.string(),
     autoSelectPriority: z.number().optional(),

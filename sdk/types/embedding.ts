@@ -26,6 +26,8 @@ export interface EmbeddingProvider {
   maxItemsPerRequest?: number;
   /** Most tokens in one request, all texts together; unset: the index sends at most 8,000 bytes at a time. */
   maxTokensPerRequest?: number;
+  /** A server that loads its models when they are asked for: calls get the time limits of a local adapter. */
+  loadsModel?: boolean;
   /** Vector of a search query. Never downloads or builds anything first: then it rejects with `not-ready`. @throws {EmbeddingError} */
   embedQuery(text: string, options?: EmbedOptions): Promise<Float32Array>;
   /** Vectors of documents, in input order, one per text. @throws {EmbeddingError} */
@@ -92,6 +94,8 @@ export interface OpenedEmbedding {
 export interface EmbeddingAdapter {
   /** `openai`, `local`, …: the value of `memorySearch.provider`. */
   id: string;
+  /** Its vendor's id under `models.providers`, where that is another one: a model may be written with either before it (`google/…` for `gemini`). */
+  vendor?: string;
   transport: "remote" | "local";
   defaultModel: string;
   /** Lower is tried first; absent = never auto-detected. Third parties use more than 100. */

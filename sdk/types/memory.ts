@@ -96,7 +96,7 @@ export interface MemoryFigures {
 export interface MemoryEmbedOptions {
   /** Another model of the agent's provider. */
   model?: string;
-  /** Must be the agent's own provider. */
+  /** Must be the agent's own provider, by the id of its adapter or of its vendor; `auto`: the detected one. */
   provider?: string;
   /** Wins over `memorySearch.outputDimensionality`. */
   dimensions?: number;

@@ -26,7 +26,7 @@ afterEach(async () => {
   ws.remove();
 });
 
-const facts: ProviderFacts = { id: "fake", model: "m1", providerKey: "k1", transport: "remote", multimodal: false, batch: false };
+const facts: ProviderFacts = { id: "fake", model: "m1", providerKey: "k1", pace: "remote", multimodal: false, batch: false };
 
 /** Two subjects: cars, and everything else. */
 function vectorOf(text: string): Float32Array {

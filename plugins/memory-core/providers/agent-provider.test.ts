@@ -60,13 +60,29 @@ describe("queries", () => {
     expect(primary.queries.filter((text) => text === "router")).toHaveLength(3);
   });
 
-  test("of a remote provider end after a minute, of a local one after five", async () => {
-    primary.fault = hang;
-    await start();
-    const asked = query("x").catch((error: unknown) => error);
-    await host.clock.advance(MINUTE);
-    expect(await asked).toMatchObject({ fault: "timeout", message: "openai: a query: no answer within 60 s" });
-    host.offer(createTestAdapter("slow", { transport: "local" }).adapter);
+  test.each([
+    ["a remote provider", {}, 1],
+    ["a local one", { transport: "local" }, 5],
+    ["a server that loads its models", { provider: { loadsModel: true } }, 5],
+  ] as const)("of %s end in time, documents after twice as long", async (_name, own, minutes) => {
+    const slow = createTestAdapter("slow", own);
+    slow.fault = hang;
+    host.offer(slow.adapter);
+    await start({ requested: "slow" });
+    for (const [ask, limit, what] of [
+      [() => query("x"), minutes, "a query"],
+      [documents, 2 * minutes, "texts"],
+    ] as const) {
+      let isOver = false;
+      const asked = ask().catch((error: unknown) => {
+        isOver = true;
+        return error;
+      });
+      await host.clock.advance(limit * MINUTE - 1);
+      expect(isOver).toBe(false);
+      await host.clock.advance(1);
+      expect(await asked).toMatchObject({ fault: "timeout", message: `slow: ${what}: no answer within ${limit * 60} s` });
+    }
   });
 
   test("given up by the search are ended at the vendor too", async () => {

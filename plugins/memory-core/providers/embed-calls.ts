@@ -29,11 +29,11 @@ export function createEmbedCalls(host: Pick<ProviderHost, "timers">, { provider,
   };
   return {
     async embedQuery({ text }, signal) {
-      const vector = await limited("a query", QUERY_MS[facts.transport], signal, (s) => provider.embedQuery(text, { signal: s }));
+      const vector = await limited("a query", QUERY_MS[facts.pace], signal, (s) => provider.embedQuery(text, { signal: s }));
       return checked([vector], 1)[0] as Float32Array;
     },
     async embed({ texts }, signal) {
-      const vectors = await limited("texts", DOCUMENTS_MS[facts.transport], signal, (s) => provider.embedBatch(texts, { signal: s }));
+      const vectors = await limited("texts", DOCUMENTS_MS[facts.pace], signal, (s) => provider.embedBatch(texts, { signal: s }));
       return checked(vectors, texts.length);
     },
     async embedMedia({ inputs }, signal) {
@@ -43,7 +43,7 @@ export function createEmbedCalls(host: Pick<ProviderHost, "timers">, { provider,
         { type: "media" as const, mime, data },
       ]);
       const run = (s: AbortSignal) => provider.embedBatchInputs?.(parts, { signal: s }) ?? Promise.resolve([]);
-      return checked(await limited("images and sounds", DOCUMENTS_MS[facts.transport], signal, run), inputs.length);
+      return checked(await limited("images and sounds", DOCUMENTS_MS[facts.pace], signal, run), inputs.length);
     },
     async batchSubmit({ texts, tag }, signal) {
       return { job: await limited("a batch job", TRANSFER_MS, signal, (s) => jobs().submit(texts, { tag, signal: s })) };

@@ -75,7 +75,7 @@ async function embedDocuments<T>(guard: CallGuard, run: (held: HeldProvider) => 
 
 /** A query that the search gave up: an outage of a vendor that does not answer, nothing at all of a model that is being loaded. */
 function givenUp({ opened }: HeldProvider, tookMs: number): PlainEmbeddingFault | undefined {
-  if (opened.facts.transport !== "remote" || tookMs < SLOW_QUERY_MS) return undefined;
+  if (opened.adapter.transport !== "remote" || tookMs < SLOW_QUERY_MS) return undefined;
   return { fault: "timeout", message: `${opened.facts.id}: no answer within the time of the search (${Math.round(tookMs)} ms)` };
 }
 

@@ -132,7 +132,7 @@ function factsOf(adapter: EmbeddingAdapter, { provider, identity, batch }: Opene
     id,
     model,
     providerKey: createHash("sha256").update(canonicalJson(identity)).digest("hex"),
-    transport,
+    pace: transport === "local" || provider.loadsModel === true ? "local" : "remote",
     ...(dims === undefined ? {} : { dims }),
     ...(maxInputTokens === undefined ? {} : { maxInputTokens }),
     ...(maxItemsPerRequest === undefined ? {} : { maxItemsPerRequest }),

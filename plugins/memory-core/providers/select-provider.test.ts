@@ -39,7 +39,7 @@ test.each(["openai", "gemini", "voyage", "mistral", "bedrock"])("%s is found whe
   for (const id of order) offer(host, id, order.indexOf(id) < order.indexOf(wanted) ? { fault: noKey(id) } : {});
   const selection = await select(host);
   expect(chosen(selection)).toBe(wanted);
-  expect("opened" in selection && selection.opened.facts).toMatchObject({ id: wanted, transport: "remote" });
+  expect("opened" in selection && selection.opened.facts).toMatchObject({ id: wanted, pace: "remote" });
 });
 
 test("local comes first where a model file is named, and is not even asked otherwise", async () => {

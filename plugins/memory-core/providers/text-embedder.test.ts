@@ -72,6 +72,16 @@ describe("nobody but the agent's own provider embeds", () => {
     expect(await embed({}, { provider: "acme" })).toMatchObject({ provider: "acme" });
   });
 
+  test("a vendor goes by its own name, too", async () => {
+    const maker = createTestAdapter("acme", { autoSelectPriority: 200, vendor: "acme-cloud" });
+    host.offer(maker.adapter, { isOutside: true, isLazy: true });
+    host.withdraw("acme");
+    for (const requested of ["acme", "auto"]) {
+      expect(await embed({ requested }, { provider: "acme-cloud", model: "large" })).toMatchObject({ provider: "acme", model: "large" });
+      await expect(embed({ requested }, { provider: "other-cloud" })).rejects.toMatchObject({ code: "embedding-provider-not-allowed" });
+    }
+  });
+
   test("with auto that is the detected one", async () => {
     for (const provider of ["auto", "acme"]) expect(await embed({ requested: "auto" }, { provider })).toMatchObject({ provider: "acme" });
     await expect(embed({ requested: "auto" }, { provider: "spare" })).rejects.toMatchObject({ code: "embedding-provider-not-allowed" });

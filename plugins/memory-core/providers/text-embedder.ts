@@ -1,10 +1,11 @@
 import { EmbeddingError, type MemoryEmbedding, type MemoryEmbedOptions, messageOf, SvcError } from "svc/sdk";
+import { findAdapter } from "./adapter-order.ts";
 import { checkVectors } from "./check-vectors.ts";
 import { embeddingFaultOf } from "./embedding-fault.ts";
 import { limitedCall } from "./limited-call.ts";
 import type { OpenedProvider, ProviderHost } from "./open-provider.ts";
 import type { ProviderSettings } from "./provider-settings.ts";
-import { openPrimary } from "./select-provider.ts";
+import { adaptersOf, openPrimary } from "./select-provider.ts";
 import "../errors.ts";
 
 /** Embeds texts for others than the index, with providers of its own. */
@@ -68,15 +69,16 @@ export function createTextEmbedder(host: ProviderHost): TextEmbedder {
       void closeIdle(shared);
     }
   };
+  const isOwn = async (agent: EmbeddingAgent, provider: string) => {
+    const { requested } = agent.settings;
+    if (provider === requested) return true;
+    const own = requested === "auto" ? await use(agent, {}, ({ adapter }) => adapter) : await findAdapter(adaptersOf(host), requested);
+    return own !== undefined && (provider === own.id || provider === own.vendor);
+  };
   return {
     async embed(agent, texts, { model, provider, dimensions, signal } = {}) {
-      const { requested } = agent.settings;
-      if (provider !== undefined && requested !== "auto" && provider !== requested) throw new SvcError("embedding-provider-not-allowed");
-      // Another vendor than the detected one must not even be asked for this model.
-      if (provider !== undefined && requested === "auto") {
-        const own = await use(agent, {}, (opened) => opened.facts.id);
-        if (provider !== "auto" && provider !== own) throw new SvcError("embedding-provider-not-allowed");
-      }
+      // Another vendor must not even be asked for this model.
+      if (provider !== undefined && !(await isOwn(agent, provider))) throw new SvcError("embedding-provider-not-allowed");
       const over = { ...(model === undefined ? {} : { model }), ...(dimensions === undefined ? {} : { outputDimensionality: dimensions }) };
       return use(agent, over, (opened) => embedTexts(host, opened, { texts, signal }));
     },

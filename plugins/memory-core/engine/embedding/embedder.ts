@@ -109,6 +109,6 @@ export class Embedder {
   }
 
   #call<M extends "embed" | "embedMedia">(method: M, params: Parameters<Host["call"]>[1], { signal }: EmbedRun): Promise<Float32Array[]> {
-    return this.#parts.host.call(method, params as never, { timeoutMs: CALL_MS[this.provider.transport], signal });
+    return this.#parts.host.call(method, params as never, { timeoutMs: CALL_MS[this.provider.pace], signal });
   }
 }
