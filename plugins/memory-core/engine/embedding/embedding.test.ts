@@ -224,6 +224,32 @@ test.each([
   expect(await hitOf("MEMORY.md", "router")).toMatchObject({ textScore: expect.any(Number) });
 });
 
+test("a text that has no sound vector is found and left out, once the provider has shown that others have", async () => {
+  await index.provide(testFacts());
+  await index.sync();
+  for (let i = 0; i < 16; i++) ws.write(`memory/${i}.md`, i === 3 ? "poison" : `note ${i}`);
+  host.embed = (group) => group.map((text) => (text.includes("poison") ? new Float32Array(TEST_DIMS).fill(Number.NaN) : wordVector(text)));
+  await index.sync();
+  expect(index.logs().filter((message) => message.includes("was skipped"))).toEqual([
+    expect.stringContaining("memory/3.md was skipped: the provider answered with a vector with a number that is none"),
+  ]);
+  expect(failures()).toEqual([]);
+  expect(await hitOf("memory/9.md", "note 9")).toMatchObject({ vectorScore: expect.any(Number) });
+  expect(await hitOf("memory/3.md", "poison")).toMatchObject({ textScore: expect.any(Number) });
+});
+
+test("a provider that has answered well and then has no sound vector for anything is left alone, and no text is blamed", async () => {
+  await index.provide(testFacts());
+  await index.sync();
+  for (let i = 0; i < 16; i++) ws.write(`memory/${i}.md`, `note ${i}`);
+  host.groups.length = 0;
+  host.embed = (group) => group.map(() => new Float32Array(0));
+  await index.sync();
+  expect(host.groups).toHaveLength(4);
+  expect(failures()).toMatchObject([{ fault: "bad-response" }]);
+  expect(index.logs()).toEqual([]);
+});
+
 test("a vector without a direction is not indexed, its words are", async () => {
   host.embed = (group) => group.map((text) => (text.includes("car") ? new Float32Array(TEST_DIMS) : wordVector(text)));
   await index.provide(testFacts());

@@ -17,14 +17,15 @@ export interface RequestScope {
 const PROBE = "memory";
 
 /**
- * Embeds a group of texts. A group that is too much is halved; in one that is refused the bad text is found and left out.
+ * Embeds a group of texts. A group that is too much is halved; in one that is refused, or never has sound vectors, the bad text is found and left out.
  * @throws {EmbedFault} when the provider as a whole is of no use at present
  */
 export async function embedGroup(texts: string[], scope: RequestScope): Promise<Verdict[]> {
   try {
     return await scope.retries(() => attempt(texts, scope));
   } catch (error) {
-    if (!(error instanceof EmbedFault) || !(error.fault === "too-long" || error.fault === "invalid-request")) throw error;
+    if (!(error instanceof EmbedFault) || !mayBeOneText(error, scope)) throw error;
+    await requireSound(error, scope);
     if (texts.length === 1) return [await judge(error, scope)];
     const middle = texts.length >> 1;
     const first = await embedGroup(texts.slice(0, middle), scope);
@@ -50,6 +51,16 @@ async function attempt(texts: string[], scope: RequestScope): Promise<Float32Arr
   const vectors = await scope.embed(texts);
   scope.succeeded(checkVectors(vectors, { count: texts.length, dims: scope.dims() }));
   return vectors;
+}
+
+/** A model that has answered well may still have no number for some text; without this one such text would keep all others from their vectors. */
+function mayBeOneText({ fault }: EmbedFault, scope: RequestScope): boolean {
+  return fault === "too-long" || fault === "invalid-request" || (fault === "bad-response" && scope.hasSucceeded());
+}
+
+/** @throws {EmbedFault} when even a plain text has no sound vector now */
+async function requireSound({ fault }: EmbedFault, scope: RequestScope): Promise<void> {
+  if (fault === "bad-response") await scope.retries(() => attempt([PROBE], scope));
 }
 
 /** One text alone was refused. While nothing else has gone through, the request itself may be what is wrong. */
