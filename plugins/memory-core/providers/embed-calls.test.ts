@@ -40,3 +40,14 @@ test("results of a job share few pieces of memory, none of them the vendor's", a
   expect(memory.size).toBe(1);
   expect(vectors.every(({ buffer }) => !memory.has(buffer))).toBe(true);
 });
+
+test("a model that another one replaced under its name may have another length: what holds is what its index was made with", async () => {
+  let length = 2;
+  const provider = { embedBatch: async (texts: readonly string[]) => texts.map(() => new Float32Array(length).fill(1)) };
+  const { dims: _told, ...facts } = testFacts();
+  const calls = createEmbedCalls({ timers: fakeClock() as never }, { provider, batch: undefined, facts } as unknown as OpenedProvider);
+  const embed = async () => (await calls.embed({ texts: ["a"] }, new AbortController().signal))[0]?.length;
+  expect(await embed()).toBe(2);
+  length = 3;
+  expect(await embed()).toBe(3);
+});

@@ -14,15 +14,11 @@ const POLL_MS = 60_000;
 const TRANSFER_MS = 600_000;
 
 export function createEmbedCalls(host: Pick<ProviderHost, "timers">, { provider, batch, facts }: OpenedProvider): EmbedCalls {
-  let dims = facts.dims;
   const limited = <T>(what: string, limitMs: number, signal: AbortSignal, run: (signal: AbortSignal) => Promise<T>) =>
     limitedCall(run, { timers: host.timers, limitMs, signal, what: `${facts.id}: ${what}` });
-  const shape = (): VectorShape => ({ id: facts.id, dims, normalized: provider.normalized === true });
-  const checked = (vectors: readonly Float32Array[], count: number) => {
-    const good = checkVectors(vectors, count, shape());
-    dims ??= good[0]?.length;
-    return good;
-  };
+  // A length that nobody has told may change with the model behind a name; the thread compares it with its index.
+  const shape: VectorShape = { id: facts.id, dims: facts.dims, normalized: provider.normalized === true };
+  const checked = (vectors: readonly Float32Array[], count: number) => checkVectors(vectors, count, shape);
   const jobs = () => {
     if (batch && facts.batch) return batch;
     throw new EmbeddingError("model", `${facts.id}: there is no batch API for ${facts.model}`);
