@@ -133,19 +133,34 @@ describe("a search", () => {
     await page.getByText("3 of 3").waitFor();
   });
 
-  test("what was said is found too, and opens in its chat", async () => {
+  test("what was said is found too, and opens in its chat at that message, however far back it is", async () => {
     const key = "agent:main:talk";
     const runId = "talk-1";
     await gateway.rpc("chat.send", { sessionKey: key, message: "My aunt Philomena collects barometers.", idempotencyKey: runId });
     await gateway.rpc("agent.wait", { runId, timeoutMs: 20_000 });
+    for (let i = 0; i < 210; i++) await gateway.rpc("chat.inject", { sessionKey: key, message: `Note number ${i}` });
     await gateway.service("memory@1").sync("main", { force: true });
 
     const page = await signIn(desktop, "#/memory?q=Philomena");
     await page.getByText(/3 files, 1 conversation/).waitFor();
     await page.getByRole("link", { name: "Open the conversation" }).click();
 
-    await page.locator(".bubble", { hasText: "Philomena" }).waitFor();
-    expect(page.url()).toContain(`#/chat/${encodeURIComponent(key)}`);
+    const turn = page.locator(".turn.shown", { hasText: "Philomena" });
+    await turn.waitFor();
+    expect(page.url()).toContain(`#/chat/${encodeURIComponent(key)}?m=1`);
+    const isAtTop = async () => {
+      const [view, box] = await Promise.all([page.locator(".transcript").boundingBox(), turn.boundingBox()]);
+      return Math.abs((box?.y ?? 0) - (view?.y ?? 0));
+    };
+    await expect.poll(isAtTop).toBeLessThan(40);
+    await tab.picture("chat-message-desktop");
+    expect(await axeViolations(page)).toEqual([]);
+
+    await page.reload();
+    await turn.waitFor();
+    await expect.poll(isAtTop).toBeLessThan(40);
+    await visit(page, `#/chat/${encodeURIComponent(key)}?m=no-such-message`);
+    await page.getByText("That message is not in this conversation").waitFor();
   });
 });
 

@@ -22,6 +22,8 @@ const MAX_CHATS = 8;
 const MAX_MESSAGES = 2_000;
 /** Failures shown below their messages; they are not part of the stored history. */
 const MAX_NOTES = 10;
+/** Pages read back for a message that an address names. */
+const MAX_PAGES_BACK = 50;
 
 /** @type {Map<string, Chat>} */
 const chats = new Map();
@@ -168,6 +170,23 @@ export async function loadOlder(chat) {
     chat.isLoadingOlder.value = false;
     showError(chat, error);
   }
+}
+
+/**
+ * A stored message, reading back to it page after page.
+ * @param {Chat} chat
+ * @param {string} name its id, or its number in the session
+ * @returns {Promise<Message | undefined>} undefined when it is not there, or too far back
+ */
+export async function findMessage(chat, name) {
+  for (let page = 0; page <= MAX_PAGES_BACK; page++) {
+    const found = chat.messages.value.find(({ __svc }) => __svc?.id === name || String(__svc?.seq) === name);
+    const oldest = chat.messages.value[0];
+    if (found || !chat.hasOlder.value || Number(name) > (oldest?.__svc?.seq ?? 0)) return found;
+    await loadOlder(chat);
+    if (chat.messages.value[0] === oldest) return undefined;
+  }
+  return undefined;
 }
 
 /** Lets go of far older pages once the reader is back at the end. @param {Chat} chat */

@@ -11,8 +11,8 @@ import { isOnline } from "./store.js";
  */
 export const shownFile = signal(/** @type {ShownFile} */ ({ name: "" }));
 
-/** @param {string} path @param {string | undefined} agentId */
-export async function openFile(path, agentId) {
+/** @param {string} path @param {string | undefined} agentId @param {number} [from] line to show; of a conversation a line is a message */
+export async function openFile(path, agentId, from) {
   const name = `${agentId ?? ""}:${path}`;
   if (shownFile.value.name !== name) shownFile.value = { name };
   if (!isOnline.value) return;
@@ -21,7 +21,7 @@ export async function openFile(path, agentId) {
     if (sessionId !== undefined) {
       // What was said stands in its chat, not in a file.
       const { key } = await request("sessions.resolve", { sessionId });
-      if (shownFile.value.name === name) replace(chatAddress(key));
+      if (shownFile.value.name === name) replace(chatAddress(key, from ? String(from) : undefined));
       return;
     }
     const answer = await request("memory.get", { path, ...(agentId === undefined ? {} : { agentId }) });

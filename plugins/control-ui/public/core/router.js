@@ -33,9 +33,9 @@ export function formatRoute(view, rest = "", params = {}) {
   return `#/${view}${path}${query === "" ? "" : `?${query}`}`;
 }
 
-/** @param {string} key */
-export function chatAddress(key) {
-  return formatRoute("chat", key);
+/** @param {string} key @param {string} [message] id of the message to show, or its number in the session */
+export function chatAddress(key, message) {
+  return formatRoute("chat", key, { m: message });
 }
 
 /**

@@ -30,6 +30,11 @@ export function isFromPerson({ role, __svc }) {
   return role === "user" && __svc?.kind !== "heartbeat" && __svc?.kind !== "system-event";
 }
 
+/** Key of the turn a stored message belongs to. @param {Message} message */
+export function turnKeyOf({ __svc }) {
+  return __svc?.runId ?? `m:${__svc?.id}`;
+}
+
 /**
  * Turns in the order of their first message. A run's messages stand together, whatever was stored between them; a run that is still
  * writing, and a message that is still on its way, are turns under the same key, so that nothing jumps when they are stored.
@@ -42,7 +47,7 @@ export function turnsOf({ messages, live, outgoing }) {
   const results = new Map(messages.flatMap((m) => (m.role === "toolResult" && m.toolCallId ? [[resultKey(m), m]] : [])));
   for (const message of messages) {
     if (message.role === "toolResult") continue;
-    const turn = turnFor(turns, message.__svc?.runId ?? `m:${message.__svc?.id}`, message.__svc?.seq ?? 0);
+    const turn = turnFor(turns, turnKeyOf(message), message.__svc?.seq ?? 0);
     turn.items.push(...itemsOf(message, results));
     if (message.model) turn.model = modelName(message);
   }

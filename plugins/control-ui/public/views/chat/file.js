@@ -13,9 +13,9 @@ export function FilePane({ back = lastChat }) {
   const { rest, params } = route.value;
   const path = rest.replace(/^file\//, "");
   const [from = 0, to = from] = (params.l ?? "").split("-").map(Number);
-  useEffect(() => void openFile(path, params.a), [path, params.a, isOnline.value]);
+  useEffect(() => void openFile(path, params.a, from), [path, params.a, from, isOnline.value]);
   const { text, error, isCut } = shownFile.value;
-  const retry = () => openFile(path, params.a);
+  const retry = () => openFile(path, params.a, from);
   return html`<aside class="file" aria-label=${`File ${path}`}>
     <header>
       <${File} /><h2 class="cut" title=${path}>${path}</h2>

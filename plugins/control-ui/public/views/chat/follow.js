@@ -30,6 +30,13 @@ export function useFollowing(scroller, chat, tell) {
     jumpToEnd(scroller.current);
   };
 
+  /** @param {string} turn its key; it comes to the top of the view, as soon as it is drawn */
+  const toTurn = (turn) => {
+    setFollowing(false);
+    Object.assign(position, { turn, offset: 0 });
+    if (scroller.current) restore(scroller.current, position);
+  };
+
   useEffect(() => {
     const view = /** @type {HTMLElement} */ (scroller.current);
     const intend = () => (intentAt.current = performance.now());
@@ -89,7 +96,7 @@ export function useFollowing(scroller, chat, tell) {
     return () => view?.removeEventListener("svc-sent", follow);
   }, [chat]);
 
-  return { isFollowing, toEnd };
+  return { isFollowing, toEnd, toTurn };
 }
 
 /** Sending means wanting to see the answer. */

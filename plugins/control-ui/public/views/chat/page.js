@@ -14,7 +14,7 @@ import { Transcript } from "./transcript.js";
  * One chat, beside it the list of sessions or the file a source leads to. On smaller screens the file is a page of its own.
  */
 export default function ChatPage() {
-  const { view, rest } = route.value;
+  const { view, rest, params } = route.value;
   const isFile = view === "memory";
   useEffect(() => {
     if (view === "chat" && rest === "") replace(chatAddress(mainSessionKey.value));
@@ -25,19 +25,19 @@ export default function ChatPage() {
   return html`<div class=${`chat ${isFile ? "with-file" : ""}`}>
     <h1 class="sr-only">${key === undefined ? "Memory" : titleOfKey(key)}</h1>
     ${isWide.value && !isFile && html`<${SessionList} current=${key} />`}
-    ${showsChat && html`<${Conversation} key=${key} sessionKey=${key} />`}
+    ${showsChat && html`<${Conversation} key=${key} sessionKey=${key} message=${isFile ? undefined : params.m} />`}
     ${isFile && html`<${FilePane} />`}
   </div>`;
 }
 
-/** @param {{ sessionKey: string }} props */
-function Conversation({ sessionKey }) {
+/** @param {{ sessionKey: string, message: string | undefined }} props */
+function Conversation({ sessionKey, message }) {
   const chat = openChat(sessionKey);
   useEffect(() => {
     openChat(sessionKey);
   }, [sessionKey]);
   return html`<section class="conversation" aria-label="Conversation">
-    <${Transcript} chat=${chat} />
+    <${Transcript} chat=${chat} message=${message} />
     <${Composer} chat=${chat} />
   </section>`;
 }

@@ -1,11 +1,12 @@
-import { useMemo, useRef } from "preact/hooks";
-import { loadOlder, reload, trimOlder } from "../../core/chat.js";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { findMessage, loadOlder, reload, trimOlder } from "../../core/chat.js";
 import { exampleQuestions } from "../../core/examples.js";
 import { clock, day } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { outbox } from "../../core/outbox.js";
 import { isOnline, lastOnlineAt, memory, now } from "../../core/store.js";
-import { turnsOf } from "../../core/turns.js";
+import { turnKeyOf, turnsOf } from "../../core/turns.js";
+import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 import { Down } from "../../ui/icons.js";
 import { Failure, Waiting } from "../../ui/states.js";
@@ -17,14 +18,15 @@ import { TurnView } from "./turn.js";
 /** Turns per block; a block far from the view is replaced by its height. */
 const BLOCK_TURNS = 20;
 
-/** @param {{ chat: import("../../core/chat.js").Chat }} props */
-export function Transcript({ chat }) {
+/** @param {{ chat: import("../../core/chat.js").Chat, message?: string | undefined }} props `message`: id or number of the one to show */
+export function Transcript({ chat, message }) {
   const scroller = useRef(/** @type {HTMLElement | null} */ (null));
   const outgoing = outbox.value.filter((entry) => entry.sessionKey === chat.key);
   const messages = chat.messages.value;
   const live = chat.live.value;
   const turns = useMemo(() => turnsOf({ messages, live, outgoing }), [messages, live, outbox.value]);
-  const { isFollowing, toEnd } = useFollowing(scroller, chat, { onNearTop: () => loadOlder(chat), onEnd: () => trimOlder(chat) });
+  const { isFollowing, toEnd, toTurn } = useFollowing(scroller, chat, { onNearTop: () => loadOlder(chat), onEnd: () => trimOlder(chat) });
+  const shown = useShownTurn(chat, message, toTurn);
   const isEmpty = chat.isLoaded.value && turns.length === 0;
   return html`<div class="transcript-frame">
     <div class="transcript" ref=${scroller} tabindex="0" role="region" aria-label="Messages">
@@ -36,8 +38,9 @@ export function Transcript({ chat }) {
         ${isEmpty && html`<${Empty} />`}
         ${blocksOf(turns).map(
           ({ id, list }) =>
-            html`<${Block} key=${id} isKept=${list.some((t) => t.isLive)} root=${scroller}>${withDays(list).map(
-              ({ turn, heading }) => html`<${TurnView} key=${turn.key} turn=${turn} heading=${heading} chat=${chat} />`,
+            html`<${Block} key=${id} isKept=${list.some((t) => t.isLive || t.key === shown)} root=${scroller}>${withDays(list).map(
+              ({ turn, heading }) =>
+                html`<${TurnView} key=${turn.key} turn=${turn} heading=${heading} chat=${chat} isShown=${turn.key === shown} />`,
             )}<//>`,
         )}
       </div>
@@ -45,6 +48,31 @@ export function Transcript({ chat }) {
     <p class="sr-only" role="status">${live.some((run) => run.state === "running") ? "Answering" : ""}</p>
     ${!isFollowing && turns.length > 0 && html`<${Button} kind="slim latest" icon=${Down} onClick=${toEnd}>Latest<//>`}
   </div>`;
+}
+
+/**
+ * Key of the turn with the message that the address names, once it is found; the view goes there.
+ * @param {import("../../core/chat.js").Chat} chat
+ * @param {string | undefined} message
+ * @param {(turn: string) => void} toTurn
+ */
+function useShownTurn(chat, message, toTurn) {
+  const [shown, setShown] = useState("");
+  useEffect(() => {
+    setShown("");
+    if (message === undefined || !chat.isLoaded.value) return undefined;
+    let isWanted = true;
+    void findMessage(chat, message).then((found) => {
+      if (!isWanted) return;
+      if (!found) return announce("That message is not in this conversation");
+      setShown(turnKeyOf(found));
+      toTurn(turnKeyOf(found));
+    });
+    return () => {
+      isWanted = false;
+    };
+  }, [chat, message, chat.isLoaded.value]);
+  return shown;
 }
 
 function Empty() {

@@ -21,14 +21,14 @@ import { ToolCall } from "./tool.js";
 /** Places shown below an answer that cites none itself. */
 const MAX_FOUND = 4;
 
-/** A question and everything that came of it. @param {{ turn: Turn, heading: string | undefined, chat: Chat }} props */
-export function TurnView({ turn, heading, chat }) {
+/** A question and everything that came of it. @param {{ turn: Turn, heading: string | undefined, chat: Chat, isShown: boolean }} props `isShown`: the address leads here */
+export function TurnView({ turn, heading, chat, isShown }) {
   const agentId = /^agent:([^:]+):/.exec(chat.key)?.[1] ?? "main";
   const questions = turn.items.filter((item) => item.kind === "user");
   const system = turn.items.filter((item) => item.kind === "system");
   const answer = turn.items.filter((item) => item.kind !== "user" && item.kind !== "system");
   const begun = answer.find((item) => "at" in item);
-  return html`<article class="turn" data-turn=${turn.key}>
+  return html`<article class=${`turn ${isShown ? "shown" : ""}`} aria-current=${isShown ? "location" : undefined} data-turn=${turn.key}>
     ${heading && html`<h2 class="day">${heading}</h2>`}
     ${system.map((item) => html`<${System} key=${item.id} item=${item} />`)}
     ${questions.map((item) => html`<${Question} key=${turn.key} item=${item} />`)}
