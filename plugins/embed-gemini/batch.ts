@@ -163,7 +163,7 @@ async function findByLabel(call: Call, label: string, signal: AbortSignal | unde
 
 function isLive(operation: Tree, metadata: Tree, label: string): boolean {
   if (metadata.displayName !== label || stateOf(operation, []).state === "failed") return false;
-  return !(Date.now() - Date.parse(String(metadata.createTime)) > MAX_JOB_AGE_MS);
+  return !(Date.parse(String(metadata.createTime)) + MAX_JOB_AGE_MS < Date.now());
 }
 
 /** Pure. */

@@ -137,7 +137,7 @@ async function findJob(
 /** By the vendor's time, in seconds or as a date; a job without any is not old. */
 function isOld({ created_at: at }: Tree): boolean {
   const ms = typeof at === "number" ? at * 1_000 : Date.parse(String(at));
-  return Date.now() - ms > MAX_JOB_AGE_MS;
+  return ms + MAX_JOB_AGE_MS < Date.now();
 }
 
 /** Creates the job; one that failed with 429 or 5xx is tried again, unless it turns out to have been created nevertheless. */

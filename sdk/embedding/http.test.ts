@@ -102,6 +102,19 @@ test("an abort closes the socket, during the wait and during the answer", async 
   );
 });
 
+test("many calls and many providers at once are no leak that Node has to warn of", async () => {
+  const warnings: string[] = [];
+  const note = (warning: Error) => void warnings.push(warning.message);
+  process.on("warning", note);
+  opened.push(() => void process.off("warning", note));
+  const served = await serve(json({}));
+  const plugin = new AbortController();
+  const clients = Array.from({ length: 12 }, () => client([plugin.signal]));
+  const [http] = clients;
+  await Promise.all(Array.from({ length: 12 }, () => http?.json({ url: served.url, headers, timeoutMs: 60_000 })));
+  expect(warnings).toEqual([]);
+});
+
 test("silence beyond the limit is a timeout", async () => {
   const served = await serve((req) => void req.resume());
   await expect(client().json({ url: served.url, headers, timeoutMs: 50 })).rejects.toEqual(fault("timeout", "no answer within 0.05 s"));

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import { isIP } from "node:net";
@@ -73,6 +74,7 @@ export interface VendorHttp {
 export function createVendorHttp(options: VendorHttpOptions): VendorHttp {
   const { adapter } = options;
   const closing = new AbortController();
+  setMaxListeners(0, closing.signal, ...options.signals); // one listener for each call, and for each provider of a plugin
   const settings = { keepAlive: true, maxSockets: MAX_SOCKETS, maxFreeSockets: MAX_IDLE_SOCKETS, timeout: IDLE_MS };
   const agents = { "http:": new HttpAgent(settings), "https:": new HttpsAgent(settings) };
 
