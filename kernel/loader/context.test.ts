@@ -66,6 +66,16 @@ function setup({ manifest = {}, origin = "config", config = {}, id = "demo" }: O
   instance.open();
   return { ...instance, host, codes: () => instance.diagnostics.map((d) => d.code) };
 }
+test("everything a plugin has under way may listen to its end, and Node warns of no leak", async () => {
+  const warned = vi.fn();
+  process.on("warning", warned);
+  const { signal } = setup().ctx;
+  for (let i = 0; i < 11; i++) signal.addEventListener("abort", () => undefined);
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off("warning", warned);
+  expect(warned).not.toHaveBeenCalled();
+});
+
 const method = (name: string) => ({ method: name, scope: "read" as const, params: z.strictObject({}), handler: () => ({}) });
 const route = (path: string, auth: "gateway" | "plugin" = "gateway") =>
   ({ method: "GET", path, match: "exact", auth, handler: () => new Response() }) as const;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Cron } from "croner";
@@ -72,6 +73,7 @@ const declaredPoints: Readonly<Record<string, keyof Contributes | undefined>> = 
 export function createInstance(identity: InstanceIdentity, host: Host, onDiagnostic: () => void = () => undefined): Instance {
   const { id, manifest } = identity;
   const ended = new AbortController();
+  setMaxListeners(0, ended.signal); // one listener for each thing the plugin has under way
   const diagnostics: Instance["diagnostics"] = [];
   const leases = createLeases(id);
   let disposed = false;
