@@ -125,7 +125,8 @@ export class IndexEngine {
   #syncAfter(when: SearchRequest["syncAfter"]): void {
     if (when === "never") return;
     setImmediate(() => {
-      if (when === "always" || !this.#syncer.isFresh(UNWATCHED_FRESH_MS)) this.#syncer.kick("search");
+      if (when === "always") this.#syncer.kick("session-start");
+      else if (!this.#syncer.isFresh(UNWATCHED_FRESH_MS)) this.#syncer.kick("search");
     });
   }
 

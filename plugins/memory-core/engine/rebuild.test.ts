@@ -175,6 +175,18 @@ test("a library of vectors that cannot be loaded is one warning, however often t
   expect(index.logs()).toEqual([]);
 });
 
+test("the first search of a session brings the notes up to date and leaves the transcripts alone", async () => {
+  await index.sync();
+  await index.reopen(testFacts(), { sources: ["memory", "sessions"] });
+  await index.sync();
+  await index.reopen(testFacts(), { sources: ["memory", "sessions"] });
+  index.news.length = 0;
+  host.calls.length = 0;
+  await index.search("car", { syncAfter: "always" });
+  await eventually(() => index.news.some((item) => item.news === "synced"));
+  expect(host.calls).not.toContain("listSessions");
+});
+
 describe("a sync of certain transcripts", () => {
   const targeted = () => index.engine.sync({ force: false, reason: "session-end", sessionIds: ["s1"] });
   beforeEach(() => index.reopen(testFacts(), { sources: ["memory", "sessions"] }));
