@@ -154,16 +154,18 @@ async function findByLabel(call: Call, label: string, signal: AbortSignal | unde
     return {};
   });
   const all: unknown[] = Array.isArray(operations) ? operations : [];
-  const found = all.filter(isTree).find((operation) => isTree(operation.metadata) && isLive(operation, operation.metadata, label));
+  const wanted = { label, now: Date.now() };
+  const found = all.filter(isTree).find((operation) => isTree(operation.metadata) && isLive(operation, operation.metadata, wanted));
   if (!found) return undefined;
   const { inputConfig } = found.metadata as Tree;
   const input = isTree(inputConfig) ? inputConfig.fileName : undefined;
   return { name: named(found.name, "batches"), file: isName(input, "files") ? input : undefined };
 }
 
-function isLive(operation: Tree, metadata: Tree, label: string): boolean {
+/** @param wanted `now`: wall clock in epoch ms, as the vendor's times are */
+function isLive(operation: Tree, metadata: Tree, { label, now }: { label: string; now: number }): boolean {
   if (metadata.displayName !== label || stateOf(operation, []).state === "failed") return false;
-  return !(Date.parse(String(metadata.createTime)) + MAX_JOB_AGE_MS < Date.now());
+  return !(Date.parse(String(metadata.createTime)) + MAX_JOB_AGE_MS < now);
 }
 
 /** Pure. */

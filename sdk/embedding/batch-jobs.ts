@@ -128,16 +128,19 @@ async function findJob(
     return {} as Tree;
   });
   const jobs = Array.isArray(list.data) ? list.data.filter(isTree) : [];
+  const now = Date.now();
   return jobs.find((job) => {
     const told = isTree(job.metadata) ? job.metadata : {};
-    return Object.entries(metadata).every(([key, value]) => told[key] === value) && !endedStates.has(String(job.status)) && !isOld(job);
+    return (
+      Object.entries(metadata).every(([key, value]) => told[key] === value) && !endedStates.has(String(job.status)) && !isOld(job, now)
+    );
   });
 }
 
-/** By the vendor's time, in seconds or as a date; a job without any is not old. */
-function isOld({ created_at: at }: Tree): boolean {
+/** By the vendor's time, in seconds or as a date; a job without any is not old. @param now wall clock in epoch ms */
+function isOld({ created_at: at }: Tree, now: number): boolean {
   const ms = typeof at === "number" ? at * 1_000 : Date.parse(String(at));
-  return ms + MAX_JOB_AGE_MS < Date.now();
+  return ms + MAX_JOB_AGE_MS < now;
 }
 
 /** Creates the job; one that failed with 429 or 5xx is tried again, unless it turns out to have been created nevertheless. */
