@@ -7,7 +7,7 @@ import type { HostAnswer, IndexMethods, WorkerFault, WorkerMessage, WorkerReques
 
 const port = parentPort;
 const settings = workerData as IndexSettings;
-const post = (message: WorkerMessage) => port?.postMessage(message);
+const post = (message: WorkerMessage, moved: ArrayBuffer[] = []) => port?.postMessage(message, moved);
 const host = createHostCalls(post);
 const engine = new IndexEngine(settings, post, { host });
 

@@ -1,6 +1,7 @@
 import type { EmbeddingFault } from "svc/sdk";
 import { EmbedFault, type Host } from "./engine/host.ts";
 import type { ProviderFacts } from "./index-settings.ts";
+import { unpackTexts } from "./packed-texts.ts";
 import type { HostMethod, HostMethods } from "./worker-protocol.ts";
 
 /** For tests: the main thread as an index sees it, with a provider whose vectors come from the words of a text. */
@@ -61,8 +62,9 @@ export function createTestHost(): TestHost {
       return (await host.embed(texts, host.groups.length)) ?? answer(texts);
     },
     embedMedia: ({ inputs }) => Promise.all(inputs.map(async (input) => (await host.media(input))[0])),
-    batchSubmit({ texts, tag }) {
+    async batchSubmit({ texts: packed, tag }) {
       host.submit();
+      const texts = await unpackTexts(packed, new AbortController().signal);
       const job = `job-${host.jobs.size + 1}`;
       host.jobs.set(job, { texts, tag, state: host.jobState(host.jobs.size + 1), ended: false, cancelled: false });
       return { job };

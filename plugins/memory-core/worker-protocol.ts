@@ -2,6 +2,7 @@ import type { GetOutcome, LineRange } from "./engine/get-file.ts";
 import type { IndexHit, SearchParams } from "./engine/search.ts";
 import type { ProgressPhase } from "./engine/sync.ts";
 import type { ProviderFacts } from "./index-settings.ts";
+import type { PackedTexts } from "./packed-texts.ts";
 
 export interface SearchRequest extends SearchParams {
   timeoutMs: number;
@@ -116,7 +117,8 @@ export interface HostMethods {
   embedQuery: { params: { text: string }; reply: Float32Array };
   embed: { params: { texts: string[] }; reply: Float32Array[] };
   embedMedia: { params: { inputs: Array<{ text: string; mime: string; data: Uint8Array }> }; reply: Float32Array[] };
-  batchSubmit: { params: { texts: string[]; tag: string }; reply: { job: string } };
+  /** The memory of the texts is moved. */
+  batchSubmit: { params: { texts: PackedTexts; tag: string }; reply: { job: string } };
   batchPoll: { params: { job: string }; reply: { state: "pending" | "done" } | { state: "failed"; message: string } };
   /** At most 50,000 results; `vectors[i]` is text where input `i` failed. */
   batchResults: { params: { job: string; count: number }; reply: Array<Float32Array | string> };

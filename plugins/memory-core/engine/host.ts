@@ -39,8 +39,8 @@ interface Entry {
   reject(error: unknown): void;
 }
 
-/** @param post hands a call over to the main thread */
-export function createHostCalls(post: (call: HostCall) => void): HostCalls {
+/** @param post hands a call over to the main thread; `moved`: memory that goes over instead of being copied */
+export function createHostCalls(post: (call: HostCall, moved?: ArrayBuffer[]) => void): HostCalls {
   const open = new Map<number, Entry>();
   let next = 1;
   return {
@@ -71,7 +71,7 @@ export function createHostCalls(post: (call: HostCall) => void): HostCalls {
         };
         open.set(call, entry);
         signal?.addEventListener("abort", onAbort, { once: true });
-        post({ call, host: method, params });
+        post({ call, host: method, params }, memoryOf(params));
       });
     },
     answered(answer) {
@@ -81,6 +81,11 @@ export function createHostCalls(post: (call: HostCall) => void): HostCalls {
       else entry.resolve(answer.value);
     },
   };
+}
+
+/** Texts of a job are packed for this one call; everything else may be somebody's own. */
+function memoryOf(params: HostMethods[HostMethod]["params"]): ArrayBuffer[] {
+  return "texts" in params && "bytes" in params.texts ? [params.texts.bytes.buffer] : [];
 }
 
 function toError({ code, fields }: { code: string; fields: Record<string, unknown> }): Error {

@@ -1,5 +1,6 @@
 import { EmbeddingError } from "svc/sdk";
 import type { HostHandlers } from "../host-calls.ts";
+import { unpackTexts } from "../packed-texts.ts";
 import { checkVectors, type VectorShape } from "./check-vectors.ts";
 import { limitedCall } from "./limited-call.ts";
 import type { OpenedProvider, ProviderHost } from "./open-provider.ts";
@@ -42,7 +43,9 @@ export function createEmbedCalls(host: Pick<ProviderHost, "timers">, { provider,
       return checked(await limited("images and sounds", DOCUMENTS_MS[facts.pace], signal, run), inputs.length);
     },
     async batchSubmit({ texts, tag }, signal) {
-      return { job: await limited("a batch job", TRANSFER_MS, signal, (s) => jobs().submit(texts, { tag, signal: s })) };
+      return {
+        job: await limited("a batch job", TRANSFER_MS, signal, async (s) => jobs().submit(await unpackTexts(texts, s), { tag, signal: s })),
+      };
     },
     batchPoll: ({ job }, signal) => limited("a batch job", POLL_MS, signal, (s) => jobs().poll(job, { signal: s })),
     batchResults: ({ job, count }, signal) =>

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { EmbeddingFault } from "svc/sdk";
 import type { IndexSettings, ProviderFacts } from "../../index-settings.ts";
+import { packTexts } from "../../packed-texts.ts";
 import type { HostMethod, HostMethods } from "../../worker-protocol.ts";
 import { EmbedFault, type Host } from "../host.ts";
 import type { Pacer } from "../pacer.ts";
@@ -149,7 +150,7 @@ class BatchStep {
     const { scope, jobs } = this.#parts;
     const items = group.map((chunk): BatchItem => ({ chunkId: chunk.id, hash: hashOf(chunk) }));
     await this.#guard(timeouts, async () => {
-      const { job } = await this.#call("batchSubmit", { texts: group.map(({ text }) => text), tag: tagOf(items) });
+      const { job } = await this.#call("batchSubmit", { texts: packTexts(group.map(({ text }) => text)), tag: tagOf(items) });
       const stored = { job, createdAt: scope.now(), timeouts };
       jobs.remember(stored, items);
       if (scope.batches.settings.wait) await this.#finish(stored);
