@@ -72,6 +72,7 @@ function gatewayOf(core: Core, { listeners }: Doors): Omit<Gateway, "ready" | "r
       if (!found) throw new SvcError("service-unavailable", { service: name });
       return found.value;
     },
+    contributions: contributions.view,
     tap: (hook, fn) => hooks.tap(hook, { plugin: "kernel", order: -1, fn: (event: never) => void fn(event) }),
     mayRestart: () => config().commands.restart !== false,
     requestRestart: (reason) => restarts.request(reason, reason),

@@ -2,6 +2,7 @@ import type { PluginFaults } from "../sdk/gateway/plugin-faults.ts";
 import { acquireStateLock } from "../sdk/host/lock.ts";
 import type { RootLogger } from "../sdk/host/logger.ts";
 import type { Env, ProfilePaths } from "../sdk/host/paths.ts";
+import type { ContributionView } from "../sdk/types/context.ts";
 import type { RunningGateway, StartFlags } from "../sdk/types/host-gateway.ts";
 import type { PluginRecord } from "../sdk/types/plugin-record.ts";
 import type { Services } from "../sdk/types/services.ts";
@@ -52,6 +53,7 @@ export interface Gateway extends RunningGateway {
   /** What plugins do wrong where nobody waits for them. */
   readonly faults: PluginFaults;
   service<K extends keyof Services>(name: K): Services[K];
+  contributions<T>(point: string): ContributionView<T>;
 }
 
 /**

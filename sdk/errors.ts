@@ -112,7 +112,13 @@ defineErrors({
     rpc: "INVALID_REQUEST",
   },
   "payload-too-large": { message: "the request body is larger than {maxBytes} bytes", http: 413, rpc: "INVALID_REQUEST" },
+  "client-gone": { message: "the connection ended before the request was whole", http: 400, rpc: "INVALID_REQUEST" },
   "request-timeout": { message: "the request body did not arrive within {seconds} s", http: 408, rpc: "INVALID_REQUEST" },
+  "unknown-delivery": {
+    message: 'no delivery "{uid}"; svc hooks list and svc channels queue list show those that are kept',
+    http: 404,
+    rpc: "INVALID_REQUEST",
+  },
   "unknown-agent": {
     message: 'unknown agent id "{agentId}"',
     http: 400,

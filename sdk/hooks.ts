@@ -114,6 +114,18 @@ interface SessionIds {
   sessionId: string;
 }
 
+interface OutboundIds {
+  /** Same for every try. */
+  uid: string;
+  channel: string;
+  accountId?: string;
+  to?: string;
+  threadId?: string;
+  sessionKey: string;
+  agentId: string;
+  origin: "chat" | "hook" | "cron" | "heartbeat";
+}
+
 const session = ["agentId", "sessionKeyPrefix"] as const;
 const run = ["agentId", "sessionKeyPrefix", "trigger"] as const;
 const texts = { permissions: ["hooks.conversation"] } as const;
@@ -239,6 +251,29 @@ export const hooks = {
   "tool.after": hook<RunIds & { tool: string; ok: boolean; ms: number }>()("observe", "a tool has run", {
     ...texts,
     filters: [...session, "tool"],
+  }),
+  "outbound.sending": hook<OutboundIds & { text: string; cancel?: boolean; reason?: string }>()(
+    "modify",
+    "a message is about to be queued for a channel: another `text` may be returned, or `cancel: true` with a `reason`; where it goes stays",
+    {
+      ...texts,
+      filters: ["channel", ...session],
+      check: ({ text, cancel, reason }) => {
+        if (typeof text !== "string") return "text must be text";
+        if (cancel !== undefined && typeof cancel !== "boolean") return "`cancel` must be true or false";
+        return reason === undefined || typeof reason === "string" ? undefined : "`reason` must be text";
+      },
+    },
+  ),
+  "outbound.sent": hook<OutboundIds & { messageId: string; attempt: number; at: number }>()("observe", "a platform has taken a message", {
+    ...texts,
+    filters: ["channel", ...session],
+  }),
+  "outbound.failed": hook<
+    OutboundIds & { error: string; attempt: number; permanent: boolean; outcome: "retry" | "uncertain" | "failed" | "expired" }
+  >()("observe", "a message was not taken, or nobody knows; `permanent`: it is not tried again", {
+    ...texts,
+    filters: ["channel", ...session],
   }),
   "memory.query": hook<{ agentId: string; query: string; limit: number }>()("modify", "a memory query before it runs", {
     ...texts,

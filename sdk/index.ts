@@ -6,6 +6,7 @@ export { durationMs, parseDuration, parseSize, sizeBytes } from "./config/amount
 export { composeConfigSchema } from "./config/compose-schema.ts";
 export { configTypes } from "./config/config-types.ts";
 export { agentIdPattern, type SecretRef, secret } from "./config/fields.ts";
+export { hookMappingSchema } from "./config/hooks.ts";
 export { formatIssue } from "./config/issues.ts";
 export { knownIdsOf, unknownIdWarnings } from "./config/known-ids.ts";
 export { lookupSchema } from "./config/lookup-schema.ts";
@@ -51,7 +52,11 @@ export {
 } from "./embedding/text-embedder.ts";
 export { checkedVectors, type ExpectedVectors, inIndexOrder, readVector, toUnitVector } from "./embedding/vectors.ts";
 export { defineErrors, type ErrorSpec, isSvcError, messageOf, type RpcCode, SvcError, type SvcErrorOptions } from "./errors.ts";
+export { reached } from "./failpoint.ts";
 export { writeFileAtomic } from "./files.ts";
+export { addressBucket } from "./gateway/edge/addresses.ts";
+export { createFailureLimiter, type FailureLimiter, type RateLimitConfig } from "./gateway/failure-limiter.ts";
+export { shownName } from "./gateway/shown-name.ts";
 export * from "./hooks.ts";
 export { type FileLockOptions, withFileLock } from "./host/file-lock.ts";
 export {
@@ -67,6 +72,7 @@ export { currentLogFile, type LogTail, type LogTailQuestion, tailLog } from "./h
 export { formatLogLine, isWantedLogLine, type LogLine, type LogLineStyle, parseLogLine } from "./host/log-view.ts";
 export { importOwn, resolveOwn } from "./import-own.ts";
 export * from "./json-schema.ts";
+export { exceedsJsonShape } from "./json-shape.ts";
 export { perSnapshot } from "./per-snapshot.ts";
 export type { EventPayloadOf } from "./protocol/event-payloads.ts";
 export { type EventSpec, type ProtocolEvent, protocolEvents } from "./protocol/events.ts";
@@ -79,6 +85,22 @@ export type { TypedEvents, TypedRequest } from "./protocol/typed.ts";
 export { readEnv } from "./read-env.ts";
 export { createReplays, type ReplayBounds, type Replays } from "./replays.ts";
 export { retryAfterMs } from "./retry-after.ts";
+export { openTransformSandbox } from "./sandbox/open-transform-sandbox.ts";
+export { toStrictJson } from "./sandbox/strict-json.ts";
+export type { TransformSandbox, TransformSandboxOptions } from "./sandbox/transform-sandbox.ts";
+export { isNotDispatched, isSendRefused, NotDispatchedError, SendRefusedError } from "./send-errors.ts";
+export { isBareToken, judgeReply, MAX_WRAP_CHARS, mayBecomeToken, type Reply, stripAck, stripLeadingAck } from "./text/acknowledgement.ts";
+export {
+  cutFramed,
+  EXTERNAL_NOTICE,
+  type ExternalMeta,
+  frameExternal,
+  neutralize,
+  stripFrames,
+  wrapExternal,
+} from "./text/external-content.ts";
+export { countSuspicious } from "./text/suspicious.ts";
+export { isInside } from "./trust/inside.ts";
 export { makePrivate } from "./trust/make-private.ts";
 export { type OpenRegularOptions, openRegular } from "./trust/open-regular.ts";
 export { treeIntegrity } from "./trust/tree-integrity.ts";
@@ -93,10 +115,12 @@ export type * from "./types/context.ts";
 export type * from "./types/embedding.ts";
 export type * from "./types/gateway.ts";
 export type * from "./types/hook-preset.ts";
+export type * from "./types/hook-transform.ts";
 export type * from "./types/http.ts";
 export type * from "./types/manifest.ts";
 export type * from "./types/memory.ts";
 export type * from "./types/memory-backend.ts";
+export type * from "./types/messaging.ts";
 export type * from "./types/model.ts";
 export type * from "./types/plugin-candidate.ts";
 export type * from "./types/plugin-record.ts";

@@ -1,48 +1,71 @@
+import type { IncomingMessage } from "node:http";
 import { messageOf, SvcError } from "./errors.ts";
-import { withLimit } from "./limit.ts";
 
 /** Time a whole body may take (`http.md` 2). */
 const BODY_TIMEOUT_MS = 30_000;
 
+export interface BodyLimits {
+  maxBytes: number;
+  /** At most, and by default, 30 s. */
+  timeoutMs?: number | undefined;
+  /** Told that the body is wanted, before the first of it is waited for. */
+  proceed?: (() => void) | undefined;
+  /** Aborts when the caller may no longer be here; the read then ends with its reason. */
+  revoked?: AbortSignal | undefined;
+}
+
 /**
- * Reads a request body as text under a byte limit, whether its length was declared or not.
+ * Reads a request body under a byte limit, whether its length was declared or not. Straight from Node's stream: a web stream over it costs more than all
+ * the rest of a small request. A body that was refused is left where it is; whoever answers ends the connection.
  *
- * @param revoked aborts when the caller may no longer be here; the read then ends with its reason
- * @throws {SvcError} `payload-too-large`, `request-timeout`, `content-encoding`, and the reason of `revoked`
+ * @throws {SvcError} `payload-too-large`, `request-timeout`, `content-encoding`, `client-gone`, and the reason of `revoked`
  */
-export async function readBodyText(req: Request, maxBytes: number, revoked?: AbortSignal): Promise<string> {
-  const encoding = req.headers.get("content-encoding") ?? "identity";
+export async function readBody(req: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+  const { maxBytes, timeoutMs = BODY_TIMEOUT_MS, proceed, revoked } = limits;
+  const encoding = req.headers["content-encoding"] ?? "identity";
   if (encoding.toLowerCase() !== "identity") throw new SvcError("content-encoding"); // nothing is inflated, so nothing can explode
-  const declared = Number(req.headers.get("content-length") ?? 0);
-  if (declared > maxBytes) throw new SvcError("payload-too-large", { maxBytes });
-  if (!req.body) return "";
-  return withLimit(whileValid(collect(req.body, maxBytes), revoked), BODY_TIMEOUT_MS, () => {
-    throw new SvcError("request-timeout", { seconds: BODY_TIMEOUT_MS / 1000 });
-  });
+  if (Number(req.headers["content-length"] ?? 0) > maxBytes) throw new SvcError("payload-too-large", { maxBytes });
+  revoked?.throwIfAborted();
+  if (req.destroyed) throw new SvcError("client-gone");
+  if (req.readableEnded) throw new TypeError("the request body was read already");
+  proceed?.();
+  return collect(req, { maxBytes, limitMs: Math.min(timeoutMs, BODY_TIMEOUT_MS), revoked });
 }
 
-/** The work, but no longer than the signal lasts. */
-async function whileValid<T>(work: Promise<T>, revoked: AbortSignal | undefined): Promise<T> {
-  if (!revoked) return work;
-  revoked.throwIfAborted();
-  work.catch(() => undefined);
-  return new Promise((resolve, reject) => {
-    const ended = () => reject(revoked.reason);
-    revoked.addEventListener("abort", ended, { once: true });
-    void work.then(resolve, reject).finally(() => revoked.removeEventListener("abort", ended));
+function collect(
+  req: IncomingMessage,
+  { maxBytes, limitMs, revoked }: { maxBytes: number; limitMs: number; revoked: AbortSignal | undefined },
+) {
+  return new Promise<Buffer>((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const leave = () => {
+      clearTimeout(timer);
+      revoked?.removeEventListener("abort", onRevoked);
+      req.off("data", onData).off("end", onEnd).off("close", onGone).off("error", onGone);
+    };
+    const stop = (reason: unknown) => {
+      leave();
+      req.pause();
+      // A connection that is torn later has nobody else who would take its error.
+      req.on("error", () => undefined);
+      reject(reason);
+    };
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxBytes) stop(new SvcError("payload-too-large", { maxBytes }));
+      else chunks.push(chunk);
+    };
+    const onEnd = () => {
+      leave();
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size));
+    };
+    const onGone = () => stop(new SvcError("client-gone"));
+    const onRevoked = () => stop(revoked?.reason);
+    const timer = setTimeout(() => stop(new SvcError("request-timeout", { seconds: limitMs / 1000 })), limitMs);
+    revoked?.addEventListener("abort", onRevoked, { once: true });
+    req.on("data", onData).on("end", onEnd).on("close", onGone).on("error", onGone);
   });
-}
-
-async function collect(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength;
-    // Leaving the loop cancels the stream.
-    if (size > maxBytes) throw new SvcError("payload-too-large", { maxBytes });
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size).toString("utf8");
 }
 
 /** @throws {SvcError} `invalid-json` */

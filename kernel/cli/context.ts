@@ -93,7 +93,7 @@ async function openLocal(options: ContextOptions, plugins: string[]): Promise<Cl
   const logger = createLogger([consoleSink(output.stderr, { level: () => "warn" })]);
   const gateway = await createGateway({ paths, env, version, logger, listen: false, only: plugins, exportEnv });
   await gateway.ready;
-  return { service: gateway.service, close: () => gateway.close("command finished") };
+  return { service: gateway.service, contributions: gateway.contributions, close: () => gateway.close("command finished") };
 }
 
 async function discoverHere(paths: ProfilePaths, loaded: LoadedConfig): Promise<Candidate[]> {

@@ -12,6 +12,7 @@ const command: CliCommand = {
   options: {
     message: { kind: "string", short: "m", description: "" },
     count: { kind: "integer", description: "", min: 1 },
+    header: { kind: "string", description: "", repeats: true },
     quick: { kind: "flag", short: "q", description: "" },
     "no-open": { kind: "flag", description: "" },
   },
@@ -34,6 +35,13 @@ describe("parseArgs", () => {
 
   it("leaves out what was not given", () => {
     expect(parse("a")).toEqual({ values: { message: undefined, count: undefined, quick: false, "no-open": false }, positionals: ["a"] });
+  });
+
+  it("keeps all values of an option that may be repeated, a line each, and the last of any other", () => {
+    expect(parse("a", "--header", "x=1", "-m", "one", "--header=y=2", "-m", "two").values).toMatchObject({
+      header: "x=1\ny=2",
+      message: "two",
+    });
   });
 
   it("takes everything behind -- as it is", () => {

@@ -29,13 +29,18 @@ export function parseArgs(command: CliCommand, args: readonly string[]): ParsedA
   for (const token of tokens) {
     if (token.kind !== "option") continue;
     const { name, value } = readOption(token, options, refuse);
-    given.set(name, value);
+    const before = isRepeated(options[name]) ? given.get(name) : undefined;
+    given.set(name, before === undefined ? value : `${before}\n${value}`);
   }
   const problem = countProblem(command, positionals);
   if (problem) throw refuse(problem);
   const values: CliValues = {};
   for (const [name, option] of Object.entries(options)) values[name] = optionValue(name, option, given.get(name));
   return { values, positionals };
+}
+
+function isRepeated(option: CliOption | undefined): boolean {
+  return option?.kind === "string" && option.repeats === true;
 }
 
 function toSplit(option: CliOption): { type: "boolean" | "string"; short?: string } {

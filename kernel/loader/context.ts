@@ -105,7 +105,8 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
   const isBundled = identity.origin === "bundled";
   const declared = (kind: keyof Contributes, name: string, isSame = (other: string) => other === name) => {
     const list = manifest ? (manifest.contributes?.[kind] ?? []) : ["*"];
-    if (!list.includes(name) && !list.includes("*")) throw new SvcError("undeclared-contribution", { plugin: id, kind, id: name });
+    if (!list.some((one) => one === name || one === "*" || (kind === "http" && one === "/*")))
+      throw new SvcError("undeclared-contribution", { plugin: id, kind, id: name });
     const owner = isBundled ? undefined : host.reservedBy(kind, isSame);
     if (owner) throw new SvcError("reserved-name", { plugin: id, name, owner: `plugin "${owner}"` });
   };
@@ -176,8 +177,9 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
   });
   const pluginFetch = createPluginFetch(id, ended.signal, (host.fetch as typeof fetch | undefined) ?? fetch);
   const handles = new Map<string, unknown>();
+  const services = host.contributions.view<object>("service");
   const serviceNow = (name: string) => {
-    const found = host.contributions.view<object>("service").get(name);
+    const found = services.get(name);
     if (!found) throw new SvcError("service-unavailable", { service: name });
     return found.value;
   };

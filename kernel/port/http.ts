@@ -1,5 +1,6 @@
 import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from "node:http";
-import { H3, type H3Event, HTTPResponse, toNodeHandler } from "h3";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { H3, type H3Event, toNodeHandler } from "h3";
 import { SvcError } from "../../sdk/errors.ts";
 import { narrowScopes } from "../../sdk/gateway/edge/asked-scopes.ts";
 import type { Edge } from "../../sdk/gateway/edge/edge.ts";
@@ -11,15 +12,16 @@ import { plainHeaders, reviseAnswer } from "../../sdk/gateway/http-hooks.ts";
 import { runAs } from "../../sdk/hooks/running.ts";
 import { defaultFaultResponse, toHttpFault } from "../../sdk/http-fault.ts";
 import type { Activation } from "../../sdk/loader/activation.ts";
-import { parseJsonBody, readBodyText } from "../../sdk/request-body.ts";
+import { parseJsonBody, readBody } from "../../sdk/request-body.ts";
 import { allScopes, hasScope } from "../../sdk/scopes.ts";
 import type { Logger } from "../../sdk/types/common.ts";
-import type { HttpCall, HttpRoute, Remote } from "../../sdk/types/http.ts";
+import type { HttpCall, HttpReply, HttpRoute, Remote } from "../../sdk/types/http.ts";
 import type { OperatorScope } from "../../sdk/types/rpc.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { HookBus } from "../hooks/bus.ts";
 import { answerProbe, type ProbeState } from "./probes.ts";
 import type { RouteMatch, RouteTable } from "./routes.ts";
+import { sendReply } from "./send-reply.ts";
 
 const DEFAULT_MAX_BODY_BYTES = 1024 * 1024;
 
@@ -44,7 +46,8 @@ export function createHttpHandler(deps: HttpDeps): RequestListener {
     allowMalformedURL: true,
     onError: () => plain(500, "Internal Server Error", { "Cache-Control": "no-store" }),
   });
-  app.all("/**", (event) => dispatch(event, deps));
+  // Routes have a table of their own: nothing is looked up before it.
+  app.handler = (event) => dispatch(event, deps);
   const routed = toNodeHandler(app);
   return (req, res) => {
     setBaseline(req, res);
@@ -56,32 +59,38 @@ export function createHttpHandler(deps: HttpDeps): RequestListener {
   };
 }
 
-async function dispatch(event: H3Event, deps: HttpDeps): Promise<Response | HTTPResponse> {
+async function dispatch(event: H3Event, deps: HttpDeps): Promise<unknown> {
   const node = event.runtime?.node as Node;
   const path = rawPath(node.req.url);
   const answer = await answerFor(event, node, path, deps);
+  // The end of a short body stands in the packet that is being read; such a sender keeps its connection.
+  if (!node.req.complete) await nextTurn();
   // What is left of a body that nobody wanted is not waited for: the answer, then the end of the connection.
   if (!node.req.complete) {
     node.res.setHeader("Connection", "close");
     if (node.res.socket) lingerAfterAnswer(node.res.socket);
   }
-  if (!deps.hooks.isUsed("http.response")) return sendCookies(answer, node.res);
+  if (!deps.hooks.isUsed("http.response")) return send(answer, node);
   const at = { method: node.req.method ?? "", path };
   const revised = await reviseAnswer(answer, (seen) => deps.hooks.run("http.response", { ...at, ...seen }));
-  return sendCookies(revised ?? answer, node.res);
+  return send(revised ?? answer, node);
+}
+
+function send(answer: Response | HttpReply, node: Node): unknown {
+  return answer instanceof Response ? sendCookies(answer, node.res) : sendReply(answer, node);
 }
 
 /** Over headers that stand on `res` already, `writeHead` keeps the last line of each name; so several cookies are put there as one list. */
-function sendCookies(answer: Response | HTTPResponse, res: ServerResponse): Response | HTTPResponse {
-  const cookies = answer instanceof Response ? answer.headers.getSetCookie() : [];
+function sendCookies(answer: Response, res: ServerResponse): Response {
+  const cookies = answer.headers.getSetCookie();
   if (cookies.length < 2) return answer;
   res.setHeader("Set-Cookie", cookies);
-  return withoutCookies(answer as Response);
+  return withoutCookies(answer);
 }
 
 type Node = { req: IncomingMessage; res: ServerResponse };
 
-async function answerFor(event: H3Event, node: Node, path: string, deps: HttpDeps): Promise<Response | HTTPResponse> {
+async function answerFor(event: H3Event, node: Node, path: string, deps: HttpDeps): Promise<Response | HttpReply> {
   let matches = deps.routes.match(path);
   const loading = matches.length === 0 ? deps.activation.use("http", path) : undefined;
   if (loading) {
@@ -94,7 +103,7 @@ async function answerFor(event: H3Event, node: Node, path: string, deps: HttpDep
   const held = match.entry.hold();
   node.res.once("close", () => void held.dispose());
   try {
-    return await handle({ event, req: node.req, requestId: String(node.res.getHeader("x-request-id")), match, path }, deps);
+    return await handle({ event, ...node, requestId: String(node.res.getHeader("x-request-id")), match, path }, deps);
   } catch (error) {
     return refuse(error, { route: match.entry.route, owner: match.entry.owner, path, logger: deps.logger });
   }
@@ -103,12 +112,13 @@ async function answerFor(event: H3Event, node: Node, path: string, deps: HttpDep
 interface Incoming {
   event: H3Event;
   req: IncomingMessage;
+  res: ServerResponse;
   requestId: string;
   match: RouteMatch;
   path: string;
 }
 
-async function handle(incoming: Incoming, deps: HttpDeps): Promise<Response | HTTPResponse> {
+async function handle(incoming: Incoming, deps: HttpDeps): Promise<Response | HttpReply> {
   const { route, owner } = incoming.match.entry;
   const remote = deps.edge.callerOf(incoming.req);
   if (deps.probe.phase() === "draining" || deps.probe.phase() === "stopped") throw new SvcError("draining");
@@ -122,9 +132,7 @@ async function handle(incoming: Incoming, deps: HttpDeps): Promise<Response | HT
     if (claim) return claim.response;
   }
   const call = createCall(incoming, { remote, route, revoked: passed?.revoked, scopes: passed?.scopes ?? [] }, deps);
-  const answer = await runAs(owner, `route ${route.path}`, async () => route.handler(call));
-  if (answer instanceof Response) return answer;
-  return new HTTPResponse(answer.body as string, { status: answer.status ?? 200, headers: answer.headers ?? {} });
+  return await runAs(owner, `route ${route.path}`, () => route.handler(call));
 }
 
 /** @throws {SvcError} `unauthorized`, `rate-limited`, `missing-scope` */
@@ -159,10 +167,14 @@ interface Admitted {
 function createCall(incoming: Incoming, { remote, route, revoked, scopes }: Admitted, deps: HttpDeps): HttpCall {
   const { event } = incoming;
   const req = event.req as unknown as Request;
-  const maxBytes = route.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
+  const ceiling = route.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
   let signal: AbortSignal | undefined;
-  let text: Promise<string> | undefined;
-  const readOnce = () => (text ??= readBodyText(req, maxBytes, revoked));
+  let body: Promise<Buffer> | undefined;
+  // Who asked first (`Expect: 100-continue`) hears it only now: a body that is refused is never sent.
+  const proceed = incoming.req.headers.expect ? () => incoming.res.writeContinue() : undefined;
+  const bytes = ({ maxBytes = ceiling, timeoutMs }: { maxBytes?: number; timeoutMs?: number } = {}) =>
+    (body ??= readBody(incoming.req, { maxBytes: Math.min(maxBytes, ceiling), timeoutMs, proceed, revoked }));
+  const text = async () => (await bytes()).toString("utf8");
   return {
     req,
     get url() {
@@ -177,8 +189,9 @@ function createCall(incoming: Incoming, { remote, route, revoked, scopes }: Admi
       signal ??= AbortSignal.any([req.signal, deps.stopSignal]);
       return signal;
     },
-    text: readOnce,
-    json: async () => parseJsonBody(await readOnce()),
+    bytes,
+    text,
+    json: async () => parseJsonBody(await text()),
   };
 }
 

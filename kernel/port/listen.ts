@@ -84,6 +84,7 @@ async function listenOne(host: string, port: number, options: ListenOptions & { 
     if (req.headers.upgrade?.toLowerCase() === "websocket") options.onUpgrade(req, socket, head);
     else declineUpgrade(server, req, socket, head);
   });
+  server.on("checkContinue", options.handler);
   server.on("connect", (_req, socket) => socket.end(rawResponse(405)));
   server.on("clientError", answerClientError);
   server.on("connection", (socket) => admitConnection(socket, options.budget));

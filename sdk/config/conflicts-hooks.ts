@@ -5,8 +5,14 @@ type Hooks = SvcConfig["hooks"];
 type Mapping = Hooks["mappings"][number];
 
 /** Rules within `hooks`. */
-export function hookConflicts({ hooks }: SvcConfig): Conflict[] {
-  return [...ingressConflicts(hooks), ...sessionKeyConflicts(hooks), ...verifyConflicts(hooks), ...templateConflicts(hooks)];
+export function hookConflicts({ hooks, gateway }: SvcConfig): Conflict[] {
+  return [
+    ...ingressConflicts(hooks),
+    ...pathConflicts(hooks, gateway),
+    ...sessionKeyConflicts(hooks),
+    ...verifyConflicts(hooks),
+    ...templateConflicts(hooks),
+  ];
 }
 
 /** The rule between `hooks` and `gateway`: one secret does not open both. */
@@ -40,12 +46,33 @@ function ingressConflicts(hooks: Hooks): Conflict[] {
   return conflicts;
 }
 
+/** Paths that answer something else (`http.md` 1). */
+const takenPaths = ["/v1", "/tools", "/api", "/health", "/healthz", "/ready", "/readyz"];
+
+function pathConflicts({ enabled, path }: Hooks, { controlUi }: SvcConfig["gateway"]): Conflict[] {
+  const base = path.replace(/\/+$/, "");
+  const pages = controlUi.enabled && controlUi.basePath !== "/" ? [controlUi.basePath] : [];
+  const owner = [...takenPaths, ...pages].find((taken) => base === taken || base.startsWith(`${taken}/`) || taken.startsWith(`${base}/`));
+  if (!enabled || base === "" || owner === undefined) return [];
+  return [
+    { path: ["hooks", "path"], message: `hooks.path overlaps ${owner}, where something else answers`, hint: 'the default is "/hooks"' },
+  ];
+}
+
 /** Prefixes that limit something: blank entries do not count. */
 export function effectivePrefixes(hooks: Pick<Hooks, "allowedSessionKeyPrefixes">): string[] {
   return (hooks.allowedSessionKeyPrefixes ?? []).map((prefix) => prefix.trim().toLowerCase()).filter((prefix) => prefix !== "");
 }
 
+/** Sessions of the gateway's own runs. */
+const reservedKey = /^\s*(?:agent:[^:]*:)?\s*(subagent|cron|acp):/i;
+
 function sessionKeyConflicts(hooks: Hooks): Conflict[] {
+  const namespace = reservedKey.exec(hooks.defaultSessionKey ?? "")?.[1];
+  if (namespace !== undefined) {
+    const message = `hooks.defaultSessionKey uses the reserved namespace ${namespace.toLowerCase()}:`;
+    return [{ path: ["hooks", "defaultSessionKey"], message, hint: 'such as "hook:ingress"' }];
+  }
   const prefixes = effectivePrefixes(hooks);
   if (prefixes.length === 0) return [];
   const key = hooks.defaultSessionKey?.toLowerCase();

@@ -75,6 +75,25 @@ const cases: Case[] = [
   ],
   ["hooks need a token", { hooks }, { hooks: { enabled: true } }, "hooks.token"],
   ["a blank hook token is none", { hooks }, { hooks: { enabled: true, token: "  " } }, "hooks.token"],
+  [
+    "hooks do not stand where the API does",
+    { hooks: { ...hooks, path: "/v1-hooks" } },
+    { hooks: { ...hooks, path: "/v1/hooks/" } },
+    "hooks.path",
+  ],
+  ["hooks do not stand around a probe", { hooks: { ...hooks, path: "/in" } }, { hooks: { ...hooks, path: "/ready" } }, "hooks.path"],
+  [
+    "hooks and the page have paths of their own",
+    { hooks, gateway: { controlUi: { basePath: "/ui" } } },
+    { hooks: { ...hooks, path: "/ui" }, gateway: { controlUi: { basePath: "/ui" } } },
+    "hooks.path",
+  ],
+  [
+    "sessions of hooks are not those of the gateway's own runs",
+    { hooks: { defaultSessionKey: "hook:cron:x" } },
+    { hooks: { defaultSessionKey: "agent:main:Cron:x" } },
+    "hooks.defaultSessionKey",
+  ],
   ["hooks do not own every path", { hooks: { path: "/h" } }, { hooks: { path: "/" } }, "hooks.path"],
   [
     "the hook token is not the gateway's token",
@@ -329,7 +348,6 @@ describe("what this version cannot serve is refused by name", () => {
 
   test("and what is taken without effect is a warning", () => {
     const config = rootSchema.parse({
-      hooks: { enabled: true, token: "x" },
       memory: { backend: "qmd" },
       diagnostics: { otel: { enabled: true }, prometheus: { enabled: true } },
       agents: {
@@ -344,7 +362,6 @@ describe("what this version cannot serve is refused by name", () => {
       },
     });
     expect(unservedWarnings(config).map((warning) => warning.path)).toEqual([
-      "hooks.enabled",
       "memory.backend",
       "diagnostics.otel.enabled",
       "diagnostics.prometheus.enabled",

@@ -23,7 +23,7 @@ const verify = z
   .optional();
 
 /** One entry of `hooks.mappings`; presets bring such entries too. */
-const hookMappingSchema = z.strictObject({
+export const hookMappingSchema = z.strictObject({
   id: documented(z.string().min(1).max(64), "mapping-<n>").describe("Name in the log"),
   match: z
     .strictObject({

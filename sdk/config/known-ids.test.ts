@@ -45,9 +45,15 @@ describe("an id of a plugin that is not there", () => {
   test("is a warning wherever it stands", () => {
     const warnings = warningsOf({
       plugins: { entries: { gone: {}, "channel-irc": {} }, allow: ["memory-core", "gone"], deny: ["away"] },
-      hooks: { presets: ["gmail", "ci", "lost"] },
+      hooks: { presets: ["ci", "gmail", "lost"] },
     });
-    expect(warnings.map((w) => w.path)).toEqual(["plugins.entries.gone", "plugins.allow.1", "plugins.deny.0", "hooks.presets.2"]);
+    expect(warnings.map((w) => w.path)).toEqual([
+      "plugins.entries.gone",
+      "plugins.allow.1",
+      "plugins.deny.0",
+      "hooks.presets.1",
+      "hooks.presets.2",
+    ]);
     expect(warnings[0]?.message).toBe('plugin "gone" is not installed');
   });
 

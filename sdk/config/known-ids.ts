@@ -59,7 +59,7 @@ export function knownIdsOf(manifests: readonly Manifest[]): KnownIds {
   return {
     plugins: new Set(manifests.map((m) => m.id)),
     memoryPlugins: new Set(manifests.filter((m) => m.slot === "memory").map((m) => m.id)),
-    hookPresets: new Set(["gmail", ...manifests.flatMap((m) => m.contributes?.hookPresets ?? [])]),
+    hookPresets: new Set(manifests.flatMap((m) => m.contributes?.hookPresets ?? [])),
   };
 }
 

@@ -35,7 +35,6 @@ type AgentPart = Pick<Agent, "heartbeat">;
 
 /** Switches of parts that come with a later version: nothing is unsafe without them, but whoever sets one must not wait for an effect. */
 const withoutEffect: ReadonlyArray<readonly [path: string, isSet: (config: SvcConfig) => boolean]> = [
-  ["hooks.enabled", ({ hooks }) => hooks.enabled],
   ["memory.backend", ({ memory }) => memory.backend !== "builtin"],
   ["diagnostics.otel.enabled", ({ diagnostics }) => diagnostics.otel.enabled],
   ["diagnostics.prometheus.enabled", ({ diagnostics }) => diagnostics.prometheus.enabled],

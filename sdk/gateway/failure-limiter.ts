@@ -1,3 +1,4 @@
+/** When wrong credentials lock an address out, and for how long. Times are milliseconds. */
 export interface RateLimitConfig {
   maxAttempts: number;
   windowMs: number;
@@ -19,7 +20,7 @@ const DELAYED_FAILURES = 6;
 /** Kinds of credentials; failures of one say nothing about another (`protocol.md` 3.5). */
 export type CredentialClass = "shared-secret" | "device-token" | "bootstrap";
 
-/** Without a class the shared secret is meant. */
+/** Counts wrong credentials by address. Without a class the shared secret is meant. */
 export interface FailureLimiter {
   /** Milliseconds until this address may try again; 0 when it may now. */
   retryAfterMs(address: string, directLoopback: boolean, kind?: CredentialClass): number;

@@ -22,6 +22,7 @@ const repeated = [
   "queues",
   "memorySearch",
   "memoryIndex",
+  "hooks",
   "problems",
 ] as const;
 

@@ -50,7 +50,7 @@ const shapes = {
     transforms: z.record(z.string(), fn).optional(),
   }),
   http: z.object({
-    method: z.union([z.string().regex(/^[A-Z]+$/), z.array(z.string().regex(/^[A-Z]+$/)).min(1)]),
+    method: z.union([z.string().regex(/^[A-Z-]+$/), z.array(z.string().regex(/^[A-Z-]+$/)).min(1)]),
     path: z.string().regex(/^\/($|.*[^/]$)/, "expected an absolute path without a slash at its end"),
     match: z.enum(["exact", "prefix"]),
     auth: z.enum(["gateway", "plugin"]),

@@ -7,11 +7,13 @@ import { devicesMethods } from "./methods/devices.ts";
 import { gatewayMethods } from "./methods/gateway.ts";
 import { logsMethods } from "./methods/logs.ts";
 import { memoryMethods } from "./methods/memory.ts";
+import { messagingMethods } from "./methods/messaging.ts";
 import { pluginsMethods } from "./methods/plugins.ts";
 import { runsMethods } from "./methods/runs.ts";
 import { sessionsMethods } from "./methods/sessions.ts";
 import type { MethodSpec } from "./methods/spec.ts";
 import { systemMethods } from "./methods/system.ts";
+import { webhooksMethods } from "./methods/webhooks.ts";
 
 export type { MethodSpec } from "./methods/spec.ts";
 
@@ -28,6 +30,8 @@ export const protocolMethods = {
   ...runsMethods,
   ...sessionsMethods,
   ...memoryMethods,
+  ...messagingMethods,
+  ...webhooksMethods,
 } as const satisfies Record<string, MethodSpec>;
 
 /** Name of a method of this release. */

@@ -7,11 +7,13 @@ import { devicesResults } from "./results/devices.ts";
 import { gatewayResults } from "./results/gateway.ts";
 import { logsResults } from "./results/logs.ts";
 import { memoryResults } from "./results/memory.ts";
+import { messagingResults } from "./results/messaging.ts";
 import { pluginsResults } from "./results/plugins.ts";
 import { runsResults } from "./results/runs.ts";
 import { sessionsResults } from "./results/sessions.ts";
 import { systemResults } from "./results/system.ts";
 import { toolsResults } from "./results/tools.ts";
+import { webhooksResults } from "./results/webhooks.ts";
 
 /**
  * Payload of a successful answer of every method; of a method with two answers, either of them. Objects may gain fields.
@@ -30,6 +32,8 @@ export const protocolResults = {
   ...runsResults,
   ...sessionsResults,
   ...memoryResults,
+  ...messagingResults,
+  ...webhooksResults,
 } as const satisfies Record<ProtocolMethod, z.ZodType>;
 
 /** Payload of the answer of a method. */

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync, lstatSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Duplex } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -19,6 +20,8 @@ export interface Cell {
   kill(): void;
   /** Why it ended; resolves exactly once. */
   readonly exited: Promise<string>;
+  /** Memory that it takes by itself, heap or not; undefined for a thread, and where the system does not tell. */
+  residentBytes(): Promise<number | undefined>;
 }
 
 export interface CellOptions {
@@ -68,7 +71,7 @@ function openThread({ guest, memoryMb, maxMessageBytes, onMessage, onTooLarge, o
     worker.removeAllListeners("message");
     void worker.terminate();
   };
-  return { post: (text) => worker.postMessage(text), kill, exited };
+  return { post: (text) => worker.postMessage(text), kill, exited, residentBytes: async () => undefined };
 }
 
 /** Its input is the way in, its fourth file the way out; Node's own channel between processes would throw in this one at the first broken message. */
@@ -106,7 +109,13 @@ function openChild({ guest, read, memoryMb, program = process.execPath, ...own }
     child.kill("SIGKILL");
     for (const stream of child.stdio) stream?.destroy();
   };
-  return { post: (text) => void child.stdin.write(`${text}\n`), kill, exited };
+  return { post: (text) => void child.stdin.write(`${text}\n`), kill, exited, residentBytes: () => residentBytes(child.pid) };
+}
+
+async function residentBytes(pid: number | undefined): Promise<number | undefined> {
+  const text = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+  const [, kilobytes] = /^VmRSS:\s*(\d+) kB$/m.exec(text) ?? [];
+  return kilobytes === undefined ? undefined : Number(kilobytes) * 1_024;
 }
 
 /** Node 22.13 dropped the word "experimental" from the flag. */

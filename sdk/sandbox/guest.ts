@@ -1,8 +1,9 @@
 import { writeSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
 import { messageOf } from "../errors.ts";
+import { describe } from "./guest-error.ts";
 import { createLines } from "./lines.ts";
-import type { GuestError, GuestMessage, HostMessage } from "./messages.ts";
+import type { GuestMessage, HostMessage } from "./messages.ts";
 
 /** What a guest does for its host. */
 export interface GuestHandlers {
@@ -82,22 +83,4 @@ function readLines(receive: (text: string) => void): void {
   // The host has bounded what it sends.
   process.stdin.on("data", createLines({ maxBytes: Number.POSITIVE_INFINITY, onLine: receive, onTooLong: () => undefined }));
   process.stdin.once("close", () => process.exit(0));
-}
-
-function describe(error: unknown, root: string | undefined): GuestError {
-  const { code, stack } = (error ?? {}) as { code?: unknown; stack?: unknown };
-  const place = root === undefined ? undefined : placeOf(String(stack ?? ""), root);
-  return {
-    message: messageOf(error).split("\n", 1)[0] as string,
-    ...(typeof code === "string" ? { code } : {}),
-    ...(place ? { place } : {}),
-    ...(typeof stack === "string" ? { stack: stack.slice(0, 4_000) } : {}),
-  };
-}
-
-/** `helper.ts:3:9`: the first place of a stack, or of a syntax error's text, below the guest's own folder. */
-export function placeOf(stack: string, root: string): string | undefined {
-  const at = stack.indexOf(root);
-  const found = at === -1 ? undefined : /^[/\\]*([^\s()]+:\d+:\d+)/.exec(stack.slice(at + root.length));
-  return found?.[1];
 }

@@ -1,4 +1,4 @@
-import { createRequire } from "node:module";
+import { createRequire, syncBuiltinESMExports } from "node:module";
 
 const refused = (): never => {
   throw Object.assign(new Error("network access is switched off here"), { code: "ERR_NETWORK_OFF" });
@@ -14,9 +14,12 @@ export function switchOffNetwork(): void {
   const net = load("node:net");
   net.Socket.prototype.connect = refused;
   net.Server.prototype.listen = refused;
-  load("node:dgram").Socket.prototype.bind = refused;
-  load("node:dgram").Socket.prototype.send = refused;
-  for (const dns of [load("node:dns"), load("node:dns").promises]) {
-    for (const key of Object.keys(dns)) if (/^(lookup|resolve|reverse)/.test(key)) dns[key] = refused;
+  const { Socket } = load("node:dgram");
+  for (const way of ["bind", "connect", "send"]) Socket.prototype[way] = refused;
+  const dns = load("node:dns");
+  for (const home of [dns, dns.promises, dns.Resolver.prototype, dns.promises.Resolver.prototype]) {
+    for (const way of Reflect.ownKeys(home)) if (/^(lookup|resolve|reverse)/.test(String(way))) home[way] = refused;
   }
+  // Names imported from these modules by code that is compiled natively.
+  syncBuiltinESMExports();
 }

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { type HookName, hooks } from "../hooks.ts";
 import * as sdk from "../index.ts";
 import { formatIssues, toJsonSchema } from "../json-schema.ts";
-import type { Clock, Disposable, Timers } from "../types/common.ts";
+import type { Clock, Disposable, JsonObject, Timers } from "../types/common.ts";
 import type { PluginContext, PluginDefinition, PluginLife } from "../types/context.ts";
 import type { HookPreset } from "../types/hook-preset.ts";
 import type { Schema } from "../types/schema.ts";
@@ -13,6 +13,7 @@ import { serveGuest } from "./guest.ts";
 import type { IsolatedPlugin, PluginGuestData } from "./isolated-plugin.ts";
 import { INVALID_INPUT } from "./messages.ts";
 import { switchOffNetwork } from "./network.ts";
+import { switchOffSignals } from "./processes.ts";
 
 const tools = new Map<string, Tool<never>>();
 const presets = new Map<string, HookPreset>();
@@ -26,6 +27,7 @@ serveGuest({
   root: () => root,
   async start(data: PluginGuestData, host): Promise<IsolatedPlugin> {
     root = data.root;
+    switchOffSignals();
     if (!data.net) switchOffNetwork();
     const definition = await importDefinition(data);
     if (typeof definition?.setup !== "function") throw new Error(`${basename(data.entry)} has no default export made by definePlugin`);
@@ -56,7 +58,7 @@ serveGuest({
       await taps[args.index]?.fn(args.args, { report: () => undefined, signal } as never);
       return undefined;
     }
-    if (name.startsWith("transform ")) return presets.get(name.slice(10))?.transforms?.[args.name]?.(args.args);
+    if (name.startsWith("transform ")) return presets.get(name.slice(10))?.transforms?.[args.name]?.(withUrl(args.args));
     const tool = tools.get(args.name) as Tool<never>;
     return tool.run(await checked(tool.input, args.args, "its input does not fit"), { ...(args.call as object), signal } as never);
   },
@@ -71,6 +73,11 @@ async function importDefinition({ jiti, entry }: PluginGuestData): Promise<Plugi
   const { createJiti } = (await import(jiti)) as { createJiti(from: string, options: object): Jiti };
   const own = createJiti(pathToFileURL(entry).href, { fsCache: false, moduleCache: false, virtualModules: { "svc/sdk": sdk } });
   return (await own.import(entry, { default: true })) as PluginDefinition<never>;
+}
+
+/** A transform gets its address as an object, on this side as on the other. */
+function withUrl(context: JsonObject): JsonObject {
+  return typeof context.url === "string" ? { ...context, url: new URL(context.url) } : context;
 }
 
 /** Values as the plugin's own schema makes them: the host has only seen its JSON form. */

@@ -32,6 +32,10 @@ export interface RunRequest {
   sessionKey?: string;
   /** Idempotency key; a repeat attaches to the same run. Default: a fresh UUID. */
   runId?: string;
+  /** A repeat of `runId` whose run was interrupted by the end of the gateway runs again, in the same transcript and with its message once. */
+  resume?: boolean;
+  /** `fresh`: the run begins a new transcript of its session. Default `continue`. */
+  transcript?: "continue" | "fresh";
   trigger: RunTrigger;
   /** `provider/model`, a bare model id or an alias; never stored on the session. */
   model?: string;
@@ -53,7 +57,7 @@ export interface RunRequest {
   sampling?: ModelSampling;
   /** The message is the answer to a client tool call instead of a user turn. */
   toolResults?: Array<{ toolCallId: string; text: string }>;
-  actor: { kind: "rpc" | "http" | "internal"; scopes: readonly OperatorScope[]; connId?: string };
+  actor: { kind: "rpc" | "http" | "hook" | "internal"; scopes: readonly OperatorScope[]; connId?: string };
 }
 
 /** How a run ended. */
@@ -140,6 +144,23 @@ export interface Agents {
   /** Full key and agent for what a caller named. @throws as `run` */
   resolve(target: { agentId?: string; sessionKey?: string }): { agentId: string; sessionKey: string };
   list(): AgentInfo[];
+  /**
+   * The full reference of a model that this agent may run with. `agentId` unset: the default agent.
+   * @throws {SvcError} `unknown-agent`, `invalid-model`, `model-not-allowed`
+   */
+  checkModel(choice: { agentId?: string; model: string }): Promise<string>;
+  /**
+   * Appends a message in the agent's name to a session, the main one by default, which is made when it is missing; no model is called. Resolves when it is
+   * durable and was told. An `id` the transcript has already adds nothing: `isKnown`.
+   * @throws as `run`
+   */
+  inject(note: {
+    agentId?: string;
+    sessionKey?: string;
+    text: string;
+    id: string;
+    label?: string;
+  }): Promise<{ messageId: string; isKnown: boolean }>;
   /**
    * Puts an event into the next prompt of a session, as a `System:` line. Resolves when it is durable; one that says the same as the newest that waits is
    * `coalesced`. To be part of another commit, write the op `systemEvent.add` of the store and call `wake`.

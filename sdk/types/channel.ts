@@ -112,6 +112,11 @@ export interface Channel<A extends ChannelAccount = ChannelAccount> {
   };
   /** Runs one account; resolves when it has stopped. */
   start(run: ChannelRun<A>): Promise<void>;
+  /**
+   * Hands one message over; resolves when the platform has taken it.
+   * @throws `NotDispatchedError` when nothing has left the process, `SendRefusedError` when the platform said no; after any other error it counts as
+   *   unknown whether the platform has it
+   */
   send(message: OutboundMessage, run: ChannelRun<A>): Promise<Receipt>;
   edit?(target: { to: string; messageId: string; text: RenderedText }, run: ChannelRun<A>): Promise<void>;
   unsend?(target: { to: string; messageId: string }, run: ChannelRun<A>): Promise<void>;

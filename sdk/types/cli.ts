@@ -4,6 +4,7 @@ import type { ConfigChange, ConfigWriteOptions, ConfigWriteOutcome } from "../co
 import type { HelloOk } from "../protocol/frames.ts";
 import type { TypedEvents, TypedRequest } from "../protocol/typed.ts";
 import type { JsonObject } from "./common.ts";
+import type { ContributionView } from "./context.ts";
 import type { Manifest } from "./manifest.ts";
 import type { PluginCandidate } from "./plugin-candidate.ts";
 import type { SecretsAudit } from "./secrets.ts";
@@ -12,7 +13,16 @@ import type { Services } from "./services.ts";
 /** One option of a command; its long name is its key. */
 export type CliOption =
   | { kind: "flag"; description: string; short?: string; hidden?: boolean }
-  | { kind: "string"; description: string; short?: string; choices?: readonly string[]; placeholder?: string; hidden?: boolean }
+  | {
+      kind: "string";
+      description: string;
+      short?: string;
+      choices?: readonly string[];
+      placeholder?: string;
+      hidden?: boolean;
+      /** May be given several times: the value is all of them, each on a line of its own. */
+      repeats?: boolean;
+    }
   | { kind: "integer" | "number"; description: string; short?: string; min?: number; max?: number; placeholder?: string; hidden?: boolean };
 
 /** Parsed options by long name: flags are booleans, the rest `undefined` when not given. */
@@ -147,6 +157,8 @@ export interface CliConfigFile {
 /** Plugins that run inside the command, for work on files while no gateway runs. Whoever opened it closes it. */
 export interface CliLocal {
   service<K extends keyof Services>(name: K): Services[K];
+  /** What they have registered at a point, such as `hookPreset`. */
+  contributions<T>(point: string): ContributionView<T>;
   close(): Promise<void>;
 }
 

@@ -4,8 +4,14 @@ import type { JsonObject } from "./common.ts";
 export interface HookPreset {
   /** Name in `hooks.presets`. */
   id: string;
-  /** Entries as in `hooks.mappings` (`hooks.md` 8); asked after the operator's own. */
+  /**
+   * Entries as in `hooks.mappings` (`hooks.md` 9), at most 256 KiB each template; asked after the operator's own. `verify` is the operator's, whose
+   * secrets it needs: an entry that has one is broken, answers 500 and is reported.
+   */
   mappings: readonly JsonObject[];
-  /** Transforms by name: code of the plugin, because transform files stay below the transforms folder. */
+  /**
+   * Transforms by the name that stands in `transform.module` of an entry: code of the plugin, because transform files stay below the transforms folder. Each is given a
+   * {@link HookTransformContext} and returns what any transform does, within 5 s.
+   */
   transforms?: Readonly<Record<string, (context: JsonObject) => unknown>>;
 }

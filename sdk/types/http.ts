@@ -22,6 +22,11 @@ export interface HttpCall {
   /** Aborts when the client goes away or the gateway stops. */
   readonly signal: AbortSignal;
   /**
+   * Body as it came, at most the route's `maxBodyBytes`, read within 30 s; once per request. `maxBytes` and `timeoutMs` can only make that less.
+   * @throws {SvcError} `payload-too-large`, `request-timeout`, `content-encoding`
+   */
+  bytes(options?: { maxBytes?: number; timeoutMs?: number }): Promise<Uint8Array>;
+  /**
    * Body as text, at most the route's `maxBodyBytes`, read within 30 s.
    * @throws {SvcError} `payload-too-large`, `request-timeout`
    */

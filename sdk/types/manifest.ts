@@ -24,7 +24,7 @@ export interface Contributes {
   memoryBackends?: string[];
   tools?: string[];
   rpc?: string[];
-  /** Paths of HTTP routes, as registered. */
+  /** Paths of HTTP routes, as registered. `/*`: the config decides about the path; `*`: any, and the fallback. */
   http?: string[];
   hookPresets?: string[];
   cli?: string[];

@@ -3,6 +3,7 @@ import type { Approvals } from "./approvals.ts";
 import type { ConfigService } from "./config.ts";
 import type { GatewayService } from "./gateway.ts";
 import type { Memory } from "./memory.ts";
+import type { Messaging } from "./messaging.ts";
 import type { Store } from "./store.ts";
 
 /** Names of versioned services and their types; third parties add theirs by declaration merging. */
@@ -13,4 +14,5 @@ export interface Services {
   "agents@1": Agents;
   "memory@1": Memory;
   "approvals@1": Approvals;
+  "messaging@1": Messaging;
 }

@@ -126,6 +126,65 @@ export interface SystemEventRow {
   wake: boolean;
 }
 
+/** What a delivery carries: an action of a webhook, or a message for a channel (`reliability.md` 2). */
+export type DeliveryDir = "hook-agent" | "hook-wake" | "out";
+
+/** Where a delivery is. `sending` and `uncertain` (the platform may have it) are states of `out` only; the last three are ends. */
+export type DeliveryState = "accepted" | "running" | "sending" | "uncertain" | "done" | "failed" | "expired";
+
+/** Accepted work. Times are epoch ms; `id` grows and is given by the store. */
+export interface DeliveryRow {
+  id: number;
+  /** Public id, 1–200 characters; `runId` for agent actions. */
+  uid: string;
+  dir: DeliveryDir;
+  /** Rows of one lane are carried out one after the other, oldest first: canonical session key, or `channel:account:to`. */
+  lane: string;
+  /** One row for each (`idemScope`, `idemKey`, `fingerprint`). */
+  idemScope?: string;
+  idemKey?: string;
+  fingerprint?: string;
+  /** What is to be done, at most 256 KiB of JSON; absent once it is done, in lists, in `known` and in errors. */
+  payload?: JsonObject;
+  state: DeliveryState;
+  /** Tries begun; 0 until it is claimed. */
+  attempt: number;
+  /** Not before this time; unset: at once. */
+  notBefore?: number;
+  /** The boot that has claimed it. */
+  leaseBoot?: string;
+  /** What was done already, by name: a step that stands here is not done again. */
+  steps: Readonly<Record<string, JsonObject>>;
+  /** How it ended, or why the last try did not; small, safe to show. */
+  result?: JsonObject;
+  createdAt: number;
+  updatedAt: number;
+  expiresAt: number;
+}
+
+/** A delivery as it is handed over. */
+export type NewDelivery = Pick<DeliveryRow, "uid" | "dir" | "lane" | "idemScope" | "idemKey" | "fingerprint" | "expiresAt"> & {
+  payload: JsonObject;
+  /** Done with this commit already (a wake, whose event is part of it); default: accepted. */
+  done?: JsonObject;
+};
+
+/** Which deliveries are listed, newest first; conditions are joined by "and". */
+export interface DeliveryQuery {
+  dirs?: readonly DeliveryDir[];
+  states?: readonly DeliveryState[];
+  /** Only rows with a smaller `id`. */
+  before?: number;
+  /** 1–1000 */
+  limit: number;
+}
+
+/** Deliveries by kind and state; only what is there. `bytes`: payloads of those that wait. */
+export interface DeliveryCounts {
+  byDir: Partial<Record<DeliveryDir, Partial<Record<DeliveryState, number>>>>;
+  bytes: number;
+}
+
 /** Fields to change; `null` clears one that is optional. */
 export type SessionPatch = {
   [Field in keyof SessionRow]?:
@@ -154,11 +213,44 @@ export type StoreOp =
   | { op: "systemEvent.add"; event: Omit<SystemEventRow, "id"> }
   /** Removes events that are on their way into a prompt; result `{ removed }`. */
   | { op: "systemEvent.take"; ids: number[] }
+  /**
+   * Takes work on. Result `{ known }` with the present row, and nothing is added, when its key and fingerprint are known already: as long as that one has not
+   * ended, and 24 h more; a `uid` that is taken: `exists`. 2,000 unfinished ones of all kinds or 256 MiB of their payloads: `deliveries-full`.
+   */
+  | { op: "delivery.accept"; delivery: NewDelivery; at: number }
+  /** Begins a try: `accepted` (or `uncertain`) becomes `to`, `attempt` grows by one. Any other state: `delivery-state`. */
+  | { op: "delivery.claim"; uid: string; to: "running" | "sending"; leaseBoot: string; at: number }
+  /** Records a step of a row this boot has claimed; else `delivery-state`. */
+  | { op: "delivery.step"; uid: string; leaseBoot: string; step: string; value: JsonObject; at: number }
+  /**
+   * Back into the queue. `from`: the states it may be in, else `delivery-state`. `result`: why. `attempt` sets the count anew (an operator's retry begins at 0);
+   * `expiresAt` gives it more time. The payload must still be there, else `delivery-state`.
+   */
+  | {
+      op: "delivery.requeue";
+      uid: string;
+      from: readonly DeliveryState[];
+      to?: "accepted" | "uncertain";
+      notBefore?: number;
+      attempt?: number;
+      expiresAt?: number;
+      result?: JsonObject;
+      at: number;
+    }
+  /** Ends it; `done` drops the payload at once. `from`: the states it may be in, else `delivery-state`. */
+  | {
+      op: "delivery.finish";
+      uid: string;
+      from: readonly DeliveryState[];
+      state: "done" | "failed" | "expired";
+      result: JsonObject;
+      at: number;
+    }
   /** Result `{ removed }`: 1 or 0. */
   | { op: "kv.delete"; scope: string; key: string };
 
-/** What an operation says of itself: `seq` of an appended record, rows `removed`, an event that was there already. */
-export type OpResult = { seq?: number; removed?: number; coalesced?: true };
+/** What an operation says of itself: `seq` of an appended record, rows `removed`, an event or a delivery that was there already. */
+export type OpResult = { seq?: number; removed?: number; coalesced?: true; known?: DeliveryRow };
 
 /** Which sessions are listed; conditions are joined by "and". */
 export interface SessionQuery {
@@ -183,7 +275,8 @@ export interface Store {
   /**
    * One transaction of at most 10,000 ops; resolves after it is on disk (fsync). Commits happen in call order. The ops are copied at the call.
    * @param options.signal drops a commit that still waits (rejects with the signal's reason); one that was handed to the writer is carried out
-   * @throws {SvcError} `exists`, `session-changed`, `session-missing`, `run-state`, `storage-busy`, `storage-unavailable`, `store-invalid-op`, `system-events-full`
+   * @throws {SvcError} `exists`, `session-changed`, `session-missing`, `run-state`, `storage-busy`, `storage-unavailable`, `store-invalid-op`, `system-events-full`,
+   *   `deliveries-full`, `delivery-state` (with the row)
    */
   commit(ops: StoreOp[], options?: { signal?: AbortSignal }): Promise<OpResult[]>;
   /** Reads are synchronous, bounded (≤ 1,000 rows) and see every resolved commit. */
@@ -212,6 +305,29 @@ export interface Store {
     pending(sessionKey: string, limit: number): SystemEventRow[];
     /** Sessions with an event that asked for a run at once, at most 1,000. */
     waking(): string[];
+  };
+  deliveries: {
+    /** With its payload. A row whose payload does not parse has none, and `result.reason: "unreadable"`. */
+    get(uid: string): DeliveryRow | undefined;
+    /** The row a repeated request means. */
+    byKey(key: { idemScope: string; idemKey: string; fingerprint: string }): DeliveryRow | undefined;
+    /**
+     * What may be tried now, oldest first, with payloads: `accepted` or `uncertain` rows whose time has come and which are the oldest unfinished of their
+     * lane; at most `limit` (1–1000).
+     */
+    due(options: { dirs: readonly DeliveryDir[]; now: number; limit: number }): DeliveryRow[];
+    /**
+     * The earliest time at which a row that waits expires, or at which the oldest unfinished one of a lane may be tried; in the past when one may be tried
+     * already, undefined when none waits.
+     */
+    nextAt(dirs: readonly DeliveryDir[]): number | undefined;
+    /** `running` and `sending` rows of other boots, oldest first, at most `limit`. */
+    abandoned(options: { dirs: readonly DeliveryDir[]; boot: string; limit: number }): DeliveryRow[];
+    /** Unfinished rows past their time, oldest first, at most `limit`. */
+    overdue(options: { dirs: readonly DeliveryDir[]; now: number; limit: number }): DeliveryRow[];
+    /** Without payloads. */
+    list(query: DeliveryQuery): DeliveryRow[];
+    counts(): DeliveryCounts;
   };
   kv: { get(scope: string, key: string): unknown; list(scope: string, prefix: string): Array<{ key: string; value: unknown }> };
   status(): StoreStatus;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { agentId, configIssue, count, durationMs, epochMs, sessionKey } from "./fields.ts";
+import { hookFigures } from "./webhooks.ts";
 
 /** How many sessions there are, and the ones used last. */
 export const sessionFigures = z
@@ -60,6 +61,10 @@ export const standing = {
   configReload,
   queues: z.object({ lanes: count, queued: count, active: count }).exactOptional().describe("plugin `agents`"),
   memoryIndex: z.record(agentId, memoryFigures).exactOptional().describe("by agent; plugin `memory-core`"),
+  hooks: z
+    .object({ enabled: z.boolean(), path: z.string().exactOptional(), mappings: count.exactOptional(), ...hookFigures })
+    .exactOptional()
+    .describe("plugin `webhooks`"),
   problems: z.record(z.string(), z.string()).exactOptional().describe("part → why it fails"),
 };
 

@@ -1,0 +1,19 @@
+import { z } from "zod";
+import { method } from "./spec.ts";
+
+const byUid = z.strictObject({ uid: z.string().min(1).max(200) });
+
+/** Messages to channels that wait, or were not delivered (`channels.md` 6). */
+export const messagingMethods = {
+  "messaging.queue.list": method(
+    "read",
+    "messages to channels, newest first: those that wait or were not delivered, with `all` the others too",
+    z.strictObject({
+      all: z.boolean().optional(),
+      before: z.number().int().min(1).optional(),
+      limit: z.number().int().min(1).max(1_000).optional(),
+    }),
+  ),
+  "messaging.queue.retry": method("write", "sends a message again now, with all its tries", byUid),
+  "messaging.queue.drop": method("write", "gives up a message that waits", byUid),
+} as const;

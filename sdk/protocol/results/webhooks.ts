@@ -1,0 +1,91 @@
+import { z } from "zod";
+import { count, epochMs } from "./fields.ts";
+
+const text = z.string();
+const json = z.record(z.string(), z.unknown());
+
+const mapping = z.object({
+  id: text,
+  preset: text.exactOptional().describe("which preset brought it; absent: the operator's own"),
+  path: text.exactOptional().describe("below the path of the hooks; absent: any"),
+  source: text.exactOptional().describe("what `source` in the payload must be"),
+  action: z.enum(["wake", "agent"]),
+  agentId: text.exactOptional(),
+  forEach: text.exactOptional(),
+  transform: text.exactOptional().describe("its module"),
+  verify: z.object({ provider: text, mode: z.enum(["with-token", "instead"]) }).exactOptional(),
+  isUnsafe: z.boolean().describe("payloads reach the agent unframed"),
+  broken: text.exactOptional().describe("why it cannot serve"),
+});
+
+const delivery = z.object({
+  uid: text.describe("of an agent action also the id of its run"),
+  kind: z.enum(["agent", "wake"]),
+  state: z.enum(["accepted", "running", "sending", "uncertain", "done", "failed", "expired"]),
+  attempt: count.describe("tries begun"),
+  path: text,
+  mapping: text.exactOptional(),
+  name: text.exactOptional(),
+  agentId: text,
+  lane: text.describe("canonical session key"),
+  createdAt: epochMs,
+  updatedAt: epochMs,
+  expiresAt: epochMs,
+  notBefore: epochMs.exactOptional().describe("of the next try"),
+  steps: z.record(z.string(), json).describe("what was done, by name"),
+  result: json.exactOptional().describe("how it ended, or why the last try did not"),
+});
+
+const tried = z.object({
+  path: text,
+  outcome: z
+    .enum(["actions", "nothing", "answered", "unmapped"])
+    .describe("what a sender would get: 200 or an error, 204, an answer of its scheme, 404"),
+  mapping: text.exactOptional(),
+  preset: text.exactOptional(),
+  verify: z
+    .object({ provider: text, mode: z.enum(["with-token", "instead"]) })
+    .exactOptional()
+    .describe("a real request needs this signature"),
+  items: z.array(
+    z.object({
+      action: json.exactOptional().describe("with every field resolved"),
+      refusal: z
+        .object({
+          status: z.number().int(),
+          message: text.describe("what the sender is told"),
+          reason: text.exactOptional().describe("for the operator: file, line and column where there are any"),
+          retryAfterMs: count.exactOptional(),
+        })
+        .exactOptional(),
+    }),
+  ),
+  warnings: z.array(text),
+  broken: text.exactOptional().describe("what is wrong with the mapping"),
+});
+
+const changed = z.object({ ok: z.literal(true), uid: text });
+
+/** Hook actions by state. */
+export const hookFigures = { accepted: count, running: count, failed: count, expired: count };
+
+/** Answers about webhooks. */
+export const webhooksResults = {
+  "webhooks.list": z.object({
+    enabled: z.boolean(),
+    path: text.exactOptional().describe("where they arrive; absent: nowhere"),
+    presets: z.array(z.object({ id: text, isKnown: z.boolean() })),
+    mappings: z.array(mapping).describe("in the order in which they are asked"),
+    isolation: z.enum(["process", "worker", "off"]).describe("where transforms run"),
+    problems: z.array(text).describe("what keeps a part from working"),
+    counts: z.object(hookFigures),
+  }),
+  "webhooks.recent": z.object({ deliveries: z.array(delivery), counts: z.object(hookFigures) }),
+  "webhooks.show": z.object({
+    delivery,
+    action: json.exactOptional().describe("what is to be done, its text in its frame; absent once it is done"),
+  }),
+  "webhooks.retry": changed,
+  "webhooks.drop": changed,
+  "webhooks.test": tried,
+};

@@ -1,0 +1,42 @@
+/** What a hook transform is given (`hooks.md` 10). */
+export interface HookTransformContext {
+  /** Body of the request; of a fan-out with one item in its list. */
+  payload: unknown;
+  /** By lower-case name, without credentials and signatures. */
+  headers: Record<string, string>;
+  /** Address of the request as the gateway saw it. */
+  url: URL;
+  /** Below `hooks.path`. */
+  path: string;
+}
+
+/** Fields that take the place of the mapping's own. */
+export interface HookTransformFields {
+  kind?: "wake" | "agent";
+  /** Of a wake. */
+  text?: string;
+  /** Of a wake. */
+  mode?: "now" | "next-heartbeat";
+  /** Of an agent run, as all that follow but `agentId` and `sessionKey`. */
+  message?: string;
+  name?: string;
+  agentId?: string;
+  sessionKey?: string;
+  sessionMode?: "isolated" | "persistent";
+  wakeMode?: "now" | "next-heartbeat";
+  deliver?: boolean;
+  channel?: string;
+  to?: string;
+  model?: string;
+  thinking?: string;
+  timeoutSeconds?: number;
+}
+
+/** `null`: nothing happens, and the sender gets 204; `undefined`: what the mapping's templates make. */
+export type HookTransformResult = HookTransformFields | null | undefined;
+
+/**
+ * A function in a file below `hooks.transformsDir`: the default export, one named `transform`, or the one that the mapping names.
+ * What it throws fails the request; the reason is in the log, with file, line and column, and not in the answer.
+ */
+export type HookTransform = (context: HookTransformContext) => HookTransformResult | Promise<HookTransformResult>;

@@ -1,0 +1,52 @@
+/** Where a message goes. `accountId` and `threadId` as the channel knows them. */
+export interface MessageRoute {
+  channel: string;
+  /** Recipient on the channel; unset for `webchat`, which is the session itself. */
+  to?: string;
+  accountId?: string;
+  threadId?: string;
+}
+
+/** A text for a channel. */
+export interface OutboundRequest {
+  /** Session whose answer this is; its last route is what `channel: "last"` means. */
+  sessionKey: string;
+  agentId: string;
+  /** `last`, or an id of `channels()`. */
+  channel: string;
+  to?: string;
+  accountId?: string;
+  threadId?: string;
+  /** Markdown. */
+  text: string;
+  /** What it answers; decides how long it may wait: 1 h for `chat`, 24 h for the others. */
+  origin: "chat" | "hook" | "cron" | "heartbeat";
+  /** Same for every try; a repeat is the same message. */
+  uid: string;
+}
+
+/** How a message to a channel ended, or that it has not. `uncertain`: it cannot be known whether the platform took it. */
+export interface OutboundEnd {
+  state: "done" | "failed" | "expired" | "uncertain";
+  /** Id the platform gave it. */
+  messageId?: string;
+  /** Plain sentence, safe to show. */
+  error?: string;
+}
+
+/** Service `messaging@1`: messages to channels, each a row before its first try (`reliability.md` 2). */
+export interface Messaging {
+  /** Ids a request may name, `webchat` among them. */
+  channels(): string[];
+  /**
+   * Takes a message on; resolves when its row is committed.
+   * @throws {SvcError} `unknown-channel`, `recipient-required`, `invalid-recipient`, `deliveries-full`, `storage-*`
+   */
+  deliver(request: OutboundRequest): Promise<{ uid: string; route: MessageRoute }>;
+  /** How it ended. Rejects with the signal's reason, or `wait-timeout` after `timeoutMs` (default 60 s). @throws {SvcError} `unknown-delivery` */
+  waitDelivered(uid: string, options?: { signal?: AbortSignal; timeoutMs?: number }): Promise<OutboundEnd>;
+  /** Where such a request would go. @throws as `deliver` */
+  resolveTarget(request: Pick<OutboundRequest, "sessionKey" | "agentId" | "channel" | "to" | "accountId" | "threadId">): MessageRoute;
+  /** Where the session last heard from somebody outside, if it did. */
+  lastRoute(sessionKey: string): MessageRoute | undefined;
+}
