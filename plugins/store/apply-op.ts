@@ -1,4 +1,6 @@
 import type { OpResult, SessionRow } from "svc/sdk";
+import { applyDelivery } from "./apply-delivery.ts";
+import type { DeliveryLoad } from "./delivery-statements.ts";
 import type { WriteOp } from "./operations.ts";
 import { Refusal } from "./refusal.ts";
 import { type Columns, decodeIdempotency, decodeRun, decodeSession, decodeSystemEvent, encodeSession } from "./rows.ts";
@@ -7,12 +9,14 @@ import type { WriteStatements } from "./statements.ts";
 
 /** System events that may wait. */
 const mostEvents = { ofSession: 1_000, ofAll: 10_000 };
+/** They go with the next prompts, some at a time. */
+const eventsRetryMs = 60_000;
 
 /**
- * Executes one operation inside the open transaction.
+ * Executes one operation inside the open transaction. `load` is kept in step with it; who rolls back puts it back.
  * @throws {Refusal} for a failed condition; the caller rolls the whole commit back
  */
-export function applyOp(sql: WriteStatements, op: WriteOp): OpResult {
+export function applyOp(sql: WriteStatements, op: WriteOp, load: DeliveryLoad): OpResult {
   switch (op.op) {
     case "session.put":
       return putSession(sql, op);
@@ -35,6 +39,8 @@ export function applyOp(sql: WriteStatements, op: WriteOp): OpResult {
       return { removed: op.ids.reduce((sum, id) => sum + sql.takeSystemEvent.run(id).changes, 0) };
     case "kv.delete":
       return { removed: sql.deleteKv.run(op.scope, op.key).changes };
+    default:
+      return applyDelivery(sql.deliveries, load, op);
   }
 }
 
@@ -112,8 +118,8 @@ function addSystemEvent(sql: WriteStatements, row: Columns): OpResult {
     return { coalesced: true };
   }
   const { own, total } = sql.countSystemEvents.get(key);
-  if (own >= mostEvents.ofSession) throw new Refusal("system-events-full", { count: own, place: `session "${key}"` });
-  if (total >= mostEvents.ofAll) throw new Refusal("system-events-full", { count: total, place: "all sessions together" });
+  if (own >= mostEvents.ofSession) throw new Refusal("system-events-full", { count: own, place: `session "${key}"` }, eventsRetryMs);
+  if (total >= mostEvents.ofAll) throw new Refusal("system-events-full", { count: total, place: "all sessions together" }, eventsRetryMs);
   sql.addSystemEvent.run(row);
   return {};
 }

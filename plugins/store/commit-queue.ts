@@ -1,6 +1,7 @@
 import { type OpResult, SvcError } from "svc/sdk";
 import type { CommitOutcome } from "./group-commit.ts";
 import { sizeOfOp, type WriteOp } from "./operations.ts";
+import type { PlainRefusal } from "./refusal.ts";
 
 /** Limits of one transaction and of all that waits. */
 export interface QueueLimits {
@@ -90,7 +91,7 @@ function enqueue(
       settle: (outcome) => {
         signal?.removeEventListener("abort", abort);
         if ("results" in outcome) resolve(outcome.results);
-        else reject(new SvcError(outcome.refused.code, outcome.refused.fields));
+        else reject(toError(outcome.refused));
       },
       fail: (error) => {
         signal?.removeEventListener("abort", abort);
@@ -100,6 +101,10 @@ function enqueue(
     signal?.addEventListener("abort", abort, { once: true });
     queue.push(pending);
   });
+}
+
+function toError({ code, fields, retryAfterMs }: PlainRefusal): SvcError {
+  return new SvcError(code, fields, retryAfterMs === undefined ? {} : { retryAfterMs });
 }
 
 function groupLength(queue: readonly Pending[], limits: QueueLimits): number {

@@ -2,17 +2,21 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
-import { failpoints } from "./failpoint.ts";
+import type { DeliveryRow } from "svc/sdk";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { deliveryFailpoints, failpoints } from "./failpoint.ts";
 import { openConnection } from "./native.ts";
 import { append, type TempStore, tempStore, until } from "./testing/temp-store.ts";
+
+/** Each starts a process, on a machine that may have other work. */
+vi.setConfig({ testTimeout: 60_000 });
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const script = `
   const { createJiti } = require("jiti");
-  const [path, failpoint] = process.argv.slice(1);
+  const [work, path, failpoint] = process.argv.slice(1);
   const jiti = createJiti(process.cwd() + "/", { alias: { "svc/sdk": process.cwd() + "/sdk/index.ts" } });
-  jiti.import("./plugins/store/testing/crash-child.ts").then((child) => child.commitForEver(failpoint ? { path, failpoint } : { path }));
+  jiti.import("./plugins/store/testing/crash-child.ts").then((child) => child[work](failpoint ? { path, failpoint } : { path }));
 `;
 
 interface Victim {
@@ -20,8 +24,8 @@ interface Victim {
   acknowledged: string[];
 }
 
-function startVictim(path: string, failpoint?: string): Victim {
-  const child = spawn(process.execPath, ["-e", script, path, ...(failpoint ? [failpoint] : [])], {
+function startVictim(path: string, failpoint?: string, work: "commitForEver" | "deliverForEver" = "commitForEver"): Victim {
+  const child = spawn(process.execPath, ["-e", script, work, path, ...(failpoint ? [failpoint] : [])], {
     cwd: root,
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -60,7 +64,7 @@ async function expectWhole(temp: TempStore, acknowledged: string[]): Promise<str
   return stored;
 }
 
-const aroundCommit = failpoints.filter((point) => !["store.after-copy", "store.before-migrated"].includes(point));
+const aroundCommit = failpoints.filter((point) => /^store\.(?!after-copy|before-migrated)/.test(point));
 
 for (const point of aroundCommit) {
   for (const visit of [1, 9]) {
@@ -77,6 +81,46 @@ for (const point of aroundCommit) {
       else expect(stored.toSorted()).toEqual(victim.acknowledged.toSorted());
     });
   }
+}
+
+/** How far the life of a delivery has come, seen in its row. */
+function progressOf({ state, attempt, steps }: DeliveryRow): string {
+  if (state === "done" || state === "failed") return "ended";
+  if (state === "running") return attempt === 2 ? "claimed again" : "run" in steps ? "stepped" : "claimed";
+  return attempt === 0 ? "accepted" : "requeued";
+}
+
+const life = ["accepted", "claimed", "stepped", "requeued", "claimed again", "ended"];
+
+for (const point of deliveryFailpoints) {
+  test(`kill -9 at ${point}: each delivery is where it was said to be, or one commit further`, async () => {
+    const temp = tempStore(onTestFinished);
+    const victim = startVictim(temp.path, `${point}=kill@7`, "deliverForEver");
+
+    const [, signal] = await once(victim.process, "close");
+
+    expect(signal).toBe("SIGKILL");
+    const { deliveries, ...store } = await temp.open();
+    const said = new Map(victim.acknowledged.map((line) => [line.slice(0, line.indexOf(" ")), line.slice(line.indexOf(" ") + 1)]));
+    const rows = deliveries.list({ limit: 1_000 });
+    const further = rows.filter((row) => progressOf(row) !== said.get(row.uid));
+    for (const [uid, what] of said) {
+      const row = deliveries.get(uid);
+      expect([life.indexOf(what), life.indexOf(what) + 1]).toContain(life.indexOf(progressOf(row as DeliveryRow)));
+      expect(deliveries.byKey({ idemScope: "crash", idemKey: uid, fingerprint: "f" })?.uid).toBe(uid);
+    }
+    expect(rows.filter((row) => !said.has(row.uid)).every((row) => progressOf(row) === "accepted")).toBe(true);
+    if (/after-commit|before-reply/.test(point)) expect(further).not.toEqual([]);
+    else expect(further).toEqual([]);
+    const open = rows.filter((row) => progressOf(row) !== "ended");
+    expect(deliveries.counts().bytes).toBe(open.reduce((sum, row) => sum + JSON.stringify({ text: `payload of ${row.uid}` }).length, 0));
+    expect(store.status()).toMatchObject({ ok: true });
+    expect(store.status()).not.toHaveProperty("unreadableRows");
+    await store.close();
+    const db = await openConnection(temp.path, { readonly: true });
+    expect(db.pragma("integrity_check", { simple: true })).toBe("ok");
+    db.close();
+  });
 }
 
 test("kill -9 from outside under load: every resolved commit is there, none is half there", async () => {

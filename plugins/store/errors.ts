@@ -1,6 +1,6 @@
 import { defineErrors } from "svc/sdk";
 
-/** Codes of this plugin. The first five are failed conditions of a commit: nothing of that commit was stored. */
+/** Codes of this plugin. The first seven are failed conditions of a commit: nothing of that commit was stored. */
 export const storeErrors = defineErrors({
   exists: { message: '{kind} "{key}" already exists', http: 409, rpc: "INVALID_REQUEST", details: "CONFLICT" },
   "session-changed": {
@@ -21,6 +21,19 @@ export const storeErrors = defineErrors({
     http: 503,
     rpc: "UNAVAILABLE",
     retryable: true,
+  },
+  "deliveries-full": {
+    message: "{rows} deliveries with {bytes} bytes wait already; at most 2000 or 256 MiB are taken on, try again when some are done",
+    http: 503,
+    rpc: "UNAVAILABLE",
+    details: "DELIVERIES_FULL",
+    retryable: true,
+  },
+  "delivery-state": {
+    message: 'delivery "{key}" is {found}; expected {expected}',
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    details: "CONFLICT",
   },
   "store-invalid-op": { message: "state store: {reason}; nothing of this commit was stored", http: 500, rpc: "INVALID_REQUEST" },
   "storage-busy": {

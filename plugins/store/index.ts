@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { definePlugin } from "svc/sdk";
-import { plannedFailpoint } from "./env.ts";
+import { plannedFailpoint, plannedFaultFile } from "./env.ts";
 import { toHealthPart } from "./health.ts";
 import { openStore } from "./open-store.ts";
 import { createPluginRows } from "./plugin-rows.ts";
@@ -13,12 +13,14 @@ export default definePlugin({
   async setup(ctx) {
     const gateway = ctx.service("gateway@1");
     const failpoint = plannedFailpoint();
+    const faultFile = plannedFaultFile();
     const store = await openStore({
       path: join(gateway.info().stateDir, "state.sqlite"),
       clock: ctx.clock,
       logger: ctx.logger,
       onStatus: () => gateway.invalidateHealth(),
       ...(failpoint === undefined ? {} : { failpoint }),
+      ...(faultFile === undefined ? {} : { faults: { file: faultFile } }),
     });
     // First registered, last undone: everybody who may still write has stopped by then.
     ctx.onDispose(() => store.close());

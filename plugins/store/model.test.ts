@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import type { OpResult, RunRow, RunState, SessionRow, StoreOp } from "svc/sdk";
 import { expect, onTestFinished, test } from "vitest";
+import { anyDeliveryOp, DeliveriesModel } from "../../test/fixtures/deliveries-model.ts";
 import type { OpenStore } from "./open-store.ts";
 import { message, run, session, tempStore } from "./testing/temp-store.ts";
 
@@ -11,14 +12,15 @@ class Model {
   runs = new Map<string, RunRow>();
   values = new Map<string, unknown>();
   events = new Map<string, string[]>();
+  deliveries = new DeliveriesModel();
 
   commit(ops: StoreOp[]): OpResult[] | string {
-    const before = structuredClone({ ...this });
+    const before = structuredClone({ ...this, deliveries: this.deliveries.rows });
     const results: OpResult[] = [];
     for (const op of ops) {
       const result = this.#apply(op);
       if (typeof result === "string") {
-        Object.assign(this, before);
+        Object.assign(this, before, { deliveries: new DeliveriesModel(before.deliveries) });
         return result;
       }
       results.push(result);
@@ -83,6 +85,12 @@ class Model {
       }
       case "systemEvent.take":
         return { removed: 0 };
+      case "delivery.accept":
+      case "delivery.claim":
+      case "delivery.step":
+      case "delivery.requeue":
+      case "delivery.finish":
+        return this.deliveries.apply(op);
       case "kv.delete":
         return { removed: Number(this.values.delete(`kv ${op.scope} ${op.key}`)) };
     }
@@ -128,6 +136,7 @@ function anyOp(): fc.Arbitrary<StoreOp> {
     fc.tuple(key, name("event ")).map(([k, what]): StoreOp => {
       return { op: "systemEvent.add", event: { sessionKey: k, text: what, source: "test", ts: 1, wake: false } };
     }),
+    ...anyDeliveryOp(world),
   );
 }
 
@@ -153,12 +162,14 @@ function expectSame(store: OpenStore, model: Model, named: string): void {
     expect(store.idempotency.get("f", `${named}${letter}`)).toEqual(model.values.get(`idempotency f ${named}${letter}`));
     expect(store.kv.get(named, `k${letter}`)).toEqual(model.values.get(`kv ${named} k${letter}`));
   }
+  model.deliveries.expectSame(store, named);
   const keys = [...model.sessions.values()].sort((a, b) => b.updatedAt - a.updatedAt || (a.key < b.key ? -1 : 1)).map((row) => row.key);
   expect(store.sessions.list({ limit: 100, search: `${named}/` }).rows.map((row) => row.key)).toEqual(keys);
 }
 
 test("any sequence of commits has the results and leaves the rows of a simple model", { timeout: 60_000 }, async () => {
-  const store = await tempStore(onTestFinished).open();
+  // At this time no row is old enough to be dropped.
+  const store = await tempStore(onTestFinished).open({ clock: { now: () => 0, monotonic: () => performance.now() } });
   let worlds = 0;
 
   await fc.assert(

@@ -15,7 +15,7 @@ import { migrate, versionOf } from "./migrate.ts";
 import { openConnection, type Sqlite } from "./native.ts";
 import { openDatabase, suspectMark } from "./open-database.ts";
 import { schemaSteps } from "./schema.ts";
-import { append, put, session, type TempStore, tempStore } from "./testing/temp-store.ts";
+import { accept, append, put, session, type TempStore, tempStore } from "./testing/temp-store.ts";
 
 const visit = () => undefined;
 const newest = schemaSteps.length;
@@ -88,6 +88,22 @@ test("sessions of the first schema keep their kind; what cannot be read is left 
     ["agent:main:team", "group"],
   ]);
   expect(total).toBe(3);
+});
+
+test("a database of the third schema keeps what it has and takes deliveries", async () => {
+  const temp = tempStore(onTestFinished);
+  const { db } = await open(temp, schemaSteps.slice(0, 3));
+  db.prepare("INSERT INTO kv (scope, key, value) VALUES ('s', 'k', '1')").run();
+  db.prepare('INSERT INTO system_events (session_key, wake, body) VALUES (\'k\', 1, \'{"text":"t","source":"rpc","ts":1}\')').run();
+  db.close();
+
+  const store = await temp.open();
+  await store.commit([accept("u1")]);
+
+  expect(existsSync(`${temp.path}.pre-3`)).toBe(true);
+  expect(store.kv.get("s", "k")).toBe(1);
+  expect(store.systemEvents.pending("k", 10)).toMatchObject([{ text: "t" }]);
+  expect(store.deliveries.get("u1")).toMatchObject({ state: "accepted" });
 });
 
 test("a database of version 0 with something in it is copied and brought up", async () => {

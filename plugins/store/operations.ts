@@ -1,4 +1,5 @@
 import type { StoreOp } from "svc/sdk";
+import { checkStepName, encodeDelivery, encodeNote, timeOf } from "./delivery-rows.ts";
 import { Refusal } from "./refusal.ts";
 import { type Columns, encodeIdempotency, encodeMessage, encodeRun, encodeSession, encodeSystemEvent } from "./rows.ts";
 
@@ -13,7 +14,26 @@ export type WriteOp =
   | { op: "kv.put"; scope: string; key: string; value: string }
   | { op: "systemEvent.add"; row: Columns }
   | { op: "systemEvent.take"; ids: number[] }
+  | DeliveryWriteOp
   | { op: "kv.delete"; scope: string; key: string };
+
+/** Those of the table `deliveries`; times and counts are whole numbers. */
+export type DeliveryWriteOp =
+  | { op: "delivery.accept"; row: Columns }
+  | { op: "delivery.claim"; uid: string; to: string; leaseBoot: string; at: number }
+  | { op: "delivery.step"; uid: string; leaseBoot: string; step: string; value: string; at: number }
+  | {
+      op: "delivery.requeue";
+      uid: string;
+      from: string[];
+      to: string;
+      notBefore: number | null;
+      attempt: number | null;
+      expiresAt: number | null;
+      result: string | null;
+      at: number;
+    }
+  | { op: "delivery.finish"; uid: string; from: string[]; state: string; result: string; at: number };
 
 /**
  * A snapshot of the operation: what the caller does to its objects afterwards changes nothing.
@@ -48,11 +68,43 @@ function encode(op: StoreOp): WriteOp {
       return { op: op.op, row: encodeSystemEvent(op.event) };
     case "systemEvent.take":
       return { op: op.op, ids: [...op.ids] };
+    case "delivery.accept":
+      return { op: op.op, row: encodeDelivery(op.delivery, op.at) };
+    case "delivery.claim":
+      return { op: op.op, uid: op.uid, to: op.to, leaseBoot: op.leaseBoot, at: timeOf(op.at) };
+    case "delivery.step":
+      return {
+        op: op.op,
+        uid: op.uid,
+        leaseBoot: op.leaseBoot,
+        step: checkStepName(op.step),
+        value: encodeNote(op.value),
+        at: timeOf(op.at),
+      };
+    case "delivery.requeue":
+      return encodeRequeue(op);
+    case "delivery.finish":
+      return { op: op.op, uid: op.uid, from: [...op.from], state: op.state, result: encodeNote(op.result), at: timeOf(op.at) };
     case "kv.delete":
       return { op: op.op, scope: op.scope, key: op.key };
     default:
       throw new Refusal("store-invalid-op", { reason: `unknown operation "${String((op as { op?: unknown }).op)}"` });
   }
+}
+
+function encodeRequeue(op: Extract<StoreOp, { op: "delivery.requeue" }>): WriteOp {
+  const orNull = (value: number | undefined) => (value === undefined ? null : timeOf(value));
+  return {
+    op: op.op,
+    uid: op.uid,
+    from: [...op.from],
+    to: op.to ?? "accepted",
+    notBefore: orNull(op.notBefore),
+    attempt: orNull(op.attempt),
+    expiresAt: orNull(op.expiresAt),
+    result: op.result === undefined ? null : encodeNote(op.result),
+    at: timeOf(op.at),
+  };
 }
 
 function expected(op: { expectedSessionId?: string }): { expectedSessionId: string | null } {

@@ -1,20 +1,13 @@
 import type { Store } from "svc/sdk";
+import { createDeliveryReads } from "./delivery-reads.ts";
 import type { Sqlite, Statement } from "./native.ts";
+import { createRowReader, mostSkipped, type ReaderNotices, type RowReader } from "./row-reader.ts";
 import { type Columns, decodeIdempotency, decodeMessage, decodeRun, decodeSession, decodeSystemEvent } from "./rows.ts";
 import { boundLimit, createSessionList } from "./session-list.ts";
 
-/** How many unreadable rows are stepped over before a page ends early. */
-const mostSkipped = 1_000;
 const lastSeq = Number.MAX_SAFE_INTEGER;
 
-export interface ReaderNotices {
-  /** A row whose JSON does not parse; it is skipped. */
-  onUnreadable(table: string, row: unknown): void;
-  /** The error to throw instead of one of SQLite's own. */
-  toError(error: unknown): unknown;
-}
-
-export type Reads = Pick<Store, "messages" | "runs" | "idempotency" | "systemEvents" | "kv"> & {
+export type Reads = Pick<Store, "messages" | "runs" | "idempotency" | "systemEvents" | "deliveries" | "kv"> & {
   sessions: Omit<Store["sessions"], "version">;
   /** Number of keys in a scope. */
   kvCount(scope: string): number;
@@ -28,45 +21,8 @@ export function createReader(db: Sqlite, notices: ReaderNotices): Reads {
     messages: messageReads(db, rows),
     runs: runReads(db, rows),
     systemEvents: systemEventReads(db, rows),
+    deliveries: createDeliveryReads(db, { rows, onUnreadable: notices.onUnreadable }),
     ...keyedReads(db, rows),
-  };
-}
-
-type RowReader = ReturnType<typeof createRowReader>;
-
-function createRowReader(notices: ReaderNotices) {
-  const guard = <T>(read: () => T): T => {
-    try {
-      return read();
-    } catch (error) {
-      throw notices.toError(error);
-    }
-  };
-  const decodeOr = <Row>(table: string, columns: Columns, decode: (columns: Columns) => Row): Row | undefined => {
-    try {
-      return decode(columns);
-    } catch {
-      notices.onUnreadable(table, columns.row ?? columns.key);
-      return undefined;
-    }
-  };
-  return {
-    guard,
-    one<Row>(table: string, statement: Statement, keys: string[], decode: (columns: Columns) => Row): Row | undefined {
-      const columns = guard(() => statement.get(...keys)) as Columns | undefined;
-      return columns && decodeOr(table, columns, decode);
-    },
-    /** Up to `limit` readable rows of what the statement yields. */
-    some<Row>(table: string, found: () => Iterable<unknown>, decode: (columns: Columns) => Row, limit: number): Row[] {
-      return guard(() => {
-        const rows: Row[] = [];
-        for (const columns of found()) {
-          const row = decodeOr(table, columns as Columns, decode);
-          if (row !== undefined && rows.push(row) >= limit) break;
-        }
-        return rows;
-      });
-    },
   };
 }
 

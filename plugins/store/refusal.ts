@@ -2,16 +2,25 @@
 export class Refusal extends Error {
   readonly code: string;
   readonly fields: Record<string, unknown>;
+  readonly retryAfterMs: number | undefined;
 
-  constructor(code: string, fields: Record<string, unknown>) {
+  constructor(code: string, fields: Record<string, unknown>, retryAfterMs?: number) {
     super(code);
     this.name = "Refusal";
     this.code = code;
     this.fields = fields;
+    this.retryAfterMs = retryAfterMs;
+  }
+
+  toPlain(): PlainRefusal {
+    const { code, fields, retryAfterMs } = this;
+    return { code, fields, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
   }
 }
 
 export interface PlainRefusal {
   code: string;
   fields: Record<string, unknown>;
+  /** When it may be different. */
+  retryAfterMs?: number;
 }

@@ -1,8 +1,9 @@
 import type { StoreOp } from "svc/sdk";
 import { expect, onTestFinished, test } from "vitest";
 import { openConnection } from "./native.ts";
+import type { OpenStore } from "./open-store.ts";
 import { createRetention } from "./retention.ts";
-import { run, tempStore, until } from "./testing/temp-store.ts";
+import { accept, finish, run, tempStore, until } from "./testing/temp-store.ts";
 
 const dayMs = 86_400_000;
 const now = 1_000 * dayMs;
@@ -75,4 +76,59 @@ test("one step drops at most 500 rows of a table and says that there are more", 
 
   expect(more).toEqual([true, true, false]);
   expect(db.prepare("SELECT count(*) FROM idempotency").pluck().get()).toBe(1_000);
+});
+
+const states = ["done", "failed", "expired"] as const;
+
+/** The store's own cleaning sees a time at which nothing is old. */
+async function afterRetention(ops: StoreOp[]): Promise<OpenStore> {
+  const temp = tempStore(onTestFinished);
+  const store = await temp.open({ clock: { now: () => 0, monotonic: () => performance.now() } });
+  for (let at = 0; at < ops.length; at += 5_000) await store.commit(ops.slice(at, at + 5_000));
+  const db = await openConnection(temp.path, {});
+  onTestFinished(() => void db.close());
+  const retention = createRetention(db);
+  while (retention.step(now));
+  return store;
+}
+
+test("deliveries go 24 h after they were done and 7 days after they failed or expired, not before; unfinished ones stay", async () => {
+  const ended = states.flatMap((state) =>
+    [1, 7].flatMap((days) =>
+      [0, 1].flatMap((older) => {
+        const uid = `${state} ${days} d${older ? " and more" : ""}`;
+        return [accept(uid), finish(uid, state, now - days * dayMs - older)];
+      }),
+    ),
+  );
+
+  const store = await afterRetention([accept("waits", {}, 1), ...ended]);
+
+  expect(
+    store.deliveries
+      .list({ limit: 100 })
+      .map((row) => row.uid)
+      .toReversed(),
+  ).toEqual(["waits", "done 1 d", "failed 1 d", "failed 1 d and more", "failed 7 d", "expired 1 d", "expired 1 d and more", "expired 7 d"]);
+});
+
+test("of each kind and end the newest 10,000 stay: many wakes do not push out the runs of agents", async () => {
+  const wakes = Array.from({ length: 10_700 }, (_, n) => accept(`w${n}`, { dir: "hook-wake", done: {} }, now));
+
+  const store = await afterRetention([accept("run"), finish("run", "done", now), ...wakes]);
+
+  expect(store.deliveries.counts().byDir).toEqual({ "hook-agent": { done: 1 }, "hook-wake": { done: 10_000 } });
+  expect(store.deliveries.get("w699")).toBeUndefined();
+  expect(store.deliveries.get("w700")).toBeDefined();
+});
+
+test("a busy door does not wait for the hour: old deliveries go after each 1,000 that have ended", async () => {
+  const store = await tempStore(onTestFinished).open();
+  const old = Array.from({ length: 999 }, (_, n) => accept(`w${n}`, { dir: "hook-wake", done: {} }, 1));
+  await store.commit(old);
+  expect(store.deliveries.counts().byDir["hook-wake"]).toEqual({ done: 999 });
+
+  await store.commit([accept("last", {}, 1), finish("last", "done", 1)]);
+
+  await until(() => store.deliveries.list({ limit: 1 }).length === 0, "the old ones are dropped");
 });

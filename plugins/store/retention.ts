@@ -1,8 +1,12 @@
+import { deliveryDirs } from "./delivery-rows.ts";
 import type { Sqlite, Statement } from "./native.ts";
 
 const dayMs = 86_400_000;
 const idempotencyKept = 1_000;
 const runsKept = 10_000;
+/** Ended deliveries: how long, and how many of a kind and state. */
+const deliveriesKeptMs = { done: dayMs, failed: 7 * dayMs, expired: 7 * dayMs } as const;
+const deliveriesKept = 10_000;
 /** Rows of one step; keeps each transaction at a few milliseconds, so that commits pass in between. */
 const stepRows = 500;
 
@@ -13,17 +17,18 @@ export interface Retention {
 
 /**
  * What is kept: idempotency rows that have not expired and the newest 1,000 in all; finished runs of the last 24 h and the newest
- * 10,000; unfinished runs always.
+ * 10,000; unfinished runs always. Deliveries: the newest 10,000 of each kind and end, `done` for 24 h, others for 7 days; unfinished ones always.
  */
 export function createRetention(db: Sqlite): Retention {
   const idempotency = dropOld(db, { table: "idempotency", by: "expires_at", kept: idempotencyKept });
   const runs = dropOld(db, { table: "runs", by: "finished_at", kept: runsKept });
+  const deliveries = dropDeliveries(db);
   return {
     step: (now) =>
       db
         .transaction(() => {
-          const dropped = idempotency(now);
-          return runs(now - dayMs) || dropped;
+          const more = [idempotency(now), runs(now - dayMs), deliveries(now)];
+          return more.includes(true);
         })
         .immediate(),
   };
@@ -41,5 +46,27 @@ function dropOld(db: Sqlite, { table, by, kept }: { table: string; by: string; k
   return (before) => {
     const extra = firstExtra.get();
     return extra !== undefined && drop.run({ before, ...extra }).changes === stepRows;
+  };
+}
+
+/** A kind has its own share, so that thousands of wakes do not push out the keys of agent runs. */
+function dropDeliveries(db: Sqlite): (now: number) => boolean {
+  const old = db.prepare(
+    `DELETE FROM deliveries WHERE id IN (
+       SELECT id FROM deliveries WHERE state = @state AND ended_at IS NOT NULL AND ended_at < @before ORDER BY ended_at LIMIT ${stepRows})`,
+  );
+  const extra = db.prepare(
+    `DELETE FROM deliveries WHERE id IN (
+       SELECT id FROM deliveries WHERE state = @state AND dir = @dir
+         AND id <= (SELECT id FROM deliveries WHERE state = @state AND dir = @dir ORDER BY id DESC LIMIT 1 OFFSET ${deliveriesKept})
+       ORDER BY id LIMIT ${stepRows})`,
+  );
+  return (now) => {
+    let more = false;
+    for (const [state, keptMs] of Object.entries(deliveriesKeptMs)) {
+      const dropped = [old.run({ state, before: now - keptMs }), ...deliveryDirs.map((dir) => extra.run({ state, dir }))];
+      more ||= dropped.some(({ changes }) => changes === stepRows);
+    }
+    return more;
   };
 }

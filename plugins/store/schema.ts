@@ -12,6 +12,7 @@ export const schemaSteps: readonly SchemaStep[] = [
   { version: 1, up: (db) => db.exec(first) },
   { version: 2, up: (db) => db.exec(second) },
   { version: 3, up: (db) => db.exec(systemEvents) },
+  { version: 4, up: (db) => db.exec(deliveries) },
 ];
 
 /**
@@ -118,4 +119,36 @@ CREATE TABLE system_events (
 );
 CREATE INDEX system_events_by_session ON system_events (session_key, row);
 CREATE INDEX system_events_waking ON system_events (session_key) WHERE wake = 1;
+`;
+
+/**
+ * `ended_at` is null while a delivery is unfinished. `deliveries_open` has what the scans of unfinished rows ask for; there are 2,000 of them at most.
+ * To whom a row belongs is checked here: one that nobody asks for could not be set aside. `payload` is last, so that only who wants it reads its pages.
+ */
+const deliveries = `
+CREATE TABLE deliveries (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  uid TEXT NOT NULL UNIQUE CHECK (typeof(uid) = 'text'),
+  dir TEXT NOT NULL CHECK (dir IN ('hook-agent', 'hook-wake', 'out')),
+  lane TEXT NOT NULL CHECK (typeof(lane) = 'text'),
+  idem_scope TEXT,
+  idem_key TEXT,
+  fingerprint TEXT,
+  state TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  not_before INTEGER,
+  lease_boot TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  payload_bytes INTEGER NOT NULL,
+  steps TEXT NOT NULL,
+  result TEXT,
+  payload BLOB
+);
+CREATE UNIQUE INDEX deliveries_by_key ON deliveries (idem_scope, idem_key, fingerprint) WHERE idem_key IS NOT NULL;
+CREATE INDEX deliveries_open ON deliveries (lane, id, dir, state, not_before, created_at, expires_at, payload_bytes) WHERE ended_at IS NULL;
+CREATE INDEX deliveries_ended ON deliveries (state, ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX deliveries_by_state ON deliveries (state, dir);
 `;

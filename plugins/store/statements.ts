@@ -1,7 +1,8 @@
+import { type DeliveryStatements, prepareDeliveries } from "./delivery-statements.ts";
 import type { Sqlite, Statement } from "./native.ts";
 import type { Columns } from "./rows.ts";
 
-/** The writer's prepared statements; the only place with write SQL besides `schema.ts`, `retention.ts` and the probe. */
+/** The writer's prepared statements; the only place with write SQL besides `delivery-statements.ts`, `schema.ts`, the retention and the probe. */
 export interface WriteStatements {
   session: Lookup;
   putSession: Statement;
@@ -23,6 +24,7 @@ export interface WriteStatements {
   takeSystemEvent: Statement;
   deleteSystemEvents: Statement;
   setAside: Statement;
+  deliveries: DeliveryStatements;
 }
 
 interface Lookup {
@@ -81,6 +83,7 @@ export function prepareWrites(db: Sqlite): WriteStatements {
     takeSystemEvent: db.prepare("DELETE FROM system_events WHERE row = ?"),
     deleteSystemEvents: db.prepare("DELETE FROM system_events WHERE session_key = ?"),
     setAside: db.prepare("INSERT INTO set_aside (origin, at, data) VALUES (?, ?, ?)"),
+    deliveries: prepareDeliveries(db),
   };
 }
 

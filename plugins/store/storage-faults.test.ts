@@ -1,9 +1,10 @@
+import { rmSync, writeFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { append, put, session, tempStore, until } from "./testing/temp-store.ts";
 import { faultAt, type StorageFaults } from "./writer-messages.ts";
 
 const large = { content: [{ type: "text" as const, text: "x".repeat(500_000) }] };
-const sharedFaults = (): StorageFaults => new Int32Array(new SharedArrayBuffer(8));
+const sharedFaults = () => new Int32Array(new SharedArrayBuffer(12)) satisfies StorageFaults;
 
 test("a full disk stores nothing of a commit, refuses further ones, keeps reads, and recovers by itself", async () => {
   const faults = sharedFaults();
@@ -82,4 +83,34 @@ test("a thread that ends while nothing happens is replaced too, and close does n
   await store.close();
 
   expect(store.status()).toMatchObject({ ok: false, reason: "closed" });
+});
+
+test("after an I/O error the file is opened anew, and writing goes on by itself", async () => {
+  const faults = sharedFaults();
+  const store = await tempStore(onTestFinished).open({ faults, probeMs: 10 });
+  await store.commit([append("before")]);
+  Atomics.store(faults, faultAt.io, 1);
+
+  await expect(store.commit([append("lost")])).rejects.toMatchObject({ code: "storage-unavailable", fields: { reason: "io" } });
+  expect(store.messages.count("s")).toBe(1);
+
+  Atomics.store(faults, faultAt.io, 0);
+  await until(() => store.status().ok, "the store recovers");
+  expect(await store.commit([append("after")])).toEqual([{ seq: 2 }]);
+});
+
+test("a fault can be put into a running process by a file with its name, and taken out with the file", async () => {
+  const temp = tempStore(onTestFinished);
+  const file = `${temp.dir}/fault`;
+  const store = await temp.open({ faults: { file }, probeMs: 10 });
+  await store.commit([append("before")]);
+
+  for (const reason of ["full", "readonly", "io"]) {
+    writeFileSync(file, `${reason}\n`);
+    await expect(store.commit([append("large", large)])).rejects.toMatchObject({ code: "storage-unavailable", fields: { reason } });
+    rmSync(file);
+    await until(() => store.status().ok, "the store recovers");
+  }
+
+  expect(await store.commit([append("after", large)])).toEqual([{ seq: 2 }]);
 });

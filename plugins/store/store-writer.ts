@@ -12,6 +12,8 @@ import { createPump } from "./writer-pump.ts";
 const requestTimeoutMs = 60_000;
 const drainTimeoutMs = 3_000;
 const closeTimeoutMs = 2_000;
+/** So many deliveries end before old ones are dropped without waiting for the hour: a busy door ends hundreds in a second. */
+const endedPerCleaning = 1_000;
 
 export interface StoreWriterOptions {
   path: string;
@@ -44,6 +46,7 @@ export function createStoreWriter(options: StoreWriterOptions): StoreWriter {
   const queue = createCommitQueue(options.limits);
   let maintenance: NodeJS.Timeout | undefined;
   let closing: Promise<void> | undefined;
+  let ended = 0;
 
   const state: StorageState = createStorageState({
     logger,
@@ -102,7 +105,13 @@ export function createStoreWriter(options: StoreWriterOptions): StoreWriter {
       if (blocked) throw storageUnavailable(blocked);
       const added = queue.add(encodeAll(ops), signal);
       pump.wake();
-      return added;
+      const results = await added;
+      ended += ops.filter(endsDelivery).length;
+      if (ended >= endedPerCleaning && !closing) {
+        ended = 0;
+        pump.wantMaintenance();
+      }
+      return results;
     },
     reportDamage: (cause) => state.fail("corrupt", cause),
     get reason() {
@@ -116,6 +125,10 @@ export function createStoreWriter(options: StoreWriterOptions): StoreWriter {
       return closing;
     },
   };
+}
+
+function endsDelivery(op: StoreOp): boolean {
+  return op.op === "delivery.finish" || (op.op === "delivery.accept" && op.delivery.done !== undefined);
 }
 
 function encodeAll(ops: StoreOp[]): WriteOp[] {

@@ -36,7 +36,10 @@ export interface WriterSetup {
   faults?: StorageFaults;
 }
 
-/** Tests only: shared between the threads, read before each request, made real by SQLite itself. */
-export type StorageFaults = Int32Array;
-/** Places in `StorageFaults`. `full`: no page may be added. `readonly`: writes are refused. */
-export const faultAt = { full: 0, readonly: 1 } as const;
+/**
+ * Tests only: what is wrong with the disk, read before each request. Shared between the threads, or a file for tests that need a process of their own: its text is
+ * the name of one fault; no file, no fault.
+ */
+export type StorageFaults = Int32Array | { file: string };
+/** Names of faults and their places in the shared array. `full`: no page may be added. `readonly`: writes are refused. `io`: every write fails. */
+export const faultAt = { full: 0, readonly: 1, io: 2 } as const;

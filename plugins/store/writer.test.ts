@@ -4,7 +4,7 @@ import { createWriter } from "./writer.ts";
 import { faultAt } from "./writer-messages.ts";
 
 test("the probe needs new pages: a disk with room for a byte is still full", async () => {
-  const faults = new Int32Array(new SharedArrayBuffer(8));
+  const faults = new Int32Array(new SharedArrayBuffer(12));
   const writer = createWriter({ path: tempStore(onTestFinished).path, now: 1, again: false, faults });
   await writer.handle({ type: "open" });
   onTestFinished(async () => void (await writer.handle({ type: "close" })));

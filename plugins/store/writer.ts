@@ -6,10 +6,10 @@ import { Refusal } from "./refusal.ts";
 import { createRetention, type Retention } from "./retention.ts";
 import { schemaSteps } from "./schema.ts";
 import { isLocked, storageFault } from "./sqlite-fault.ts";
-import { faultAt, type WriterReply, type WriterRequest, type WriterSetup } from "./writer-messages.ts";
+import { applyFaults } from "./storage-faults.ts";
+import type { WriterReply, WriterRequest, WriterSetup } from "./writer-messages.ts";
 
 const probeBytes = 64 * 1024;
-const noPageLimit = 4_294_967_294;
 
 interface OpenWriter {
   db: Sqlite;
@@ -85,10 +85,4 @@ function close(open: OpenWriter | undefined): WriterReply {
     open?.db.close();
   }
   return { type: "closed" };
-}
-
-function applyFaults(db: Sqlite, faults: WriterSetup["faults"]): void {
-  if (!faults) return;
-  db.pragma(`max_page_count = ${Atomics.load(faults, faultAt.full) ? 1 : noPageLimit}`);
-  db.pragma(`query_only = ${Atomics.load(faults, faultAt.readonly) ? 1 : 0}`);
 }

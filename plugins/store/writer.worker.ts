@@ -1,4 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
+import { visitDeliveries } from "./failpoint.ts";
 import { createWriter } from "./writer.ts";
 import type { WriterRequest, WriterSetup } from "./writer-messages.ts";
 
@@ -9,7 +10,10 @@ const writer = createWriter(workerData as WriterSetup);
 
 port.on("message", async (request: WriterRequest) => {
   const reply = await writer.handle(request);
-  if (request.type === "group") writer.visit("store.before-reply");
+  if (request.type === "group") {
+    writer.visit("store.before-reply");
+    visitDeliveries(writer.visit, request.commits, "before-reply");
+  }
   port.postMessage(reply);
   if (reply.type === "closed") port.close();
 });

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { LogFields, Logger, MessageRow, RunRow, SessionRow, StoreOp } from "svc/sdk";
+import type { LogFields, Logger, MessageRow, NewDelivery, RunRow, SessionRow, StoreOp } from "svc/sdk";
 import { type OpenStore, type OpenStoreOptions, openStore } from "../open-store.ts";
 
 /** A folder with a state database; stores are opened in it as often as a test wants. */
@@ -85,6 +85,33 @@ export const put = (row: SessionRow): StoreOp => ({ op: "session.put", session: 
 export const append = (id: string, fields: Partial<Omit<MessageRow, "seq">> = {}): StoreOp => ({
   op: "message.append",
   message: message(id, fields),
+});
+
+export function delivery(uid: string, fields: Partial<NewDelivery> = {}): NewDelivery {
+  return { uid, dir: "hook-agent", lane: `lane of ${uid}`, payload: { text: `payload of ${uid}` }, expiresAt: 1_000_000, ...fields };
+}
+
+/** Taken on at 1,000. */
+export const accept = (uid: string, fields: Partial<NewDelivery> = {}, at = 1_000): StoreOp => ({
+  op: "delivery.accept",
+  delivery: delivery(uid, fields),
+  at,
+});
+export const claim = (uid: string, fields: { to?: "running" | "sending"; leaseBoot?: string; at?: number } = {}): StoreOp => ({
+  op: "delivery.claim",
+  uid,
+  to: "running",
+  leaseBoot: "b1",
+  at: 2_000,
+  ...fields,
+});
+export const finish = (uid: string, state: "done" | "failed" | "expired" = "done", at = 3_000): StoreOp => ({
+  op: "delivery.finish",
+  uid,
+  from: ["accepted", "running", "sending", "uncertain"],
+  state,
+  result: { status: state },
+  at,
 });
 
 /** Polls until it holds; throws after 15 s. */

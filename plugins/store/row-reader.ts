@@ -1,0 +1,51 @@
+import type { Statement } from "./native.ts";
+import type { Columns } from "./rows.ts";
+
+/** How many unreadable rows are stepped over before a page ends early. */
+export const mostSkipped = 1_000;
+
+export interface ReaderNotices {
+  /** A row whose JSON does not parse; it is skipped. */
+  onUnreadable(table: string, row: unknown): void;
+  /** The error to throw instead of one of SQLite's own. */
+  toError(error: unknown): unknown;
+}
+
+export type RowReader = ReturnType<typeof createRowReader>;
+
+/** Runs read statements and decodes what they yield. */
+export function createRowReader(notices: ReaderNotices) {
+  const guard = <T>(read: () => T): T => {
+    try {
+      return read();
+    } catch (error) {
+      throw notices.toError(error);
+    }
+  };
+  const decodeOr = <Row>(table: string, columns: Columns, decode: (columns: Columns) => Row): Row | undefined => {
+    try {
+      return decode(columns);
+    } catch {
+      notices.onUnreadable(table, columns.row ?? columns.key);
+      return undefined;
+    }
+  };
+  return {
+    guard,
+    one<Row>(table: string, statement: Statement, keys: string[], decode: (columns: Columns) => Row): Row | undefined {
+      const columns = guard(() => statement.get(...keys)) as Columns | undefined;
+      return columns && decodeOr(table, columns, decode);
+    },
+    /** Up to `limit` readable rows of what the statement yields. */
+    some<Row>(table: string, found: () => Iterable<unknown>, decode: (columns: Columns) => Row, limit: number): Row[] {
+      return guard(() => {
+        const rows: Row[] = [];
+        for (const columns of found()) {
+          const row = decodeOr(table, columns as Columns, decode);
+          if (row !== undefined && rows.push(row) >= limit) break;
+        }
+        return rows;
+      });
+    },
+  };
+}
