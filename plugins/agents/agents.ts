@@ -16,6 +16,7 @@ import { markInterrupted } from "./runs/recover.ts";
 import { createRunEvents } from "./runs/run-events.ts";
 import { createRunner, type Runner, toHandle } from "./runs/runner.ts";
 import { createSessionEnds } from "./sessions/ends.ts";
+import { injectNote } from "./sessions/inject.ts";
 import { Subscriptions } from "./sessions/subscriptions.ts";
 import { wireSession } from "./sessions/wire.ts";
 import { createToolBox } from "./tools/toolbox.ts";
@@ -85,6 +86,14 @@ function createService(kit: Kit, runner: Runner, heartbeats: Heartbeats): Agents
     run: async (request) => toHandle(await runner.start(request), runner),
     resolve: (target) => kit.directory.resolve(target),
     list: () => kit.directory.list(),
+    async checkModel({ agentId, model }) {
+      const found = await kit.models.check(kit.directory.get(agentId ?? kit.directory.defaultId), model);
+      return `${found.provider}/${found.model}`;
+    },
+    async inject({ text, label, id, ...target }) {
+      const { agentId, sessionKey } = kit.directory.resolve(target);
+      return injectNote(kit, sessionKey, { text, label, id, makeFor: agentId });
+    },
     systemEvent: (request) => enqueueSystemEvent(kit, heartbeats, request),
     wake({ reason, mode, isOwn, ...target }) {
       const { agentId, sessionKey } = kit.directory.resolve(target);

@@ -3,6 +3,7 @@ import { cutEnd } from "./common/cut.ts";
 import type { Heartbeats } from "./heartbeat/heartbeats.ts";
 import { EVENTS_PER_PROMPT } from "./heartbeat/system-lines.ts";
 import type { Kit } from "./kit.ts";
+import { unframed } from "./sessions/display.ts";
 import { contextTokensOf } from "./sessions/wire.ts";
 
 const RECENT = 5;
@@ -41,7 +42,7 @@ function statusParts(kit: Kit, heartbeats: Pick<Heartbeats, "figures">, byAgent:
     }),
     own(
       "queuedSystemEvents",
-      waiting.map((event) => cutEnd(event.text, MAX_EVENT_CHARS)),
+      waiting.map((event) => cutEnd(unframed(event.text), MAX_EVENT_CHARS)),
     ),
     own("sessions", { defaults: defaultsOf(kit), byAgent }),
   ];

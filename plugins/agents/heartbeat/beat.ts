@@ -1,8 +1,7 @@
-import { mainSessionKey, messageOf } from "svc/sdk";
+import { judgeReply, mainSessionKey, messageOf } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import type { Run } from "../runs/run.ts";
 import type { Runner } from "../runs/runner.ts";
-import { judgeReply } from "./acknowledgement.ts";
 import { isActive } from "./active-hours.ts";
 import { isChecklistBlank } from "./checklist.ts";
 import { failed, type HeartbeatReport, type SkipReason, skipped, told } from "./report.ts";

@@ -1,6 +1,5 @@
-import type { JsonObject } from "svc/sdk";
+import type { JsonObject, Reply } from "svc/sdk";
 import { cutEnd } from "../common/cut.ts";
-import type { Reply } from "./acknowledgement.ts";
 import type { HeartbeatSettings } from "./settings.ts";
 
 const MAX_PREVIEW_CHARS = 200;

@@ -1,4 +1,4 @@
-import { cutMiddle } from "../common/cut.ts";
+import { cutFramed } from "svc/sdk";
 
 /** Events that enter one prompt; the rest waits for the next. */
 export const EVENTS_PER_PROMPT = 20;
@@ -13,7 +13,7 @@ const lineEnds = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
 /** Events as the agent reads them: every line says that no person wrote it. */
 export function toSystemLines(events: ReadonlyArray<{ text: string }>): string {
   return events
-    .flatMap(({ text }) => cutMiddle(text.trim(), MAX_EVENT_CHARS).split(lineEnds))
+    .flatMap(({ text }) => cutFramed(text.trim(), MAX_EVENT_CHARS).split(lineEnds))
     .map((line) => `System: ${line}`.trimEnd())
     .join("\n");
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { type PluginContext, protocolMethod } from "svc/sdk";
 import type { Kit } from "../kit.ts";
 import { isResetMessage } from "../runs/commands.ts";
@@ -31,8 +32,9 @@ export function registerChatMethods(ctx: PluginContext, kit: Kit, runner: Runner
   ctx.registerRpc({
     ...protocolMethod("chat.inject"),
     handler: async ({ sessionKey, message, label }) => {
-      const note = await injectNote(kit, kit.directory.resolve({ sessionKey }).sessionKey, { message, label });
-      return { ok: true, messageId: note.id };
+      const key = kit.directory.resolve({ sessionKey }).sessionKey;
+      const { messageId } = await injectNote(kit, key, { text: message, label, id: randomUUID() });
+      return { ok: true, messageId };
     },
   });
 }

@@ -1,5 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { type AgentInfo, type MessageRow, type RunRequest, type SessionRow, type StoreOp, SvcError } from "svc/sdk";
+import {
+  type AgentInfo,
+  type MessageRow,
+  type QueueMode,
+  type RunRequest,
+  type RunRow,
+  type SessionRow,
+  type StoreOp,
+  SvcError,
+} from "svc/sdk";
 import { pendingFor, takeOps, withEvents } from "../heartbeat/drain.ts";
 import type { HeartbeatRun } from "../heartbeat/heartbeat-run.ts";
 import type { Kit } from "../kit.ts";
@@ -7,6 +16,7 @@ import { runsOf } from "../kit.ts";
 import type { ModelRef } from "../models/choice.ts";
 import { checkLabel, withSession } from "../sessions/find.ts";
 import { freshSession, newSession, titleOf } from "../sessions/row.ts";
+import { hasOperatorTools } from "../tools/operator-tools.ts";
 import { requestBlocks } from "./attachments.ts";
 import { missingTurns } from "./given-history.ts";
 import { hasRoom, queueModeOf } from "./queue.ts";
@@ -25,6 +35,8 @@ export interface AcceptOptions {
   fresh?: "new" | "reset";
   label?: string;
   heartbeat?: HeartbeatRun;
+  /** The row of its first try, of which no message is left. */
+  cutOff?: RunRow;
   /** Called between the acceptance and the start, so that whoever asked hears of it before the run's first event. */
   accepted?(run: Run): void;
 }
@@ -60,10 +72,11 @@ interface Checked {
 async function commitAccepted({ request, options, agent, sessionKey, model }: Checked, kit: Kit): Promise<Run> {
   const before = kit.store().sessions.get(sessionKey);
   const mode = queueModeOf(kit, before, { request, isChat: options.family === "chat" });
-  if (kit.runs.size >= MAX_RUNS || !hasRoom(kit, sessionKey, mode)) throw new SvcError("busy", {}, { retryAfterMs: 5_000 });
+  checkRoom(kit, sessionKey, mode);
   if (options.label) checkLabel(kit, { key: sessionKey, agentId: agent.id }, options.label);
   const now = kit.ctx.clock.now();
   const base = before === undefined ? newSession(sessionKey, agent.id, now) : options.fresh ? freshSession(before, now) : before;
+  const events = pendingFor(kit, request, options.heartbeat?.eventsFrom ?? sessionKey);
   const run = new Run({
     id: request.runId,
     agent,
@@ -77,8 +90,8 @@ async function commitAccepted({ request, options, agent, sessionKey, model }: Ch
     acceptedAt: now,
     arrivedAt: kit.ctx.clock.monotonic(),
     heartbeat: options.heartbeat,
+    hasOperatorTools: hasOperatorTools({ request, session: base, events }),
   });
-  const events = pendingFor(kit, request, options.heartbeat?.eventsFrom ?? sessionKey);
   // Only a caller that brings its own memory is compared with ours; nobody else waits for the reading.
   const brings = (request.history?.length ?? 0) + (request.toolResults?.length ?? 0) > 0;
   const known = base === before && brings ? kit.store().messages.page(base.sessionId, { limit: COMPARED_ROWS }) : [];
@@ -93,11 +106,16 @@ async function commitAccepted({ request, options, agent, sessionKey, model }: Ch
     .commit([
       session,
       ...messages.map((message) => ({ op: "message.append" as const, message })),
-      { op: "run.put", run: runRow(run, kit, "queued"), ifAbsent: true },
+      { op: "run.put", run: runRow(run, kit, "queued"), ...(options.cutOff ? { ifState: [options.cutOff.state] } : { ifAbsent: true }) },
       ...takeOps(events),
     ]);
   tellAccepted(run, kit, { before, fresh: options.fresh, stored: messages.map((m, i) => ({ ...m, seq: results[i + 1]?.seq ?? 0 })) });
   return run;
+}
+
+/** @throws {SvcError} `busy` */
+export function checkRoom(kit: Kit, sessionKey: string, mode: QueueMode | undefined): void {
+  if (kit.runs.size >= MAX_RUNS || !hasRoom(kit, sessionKey, mode)) throw new SvcError("busy", {}, { retryAfterMs: 5_000 });
 }
 
 function checkRequest(request: RunRequest, agent: AgentInfo, kit: Kit): void {
@@ -133,7 +151,12 @@ function messagesFor(run: Run, rows: readonly MessageRow[], now: number): NewMes
   return [...given, ...answers, ...(content.length > 0 ? [{ ...base(), role: "user" as const, content, runId: run.id, ...kind }] : [])];
 }
 
-function changeFor(run: Run, row: SessionRow, given: { now: number; label: string | undefined; isBusy: boolean }): Partial<SessionRow> {
+/** What the acceptance of a run changes in the row of its session. */
+export function changeFor(
+  run: Run,
+  row: SessionRow,
+  given: { now: number; label: string | undefined; isBusy: boolean },
+): Partial<SessionRow> {
   const title = row.derivedTitle === undefined && !run.heartbeat ? titleOf(requestBlocks(run.request)) : undefined;
   return {
     updatedAt: given.now,
@@ -146,7 +169,8 @@ function changeFor(run: Run, row: SessionRow, given: { now: number; label: strin
   };
 }
 
-function tellAccepted(
+/** From here on the run is known, and whoever follows its session hears of it. */
+export function tellAccepted(
   run: Run,
   kit: Kit,
   what: { before: SessionRow | undefined; fresh: AcceptOptions["fresh"]; stored: MessageRow[] },

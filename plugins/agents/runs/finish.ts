@@ -3,6 +3,7 @@ import { type Kit, runsOf } from "../kit.ts";
 import { noUsage } from "../models/turn.ts";
 import { visibleText } from "../sessions/display.ts";
 import { previewOf } from "../sessions/row.ts";
+import { isRevivable } from "./cut-off.ts";
 import { type AbortReason, abortSentences, RunFailure, toRunFailure } from "./failure.ts";
 import { blankRow, type LoopResult } from "./loop.ts";
 import { MERGED, type StoredOutcome, statesOf } from "./outcome.ts";
@@ -28,7 +29,8 @@ export async function fail(run: Run, kit: Kit, error: unknown): Promise<void> {
   beginEnd(run);
   const reason = run.aborted;
   const failure = reason ? abortFailure(reason, run) : toRunFailure(error, { provider: run.provider, model: run.modelId });
-  const partial = partialMessage(run, kit, reason ?? "error");
+  const isSaidAgain = reason === "shutdown" && isRevivable(run.request);
+  const partial = isSaidAgain ? undefined : partialMessage(run, kit, reason ?? "error");
   kit.events.textEnd(run);
   run.endMessage();
   const outcome = outcomeFor(run, kit, {

@@ -149,7 +149,8 @@ async function toolTurn(run: Run, kit: Kit, { message, calls }: { message: NewMe
 async function runTool(run: Run, kit: Kit, call: ToolCallMade): Promise<ToolResult> {
   const startedAt = kit.ctx.clock.now();
   kit.events.toolStart(run, call);
-  const target = { agentId: run.agent.id, sessionKey: run.sessionKey, runId: run.id, toolCallId: call.id, signal: run.signal };
+  const ids = { agentId: run.agent.id, sessionKey: run.sessionKey, runId: run.id, toolCallId: call.id };
+  const target = { ...ids, signal: run.signal, hasOperatorTools: run.hasOperatorTools };
   const isSpent = run.toolCallsLeft === 0;
   if (!isSpent) run.toolCallsLeft -= 1;
   const work = isSpent

@@ -23,7 +23,7 @@ export async function buildPrompt(run: Run, kit: Kit, candidate: Candidate | und
   const isGroup = session?.kind === "group";
   const files = await kit.workspace.read(run.agent, { memory: !isGroup, heartbeat: run.request.trigger === "heartbeat" });
   await kit.tools.ready();
-  const specs = kit.tools.specs(run.agent);
+  const specs = kit.tools.specs(run.agent, run);
   const parts = await hooked(run, kit, {
     system: systemParts(run.agent, {
       files,

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { AgentInfo, Disposable, QueueMode, RunRequest, Usage } from "svc/sdk";
-import { createReplyFilter } from "../heartbeat/acknowledgement.ts";
 import { type HeartbeatRun, MAX_TOOL_CALLS } from "../heartbeat/heartbeat-run.ts";
+import { createReplyFilter } from "../heartbeat/reply-filter.ts";
 import type { ModelRef } from "../models/choice.ts";
 import { noUsage } from "../models/turn.ts";
 import { EventLog } from "./event-log.ts";
@@ -26,6 +26,8 @@ export interface RunInit {
   /** The same moment by the monotonic clock. */
   arrivedAt: number;
   heartbeat?: HeartbeatRun | undefined;
+  /** False when somebody outside may have a word in what it does. */
+  hasOperatorTools: boolean;
 }
 
 /** One run of this process, from its acceptance until it is settled. Holds state, decides nothing. */
@@ -42,6 +44,7 @@ export class Run {
   readonly acceptedAt: number;
   readonly arrivedAt: number;
   readonly heartbeat: HeartbeatRun | undefined;
+  readonly hasOperatorTools: boolean;
 
   phase: "queued" | "running" | "ending" | "settled" = "queued";
   startedAt: number | undefined;
@@ -93,6 +96,7 @@ export class Run {
     this.acceptedAt = init.acceptedAt;
     this.arrivedAt = init.arrivedAt;
     this.heartbeat = init.heartbeat;
+    this.hasOperatorTools = init.hasOperatorTools;
     this.toolCallsLeft = init.heartbeat ? MAX_TOOL_CALLS : Number.POSITIVE_INFINITY;
     this.#filter = createReplyFilter(init.heartbeat?.ackMaxChars);
     this.done = new Promise((resolve) => {

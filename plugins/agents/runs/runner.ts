@@ -3,10 +3,12 @@ import { type GatewayService, type RunHandle, type RunRequest, type RunRow, SvcE
 import { within } from "../common/within.ts";
 import { type Kit, runsOf } from "../kit.ts";
 import { type AcceptOptions, acceptRun } from "./accept.ts";
+import { isCutOff } from "./cut-off.ts";
 import type { AbortReason } from "./failure.ts";
 import { fail } from "./finish.ts";
 import { outcomeOf } from "./outcome.ts";
 import { makeRoom } from "./queue.ts";
+import { reviveRun } from "./revive.ts";
 import type { Run } from "./run.ts";
 import { takeTurn } from "./take-turn.ts";
 
@@ -37,8 +39,8 @@ export function createRunner(kit: Kit, gateway: GatewayService): Runner {
   let isClosed = false;
 
   /** Accepts under a key; a second call with the key that comes meanwhile gets the same run. */
-  const accept = async (request: RunRequest & { runId: string }, options: AcceptOptions): Promise<Run> => {
-    const work = acceptRun(request, options, kit);
+  const accept = async (request: RunRequest & { runId: string }, options: AcceptOptions, cutOff: RunRow | undefined): Promise<Run> => {
+    const work = cutOff ? reviveRun(cutOff, { request, options }, kit) : acceptRun(request, options, kit);
     accepting.set(request.runId, work);
     try {
       return await work;
@@ -94,9 +96,10 @@ export function createRunner(kit: Kit, gateway: GatewayService): Runner {
       const live = kit.runs.get(runId) ?? accepting.get(runId);
       if (live) return { state: "in_flight", run: await live };
       const row = kit.store().runs.get(runId);
-      if (row) return { state: "finished", row };
+      if (row && !(request.resume && isCutOff(row))) return { state: "finished", row };
       if (isClosed) throw new SvcError("draining", {}, { retryAfterMs: 2_000 });
-      const run = await accept({ ...request, runId }, options);
+      const fresh = options.fresh ?? (request.transcript === "fresh" ? "new" : undefined);
+      const run = await accept({ ...request, runId }, { ...options, ...(fresh ? { fresh } : {}) }, row);
       options.accepted?.(run);
       if (run.mode === "interrupt") abortSession(run.sessionKey, "superseded", { except: run.id });
       return { state: enqueue(run), run };

@@ -1,4 +1,4 @@
-import type { JsonObject, MessageBlock, MessageRow } from "svc/sdk";
+import { type JsonObject, type MessageBlock, type MessageRow, stripFrames } from "svc/sdk";
 import { cutEnd } from "../common/cut.ts";
 
 /** A larger message is shown as a placeholder; bytes of its JSON. */
@@ -37,16 +37,22 @@ function isSmall({ content, details }: MessageRow, maxChars: number): boolean {
   return (chars + 1_000) * MAX_BYTES_PER_CHAR <= MAX_MESSAGE_BYTES;
 }
 
-/** Text that people see: no reply directives, no leaked control tokens, nothing for a bare silent token. */
+/** Text that people see: no reply directives, no leaked control tokens, no frames of external text, nothing for a bare silent token. */
 export function visibleText(text: string): string {
   if (silentTokens.test(text)) return "";
-  return text.replace(replyDirective, "").replace(controlToken, "");
+  return stripFrames(text.replace(replyDirective, "").replace(controlToken, ""));
+}
+
+/** What a person or a tool wrote, without the frames that stand around external text for the model's sake. */
+export function unframed(text: string): string {
+  // Long results of tools are searched for a word instead of being folded character by character.
+  return text.includes("EXTERNAL_UNTRUSTED_CONTENT") ? stripFrames(text) : text;
 }
 
 function showBlock(block: MessageBlock, role: MessageRow["role"], maxChars: number): JsonObject[] {
   if (block.type === "image") return [{ ...block }];
   if (block.type === "toolCall") return [{ ...block }];
-  const text = cutEnd(role === "assistant" ? visibleText(block.text) : block.text, maxChars);
+  const text = cutEnd(role === "assistant" ? visibleText(block.text) : unframed(block.text), maxChars);
   return text === "" && role !== "toolResult" ? [] : [{ type: "text", text }];
 }
 

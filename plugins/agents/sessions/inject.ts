@@ -1,37 +1,69 @@
-import { randomUUID } from "node:crypto";
-import type { MessageRow } from "svc/sdk";
+import { isSvcError, type MessageRow, type SessionRow, type StoreOp, SvcError } from "svc/sdk";
 import type { Kit } from "../kit.ts";
-import { patchOp } from "../runs/writes.ts";
+import { tellNewTranscript } from "../runs/accept.ts";
+import { type NewMessage, patchOp } from "../runs/writes.ts";
 import { visibleText } from "./display.ts";
-import { existing } from "./find.ts";
-import { previewOf } from "./row.ts";
+import { newSession, previewOf } from "./row.ts";
 
-/** Appends a note in the assistant's name; no model is called. @throws {SvcError} `unknown-session` */
-export function injectNote(
-  kit: Kit,
-  key: string,
-  { message, label }: { message: string; label?: string | undefined },
-): Promise<MessageRow> {
+interface Note {
+  text: string;
+  label?: string | undefined;
+  /** Id of the record. */
+  id: string;
+  /** Agent to make the session for when there is none. */
+  makeFor?: string;
+}
+
+/**
+ * Appends a note in the assistant's name; no model is called. An id that the transcript has already adds nothing.
+ * @throws {SvcError} `unknown-session`
+ */
+export function injectNote(kit: Kit, key: string, note: Note): Promise<{ messageId: string; isKnown: boolean }> {
   return kit.sessionLock.run(key, async () => {
-    const session = existing(kit, key);
+    const before = kit.store().sessions.get(key);
+    if (!before && note.makeFor === undefined) throw new SvcError("unknown-session", { key });
     const ts = kit.ctx.clock.now();
-    const text = label === undefined ? message : `[${label}]\n\n${message}`;
-    const note = {
-      id: randomUUID(),
-      sessionId: session.sessionId,
-      ts,
-      role: "assistant" as const,
-      content: [{ type: "text" as const, text }],
-      kind: "inject",
-    };
-    const preview = previewOf(visibleText(text));
-    const change = { updatedAt: ts, lastActivityAt: ts, ...(preview ? { lastMessagePreview: preview } : {}) };
-    const results = await kit.store().commit([{ op: "message.append", message: note }, patchOp(key, change, session.sessionId)]);
-    const stored = { ...note, seq: results[0]?.seq ?? 0 };
-    const after = kit.store().sessions.get(key) ?? session;
-    kit.events.message(after, stored);
-    kit.events.note(after, stored);
-    kit.events.sessionChanged(after, { reason: "send" });
-    return stored;
+    const session = before ?? newSession(key, note.makeFor ?? kit.directory.defaultId, ts);
+    const message = toMessage(note, session, ts);
+    const seq = await store(kit, { before, session, message });
+    if (seq === undefined) return { messageId: note.id, isKnown: true };
+    tell(kit, { before, session, message: { ...message, seq } });
+    return { messageId: note.id, isKnown: false };
   });
+}
+
+function toMessage({ id, label, text }: Note, { sessionId }: SessionRow, ts: number): NewMessage {
+  const shown = label === undefined ? text : `[${label}]\n\n${text}`;
+  return { id, sessionId, ts, role: "assistant", content: [{ type: "text", text: shown }], kind: "inject" };
+}
+
+interface Write {
+  before: SessionRow | undefined;
+  session: SessionRow;
+}
+
+/** @returns its number, or undefined when it is there already */
+async function store(kit: Kit, { before, session, message }: Write & { message: NewMessage }): Promise<number | undefined> {
+  const preview = previewOf(visibleText(message.content.map((block) => (block.type === "text" ? block.text : "")).join("")));
+  const change = { updatedAt: message.ts, lastActivityAt: message.ts, ...(preview ? { lastMessagePreview: preview } : {}) };
+  const write: StoreOp = before
+    ? patchOp(session.key, change, session.sessionId)
+    : { op: "session.put", session: { ...session, ...change }, ifAbsent: true };
+  try {
+    const [appended] = await kit.store().commit([{ op: "message.append", message }, write]);
+    return appended?.seq ?? 0;
+  } catch (error) {
+    if (isSvcError(error, "exists") && error.fields.kind === "message") return undefined;
+    throw error;
+  }
+}
+
+function tell(kit: Kit, { before, session, message }: Write & { message: MessageRow }): void {
+  const after = kit.store().sessions.get(session.key) ?? session;
+  kit.events.message(after, message);
+  kit.events.note(after, message);
+  kit.events.sessionChanged(after, { reason: before ? "send" : "create" });
+  if (before) return;
+  kit.ends.used({ sessionKey: after.key, agentId: after.agentId, sessionId: after.sessionId });
+  tellNewTranscript(kit, after, undefined);
 }

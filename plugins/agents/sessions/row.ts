@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { MessageBlock, SessionRow } from "svc/sdk";
 import { cutEnd } from "../common/cut.ts";
 import { textOf } from "../runs/transcript.ts";
+import { unframed } from "./display.ts";
 
 const TITLE_CHARS = 60;
 const PREVIEW_CHARS = 160;
@@ -69,7 +70,7 @@ export function freshSession(row: SessionRow, now: number): SessionRow {
 
 /** First line of the first user message. */
 export function titleOf(content: readonly MessageBlock[]): string | undefined {
-  const line = textOf(content)
+  const line = unframed(textOf(content))
     .split("\n")
     .map((l) => l.replace(/\s+/g, " ").trim())
     .find((l) => l !== "");

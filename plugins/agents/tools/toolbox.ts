@@ -15,6 +15,7 @@ import {
 } from "svc/sdk";
 import { whileAlive } from "../common/abort.ts";
 import { cutMiddle } from "../common/cut.ts";
+import { isOperatorTool } from "./operator-tools.ts";
 import { isToolAllowed, type ToolPolicy } from "./policy.ts";
 
 /** Longest text of one tool result that enters a transcript and a prompt. */
@@ -34,6 +35,8 @@ export interface ToolTarget {
   runId: string;
   toolCallId: string;
   signal: AbortSignal;
+  /** Default true. */
+  hasOperatorTools?: boolean;
 }
 
 /** A tool as it was registered, whoever may use it. */
@@ -49,8 +52,8 @@ export interface RegisteredTool {
 export interface ToolBox {
   /** Every tool, in load order. */
   all(): RegisteredTool[];
-  /** Tools of an agent after policy, in load order. */
-  specs(agent: AgentInfo): ModelToolSpec[];
+  /** Tools of an agent after policy, in load order; those of the operator are left out unless the run may have them. */
+  specs(agent: AgentInfo, run?: { hasOperatorTools: boolean }): ModelToolSpec[];
   /** Brings a tool that is loaded on first use; without a name all of them. */
   ready(name?: string): Promise<void>;
   has(agent: AgentInfo, name: string): boolean;
@@ -111,12 +114,14 @@ export function createToolBox(ctx: PluginContext): ToolBox {
   return {
     all: () => [...view].map(({ value: { name, description }, owner, isOutside = false }) => ({ name, description, owner, isOutside })),
     ready: (name) => view.ready(name),
-    specs: (agent) => [...setOf(agent).values()].map((p) => p.spec),
+    specs: (agent, { hasOperatorTools } = { hasOperatorTools: true }) =>
+      [...setOf(agent).values()].map((p) => p.spec).filter(({ name }) => hasOperatorTools || !isOperatorTool(name)),
     has: (agent, name) => setOf(agent).has(name),
     async invoke(agent, { name, args }, target) {
       await view.ready(name);
       const entry = setOf(agent).get(name);
-      if (!entry) throw new SvcError("tool-not-found", { tool: name });
+      const isKeptBack = target.hasOperatorTools === false && isOperatorTool(name);
+      if (!entry || isKeptBack) throw new SvcError("tool-not-found", { tool: name });
       const value = await validated(entry, args);
       const allowed = await gate(ctx, { tool: name, args: value }, target);
       // What a plugin made of the arguments has to fit the tool as well.

@@ -1,0 +1,64 @@
+import type { AgentInfo, RunRequest, RunRow } from "svc/sdk";
+import { type Kit, runsOf } from "../kit.ts";
+import type { ModelRef } from "../models/choice.ts";
+import { hasOperatorTools } from "../tools/operator-tools.ts";
+import { type AcceptOptions, acceptRun, changeFor, checkRoom, tellAccepted } from "./accept.ts";
+import { queueModeOf } from "./queue.ts";
+import { Run } from "./run.ts";
+import { patchOp, runRow } from "./writes.ts";
+
+/** Rows read at a time when a message is looked for. */
+const PAGE_ROWS = 400;
+
+interface Revival {
+  request: RunRequest & { runId: string };
+  options: AcceptOptions;
+}
+
+/**
+ * Takes a run on once more, under its id and in its transcript, which goes on where it broke off: the message and the results of tools are there.
+ * @throws {SvcError} see `Agents.run`
+ */
+export async function reviveRun(row: RunRow, { request, options }: Revival, kit: Kit): Promise<Run> {
+  // Its transcript was deleted meanwhile: all that is left of it is its id.
+  if (!holdsRun(row, kit)) return acceptRun(request, { ...options, cutOff: row }, kit);
+  const agent = kit.directory.get(row.agentId);
+  const model = request.model === undefined ? undefined : await kit.models.check(agent, request.model);
+  return kit.sessionLock.run(row.sessionKey, () => commitRevived(row, { request, options, agent, model }, kit));
+}
+
+async function commitRevived(
+  row: RunRow,
+  { request, options, agent, model }: Revival & { agent: AgentInfo; model: ModelRef | undefined },
+  kit: Kit,
+): Promise<Run> {
+  const { sessionKey, sessionId } = row;
+  const session = kit.store().sessions.get(sessionKey);
+  const mode = queueModeOf(kit, session, { request, isChat: options.family === "chat" });
+  checkRoom(kit, sessionKey, mode);
+  const run = new Run({
+    ...{ id: row.runId, agent, sessionKey, sessionId, request, family: options.family, model, mode },
+    spawnedBy: session?.spawnedBy,
+    acceptedAt: row.createdAt,
+    arrivedAt: kit.ctx.clock.monotonic(),
+    hasOperatorTools: hasOperatorTools({ request, session: session ?? { key: sessionKey, kind: "unknown" }, events: [] }),
+  });
+  const isBusy = runsOf(kit, sessionKey).some((other) => other.phase !== "queued");
+  // A session that has moved on to another transcript, or is gone, is none of this run's any more.
+  const own = session?.sessionId === sessionId ? session : undefined;
+  const change = own && patchOp(sessionKey, changeFor(run, own, { now: kit.ctx.clock.now(), label: undefined, isBusy }), sessionId);
+  await kit.store().commit([...(change ? [change] : []), { op: "run.put", run: runRow(run, kit, "queued"), ifState: [row.state] }]);
+  tellAccepted(run, kit, { before: session, fresh: undefined, stored: [] });
+  return run;
+}
+
+/** Its message and its row were one commit, so one record of it in the transcript says that the message is there. */
+function holdsRun({ runId, sessionId, createdAt }: RunRow, kit: Pick<Kit, "store">): boolean {
+  for (let before: number | undefined; ; ) {
+    const rows = kit.store().messages.page(sessionId, { limit: PAGE_ROWS, ...(before === undefined ? {} : { before }) });
+    if (rows.some((message) => message.runId === runId)) return true;
+    const oldest = rows[0];
+    if (rows.length < PAGE_ROWS || !oldest || oldest.ts < createdAt) return false;
+    before = oldest.seq;
+  }
+}

@@ -1,0 +1,45 @@
+import { definePlugin, type RunRequest, z } from "svc/sdk";
+import { createTestGateway, fakeModel, type TestGateway } from "svc/sdk/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const ran: string[] = [];
+const tools = definePlugin({
+  id: "some-tools",
+  version: "1.0.0",
+  svc: { api: "^1.0.0" },
+  setup(ctx) {
+    for (const name of ["cron", "look_up"]) {
+      ctx.registerTool({ name, description: name, input: z.object({}), run: () => `${ran.push(name)} done` });
+    }
+  },
+});
+const calls = { toolCalls: [{ name: "cron", args: {} }] };
+const model = fakeModel([calls, "Said.", calls, "Said."]);
+
+let gw: TestGateway;
+beforeAll(async () => {
+  gw = await createTestGateway({
+    plugins: ["store", "agents", tools],
+    models: [model],
+    config: { agents: { defaults: { skipBootstrap: true } } },
+  });
+}, 120_000);
+afterAll(() => gw.close());
+
+test("a webhook's run neither sees nor runs a tool of the operator, in the very session in which a person's run does (C-06)", async () => {
+  const base = { message: "hi", sessionKey: "agent:main:main" };
+  const hook: RunRequest = { ...base, trigger: "hook", lane: "hooks", actor: { kind: "hook", scopes: [] } };
+  await (await gw.service("agents@1").run(hook)).done;
+  expect(ran).toEqual([]);
+  await (await gw.service("agents@1").run({ ...base, trigger: "user", actor: { kind: "rpc", scopes: [] } })).done;
+
+  expect(ran).toEqual(["cron"]);
+  expect(model.requests.map((request) => request.tools.map(({ name }) => name))).toEqual([
+    ["look_up"],
+    ["look_up"],
+    ["cron", "look_up"],
+    ["cron", "look_up"],
+  ]);
+  const answered = model.requests[1]?.messages.at(-1);
+  expect(answered).toMatchObject({ role: "tool", isError: true, text: "Tool not available: cron" });
+});

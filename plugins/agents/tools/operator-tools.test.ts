@@ -1,0 +1,42 @@
+import type { RunRequest } from "svc/sdk";
+import { describe, expect, test } from "vitest";
+import { hasOperatorTools, isOperatorTool } from "./operator-tools.ts";
+
+const main = { key: "agent:main:main", kind: "direct" as const };
+const group = { key: "agent:main:irc:group:#room", kind: "group" as const };
+const hook = { key: "agent:main:hook:7c1f", kind: "direct" as const };
+const request = (trigger: RunRequest["trigger"], kind: RunRequest["actor"]["kind"] = "internal") => ({
+  trigger,
+  actor: { kind, scopes: [] },
+});
+
+describe("tools of the operator (C-06) are for", () => {
+  test.each([
+    ["a person's message", request("user", "rpc"), main, [], true],
+    ["a request over HTTP", request("user", "http"), main, [], true],
+    ["a job", request("cron"), main, [], true],
+    ["a heartbeat", request("heartbeat"), main, [], true],
+    ["a heartbeat that reads a person's event", request("heartbeat"), main, [{ source: "rpc" }], true],
+    ["a person's message that takes a webhook's event along", request("user", "rpc"), main, [{ source: "hook" }], true],
+    ["a webhook, whatever its session", request("hook", "hook"), main, [], false],
+    ["a webhook under another trigger", request("user", "hook"), main, [], false],
+    ["a run that says it began with a webhook", request("hook"), main, [], false],
+    ["a heartbeat that reads what a webhook said", request("heartbeat"), main, [{ source: "rpc" }, { source: "hook" }], false],
+    ["a person's message in a session that a webhook made", request("user", "rpc"), hook, [], false],
+    ["the same, whatever the case of its key", request("user", "rpc"), { ...hook, key: "agent:main:HOOK:x" }, [], false],
+    ["a message in a group", request("user", "rpc"), group, [], false],
+  ])("%s", (_name, asked, session, events, may) => {
+    expect(hasOperatorTools({ request: asked, session, events })).toBe(may);
+  });
+});
+
+test.each([
+  ["cron", true],
+  ["gateway", true],
+  ["nodes", true],
+  ["memory_search", false],
+  ["exec", false],
+  ["gateway_status", false],
+])("%s is one of them: %s", (tool, isOne) => {
+  expect(isOperatorTool(tool)).toBe(isOne);
+});
