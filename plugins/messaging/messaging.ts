@@ -1,0 +1,74 @@
+import { type Messaging, messageOf, type PluginContext, type PluginLife } from "svc/sdk";
+import { type Channels, createChannels } from "./channels.ts";
+import { reportHealth } from "./health.ts";
+import type { Failure, QueueKit } from "./queue/kit.ts";
+import type { Outgoing } from "./queue/message.ts";
+import { createQueue, type Queue } from "./queue/queue.ts";
+import { createMessagingService } from "./service.ts";
+import { createWaits, type Waits } from "./waits.ts";
+
+export interface MessagingParts {
+  service: Messaging;
+  queue: Queue;
+  waits: Waits;
+  life: PluginLife;
+}
+
+/** Puts the parts together; nothing is sent before the gateway is ready. */
+export function createMessaging(ctx: PluginContext): MessagingParts {
+  const channels = createChannels(ctx);
+  const store = () => ctx.service("store@1");
+  const waits = createWaits({ store, timers: ctx.timers });
+  const queue = createQueue(queueKit(ctx, channels), (uid) => waits.look(uid));
+  ctx.on("health.collect", (_event, meta) => reportHealth({ store, queue }, meta));
+  // Channels of other plugins are there by now, and whoever owns the rows of webhooks has settled what was interrupted.
+  ctx.on("gateway.ready", () => queue.open());
+  return {
+    service: createMessagingService(ctx, { channels, queue, waits }),
+    queue,
+    waits,
+    life: {
+      async start() {
+        await queue.recover();
+        if (ctx.service("gateway@1").info().phase === "ready") queue.open();
+      },
+      stop: () => queue.stop(),
+    },
+  };
+}
+
+function queueKit(ctx: PluginContext, channels: Channels): QueueKit {
+  const gateway = ctx.service("gateway@1");
+  return {
+    store: () => ctx.service("store@1"),
+    clock: ctx.clock,
+    timers: ctx.timers,
+    logger: ctx.logger,
+    lease: `${gateway.info().bootId}:${ctx.instance}`,
+    carrierOf: (channel) => channels.carrierOf(channel),
+    async leaveNote({ sessionKey }, note) {
+      await ctx.service("agents@1").inject({ sessionKey, ...note, label: "delivery" });
+    },
+    sent(message, receipt) {
+      if (ctx.isHookUsed("outbound.sent")) tell(ctx, ctx.runHook("outbound.sent", { ...idsOf(message), ...receipt }, metaOf(message)));
+    },
+    failed(message, failure: Failure) {
+      if (ctx.isHookUsed("outbound.failed")) tell(ctx, ctx.runHook("outbound.failed", { ...idsOf(message), ...failure }, metaOf(message)));
+    },
+    hold: (reason) => gateway.hold(reason),
+    random: Math.random,
+  };
+}
+
+function idsOf({ uid, route, sessionKey, agentId, origin }: Outgoing) {
+  return { uid, ...route, sessionKey, agentId, origin };
+}
+
+function metaOf({ sessionKey, agentId }: Outgoing) {
+  return { sessionKey, agentId };
+}
+
+/** Nobody waits for those who listen. */
+function tell(ctx: PluginContext, told: Promise<unknown>): void {
+  told.catch((error: unknown) => ctx.logger.warn("a hook about a message failed", { error: messageOf(error) }));
+}

@@ -1,0 +1,87 @@
+import { type DeliveryRow, isSvcError, type JsonObject, messageOf, reached } from "svc/sdk";
+import { fail, putBack, succeed } from "./ends.ts";
+import type { Carrier, QueueKit } from "./kit.ts";
+import { type Outgoing, readOutgoing } from "./message.ts";
+import { isSpent, judge, spentReason, toFault } from "./verdict.ts";
+
+/** Longest call of a channel; a platform that says nothing for so long may have the message or not. */
+const SEND_LIMIT_MS = 60_000;
+
+/** Tries of this row whose end nobody knows. */
+export function unknownTries({ result }: Pick<DeliveryRow, "result">): number {
+  return typeof result?.unknown === "number" ? result.unknown : 0;
+}
+
+/**
+ * One try of one message: claimed first, sent then, and the end is stored.
+ * @param signal aborts the call; what is not known by then counts as unknown
+ * @throws {SvcError} when the storage fails before the message was sent; it waits as before
+ */
+export async function attempt(row: DeliveryRow, kit: QueueKit, signal: AbortSignal): Promise<void> {
+  const message = readOutgoing(row.uid, row.payload);
+  if (!message) return setAside(row, kit);
+  const { channel } = message.route;
+  const carrier = await kit.carrierOf(channel);
+  const end = { attempt: row.attempt, outcome: "failed" as const };
+  if (!carrier) return fail(kit, { row, message, ...end, reason: `there is no channel "${channel}"; its plugin is off or was removed` });
+  if (isSpent(unknownTries(row), carrier.isIdempotent)) {
+    return fail(kit, { row, message, ...end, reason: spentReason(String(row.result?.reason ?? "the gateway stopped meanwhile")) });
+  }
+  if (await claim(row, kit)) await send({ ...row, attempt: row.attempt + 1 }, { message, carrier, signal }, kit);
+}
+
+/** False when it is not what it was when it was read: somebody has dropped it. */
+async function claim({ uid }: DeliveryRow, kit: QueueKit): Promise<boolean> {
+  try {
+    await kit.store().commit([{ op: "delivery.claim", uid, to: "sending", leaseBoot: kit.lease, at: kit.clock.now() }]);
+  } catch (error) {
+    if (isSvcError(error, "delivery-state")) return false;
+    throw error;
+  }
+  await reached("messaging.after-claim");
+  return true;
+}
+
+async function send(
+  row: DeliveryRow,
+  { message, carrier, signal }: { message: Outgoing; carrier: Carrier; signal: AbortSignal },
+  kit: QueueKit,
+): Promise<void> {
+  const said = await within((limit) => carrier.send(message, limit), signal).catch((error: unknown) => ({ error }));
+  if (!("error" in said)) {
+    await reached("messaging.after-send");
+    return succeed(kit, { row, message, messageId: said.messageId });
+  }
+  const tried = { attempt: row.attempt, unknown: unknownTries(row), isIdempotent: carrier.isIdempotent };
+  const verdict = judge(toFault(said.error), tried, kit.random());
+  if (verdict.next === "again") await putBack(kit, { row, message, ...verdict });
+  else await fail(kit, { row, message, attempt: row.attempt, outcome: "failed", reason: verdict.reason });
+}
+
+/** A row that cannot be read ends alone; nobody knows to whom it would have gone. */
+async function setAside({ uid, lane }: DeliveryRow, kit: QueueKit): Promise<void> {
+  const result: JsonObject = { reason: "unreadable" };
+  kit.logger.error("a message in the queue cannot be read and is set aside", { uid, lane });
+  await kit
+    .store()
+    .commit([{ op: "delivery.finish", uid, from: ["accepted", "uncertain"], state: "failed", result, at: kit.clock.now() }])
+    .catch((error) => {
+      if (!isSvcError(error, "delivery-state")) throw error;
+    });
+}
+
+/** Does not wait longer than the signal lasts for a channel that does not listen to it. */
+async function within<T>(work: (signal: AbortSignal) => Promise<T>, outer: AbortSignal): Promise<T> {
+  const limit = AbortSignal.any([outer, AbortSignal.timeout(SEND_LIMIT_MS)]);
+  return new Promise<T>((resolve, reject) => {
+    const giveUp = () =>
+      reject(
+        new Error(outer.aborted ? "the gateway stopped during the call" : "the channel did not answer in time", { cause: limit.reason }),
+      );
+    if (limit.aborted) return giveUp();
+    limit.addEventListener("abort", giveUp, { once: true });
+    void (async () => work(limit))()
+      .then(resolve, (error) => reject(error instanceof Error ? error : new Error(messageOf(error))))
+      .finally(() => limit.removeEventListener("abort", giveUp));
+  });
+}

@@ -1,0 +1,38 @@
+import type { Clock, Disposable, Logger, Store, Timers } from "svc/sdk";
+import type { Outgoing } from "./message.ts";
+
+/** Hands messages to one channel. */
+export interface Carrier {
+  /** A message that comes again under its `uid` is shown once. */
+  readonly isIdempotent: boolean;
+  /** @throws as `Channel.send` */
+  send(message: Outgoing, signal: AbortSignal): Promise<{ messageId: string }>;
+}
+
+/** How a try that failed is told to plugins. */
+export interface Failure {
+  error: string;
+  attempt: number;
+  permanent: boolean;
+  outcome: "retry" | "uncertain" | "failed" | "expired";
+}
+
+/** What the queue works with. */
+export interface QueueKit {
+  store(): Store;
+  clock: Clock;
+  timers: Pick<Timers, "setTimeout">;
+  logger: Logger;
+  /** Who claims rows: this instance in this boot. What another one has claimed and left is taken over at the start. */
+  lease: string;
+  /** Undefined: there is no such channel. */
+  carrierOf(channel: string): Promise<Carrier | undefined>;
+  /** Leaves a line in the session of the message; once for each `id`, however often it is asked for. */
+  leaveNote(message: Outgoing, note: { id: string; text: string }): Promise<void>;
+  sent(message: Outgoing, receipt: { messageId: string; attempt: number; at: number }): void;
+  failed(message: Outgoing, failure: Failure): void;
+  /** Work that a stop of the gateway waits for. */
+  hold(reason: string): Disposable;
+  /** [0, 1) */
+  random(): number;
+}

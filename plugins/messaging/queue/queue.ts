@@ -1,0 +1,167 @@
+import { type DeliveryDir, type DeliveryRow, type DeliveryState, isSvcError, messageOf } from "svc/sdk";
+import { attempt, unknownTries } from "./attempt.ts";
+import { fail } from "./ends.ts";
+import { createExpiryClock } from "./expiry-clock.ts";
+import type { QueueKit } from "./kit.ts";
+import { readOutgoing } from "./message.ts";
+
+/** The rows of this plugin. */
+export const OUT: readonly DeliveryDir[] = ["out"];
+
+/** Messages on their way at a time; each lane has one of them at most. */
+const MAX_ACTIVE = 8;
+/** Rows looked at in one round. */
+const ROUND = 100;
+/** Pause after a fault of the storage. */
+const PAUSE_MS = 5_000;
+/** The wall clock may jump: nobody sleeps longer than this. */
+const LONGEST_SLEEP_MS = 60_000;
+const SHORTEST_SLEEP_MS = 250;
+/** Time for calls under way at a stop, and for noting those that were cut off. */
+const STOP_MS = { sending: 2_000, noting: 1_500 };
+
+/** Carries out the rows `out`: one after the other in a lane, some lanes at a time. */
+export interface Queue {
+  /** Takes over what another boot or instance has left. Nothing is sent yet. */
+  recover(): Promise<void>;
+  /** From here on messages are sent. */
+  open(): void;
+  /** Something may be due. */
+  nudge(): void;
+  /** Resolves when calls under way are settled or noted as unknown. */
+  stop(): Promise<void>;
+  /** Why nothing is sent at present. */
+  problem(): string | undefined;
+}
+
+/** @param onEnd called with each row that may have come to its end */
+export function createQueue(kit: QueueKit, onEnd: (uid: string) => void): Queue {
+  const active = new Map<string, Promise<void>>();
+  const cut = new AbortController();
+  const expiry = createExpiryClock(kit.clock);
+  let state: "closed" | "open" | "stopping" = "closed";
+  let timer: { dispose(): void | Promise<void> } | undefined;
+  let pausedUntil = 0;
+  let problem: string | undefined;
+
+  const pauseFor = (error: unknown) => {
+    if (problem === undefined) kit.logger.warn("the message queue pauses", { error: messageOf(error), seconds: PAUSE_MS / 1_000 });
+    problem = messageOf(error);
+    pausedUntil = kit.clock.monotonic() + PAUSE_MS;
+  };
+
+  const begin = (uid: string, work: () => Promise<void>) => {
+    const held = kit.hold(`message ${uid}`);
+    const job = work()
+      .then(() => {
+        problem = undefined;
+      }, pauseFor)
+      .finally(() => {
+        active.delete(uid);
+        void held.dispose();
+        onEnd(uid);
+        look();
+      });
+    active.set(uid, job);
+  };
+
+  const sleep = (ms: number) => {
+    timer = kit.timers.setTimeout(look, Math.min(LONGEST_SLEEP_MS, Math.max(SHORTEST_SLEEP_MS, ms)));
+  };
+
+  const startDue = () => {
+    const { deliveries } = kit.store();
+    const now = kit.clock.now();
+    if (expiry.isTrusted()) {
+      const late = deliveries.overdue({ dirs: OUT, now, limit: ROUND }).filter((row) => !active.has(row.uid) && row.state !== "sending");
+      for (const row of late.slice(0, MAX_ACTIVE - active.size)) begin(row.uid, () => expire(row, kit));
+    }
+    const due = deliveries.due({ dirs: OUT, now, limit: MAX_ACTIVE + active.size }).filter((row) => !active.has(row.uid));
+    for (const row of due.slice(0, MAX_ACTIVE - active.size)) begin(row.uid, () => attempt(row, kit, cut.signal));
+    const next = deliveries.nextAt(OUT);
+    if (next !== undefined) sleep(next - now);
+  };
+
+  const look = () => {
+    void timer?.dispose();
+    timer = undefined;
+    if (state !== "open") return;
+    const restMs = pausedUntil - kit.clock.monotonic();
+    if (restMs > 0) return sleep(restMs);
+    try {
+      startDue();
+    } catch (error) {
+      pauseFor(error);
+      sleep(PAUSE_MS);
+    }
+  };
+
+  return {
+    recover: () => recover(kit),
+    open() {
+      if (state === "closed") state = "open";
+      look();
+    },
+    nudge: () => look(),
+    async stop() {
+      state = "stopping";
+      void timer?.dispose();
+      const settled = () => Promise.all(active.values());
+      await atMost(settled(), STOP_MS.sending);
+      cut.abort(new Error("the gateway stops"));
+      await atMost(settled(), STOP_MS.noting);
+    },
+    problem: () => problem,
+  };
+}
+
+/** What was in a call when its process ended may be with the platform. */
+async function recover(kit: QueueKit): Promise<void> {
+  for (let round = 0; round < ROUND; round++) {
+    const rows = kit.store().deliveries.abandoned({ dirs: OUT, boot: kit.lease, limit: ROUND });
+    if (rows.length === 0) return;
+    await Promise.all(rows.map((row) => takeOver(row, kit)));
+    kit.logger.warn(`${rows.length} messages were on their way when the gateway stopped; nobody knows whether they arrived`);
+  }
+}
+
+/** One commit for each: a row that cannot be taken over must not keep the others. */
+async function takeOver(row: DeliveryRow, kit: QueueKit): Promise<void> {
+  const { uid } = row;
+  const from: DeliveryState[] = ["sending", "running"];
+  const at = kit.clock.now();
+  const result = { reason: "the gateway stopped during the call", unknown: unknownTries(row) + 1 };
+  try {
+    await kit.store().commit([{ op: "delivery.requeue", uid, from, to: "uncertain", result, at }]);
+  } catch (error) {
+    if (!isSvcError(error, "delivery-state")) throw error;
+    await kit.store().commit([{ op: "delivery.finish", uid, from, state: "failed", result: { reason: "unreadable" }, at }]);
+  }
+}
+
+async function expire(row: DeliveryRow, kit: QueueKit): Promise<void> {
+  const message = readOutgoing(row.uid, row.payload);
+  const { attempt: tries, uid } = row;
+  const reason = typeof row.result?.reason === "string" ? row.result.reason : "it had no turn";
+  if (message) return fail(kit, { row, message, attempt: tries, outcome: "expired", reason });
+  await kit.store().commit([
+    {
+      op: "delivery.finish",
+      uid,
+      from: ["accepted", "uncertain"],
+      state: "expired",
+      result: { reason: "unreadable" },
+      at: kit.clock.now(),
+    },
+  ]);
+}
+
+function atMost(work: Promise<unknown>, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    void work.finally(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

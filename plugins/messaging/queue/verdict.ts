@@ -1,0 +1,67 @@
+import { isNotDispatched, isSendRefused, messageOf } from "svc/sdk";
+
+/** Tries of one message. */
+export const MAX_ATTEMPTS = 12;
+/** Tries whose end nobody knows, where the platform cannot tell a repeat: one more after the first, and no third. */
+const MAX_UNKNOWN = 2;
+const MAX_REASON_CHARS = 300;
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 300_000;
+
+/** What an error of a try says of the message. `taken`: it may be with the platform. */
+export interface Fault {
+  taken: "no" | "unknown";
+  isPermanent: boolean;
+  /** Sentence for operators. */
+  reason: string;
+  retryAfterMs?: number | undefined;
+}
+
+/** What happens next. */
+export type Verdict =
+  | { next: "failed"; reason: string }
+  /** `to`: how it waits. `unknown`: tries so far whose end nobody knows. */
+  | { next: "again"; to: "accepted" | "uncertain"; waitMs: number; reason: string; unknown: number };
+
+/** Reads what `send` threw. An error that says nothing else leaves open whether the platform has the message. */
+export function toFault(error: unknown): Fault {
+  const reason = oneLine(messageOf(error));
+  if (isNotDispatched(error)) return { taken: "no", isPermanent: false, reason, retryAfterMs: error.retryAfterMs };
+  if (isSendRefused(error)) return { taken: "no", isPermanent: error.isPermanent, reason, retryAfterMs: error.retryAfterMs };
+  return { taken: "unknown", isPermanent: false, reason };
+}
+
+/**
+ * Decides after a try that failed. Pure.
+ *
+ * @param tried tries so far, this one included; of these `unknown` ended without anybody knowing how, before this one
+ * @param random [0, 1)
+ */
+export function judge(fault: Fault, tried: { attempt: number; unknown: number; isIdempotent: boolean }, random: number): Verdict {
+  const unknown = tried.unknown + (fault.taken === "unknown" ? 1 : 0);
+  if (fault.isPermanent) return { next: "failed", reason: fault.reason };
+  if (isSpent(unknown, tried.isIdempotent) && fault.taken === "unknown") return { next: "failed", reason: spentReason(fault.reason) };
+  if (tried.attempt >= MAX_ATTEMPTS) return { next: "failed", reason: `gave up after ${tried.attempt} tries: ${fault.reason}` };
+  const waitMs = Math.max(backoffMs(tried.attempt, random), fault.retryAfterMs ?? 0);
+  // Once it may be with the platform, a later try that did not get there changes nothing about that.
+  return { next: "again", to: unknown > 0 ? "uncertain" : "accepted", waitMs, reason: fault.reason, unknown };
+}
+
+/** Another try could double the message, and one has been dared already. */
+export function isSpent(unknown: number, isIdempotent: boolean): boolean {
+  return !isIdempotent && unknown >= MAX_UNKNOWN;
+}
+
+export function spentReason(reason: string): string {
+  return `nobody knows whether the platform took it, twice; it is not sent a third time: ${reason}`;
+}
+
+/** 1 s doubling, at most 5 min, any part of it: tries of many messages spread. @param attempt tries so far, from 1 */
+export function backoffMs(attempt: number, random: number): number {
+  return Math.round(random * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1)));
+}
+
+function oneLine(text: string): string {
+  const line = text.replace(/\s+/g, " ").trim() || "no reason was given";
+  return line.length > MAX_REASON_CHARS ? `${line.slice(0, MAX_REASON_CHARS - 1)}…` : line;
+}

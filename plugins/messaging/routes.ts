@@ -1,0 +1,65 @@
+import { type Channel, type MessageRoute, type OutboundRequest, type SvcConfig, SvcError } from "svc/sdk";
+import { type Channels, defaultAccount, WEBCHAT } from "./channels.ts";
+import "./errors.ts";
+
+export type RouteRequest = Pick<OutboundRequest, "sessionKey" | "agentId" | "channel" | "to" | "accountId" | "threadId">;
+
+/**
+ * Where a message goes. `last` is where the session last heard from somebody, else `webchat`; a prefix of the recipient (`irc:#room`) selects the channel
+ * there, and must agree with one that is named.
+ * @throws {SvcError} `unknown-channel`, `recipient-required`, `invalid-recipient`
+ */
+export function resolveRoute(
+  request: RouteRequest,
+  { channels, config, last }: { channels: Channels; config: SvcConfig; last: MessageRoute | undefined },
+): MessageRoute {
+  const prefixed = request.to === undefined ? undefined : channelOfPrefix(request.to, channels);
+  const named = request.channel === "last" ? prefixed?.channel.id : request.channel;
+  if (named === undefined) return last === undefined ? { channel: WEBCHAT } : { ...last, ...given(request, ["to", "threadId"]) };
+  if (named === WEBCHAT) return toWebchat(request, prefixed);
+  const channel = channels.get(named);
+  if (!channel) throw new SvcError("unknown-channel", { channel: named, known: channels.ids().join(", ") });
+  if (prefixed && prefixed.channel.id !== named) {
+    throw new SvcError("invalid-recipient", { channel: named, to: request.to, reason: `it belongs to channel ${prefixed.channel.id}` });
+  }
+  const accountId = request.accountId ?? defaultAccount(channel, config);
+  return {
+    channel: named,
+    to: recipientOf(channel, prefixed?.rest ?? request.to),
+    ...(accountId === undefined ? {} : { accountId }),
+    ...given(request, ["threadId"]),
+  };
+}
+
+function toWebchat({ to }: RouteRequest, prefixed: { channel: Channel } | undefined): MessageRoute {
+  if (to === undefined) return { channel: WEBCHAT };
+  const reason = prefixed ? `it belongs to channel ${prefixed.channel.id}` : "it is the main session of the agent and takes none";
+  throw new SvcError("invalid-recipient", { channel: WEBCHAT, to, reason });
+}
+
+function recipientOf(channel: Channel, raw: string | undefined): string {
+  if (raw === undefined || raw.trim() === "") throw new SvcError("recipient-required", { channel: channel.id });
+  const to = channel.target.normalize(raw);
+  if (to === null)
+    throw new SvcError("invalid-recipient", { channel: channel.id, to: raw, reason: "the channel does not know such targets" });
+  return to;
+}
+
+/** The channel whose id, other name or prefix stands before the first colon. */
+function channelOfPrefix(to: string, channels: Channels): { channel: Channel; rest: string } | undefined {
+  const at = to.indexOf(":");
+  const prefix = to.slice(0, Math.max(0, at)).trim().toLowerCase();
+  if (prefix === "") return undefined;
+  for (const id of channels.ids()) {
+    const channel = channels.get(id);
+    const names = channel ? [id, ...(channel.meta.aliases ?? []), ...(channel.meta.targetPrefixes ?? [])] : [];
+    if (channel && names.some((name) => name.toLowerCase() === prefix)) return { channel, rest: to.slice(at + 1) };
+  }
+  return undefined;
+}
+
+function given<K extends "to" | "threadId">(request: RouteRequest, names: readonly K[]): Partial<Record<K, string>> {
+  return Object.fromEntries(names.flatMap((name) => (request[name] === undefined ? [] : [[name, request[name]]]))) as Partial<
+    Record<K, string>
+  >;
+}

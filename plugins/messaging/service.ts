@@ -1,0 +1,110 @@
+import {
+  isBareToken,
+  isSvcError,
+  judgeReply,
+  type MessageRoute,
+  type Messaging,
+  mainSessionKey,
+  type PluginContext,
+  type StoreOp,
+  SvcError,
+  stripFrames,
+} from "svc/sdk";
+import type { Channels } from "./channels.ts";
+import "./errors.ts";
+import { laneOf, lifetimeMs, type Outgoing, toStored } from "./queue/message.ts";
+import type { Queue } from "./queue/queue.ts";
+import { type RouteRequest, resolveRoute } from "./routes.ts";
+import type { Waits } from "./waits.ts";
+
+/** Largest payload of a row, in bytes of JSON; what it holds besides the text is taken off. */
+const MAX_TEXT_BYTES = 240 * 1024;
+
+interface Parts {
+  channels: Channels;
+  queue: Pick<Queue, "nudge">;
+  waits: Waits;
+}
+
+/** What other plugins send by. */
+export function createMessagingService(ctx: PluginContext, { channels, queue, waits }: Parts): Messaging {
+  // Set by admitted messages from outside alone, and no account of a channel runs in this version.
+  const lastRoute = (_sessionKey: string): MessageRoute | undefined => undefined;
+  const routeOf = (request: RouteRequest) =>
+    resolveRoute(request, { channels, config: ctx.snapshot(), last: lastRoute(request.sessionKey) });
+
+  return {
+    channels: () => channels.ids(),
+    resolveTarget: routeOf,
+    lastRoute,
+    waitDelivered: (uid, options) => waits.wait(uid, options),
+    async deliver(request) {
+      const route = routeOf(request);
+      const { uid } = request;
+      if (ctx.service("store@1").deliveries.get(uid)?.dir === "out") return { uid, route };
+      const { sessionKey, agentId, origin } = request;
+      const message: Outgoing = { uid, route, text: stripFrames(request.text).trim(), origin, sessionKey, agentId };
+      await commitOnce(ctx, await acceptOps(ctx, message));
+      queue.nudge();
+      waits.look(uid);
+      return { uid, route };
+    },
+  };
+}
+
+/** The row of a message as it enters the queue, or as it ends there at once. */
+async function acceptOps(ctx: PluginContext, message: Outgoing): Promise<StoreOp[]> {
+  const withheld = withheldReason(message);
+  if (withheld !== undefined) return [accept(ctx, message, { status: "suppressed", reason: withheld })];
+  const asked = await ask(ctx, message);
+  const bytes = Buffer.byteLength(JSON.stringify(asked.text));
+  if (bytes > MAX_TEXT_BYTES) throw new SvcError("text-too-long", { bytes, maxBytes: MAX_TEXT_BYTES });
+  const row = accept(ctx, { ...message, text: asked.text });
+  if (asked.cancelled === undefined) return [row];
+  const result = { status: "cancelled", reason: `a plugin held it back: ${asked.cancelled}` };
+  ctx.logger.info(`message ${message.uid} to ${message.route.channel} was held back by a plugin`, { reason: asked.cancelled });
+  return [row, { op: "delivery.finish", uid: message.uid, from: ["accepted"], state: "failed", result, at: ctx.clock.now() }];
+}
+
+/** Nobody is told that there is nothing to tell. */
+function withheldReason({ text }: Outgoing): "empty" | "silent" | "heartbeat" | undefined {
+  if (text === "") return "empty";
+  if (!isBareToken(text)) return undefined;
+  return judgeReply(text, 0).kind === "ack" ? "heartbeat" : "silent";
+}
+
+function accept(ctx: PluginContext, message: Outgoing, done?: { status: string; reason: string }): StoreOp {
+  const at = ctx.clock.now();
+  const { uid, route, origin, agentId } = message;
+  const delivery = {
+    ...{
+      uid,
+      dir: "out" as const,
+      lane: laneOf(route, mainSessionKey(agentId)),
+      payload: toStored(message),
+      expiresAt: at + lifetimeMs(origin),
+    },
+    ...(done ? { done } : {}),
+  };
+  return { op: "delivery.accept", delivery, at };
+}
+
+/** Plugins may change the text, or hold the message back. */
+async function ask(
+  ctx: PluginContext,
+  { uid, route, text, origin, sessionKey, agentId }: Outgoing,
+): Promise<{ text: string; cancelled?: string }> {
+  if (!ctx.isHookUsed("outbound.sending")) return { text };
+  const event = { uid, ...route, sessionKey, agentId, origin, text };
+  const said = await ctx.runHook("outbound.sending", event, { sessionKey, agentId });
+  return { text: said.text, ...(said.cancel === true ? { cancelled: said.reason ?? "no reason was given" } : {}) };
+}
+
+/** The same message handed over twice at once is one row. */
+async function commitOnce(ctx: PluginContext, ops: StoreOp[]): Promise<void> {
+  try {
+    await ctx.service("store@1").commit(ops);
+  } catch (error) {
+    if (!isSvcError(error, "exists")) throw error;
+  }
+}
