@@ -1,0 +1,19 @@
+import { SvcError } from "svc/sdk";
+import type { AgentAction } from "../action.ts";
+import { MAX_PAYLOAD_BYTES } from "../deliveries/stored-action.ts";
+import "./errors.ts";
+
+/** What stands around the action in its row. */
+const ROW_BYTES = 64;
+
+/**
+ * A row holds 256 KiB (`reliability.md` 2). Texts are measured before anything is done with them, actions when they are whole.
+ * @throws {SvcError} `hook-too-large`
+ */
+export function checkSize(what: string | AgentAction): void {
+  const isText = typeof what === "string";
+  // A text has at least as many bytes as units: a long one need not be counted.
+  if (isText && what.length > MAX_PAYLOAD_BYTES) throw new SvcError("hook-too-large");
+  const bytes = Buffer.byteLength(isText ? what : JSON.stringify(what));
+  if (bytes + (isText ? 0 : ROW_BYTES) > MAX_PAYLOAD_BYTES) throw new SvcError("hook-too-large");
+}

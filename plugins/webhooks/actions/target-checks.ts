@@ -1,0 +1,36 @@
+import { type Agents, isSvcError, type Messaging } from "svc/sdk";
+import { invalid } from "./refusal.ts";
+
+/** Levels that a model knows (`operations-config.md` 3.3). */
+const thinkingLevels = ["off", "minimal", "low", "medium", "high"];
+/** What a caller named is repeated to it, within limits. */
+const MAX_ECHO_CHARS = 128;
+
+/** `last`, or a channel that there is now. @throws {SvcError} `hook-invalid` */
+export function checkChannel(channel: string, messaging: Pick<Messaging, "channels"> | undefined): string {
+  const known = ["last", ...(messaging?.channels() ?? ["webchat"])];
+  if (!known.includes(channel)) throw invalid(`channel must be ${known.join("|")}`);
+  return channel;
+}
+
+/** The full reference of a model that the agent may use. @throws {SvcError} `hook-invalid` */
+export async function checkModel(model: string, agentId: string, agents: Pick<Agents, "checkModel">): Promise<string> {
+  try {
+    return await agents.checkModel({ agentId, model });
+  } catch (error) {
+    if (!isSvcError(error) || error.spec.http !== 400) throw error;
+    throw invalid(`model not allowed: ${oneLine(model)}`);
+  }
+}
+
+/** A level nobody knows is left out: a sender's slip is no reason to lose its event. */
+export function checkThinking(thinking: string | undefined, warnings: string[]): { thinking?: string } {
+  if (thinking === undefined || thinking === "") return {};
+  if (thinkingLevels.includes(thinking)) return { thinking };
+  warnings.push(`thinking level "${oneLine(thinking)}" is unknown and left out; expected ${thinkingLevels.join("|")}`);
+  return {};
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\s\p{Cc}]+/gu, " ").slice(0, MAX_ECHO_CHARS);
+}

@@ -1,0 +1,33 @@
+import { type CliCommand, defineCommand } from "svc/sdk";
+import { withClient } from "./with-client.ts";
+
+/** `svc hooks retry|drop <uid>`. */
+export default [
+  command("retry", {
+    summary: "Begin a delivery that failed or expired again",
+    details: "It gets all its tries and another 24 hours. What its agent did before is not undone, and may be done twice.",
+    done: "is in the queue again; svc hooks show tells what becomes of it",
+  }),
+  command("drop", {
+    summary: "Give up a delivery that waits",
+    details: "It ends as failed, with a note in the agent's main session. One that is running is stopped by svc sessions or in the chat.",
+    done: "is given up; a note says so",
+  }),
+];
+
+function command(word: "retry" | "drop", { summary, details, done }: { summary: string; details: string; done: string }): CliCommand {
+  return defineCommand({
+    path: ["hooks", word],
+    summary,
+    details,
+    positionals: [{ name: "uid", required: true }],
+    options: { json: { kind: "flag", description: "One JSON document on stdout" } },
+    rpc: true,
+    run: async (cli, _values, [uid = ""]) => {
+      const answer = await withClient(cli, (client) => client.request(`webhooks.${word}`, { uid }));
+      if (cli.json) cli.stdout.json(answer);
+      else cli.stdout.line(`${answer.uid} ${done}.`);
+      return 0;
+    },
+  });
+}

@@ -1,0 +1,73 @@
+import { randomUUID } from "node:crypto";
+import { messageOf, type OpResult, reached, type StoreOp } from "svc/sdk";
+import type { AgentAction, WakeAction } from "../action.ts";
+import { aboutOf } from "./about.ts";
+import type { Accepted, Submission } from "./deliveries.ts";
+import type { DeliveryKit } from "./kit.ts";
+import { encodeAction } from "./stored-action.ts";
+
+/** How long accepted work may wait (`reliability.md` 2). */
+export const EXPIRY_MS = 24 * 3_600_000;
+
+/** A submission as operations, and how their results are read. */
+interface Planned {
+  ops: StoreOp[];
+  read(results: readonly OpResult[]): Accepted;
+}
+
+/** All of a request in one commit; see `Deliveries.accept`. */
+export async function acceptAll(submissions: readonly Submission[], kit: DeliveryKit): Promise<Accepted[]> {
+  const planned = submissions.map((submission) => plan(submission, kit));
+  await reached("hooks.before-accept");
+  const results = await kit.store().commit(planned.flatMap(({ ops }) => ops));
+  await reached("hooks.after-accept");
+  let at = 0;
+  const accepted = planned.map(({ ops, read }) => {
+    const own = results.slice(at, at + ops.length);
+    at += ops.length;
+    return read(own);
+  });
+  for (const { action } of submissions) if (action.kind === "wake" && action.mode === "now") wake(action, kit);
+  return accepted;
+}
+
+function plan({ action, idempotency }: Submission, kit: DeliveryKit): Planned {
+  return action.kind === "wake" ? planWake(action, kit) : planAgent(action, idempotency, kit);
+}
+
+function planAgent(action: AgentAction, idempotency: Submission["idempotency"], kit: DeliveryKit): Planned {
+  const at = kit.ctx.clock.now();
+  const uid = randomUUID();
+  const key = idempotency && { idemScope: idempotency.scope, idemKey: idempotency.key, fingerprint: action.fingerprint };
+  const delivery = { uid, dir: "hook-agent" as const, lane: action.sessionKey, ...key, expiresAt: at + EXPIRY_MS };
+  return {
+    ops: [{ op: "delivery.accept", delivery: { ...delivery, payload: encodeAction(action) }, at }],
+    read: ([result]) => ({ kind: "agent", runId: result?.known?.uid ?? uid, isReplay: result?.known !== undefined }),
+  };
+}
+
+/** The event and the row that says so are one commit: a wake is exactly once. */
+function planWake(action: WakeAction, kit: DeliveryKit): Planned {
+  const at = kit.ctx.clock.now();
+  const { agentId, sessionKey: named, text, same, mode } = action;
+  const { sessionKey } = kit.agents().resolve({ agentId, ...(named === undefined ? {} : { sessionKey: named }) });
+  const event = { sessionKey, text, same, source: "hook", ts: at, wake: mode === "now" };
+  const done = { status: "ok", mode, about: aboutOf(action) };
+  const delivery = { uid: randomUUID(), dir: "hook-wake" as const, lane: sessionKey, expiresAt: at + EXPIRY_MS, payload: {}, done };
+  return {
+    ops: [
+      { op: "systemEvent.add", event },
+      { op: "delivery.accept", delivery, at },
+    ],
+    read: ([result]) => ({ kind: "wake", mode, eventOutcome: result?.coalesced ? "coalesced" : "queued" }),
+  };
+}
+
+/** What is durable stays accepted, whatever becomes of the heartbeat: the event asks for one again at the next start. */
+function wake({ agentId, sessionKey }: WakeAction, kit: DeliveryKit): void {
+  try {
+    kit.agents().wake({ agentId, ...(sessionKey === undefined ? {} : { sessionKey }), reason: "hook", mode: "now" });
+  } catch (error) {
+    kit.ctx.logger.warn("a wake was stored, but nobody could be woken", { agentId, error: messageOf(error) });
+  }
+}

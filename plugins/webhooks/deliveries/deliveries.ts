@@ -1,0 +1,73 @@
+import type { DeliveryRow, DeliveryState, JsonObject } from "svc/sdk";
+import type { Action, AgentAction } from "../action.ts";
+
+/** Scope and key under which a repeat of an agent action is the same action (`hooks.md` 8). */
+export interface IdempotencyKey {
+  /** Identity of the caller and path; no secret in it. */
+  scope: string;
+  /** 1–256 characters; of a fan-out with the place of the item. */
+  key: string;
+}
+
+/** An action that is to be made durable. */
+export interface Submission {
+  action: Action;
+  /** Of agent actions only; wakes are not keyed. */
+  idempotency?: IdempotencyKey;
+}
+
+/** What stands behind a 200. */
+export type Accepted =
+  | { kind: "agent"; runId: string; isReplay: boolean }
+  | { kind: "wake"; mode: "now" | "next-heartbeat"; eventOutcome: "queued" | "coalesced" };
+
+/** How an agent action ended, for `waitForCompletion`: no word of the model, no detail of a provider. */
+export interface Completion {
+  status: "ok" | "error" | "skipped";
+  replyDisposition: "visible" | "silent" | "empty";
+  delivered?: boolean;
+  deliveryAttempted?: boolean;
+  deliveryError?: "delivery-failed";
+  deliverySuppressionReason?: "empty" | "silent" | "heartbeat";
+}
+
+/** Accepted hook actions: stored first, carried out after, each step once as far as that can be known (`reliability.md` 2). */
+export interface Deliveries {
+  /**
+   * Makes all of them durable in one transaction, then they go their way. Resolves after fsync.
+   * @throws {SvcError} `deliveries-full`, `system-events-full`, `storage-*`, `draining`: nothing is stored then
+   */
+  accept(submissions: readonly Submission[]): Promise<Accepted[]>;
+  /** Resolves when the action has ended. Rejects with the signal's reason; that ends the wait, not the action. */
+  completion(runId: string, signal: AbortSignal): Promise<Completion>;
+  /** @throws {SvcError} `unknown-delivery`, `delivery-state` unless it has failed or expired and its payload is still there */
+  retry(uid: string): Promise<void>;
+  /** Gives up one that waits: it ends as failed, with a note. @throws {SvcError} `unknown-delivery`, `delivery-state` */
+  drop(uid: string): Promise<void>;
+  /** Begins to carry out what is there: first what an earlier boot left behind. */
+  start(): Promise<void>;
+  /** Takes nothing on any more, waits for the steps under way, 4 s at most. Rows stay. */
+  stop(): Promise<void>;
+}
+
+/** What is kept in the row of an agent action. */
+export type StoredAgentAction = { v: 1; action: Omit<AgentAction, "fingerprint"> };
+
+/** What operators are shown of a row; never the payload's text unless asked for by `show`. */
+export interface DeliverySummary {
+  uid: string;
+  kind: "agent" | "wake";
+  state: DeliveryState;
+  attempt: number;
+  path: string;
+  mapping?: string;
+  name?: string;
+  agentId: string;
+  lane: string;
+  createdAt: number;
+  updatedAt: number;
+  expiresAt: number;
+  notBefore?: number;
+  steps: DeliveryRow["steps"];
+  result?: JsonObject;
+}

@@ -1,0 +1,26 @@
+import type { DeliveryRow } from "svc/sdk";
+import { expect, test } from "vitest";
+import { agentAction } from "../../../test/fixtures/hook-deliveries.ts";
+import { summariseDelivery } from "./delivery-summary.ts";
+import { encodeAction } from "./stored-action.ts";
+
+const row: DeliveryRow = {
+  ...{ id: 1, uid: "u", dir: "hook-agent", lane: "agent:ops:hook:1", state: "accepted", attempt: 0 },
+  ...{ steps: {}, createdAt: 1, updatedAt: 2, expiresAt: 3 },
+};
+const payload = encodeAction(agentAction({ path: "github", mapping: "gh", name: "CI", agentId: "ops", message: "not for lists" }));
+const storeWith = (whole: DeliveryRow | undefined) =>
+  ({ deliveries: { get: () => whole } }) as unknown as Parameters<typeof summariseDelivery>[1];
+
+test("a row that waits is described from its payload, without the words of the sender", () => {
+  const summary = summariseDelivery(row, storeWith({ ...row, payload }));
+  expect(summary).toMatchObject({ uid: "u", kind: "agent", state: "accepted", path: "github", mapping: "gh", name: "CI", agentId: "ops" });
+  expect(JSON.stringify(summary)).not.toContain("not for lists");
+});
+
+test("one whose payload is gone is described from its result, one that cannot be read from its lane", () => {
+  const about = { path: "wake", agentId: "main" };
+  const wake = { ...row, dir: "hook-wake" as const, state: "done" as const, result: { status: "ok", about } };
+  expect(summariseDelivery(wake, storeWith(undefined))).toMatchObject({ kind: "wake", path: "wake", agentId: "main" });
+  expect(summariseDelivery(row, storeWith({ ...row, payload: { v: 9 } }))).toMatchObject({ path: "", agentId: "ops" });
+});

@@ -1,0 +1,120 @@
+import { setMaxListeners } from "node:events";
+import { type DeliveryRow, type Disposable, messageOf, SvcError } from "svc/sdk";
+import { attend } from "./attend.ts";
+import { CARRIED, type DeliveryKit } from "./kit.ts";
+import { createOverdue } from "./overdue.ts";
+import { within } from "./within.ts";
+
+/** Rows claimed at a time. More than there are places for hook runs, so that sessions at work do not keep the others waiting. */
+const MAX_CLAIMED = 16;
+/** How often the time of the rows is looked at; also the distance of two readings of the clock. */
+const TICK_MS = 60_000;
+/** After the rows could not be read. */
+const READ_AGAIN_MS = 1_000;
+const STOP_MS = 4_000;
+
+/** Carries accepted rows out: lanes side by side, one after the other inside a lane. */
+export interface Runner {
+  /** Something may be due. */
+  nudge(): void;
+  /** From now on rows are claimed. */
+  begin(): void;
+  /** Claims nothing more; what is under way goes on. */
+  close(): void;
+  /** Gives back what is under way, after the step it is in, 4 s at most. */
+  stop(): Promise<void>;
+}
+
+/** @param onEnd told after the end of a row is stored */
+export function createRunner(kit: DeliveryKit, onEnd: (uid: string) => void): Runner {
+  const { clock, timers, logger } = kit.ctx;
+  const active = new Map<string, Promise<void>>();
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  setMaxListeners(0, signal); // one listener for each row at work, and MAX_CLAIMED bounds those
+  const overdue = createOverdue(kit, { signal, onEnd, isActive: (uid) => active.has(uid) });
+  let ticking: Disposable | undefined;
+  let isOpen = false;
+
+  const pauses = createPauses(kit, () => nudge());
+  const nudge = (now = pauses.now()): void => {
+    if (!isOpen) return;
+    try {
+      for (const row of nextRows(now)) begin(row);
+    } catch (error) {
+      logger.warn("hook deliveries cannot be read; trying again", { error: messageOf(error) });
+      pauses.add("", READ_AGAIN_MS);
+    }
+  };
+  const nextRows = (now: number): DeliveryRow[] => {
+    const limit = MAX_CLAIMED - active.size;
+    if (limit <= 0) return [];
+    // Those being claimed are still found: they must not hide the others.
+    const due = kit.store().deliveries.due({ dirs: CARRIED, now, limit: MAX_CLAIMED });
+    return due.filter((row) => !active.has(row.uid) && !pauses.has(row.uid) && row.expiresAt > clock.now()).slice(0, limit);
+  };
+  const begin = (row: DeliveryRow): void => {
+    const work = attend(row, { kit, signal }).then((done) => {
+      active.delete(row.uid);
+      if (done?.state === "ended") onEnd(row.uid);
+      else if (done) pauses.add(row.uid, done.inMs);
+      nudge();
+    });
+    active.set(row.uid, work);
+  };
+  const tick = async (): Promise<void> => {
+    try {
+      await overdue.expire();
+    } catch (error) {
+      if (!signal.aborted) logger.warn("hook deliveries could not be looked through", { error: messageOf(error) });
+    }
+    // A pause that is not one of ours was another process's, or was given by a clock that was wrong.
+    nudge(Number.MAX_SAFE_INTEGER);
+  };
+  const close = (): void => {
+    isOpen = false;
+    void ticking?.dispose();
+  };
+
+  return {
+    nudge: () => nudge(),
+    begin() {
+      if (isOpen || signal.aborted) return;
+      isOpen = true;
+      ticking = timers.setInterval(() => void tick(), TICK_MS);
+      void tick();
+    },
+    close,
+    async stop() {
+      close();
+      pauses.end();
+      stopping.abort(new SvcError("draining", {}, { retryAfterMs: 2_000 }));
+      await within(Promise.allSettled([...active.values()]), STOP_MS);
+    },
+  };
+}
+
+/** Pauses between two tries, by the steady clock: a wall clock that jumps neither shortens nor prolongs them. */
+function createPauses({ ctx }: Pick<DeliveryKit, "ctx">, onOver: () => void) {
+  const timers = new Map<string, Disposable>();
+  let over = 0;
+  return {
+    /** The time to ask for rows by: those whose pause is over are due then. */
+    now: () => Math.max(ctx.clock.now(), over),
+    has: (id: string) => timers.has(id),
+    add(id: string, ms: number): void {
+      void timers.get(id)?.dispose();
+      const until = ctx.clock.now() + ms;
+      const timer = ctx.timers.setTimeout(() => {
+        timers.delete(id);
+        over = Math.max(over, until);
+        onOver();
+      }, ms);
+      timers.set(id, timer);
+    },
+    end(): void {
+      for (const timer of timers.values()) void timer.dispose();
+      timers.clear();
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import { type DeliveryRow, type JsonObject, SvcError, z } from "svc/sdk";
+import type { AgentAction } from "../action.ts";
+import type { StoredAgentAction } from "./deliveries.ts";
+import "./errors.ts";
+
+/** Most bytes of JSON one row holds (`reliability.md` 2). */
+export const MAX_PAYLOAD_BYTES = 256 * 1024;
+
+export type StoredAction = StoredAgentAction["action"];
+
+const optionalText = z.string().min(1).optional();
+const stored = z.object({
+  v: z.literal(1),
+  action: z.object({
+    kind: z.literal("agent"),
+    path: z.string(),
+    mapping: optionalText,
+    agentId: z.string().min(1),
+    isFallbackAgent: z.boolean(),
+    message: z.string().min(1),
+    name: z.string(),
+    sessionKey: z.string().min(1),
+    sessionMode: z.enum(["isolated", "persistent"]),
+    wakeMode: z.enum(["now", "next-heartbeat"]),
+    deliver: z.boolean(),
+    channel: z.string().min(1),
+    to: optionalText,
+    model: optionalText,
+    thinking: optionalText,
+    timeoutMs: z.number().positive().optional(),
+  }),
+});
+
+/** @throws {SvcError} `hook-action-too-large` */
+export function encodeAction({ fingerprint: _, ...action }: AgentAction): JsonObject {
+  const payload = { v: 1, action } satisfies StoredAgentAction;
+  const bytes = Buffer.byteLength(JSON.stringify(payload));
+  if (bytes > MAX_PAYLOAD_BYTES) throw new SvcError("hook-action-too-large", { bytes, maxBytes: MAX_PAYLOAD_BYTES });
+  return payload;
+}
+
+/** Undefined for a row that cannot be read: of another program, or damaged. */
+export function decodeAction({ payload }: Pick<DeliveryRow, "payload">): StoredAction | undefined {
+  return isStored(payload) ? payload.action : undefined;
+}
+
+function isStored(payload: unknown): payload is StoredAgentAction {
+  return stored.safeParse(payload).success;
+}

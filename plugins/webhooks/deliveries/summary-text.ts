@@ -1,0 +1,26 @@
+import { neutralize } from "svc/sdk";
+
+/** Longest summary or reason (`hooks.md` 4), in characters. */
+const MAX_CHARS = 500;
+
+/** Event of the main session: what came of a hook. */
+export function summaryText(name: string, end: { text: string } | { error: string }): string {
+  const label = `Hook ${oneLine(name)}`;
+  if ("error" in end) return `${label} (error): ${oneLine(end.error) || "the run failed"}`;
+  return `${label}: ${oneLine(end.text) || "done, nothing to report"}`;
+}
+
+/** Markers of frames are defused: a summary is told outside any frame, its words are those of an agent that read strangers' text. */
+export function oneLine(text: string): string {
+  return cut(
+    neutralize(cut(text, MAX_CHARS * 8))
+      .replace(/\s+/g, " ")
+      .trim(),
+  );
+}
+
+function cut(text: string, max = MAX_CHARS): string {
+  if (text.length <= max) return text;
+  const end = /[\ud800-\udbff]$/.test(text.slice(0, max - 1)) ? max - 2 : max - 1;
+  return `${text.slice(0, end)}…`;
+}

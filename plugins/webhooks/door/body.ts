@@ -1,0 +1,60 @@
+import { exceedsJsonShape, type HttpReply, isSvcError, messageOf } from "svc/sdk";
+import { type Answer, failure, unavailable } from "./answers.ts";
+import { refuseCaller } from "./refuse-caller.ts";
+import { type DoorDeps, turnAway, type Visitor } from "./visitor.ts";
+
+/** Time for a body: of a sender that holds the token, and of one whose signature decides about it (`hooks.md` 1 and 9). */
+const BODY_MS = 30_000;
+const SIGNED_BODY_MS = 10_000;
+const BUSY_RETRY_MS = 1_000;
+
+export type Payload = { payload: unknown } | { answer: Answer };
+
+/** Reads the body, lets the signature be judged where one is due, and parses it. */
+export async function readPayload(visitor: Visitor, deps: DoorDeps): Promise<Payload> {
+  const { verifier } = visitor;
+  const leave = verifier?.mode === "instead" ? deps.bodies.enter(visitor.address) : () => undefined;
+  if (!leave) return { answer: unavailable("too many requests at once", BUSY_RETRY_MS) };
+  try {
+    const bytes = await readBytes(visitor, deps);
+    if ("answer" in bytes) return bytes;
+    if (verifier) {
+      const verified = verifier.verify({ headers: visitor.headers(), body: bytes.body, now: deps.clock.now() });
+      if (!verified.ok) return { answer: refuseCaller(visitor, verified.reason, deps) };
+      deps.throttle.succeed(visitor.address);
+    }
+    return parse(bytes.body, (answer, reason) => ({ answer: turnAway(visitor, answer, { reason, logger: deps.logger }) }));
+  } finally {
+    leave();
+  }
+}
+
+async function readBytes(visitor: Visitor, { logger }: DoorDeps): Promise<{ body: Uint8Array } | { answer: Answer }> {
+  const { call, path, lease, verifier } = visitor;
+  // Of a caller that nobody vouches for yet there is no line: anybody could fill the log.
+  const refuse = (status: number, reason: string) => {
+    const answer = failure(status, reason);
+    return { answer: verifier?.mode === "instead" ? answer : turnAway(visitor, answer, { reason, logger }) };
+  };
+  try {
+    const timeoutMs = verifier ? SIGNED_BODY_MS : BODY_MS;
+    return { body: await call.bytes({ maxBytes: lease.ingress.maxBodyBytes(path), timeoutMs }) };
+  } catch (error) {
+    if (isSvcError(error, "payload-too-large")) return refuse(413, "payload too large");
+    if (isSvcError(error, "request-timeout")) return refuse(408, "request body timeout");
+    throw error;
+  }
+}
+
+/** What the parser says quotes the body: the sender is told it, the log is not. */
+function parse(body: Uint8Array, refuse: (answer: HttpReply, reason: string) => Payload): Payload {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
+  if (text.trim() === "") return { payload: {} };
+  try {
+    const payload: unknown = JSON.parse(text);
+    const reason = "JSON nested too deep or with too many keys";
+    return exceedsJsonShape(payload) ? refuse(failure(400, reason), reason) : { payload };
+  } catch (error) {
+    return refuse(failure(400, messageOf(error)), "not JSON");
+  }
+}

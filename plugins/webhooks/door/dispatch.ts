@@ -1,0 +1,122 @@
+import type { Action, Refusal, Resolved } from "../action.ts";
+import type { Accepted, Submission } from "../deliveries/deliveries.ts";
+import { acceptedAnswer, acceptFailure, fanOutAnswer, refusalAnswer } from "./accept-answers.ts";
+import { type Answer, failure, notFound, nothingToDo, textAnswer, unavailable } from "./answers.ts";
+import { withCompletion } from "./completion.ts";
+import { openHeaders, toHookRequest } from "./hook-request.ts";
+import { type Identity, keyOf, scopedKey } from "./idempotency.ts";
+import { type DoorDeps, logged, turnAway, type Visitor } from "./visitor.ts";
+
+/** Nothing of a direct action can be called off, and the signal of a call is made when it is asked for: that costs more than the rest of a wake. */
+const NEVER = new AbortController().signal;
+
+type Actions = Extract<Resolved, { kind: "actions" }>;
+
+/** From a request that may be here to the answer: resolved, made durable, acknowledged. */
+export async function dispatch(visitor: Visitor, payload: unknown, deps: DoorDeps): Promise<Answer> {
+  const { call, path, lease, verifier } = visitor;
+  const isDirect = path === "wake" || path === "agent";
+  const refuse = (reason: string) => turnAway(visitor, failure(400, reason), { reason, logger: deps.logger });
+  if (isDirect && !isObject(payload)) return refuse("body must be a JSON object");
+  const own = verifier?.answer({ headers: visitor.headers(), payload });
+  if (own) return own.status === 204 ? nothingToDo() : textAnswer(own.status, own.body ?? "");
+
+  const request = toHookRequest({ path, url: call.url, payload }, () => openHeaders(visitor.headers(), verifier?.secretHeaders));
+  const resolved = await lease.ingress.resolve(request, isDirect ? NEVER : call.signal).catch((error: unknown) => {
+    // Whoever waited has gone, or the gateway stops: nothing is stored.
+    if (call.signal.aborted) return undefined;
+    throw error;
+  });
+  if (!resolved) return unavailable("gateway_unavailable", 5_000);
+  if (resolved.kind !== "actions") {
+    if (resolved.kind === "unmapped") return turnAway(visitor, notFound(), { reason: "no mapping", logger: deps.logger });
+    deps.logger.info("hook skipped: nothing to do", logged(visitor));
+    return nothingToDo();
+  }
+  for (const warning of resolved.warnings) deps.logger.warn(`hook: ${warning}`, logged(visitor, mappingOf(resolved)));
+
+  const wait = path === "agent" ? (payload as Record<string, unknown>).waitForCompletion : undefined;
+  const [first] = resolved.items;
+  if (wait !== undefined && typeof wait !== "boolean" && first && "action" in first) {
+    return refuse("waitForCompletion must be boolean");
+  }
+  return submit(visitor, { payload, resolved, isWaiting: wait === true }, deps);
+}
+
+interface Submitting {
+  payload: unknown;
+  resolved: Actions;
+  isWaiting: boolean;
+}
+
+async function submit(visitor: Visitor, { payload, resolved, isWaiting }: Submitting, deps: DoorDeps): Promise<Answer> {
+  const { lease, call } = visitor;
+  const actions = resolved.items.flatMap((item) => ("action" in item ? [item.action] : []));
+  const refusals = resolved.items.flatMap((item) => ("refusal" in item ? [item.refusal] : []));
+  for (const refusal of refusals) logRefusal(visitor, resolved, { refusal, deps });
+  if (actions.length === 0 && resolved.items.length <= 1) return refusals[0] ? refusalAnswer(refusals[0]) : nothingToDo();
+  let accepted: Accepted[];
+  try {
+    accepted = actions.length === 0 ? [] : await deps.deliveries.accept(toSubmissions(visitor, payload, resolved));
+  } catch (error) {
+    return acceptFailure(error, (message, fields) => deps.logger.error(message, logged(visitor, { ...mappingOf(resolved), ...fields })));
+  }
+  lease.release();
+  logAccepted(visitor, resolved, { actions, accepted, deps });
+  const fallback = actions.find((action) => action.isFallbackAgent);
+  const headers = fallback ? { "x-svc-agent": fallback.agentId } : {};
+  if (resolved.items.length > 1) return fanOutAnswer(accepted, { refusals, of: resolved.items.length, headers });
+  const [only] = accepted as [Accepted];
+  const completion = isWaiting && only.kind === "agent" ? await withCompletion(only.runId, call.signal, deps) : undefined;
+  return acceptedAnswer(only, { completion, headers });
+}
+
+/** The place of an item is that in the whole list, so that a repeat finds each at its own, refused ones between them or not. */
+function toSubmissions(visitor: Visitor, payload: unknown, resolved: Actions): Submission[] {
+  const { path, call, verifier } = visitor;
+  const identity: Identity = verifier ? { kind: "mapping", id: verifier.mapping } : { kind: "token" };
+  const deliveryId = verifier && (() => verifier.deliveryId({ headers: visitor.headers(), payload }));
+  let known: { key: string | undefined } | undefined;
+  return resolved.items.flatMap((item, place): Submission[] => {
+    if (!("action" in item)) return [];
+    const { action } = item;
+    if (action.kind === "wake") return [{ action }];
+    known ??= { key: keyOf({ headers: call.req.headers, payload, deliveryId }) };
+    const { key } = known;
+    if (key === undefined) return [{ action }];
+    return [{ action, idempotency: scopedKey(key, { identity, path, place: resolved.isFanOut ? place : undefined }) }];
+  });
+}
+
+function logAccepted(
+  visitor: Visitor,
+  resolved: Actions,
+  { actions, accepted, deps }: { actions: readonly Action[]; accepted: readonly Accepted[]; deps: DoorDeps },
+): void {
+  for (const action of actions.filter((one) => one.isFallbackAgent).slice(0, 1)) {
+    deps.logger.warn(`hook named an agent that is not there; agent "${action.agentId}" was taken`, logged(visitor, mappingOf(resolved)));
+  }
+  const [first] = accepted;
+  if (!first) return;
+  const what =
+    first.kind === "agent" ? { runId: first.runId, isReplay: first.isReplay } : { mode: first.mode, outcome: first.eventOutcome };
+  deps.logger.info(
+    "hook accepted",
+    logged(visitor, { ...mappingOf(resolved), ...what, ...(accepted.length > 1 ? { items: accepted.length } : {}) }),
+  );
+}
+
+function logRefusal(visitor: Visitor, resolved: Actions, { refusal, deps }: { refusal: Refusal; deps: DoorDeps }): void {
+  const { status, message, reason } = refusal;
+  const fields = logged(visitor, { ...mappingOf(resolved), status, reason: reason ?? message });
+  if (status === 500) deps.logger.error("hook mapping failed", fields);
+  else deps.logger.info("hook refused", fields);
+}
+
+function mappingOf({ mapping }: Actions): { mapping?: string } {
+  return mapping === undefined ? {} : { mapping };
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,49 @@
+import type { HttpCall, HttpFault } from "svc/sdk";
+import { type Answer, failure, notFound, textAnswer, unavailable } from "./answers.ts";
+import { readPayload } from "./body.ts";
+import { hasQueryToken, isToken, presentedToken, QUERY_TOKEN_REFUSED } from "./credentials.ts";
+import { dispatch } from "./dispatch.ts";
+import { subPath } from "./hook-request.ts";
+import { refuseCaller } from "./refuse-caller.ts";
+import { createVisitor, type DoorDeps, turnAway, type Visitor } from "./visitor.ts";
+
+/** Every check of `hooks.md` 1, in its order; the first that fails answers. */
+export function createDoor(deps: DoorDeps): (call: HttpCall) => Promise<Answer> {
+  return async (call) => {
+    const lease = deps.generations.enter();
+    if (!lease) return notFound();
+    try {
+      return await admit(createVisitor(call, lease, subPath(call.rest)), deps);
+    } finally {
+      lease.release();
+    }
+  };
+}
+
+async function admit(visitor: Visitor, deps: DoorDeps): Promise<Answer> {
+  const { call, path, lease, verifier } = visitor;
+  if (hasQueryToken(call.url)) return textAnswer(400, QUERY_TOKEN_REFUSED);
+  if (call.req.method !== "POST") return textAnswer(405, "Method Not Allowed", { Allow: "POST" });
+  if (verifier?.mode !== "instead") {
+    if (!lease.tokenDigest) return unavailable("gateway_unavailable", 5_000);
+    const token = presentedToken(call.req.headers);
+    if (!isToken(token, lease.tokenDigest)) return refuseCaller(visitor, token === undefined ? "no_token" : "wrong_token", deps);
+    if (!verifier) deps.throttle.succeed(visitor.address);
+  }
+  const { logger } = deps;
+  if (path === "") return turnAway(visitor, notFound(), { reason: "the base path has no action", logger });
+
+  const body = await readPayload(visitor, deps);
+  if ("answer" in body) return body.answer;
+  if (!lease.isCurrent()) {
+    const reason = "hook configuration changed; retry request";
+    return turnAway(visitor, failure(409, reason), { reason, logger });
+  }
+  return dispatch(visitor, body.payload, deps);
+}
+
+/** The kernel's own refusals (a gateway that stops) in the form of this path. */
+export function doorFault(fault: HttpFault): Response {
+  const error = fault.status === 503 ? "gateway_unavailable" : fault.message;
+  return Response.json({ ok: false, error }, { status: fault.status, headers: { "Content-Type": "application/json; charset=utf-8" } });
+}

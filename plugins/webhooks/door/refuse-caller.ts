@@ -1,0 +1,18 @@
+import type { Verified } from "../ingress.ts";
+import { type Answer, textAnswer, wholeSeconds } from "./answers.ts";
+import { type DoorDeps, logged, type Visitor } from "./visitor.ts";
+
+/** Why nobody vouches for a caller; for the log only. */
+export type NoCredential = Extract<Verified, { ok: false }>["reason"] | "no_token" | "wrong_token";
+
+/** 401, or 429 while the address is locked out; counted before the answer goes (`security.md` A-06). */
+export function refuseCaller(visitor: Visitor, reason: NoCredential, { throttle, logger }: DoorDeps): Answer {
+  const { lockedMs, hasLocked } = throttle.fail(visitor.address);
+  if (lockedMs > 0) return textAnswer(429, "Too Many Requests", { "Retry-After": wholeSeconds(lockedMs) });
+  const mapping = visitor.verifier ? { mapping: visitor.verifier.mapping } : {};
+  const fields = logged(visitor, { ...mapping, status: 401, reason });
+  // One warning for a lockout; what comes during it is not told at all.
+  if (hasLocked) logger.warn("hook sender locked out for 60 s after 20 failed attempts", fields);
+  else logger.info("hook refused", fields);
+  return textAnswer(401, "Unauthorized", { "WWW-Authenticate": "Bearer" });
+}

@@ -1,0 +1,54 @@
+import { type Clock, type HttpCall, type HttpReply, type JsonObject, type Logger, shownName } from "svc/sdk";
+import type { Deliveries } from "../deliveries/deliveries.ts";
+import type { Verifier } from "../ingress.ts";
+import type { BodyGate } from "./body-gate.ts";
+import type { Generations, Lease } from "./generations.ts";
+import { headersOf } from "./hook-request.ts";
+import type { Throttle } from "./throttle.ts";
+
+/** What the door stands on. */
+export interface DoorDeps {
+  generations: Generations;
+  throttle: Throttle;
+  bodies: BodyGate;
+  deliveries: Pick<Deliveries, "accept" | "completion">;
+  clock: Clock;
+  logger: Logger;
+}
+
+/** A request and what was found out about it by its head. */
+export interface Visitor {
+  call: HttpCall;
+  /** Below `hooks.path`, without slashes at either end. */
+  path: string;
+  /** The client, as far as trusted proxies tell it. */
+  address: string;
+  lease: Lease;
+  /** Of the mapping with `verify` that owns the path. */
+  verifier: Verifier | undefined;
+  /** All headers, credentials included; made at first use. */
+  headers(): Readonly<Record<string, string>>;
+}
+
+export function createVisitor(call: HttpCall, lease: Lease, path: string): Visitor {
+  let headers: Readonly<Record<string, string>> | undefined;
+  return {
+    call,
+    path,
+    address: call.remote.address,
+    lease,
+    verifier: lease.ingress.verifierOf(path),
+    headers: () => (headers ??= headersOf(call.req.headers)),
+  };
+}
+
+/** The answer to a sender that holds a credential and is turned away all the same; its owner finds the reason in the log. */
+export function turnAway(visitor: Visitor, answer: HttpReply, { reason, logger }: { reason: string; logger: Logger }): HttpReply {
+  logger.info("hook refused", logged(visitor, { status: answer.status ?? 200, reason }));
+  return answer;
+}
+
+/** Who and where, for a log line that agents may read: clipped, on one line, without a secret. */
+export function logged({ path, address }: Visitor, more: JsonObject = {}): JsonObject {
+  return { path: shownName(path), client: address, ...more };
+}

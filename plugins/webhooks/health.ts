@@ -1,0 +1,32 @@
+import type { DeliveryCounts, HealthPart } from "svc/sdk";
+import type { HooksConfig } from "./action.ts";
+import type { EntranceState } from "./door/entrance.ts";
+
+/** What is known of the running plugin. */
+export interface HookFacts {
+  /** Undefined while no door is open. */
+  state: EntranceState | undefined;
+  counts: DeliveryCounts;
+}
+
+/** Hook actions by state; only what an operator acts upon. */
+export interface HookFigures {
+  accepted: number;
+  running: number;
+  failed: number;
+  expired: number;
+}
+
+export function figuresOf({ byDir }: DeliveryCounts): HookFigures {
+  const of = (state: keyof HookFigures) => (byDir["hook-agent"]?.[state] ?? 0) + (byDir["hook-wake"]?.[state] ?? 0);
+  return { accepted: of("accepted"), running: of("running"), failed: of("failed"), expired: of("expired") };
+}
+
+/** Part `hooks` of the health snapshot. Failed actions are told, and are no illness of the door. */
+export function healthPart(hooks: HooksConfig, { state, counts }: HookFacts): HealthPart {
+  const problems = state?.problems ?? [];
+  const value = { enabled: hooks.enabled, ...(state ? { path: state.path, mappings: state.mappings.length } : {}), ...figuresOf(counts) };
+  const isWell = problems.length === 0 && hooks.enabled === (state !== undefined);
+  const message = problems.length > 0 ? problems.join("; ") : "hooks are on, and their door is not open";
+  return { part: "hooks", ok: isWell, critical: false, value, ...(isWell ? {} : { message }) };
+}

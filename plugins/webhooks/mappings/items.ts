@@ -1,0 +1,21 @@
+/** Most items of one request (`hooks.md` 9). */
+const MAX_ITEMS = 200;
+
+/** Payloads that a request comes to: itself, or one for each item of a list in it. */
+export interface Items {
+  payloads: unknown[];
+  warnings: string[];
+}
+
+/** @param forEach top-level key of the list; each item is seen as a list of its own in the same place */
+export function itemsOf(payload: unknown, forEach: string | undefined): Items {
+  if (forEach === undefined) return { payloads: [payload], warnings: [] };
+  const list = isRecord(payload) && Object.hasOwn(payload, forEach) ? payload[forEach] : undefined;
+  if (!Array.isArray(list)) return { payloads: [], warnings: [`the payload has no list "${forEach}"; nothing is done`] };
+  const warnings = list.length > MAX_ITEMS ? [`"${forEach}" has ${list.length} items; the first ${MAX_ITEMS} are taken`] : [];
+  return { payloads: list.slice(0, MAX_ITEMS).map((item) => ({ ...(payload as object), [forEach]: [item] })), warnings };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,39 @@
+import { type HookPreset, type JsonObject, toStrictJson } from "svc/sdk";
+import { toTransformError } from "../transforms/faults.ts";
+import { toTransformResult } from "../transforms/result.ts";
+import type { TransformCall } from "./mapping.ts";
+
+/** Longest call of a preset's function: code of a plugin, in the gateway's own process. */
+const LIMIT_MS = 5_000;
+
+/** A function of a preset in the form of a transform file: the same limits of time and of what it may answer. */
+export function presetTransform(name: string, run: NonNullable<HookPreset["transforms"]>[string]): TransformCall {
+  return async (context, { signal }) => {
+    try {
+      const answer = await withLimit(async () => run({ ...context, url: new URL(context.url) }), signal);
+      const text = toStrictJson(answer);
+      return toTransformResult(name, text === undefined ? undefined : (JSON.parse(text) as JsonObject | null));
+    } catch (error) {
+      throw toTransformError(name, error, signal);
+    }
+  };
+}
+
+async function withLimit(work: () => Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  signal.throwIfAborted();
+  let end: (() => void) | undefined;
+  const ended = new Promise<never>((_, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no answer within ${LIMIT_MS} ms`)), LIMIT_MS);
+    const abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", abort);
+    };
+  });
+  try {
+    return await Promise.race([work(), ended]);
+  } finally {
+    end?.();
+  }
+}

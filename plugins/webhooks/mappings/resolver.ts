@@ -1,0 +1,118 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Agents, Clock, Messaging } from "svc/sdk";
+import type { Action, HookRequest, HooksConfig, Refusal, Resolved } from "../action.ts";
+import type { Draft } from "../actions/draft.ts";
+import type { Fields } from "../actions/fields.ts";
+import { invalid, toRefusal } from "../actions/refusal.ts";
+import { toAction } from "../actions/to-action.ts";
+import { type CompiledMapping, compileMapping, findMapping } from "./compiled.ts";
+import { itemsOf } from "./items.ts";
+import { mapItem } from "./map-item.ts";
+import type { ReadyMapping } from "./mapping.ts";
+import type { RenderScope } from "./scope.ts";
+
+export interface ResolverDeps {
+  hooks: HooksConfig;
+  /** The operator's own, then those of presets. */
+  mappings: readonly ReadyMapping[];
+  /** Asked with each request. @throws {SvcError} `service-unavailable` */
+  agents(): Pick<Agents, "list" | "resolve" | "checkModel">;
+  /** Undefined while nobody carries messages. */
+  messaging(): Pick<Messaging, "channels"> | undefined;
+  clock: Pick<Clock, "now">;
+}
+
+/** Items that are worked on at once; a transform works on no more than eight. */
+const CONCURRENCY = 4;
+/** Longest time for all transforms of one request: each has its own limit, a list of them needs one, too. */
+const FAN_OUT_MS = 30_000;
+/** Lines in the log for one request. */
+const MAX_WARNINGS = 20;
+
+type Item = { action: Action } | { refusal: Refusal };
+
+/**
+ * Turns requests into actions: the fields of `wake` and `agent`, or the first mapping that matches, its transform and its templates, then every rule about
+ * agents, sessions, channels, models and text from outside (`hooks.md` 3 to 9). Rejects only with the reason of the caller's signal.
+ */
+export function createResolver(deps: ResolverDeps): (request: HookRequest, signal: AbortSignal) => Promise<Resolved> {
+  const compiled = deps.mappings.map(compileMapping);
+  return async (request, signal) => {
+    if (request.path === "wake" || request.path === "agent") return direct(request, request.path, deps);
+    const mapping = findMapping(compiled, request);
+    return mapping ? mapped(mapping, request, { deps, signal }) : { kind: "unmapped" };
+  };
+}
+
+async function direct(request: HookRequest, kind: "wake" | "agent", deps: ResolverDeps): Promise<Resolved> {
+  const warnings: string[] = [];
+  const item = await toItem(
+    () => {
+      if (!isRecord(request.payload)) throw invalid("body must be a JSON object");
+      return { kind, path: kind, fields: request.payload, keyOrigin: { from: "payload" }, isFramed: true, isMail: false };
+    },
+    { deps, warnings },
+  );
+  return { kind: "actions", isFanOut: false, items: item ? [item] : [], warnings };
+}
+
+interface Mapped {
+  deps: ResolverDeps;
+  signal: AbortSignal;
+}
+
+async function mapped(compiled: CompiledMapping, request: HookRequest, { deps, signal }: Mapped): Promise<Resolved> {
+  const { id, broken, mapping, transform } = compiled.ready;
+  const isFanOut = mapping.forEach !== undefined;
+  if (broken !== undefined) {
+    const refusal: Refusal = { status: 500, message: "hook mapping failed", reason: broken };
+    return { kind: "actions", mapping: id, isFanOut: false, items: [{ refusal }], warnings: [] };
+  }
+  const { payloads, warnings } = itemsOf(request.payload, mapping.forEach);
+  const now = new Date(deps.clock.now()).toISOString();
+  const limit = isFanOut && transform ? AbortSignal.any([signal, AbortSignal.timeout(FAN_OUT_MS)]) : signal;
+  const items = await inOrder(payloads, async (payload) => {
+    signal.throwIfAborted();
+    const scope: RenderScope = { path: request.path, now, headers: request.headers, url: request.url, payload };
+    const item = await toItem(() => mapItem(compiled, scope, limit), { deps, warnings });
+    signal.throwIfAborted();
+    // Each text may be large: others get their turn between two of them.
+    if (isFanOut) await nextTurn();
+    return item;
+  });
+  const told = [...new Set(warnings)].slice(0, MAX_WARNINGS);
+  const made = items.filter((item) => item !== undefined);
+  if (made.length === 0 && told.length === 0) return { kind: "none" };
+  return { kind: "actions", mapping: id, isFanOut, items: made, warnings: told };
+}
+
+interface ItemOptions {
+  deps: ResolverDeps;
+  warnings: string[];
+}
+
+/** Whatever goes wrong with an item is its own answer; the others go on. */
+async function toItem(draft: () => Draft | Promise<Draft | undefined>, { deps, warnings }: ItemOptions): Promise<Item | undefined> {
+  try {
+    const made = await draft();
+    if (!made) return undefined;
+    return { action: await toAction(made, { hooks: deps.hooks, agents: deps.agents(), messaging: deps.messaging(), warnings }) };
+  } catch (error) {
+    return { refusal: toRefusal(error) };
+  }
+}
+
+/** All of them, a few at a time; results stand in the order of the items. */
+async function inOrder<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = new Array(items.length);
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let i = next++; i < items.length; i = next++) results[i] = await work(items[i] as T);
+  };
+  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, items.length) }, worker));
+  return results;
+}
+
+function isRecord(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

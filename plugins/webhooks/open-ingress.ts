@@ -1,0 +1,99 @@
+import { type ContributionView, type HookPreset, isSvcError, type Messaging, type PluginContext } from "svc/sdk";
+import type { HooksConfig } from "./action.ts";
+import { bodyCaps } from "./body-caps.ts";
+import type { Ingress } from "./ingress.ts";
+import { type MappingView, viewOf } from "./mapping-view.ts";
+import { readyMappings } from "./mappings/ready-mappings.ts";
+import { createResolver } from "./mappings/resolver.ts";
+import { openVerifiers, type SecretAt } from "./open-verifiers.ts";
+import { createTransforms, type TransformProblem } from "./transforms/transforms.ts";
+import { transformsFolder } from "./transforms-folder.ts";
+
+/** An ingress that is ready but for its secrets: those of a new config can be read only when it is in force. */
+export interface OpenedIngress {
+  /** Presets it was made with, in the order of `hooks.presets`. */
+  presets: ReadonlyArray<HookPreset | undefined>;
+  finish(generation: number, secretAt: SecretAt): FinishedIngress;
+  /** For one that is not put in place. */
+  dispose(): void;
+}
+
+/** What operators are told of an ingress. */
+export interface IngressFacts {
+  mappings: MappingView[];
+  /** What keeps a mapping from serving. */
+  problems: string[];
+  /** What serves, and should be mended. */
+  warnings: string[];
+}
+
+export interface FinishedIngress extends IngressFacts {
+  ingress: Ingress;
+  /** The same as of now: files of transforms come, go and are mended without a reload. */
+  look(): Promise<IngressFacts>;
+}
+
+type Context = Pick<PluginContext, "logger" | "service" | "clock" | "env">;
+
+interface OpenOptions {
+  presets: Pick<ContributionView<HookPreset>, "get">;
+  signal: AbortSignal;
+}
+
+/** Mappings, presets, transforms and signatures of one config as one ingress. What is broken takes its mapping out and is reported; the others serve. */
+export async function openIngress(ctx: Context, hooks: HooksConfig, { presets: offered, signal }: OpenOptions): Promise<OpenedIngress> {
+  const { logger, clock } = ctx;
+  const presets = hooks.presets.map((name) => offered.get(name)?.value);
+  const folder = transformsFolder(hooks, { configPath: ctx.service("gateway@1").info().configPath, home: ctx.env.HOME });
+  const transforms = createTransforms({ ...folder, config: hooks.transforms, logger, now: () => clock.monotonic() });
+  const mappings = readyMappings(hooks, { presets, transforms });
+  const modules = hooks.mappings.flatMap(({ transform }) => (transform ? [transform.module] : []));
+  try {
+    const found = modules.length > 0 ? await transforms.problems(modules) : [];
+    signal.throwIfAborted();
+    const deps = { hooks, mappings, agents: () => ctx.service("agents@1"), messaging: () => messagingOf(ctx), clock };
+    const maxBodyBytes = bodyCaps(
+      hooks,
+      mappings.map(({ mapping }) => mapping),
+    );
+    return {
+      presets,
+      finish(generation, secretAt) {
+        const verifiers = openVerifiers(mappings.slice(0, hooks.mappings.length), secretAt);
+        const verifierOf = (path: string) => verifiers.byPath.get(path);
+        // The first request should not have to wait for a process; what is wrong with it, the calls say.
+        if (modules.length > 0) transforms.start().catch(() => undefined);
+        const dispose = () => transforms.dispose();
+        const broken = mappings.flatMap(({ id, broken }) => (broken === undefined ? [] : [`mapping "${id}": ${broken}`]));
+        const told = (lost: typeof found): IngressFacts => ({
+          mappings: mappings.map((mapping) => viewOf(mapping, lost)),
+          problems: [...broken, ...messagesOf(lost, "error"), ...verifiers.problems],
+          warnings: messagesOf(lost, "warning"),
+        });
+        return {
+          ingress: { generation, hooks, resolve: createResolver(deps), verifierOf, maxBodyBytes, dispose },
+          ...told(found),
+          look: async () => told(modules.length > 0 ? await transforms.problems(modules) : []),
+        };
+      },
+      dispose: () => transforms.dispose(),
+    };
+  } catch (error) {
+    transforms.dispose();
+    throw error;
+  }
+}
+
+function messagesOf(problems: readonly TransformProblem[], severity: TransformProblem["severity"]): string[] {
+  return problems.filter((one) => one.severity === severity).map(({ message }) => message);
+}
+
+/** Undefined where nobody carries messages. */
+function messagingOf(ctx: Pick<Context, "service">): Messaging | undefined {
+  try {
+    return ctx.service("messaging@1");
+  } catch (error) {
+    if (isSvcError(error, "service-unavailable")) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,93 @@
+import { type HookPreset, type PluginContext, protocolMethod, SvcError } from "svc/sdk";
+import { figuresOf } from "./health.ts";
+import type { Webhooks } from "./webhooks.ts";
+
+const RECENT = 50;
+const dirs = ["hook-agent", "hook-wake"] as const;
+/** Each trial has a process of its own for transforms. */
+const MAX_TRIALS = 2;
+
+/** The `webhooks.*` methods of the control protocol. Whoever may read sees no secret, and a text only of one delivery that is asked for. */
+export function registerWebhookRpc(ctx: TrialContext, webhooks: Webhooks): void {
+  const store = () => ctx.service("store@1");
+
+  ctx.registerRpc({
+    ...protocolMethod("webhooks.list"),
+    async handler() {
+      const { hooks } = ctx.snapshot();
+      const state = await webhooks.look();
+      return {
+        enabled: hooks.enabled,
+        ...(state ? { path: state.path } : {}),
+        presets: hooks.presets.map((id) => ({ id, isKnown: state?.knownPresets.includes(id) ?? false })),
+        mappings: state?.mappings ?? [],
+        isolation: hooks.transforms.isolation,
+        problems: state?.problems ?? [],
+        counts: figuresOf(store().deliveries.counts()),
+      };
+    },
+  });
+
+  ctx.registerRpc({
+    ...protocolMethod("webhooks.recent"),
+    async handler({ limit = RECENT, states }) {
+      const { summariseDelivery } = await import("./deliveries/delivery-summary.ts");
+      const rows = store().deliveries.list({ dirs, limit, ...(states ? { states } : {}) });
+      return { deliveries: rows.map((row) => summariseDelivery(row, store())), counts: figuresOf(store().deliveries.counts()) };
+    },
+  });
+
+  ctx.registerRpc({
+    ...protocolMethod("webhooks.show"),
+    async handler({ uid, payload = false }) {
+      const [{ summariseDelivery }, { decodeAction }] = await Promise.all([
+        import("./deliveries/delivery-summary.ts"),
+        import("./deliveries/stored-action.ts"),
+      ]);
+      const row = store().deliveries.get(uid);
+      if (!row || row.dir === "out") throw new SvcError("unknown-delivery", { uid });
+      const action = payload ? decodeAction(row) : undefined;
+      return { delivery: summariseDelivery(row, store()), ...(action ? { action } : {}) };
+    },
+  });
+
+  ctx.registerRpc({
+    ...protocolMethod("webhooks.retry"),
+    async handler({ uid }) {
+      await (await webhooks.deliveries()).retry(uid);
+      ctx.logger.info(`hook delivery ${uid}: begun again by an operator`);
+      return { ok: true as const, uid };
+    },
+  });
+
+  ctx.registerRpc({
+    ...protocolMethod("webhooks.drop"),
+    async handler({ uid }) {
+      await (await webhooks.deliveries()).drop(uid);
+      ctx.logger.info(`hook delivery ${uid}: given up by an operator`);
+      return { ok: true as const, uid };
+    },
+  });
+
+  registerTrial(ctx);
+}
+
+type TrialContext = Pick<PluginContext, "registerRpc" | "snapshot" | "service" | "contributions" | "logger" | "clock" | "env">;
+
+function registerTrial(ctx: TrialContext): void {
+  const presets = ctx.contributions<HookPreset>("hookPreset");
+  let trials = 0;
+  ctx.registerRpc({
+    ...protocolMethod("webhooks.test"),
+    async handler({ name, payload = {}, headers = {} }, { signal }) {
+      if (trials >= MAX_TRIALS) throw new SvcError("busy", {}, { retryAfterMs: 1_000 });
+      trials += 1;
+      try {
+        const { tryHook } = await import("./trial/try-hook.ts");
+        return await tryHook(ctx, ctx.snapshot().hooks, { trial: { name, payload, headers }, presets, signal });
+      } finally {
+        trials -= 1;
+      }
+    },
+  });
+}

@@ -1,0 +1,18 @@
+import { defineErrors } from "svc/sdk";
+
+/** Codes of transforms. The texts are for the log: a caller is told nothing of them. */
+export const transformErrors = defineErrors({
+  "transform-failed": { message: "transform {reason}", http: 500, rpc: "UNAVAILABLE" },
+  "transform-busy": {
+    message: "transform {module}: too many calls are under way; try again",
+    http: 503,
+    rpc: "UNAVAILABLE",
+    retryable: true,
+  },
+  "transform-resting": {
+    message: "transform {module}: it ended its process five times within a minute and rests; see the lines before",
+    http: 503,
+    rpc: "UNAVAILABLE",
+    retryable: true,
+  },
+});

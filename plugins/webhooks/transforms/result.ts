@@ -1,0 +1,20 @@
+import { SvcError } from "svc/sdk";
+import type { TransformResult } from "../mappings/mapping.ts";
+
+/** Keys that would reach into an object's machinery when they are copied. */
+const machinery = new Set(["__proto__", "constructor", "prototype"]);
+
+/**
+ * What a transform's answer means. The fields themselves are not yet checked.
+ * @param value plain JSON, null or `undefined`
+ * @throws {SvcError} `transform-failed`
+ */
+export function toTransformResult(module: string, value: unknown): TransformResult {
+  if (value === undefined) return { kind: "keep" };
+  if (value === null) return { kind: "skip" };
+  if (typeof value !== "object" || Array.isArray(value)) {
+    const got = Array.isArray(value) ? "a list" : `a ${typeof value}`;
+    throw new SvcError("transform-failed", { module, reason: `${module}: expected null, undefined or an object, got ${got}` });
+  }
+  return { kind: "fields", fields: Object.fromEntries(Object.entries(value).filter(([key]) => !machinery.has(key))) };
+}

@@ -1,0 +1,89 @@
+import { type HookPreset, messageOf, type PluginContext, type PreparedReload } from "svc/sdk";
+import type { HooksConfig } from "./action.ts";
+import type { Deliveries } from "./deliveries/deliveries.ts";
+import type { Entrance, EntranceState } from "./door/entrance.ts";
+
+/** The plugin as a whole: nothing of it is loaded before hooks are switched on, or rows of an earlier time wait. */
+export interface Webhooks {
+  /** Opens the door if the config wants one. */
+  open(): Promise<void>;
+  /** A door for another config, beside the one that answers. */
+  prepare(hooks: HooksConfig, signal: AbortSignal): Promise<PreparedReload>;
+  /** Accepted work is carried out from here on, at the latest when the gateway is ready. */
+  start(): Promise<void>;
+  carryOn(): Promise<void>;
+  stop(): Promise<void>;
+  close(): void;
+  /** What operators are told; undefined while no door is open. */
+  look(): Promise<EntranceState | undefined>;
+  deliveries(): Promise<Deliveries>;
+}
+
+export function createWebhooks(ctx: PluginContext): Webhooks {
+  let entrance: Promise<Entrance> | undefined;
+  let opened: Entrance | undefined;
+  let deliveries: Promise<Deliveries> | undefined;
+  let isCarrying = false;
+
+  const loadDeliveries = () =>
+    (deliveries ??= (async () => {
+      const { createDeliveries } = await import("./deliveries/create-deliveries.ts");
+      const made = createDeliveries(ctx);
+      if (isCarrying) await made.start();
+      return made;
+    })());
+  const loadEntrance = () =>
+    (entrance ??= (async () => {
+      const { createEntrance } = await import("./door/entrance.ts");
+      opened = createEntrance(ctx, await loadDeliveries());
+      return opened;
+    })());
+  const carryOn = async () => {
+    if (isCarrying) return;
+    isCarrying = true;
+    if (!deliveries && !hasWork(ctx)) return;
+    // Whoever is loading them right now starts them too.
+    if (!deliveries) await loadDeliveries();
+    else await (await deliveries).start();
+  };
+
+  // A preset that comes late, or whose plugin was replaced, changes what the door knows.
+  ctx.contributions<HookPreset>("hookPreset").watch(() => {
+    opened?.presetsChanged().catch((error: unknown) => {
+      if (!ctx.signal.aborted) ctx.logger.error("hooks: presets could not be taken over", { error: messageOf(error) });
+    });
+  });
+
+  return {
+    async open() {
+      const { hooks } = ctx.snapshot();
+      if (!hooks.enabled) return;
+      const door = await loadEntrance();
+      door.install(await door.prepare(hooks, ctx.signal));
+    },
+    async prepare(hooks, signal) {
+      if (!hooks.enabled) return { apply: () => opened?.shut(), discard: () => undefined };
+      const door = await loadEntrance();
+      const prepared = await door.prepare(hooks, signal);
+      return { apply: () => door.install(prepared), discard: () => prepared.dispose() };
+    },
+    async start() {
+      if (ctx.service("gateway@1").info().phase === "ready") await carryOn();
+    },
+    carryOn,
+    async stop() {
+      const made = await deliveries?.catch(() => undefined);
+      await made?.stop().catch((error: unknown) => ctx.logger.warn("hook deliveries did not stop well", { error: messageOf(error) }));
+    },
+    close: () => opened?.shut(),
+    look: async () => opened?.look(),
+    deliveries: loadDeliveries,
+  };
+}
+
+/** Rows that somebody accepted while hooks were on: they run, whatever the switch says now. */
+function hasWork(ctx: Pick<PluginContext, "service">): boolean {
+  const { byDir } = ctx.service("store@1").deliveries.counts();
+  const states = byDir["hook-agent"] ?? {};
+  return (states.accepted ?? 0) + (states.running ?? 0) > 0;
+}
