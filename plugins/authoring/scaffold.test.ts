@@ -1,7 +1,8 @@
 import { lstat, mkdir, mkdtemp, readlink, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type Manifest, SDK_API_VERSION } from "svc/sdk";
+import { createTestGateway, fakeModel } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { linkHost } from "./host-link.ts";
 import { kinds, namesOf } from "./kinds.ts";
@@ -36,6 +37,30 @@ describe.each(kinds)("a new plugin of kind %s", (kind) => {
     expect(text).not.toMatch(/\{\{|\.tmpl|channel-lines|"lines"|embed-hashing|"hashing"/);
   });
 });
+
+test("a new preset of webhooks answers as soon as its name is switched on", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "svc-preset-"));
+  for (const { path, text } of await make("hook-preset-parcel", "hook-preset")) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+  const token = "hook-token-of-this-test-0123456789";
+  const gateway = await createTestGateway({
+    plugins: ["store", "agents", "webhooks", folder],
+    models: [fakeModel(["Noted."])],
+    config: { hooks: { enabled: true, token, presets: ["parcel"] } },
+  });
+  try {
+    const post = (body: object) =>
+      fetch(`${gateway.url}/hooks/parcel`, { method: "POST", headers: { "x-svc-token": token }, body: JSON.stringify(body) });
+
+    expect((await post({})).status).toBe(204);
+    expect(await (await post({ title: "A parcel" })).json()).toEqual({ ok: true, runId: expect.any(String) });
+  } finally {
+    await gateway.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}, 60_000);
 
 test.each([
   ["channel-acme-chat", { kindId: "acme-chat", name: "Acme chat", tool: "acme_chat" }],

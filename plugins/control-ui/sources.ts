@@ -17,7 +17,9 @@ export const importNames: Readonly<Record<string, string>> = {
   "svc/sdk/client": "sdk/client/browser.js",
 };
 
-const sheets = ["tokens", "base", "parts", "overlays", "markdown", "frame", "views", "chat", "memory"].map((name) => `css/${name}.css`);
+const sheets = ["tokens", "base", "parts", "overlays", "markdown", "frame", "views", "chat", "memory", "webhooks"].map(
+  (name) => `css/${name}.css`,
+);
 
 /** Everything the page may load, from the plugin's own folder. */
 export function uiSources(pluginRoot: string): AssetSource[] {

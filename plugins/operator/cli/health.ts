@@ -1,5 +1,6 @@
 // Types only: `svc/sdk` brings the schemas along, and this command should cost no more than its connection.
 import type { CliCommand, CliContext, ResultOf } from "svc/sdk";
+import { hooksLine } from "./hooks-line.ts";
 import { memoryLine } from "./memory-line.ts";
 import { reloadIssue } from "./status-issues.ts";
 import { formatDuration } from "./text.ts";
@@ -45,6 +46,8 @@ function printHealth(cli: CliContext, health: ResultOf<"health">): void {
   if (queues) stdout.line(`Queues: ${queues.active} at work, ${queues.queued} waiting in ${queues.lanes} lanes`);
   const memory = memoryLine(health.memoryIndex);
   if (memory) stdout.line(`Memory: ${memory}`);
+  const hooks = hooksLine(health.hooks);
+  if (hooks) stdout.line(`Hooks: ${hooks}`);
   const { stale, unavailable } = health.secrets;
   if (unavailable.length > 0) stdout.line(color.yellow(`Secrets not available: ${unavailable.join(", ")}; see svc secrets audit`));
   if (stale.length > 0) stdout.line(color.yellow(`Secrets still with the old value: ${stale.join(", ")}; see svc secrets reload`));

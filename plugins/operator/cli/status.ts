@@ -1,6 +1,7 @@
 import { release } from "node:os";
 // Types only, as in `health.ts`.
 import type { CliCommand, CliContext, CliTarget, ResultOf } from "svc/sdk";
+import { hooksLine } from "./hooks-line.ts";
 import { type MemoryFigures, memoryLine } from "./memory-line.ts";
 import { pageUrl } from "./page-url.ts";
 import { issuesOf } from "./status-issues.ts";
@@ -58,6 +59,7 @@ function items(status: StatusPayload, { target, page, memory }: Around): Array<[
     ["Service", "not installed"],
     ["Agents", agents.join(", ") || "none"],
     ["Memory", memoryLine(memory) ?? "off"],
+    ["Hooks", hooksLine(status.hooks) ?? "off"],
     ["Heartbeat", beats.join(", ") || "off"],
     ["Sessions", String(status.sessions.count)],
     ["Plugins", `${status.plugins.loaded.length} active${failed > 0 ? `, ${failed} with errors` : ""}`],

@@ -15,6 +15,7 @@ export const keyTable = [
   { keys: ["g", "c"], does: "Chat" },
   { keys: ["g", "s"], does: "Sessions" },
   { keys: ["g", "m"], does: "Memory" },
+  { keys: ["g", "w"], does: "Webhooks" },
   { keys: ["/"], does: "Search" },
   { keys: ["n"], does: "New session" },
   { keys: ["Alt", "↑ ↓"], does: "Other session" },
@@ -40,6 +41,7 @@ const afterG = {
   c: () => go(chatHome()),
   s: () => go("#/sessions"),
   m: () => go("#/memory"),
+  w: () => go("#/webhooks"),
 };
 
 /** @type {Record<string, () => void>} */

@@ -39,7 +39,7 @@ export function CopyButton({ text, label = "Copy", kind = "quiet slim", hidesWor
   };
   const icon = state === "Copied" ? Check : Copy;
   if (hidesWord && state === "") return html`<${Button} kind=${kind} icon=${icon} label=${label} onClick=${copy} />`;
-  return html`<${Button} kind=${kind} icon=${icon} onClick=${copy}><span role="status">${state || label}</span><//>`;
+  return html`<${Button} kind=${kind} icon=${icon} label=${state || label} onClick=${copy}><span role="status">${state || label}</span><//>`;
 }
 
 /** A command in a box with its copy button. @param {{ command: string }} props */

@@ -1,3 +1,4 @@
+import { useRef } from "preact/hooks";
 import { tryNow } from "../core/conn.js";
 import { needs } from "../core/facts.js";
 import { html } from "../core/html.js";
@@ -7,7 +8,7 @@ import { isInMemory, route } from "../core/router.js";
 import { lastChatKey, titleOfKey, unreadCount } from "../core/sessions.js";
 import { connection, gatewayName, hello, isRestarting, mainSessionKey, now } from "../core/store.js";
 import { Button } from "../ui/button.js";
-import { Back, Chat, Home, Info, List, Note, Search, Warn } from "../ui/icons.js";
+import { Back, Chat, Home, Hook, Info, List, More, Note, Search, Warn } from "../ui/icons.js";
 
 /** On every view: which gateway, whether it is there, what needs a person. */
 export function Header() {
@@ -82,20 +83,46 @@ const items = [
   { id: "chat", word: "Chat", icon: Chat, address: chatHome },
   { id: "sessions", word: "Sessions", icon: List, address: () => "#/sessions" },
   { id: "memory", word: "Memory", icon: Note, address: () => "#/memory" },
+  { id: "webhooks", word: "Webhooks", icon: Hook, address: () => "#/webhooks" },
   { id: "about", word: "About", icon: Info, address: () => "#/about" },
 ];
 
+/** The bar of a phone has five places: these stand behind the last one. */
+const behindMore = ["webhooks", "about"];
+
 export function Rail() {
-  return html`<nav class="rail" aria-label="Views"><${Items} /></nav>`;
+  return html`<nav class="rail" aria-label="Views"><${Items} of=${items} /></nav>`;
 }
 
 export function BottomBar() {
-  return html`<nav class="bottom" aria-label="Views"><${Items} /></nav>`;
+  const current = currentView();
+  const menu = useRef(/** @type {HTMLElement | null} */ (null));
+  const isBehind = behindMore.includes(current);
+  return html`<nav class="bottom" aria-label="Views">
+    <${Items} of=${items.filter(({ id }) => !behindMore.includes(id))} />
+    <button type="button" class=${isBehind ? "current" : ""} popovertarget="more-views" aria-haspopup="menu"><${More} /><span>More</span></button>
+    <div ref=${menu} id="more-views" popover class="menu" role="menu" aria-label="More views">${items
+      .filter(({ id }) => behindMore.includes(id))
+      .map(
+        ({
+          id,
+          word,
+          icon,
+          address,
+        }) => html`<a key=${id} role="menuitem" href=${address()} aria-current=${id === current ? "page" : undefined}
+          onClick=${() => menu.current?.hidePopover()}><${icon} />${word}</a>`,
+      )}</div>
+  </nav>`;
 }
 
-function Items() {
-  const current = route.value.view === "memory" && !isInMemory(route.value) ? "chat" : route.value.view;
-  return items.map(
+function currentView() {
+  return route.value.view === "memory" && !isInMemory(route.value) ? "chat" : route.value.view;
+}
+
+/** @param {{ of: typeof items }} props */
+function Items({ of }) {
+  const current = currentView();
+  return of.map(
     ({ id, word, icon, address }) => html`<a
       key=${id}
       href=${address()}

@@ -1,0 +1,126 @@
+import { plural, span } from "./format.js";
+
+/**
+ * What is said of webhooks. Pure.
+ *
+ * @typedef {{ id: string, preset?: string, path?: string, source?: string, action: "wake" | "agent", agentId?: string, forEach?: string, transform?: string,
+ *   verify?: { provider: string, mode: "with-token" | "instead" }, isUnsafe?: boolean, broken?: string }} Mapping
+ * @typedef {{ uid: string, kind: "agent" | "wake", state: string, attempt: number, path: string, mapping?: string, name?: string, agentId: string, lane: string,
+ *   createdAt: number, updatedAt: number, expiresAt: number, notBefore?: number, steps: Record<string, Record<string, unknown>>,
+ *   result?: Record<string, unknown> }} Delivery
+ * @typedef {{ accepted: number, running: number, failed: number, expired: number }} Counts
+ * @typedef {{ enabled: boolean, path?: string, presets: Array<{ id: string, isKnown: boolean }>, mappings: Mapping[], isolation: string, problems: string[],
+ *   counts: Counts }} Hooks
+ */
+
+/** What the filter means, as states of the gateway; undefined: all. */
+export const filters = /** @type {const} */ ({
+  all: undefined,
+  waiting: ["accepted", "running"],
+  done: ["done"],
+  failed: ["failed", "expired"],
+});
+
+/** Where they arrive and how many rules there are. @param {Hooks} hooks @param {string} origin */
+export function sentenceOf({ enabled, path, mappings }, origin) {
+  if (!enabled) return "Webhooks are off: nothing is taken, and every address answers 404.";
+  if (path === undefined) return "Webhooks are switched on, but their door is not open.";
+  const rules = mappings.length === 0 ? "no mappings yet" : plural(mappings.length, "mapping");
+  return `Taken at ${origin}${path}, ${rules}.`;
+}
+
+/** What has been accepted and is not simply done. @param {Counts} counts */
+export function countWords({ accepted, running, failed, expired }) {
+  const parts = [
+    [accepted, "waiting"],
+    [running, "running"],
+    [failed, "failed"],
+    [expired, "expired"],
+  ].flatMap(([count, word]) => (Number(count) > 0 ? [`${count} ${word}`] : []));
+  return parts.length === 0 ? "Nothing waits, and nothing has failed." : parts.join(", ");
+}
+
+/** A word and a colour for where a delivery is. @param {Delivery} delivery @returns {{ word: string, level: "ok" | "info" | "warn" | "bad" | "busy" }} */
+export function stateOf({ state, result, attempt }) {
+  if (state === "accepted") return attempt > 0 ? { word: "tries again", level: "warn" } : { word: "waiting", level: "info" };
+  if (state === "running") return { word: "running", level: "busy" };
+  if (state === "expired") return { word: "expired", level: "bad" };
+  if (state === "failed") return { word: "failed", level: "bad" };
+  if (result?.status === "skipped") return { word: "skipped", level: "info" };
+  return result?.status === "error" ? { word: "run failed", level: "bad" } : { word: "done", level: "ok" };
+}
+
+/** Why it ended badly, or why its last try did. @param {Delivery} delivery @returns {string | undefined} */
+export function reasonOf({ result, steps }) {
+  const said = [result?.reason, steps.run?.error, result?.code];
+  return /** @type {string | undefined} */ (said.find((one) => typeof one === "string" && one !== ""));
+}
+
+/** What became of it outside of the run, one line a step. @param {Delivery} delivery @returns {Array<{ name: string, text: string }>} */
+export function stepsOf({ steps }) {
+  const { run, deliver, summary, heartbeat } = steps;
+  const lines = [
+    run && { name: "Run", text: run.status === "ok" ? "answered" : `ended with ${String(run.code ?? run.status ?? "an error")}` },
+    deliver && { name: "Delivery", text: deliveryWords(deliver) },
+    summary && { name: "Summary", text: summary.as === "note" ? "left as a note in the main session" : "told to the main session" },
+    heartbeat && { name: "Heartbeat", text: heartbeat.woken === true ? "asked for" : "not asked for" },
+  ];
+  return /** @type {Array<{ name: string, text: string }>} */ (lines.filter(Boolean));
+}
+
+/** @param {Record<string, unknown>} deliver */
+function deliveryWords({ state, because, error }) {
+  if (typeof because === "string") return `not sent: ${because}`;
+  if (typeof error === "string") return `failed: ${error}`;
+  const words = /** @type {Record<string, string>} */ ({ done: "sent", pending: "on its way", failed: "failed", expired: "expired" });
+  return words[String(state)] ?? String(state ?? "tried");
+}
+
+/** What a person may do with it. @param {Delivery} delivery @returns {"retry" | "drop" | undefined} */
+export function actOf({ state, kind }) {
+  if (kind === "wake") return undefined;
+  if (state === "failed" || state === "expired") return "retry";
+  return state === "accepted" ? "drop" : undefined;
+}
+
+/** "in 12 min", until the next try or the end of its time. @param {Delivery} delivery @param {number} now */
+export function nextWords({ state, notBefore, expiresAt }, now) {
+  if (state !== "accepted") return undefined;
+  if (notBefore !== undefined && notBefore > now) return `next try in ${span(notBefore - now)}`;
+  return expiresAt > now ? `given up in ${span(expiresAt - now)}` : undefined;
+}
+
+/** What opens a path. @param {Mapping["verify"]} verify */
+export function doorWords(verify) {
+  if (!verify) return "token";
+  return verify.mode === "instead" ? `signature (${verify.provider})` : `token and signature (${verify.provider})`;
+}
+
+/** What a mapping does, in words. @param {Mapping} mapping */
+export function mappingWords({ action, agentId, forEach, transform, source, isUnsafe }) {
+  const who = agentId === undefined ? "the default agent" : `agent ${agentId}`;
+  const parts = [action === "wake" ? `wakes ${who}` : `runs ${who}`];
+  if (forEach !== undefined) parts.push(`one for each of ${forEach}`);
+  if (source !== undefined) parts.push(`only source ${source}`);
+  if (transform !== undefined) parts.push(transform);
+  if (isUnsafe) parts.push("payload unframed");
+  return parts.join(" · ");
+}
+
+/**
+ * A call for a shell. The token stays a variable: it is never shown here.
+ * @param {string} address of the hooks
+ * @param {string} path one that no signature opens
+ */
+export function callOf(address, path) {
+  const bodies = /** @type {Record<string, string>} */ ({
+    agent: `'{"message": "Say hello", "name": "Test"}'`,
+    wake: `'{"text": "The build is red"}'`,
+  });
+  return `curl ${address}/${path} \\\n  -H "Authorization: Bearer $HOOK_TOKEN" \\\n  -d ${bodies[path] ?? "@payload.json"}`;
+}
+
+/** What keeps a part from working and is not said of a mapping already. @param {Hooks} hooks */
+export function problemsOf({ problems, mappings }) {
+  return problems.filter((problem) => !mappings.some(({ broken }) => broken !== undefined && problem.includes(broken)));
+}

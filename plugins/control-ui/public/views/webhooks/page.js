@@ -1,0 +1,76 @@
+import { useEffect } from "preact/hooks";
+import { clock } from "../../core/format.js";
+import { html } from "../../core/html.js";
+import { formatRoute, replace, route } from "../../core/router.js";
+import { isOnline, lastOnlineAt } from "../../core/store.js";
+import { filters, problemsOf, sentenceOf } from "../../core/webhook-facts.js";
+import { failure, hooks, PAGE, readAt, readWebhooks } from "../../core/webhooks.js";
+import { Command } from "../../ui/button.js";
+import { Failure, Notice, Waiting } from "../../ui/states.js";
+import { Call } from "./call.js";
+import { Deliveries } from "./deliveries.js";
+import { Mappings } from "./mappings.js";
+
+/** @typedef {import("../../core/webhooks.js").Filter} Filter */
+
+/** While the page is seen, what comes in is to be seen soon. */
+const READ_EVERY_MS = 2_000;
+
+/** Where events of other systems arrive, what each path does, and what became of the last ones. */
+export default function WebhooksPage() {
+  const { f, n } = route.value.params;
+  const filter = /** @type {Filter} */ (f !== undefined && Object.hasOwn(filters, f) ? f : "all");
+  const limit = Number(n) > PAGE ? Number(n) : PAGE;
+  useEffect(() => {
+    const read = () => void (document.visibilityState === "visible" && readWebhooks({ filter, limit }));
+    read();
+    const timer = setInterval(read, READ_EVERY_MS);
+    document.addEventListener("visibilitychange", read);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", read);
+    };
+  }, [filter, limit, isOnline.value]);
+  /** @param {{ f?: string, n?: number }} change */
+  const show = (change) => {
+    const next = { f: change.f ?? filter, n: change.n ?? PAGE };
+    replace(formatRoute("webhooks", "", { f: next.f === "all" ? undefined : next.f, n: next.n > PAGE ? String(next.n) : undefined }));
+  };
+  const list = hooks.value;
+  return html`<div class="page webhooks">
+    <div class="stack tight-head">
+      <h1>Webhooks</h1>
+      ${list && html`<p class="muted">${sentenceOf(list, location.origin)}${!isOnline.value && ` As of ${clock(readAt.value || lastOnlineAt.value)}.`}</p>`}
+    </div>
+    ${failure.value ? html`<${Trouble} error=${failure.value} onRetry=${() => readWebhooks({ filter, limit })} />` : null}
+    ${!list && !failure.value && html`<section class="panel"><div class="inside padded"><${Waiting} rows=${6} /></div></section>`}
+    ${list?.enabled && problemsOf(list).map((problem) => html`<${Notice} key=${problem} level="warn">${problem}<//>`)}
+    ${list && (list.enabled ? html`<${Call} list=${list} />` : html`<${SwitchOn} />`)}
+    ${list?.enabled && html`<${Mappings} list=${list} />`}
+    ${list && html`<${Deliveries} list=${list} filter=${filter} limit=${limit} onShow=${show} />`}
+  </div>`;
+}
+
+/** A gateway without the plugin, and a sign-in without the right, are no faults: one line says so. @param {{ error: unknown, onRetry: () => void }} props */
+function Trouble({ error, onRetry }) {
+  const { code, detailCode, message = "" } = /** @type {any} */ (error);
+  if (code === "FORBIDDEN" || detailCode === "FORBIDDEN" || /missing scope/.test(message)) {
+    return html`<${Notice}>This sign-in may not see webhooks.<//>`;
+  }
+  if (/unknown method/.test(message)) {
+    return html`<${Notice}><p>The plugin that takes webhooks is not running here.</p><${Command} command="svc plugins enable webhooks" /><//>`;
+  }
+  return html`<${Failure} what="The webhooks could not be read." error=${error} onRetry=${onRetry} />`;
+}
+
+function SwitchOn() {
+  return html`<section class="panel" aria-labelledby="switch-on">
+    <header><h2 id="switch-on">Switch them on</h2></header>
+    <div class="inside stack">
+      <p>Other systems can then start an agent or leave it a line. They need a token of their own, never the gateway's.</p>
+      <${Command} command="svc hooks token --rotate" />
+      <${Command} command="svc config set hooks.enabled true" />
+      <p class="muted small">Both apply at once. To give the token to a sender: <code>svc hooks token --show</code></p>
+    </div>
+  </section>`;
+}
