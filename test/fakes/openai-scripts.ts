@@ -21,6 +21,8 @@ export function scriptFor(request: ChatRequest, attempt: number): Script {
   switch (request.model) {
     case "ok":
       return answer(request);
+    case "unhurried":
+      return { ...answer(request), pauseMs: 20 };
     case "reasoning":
       return {
         kind: "stream",
@@ -46,6 +48,12 @@ export function scriptFor(request: ChatRequest, attempt: number): Script {
       return failure(403, "Country not supported", "request_forbidden");
     case "401":
       return failure(401, "Incorrect API key provided", "invalid_request_error", "invalid_api_key");
+    case "401-once":
+      return attempt <= 1 ? failure(401, "Incorrect API key provided", "invalid_request_error", "invalid_api_key") : answer(request);
+    case "tool-then-401":
+      return request.messages.at(-1)?.role === "tool"
+        ? failure(401, "Incorrect API key provided", "invalid_request_error", "invalid_api_key")
+        : callFirstTool(request);
     case "context":
       return failure(400, "This model's maximum context length is 8192 tokens", "invalid_request_error", "context_length_exceeded");
     case "redirect":
@@ -68,7 +76,7 @@ export function scriptFor(request: ChatRequest, attempt: number): Script {
   }
 }
 
-function answer(request: ChatRequest): Script {
+function answer(request: ChatRequest): Script & { kind: "stream" } {
   return { kind: "stream", chunks: [delta({ role: "assistant", content: "" }), ...content(text), finish("stop"), ...usage(request)] };
 }
 

@@ -4,11 +4,15 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { runCommandLine } from "../../kernel/cli/run.ts";
 
+const HOOK_TOKEN = "hook-token-of-a-person-0123456789";
 let home: string;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "svc-tty-"));
   await mkdir(join(home, ".svc"));
-  await writeFile(join(home, ".svc", "svc.json"), JSON.stringify({ gateway: { mode: "local", auth: { token: "tok/en" } } }));
+  await writeFile(
+    join(home, ".svc", "svc.json"),
+    JSON.stringify({ gateway: { mode: "local", auth: { token: "tok/en" } }, hooks: { token: HOOK_TOKEN } }),
+  );
 });
 afterAll(() => rm(home, { recursive: true, force: true }));
 
@@ -36,4 +40,9 @@ it("behind a pipe the token stays out, and the way to it is named", async () => 
   const text = await svc(false, {}, "gateway", "hints");
   expect(text).not.toContain("tok");
   expect(text).toContain("dashboard");
+});
+
+it("a person at a terminal sees the hooks' token when it is asked for, and else not", async () => {
+  expect(await svc(true, {}, "hooks", "token", "--show")).toContain(`\n${HOOK_TOKEN}\n`);
+  expect(await svc(true, {}, "hooks", "token")).not.toContain(HOOK_TOKEN);
 });

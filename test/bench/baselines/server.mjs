@@ -23,7 +23,21 @@ const answers = new Map([
   ["system-presence", presence],
 ]);
 
+const woken = Buffer.from('{"ok":true,"mode":"next-heartbeat","eventOutcome":"coalesced"}');
+
+/** Reads a text, looks at it, answers. */
+function wake(req, res) {
+  const parts = [];
+  req.on("data", (part) => parts.push(part));
+  req.on("end", () => {
+    const { text } = JSON.parse(Buffer.concat(parts).toString());
+    res.writeHead(text ? 200 : 400, { "Content-Type": "application/json; charset=utf-8", "Content-Length": woken.length });
+    res.end(woken);
+  });
+}
+
 const server = createServer((req, res) => {
+  if (req.url === "/hooks/wake") return wake(req, res);
   const body = bodies.get(req.url);
   res.writeHead(body ? 200 : 404, { "Content-Type": "application/json; charset=utf-8", "Content-Length": body?.length ?? 0 });
   res.end(body);

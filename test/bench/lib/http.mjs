@@ -15,19 +15,24 @@ export function get(url, { agent, headers = {}, json } = {}) {
   });
 }
 
-/** Keeps `inFlight` requests open until `total` were answered with `expected`. */
+/** Keeps `inFlight` requests open until `total` were answered with `expected`. @returns milliseconds of each, and requests a second */
 export async function loadHttp(url, { total, inFlight, headers, json, expected }) {
   const agent = new Agent({ keepAlive: true, maxSockets: inFlight });
   let started = 0;
+  const times = [];
+  const begun = performance.now();
   const lane = async () => {
     while (started < total) {
       started += 1;
+      const sent = performance.now();
       const { status, body } = await get(url, { agent, headers, json });
+      times.push(performance.now() - sent);
       if (status !== 200 || (expected !== undefined && body !== expected)) throw new Error(`${url}: ${status} ${body.slice(0, 200)}`);
     }
   };
   try {
     await Promise.all(Array.from({ length: inFlight }, lane));
+    return { times, perSecond: (total * 1_000) / (performance.now() - begun) };
   } finally {
     agent.destroy();
   }

@@ -31,7 +31,16 @@ export const pluginPackages: Record<string, readonly string[]> = {
 export const sharedPackages = new Set(["better-sqlite3"]);
 
 const published = new Set(["svc/sdk", "svc/sdk/testing", "svc/sdk/client"]);
-const testPackages = new Set(["vitest", "fast-check", "openai", "playwright-core", "axe-core"]);
+const testPackages = new Set([
+  "vitest",
+  "fast-check",
+  "openai",
+  "playwright-core",
+  "axe-core",
+  "standardwebhooks",
+  "@octokit/webhooks-methods",
+  "stripe",
+]);
 const isTestFile = (path: string) => path.endsWith(".test.ts");
 
 export interface Violation {

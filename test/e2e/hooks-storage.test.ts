@@ -1,0 +1,178 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { appendFile, mkdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createClient, type SvcClient } from "svc/sdk/client";
+import { eventually, watchClient } from "svc/sdk/testing";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { FakeOpenAi } from "../fakes/openai-server.ts";
+import { configured, gatewayIn, removeLater, stopAll, token } from "./_cli.ts";
+import { hookToken, type Posted, postHook, readState, startModel } from "./_hooks.ts";
+import { createHome, type Home } from "./_process.ts";
+
+let model: FakeOpenAi;
+beforeEach(async () => {
+  model = await startModel();
+});
+afterEach(async () => {
+  await stopAll();
+  await model.close();
+});
+
+/** A way in which the disk under the state folder stops taking writes. */
+interface Disk {
+  what: string;
+  reason: "full" | "readonly" | "io";
+  /** Size of its own file system in MiB; unset: none. */
+  sizeMiB?: number;
+  spoil(home: Home): Promise<void>;
+  mend(home: Home): Promise<void>;
+}
+
+const faultFile = (home: Home) => join(home.stateDir, "..", "fault");
+const ballast = (home: Home) => join(home.stateDir, "ballast");
+
+function injected(reason: Disk["reason"], what: string): Disk {
+  return { what, reason, spoil: (home) => writeFile(faultFile(home), reason), mend: (home) => rm(faultFile(home)) };
+}
+
+const fullFileSystem: Disk = {
+  what: "a file system without a free byte",
+  reason: "full",
+  sizeMiB: 48,
+  async spoil(home) {
+    for (let size = 1024 * 1024; size >= 1; size = Math.floor(size / 2)) {
+      while (await appendFile(ballast(home), Buffer.alloc(size)).then(() => true, isFull));
+    }
+  },
+  mend: (home) => rm(ballast(home)),
+};
+
+function isFull(error: NodeJS.ErrnoException): false {
+  if (error.code !== "ENOSPC") throw error;
+  return false;
+}
+
+function mount(folder: string, sizeMiB: number): boolean {
+  return spawnSync("mount", ["-t", "tmpfs", "-o", `size=${sizeMiB}m`, "none", folder]).status === 0;
+}
+
+/** Only root may, and not everywhere. */
+function canMount(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), "svc-mount-"));
+  const can = mount(folder, 1);
+  if (can) spawnSync("umount", [folder]);
+  rmSync(folder, { recursive: true });
+  return can;
+}
+
+const disks: Disk[] = [
+  injected("full", "a disk that has no page left"),
+  injected("readonly", "a database that turned read-only"),
+  injected("io", "a disk that fails every write"),
+  ...(canMount() ? [fullFileSystem] : []),
+];
+
+async function homeOn({ sizeMiB }: Disk): Promise<Home> {
+  const home = await createHome();
+  mkdirSync(home.stateDir);
+  if (sizeMiB !== undefined) expect(mount(home.stateDir, sizeMiB)).toBe(true);
+  removeLater({
+    async remove() {
+      if (sizeMiB !== undefined) spawnSync("umount", ["-l", home.stateDir]);
+      await home.remove();
+    },
+  });
+  await mkdir(join(home.stateDir, "workspace", "memory"), { recursive: true });
+  await writeFile(join(home.stateDir, "workspace", "memory", "key.md"), "The key of the greenhouse lies under the blue pot.\n");
+  return configured(home, {
+    gateway: { mode: "local", auth: { token } },
+    hooks: { enabled: true, token: hookToken },
+    models: { providers: { lab: { baseUrl: model.url, apiKey: model.apiKey, models: [{ id: "ok" }] } } },
+    agents: { defaults: { model: "lab/ok", skipBootstrap: true, memorySearch: { provider: "none" } } },
+    plugins: { entries: { "control-ui": { enabled: false } } },
+  });
+}
+
+async function connect(url: string): Promise<SvcClient> {
+  const client = watchClient(
+    createClient({
+      url: url.replace("http", "ws"),
+      auth: { token },
+      client: { id: "gateway-client", version: "0.0.0", platform: process.platform, mode: "backend" },
+      scopes: ["operator.read", "operator.write"],
+    }),
+  );
+  await client.connect();
+  return client;
+}
+
+async function isKeyFound(client: SvcClient): Promise<boolean> {
+  const { results } = (await client.request("memory.search", { query: "greenhouse key" })) as { results: Array<{ path: string }> };
+  return results.some(({ path }) => path === "memory/key.md");
+}
+
+const agentHook = (url: string, key: string) =>
+  postHook(url, { key, body: { message: `mark:${key}: what is new?`, deliver: false, wakeMode: "next-heartbeat" } });
+const largeWake = (url: string, n: number) =>
+  postHook(url, { path: "wake", body: { text: `${n} ${"x".repeat(100_000)}`, mode: "next-heartbeat" } });
+
+/** Large ones until one is refused: what had room was rightly taken. */
+async function untilRefused(url: string): Promise<{ taken: number; refused: Posted }> {
+  for (let taken = 0; taken < 100; taken += 1) {
+    const answer = await largeWake(url, taken);
+    if (answer === "unknown" || answer.status !== 200) return { taken, refused: answer };
+  }
+  throw new Error("100 large hooks were taken");
+}
+
+function expectRefused(answer: Posted): void {
+  expect(answer).toMatchObject({ status: 503, body: { ok: false, error: "storage unavailable" } });
+  expect(answer !== "unknown" && answer.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+}
+
+for (const disk of disks) {
+  test(`with ${disk.what} hooks are answered 503 and nothing of them is stored, everything else goes on, and after it they are taken`, async () => {
+    const home = await homeOn(disk);
+    const gateway = await gatewayIn(home, [], { SVC_TEST: "1", SVC_STORAGE_FAULT_FILE: faultFile(home) });
+    const client = await connect(gateway.url);
+    await eventually(() => isKeyFound(client), 30_000);
+    expect(await agentHook(gateway.url, "before")).toMatchObject({ status: 200 });
+    await eventually(() => readState(home).deliveries[0]?.state === "done", 30_000);
+
+    await disk.spoil(home);
+    const { taken, refused } = await untilRefused(gateway.url);
+
+    expectRefused(refused);
+    expectRefused(await agentHook(gateway.url, "meanwhile"));
+    expectRefused(await agentHook(gateway.url, "before"));
+    await expect(client.request("chat.send", { sessionKey: "main", message: "hello", idempotencyKey: "c1" })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      details: { reason: disk.reason },
+    });
+    expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+    expect(await client.request("health", {})).toMatchObject({ ok: false, store: { ok: false, reason: disk.reason } });
+    expect(await isKeyFound(client)).toBe(true);
+    expect(await client.request("chat.history", { sessionKey: "main" })).toMatchObject({ messages: expect.any(Array) });
+    expect(readState(home).deliveries).toHaveLength(1 + taken);
+
+    await disk.mend(home);
+    const after = await eventually(async () => {
+      const answer = await agentHook(gateway.url, "meanwhile");
+      return answer !== "unknown" && answer.status === 200 && answer;
+    }, 20_000);
+
+    expect(after.headers.get("idempotent-replay")).toBeNull();
+    const replay = await agentHook(gateway.url, "meanwhile");
+    expect(replay).toMatchObject({ status: 200, body: { runId: after.body.runId } });
+    expect(await agentHook(gateway.url, "before")).toMatchObject({ status: 200 });
+    await eventually(() => readState(home).deliveries.every(({ state }) => state === "done"), 30_000);
+    const { deliveries, integrity } = readState(home);
+    expect(deliveries.filter(({ dir }) => dir === "hook-agent").map(({ key }) => key)).toHaveLength(2);
+    expect(integrity).toBe("ok");
+    expect(gateway.child.exitCode).toBeNull();
+    expect(await client.request("health", {})).toMatchObject({ store: { ok: true } });
+    await client.close();
+  });
+}

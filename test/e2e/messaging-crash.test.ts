@@ -1,0 +1,133 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createClient, type SvcClient } from "svc/sdk/client";
+import { watchClient } from "svc/sdk/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ChildOptions } from "../fixtures/messaging-child.ts";
+import { configured, freshHome, gatewayIn, json, root, stopAll, token } from "./_cli.ts";
+import { type Home, type Running, svcCommand } from "./_process.ts";
+
+/** Hands messages over to channels, as any plugin may. */
+const sender = `
+import { definePlugin, z } from "svc/sdk";
+export default definePlugin({ id: "sender", version: "1.0.0", svc: { api: "*" }, setup(ctx) {
+  ctx.registerRpc({ method: "sender.deliver", scope: "admin", params: z.looseObject({}), handler: (message) => ctx.service("messaging@1").deliver(message) });
+  ctx.registerRpc({ method: "sender.wait", scope: "admin", params: z.looseObject({ uid: z.string() }), handler: ({ uid }) => ctx.service("messaging@1").waitDelivered(uid) });
+} });`;
+
+let home: Home;
+
+beforeAll(async () => {
+  home = await freshHome();
+  await configured(home, { gateway: { mode: "local", auth: { token } }, plugins: { load: { paths: ["./sender.ts"] } } });
+  await writeFile(join(home.stateDir, "sender.ts"), sender);
+});
+afterAll(stopAll);
+
+async function connect({ url }: Running): Promise<SvcClient> {
+  const client = watchClient(
+    createClient({
+      url: url.replace("http", "ws"),
+      auth: { token },
+      client: { id: "gateway-client", version: "0.0.0", platform: process.platform, mode: "backend" },
+      scopes: ["operator.read", "operator.write", "operator.admin"],
+    }),
+  );
+  await client.connect();
+  return client;
+}
+
+const message = (uid: string) => ({
+  uid,
+  sessionKey: "agent:main:hook:crash",
+  agentId: "main",
+  channel: "webchat",
+  text: `text of ${uid}`,
+  origin: "hook",
+});
+
+async function shown(client: SvcClient, uid: string): Promise<string[]> {
+  const { messages } = await client.request("chat.history", { sessionKey: "agent:main:main", limit: 1_000 });
+  const texts = (messages as Array<{ content: Array<{ text?: string }> }>).map(({ content }) =>
+    content.map(({ text }) => text ?? "").join(""),
+  );
+  return texts.filter((text) => text === `text of ${uid}`);
+}
+
+test.each(["messaging.after-claim", "messaging.after-send"])(
+  "kill -9 at %s: the message arrives once, with the next start",
+  async (point) => {
+    const dying = await gatewayIn(home, [], { SVC_TEST: "1", SVC_FAILPOINT: `${point}=kill` });
+    const before = await connect(dying);
+    const gone = once(dying.child, "close");
+    const answer = await before.request("sender.deliver" as string, message(point)).catch(() => "unknown");
+    expect((await gone)[1]).toBe("SIGKILL");
+    await before.close();
+
+    const gateway = await gatewayIn(home);
+    const client = await connect(gateway);
+    // A caller that got no answer hands the message over again.
+    if (answer === "unknown") await client.request("sender.deliver" as string, message(point));
+    expect(await client.request("sender.wait" as string, { uid: point })).toEqual({ state: "done", messageId: point });
+    expect(await shown(client, point)).toEqual([`text of ${point}`]);
+    await client.close();
+    expect(await gateway.kill("SIGTERM")).toBe(0);
+  },
+);
+
+test("svc channels queue shows what became of messages, and refuses to change one that has arrived", async () => {
+  const gateway = await gatewayIn(home);
+  const port = { SVC_GATEWAY_PORT: String(gateway.port) };
+  const client = await connect(gateway);
+  await client.request("sender.deliver" as string, message("plain"));
+  await client.request("sender.wait" as string, { uid: "plain" });
+  await client.close();
+
+  const list = await json(home, ["channels", "queue", "list"], port);
+  expect(list).toMatchObject({ code: 0, value: { messages: [], counts: { failed: 0 } } });
+  const all = await json(home, ["channels", "queue", "list", "--all", "--limit", "1"], port);
+  expect(all.value).toMatchObject({ messages: [{ uid: "plain", state: "done", lane: "webchat::agent:main:main" }] });
+  for (const word of ["drop", "retry"]) {
+    const refused = await svcCommand(home, ["channels", "queue", word, "plain"], port);
+    expect(refused, refused.stderr).toMatchObject({ code: 1 });
+    expect(refused.stderr).toContain("plain");
+  }
+});
+
+const script = `
+  const { createJiti } = require("jiti");
+  const jiti = createJiti(process.cwd() + "/", { alias: { "svc/sdk": process.cwd() + "/sdk/index.ts" } });
+  jiti.import("./test/fixtures/messaging-child.ts").then((child) => child.runQueue(JSON.parse(process.argv[1])));
+`;
+
+/** A process of its own that sends until it has said `until`; then it is killed. @returns what it said */
+async function queueUntil(until: string, options: ChildOptions): Promise<string[]> {
+  const child = spawn(process.execPath, ["-e", script, JSON.stringify(options)], { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
+  const said: string[] = [];
+  let text = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    text += chunk.toString();
+    said.push(...text.split("\n").slice(said.length, -1));
+    if (said.includes(until)) child.kill("SIGKILL");
+  });
+  await once(child, "close");
+  return said;
+}
+
+test.each([
+  [false, "failed", 2],
+  [true, "done", 3],
+])("kill -9 twice inside the call of a channel that knows repeats: %s, ends as %s after %i sends", async (isIdempotent, end, sends) => {
+  const folder = join((await freshHome()).stateDir);
+  await mkdir(folder, { recursive: true });
+  const options = { path: join(folder, "state.sqlite"), platform: join(folder, "platform"), isIdempotent };
+
+  expect(await queueUntil("sending", { ...options, uid: "m", hangs: true })).toEqual(["sending"]);
+  expect(await queueUntil("sending", { ...options, hangs: true })).toEqual(["sending"]);
+  const last = await queueUntil(end, { ...options, hangs: false });
+
+  expect(last).toEqual(isIdempotent ? ["sending", "done"] : ["note", "failed"]);
+  expect((await readFile(options.platform, "utf8")).trim().split("\n")).toEqual(Array(sends).fill("m"));
+});
