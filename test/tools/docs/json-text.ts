@@ -17,15 +17,20 @@ function format(value: unknown, { indent, before }: At): string {
     const flat = `[${value.map((one) => JSON.stringify(one)).join(", ")}]`;
     const isPlain = value.every((one) => typeof one !== "object" || one === null);
     if (value.length === 0 || (isPlain && before + flat.length <= LINE_WIDTH)) return flat;
-    const lines = value.map((one) => `${deeper}${format(one, { indent: deeper, before: deeper.length + 1 })}`);
+    const lines = value.map((one, i) => `${deeper}${format(one, { indent: deeper, before: deeper.length + comma(value, i) })}`);
     return `[\n${lines.join(",\n")}\n${indent}]`;
   }
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const entries = Object.entries(value).filter(([, one]) => one !== undefined);
   if (entries.length === 0) return "{}";
-  const lines = entries.map(([key, one]) => {
+  const lines = entries.map(([key, one], i) => {
     const head = `${deeper}${JSON.stringify(key)}: `;
-    return `${head}${format(one, { indent: deeper, before: head.length + 1 })}`;
+    return `${head}${format(one, { indent: deeper, before: head.length + comma(entries, i) })}`;
   });
   return `{\n${lines.join(",\n")}\n${indent}}`;
+}
+
+/** Columns of the comma behind a member; the last has none. */
+function comma(members: readonly unknown[], index: number): number {
+  return index < members.length - 1 ? 1 : 0;
 }
