@@ -338,7 +338,7 @@ describe("the queue", () => {
     down = false;
     await clock.advance(5_250);
     await becomes(uid, "done");
-    expect(queue.problem()).toBeUndefined();
+    await eventually(() => queue.problem() === undefined);
   });
 });
 
