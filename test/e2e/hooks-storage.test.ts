@@ -152,7 +152,11 @@ for (const disk of disks) {
       details: { reason: disk.reason },
     });
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
-    expect(await client.request("health", {})).toMatchObject({ ok: false, store: { ok: false, reason: disk.reason } });
+    // Health is collected anew when the store says so, which is a moment after the refusal.
+    await eventually(async () => {
+      expect(await client.request("health", {})).toMatchObject({ ok: false, store: { ok: false, reason: disk.reason } });
+      return true;
+    });
     expect(await isKeyFound(client)).toBe(true);
     expect(await client.request("chat.history", { sessionKey: "main" })).toMatchObject({ messages: expect.any(Array) });
     expect(readState(home).deliveries).toHaveLength(1 + taken);

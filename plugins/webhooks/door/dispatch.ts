@@ -109,7 +109,8 @@ function logAccepted(
 function logRefusal(visitor: Visitor, resolved: Actions, { refusal, deps }: { refusal: Refusal; deps: DoorDeps }): void {
   const { status, message, reason } = refusal;
   const fields = logged(visitor, { ...mappingOf(resolved), status, reason: reason ?? message });
-  if (status === 500) deps.logger.error("hook mapping failed", fields);
+  // The id stands in the message, too: lines of the same message become one, and each author looks for his own.
+  if (status === 500) deps.logger.error(`hook mapping "${resolved.mapping ?? visitor.path}" failed`, fields);
   else deps.logger.info("hook refused", fields);
 }
 
