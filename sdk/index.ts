@@ -52,6 +52,7 @@ export {
 } from "./embedding/text-embedder.ts";
 export { checkedVectors, type ExpectedVectors, inIndexOrder, readVector, toUnitVector } from "./embedding/vectors.ts";
 export { defineErrors, type ErrorSpec, isSvcError, messageOf, type RpcCode, SvcError, type SvcErrorOptions } from "./errors.ts";
+export { createExpiryClock, type ExpiryClock } from "./expiry-clock.ts";
 export { reached } from "./failpoint.ts";
 export { writeFileAtomic } from "./files.ts";
 export { addressBucket } from "./gateway/edge/addresses.ts";
@@ -73,6 +74,7 @@ export { formatLogLine, isWantedLogLine, type LogLine, type LogLineStyle, parseL
 export { importOwn, resolveOwn } from "./import-own.ts";
 export * from "./json-schema.ts";
 export { exceedsJsonShape } from "./json-shape.ts";
+export { settledWithin } from "./limit.ts";
 export { perSnapshot } from "./per-snapshot.ts";
 export type { EventPayloadOf } from "./protocol/event-payloads.ts";
 export { type EventSpec, type ProtocolEvent, protocolEvents } from "./protocol/events.ts";

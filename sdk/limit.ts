@@ -21,3 +21,15 @@ export async function withLimit<T, L = never>(promise: Promise<T>, limitMs: numb
     clearTimeout(timer);
   }
 }
+
+/** Until the work has settled, in whichever way, but no longer than `limitMs`. */
+export function settledWithin(work: Promise<unknown>, limitMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, limitMs);
+    const done = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    work.then(done, done);
+  });
+}

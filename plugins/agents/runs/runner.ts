@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type GatewayService, type RunHandle, type RunRequest, type RunRow, SvcError } from "svc/sdk";
-import { within } from "../common/within.ts";
+import { type GatewayService, type RunHandle, type RunRequest, type RunRow, SvcError, settledWithin } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import { type AcceptOptions, acceptRun } from "./accept.ts";
 import { isCutOff } from "./cut-off.ts";
@@ -112,7 +111,7 @@ export function createRunner(kit: Kit, gateway: GatewayService): Runner {
       await Promise.allSettled([...accepting.values()]);
       const left = [...kit.runs.values()];
       for (const run of left) abort(run, "shutdown");
-      await within(Promise.all(left.map((run) => run.done)), DRAIN_MS);
+      await settledWithin(Promise.all(left.map((run) => run.done)), DRAIN_MS);
     },
   };
 }

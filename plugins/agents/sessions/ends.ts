@@ -1,5 +1,4 @@
-import { type GatewayService, messageOf, type PluginContext, type SessionRow } from "svc/sdk";
-import { within } from "../common/within.ts";
+import { type GatewayService, messageOf, type PluginContext, type SessionRow, settledWithin } from "svc/sdk";
 
 /** Sessions that are told of at a stop; the ones used longest ago are forgotten first. */
 const MAX_OPEN = 1_000;
@@ -42,9 +41,9 @@ export function createSessionEnds(ctx: Pick<PluginContext, "isHookUsed" | "runHo
       if (!ctx.isHookUsed("session.end") || open.size === 0) return;
       const hold = gateway.hold("session.end");
       void (async () => {
-        await within(Promise.allSettled(runs), Math.max(0, deadlineMs - SHUTDOWN_MS));
+        await settledWithin(Promise.allSettled(runs), Math.max(0, deadlineMs - SHUTDOWN_MS));
         const limit = new AbortController();
-        await within(Promise.all([...open.values()].map((ids) => tell(ids, "shutdown", limit.signal))), SHUTDOWN_MS);
+        await settledWithin(Promise.all([...open.values()].map((ids) => tell(ids, "shutdown", limit.signal))), SHUTDOWN_MS);
         limit.abort();
         await hold.dispose();
       })();

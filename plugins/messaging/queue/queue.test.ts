@@ -162,6 +162,8 @@ describe("a channel that", () => {
     await becomes(uid, "failed");
     expect(row(uid)).toMatchObject({ attempt: 1, result: { status: "failed", reason: "blocked by the user" } });
     expect(notes).toEqual([`${uid}: Message to fake (${uid}) not delivered: blocked by the user`]);
+    // Told after it was stored.
+    await eventually(() => failures.length > 0);
     expect(failures).toEqual([{ uid, error: "blocked by the user", attempt: 1, permanent: true, outcome: "failed" }]);
   });
 
@@ -176,6 +178,7 @@ describe("a channel that", () => {
     expect(sends).toHaveLength(1);
     await clock.advance(1_250);
     await becomes(uid, "done");
+    await eventually(() => failures.length > 0);
     expect(failures).toEqual([{ uid, error: "slow down", attempt: 1, permanent: false, outcome: "retry" }]);
   });
 

@@ -1,7 +1,6 @@
-import { type DeliveryDir, type DeliveryRow, type DeliveryState, isSvcError, messageOf } from "svc/sdk";
+import { createExpiryClock, type DeliveryDir, type DeliveryRow, type DeliveryState, isSvcError, messageOf, settledWithin } from "svc/sdk";
 import { attempt, unknownTries } from "./attempt.ts";
 import { fail } from "./ends.ts";
-import { createExpiryClock } from "./expiry-clock.ts";
 import type { QueueKit } from "./kit.ts";
 import { readOutgoing } from "./message.ts";
 
@@ -72,7 +71,7 @@ export function createQueue(kit: QueueKit, onEnd: (uid: string) => void): Queue 
   const startDue = () => {
     const { deliveries } = kit.store();
     const now = kit.clock.now();
-    if (expiry.isTrusted()) {
+    if (expiry.read() !== undefined) {
       const late = deliveries.overdue({ dirs: OUT, now, limit: ROUND }).filter((row) => !active.has(row.uid) && row.state !== "sending");
       for (const row of late.slice(0, MAX_ACTIVE - active.size)) begin(row.uid, () => expire(row, kit));
     }
@@ -107,9 +106,9 @@ export function createQueue(kit: QueueKit, onEnd: (uid: string) => void): Queue 
       state = "stopping";
       void timer?.dispose();
       const settled = () => Promise.all(active.values());
-      await atMost(settled(), STOP_MS.sending);
+      await settledWithin(settled(), STOP_MS.sending);
       cut.abort(new Error("the gateway stops"));
-      await atMost(settled(), STOP_MS.noting);
+      await settledWithin(settled(), STOP_MS.noting);
     },
     problem: () => problem,
   };
@@ -154,14 +153,4 @@ async function expire(row: DeliveryRow, kit: QueueKit): Promise<void> {
       at: kit.clock.now(),
     },
   ]);
-}
-
-function atMost(work: Promise<unknown>, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    void work.finally(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

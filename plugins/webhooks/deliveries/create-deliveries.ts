@@ -1,4 +1,4 @@
-import { isSvcError, messageOf, type PluginContext, SvcError } from "svc/sdk";
+import { isSvcError, messageOf, type PluginContext, SvcError, settledWithin } from "svc/sdk";
 import { acceptAll, EXPIRY_MS } from "./accept.ts";
 import { completionOf } from "./completion.ts";
 import { createCompletions } from "./completions.ts";
@@ -8,7 +8,6 @@ import { untilTaken } from "./patience.ts";
 import { recover } from "./recover.ts";
 import { createRunner } from "./runner.ts";
 import { giveUp } from "./steps/give-up.ts";
-import { within } from "./within.ts";
 
 /** A start waits no longer for rows of an earlier process; they are taken up when the storage lets it. */
 const RECOVER_MS = 5_000;
@@ -85,7 +84,7 @@ export function createDeliveries(ctx: PluginContext): Deliveries {
       recovering.catch((error: unknown) => {
         if (!leaving.signal.aborted) ctx.logger.error("hook deliveries of an earlier process cannot be taken up", { error: String(error) });
       });
-      await within(recovering, RECOVER_MS);
+      await settledWithin(recovering, RECOVER_MS);
     },
     async stop() {
       leaving.abort(new SvcError("draining", {}, { retryAfterMs: 2_000 }));

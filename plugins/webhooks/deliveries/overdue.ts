@@ -1,5 +1,4 @@
-import { type DeliveryRow, messageOf } from "svc/sdk";
-import { createExpiryClock, type ExpiryClock } from "./expiry.ts";
+import { createExpiryClock, type DeliveryRow, type ExpiryClock, messageOf } from "svc/sdk";
 import { CARRIED, type DeliveryKit } from "./kit.ts";
 import { giveUp } from "./steps/give-up.ts";
 

@@ -1,9 +1,8 @@
 import { setMaxListeners } from "node:events";
-import { type DeliveryRow, type Disposable, messageOf, SvcError } from "svc/sdk";
+import { type DeliveryRow, type Disposable, messageOf, SvcError, settledWithin } from "svc/sdk";
 import { attend } from "./attend.ts";
 import { CARRIED, type DeliveryKit } from "./kit.ts";
 import { createOverdue } from "./overdue.ts";
-import { within } from "./within.ts";
 
 /** Rows claimed at a time. More than there are places for hook runs, so that sessions at work do not keep the others waiting. */
 const MAX_CLAIMED = 16;
@@ -89,7 +88,7 @@ export function createRunner(kit: DeliveryKit, onEnd: (uid: string) => void): Ru
       close();
       pauses.end();
       stopping.abort(new SvcError("draining", {}, { retryAfterMs: 2_000 }));
-      await within(Promise.allSettled([...active.values()]), STOP_MS);
+      await settledWithin(Promise.allSettled([...active.values()]), STOP_MS);
     },
   };
 }
