@@ -7,6 +7,9 @@ const shared = {
   resolve: { conditions: ["svc:source", "node"] },
 };
 
+/** Tests that load the machine themselves: one after the other, with nothing beside them. */
+const storms = ["test/e2e/{storm,reload-storm,stop-under-load}.test.ts"];
+
 export default defineConfig({
   ...shared,
   test: {
@@ -31,9 +34,23 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
+          exclude: storms,
+          testTimeout: 90_000,
+          hookTimeout: 90_000,
+          // Each file starts gateways of its own; they mostly wait, for one another and for a browser.
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        ...shared,
+        test: {
+          name: "storms",
+          include: storms,
           testTimeout: 90_000,
           hookTimeout: 90_000,
           fileParallelism: false,
+          sequence: { groupOrder: 2 },
         },
       },
     ],
