@@ -3,6 +3,9 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import * as sdk from "svc/sdk";
 
+/** Of the checkout for sources, `dist` for compiled files. */
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
 /** Published names and the host's own files behind them; the authoring SDK itself is handed over as an object. */
 const aliases = {
   "svc/sdk/client": fileURLToPath(import.meta.resolve("svc/sdk/client")),
@@ -15,7 +18,7 @@ const aliases = {
 export async function importModule(file: string, stateDir: string): Promise<unknown> {
   if (isCompiledBundle(file)) return ((await import(pathToFileURL(file).href)) as { default?: unknown }).default;
   const { createJiti } = await import("jiti");
-  const fsCache = join(stateDir, "cache", "jiti");
+  const fsCache = isOwnSource(file) ? join(root, "node_modules", ".cache", "svc") : join(stateDir, "cache", "jiti");
   await mkdir(fsCache, { recursive: true, mode: 0o700 });
   const jiti = createJiti(file, { moduleCache: false, fsCache, virtualModules: { "svc/sdk": sdk }, alias: aliases });
   return jiti.import(file, { default: true });
@@ -23,6 +26,10 @@ export async function importModule(file: string, stateDir: string): Promise<unkn
 
 /** A file under our own `dist` resolves `svc/sdk` by self-reference, and Node keeps it for the life of the process. */
 export function isCompiledBundle(file: string): boolean {
-  const here = fileURLToPath(new URL("../..", import.meta.url));
-  return import.meta.url.endsWith(".js") && file.startsWith(here);
+  return import.meta.url.endsWith(".js") && file.startsWith(root);
+}
+
+/** A file of the checkout this host runs from: translated once for all its state directories, of which every test has a fresh one. */
+function isOwnSource(file: string): boolean {
+  return import.meta.url.endsWith(".ts") && file.startsWith(root);
 }
