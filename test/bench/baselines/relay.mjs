@@ -1,6 +1,6 @@
 /**
- * `node relay.mjs <port> <vendor address>`: the least that could answer `POST /v1/embeddings` with a vendor's vectors: it passes the bytes on over kept
- * connections, both ways. No auth, no check of anything.
+ * `node relay.mjs <port> <vendor address>`: the least that could answer `POST /v1/embeddings` and `/v1/chat/completions` with what a vendor says: it
+ * passes the bytes on over kept connections, both ways. No auth, no check of anything.
  */
 import { Agent, createServer, request } from "node:http";
 
@@ -11,11 +11,9 @@ createServer((req, res) => {
   if (req.method === "GET") return res.end("ready");
   const { "content-type": type, "content-length": length } = req.headers;
   const headers = { "content-type": type, "content-length": length, authorization: "Bearer bench-only" };
-  const passed = request(`${vendor}/embeddings`, { method: "POST", agent, headers }, (answer) => {
-    res.writeHead(answer.statusCode, {
-      "Content-Type": "application/json; charset=utf-8",
-      "Content-Length": answer.headers["content-length"],
-    });
+  const passed = request(`${vendor}${req.url.slice("/v1".length)}`, { method: "POST", agent, headers }, (answer) => {
+    const { "content-type": type, "content-length": length } = answer.headers;
+    res.writeHead(answer.statusCode, { "Content-Type": type, ...(length === undefined ? {} : { "Content-Length": length }) });
     answer.pipe(res);
   });
   passed.on("error", () => res.destroy());

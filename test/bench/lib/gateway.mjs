@@ -39,10 +39,11 @@ export async function spawnBaselineServer() {
   return handle(startProcess([join(root, "test/bench/baselines/server.mjs"), String(port)]), port);
 }
 
-/** The bare relay of `baselines/relay.mjs` to an embedding vendor, in the same shape. */
+/** The bare relay of `baselines/relay.mjs` to a vendor, in the same shape. */
 export async function spawnBaselineRelay(vendor) {
   const port = await freePort();
-  return handle(startProcess([join(root, "test/bench/baselines/relay.mjs"), String(port), vendor]), port);
+  const relay = handle(startProcess([join(root, "test/bench/baselines/relay.mjs"), String(port), vendor]), port);
+  return { ...relay, ready: relay.answers };
 }
 
 function handle(child, port) {
@@ -71,6 +72,7 @@ function handle(child, port) {
     headers: { authorization: `Bearer ${token}` },
     msToHealthz: () => retry("/healthz", () => expect200("/healthz")).then(() => performance.now() - child.spawnedAt),
     ready: () => retry("/readyz", () => expect200("/readyz")),
+    answers: () => retry("an answer", () => expect200("/")),
     connect: (options = {}) => connect(`ws://127.0.0.1:${port}`, { token, ...options }),
     async msToHello() {
       const connection = await retry("hello-ok", () => connect(`ws://127.0.0.1:${port}`, { token }), 10);

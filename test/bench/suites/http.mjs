@@ -39,7 +39,7 @@ async function embeddings({ quick, row }) {
   const relay = await spawnBaselineRelay(vendor.baseUrl);
   const total = quick ? 2_000 : 5_000;
   try {
-    await Promise.all([ours.ready(), untilReady(relay)]);
+    await Promise.all([ours.ready(), relay.ready()]);
     for (const format of ["base64", "float"]) {
       const asked = { input: "Where is the key of the greenhouse? ".repeat(6), encoding_format: format };
       const measure = (server, model) => () => cpuOfEach(server, "/v1/embeddings", { total, json: JSON.stringify({ model, ...asked }) });
@@ -53,15 +53,6 @@ async function embeddings({ quick, row }) {
   } finally {
     await Promise.all([ours.stop(), relay.stop(), vendor.stop()]);
     home.remove();
-  }
-}
-
-async function untilReady(server) {
-  for (const deadline = performance.now() + 10_000; ; ) {
-    const answered = await get(server.url).catch(() => undefined);
-    if (answered?.status === 200) return;
-    if (performance.now() > deadline) throw new Error(`the relay did not start:\n${server.output()}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 
