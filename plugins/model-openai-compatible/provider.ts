@@ -6,6 +6,9 @@ import { toModelError } from "./faults.ts";
 import { type ChatModel, toCallOptions } from "./request.ts";
 import type { ProviderSettings } from "./settings.ts";
 
+/** Models kept ready: making one builds the schemas of its answers, which costs more than a short answer itself. */
+const MAX_MODELS = 16;
+
 interface ProviderDeps {
   connection: Connection;
   clock: Clock;
@@ -58,5 +61,15 @@ async function loadVendorPackage(settings: ProviderSettings, connection: Connect
     transformRequestBody: ({ max_tokens: budget, ...body }) =>
       budget === undefined ? body : { ...body, [settings.maxTokensField]: budget },
   });
-  return (model) => vendor.chatModel(model);
+  const models = new Map<string, ChatModel>();
+  return (name) => {
+    const model = models.get(name) ?? vendor.chatModel(name);
+    models.delete(name);
+    models.set(name, model);
+    for (const oldest of models.keys()) {
+      if (models.size <= MAX_MODELS) break;
+      models.delete(oldest);
+    }
+    return model;
+  };
 }

@@ -86,11 +86,11 @@ function citationsFor(kit: Kit, isGroup: boolean): "invite" | "none" | "hide" {
 }
 
 /** The date, not the time: a prompt that changes each minute is cached nowhere. */
+const days = new Intl.DateTimeFormat("en-GB", { weekday: "long", year: "numeric", month: "long", day: "numeric" });
+
 function situation(run: Run, now: number): string {
-  const date = new Date(now);
-  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const day = date.toLocaleDateString("en-GB", { weekday: "long", year: "numeric", month: "long", day: "numeric" });
-  return `# Now\n\nToday is ${day} (${zone}). Session: ${run.sessionKey}. Workspace: ${run.agent.workspace}`;
+  const zone = days.resolvedOptions().timeZone;
+  return `# Now\n\nToday is ${days.format(now)} (${zone}). Session: ${run.sessionKey}. Workspace: ${run.agent.workspace}`;
 }
 
 function thinkingOf(run: Run, kit: Kit, session: SessionRow | undefined): string {
