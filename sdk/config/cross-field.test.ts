@@ -356,7 +356,7 @@ describe("what this version cannot serve is refused by name", () => {
           {
             id: "a",
             heartbeat: { target: "none", prompt: "?" },
-            memorySearch: { provider: "openai", experimental: { sessionMemory: true } },
+            memorySearch: { provider: "openai", sidecar: { extraCollections: [{ path: "notes", name: "notes" }] } },
           },
         ],
       },
@@ -367,6 +367,7 @@ describe("what this version cannot serve is refused by name", () => {
       "diagnostics.prometheus.enabled",
       "agents.defaults.heartbeat.target",
       "agents.defaults.heartbeat.directPolicy",
+      "agents.list.0.memorySearch.sidecar.extraCollections",
     ]);
     expect(unservedWarnings(rootSchema.parse({}))).toEqual([]);
   });

@@ -31,7 +31,7 @@ export function unservedIssues({ gateway }: SvcConfig, file: string, locate: Loc
 }
 
 type Agent = SvcConfig["agents"]["list"][number];
-type AgentPart = Pick<Agent, "heartbeat">;
+type AgentPart = Pick<Agent, "heartbeat" | "memorySearch">;
 
 /** Switches of parts that come with a later version: nothing is unsafe without them, but whoever sets one must not wait for an effect. */
 const withoutEffect: ReadonlyArray<readonly [path: string, isSet: (config: SvcConfig) => boolean]> = [
@@ -43,6 +43,7 @@ const withoutEffect: ReadonlyArray<readonly [path: string, isSet: (config: SvcCo
 const withoutEffectForAgents: ReadonlyArray<readonly [path: string, isSet: (agent: AgentPart) => boolean]> = [
   ["heartbeat.target", ({ heartbeat }) => (heartbeat?.target ?? "none") !== "none"],
   ["heartbeat.directPolicy", ({ heartbeat }) => heartbeat?.directPolicy === "block"],
+  ["memorySearch.sidecar.extraCollections", ({ memorySearch }) => (memorySearch?.sidecar?.extraCollections ?? []).length > 0],
 ];
 
 /** Warnings for settings that this version takes and does not follow yet. */
