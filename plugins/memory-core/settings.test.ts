@@ -207,6 +207,9 @@ describe("defaults and clamps", () => {
     [1, 0, 1, 0],
     [0.2, 0.6, 0.25, 0.75],
     [0, 0, 0.7, 0.3],
+    [5, 1, 0.5, 0.5],
+    [0.5, -2, 1, 0],
+    [-1, -2, 0.7, 0.3],
   ])("weights %d and %d become %d and %d", (vectorWeight, textWeight, v, t) => {
     const { hybrid } = one({ query: { hybrid: { vectorWeight, textWeight } } })?.query ?? {};
     expect([hybrid?.vectorWeight, hybrid?.textWeight].map((weight) => weight?.toFixed(6))).toEqual([v.toFixed(6), t.toFixed(6)]);

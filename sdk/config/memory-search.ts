@@ -1,9 +1,12 @@
 import { z } from "zod";
 import { duration, durationMs, sizeBytes } from "./amounts.ts";
+import { clamped, clampedDays, knownNames } from "./clamped.ts";
 import { documented, httpUrl, pathText, secret } from "./fields.ts";
 
 const count = (max: number) => z.number().int().min(1).max(max);
-const share = () => z.number().min(0).max(1);
+/** What the reference brings into its range, so that a config of another program or an older one goes on working; every change is told at load. */
+const share = () => clamped({ min: 0, max: 1 });
+const amount = (max: number) => clamped({ min: 1, max, whole: true });
 
 const remote = z.strictObject({
   baseUrl: httpUrl().optional().describe("Address of an OpenAI-compatible embedding server"),
@@ -41,9 +44,9 @@ const store = z.strictObject({
 
 const hybrid = z.strictObject({
   enabled: documented(z.boolean(), true).describe("Words and vectors together; off: vectors only"),
-  vectorWeight: documented(share(), 0.7).describe("Weight of vectors; both weights are divided by their sum"),
-  textWeight: documented(share(), 0.3).describe("Weight of words"),
-  candidateMultiplier: documented(count(20), 4).describe("Candidates for each wanted result"),
+  vectorWeight: documented(share(), 0.7).describe("Weight of vectors, 0 to 1; both weights are divided by their sum"),
+  textWeight: documented(share(), 0.3).describe("Weight of words, 0 to 1"),
+  candidateMultiplier: documented(amount(20), 4).describe("Candidates for each wanted result, 1 to 20"),
   mmr: z
     .strictObject({
       enabled: documented(z.boolean(), false).describe("Prefer results that differ from each other"),
@@ -53,7 +56,7 @@ const hybrid = z.strictObject({
   temporalDecay: z
     .strictObject({
       enabled: documented(z.boolean(), false).describe("Newer notes score higher"),
-      halfLifeDays: documented(duration("d", 1, 36_500), 30).describe("Age at which a score is halved"),
+      halfLifeDays: documented(clampedDays({ min: 1, whole: true }), 30).describe("Age at which a score is halved, at least a day"),
     })
     .optional(),
 });
@@ -85,40 +88,42 @@ export const memorySearchSchema = z
         modelCacheDir: pathText().optional().describe("Where downloaded models are kept"),
       })
       .optional(),
-    sources: documented(z.array(z.enum(["memory", "sessions"])), ["memory"]).describe(
-      "What is indexed; `sessions` needs `experimental.sessionMemory`",
+    sources: documented(knownNames(["memory", "sessions"]), ["memory"]).describe(
+      "What is indexed; `sessions` needs `experimental.sessionMemory`; other names are dropped",
     ),
     extraPaths: documented(z.array(z.string().min(1)), []).describe("Further folders and files, absolute or relative to the workspace"),
     multimodal: z
       .strictObject({
         enabled: documented(z.boolean(), false).describe("Index images and sounds of `extraPaths`"),
-        modalities: documented(z.array(z.enum(["image", "audio", "all"])), ["all"]).describe("Which of them"),
+        modalities: documented(knownNames(["image", "audio", "all"]), ["all"]).describe("Which of them; other names are dropped"),
         maxFileBytes: documented(sizeBytes(1, 1_000_000_000), 10_000_000).describe("Larger files are left out"),
       })
       .optional(),
     chunking: z
       .strictObject({
-        tokens: documented(count(8_000), 400).describe("Length of a piece of text"),
-        overlap: documented(z.number().int().min(0).max(8_000), 80).describe("What two neighbours share; at most one less than `tokens`"),
+        tokens: documented(amount(8_000), 400).describe("Length of a piece of text, 1 to 8000"),
+        overlap: documented(clamped({ min: 0, max: 8_000, whole: true }), 80).describe(
+          "What two neighbours share; at most one less than `tokens`",
+        ),
       })
       .optional(),
     store: store.optional(),
     cache: z
       .strictObject({
         enabled: documented(z.boolean(), false).describe("Keep embeddings of unchanged text"),
-        maxEntries: documented(count(100_000_000), 50_000).describe("Embeddings kept"),
+        maxEntries: documented(amount(100_000_000), 50_000).describe("Embeddings kept, at least one"),
       })
       .optional(),
     query: z
       .strictObject({
-        maxResults: documented(count(200), 6).describe("Another name of `limits.maxResults`, which wins"),
-        minScore: documented(share(), 0.35).describe("Results below it are left out while better ones exist"),
+        maxResults: documented(amount(200), 6).describe("Another name of `limits.maxResults`, which wins"),
+        minScore: documented(share(), 0.35).describe("Results below it are left out while better ones exist; 0 to 1"),
         hybrid: hybrid.optional(),
       })
       .optional(),
     limits: z
       .strictObject({
-        maxResults: documented(count(200), 6).describe("Results of a search"),
+        maxResults: documented(amount(200), 6).describe("Results of a search, 1 to 200"),
         maxSnippetChars: documented(z.number().int().min(1), 700).describe("Longest snippet in UTF-16 units"),
         maxInjectedChars: z.number().int().min(1).optional().describe("All snippets together; unset: no limit"),
         timeoutMs: documented(durationMs(1, 600_000), 4_000).describe("Longest search; what was found until then is returned"),

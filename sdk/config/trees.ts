@@ -6,6 +6,7 @@ import { malformedRefs } from "../secrets/ref.ts";
 import { resolveSecrets } from "../secrets/resolve.ts";
 import { startOwners } from "../secrets/start.ts";
 import type { ResolvedRef } from "../secrets/state.ts";
+import { clampWarnings } from "./clamp-warnings.ts";
 import type { ConfigSyntax } from "./config-file.ts";
 import { crossFieldIssues, crossFieldIssuesBeside } from "./cross-field.ts";
 import { deepFreeze } from "./deep-freeze.ts";
@@ -118,7 +119,7 @@ async function activate(read: Read, environment: ConfigEnvironment, options: Act
       ...unresolved.map(({ path, reason }) => ({ path, message: `${reason}; the key is left out` })),
       ...state.unavailable.map(({ path, reason }) => ({ path, message: `secret not available: ${reason}` })),
       ...state.stale.map(({ path, reason }) => ({ path, message: `secret kept its previous value: ${reason}` })),
-      ...(config ? [...riskWarnings(config), ...unservedWarnings(config)] : []),
+      ...(config ? [...clampWarnings(resolved, config), ...riskWarnings(config), ...unservedWarnings(config)] : []),
     ],
     unresolved: [...unresolved, ...faults.filter((fault) => !refs.get(fault.path)?.value).map(({ path, reason }) => ({ path, reason }))],
     secrets: secretValues(resolved, refs),

@@ -76,6 +76,7 @@ test("warnings are told at the start, and stop nothing", async () => {
   const config = {
     plugins: { deny: ["memory-cor"], entries: { gone: { enabled: true } }, slots: { memory: "gone" } },
     memory: { backend: "sidecar" as const },
+    agents: { defaults: { memorySearch: { query: { minScore: 35 } } } },
   };
   const gateway = await createTestGateway({ plugins: ["memory-core", "store"], config });
   onTestFinished(() => gateway.close());
@@ -85,6 +86,7 @@ test("warnings are told at the start, and stop nothing", async () => {
     'config: plugins.entries.gone: plugin "gone" is not installed',
     'config: plugins.deny.0: plugin "memory-cor" is not installed; did you mean "memory-core"?',
     'config: plugins.slots.memory: no plugin "gone" fills this slot; memory search is off',
+    "config: agents.defaults.memorySearch.query.minScore: 35 is out of range; 1 is used",
     "config: memory.backend: is not served by this version and has no effect",
   ]);
 });
