@@ -21,7 +21,8 @@ export interface Prompt {
 export async function buildPrompt(run: Run, kit: Kit, candidate: Candidate | undefined): Promise<Prompt> {
   const session = kit.store().sessions.get(run.sessionKey);
   const isGroup = session?.kind === "group";
-  const files = await kit.workspace.read(run.agent, { memory: !isGroup, heartbeat: run.request.trigger === "heartbeat" });
+  const now = kit.ctx.clock.now();
+  const files = await kit.workspace.read(run.agent, { memory: !isGroup, heartbeat: run.request.trigger === "heartbeat", now });
   await kit.tools.ready();
   const specs = kit.tools.specs(run.agent, run);
   const parts = await hooked(run, kit, {
@@ -32,8 +33,9 @@ export async function buildPrompt(run: Run, kit: Kit, candidate: Candidate | und
     }),
     tools: specs.map((s) => s.name),
   });
-  const now = situation(run, kit.ctx.clock.now());
-  const system = [...parts.system, now, ...parts.context, run.request.extraSystem ?? ""].filter((p) => p !== "").join("\n\n");
+  const system = [...parts.system, situation(run, now), ...parts.context, run.request.extraSystem ?? ""]
+    .filter((p) => p !== "")
+    .join("\n\n");
   const known = candidate && kit.catalog.known(candidate.provider).find((m) => m.id === candidate.model);
   const window = agentSetting(kit.config, run.agent.id, "contextTokens") ?? known?.contextWindow ?? DEFAULT_WINDOW_TOKENS;
   return {

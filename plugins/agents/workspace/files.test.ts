@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AgentInfo, rootSchema } from "svc/sdk";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createWorkspacePrompt, ensureWorkspace, renderFiles } from "./files.ts";
 import { templates } from "./templates.ts";
 
@@ -16,7 +16,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(base, { recursive: true, force: true }));
 
-const all = { memory: true, heartbeat: false };
+const now = new Date(2026, 2, 1, 0, 30).getTime();
+const all = { memory: true, heartbeat: false, now };
 
 test("a new workspace gets its first files, and no MEMORY.md", async () => {
   const written = await ensureWorkspace(agent, { skipBootstrap: false });
@@ -43,7 +44,7 @@ test("the prompt holds the files in order; memory and heartbeat only where they 
   const prompt = createWorkspacePrompt(rootSchema.parse({}));
 
   const direct = await prompt.read(agent, all);
-  const group = await prompt.read(agent, { memory: false, heartbeat: true });
+  const group = await prompt.read(agent, { memory: false, heartbeat: true, now });
 
   expect([...direct.matchAll(/^## (\w+\.md)$/gm)].map((m) => m[1])).toEqual([
     "AGENTS.md",
@@ -61,6 +62,45 @@ test("memory.md in lower case counts too", async () => {
   await ensureWorkspace(agent, { skipBootstrap: true });
   await writeFile(join(agent.workspace, "memory.md"), "lower case");
   expect(await createWorkspacePrompt(rootSchema.parse({})).read(agent, all)).toContain("lower case");
+});
+
+describe("daily notes", () => {
+  const note = (day: string, text: string) => writeFile(join(agent.workspace, "memory", `${day}.md`), text);
+  beforeEach(async () => {
+    await mkdir(join(agent.workspace, "memory"), { recursive: true });
+    await note("2026-02-27", "too old");
+    await note("2026-02-28", "of yesterday");
+    await note("2026-03-01", "of today");
+    await note("2026-03-02", "of tomorrow");
+    await writeFile(join(agent.workspace, "MEMORY.md"), "for long");
+  });
+
+  test("of yesterday and today come last where memory belongs, and nowhere else", async () => {
+    const prompt = createWorkspacePrompt(rootSchema.parse({}));
+    expect(await prompt.read(agent, all)).toBe(
+      "# Workspace files\n\n## MEMORY.md\n\nfor long\n\n## memory/2026-02-28.md\n\nof yesterday\n\n## memory/2026-03-01.md\n\nof today",
+    );
+    expect(await prompt.read(agent, { ...all, memory: false })).toBe("");
+  });
+
+  test("are others on the next day, at midnight of the machine", async () => {
+    const prompt = createWorkspacePrompt(rootSchema.parse({}));
+    const namesAt = async (at: Date) =>
+      [...(await prompt.read(agent, { ...all, now: at.getTime() })).matchAll(/^## memory\/(.+)\.md$/gm)].map(([, day]) => day);
+    expect(await namesAt(new Date(2026, 2, 1, 23, 59, 59))).toEqual(["2026-02-28", "2026-03-01"]);
+    expect(await namesAt(new Date(2026, 2, 2))).toEqual(["2026-03-01", "2026-03-02"]);
+    expect(await namesAt(new Date(2026, 2, 3, 12))).toEqual(["2026-03-02"]);
+  });
+
+  test("count to the limits, and a folder that is a link holds none", async () => {
+    await note("2026-03-01", "t".repeat(900));
+    const short = createWorkspacePrompt(rootSchema.parse({ agents: { defaults: { bootstrapMaxChars: 300 } } }));
+    expect((await short.read(agent, all)).match(/t/g)?.length).toBeLessThan(400);
+
+    await rename(join(agent.workspace, "memory"), join(base, "elsewhere"));
+    await symlink(join(base, "elsewhere"), join(agent.workspace, "memory"));
+    expect(await createWorkspacePrompt(rootSchema.parse({})).read(agent, all)).not.toContain("of yesterday");
+  });
 });
 
 test("a changed file is read again, an unchanged one is not", async () => {

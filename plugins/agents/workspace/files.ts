@@ -2,6 +2,7 @@ import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentInfo, agentSetting, openRegular, type SvcConfig, writeFileAtomic } from "svc/sdk";
 import { cutMiddle } from "../common/cut.ts";
+import { dailyNotes } from "./daily-notes.ts";
 import { bootstrapOrder, templates } from "./templates.ts";
 
 const DEFAULT_FILE_CHARS = 20_000;
@@ -10,6 +11,8 @@ const DEFAULT_TOTAL_CHARS = 150_000;
 const MIN_PART_CHARS = 200;
 /** Larger files are not read at all; nobody means such a file as an instruction. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
+/** Files whose text is kept; each day brings new ones. */
+const MAX_CACHED = 512;
 
 /** Makes the folder and the files that are missing. What is there is never touched. Resolves to the names written. */
 export async function ensureWorkspace(agent: AgentInfo, options: { skipBootstrap: boolean }): Promise<string[]> {
@@ -26,8 +29,8 @@ export async function ensureWorkspace(agent: AgentInfo, options: { skipBootstrap
 }
 
 export interface WorkspacePrompt {
-  /** The bootstrap files of an agent as one prompt part; empty when there are none. */
-  read(agent: AgentInfo, options: { memory: boolean; heartbeat: boolean }): Promise<string>;
+  /** The bootstrap files of an agent as one prompt part, with `memory` its notes of yesterday and today (`now`, epoch ms) too; empty when there are none. */
+  read(agent: AgentInfo, options: { memory: boolean; heartbeat: boolean; now: number }): Promise<string>;
 }
 
 interface CachedFile {
@@ -51,19 +54,25 @@ export function createWorkspacePrompt(config: SvcConfig): WorkspacePrompt {
     if (content === undefined) return undefined;
     const text = cutMiddle(content.trim(), maxChars);
     const file = { stamp, text };
+    if (files.size >= MAX_CACHED) files.clear();
     files.set(path, file);
     return file;
   };
 
   return {
-    async read(agent, { memory, heartbeat }) {
+    async read(agent, { memory, heartbeat, now }) {
       const perFile = agentSetting(config, agent.id, "bootstrapMaxChars") ?? DEFAULT_FILE_CHARS;
       const total = agentSetting(config, agent.id, "bootstrapTotalMaxChars") ?? DEFAULT_TOTAL_CHARS;
       const names = bootstrapOrder.filter((n) => (n === "MEMORY.md" ? memory : n === "HEARTBEAT.md" ? heartbeat : true));
-      const parts = await Promise.all(names.map(async (name) => ({ name, file: await load(agent.workspace, name, perFile) })));
+      const loadAll = (all: readonly string[]) =>
+        Promise.all(all.map(async (name) => ({ name, file: await load(agent.workspace, name, perFile) })));
+      const parts = await loadAll(names);
       if (memory && !parts.at(-1)?.file) parts.push({ name: "MEMORY.md", file: await load(agent.workspace, "memory.md", perFile) });
 
-      const stamp = parts.map((p) => p.file?.stamp ?? "-").join("|");
+      // Last, because today's note changes most and a vendor's prompt cache ends where the text differs.
+      if (memory) parts.push(...(await loadAll(dailyNotes(now))));
+
+      const stamp = parts.map((p) => `${p.name} ${p.file?.stamp ?? "-"}`).join("|");
       const key = `${agent.id}:${memory}:${heartbeat}`;
       const known = rendered.get(key);
       if (known?.stamp === stamp) return known.text;
