@@ -123,6 +123,24 @@ test.each(["too-long", "invalid-request"] as const)(
   },
 );
 
+test("a picture that has no sound vector is left out with a reason, and the provider goes on", async () => {
+  put("odd.png", png);
+  put("zebra.png", Buffer.concat([png, Buffer.from("z")]));
+  host.media = ({ text }) => [text.includes("odd") ? new Float32Array(64).fill(Number.NaN) : wordVector(text)];
+  await index.provide(facts);
+  await index.sync();
+  expect(await files()).toEqual([
+    ["../media/odd.png", 0],
+    ["../media/zebra.png", 1],
+    ["memory/car.md", 1],
+  ]);
+  expect(skipped()).toEqual([
+    expect.stringMatching(/odd\.png was skipped: the provider answered with a vector with a number that is none/),
+  ]);
+  expect(index.news.filter(({ news }) => news === "embedding-failed")).toEqual([]);
+  expect(await index.search("zebra")).toMatchObject({ mode: "hybrid" });
+});
+
 test("without a provider, or while it is away, media wait; text does not", async () => {
   put("cat.png", png);
   await index.provide(null);

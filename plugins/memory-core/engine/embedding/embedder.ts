@@ -98,6 +98,7 @@ export class Embedder {
   #scope(run: EmbedRun, embed?: () => Promise<Float32Array[]>): RequestScope {
     return {
       embed: embed ?? ((texts) => this.#call("embed", { texts }, run)),
+      probe: (text) => this.#call("embed", { texts: [text] }, run),
       dims: () => this.provider.dims ?? run.dims,
       hasSucceeded: () => this.#hasSucceeded || embed !== undefined,
       succeeded: (dims) => {

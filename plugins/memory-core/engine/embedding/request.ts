@@ -5,7 +5,10 @@ export type Verdict = Float32Array | { skipped: string };
 
 /** How texts become vectors, and what is known of the answers so far. */
 export interface RequestScope {
+  /** The vectors of the group: of texts, or of what a picture's text stands for. */
   embed(texts: string[]): Promise<Float32Array[]>;
+  /** The vector of a plain text, whatever is in the group. */
+  probe(text: string): Promise<Float32Array[]>;
   /** Length that vectors must have; undefined until one is known. */
   dims(): number | undefined;
   /** Has this provider ever taken a text? */
@@ -22,7 +25,7 @@ const PROBE = "memory";
  */
 export async function embedGroup(texts: string[], scope: RequestScope): Promise<Verdict[]> {
   try {
-    return await scope.retries(() => attempt(texts, scope));
+    return await scope.retries(() => attempt(texts, scope, scope.embed));
   } catch (error) {
     if (!(error instanceof EmbedFault) || !mayBeOneText(error, scope)) throw error;
     await requireSound(error, scope);
@@ -47,8 +50,8 @@ export function checkVectors(vectors: readonly Float32Array[], { count, dims }: 
   return length;
 }
 
-async function attempt(texts: string[], scope: RequestScope): Promise<Float32Array[]> {
-  const vectors = await scope.embed(texts);
+async function attempt(texts: string[], scope: RequestScope, embed: RequestScope["embed"]): Promise<Float32Array[]> {
+  const vectors = await embed(texts);
   scope.succeeded(checkVectors(vectors, { count: texts.length, dims: scope.dims() }));
   return vectors;
 }
@@ -60,15 +63,19 @@ function mayBeOneText({ fault }: EmbedFault, scope: RequestScope): boolean {
 
 /** @throws {EmbedFault} when even a plain text has no sound vector now */
 async function requireSound({ fault }: EmbedFault, scope: RequestScope): Promise<void> {
-  if (fault === "bad-response") await scope.retries(() => attempt([PROBE], scope));
+  if (fault === "bad-response") await tryPlainText(scope);
 }
 
 /** One text alone was refused. While nothing else has gone through, the request itself may be what is wrong. */
 async function judge(error: EmbedFault, scope: RequestScope): Promise<Verdict> {
   if (error.fault === "invalid-request" && !scope.hasSucceeded()) {
-    await scope.retries(() => attempt([PROBE], scope));
+    await tryPlainText(scope);
   }
   return { skipped: error.message };
+}
+
+async function tryPlainText(scope: RequestScope): Promise<void> {
+  await scope.retries(() => attempt([PROBE], scope, ([text = PROBE]) => scope.probe(text)));
 }
 
 function isSound(vector: Float32Array): boolean {
