@@ -2,7 +2,7 @@ import { EmbeddingError } from "svc/sdk";
 import { type FakeClock, fakeClock } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ProviderAssignment } from "../open-memory-index.ts";
-import { createTestAdapter, failing, hang, type TestAdapter } from "../test-adapter.ts";
+import { createTestAdapter, failing, hang, type TestAdapter, wordVector } from "../test-adapter.ts";
 import { type AgentProvider, createAgentProvider } from "./agent-provider.ts";
 import type { ProviderSettings } from "./provider-settings.ts";
 import { createTestHost, providerSettings, type TestHost } from "./test-host.ts";
@@ -167,15 +167,54 @@ describe("without a fallback", () => {
     expect(ids()).toEqual(["openai"]);
   });
 
-  test("searches that give up on a silent vendor count, those of a local model and quick ones do not", async () => {
-    const giveUp = async (afterMs: number) => {
-      const stop = new AbortController();
-      const asked = provider.calls.embedQuery({ text: `${Math.random()}` }, stop.signal).catch(() => undefined);
-      await host.clock.advance(afterMs);
-      stop.abort(new Error("late"));
-      await asked;
+  const giveUp = async (afterMs: number, text = `${Math.random()}`) => {
+    const stop = new AbortController();
+    const asked = provider.calls.embedQuery({ text }, stop.signal).catch(() => undefined);
+    await host.clock.advance(afterMs);
+    stop.abort(new Error("late"));
+    await asked;
+    await host.clock.advance(0);
+  };
+
+  describe("searches that give up on a server that loads its model", () => {
+    let server: TestAdapter;
+    let loaded: () => void;
+    beforeEach(async () => {
+      server = createTestAdapter("slow", { provider: { loadsModel: true } });
+      host.offer(server.adapter);
+      await start({ requested: "slow" });
+    });
+
+    test("are no outage, and one query goes on until the model is there", async () => {
+      const load = new Promise<void>((resolve) => {
+        loaded = resolve;
+      });
+      server.fault = async (call) => {
+        await Promise.race([load, hang(call)]);
+        return call.texts.map((text) => wordVector(text, 64));
+      };
+      await giveUp(4_000, "first");
+      for (let i = 0; i < 4; i++) await giveUp(4_000, "second");
+      expect(ids()).toEqual(["slow"]);
+      expect(server.queries).toEqual(["first", "first", "second", "second", "second", "second"]);
+
+      loaded();
       await host.clock.advance(0);
-    };
+      await query("first");
+      expect(server.queries).toHaveLength(6);
+    });
+
+    test("count when not even the load comes to an end", async () => {
+      server.fault = hang;
+      for (let i = 0; i < 3; i++) {
+        await giveUp(4_000);
+        await host.clock.advance(5 * MINUTE);
+      }
+      expect(told.at(-1)).toMatchObject({ provider: null, reason: "slow: a query: no answer within 300 s" });
+    });
+  });
+
+  test("searches that give up on a silent vendor count, those of a local model and quick ones do not", async () => {
     await start();
     primary.fault = hang;
     for (let i = 0; i < 4; i++) await giveUp(500);

@@ -96,6 +96,7 @@ class ProviderKeeper implements AgentProvider {
     this.#settings = options.settings;
     this.calls = createGuardedCalls({
       clock: host.clock,
+      signal: host.signal,
       held: () => this.#usable(),
       succeeded: (held) => this.#succeeded(held),
       failed: (held, fault) => this.#noteFault(held, fault),

@@ -6,6 +6,8 @@ import type { HeldProvider } from "./held-provider.ts";
 /** What decides about calls, and learns from them. */
 export interface CallGuard {
   clock: Pick<Clock, "monotonic">;
+  /** Ends calls that nobody waits for. */
+  signal: AbortSignal;
   /** The provider in use. @throws {EmbeddingError} when there is none */
   held(): HeldProvider;
   succeeded(held: HeldProvider): void;
@@ -49,13 +51,40 @@ async function embedQuery(guard: CallGuard, text: string, signal: AbortSignal): 
     guard.succeeded(held);
     return vector;
   } catch (error) {
-    const fault = signal.aborted ? givenUp(held, guard.clock.monotonic() - startedAt) : faultOf(error);
+    const tookMs = guard.clock.monotonic() - startedAt;
+    const fault = signal.aborted ? givenUp(held, tookMs) : faultOf(error);
     if (fault) {
       guard.failed(held, fault);
       count(fault);
     }
+    if (signal.aborted && tookMs >= SLOW_QUERY_MS && held.opened.provider.loadsModel === true) warmUp(guard, held, text);
     throw error;
   }
+}
+
+/**
+ * A model server ends the load when the call that began it is given up, so searches alone would never see it done: one query goes on without them, with the
+ * time that a load may take. What it fails with counts like any other failure.
+ */
+function warmUp(guard: CallGuard, held: HeldProvider, text: string): void {
+  if (held.isWarming) return;
+  held.isWarming = true;
+  held.calls
+    .embedQuery({ text }, guard.signal)
+    .then(
+      (vector) => {
+        held.queries.set(text, vector);
+        guard.succeeded(held);
+      },
+      (error: unknown) => {
+        const fault = faultOf(error);
+        guard.failed(held, fault);
+        if (held.circuit.failed(fault)) guard.isDown(held, fault);
+      },
+    )
+    .finally(() => {
+      held.isWarming = false;
+    });
 }
 
 /** Retries belong to the thread, which says when they are used up. */
@@ -75,7 +104,7 @@ async function embedDocuments<T>(guard: CallGuard, run: (held: HeldProvider) => 
 
 /** A query that the search gave up: an outage of a vendor that does not answer, nothing at all of a model that is being loaded. */
 function givenUp({ opened }: HeldProvider, tookMs: number): PlainEmbeddingFault | undefined {
-  if (opened.adapter.transport !== "remote" || tookMs < SLOW_QUERY_MS) return undefined;
+  if (opened.facts.pace === "local" || tookMs < SLOW_QUERY_MS) return undefined;
   return { fault: "timeout", message: `${opened.facts.id}: no answer within the time of the search (${Math.round(tookMs)} ms)` };
 }
 

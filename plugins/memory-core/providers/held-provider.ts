@@ -9,6 +9,8 @@ export interface HeldProvider {
   calls: EmbedCalls;
   circuit: Circuit;
   queries: QueryCache;
+  /** A query goes on by itself until the model is loaded. */
+  isWarming: boolean;
   /** It stands in for this adapter, and why. */
   fallback?: { from: string; reason: string };
 }
@@ -19,6 +21,12 @@ export function holdProvider(
   fallback?: HeldProvider["fallback"],
 ): HeldProvider {
   const { clock } = host;
-  const held = { opened, calls: createEmbedCalls(host, opened), circuit: createCircuit(clock), queries: createQueryCache(clock) };
+  const held = {
+    isWarming: false,
+    opened,
+    calls: createEmbedCalls(host, opened),
+    circuit: createCircuit(clock),
+    queries: createQueryCache(clock),
+  };
   return { ...held, ...(fallback ? { fallback } : {}) };
 }
