@@ -56,6 +56,31 @@ describe("the request", () => {
     expect(warnings).toEqual([expect.stringContaining("outputDimensionality is not sent")]);
   });
 
+  test("names the type of text for a server that wants one, and none for any other", async () => {
+    const typed = await createFakeOpenAiEmbeddings({ inputTypes: ["query", "passage"], dims: 8 });
+    const remote = { baseUrl: typed.url, apiKey: typed.apiKey };
+    const { provider, batch } = await open({ model: "e5", remote, inputTypes: { query: "query", document: "passage" } });
+
+    await provider.embedBatch(["a"]);
+    await provider.embedQuery("b");
+    await batch?.submit(["c"], { tag: "t" });
+    const refused = (await open({ model: "e5", remote })).provider.embedQuery("c");
+    await expect(refused).rejects.toMatchObject({ fault: "invalid-request", message: expect.stringContaining("'input_type' is missing") });
+    await typed.close();
+
+    const asked = typed.requests.filter(({ path }) => path === "/v1/embeddings");
+    expect(asked.map(({ body }) => (body as { input_type?: string }).input_type)).toEqual(["passage", "query", undefined]);
+    expect([...typed.batches.files.values()]).toMatchObject([[{ body: { input: "c", input_type: "passage" } }]]);
+  });
+
+  test("types belong to the identity, and an index without any keeps the one it has", async () => {
+    const idOf = async (inputTypes?: EmbeddingContext["inputTypes"]) =>
+      JSON.stringify((await open({ model: "e5", ...(inputTypes ? { inputTypes } : {}) })).identity);
+    const ids = await Promise.all([idOf(), idOf({ query: "query" }), idOf({ query: "question" }), idOf({ document: "query" })]);
+    expect(new Set(ids).size).toBe(4);
+    expect(ids[0]).not.toContain("inputTypes");
+  });
+
   test("goes to the same address with and without a slash at its end, with the headers of the operator", async () => {
     const config = rootSchema.parse({ models: { providers: { openai: { headers: { "X-Team": "hidden" } } } } });
     const remote = { baseUrl: `${server.url}/`, headers: { "X-TIER": "2" } };

@@ -6,6 +6,7 @@ import {
   openOpenAiShaped,
   type RemoteSource,
   type RemoteVendor,
+  type TextKind,
   withoutVendor,
 } from "svc/sdk";
 import { DEFAULT_MODEL, knownModel } from "./models.ts";
@@ -44,7 +45,8 @@ export function createOpenAiAdapter(ctx: RemoteSource): EmbeddingAdapter {
         maxInputTokens: known?.maxInputTokens,
         maxItemsPerRequest: MAX_ITEMS_PER_REQUEST,
         maxTokensPerRequest: MAX_TOKENS_PER_REQUEST,
-        body: () => own,
+        body: (kind) => ({ ...own, ...inputType(context, kind) }),
+        identity: { inputTypes: context.inputTypes },
         asksBase64: true,
         batch: ({ http, endpoint }) =>
           createBatchJobs({
@@ -54,12 +56,23 @@ export function createOpenAiAdapter(ctx: RemoteSource): EmbeddingAdapter {
             dims: dimensions ?? known?.dims,
             maxRequests: MAX_BATCH_REQUESTS,
             maxFileBytes: MAX_BATCH_BYTES,
-            line: (text, id) => ({ custom_id: id, method: "POST", url: "/v1/embeddings", body: { model, input: text, ...own } }),
+            line: (text, id) => ({
+              custom_id: id,
+              method: "POST",
+              url: "/v1/embeddings",
+              body: { model, input: text, ...own, ...inputType(context, "document") },
+            }),
             creation: { endpoint: "/v1/embeddings", completion_window: "24h" },
           }),
       });
     },
   };
+}
+
+/** The vendor itself knows no such field; servers with its protocol and a model of another kind may want one. */
+function inputType({ inputTypes }: EmbeddingContext, kind: TextKind): { input_type?: string } {
+  const type = inputTypes?.[kind];
+  return type === undefined ? {} : { input_type: type };
 }
 
 /** What `dimensions` says; only models known to take it get it, because others refuse the whole request for it. */

@@ -18,6 +18,7 @@ test("without any config there is one agent with the documented defaults", () =>
         requested: "auto",
         model: undefined,
         outputDimensionality: undefined,
+        inputTypes: undefined,
         fallback: undefined,
         remote: { baseUrl: undefined, apiKeyPaths: ["agents.defaults.memorySearch.remote.apiKey"], headerPaths: {} },
         local: { modelPath: undefined, modelCacheDir: undefined },
@@ -74,6 +75,13 @@ test("the specified name of a limit wins over its alias", () => {
   expect(one({ query: { maxResults: 3 }, limits: { maxResults: 8 } })?.query.maxResults).toBe(8);
 });
 
+test("a type of its own for questions or documents wins over the common one, an agent's over that of all", () => {
+  const all = { inputType: "text", documentInputType: "passage" };
+  expect(one(all)?.provider.inputTypes).toEqual({ query: "text", document: "passage" });
+  const [own] = resolve({ agents: { defaults: { memorySearch: all }, list: [{ id: "a", memorySearch: { queryInputType: "question" } }] } });
+  expect(own?.provider.inputTypes).toEqual({ query: "question", document: "passage" });
+});
+
 test("the overlap stays below the chunk size", () => {
   expect(one({ chunking: { tokens: 10, overlap: 50 } })?.index.chunking).toEqual({ tokens: 10, overlap: 9 });
 });
@@ -116,6 +124,9 @@ const keys: Array<[key: string, value: unknown, at: string, shown: unknown]> = [
   ["fallback", "voyage", "provider.fallback", "voyage"],
   ["fallback", "none", "provider.fallback", undefined],
   ["outputDimensionality", 256, "provider.outputDimensionality", 256],
+  ["inputType", "x", "provider.inputTypes", { query: "x", document: "x" }],
+  ["queryInputType", "q", "provider.inputTypes", { query: "q" }],
+  ["documentInputType", "d", "provider.inputTypes", { document: "d" }],
   ["remote.baseUrl", "https://e.example/v1", "provider.remote.baseUrl", "https://e.example/v1"],
   ["remote.headers", { "X-A": "1" }, "provider.remote.headerPaths", { "X-A": 'agents.defaults.memorySearch.remote.headers["X-A"]' }],
   ["remote.batch.enabled", true, "index.batch.enabled", true],

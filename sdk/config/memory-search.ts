@@ -8,6 +8,8 @@ const count = (max: number) => z.number().int().min(1).max(max);
 const share = () => clamped({ min: 0, max: 1 });
 const amount = (max: number) => clamped({ min: 1, max, whole: true });
 
+const inputType = () => z.string().min(1).max(64).optional();
+
 const remote = z.strictObject({
   baseUrl: httpUrl().optional().describe("Address of an OpenAI-compatible embedding server"),
   apiKey: secret().optional().describe("Key for it; wins over the vendor's"),
@@ -81,6 +83,9 @@ export const memorySearchSchema = z
       .max(65_536)
       .optional()
       .describe("Length of vectors; unset: the adapter's own; a change builds the index anew"),
+    inputType: inputType().describe("`input_type` of requests to a server of the adapter `openai` that wants one"),
+    queryInputType: inputType().describe("The same for questions; wins over `inputType`"),
+    documentInputType: inputType().describe("The same for documents; wins over `inputType`; a change of any of them builds the index anew"),
     remote: remote.optional(),
     local: z
       .strictObject({

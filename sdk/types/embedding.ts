@@ -68,6 +68,8 @@ export interface EmbeddingContext {
   /** Model as configured, maybe with a leading `<vendor>/`; undefined = the adapter's default. */
   model?: string;
   outputDimensionality?: number;
+  /** `input_type` that the operator wants in requests, for servers that tell questions from documents by it; absent for the fallback adapter. */
+  inputTypes?: { query?: string; document?: string };
   /** Nobody named this adapter: it was come to by auto-detection, so it must not wait for what may not be there. */
   auto: boolean;
   /** The agent's `memorySearch.remote`, already resolved; absent for the fallback adapter. */

@@ -67,9 +67,16 @@ export interface FakeOpenAiEmbeddings extends FakeEmbeddings {
   batches: FakeBatches;
 }
 
-/** The vendor that brought the shape. `plain`: a server of the same protocol that knows floats only and leaves `index` away. */
-export async function createFakeOpenAiEmbeddings(options: FakeOptions & { plain?: boolean } = {}): Promise<FakeOpenAiEmbeddings> {
-  return start(openAi, { dims: 1_536, batchLine: "openai", ...options });
+/**
+ * The vendor that brought the shape. `plain`: a server of the same protocol that knows floats only and leaves `index` away; `inputTypes`: one that wants an
+ * `input_type` out of these.
+ */
+export async function createFakeOpenAiEmbeddings(
+  options: FakeOptions & { plain?: boolean; inputTypes?: readonly string[] } = {},
+): Promise<FakeOpenAiEmbeddings> {
+  const { inputTypes, ...rest } = options;
+  const typed = inputTypes && { ...openAi, keys: { ...openAi.keys, input_type: oneOf(...inputTypes) }, required: ["input_type"] };
+  return start(typed ?? openAi, { dims: 1_536, batchLine: "openai", ...rest });
 }
 
 /** Mistral: floats, 256 texts a request. */

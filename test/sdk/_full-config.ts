@@ -7,6 +7,9 @@ const search = {
   model: "gemini-embedding-2-preview",
   fallback: "none",
   outputDimensionality: 768,
+  inputType: "text",
+  queryInputType: "query",
+  documentInputType: "passage",
   remote: {
     baseUrl: "https://embed.example/v1",
     apiKey: { source: "env", id: "EMBED_KEY" },

@@ -172,6 +172,7 @@ bounds("memory", {
   good: [
     [`${search}.provider`, "none", "local", "a-third_party"],
     [`${search}.outputDimensionality`, 1, 65_536],
+    [`${search}.inputType`, "passage", "a".repeat(64)],
     [`${search}.remote.batch.concurrency`, 1, 16],
     [`${search}.remote.batch.pollIntervalMs`, 100, 3_600_000],
     [`${search}.remote.batch.timeoutMinutes`, 1, 1_440],
@@ -220,6 +221,7 @@ bounds("memory", {
   bad: [
     [`${search}.provider`, "", "Open AI"],
     [`${search}.outputDimensionality`, 0, 65_537],
+    [`${search}.queryInputType`, "", "a".repeat(65)],
     [`${search}.remote.batch.concurrency`, 0, 17],
     [`${search}.remote.batch.pollIntervalMs`, 99, 3_600_001],
     [`${search}.remote.batch.timeoutMinutes`, 0, 1_441],

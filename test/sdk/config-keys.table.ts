@@ -152,6 +152,9 @@ agents.defaults.memorySearch.provider : string
 agents.defaults.memorySearch.model : string
 agents.defaults.memorySearch.fallback : string = "none"
 agents.defaults.memorySearch.outputDimensionality : integer
+agents.defaults.memorySearch.inputType : string
+agents.defaults.memorySearch.queryInputType : string
+agents.defaults.memorySearch.documentInputType : string
 agents.defaults.memorySearch.remote.baseUrl : string
 agents.defaults.memorySearch.remote.apiKey : string|SecretRef
 agents.defaults.memorySearch.remote.headers.<name> : string

@@ -77,6 +77,7 @@ function contextOf(
   const isPrimary = standsInFor === undefined;
   const model = over?.model ?? (isPrimary ? settings.model : undefined);
   const outputDimensionality = over?.outputDimensionality ?? (isPrimary ? settings.outputDimensionality : undefined);
+  const inputTypes = isPrimary ? settings.inputTypes : undefined;
   const remote = isPrimary ? resolveRemote(settings.remote, host.secret) : undefined;
   const { modelPath, modelCacheDir } = settings.local;
   const local = { ...(modelPath === undefined ? {} : { modelPath }), ...(modelCacheDir === undefined ? {} : { modelCacheDir }) };
@@ -85,6 +86,7 @@ function contextOf(
     auto,
     ...(model === undefined ? {} : { model }),
     ...(outputDimensionality === undefined ? {} : { outputDimensionality }),
+    ...(inputTypes ? { inputTypes } : {}),
     ...(remote ? { remote } : {}),
     ...(Object.keys(local).length > 0 ? { local } : {}),
     config: host.snapshot(),

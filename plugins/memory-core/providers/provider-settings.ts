@@ -8,6 +8,8 @@ export interface ProviderSettings {
   requested: string;
   model: string | undefined;
   outputDimensionality: number | undefined;
+  /** Undefined: requests name none. */
+  inputTypes: { query?: string; document?: string } | undefined;
   /** Undefined: none, or the same as the primary. */
   fallback: string | undefined;
   remote: { baseUrl: string | undefined; apiKeyPaths: readonly string[]; headerPaths: Record<string, string> };
@@ -34,11 +36,17 @@ export function resolveProviderSettings(parts: SearchParts, multimodal: boolean)
     requested,
     model: merged.model,
     outputDimensionality: merged.outputDimensionality,
+    inputTypes: inputTypesOf(merged),
     fallback: fallback === "none" || fallback === requested ? undefined : fallback,
     remote: remoteOf(parts),
     local: { modelPath: merged.local?.modelPath, modelCacheDir: merged.local?.modelCacheDir },
     multimodal,
   };
+}
+
+function inputTypesOf({ inputType, queryInputType: query = inputType, documentInputType: document = inputType }: MemorySearch) {
+  if (query === undefined && document === undefined) return undefined;
+  return { ...(query === undefined ? {} : { query }), ...(document === undefined ? {} : { document }) };
 }
 
 /**

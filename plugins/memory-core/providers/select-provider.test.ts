@@ -132,6 +132,7 @@ test("the fallback takes the place of an explicit provider, with its own model a
     fallback: "voyage",
     model: "text-embedding-3-large",
     outputDimensionality: 256,
+    inputTypes: { query: "query" },
     remote: { baseUrl: "https://proxy.example/v1", apiKeyPaths: ["agents.defaults.memorySearch.remote.apiKey"], headerPaths: {} },
   });
   expect(selection).toMatchObject({ kind: "stand-in", from: "openai", reason: "openai: the key was rejected" });
@@ -145,6 +146,7 @@ test("the fallback takes the place of an explicit provider, with its own model a
   expect(voyage.created[0]).not.toHaveProperty("remote");
   expect(voyage.created[0]).not.toHaveProperty("model");
   expect(voyage.created[0]).not.toHaveProperty("outputDimensionality");
+  expect(voyage.created[0]).not.toHaveProperty("inputTypes");
 });
 
 test("when the fallback cannot be had either, both messages are kept", async () => {
@@ -165,6 +167,7 @@ test("the primary gets the agent's address, key and headers, and its model and l
     requested: "openai",
     model: "openai/big",
     outputDimensionality: 32,
+    inputTypes: { document: "passage" },
     remote: { baseUrl: "https://e.example", apiKeyPaths: ["a.apiKey"], headerPaths: { "X-Team": 'a.headers["X-Team"]' } },
   });
   expect(openai.created[0]).toMatchObject({
@@ -172,6 +175,7 @@ test("the primary gets the agent's address, key and headers, and its model and l
     auto: false,
     model: "openai/big",
     outputDimensionality: 32,
+    inputTypes: { document: "passage" },
     remote: { baseUrl: "https://e.example", apiKey: "k-1", headers: { "X-Team": "blue" } },
   });
 });

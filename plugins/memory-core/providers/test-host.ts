@@ -60,6 +60,7 @@ export function providerSettings(own: Partial<ProviderSettings> = {}): ProviderS
     requested: "auto",
     model: undefined,
     outputDimensionality: undefined,
+    inputTypes: undefined,
     fallback: undefined,
     remote: { baseUrl: undefined, apiKeyPaths: [], headerPaths: {} },
     local: { modelPath: undefined, modelCacheDir: undefined },
