@@ -101,6 +101,7 @@ export {
   stripFrames,
   wrapExternal,
 } from "./text/external-content.ts";
+export { createFrameStripper, type FrameStripper } from "./text/frame-stripper.ts";
 export { countSuspicious } from "./text/suspicious.ts";
 export { isInside } from "./trust/inside.ts";
 export { makePrivate } from "./trust/make-private.ts";

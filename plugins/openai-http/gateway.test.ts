@@ -15,7 +15,7 @@ beforeAll(async () => {
   const lab = {
     baseUrl: vendor.url,
     apiKey: vendor.apiKey,
-    models: ["ok", "tool", "slow-drip", "hang", "401", "context", "cut-mid-event", "length"].map((id) => ({ id })),
+    models: ["ok", "tool", "slow-drip", "hang", "401", "context", "cut-mid-event", "length", "quote"].map((id) => ({ id })),
   };
   const agents = { list: [{ id: "main" }, { id: "work" }] };
   gateway = await createTestGateway({
@@ -116,6 +116,15 @@ describe("a chat, with the official client", () => {
     expect(chunks.flatMap((c) => c.choices[0]?.finish_reason ?? [])).toEqual(["stop"]);
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 19 } });
     expect(new Set(chunks.map((c) => `${c.id} ${c.created} ${c.model}`)).size).toBe(1);
+  });
+
+  test.each([true, false])("has no frame of external text that the model repeats; streamed: %s (C-04)", async (stream) => {
+    const response = await post({ messages: ask("hi"), stream }, onModel("quote"));
+
+    const body = await response.text();
+    const chunks = stream ? body.split("\n\n").filter((frame) => frame.startsWith("data: {")) : [`data: ${body}`];
+    const choices = chunks.map((frame) => JSON.parse(frame.slice(6)).choices[0]);
+    expect(choices.map((choice) => (choice.delta ?? choice.message).content ?? "").join("")).toBe("It says: Order 7");
   });
 
   test("has the headers of an event stream and ends with [DONE]", async () => {

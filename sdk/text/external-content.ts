@@ -85,7 +85,8 @@ const ends = new RegExp(`\\n?${inLine}<<<END_EXTERNAL_UNTRUSTED_CONTENT id="[0-9
 
 /** Takes frames and their warning off a text that is shown to people or sent to a channel, and anything that looks like a marker (`security.md` C-04). */
 export function stripFrames(text: string): string {
-  const unframed = text.includes("UNTRUSTED_CONTENT") ? text.replace(notices, "").replace(heads, "").replace(ends, "") : text;
+  const isFramed = text.includes("UNTRUSTED_CONTENT") || text.includes(EXTERNAL_NOTICE);
+  const unframed = isFramed ? text.replace(notices, "").replace(heads, "").replace(ends, "") : text;
   return replaceMarkers(unframed, "");
 }
 

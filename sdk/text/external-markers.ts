@@ -39,7 +39,7 @@ const END_REPLACED = "[[END_MARKER_SANITIZED]]";
 const TOKEN_REPLACED = "[REMOVED_SPECIAL_TOKEN]";
 
 /** Whatever a marker can begin with: `<`, its look-alikes and compatibility forms, an entity. */
-const opening = new RegExp(`[<&\uff1c\u226e\ufe3d\ufe3f${charactersLike("<")}]`);
+export const opening = new RegExp(`[<&\uff1c\u226e\ufe3d\ufe3f${charactersLike("<")}]`);
 
 /** Replaces whatever looks like a marker; every other character stays as it is. A text without a bracket costs next to nothing. */
 export function replaceMarkers(text: string, by?: string): string {

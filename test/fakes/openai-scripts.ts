@@ -8,6 +8,13 @@ export type Script =
 
 const text = ["The router ", "stands ", "in the hall cupboard."];
 export const okText = text.join("");
+/** An answer that repeats how it was given a text from outside, cut in the middle of a marker. */
+const quoted = [
+  "It says: <<<EXTERNAL_UNTR",
+  'USTED_CONTENT id="9f2c4e1ab07d3356">>>\nSource: Em',
+  "ail\n---\nOrder 7\n<",
+  '<<END_EXTERNAL_UNTRUSTED_CONTENT id="9f2c4e1ab07d3356">>>',
+];
 export const okUsage = {
   prompt_tokens: 12,
   completion_tokens: 7,
@@ -21,6 +28,8 @@ export function scriptFor(request: ChatRequest, attempt: number): Script {
   switch (request.model) {
     case "ok":
       return answer(request);
+    case "quote":
+      return { kind: "stream", chunks: [...content(quoted), finish("stop"), ...usage(request)] };
     case "unhurried":
       return { ...answer(request), pauseMs: 20 };
     case "reasoning":

@@ -189,9 +189,14 @@ describe("the frame around external text", () => {
 
   test("is read by the model and not shown (C-04)", async () => {
     const sessionKey = "agent:echo:hook:frame";
-    const outcome = await (await run({ agentId: "echo", sessionKey, message: framed })).done;
+    const outcome = await (await run({ runId: "framed", agentId: "echo", sessionKey, message: framed })).done;
 
-    expect(outcome.text).toContain("EXTERNAL_UNTRUSTED_CONTENT");
+    const { messages, sessions } = gw.service("store@1");
+    const rows = messages.page(sessions.get(sessionKey)?.sessionId ?? "", { limit: 10 });
+    // The model repeats what it got, and the transcript keeps that.
+    expect(JSON.stringify(rows.at(-1))).toContain("EXTERNAL_UNTRUSTED_CONTENT");
+    expect(outcome.text).toContain("build 7 failed");
+    expect(outcome.text).not.toContain("UNTRUSTED_CONTENT");
     const shown = JSON.stringify(await gw.rpc("chat.history", { sessionKey }));
     expect(shown).toContain("build 7 failed");
     expect(shown).not.toContain("UNTRUSTED_CONTENT");

@@ -1,6 +1,6 @@
 import type { ClientInfo, JsonObject, MessageRow, PluginContext, RunEvent, SessionRow, ToolResult, Usage } from "svc/sdk";
 import { cutBytes, cutEnd } from "../common/cut.ts";
-import { toWireMessage, visibleText } from "../sessions/display.ts";
+import { toWireMessage, unframed, visibleText } from "../sessions/display.ts";
 import { messagesTopic, SESSIONS_TOPIC, type Subscriptions } from "../sessions/subscriptions.ts";
 import { joinAssistant } from "./event-log.ts";
 import type { RunFailure } from "./failure.ts";
@@ -178,7 +178,8 @@ function stepOf(itemId: string, name: string, rest: JsonObject): JsonObject {
   return { itemId, kind: "tool", name, title: name.replaceAll("_", " "), ...rest };
 }
 
-function shownResult({ content, details }: ToolResult): JsonObject {
+function shownResult({ content: framed, details }: ToolResult): JsonObject {
+  const content = framed.map((part) => ({ ...part, text: unframed(part.text) }));
   const size = content.reduce((sum, c) => sum + Buffer.byteLength(c.text), 0);
   if (size <= MAX_RESULT_BYTES) {
     const small = details !== undefined && Buffer.byteLength(JSON.stringify(details) ?? "") <= MAX_RESULT_BYTES;

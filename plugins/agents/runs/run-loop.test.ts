@@ -73,6 +73,32 @@ describe("a run over the wire", () => {
     expect(said.at(-1)?.text).toBe(text);
   });
 
+  test("shows no frame of external text while it is written, nor in its final answer (C-04)", async () => {
+    const client = await gw.client();
+    const frames = record(client);
+
+    const { final } = await gw.ask({ idempotencyKey: "quote-1", sessionKey: "quote", model: "script/quote" }, client);
+
+    const shown = "It says:\nOrder 7\nThat is all.";
+    const deltas = frames.filter((f) => f.event === "chat" && f.payload.state === "delta");
+    expect(deltas.map((f) => f.payload.deltaText).join("")).toBe(shown);
+    const said = frames.filter((f) => f.event === "agent" && f.payload.stream === "assistant").map((f) => f.payload.data as JsonObject);
+    expect(said.at(-1)?.text).toBe(shown);
+    expect(final).toMatchObject({ result: { payloads: [{ text: shown }] } });
+    expect(JSON.stringify(frames)).not.toMatch(/UNTRUSTED|SECURITY NOTICE/);
+    expect((await gw.history("quote")).at(-1)?.text).toBe(shown);
+  });
+
+  test("shows what a tool found without its frame (C-04)", async () => {
+    const client = await gw.client({ caps: ["tool-events"] });
+    const frames = record(client);
+
+    await gw.ask({ idempotencyKey: "framed-1", sessionKey: "framed", model: "script/framed-tool" }, client);
+
+    const result = frames.map((f) => f.payload.data as JsonObject | undefined).find((data) => data?.phase === "result");
+    expect(result?.result).toMatchObject({ content: [{ type: "text", text: "echo Order 7" }] });
+  });
+
   test("a request without a message is refused", async () => {
     const client = await gw.client();
     await expect(client.request("agent" as string, { idempotencyKey: "x" })).rejects.toMatchObject({

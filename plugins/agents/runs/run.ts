@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { AgentInfo, Disposable, QueueMode, RunRequest, Usage } from "svc/sdk";
+import { type AgentInfo, createFrameStripper, type Disposable, type QueueMode, type RunRequest, type Usage } from "svc/sdk";
 import { type HeartbeatRun, MAX_TOOL_CALLS } from "../heartbeat/heartbeat-run.ts";
 import { createReplyFilter } from "../heartbeat/reply-filter.ts";
 import type { ModelRef } from "../models/choice.ts";
@@ -56,7 +56,7 @@ export class Run {
   /** The message being written. */
   itemId = "";
   itemText = "";
-  /** What people may see of it: without the tokens by which an agent says that there is nothing to say. */
+  /** What people may see of it: without the tokens by which an agent says that there is nothing to say, and without frames of external text. */
   shownText = "";
   /** Texts of the finished assistant messages. */
   readonly texts: string[] = [];
@@ -82,6 +82,9 @@ export class Run {
   #settle: (outcome: StoredOutcome) => void = () => undefined;
   #aborted: AbortReason | undefined;
   #filter: ReturnType<typeof createReplyFilter>;
+  /** Units of the message that have passed the filter. */
+  #passed = 0;
+  #frames = createFrameStripper();
 
   constructor(init: RunInit) {
     this.id = init.id;
@@ -131,22 +134,29 @@ export class Run {
     this.itemText = "";
     this.shownText = "";
     this.#filter = createReplyFilter(this.heartbeat?.ackMaxChars);
+    this.#passed = 0;
+    this.#frames = createFrameStripper();
   }
 
   /** @returns what is now to be seen besides */
   write(delta: string): string {
     this.itemText += delta;
-    return this.#show(this.#filter.during(this.itemText));
+    return this.#show(this.#frames.push(this.#added(this.#filter.during(this.itemText))));
   }
 
   /** Nothing more is written to this message. @returns what was held back until now and may be seen */
   completeText(): string {
-    return this.#show(this.#filter.end(this.itemText));
+    return this.#show(this.#frames.push(this.#added(this.#filter.end(this.itemText))) + this.#frames.end());
   }
 
-  #show(text: string): string {
-    const added = text.slice(this.shownText.length);
-    this.shownText = text;
+  #added(passed: string): string {
+    const added = passed.slice(this.#passed);
+    this.#passed = passed.length;
+    return added;
+  }
+
+  #show(added: string): string {
+    this.shownText += added;
     return added;
   }
 
