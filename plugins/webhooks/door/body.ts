@@ -19,7 +19,7 @@ export async function readPayload(visitor: Visitor, deps: DoorDeps): Promise<Pay
     const bytes = await readBytes(visitor, deps);
     if ("answer" in bytes) return bytes;
     if (verifier) {
-      const verified = verifier.verify({ headers: visitor.headers(), body: bytes.body, now: deps.clock.now() });
+      const verified = await verifier.verify({ headers: visitor.headers(), body: bytes.body, now: deps.clock.now() });
       if (!verified.ok) return { answer: refuseCaller(visitor, verified.reason, deps) };
       deps.throttle.succeed(visitor.address);
     }

@@ -1,4 +1,6 @@
 import { createHmac, timingSafeEqual, verify as verifySignature } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { promisify } from "node:util";
 import type { Verified, Verifier } from "../ingress.ts";
 import { github } from "./github.ts";
 import { genericHmac } from "./hmac.ts";
@@ -10,6 +12,11 @@ import { stripe } from "./stripe.ts";
 const DEFAULT_TOLERANCE_SECONDS = 300;
 /** More signatures than anybody's change of keys needs; each costs time before the sender is known. */
 const MAX_SIGNATURES = 16;
+/** Most of a body that is digested in one turn: some milliseconds, while a body may have 32 MiB. */
+const SLICE_BYTES = 2_097_152;
+
+/** Off the main thread: this kind of signature cannot be judged in slices. */
+const verifyApart = promisify(verifySignature);
 
 const schemes: Record<Exclude<VerifyConfig["provider"], "hmac">, Scheme> = {
   github,
@@ -52,7 +59,7 @@ export function createVerifier(
     provider,
     mode,
     secretHeaders: scheme.secretHeaders,
-    verify({ headers, body, now }) {
+    async verify({ headers, body, now }) {
       const claim = scheme.claimOf(headers);
       if (!claim) return { ok: false, reason: "missing_header" };
       if (!isTimely(claim, { now, toleranceSeconds })) return { ok: false, reason: "timestamp_out_of_tolerance" };
@@ -72,19 +79,28 @@ function isTimely({ timestamp }: Claim, { now, toleranceSeconds }: { now: number
   return /^\d{1,12}$/.test(timestamp) && Math.abs(Math.floor(now / 1_000) - Number(timestamp)) <= toleranceSeconds;
 }
 
-function judge({ before, signatures }: Claim, body: Uint8Array, keys: readonly Key[]): Verified {
+async function judge({ before, signatures }: Claim, body: Uint8Array, keys: readonly Key[]): Promise<Verified> {
   const given = signatures.slice(0, MAX_SIGNATURES);
   let matches = false;
   for (const key of keys) {
     const candidates = given.filter(({ kind }) => kind === key.kind).map(({ bytes }) => bytes);
     if (candidates.length === 0) continue;
     if (key.kind === "hmac") {
-      const digest = createHmac("sha256", key.bytes).update(before).update(body).digest();
+      const digest = await digestWith(key.bytes, before, body);
       for (const bytes of candidates) matches = (bytes.length === digest.length && timingSafeEqual(bytes, digest)) || matches;
     } else {
       const signed = Buffer.concat([Buffer.from(before), body]);
-      matches = candidates.some((bytes) => verifySignature(null, signed, key.key, bytes)) || matches;
+      for (const bytes of candidates) matches = (await verifyApart(null, signed, key.key, bytes)) || matches;
     }
   }
   return matches ? { ok: true } : { ok: false, reason: "no_match" };
+}
+
+async function digestWith(key: Uint8Array, before: string, body: Uint8Array): Promise<Buffer> {
+  const hmac = createHmac("sha256", key).update(before);
+  for (let at = 0; at < body.length; at += SLICE_BYTES) {
+    if (at > 0) await nextTurn();
+    hmac.update(body.subarray(at, at + SLICE_BYTES));
+  }
+  return hmac.digest();
 }
