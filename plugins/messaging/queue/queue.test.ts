@@ -9,6 +9,7 @@ import { createQueue, type Queue } from "./queue.ts";
 /** The queue on a real store, with a channel that does as it is told. */
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 let gw: TestGateway;
 let store: Store;
@@ -81,11 +82,10 @@ const silent: QueueKit["logger"] = { debug: nothing, info: nothing, warn: nothin
 
 async function add(
   uid: string,
-  { to = uid, origin = "chat" as Outgoing["origin"], payload = undefined as object | undefined } = {},
+  { to = uid, origin = "chat" as Outgoing["origin"], payload = undefined as object | undefined, at = clock.now() } = {},
 ): Promise<string> {
   const route = { channel: "fake", accountId: "default", to };
   const stored = toStored({ route, text: `text of ${uid}`, origin, sessionKey: "agent:main:main", agentId: "main" });
-  const at = clock.now();
   await store.commit([
     {
       op: "delivery.accept",
@@ -255,17 +255,38 @@ describe("the queue", () => {
     expect(notes).toEqual([`${chat}: Message to fake (${chat}) not delivered: it waited too long: it had no turn`]);
   });
 
-  test("does not believe a clock that went forward by more than a day in one step", async () => {
-    script = [fails(new SendRefusedError("slow down", { isPermanent: false, retryAfterMs: 1_800_000 }))];
+  test("does not believe a clock that went forward by more than a day in one step: what is late by it waits for a minute", async () => {
     const uid = await add(id());
     let offset = 0;
     const jumping = { ...clock, now: () => clock.now() + offset, monotonic: clock.monotonic };
+    script = [fails(new SendRefusedError("slow down", { isPermanent: false, retryAfterMs: 1_800_000 }))];
     const queue = await opened({ clock: jumping });
     await eventually(() => expect(row(uid)).toMatchObject({ state: "accepted", attempt: 1 }) ?? true);
 
-    offset = 2 * 86_400_000;
+    offset = 2 * DAY_MS;
+    const fresh = await add(id(), { at: jumping.now() });
     queue.nudge();
+    await becomes(fresh, "done");
+    expect(row(uid)).toMatchObject({ state: "accepted", attempt: 1 });
+
+    offset = 0;
+    await clock.advance(1_800_000);
     await becomes(uid, "done");
+  });
+
+  test("doubts a clock at its start that is more than a day past the newest message, and believes it after a minute", async () => {
+    const uid = await add(id());
+    clock = fakeClock(clock.now() + 2 * DAY_MS);
+    const queue = await opened();
+    const fresh = await add(id());
+    queue.nudge();
+    await becomes(fresh, "done");
+    expect(row(uid)).toMatchObject({ state: "accepted", attempt: 0 });
+
+    await clock.advance(60_000);
+    queue.nudge();
+    await becomes(uid, "expired");
+    expect(sends).toEqual([fresh]);
   });
 
   test("takes over what another boot was sending: it is uncertain, and is sent once more", async () => {

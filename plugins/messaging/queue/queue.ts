@@ -1,4 +1,13 @@
-import { createExpiryClock, type DeliveryDir, type DeliveryRow, type DeliveryState, isSvcError, messageOf, settledWithin } from "svc/sdk";
+import {
+  createExpiryClock,
+  type DeliveryDir,
+  type DeliveryRow,
+  type DeliveryState,
+  type ExpiryClock,
+  isSvcError,
+  messageOf,
+  settledWithin,
+} from "svc/sdk";
 import { attempt, unknownTries } from "./attempt.ts";
 import { fail } from "./ends.ts";
 import type { QueueKit } from "./kit.ts";
@@ -37,7 +46,7 @@ export interface Queue {
 export function createQueue(kit: QueueKit, onEnd: (uid: string) => void): Queue {
   const active = new Map<string, Promise<void>>();
   const cut = new AbortController();
-  const expiry = createExpiryClock(kit.clock);
+  let expiry: ExpiryClock | undefined;
   let state: "closed" | "open" | "stopping" = "closed";
   let timer: { dispose(): void | Promise<void> } | undefined;
   let pausedUntil = 0;
@@ -71,11 +80,16 @@ export function createQueue(kit: QueueKit, onEnd: (uid: string) => void): Queue 
   const startDue = () => {
     const { deliveries } = kit.store();
     const now = kit.clock.now();
-    if (expiry.read() !== undefined) {
+    // A clock that is far past the newest row at the start has jumped, too.
+    expiry ??= createExpiryClock(kit.clock, deliveries.list({ dirs: OUT, limit: 1 })[0]?.updatedAt);
+    const isDoubted = expiry.read() === undefined;
+    if (!isDoubted) {
       const late = deliveries.overdue({ dirs: OUT, now, limit: ROUND }).filter((row) => !active.has(row.uid) && row.state !== "sending");
       for (const row of late.slice(0, MAX_ACTIVE - active.size)) begin(row.uid, () => expire(row, kit));
     }
-    const due = deliveries.due({ dirs: OUT, now, limit: MAX_ACTIVE + active.size }).filter((row) => !active.has(row.uid));
+    // What is too late is never sent. While the clock is doubted it is not ended either, and must not hide what is in time.
+    const limit = isDoubted ? ROUND : MAX_ACTIVE + active.size;
+    const due = deliveries.due({ dirs: OUT, now, limit }).filter((row) => !active.has(row.uid) && row.expiresAt > now);
     for (const row of due.slice(0, MAX_ACTIVE - active.size)) begin(row.uid, () => attempt(row, kit, cut.signal));
     const next = deliveries.nextAt(OUT);
     if (next !== undefined) sleep(next - now);
