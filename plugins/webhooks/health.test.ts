@@ -27,6 +27,16 @@ describe("health tells", () => {
     expect(healthPart(config(), { state: broken, counts: none })).toMatchObject({ ok: false, critical: false, message: "one; two" });
   });
 
+  test("how long ago waiting actions were looked at, and when that had stopped (R-26)", () => {
+    const tick = { intervalMs: 60_000, age: 200_000, wasDead: true };
+    expect(healthPart(config(), { state, counts: none, tick })).toMatchObject({
+      ok: false,
+      value: { tick: { intervalMs: 60_000, age: 200_000 } },
+      message: "waiting actions were not looked at for 200 s; the timer was started again",
+    });
+    expect(healthPart(config(), { state, counts: none, tick: { ...tick, wasDead: false } })).toMatchObject({ ok: true });
+  });
+
   test("a door that should be open and is not", () => {
     expect(healthPart(config(), { state: undefined, counts: none })).toMatchObject({
       ok: false,

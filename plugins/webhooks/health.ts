@@ -1,5 +1,6 @@
 import type { DeliveryCounts, HealthPart } from "svc/sdk";
 import type { HooksConfig } from "./action.ts";
+import type { TickFacts } from "./deliveries/runner.ts";
 import type { EntranceState } from "./door/entrance.ts";
 
 /** What is known of the running plugin. */
@@ -7,6 +8,8 @@ export interface HookFacts {
   /** Undefined while no door is open. */
   state: EntranceState | undefined;
   counts: DeliveryCounts;
+  /** Undefined while no action is carried out. */
+  tick?: TickFacts | undefined;
 }
 
 /** Hook actions by state; only what an operator acts upon. */
@@ -23,9 +26,17 @@ export function figuresOf({ byDir }: DeliveryCounts): HookFigures {
 }
 
 /** Part `hooks` of the health snapshot. Failed actions are told, and are no illness of the door. */
-export function healthPart(hooks: HooksConfig, { state, counts }: HookFacts): HealthPart {
-  const problems = state?.problems ?? [];
-  const value = { enabled: hooks.enabled, ...(state ? { path: state.path, mappings: state.mappings.length } : {}), ...figuresOf(counts) };
+export function healthPart(hooks: HooksConfig, { state, counts, tick }: HookFacts): HealthPart {
+  const silent = tick?.wasDead
+    ? [`waiting actions were not looked at for ${Math.round(tick.age / 1_000)} s; the timer was started again`]
+    : [];
+  const problems = [...(state?.problems ?? []), ...silent];
+  const value = {
+    enabled: hooks.enabled,
+    ...(state ? { path: state.path, mappings: state.mappings.length } : {}),
+    ...figuresOf(counts),
+    ...(tick ? { tick: { intervalMs: tick.intervalMs, age: tick.age } } : {}),
+  };
   const isWell = problems.length === 0 && hooks.enabled === (state !== undefined);
   const message = problems.length > 0 ? problems.join("; ") : "hooks are on, and their door is not open";
   return { part: "hooks", ok: isWell, critical: false, value, ...(isWell ? {} : { message }) };

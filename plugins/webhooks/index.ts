@@ -15,7 +15,9 @@ export default definePlugin({
     ctx.onReload({ prefixes: ["hooks"], prepare: (next, _prev, { signal }) => webhooks.prepare(next.hooks, signal) });
     registerWebhookRpc(ctx, webhooks);
     const facts = async () => ({ state: await webhooks.look(), counts: ctx.service("store@1").deliveries.counts() });
-    ctx.on("health.collect", async (_, meta) => meta.report(healthPart(ctx.snapshot().hooks, await facts())));
+    ctx.on("health.collect", async (_, meta) =>
+      meta.report(healthPart(ctx.snapshot().hooks, { ...(await facts()), tick: webhooks.tick() })),
+    );
     ctx.on("doctor.collect", async (_, meta) => {
       for (const finding of hookFindings(ctx.snapshot().hooks, await facts())) meta.report(finding);
     });

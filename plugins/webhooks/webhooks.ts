@@ -1,6 +1,7 @@
 import { type HookPreset, messageOf, type PluginContext, type PreparedReload } from "svc/sdk";
 import type { HooksConfig } from "./action.ts";
 import type { Deliveries } from "./deliveries/deliveries.ts";
+import type { TickFacts } from "./deliveries/runner.ts";
 import type { Entrance, EntranceState } from "./door/entrance.ts";
 
 /** The plugin as a whole: nothing of it is loaded before hooks are switched on, or rows of an earlier time wait. */
@@ -17,18 +18,22 @@ export interface Webhooks {
   /** What operators are told; undefined while no door is open. */
   look(): Promise<EntranceState | undefined>;
   deliveries(): Promise<Deliveries>;
+  /** What looks at the time of waiting actions; undefined while none is carried out. */
+  tick(): TickFacts | undefined;
 }
 
 export function createWebhooks(ctx: PluginContext): Webhooks {
   let entrance: Promise<Entrance> | undefined;
   let opened: Entrance | undefined;
   let deliveries: Promise<Deliveries> | undefined;
+  let loaded: Deliveries | undefined;
   let isCarrying = false;
 
   const loadDeliveries = () =>
     (deliveries ??= (async () => {
       const { createDeliveries } = await import("./deliveries/create-deliveries.ts");
       const made = createDeliveries(ctx);
+      loaded = made;
       if (isCarrying) await made.start();
       return made;
     })());
@@ -78,6 +83,7 @@ export function createWebhooks(ctx: PluginContext): Webhooks {
     close: () => opened?.shut(),
     look: async () => opened?.look(),
     deliveries: loadDeliveries,
+    tick: () => loaded?.tick(),
   };
 }
 

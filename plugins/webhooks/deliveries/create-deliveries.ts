@@ -86,6 +86,7 @@ export function createDeliveries(ctx: PluginContext): Deliveries {
       });
       await settledWithin(recovering, RECOVER_MS);
     },
+    tick: () => runner.tick(),
     async stop() {
       leaving.abort(new SvcError("draining", {}, { retryAfterMs: 2_000 }));
       completions.close();

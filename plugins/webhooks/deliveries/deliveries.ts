@@ -1,5 +1,6 @@
 import type { DeliveryRow, DeliveryState, JsonObject } from "svc/sdk";
 import type { Action, AgentAction } from "../action.ts";
+import type { TickFacts } from "./runner.ts";
 
 /** Scope and key under which a repeat of an agent action is the same action (`hooks.md` 8). */
 export interface IdempotencyKey {
@@ -48,6 +49,8 @@ export interface Deliveries {
   start(): Promise<void>;
   /** Takes nothing on any more, waits for the steps under way, 4 s at most. Rows stay. */
   stop(): Promise<void>;
+  /** What looks at the time of waiting actions; started again if it has died. Undefined while nothing is carried out. */
+  tick(): TickFacts | undefined;
 }
 
 /** What is kept in the row of an agent action. */

@@ -171,6 +171,23 @@ describe("an action that waits", () => {
   });
 });
 
+test("a timer that has died is started again by the next look at health (R-26)", async () => {
+  const clock = fakeClock();
+  let isDead = true;
+  const lame: typeof clock = {
+    ...clock,
+    setInterval: (fn, ms) => (isDead && ms === 60_000 ? { dispose: () => undefined } : clock.setInterval(fn, ms)),
+  };
+  const gateway = await deliveriesGateway({ models: [], clock: lame });
+  await eventually(() => expect(gateway.deliveries().tick()).toEqual({ intervalMs: 60_000, age: 0, wasDead: false }));
+
+  await clock.advance(180_001);
+  isDead = false;
+  expect(gateway.deliveries().tick()).toEqual({ intervalMs: 60_000, age: 180_001, wasDead: true });
+  await clock.advance(60_000);
+  expect(gateway.deliveries().tick()).toEqual({ intervalMs: 60_000, age: 0, wasDead: false });
+});
+
 describe("another instance", () => {
   test("of the plugin goes on with the run under way, and takes what waits", async () => {
     const model = gatedModel();

@@ -8,6 +8,7 @@ import { createOverdue } from "./overdue.ts";
 const MAX_CLAIMED = 16;
 /** How often the time of the rows is looked at; also the distance of two readings of the clock. */
 const TICK_MS = 60_000;
+const DEAD_AFTER_TICKS = 3;
 /** After the rows could not be read. */
 const READ_AGAIN_MS = 1_000;
 const STOP_MS = 4_000;
@@ -22,6 +23,15 @@ export interface Runner {
   close(): void;
   /** Gives back what is under way, after the step it is in, 4 s at most. */
   stop(): Promise<void>;
+  /** The look at the time of the rows; one that has died is started again. Undefined while nothing is carried out. */
+  tick(): TickFacts | undefined;
+}
+
+/** `age`: ms since it last ran. `wasDead`: it had not run for three periods (`reliability.md` R-26). */
+export interface TickFacts {
+  intervalMs: number;
+  age: number;
+  wasDead: boolean;
 }
 
 /** @param onEnd told after the end of a row is stored */
@@ -33,6 +43,7 @@ export function createRunner(kit: DeliveryKit, onEnd: (uid: string) => void): Ru
   setMaxListeners(0, signal); // one listener for each row at work, and MAX_CLAIMED bounds those
   const overdue = createOverdue(kit, { signal, onEnd, isActive: (uid) => active.has(uid) });
   let ticking: Disposable | undefined;
+  let tickedAt = 0;
   let isOpen = false;
 
   const pauses = createPauses(kit, () => nudge());
@@ -62,6 +73,7 @@ export function createRunner(kit: DeliveryKit, onEnd: (uid: string) => void): Ru
     active.set(row.uid, work);
   };
   const tick = async (): Promise<void> => {
+    tickedAt = clock.monotonic();
     try {
       await overdue.expire();
     } catch (error) {
@@ -69,6 +81,11 @@ export function createRunner(kit: DeliveryKit, onEnd: (uid: string) => void): Ru
     }
     // A pause that is not one of ours was another process's, or was given by a clock that was wrong.
     nudge(Number.MAX_SAFE_INTEGER);
+  };
+  const beginTicking = (): void => {
+    void ticking?.dispose();
+    ticking = timers.setInterval(() => void tick(), TICK_MS);
+    void tick();
   };
   const close = (): void => {
     isOpen = false;
@@ -80,8 +97,14 @@ export function createRunner(kit: DeliveryKit, onEnd: (uid: string) => void): Ru
     begin() {
       if (isOpen || signal.aborted) return;
       isOpen = true;
-      ticking = timers.setInterval(() => void tick(), TICK_MS);
-      void tick();
+      beginTicking();
+    },
+    tick() {
+      if (!isOpen) return undefined;
+      const age = Math.round(clock.monotonic() - tickedAt);
+      const wasDead = age > DEAD_AFTER_TICKS * TICK_MS;
+      if (wasDead) beginTicking();
+      return { intervalMs: TICK_MS, age, wasDead };
     },
     close,
     async stop() {
