@@ -1,4 +1,5 @@
 import type { JsonObject } from "./common.ts";
+import type { OutboundRequest } from "./messaging.ts";
 import type { ModelSampling, ModelToolSpec, ToolChoice, Usage } from "./model.ts";
 import type { OperatorScope } from "./rpc.ts";
 import type { MessageBlock, QueueMode } from "./store.ts";
@@ -21,6 +22,9 @@ export type RunTrigger = "user" | "hook" | "heartbeat" | "cron";
 
 /** Places for runs: those of people, of jobs and of hooks do not take each other's. */
 export type RunLane = "main" | "cron" | "hooks";
+
+/** Where an answer goes besides its session. Default: where the session last heard from somebody, else `webchat`. */
+export type DeliverTo = Partial<Pick<OutboundRequest, "channel" | "to" | "accountId" | "threadId">>;
 
 /** A message for an agent. */
 export interface RunRequest {
@@ -47,6 +51,7 @@ export interface RunRequest {
   lane?: RunLane;
   /** Bring the answer to a channel if there is one; the outcome says what became of it. */
   deliver?: boolean;
+  deliverTo?: DeliverTo;
   /** Added to the system prompt of this run only. */
   extraSystem?: string;
   /** Turns that precede the message and are not yet in the session. */
@@ -77,7 +82,7 @@ export interface RunOutcome {
   startedAt?: number;
   endedAt?: number;
   durationMs?: number;
-  /** Of a run that was to be delivered. `suppressed`: no channel could take it, so it is in the session only. */
+  /** Of a run that was to be delivered. `suppressed`: no channel could take it, or there was nothing to tell. Absent while it is on its way. */
   deliveryStatus?: "sent" | "suppressed" | "partial_failed" | "failed";
   /** The message was answered by the turn of this other run. */
   mergedInto?: string;

@@ -32,6 +32,9 @@ export default defineCommand({
       max: 86_400,
       placeholder: "s",
     },
+    deliver: { kind: "flag", description: "Send the answer to a channel as well" },
+    channel: { kind: "string", description: "Which one; default: where the session last heard from somebody", placeholder: "id" },
+    to: { kind: "string", description: "Recipient there", placeholder: "recipient" },
     json: { kind: "flag", description: "Print the final answer as one JSON document" },
   },
   rpc: true,
@@ -115,6 +118,7 @@ function toParams(values: CliValues, message: string): ParamsOf<"agent"> {
     thinking: text(values.thinking) as ParamsOf<"agent">["thinking"],
     model: text(values.model),
     timeout: typeof values.timeout === "number" ? values.timeout : undefined,
+    ...(values.deliver === true ? { deliver: true, channel: text(values.channel), to: text(values.to) } : {}),
   };
 }
 

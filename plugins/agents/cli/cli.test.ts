@@ -88,6 +88,11 @@ describe("svc agent", () => {
     expect(JSON.parse(out)).toMatchObject({ thinking: "high", context: { agentId: "echo", sessionKey: "agent:echo:main" } });
   });
 
+  test("asks for the answer on a channel, too", async () => {
+    const asking = run(agent, { message: "hi", deliver: true, channel: "irc", to: "ana" });
+    await expect(asking).rejects.toMatchObject({ details: { code: "NO_ROUTE" } });
+  });
+
   test("needs a message", async () => {
     await expect(run(agent, {})).rejects.toMatchObject({ code: "usage" });
     await expect(run(agent, { message: " " })).rejects.toMatchObject({ code: "usage" });

@@ -1,10 +1,11 @@
 import { judgeReply, mainSessionKey, messageOf } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
+import { deliverNews } from "../runs/deliver.ts";
 import type { Run } from "../runs/run.ts";
 import type { Runner } from "../runs/runner.ts";
 import { isActive } from "./active-hours.ts";
 import { isChecklistBlank } from "./checklist.ts";
-import { failed, type HeartbeatReport, type SkipReason, skipped, told } from "./report.ts";
+import { failed, type HeartbeatReport, news, type SkipReason, skipped, told } from "./report.ts";
 import type { HeartbeatSettings } from "./settings.ts";
 
 /** One occasion to look around. */
@@ -137,7 +138,13 @@ async function run(
   const outcome = await started.run.done;
   const all = { ...ids, sessionKey: place.sessionKey, durationMs: Math.round(clock.monotonic() - begun) };
   if (outcome.status === "error") return failed(all, { code: outcome.code, message: outcome.error ?? "the run failed" });
-  return told(all, judgeReply(lastText(started.run), settings.ackMaxChars), settings);
+  const reply = judgeReply(lastText(started.run), settings.ackMaxChars);
+  if (reply.kind !== "news") return told(all, reply);
+  const { target: channel, to, accountId } = settings;
+  const route = { channel, ...(to === undefined ? {} : { to }), ...(accountId === undefined ? {} : { accountId }) };
+  const message = { runId: started.run.id, agentId: ids.agentId, sessionKey: place.sessionKey, text: reply.text, ...route };
+  const delivery = channel === "none" ? undefined : await deliverNews(message, options.kit);
+  return news(all, reply.text, { ...settings, delivery });
 }
 
 /** What the agent said in the end; what it said between tool calls is no answer. */

@@ -291,6 +291,16 @@ describe("the run of a heartbeat", () => {
     expect(report).toMatchObject({ status: "skipped", preview: "Look at this.", ...expected });
   });
 
+  test.each([
+    ["webchat", { status: "sent", channel: "webchat", indicatorType: "alert" }],
+    ["last", { status: "skipped", reason: "no-route" }],
+    ["irc", { status: "skipped", reason: "channel-unavailable", channel: "irc" }],
+  ])("with target %s, where messages are carried, says what became of the news", async (target, expected) => {
+    const config = { agents: { defaults: { heartbeat: { target } } } };
+    const { report } = await beat(["Look at this."], { plugins: ["store", "agents", "messaging"], config });
+    expect(report).toMatchObject({ preview: "Look at this.", ...expected });
+  });
+
   test("shows nobody a token, neither while it is written nor in the end", async () => {
     const long = `The garage door stands open. ${"It has been open for a while. ".repeat(20)}`;
     const answers = [

@@ -1,5 +1,7 @@
 import type { JsonObject, Reply } from "svc/sdk";
 import { cutEnd } from "../common/cut.ts";
+import type { HeartbeatDelivery } from "../runs/deliver.ts";
+import { unframed } from "../sessions/display.ts";
 import type { HeartbeatSettings } from "./settings.ts";
 
 const MAX_PREVIEW_CHARS = 200;
@@ -39,13 +41,23 @@ export function skipped(ids: Pick<HeartbeatReport, "ts" | "agentId" | "sessionKe
 /** What came of one that did. */
 export function told(
   ids: Pick<HeartbeatReport, "ts" | "agentId" | "sessionKey" | "durationMs">,
-  reply: Reply,
-  settings: Pick<HeartbeatSettings, "target" | "to" | "accountId">,
+  reply: Exclude<Reply, { kind: "news" }>,
 ): HeartbeatReport {
   if (reply.kind === "empty") return { ...ids, status: "ok-empty", ...(reply.silent ? { silent: true } : {}), indicatorType: "ok" };
-  if (reply.kind === "ack")
-    return { ...ids, status: "ok-token", ...(reply.rest === "" ? {} : { preview: previewOf(reply.rest) }), indicatorType: "ok" };
-  return { ...ids, status: "skipped", ...undelivered(settings), preview: previewOf(reply.text), indicatorType: "alert" };
+  return { ...ids, status: "ok-token", ...(reply.rest === "" ? {} : { preview: previewOf(reply.rest) }), indicatorType: "ok" };
+}
+
+/** News, and what became of them. They stay in the session in any case. */
+export function news(
+  ids: Pick<HeartbeatReport, "ts" | "agentId" | "sessionKey" | "durationMs">,
+  text: string,
+  { target, to, accountId, delivery }: Pick<HeartbeatSettings, "target" | "to" | "accountId"> & { delivery: HeartbeatDelivery | undefined },
+): HeartbeatReport {
+  const told = delivery ?? { status: "skipped" as const, reason: "no-target" };
+  const isNamed = delivery !== undefined && target !== "last";
+  const place = isNamed ? { channel: target, ...(to === undefined ? {} : { to }), ...(accountId === undefined ? {} : { accountId }) } : {};
+  const reason = "reason" in told ? { reason: cutEnd(told.reason, MAX_PREVIEW_CHARS) } : {};
+  return { ...ids, ...place, ...told, ...reason, preview: previewOf(text), indicatorType: told.status === "failed" ? "error" : "alert" };
 }
 
 /** One that broke off. */
@@ -57,18 +69,6 @@ export function failed(
   return { ...ids, status: "failed", reason: cutEnd(reason, MAX_PREVIEW_CHARS), indicatorType: "error" };
 }
 
-/** News stay in the session and its events: no channel is part of this release, so nothing is sent and nobody is told that it was. */
-function undelivered({ target, to, accountId }: Pick<HeartbeatSettings, "target" | "to" | "accountId">): Partial<HeartbeatReport> {
-  if (target === "none") return { reason: "no-target" };
-  if (target === "last") return { reason: "no-route" };
-  return {
-    reason: "channel-unavailable",
-    channel: target,
-    ...(to === undefined ? {} : { to }),
-    ...(accountId === undefined ? {} : { accountId }),
-  };
-}
-
 function previewOf(text: string): string {
-  return cutEnd(text.replace(/\s+/g, " ").trim(), MAX_PREVIEW_CHARS);
+  return cutEnd(unframed(text).replace(/\s+/g, " ").trim(), MAX_PREVIEW_CHARS);
 }

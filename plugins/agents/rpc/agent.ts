@@ -1,11 +1,21 @@
-import { type JsonObject, type ParamsOf, type PluginContext, protocolMethod, type RpcCall, type RunRequest, SvcError } from "svc/sdk";
+import {
+  type DeliverTo,
+  type JsonObject,
+  type ParamsOf,
+  type PluginContext,
+  protocolMethod,
+  type RpcCall,
+  type RunRequest,
+  SvcError,
+} from "svc/sdk";
 import type { Kit } from "../kit.ts";
 import { toAttachments } from "../runs/attachments.ts";
 import { answeredCommand, isResetMessage, resetByMessage, splitReset } from "../runs/commands.ts";
+import { checkRoute, withDelivery } from "../runs/deliver.ts";
 import { outcomeOf } from "../runs/outcome.ts";
 import type { Run } from "../runs/run.ts";
 import type { Runner, Started } from "../runs/runner.ts";
-import { finalAnswer, storedAnswer } from "./run-result.ts";
+import { finalAnswer } from "./run-result.ts";
 
 const DEFAULT_WAIT_MS = 30_000;
 
@@ -42,13 +52,13 @@ async function runAgent(
   const family = "agent";
   const key = params.idempotencyKey;
   const known = await runner.known(key);
-  if (known) return answer(known, call);
+  if (known) return answer(known, call, kit);
   const answered = answeredCommand(kit, family, key);
   if (answered) return answered;
   const reset = splitReset(params.message);
   const request = toRequest(params, call, kit);
   const target = kit.directory.resolve(request);
-  if (params.deliver && !params.bestEffortDeliver) throw new SvcError("no-route", { key: target.sessionKey });
+  if (params.deliver && !params.bestEffortDeliver) checkRoute(kit, target, request.deliverTo);
   if (reset?.rest === "" && !params.attachments?.length) return resetByMessage(kit, { family, key, ...target, reason: reset.reason });
   const started = await runner.start(reset ? { ...request, message: reset.rest } : request, {
     family,
@@ -56,20 +66,23 @@ async function runAgent(
     ...(params.label === undefined ? {} : { label: params.label }),
     accepted: (run) => call.accept({ ...idsOf(run), status: "accepted", acceptedAt: run.acceptedAt }),
   });
-  return answer(started, call);
+  return answer(started, call, kit);
 }
 
 const idsOf = (run: Run) => ({ runId: run.id, sessionKey: run.sessionKey, agentId: run.agent.id });
 
 /** The final answer of a run that was begun here, or of one that is over; a run that is at work already is only named. */
-async function answer(started: Started, call: RpcCall): Promise<JsonObject> {
-  if (started.state === "finished") return storedAnswer(started.row);
+async function answer(started: Started, call: RpcCall, kit: Kit): Promise<JsonObject> {
+  if (started.state === "finished") {
+    const { row } = started;
+    return finalAnswer({ ...row, outcome: await withDelivery(row.runId, outcomeOf(row), kit) });
+  }
   const { run, state } = started;
   if (state === "in_flight") {
     run.participants.add(call.client.connId);
     return { ...idsOf(run), status: "in_flight" };
   }
-  return finalAnswer({ runId: run.id, sessionId: run.sessionId, outcome: await run.done });
+  return finalAnswer({ runId: run.id, sessionId: run.sessionId, outcome: await withDelivery(run.id, await run.done, kit) });
 }
 
 function toRequest(params: ParamsOf<"agent">, call: RpcCall, kit: Kit): RunRequest {
@@ -83,11 +96,17 @@ function toRequest(params: ParamsOf<"agent">, call: RpcCall, kit: Kit): RunReque
     ...(model === undefined ? {} : { model }),
     ...(params.thinking === undefined ? {} : { thinking: params.thinking }),
     ...(params.timeout === undefined ? {} : { timeoutMs: params.timeout * 1_000 }),
-    ...(params.deliver === undefined ? {} : { deliver: params.deliver }),
+    ...(params.deliver ? { deliver: true, deliverTo: placeOf(params) } : {}),
     ...(params.lane === undefined ? {} : { lane: params.lane }),
     ...(params.extraSystemPrompt === undefined ? {} : { extraSystem: params.extraSystemPrompt }),
     actor: { kind: "rpc", scopes: call.client.scopes, connId: call.client.connId },
   };
+}
+
+/** `replyChannel` and `replyTo` name the place of the answer where it is not that of the message. */
+function placeOf({ channel, to, accountId, threadId, replyChannel, replyTo }: ParamsOf<"agent">): DeliverTo {
+  const place = { channel: replyChannel ?? channel, to: replyTo ?? to, accountId, threadId };
+  return Object.fromEntries(Object.entries(place).filter(([, value]) => value !== undefined));
 }
 
 function defaultOf(kit: Kit, provider: string | undefined): string | undefined {

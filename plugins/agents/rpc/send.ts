@@ -1,4 +1,4 @@
-import { type JsonObject, type ParamsOf, type RpcCall, type RunRequest, SvcError } from "svc/sdk";
+import type { JsonObject, ParamsOf, RpcCall, RunRequest } from "svc/sdk";
 import type { Kit } from "../kit.ts";
 import { toAttachments } from "../runs/attachments.ts";
 import {
@@ -11,6 +11,7 @@ import {
   resetByMessage,
   splitReset,
 } from "../runs/commands.ts";
+import { checkRoute } from "../runs/deliver.ts";
 import { outcomeOf } from "../runs/outcome.ts";
 import type { Runner, Started } from "../runs/runner.ts";
 import { finalAnswer } from "./run-result.ts";
@@ -31,7 +32,7 @@ export async function sendChat(
   if (known) return answer(key, known, call);
   const answered = answeredCommand(kit, "chat", key);
   if (answered) return chatAnswer(answered);
-  if (message.deliver) throw new SvcError("no-route", { key: message.sessionKey });
+  if (message.deliver) checkRoute(kit, message);
   const commanded = await obey(message, { kit, runner });
   if (commanded) return chatAnswer(commanded);
   const reset = splitReset(message.message);
@@ -84,6 +85,8 @@ function toRequest(message: ChatMessage, call: RpcCall): RunRequest {
     ...(message.thinking === undefined ? {} : { thinking: message.thinking }),
     ...(message.timeoutMs === undefined ? {} : { timeoutMs: message.timeoutMs }),
     ...(message.queueMode === undefined ? {} : { queueMode: message.queueMode }),
+    // An answer that goes out is that of one message: it is not put together with others.
+    ...(message.deliver ? { deliver: true, queueMode: "followup" as const } : {}),
     actor: { kind: "rpc", scopes: call.client.scopes, connId: call.client.connId },
   };
 }

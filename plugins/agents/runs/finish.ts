@@ -4,6 +4,7 @@ import { noUsage } from "../models/turn.ts";
 import { visibleText } from "../sessions/display.ts";
 import { previewOf } from "../sessions/row.ts";
 import { isRevivable } from "./cut-off.ts";
+import { handOver } from "./deliver.ts";
 import { type AbortReason, abortSentences, RunFailure, toRunFailure } from "./failure.ts";
 import { blankRow, type LoopResult } from "./loop.ts";
 import { MERGED, type StoredOutcome, statesOf } from "./outcome.ts";
@@ -16,6 +17,7 @@ export async function succeed(run: Run, kit: Kit, result: LoopResult): Promise<v
   beginEnd(run);
   const outcome = outcomeFor(run, kit, { status: "ok", stopReason: result.stopReason, toolCalls: result.toolCalls });
   const [last] = await store(run, kit, outcome, result.last);
+  await handOver(run, kit);
   concludeTurn(run, kit, outcome, {
     last,
     chat: { state: "final", ...(last ? shownMessage(run, last.ts) : {}), stopReason: outcome.stopReason, usage: run.usage },

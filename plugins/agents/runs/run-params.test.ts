@@ -33,6 +33,49 @@ describe("delivery", () => {
   });
 });
 
+describe("delivery, where messages are carried", () => {
+  let carrying: AgentsGateway;
+  beforeAll(async () => {
+    carrying = await createAgentsGateway({ messaging: true });
+  });
+  afterAll(() => carrying.close());
+  const said = async () => (await carrying.history("main")).map((m) => m.text);
+
+  test("brings the last thing the agent said to its channel, once, and says so", async () => {
+    const asked = { sessionKey: "deliver", idempotencyKey: "sent-1", deliver: true };
+    const { final } = await carrying.ask(asked);
+
+    expect(final).toMatchObject({ status: "ok", result: { deliveryStatus: "sent" } });
+    expect((await carrying.ask(asked)).final).toEqual(final);
+    expect(await said()).toEqual(["Hello from the script."]);
+    expect(carrying.service("store@1").deliveries.get("sent-1:out")).toMatchObject({ state: "done", lane: "webchat::agent:main:main" });
+  });
+
+  test("of a chat message comes by itself", async () => {
+    await carrying.rpc("chat.send", { sessionKey: "agent:echo:deliver", message: "hi", idempotencyKey: "sent-2", deliver: true });
+    await eventually(() => carrying.service("store@1").deliveries.get("sent-2:out")?.state === "done");
+  });
+
+  test.each([
+    ["a channel that is not there", { channel: "irc" }, "UNKNOWN_CHANNEL"],
+    ["the place of the answer, which comes before that of the message", { channel: "webchat", replyChannel: "irc" }, "UNKNOWN_CHANNEL"],
+  ])("to %s is refused before anything is stored, unless it is best effort", async (_, place, code) => {
+    await expect(carrying.ask({ sessionKey: "nowhere", deliver: true, ...place })).rejects.toMatchObject({
+      code: "INVALID_REQUEST",
+      details: { code },
+    });
+    expect(await carrying.rpc("sessions.describe", { key: "nowhere" })).toEqual({ session: null });
+    const { final } = await carrying.ask({ sessionKey: `best-effort-${_}`, deliver: true, bestEffortDeliver: true, ...place });
+    expect(final).toMatchObject({ result: { deliveryStatus: "suppressed" } });
+  });
+
+  test("of an answer that says nothing is none", async () => {
+    const { final } = await carrying.ask({ sessionKey: "quiet", idempotencyKey: "quiet-1", deliver: true, model: "script/silent" });
+    expect(final).toMatchObject({ result: { deliveryStatus: "suppressed" } });
+    expect(carrying.service("store@1").deliveries.get("quiet-1:out")).toBeUndefined();
+  });
+});
+
 test("a lane of its own has places of its own", async () => {
   const main = gw.ask({ sessionKey: "agent:held:lane-main" });
   await gw.waiting();
