@@ -93,6 +93,7 @@ export type { TransformSandbox, TransformSandboxOptions } from "./sandbox/transf
 export { isNotDispatched, isSendRefused, NotDispatchedError, SendRefusedError } from "./send-errors.ts";
 export { isBareToken, judgeReply, MAX_WRAP_CHARS, mayBecomeToken, type Reply, stripAck, stripLeadingAck } from "./text/acknowledgement.ts";
 export {
+  cleanExternalLine,
   cutFramed,
   EXTERNAL_NOTICE,
   type ExternalMeta,

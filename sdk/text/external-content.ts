@@ -35,7 +35,7 @@ export function wrapExternal(text: string, meta: ExternalMeta): string {
 /** The frame without the warning: for further texts after one {@link EXTERNAL_NOTICE}, and for places that give their own. */
 export function frameExternal(text: string, { source, task, from, subject }: ExternalMeta): string {
   const id = freshId();
-  const line = (name: string, value: string | undefined) => (value === undefined ? "" : `${name}: ${cleanLine(value)}\n`);
+  const line = (name: string, value: string | undefined) => (value === undefined ? "" : `${name}: ${cleanExternalLine(value)}\n`);
   const about = line("Source", source) + line("Task", task) + line("From", from) + line("Subject", subject);
   return `${beginMarker(id)}\n${about}---\n${cleanExternal(text)}\n${endMarker(id)}`;
 }
@@ -59,7 +59,11 @@ function cleanExternal(text: string): string {
   return replaceMarkersAndTokens(text).replace(hidden, "");
 }
 
-function cleanLine(text: string): string {
+/**
+ * Text from outside that stands on a line of our own, as a name: forged markers, control tokens of models and invisible characters are gone, every run of
+ * blanks is one blank; 500 UTF-16 units at most.
+ */
+export function cleanExternalLine(text: string): string {
   // Most sources are one plain word: nothing of it can be anything else.
   if (/^\w{1,64}$/.test(text)) return text;
   const line = cleanExternal(text.slice(0, 4 * MAX_META_CHARS))

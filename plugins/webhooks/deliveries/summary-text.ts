@@ -1,13 +1,18 @@
-import { neutralize } from "svc/sdk";
+import { cleanExternalLine, neutralize } from "svc/sdk";
 
 /** Longest summary or reason (`hooks.md` 4), in characters. */
 const MAX_CHARS = 500;
 
 /** Event of the main session: what came of a hook. */
 export function summaryText(name: string, end: { text: string } | { error: string }): string {
-  const label = `Hook ${oneLine(name)}`;
+  const label = hookLabel(name);
   if ("error" in end) return `${label} (error): ${oneLine(end.error) || "the run failed"}`;
   return `${label}: ${oneLine(end.text) || "done, nothing to report"}`;
+}
+
+/** Names come with requests and stand outside any frame here: nothing in one may look like a turn of the conversation (`security.md` K-05). */
+export function hookLabel(name: string): string {
+  return `Hook ${cut(cleanExternalLine(name))}`;
 }
 
 /** Markers of frames are defused: a summary is told outside any frame, its words are those of an agent that read strangers' text. */

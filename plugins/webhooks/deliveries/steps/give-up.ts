@@ -3,7 +3,7 @@ import { aboutOf } from "../about.ts";
 import type { DeliveryKit } from "../kit.ts";
 import { commitAtLast, isPassing, untilTaken } from "../patience.ts";
 import { decodeAction, type StoredAction } from "../stored-action.ts";
-import { oneLine, summaryText } from "../summary-text.ts";
+import { hookLabel, oneLine, summaryText } from "../summary-text.ts";
 import { mainSessionOf } from "../target.ts";
 import { stepOp } from "./carried.ts";
 import { summaryEvent } from "./summary.ts";
@@ -68,7 +68,7 @@ async function commitEnd(
 
 /** Its id is the same for every try to end the row, and another one after an operator's retry. */
 async function note(row: DeliveryRow, { action, end }: What, { kit, signal }: { kit: DeliveryKit; signal: AbortSignal }): Promise<void> {
-  const text = `Hook ${oneLine(action?.name ?? "without a readable payload")} ${verbOf(end)}: ${oneLine(end.reason)}${adviceOf(row, end, action)}`;
+  const text = `${hookLabel(action?.name ?? "without a readable payload")} ${verbOf(end)}: ${oneLine(end.reason)}${adviceOf(row, end, action)}`;
   await reached("hooks.before-note");
   try {
     const id = `${row.uid}:note:${row.expiresAt}`;
