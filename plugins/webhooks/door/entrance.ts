@@ -1,6 +1,7 @@
 import { METHODS } from "node:http";
 import { type Disposable, type HookPreset, isSvcError, messageOf, type PluginContext } from "svc/sdk";
 import type { HooksConfig } from "../action.ts";
+import { warmTexts } from "../actions/warm-texts.ts";
 import type { Deliveries } from "../deliveries/deliveries.ts";
 import type { MappingView } from "../mapping-view.ts";
 import { type IngressFacts, type OpenedIngress, openIngress } from "../open-ingress.ts";
@@ -12,6 +13,7 @@ import { createThrottle } from "./throttle.ts";
 
 /** The largest cap that a mapping may have; each path's own is looked at by the door. */
 const MAX_BODY_BYTES = 33_554_432;
+const WARM_AFTER_MS = 500;
 
 /** What operators are told of the door. */
 export interface EntranceState {
@@ -54,6 +56,7 @@ export function createEntrance(ctx: PluginContext, deliveries: Deliveries): Entr
   let seen: readonly unknown[] = [];
   let isStale = false;
   let renewing: Promise<void> | undefined;
+  let isWarm = false;
 
   const answerAt = (path: string) => {
     if (route?.path === path) return;
@@ -110,6 +113,10 @@ export function createEntrance(ctx: PluginContext, deliveries: Deliveries): Entr
       lookAgain = async () => told(await look());
       for (const problem of [...state.problems, ...state.warnings]) logger.warn(`hooks: ${problem}`);
       ctx.service("gateway@1").invalidateHealth();
+      if (isWarm) return;
+      isWarm = true;
+      // After whatever a start still has to do.
+      ctx.timers.setTimeout(() => void warmTexts(ctx.signal), WARM_AFTER_MS);
     },
     presetsChanged() {
       isStale = true;
