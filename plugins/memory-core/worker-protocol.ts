@@ -40,6 +40,8 @@ export interface IndexState {
   /** Adapter and model that the live index holds vectors of. */
   vectors?: { provider: string; model: string; dims: number };
   lastSyncAt?: number;
+  /** How long it took, until it was committed. */
+  lastSyncMs?: number;
   lastError?: string;
 }
 

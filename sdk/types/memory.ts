@@ -78,6 +78,8 @@ export interface MemoryStatus {
   probe?: { ok: boolean; ms: number; dims?: number; error?: string };
   custom: { searchMode: string };
   lastSyncAt?: number;
+  /** How long the last sync took, from its start until everything was committed. */
+  lastSyncMs?: number;
   lastError?: string;
   fileList?: Array<{ path: string; source: string; chunks: number; mtime: number }>;
   truncated?: boolean;

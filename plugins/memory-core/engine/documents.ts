@@ -43,12 +43,14 @@ export interface IndexDocument {
 /** Where documents come from. A source that a sync does not touch is simply not among its sources. */
 export interface DocumentSource {
   source: MemorySource;
+  /** Its documents are among these: `known` holds no other rows, and no other row is touched. */
+  only?: readonly string[];
   list(known: ReadonlyMap<string, DocumentRow>, pacer: Pacer): Promise<ListedDocuments>;
 }
 
 export interface ListedDocuments {
   documents: IndexDocument[];
-  /** Rows of this source that are not listed go. False for a targeted sync. */
+  /** Rows of `known` that are not listed go. */
   isComplete: boolean;
   /** Paths that could not be read. */
   problems: Array<{ path: string; code: string }>;

@@ -2,7 +2,7 @@ import { lstatSync, realpathSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { splitLines } from "./chunker.ts";
 import { codeOf } from "./fault.ts";
-import { curatedNames, isMarkdown, type ListingRoots } from "./listing.ts";
+import { curatedNames, isMarkdown, type ListingRoots } from "./memory-paths.ts";
 import { decodeText, isOpenedAt, MAX_FILE_BYTES, readUpTo, withRegularFile } from "./read-file.ts";
 
 /** What `memory_get` reads at most. */

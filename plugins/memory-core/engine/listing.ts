@@ -1,194 +1,89 @@
-import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats } from "node:fs";
-import { dirname, join, relative, sep } from "node:path";
-import type { Modality } from "../index-settings.ts";
-import { codeOf } from "./fault.ts";
-import { isMedia } from "./media.ts";
+import { lstatSync, realpathSync, type Stats } from "node:fs";
+import { dirname, join } from "node:path";
+import { curatedNames, type ListingOptions, takenNames } from "./memory-paths.ts";
 import type { Pacer } from "./pacer.ts";
-
-/** A file to index. */
-export interface ListedFile {
-  absolute: string;
-  /** Without any symlink; what is opened later has to be this. */
-  real: string;
-  /** Identity: relative to the workspace, with `/`. */
-  path: string;
-  mtimeMs: number;
-  size: number;
-}
-
-/** A directory to watch; `key` changes when another directory takes its place. */
-export interface WatchedDirectory {
-  path: string;
-  key: string;
-}
-
-export interface Listing {
-  files: ListedFile[];
-  directories: WatchedDirectory[];
-  /** Paths that could not be read. */
-  problems: Array<{ path: string; code: string }>;
-}
-
-export interface ListingRoots {
-  workspace: string;
-  extraPaths: readonly string[];
-}
-
-export interface ListingOptions extends ListingRoots {
-  /** Kinds of media taken from extra paths besides Markdown. */
-  modalities?: readonly Modality[];
-}
-
-/** Names of curated notes in the workspace. */
-export const curatedNames = ["MEMORY.md", "memory.md"];
-const MAX_FILES = 200_000;
-/** Folders nobody looks into, wherever they stand below a root. */
-export const ignoredNames = new Set([".git", "node_modules", ".pnpm-store", ".venv", "venv", ".tox", "__pycache__"]);
-
-export function isMarkdown(path: string): boolean {
-  return /\.md$/i.test(path);
-}
-
-/** The identity of a file in the index. */
-function identityPath(workspace: string, absolute: string): string {
-  return relative(workspace, absolute).split(sep).join("/");
-}
+import { identityOf, keyOf, type Listing, MAX_FILES, Walk } from "./walk.ts";
 
 /** Lists what belongs to an agent's memory: no symlinks, each real file once, nothing fatal. */
 export async function listMemory(roots: ListingOptions, pacer: Pacer): Promise<Listing> {
-  const walk = new Walk(roots.workspace, pacer);
+  const walk = new Walk(roots.workspace, takenNames(roots));
   walk.watchNearest(roots.workspace);
   for (const name of curatedNames) walk.addFile(join(roots.workspace, name), undefined);
-  await walk.addTree(join(roots.workspace, "memory"));
-  const notes = join(roots.workspace, "memory") + sep;
-  walk.accept = (path) => isMarkdown(path) || (!path.startsWith(notes) && isMedia(path, roots.modalities ?? []));
-  for (const path of roots.extraPaths) await walk.addExtra(path);
+  await walk.addTree(join(roots.workspace, "memory"), pacer);
+  for (const path of roots.extraPaths) await walk.addExtra(path, pacer);
   return walk.listing;
 }
 
-class Walk {
-  readonly listing: Listing = { files: [], directories: [], problems: [] };
-  /** Which file names are taken at present. */
-  accept: (path: string) => boolean = isMarkdown;
-  readonly #workspace: string;
-  readonly #pacer: Pacer;
-  readonly #seenFiles = new Set<string>();
-  readonly #seenDirectories = new Set<string>();
-  readonly #watched = new Set<string>();
+/** What remains of a listing, for a look at single paths. */
+export type KnownTree = Pick<Listing, "tree"> & { count: number };
 
-  constructor(workspace: string, pacer: Pacer) {
-    this.#workspace = workspace;
-    this.#pacer = pacer;
+/** Files that may have changed, as the listing would have them now. */
+export interface ChangedFiles extends Pick<Listing, "files" | "problems"> {
+  /** Identities that were looked at; those not among `files` are gone or do not belong to the memory. */
+  paths: string[];
+}
+
+/**
+ * Looks at single files as `listMemory` would. Undefined where that takes the whole listing: a directory, another directory in the place of one, a file with
+ * two names.
+ */
+export function listChanged(changed: readonly string[], { tree, count }: KnownTree, roots: ListingOptions): ChangedFiles | undefined {
+  if (count + changed.length > MAX_FILES) return undefined;
+  const isTaken = takenNames(roots);
+  const lone = loneFiles(roots, tree);
+  const loneReal = new Set([...lone].map(realOf));
+  const walk = new Walk(roots.workspace, isTaken);
+  const paths: string[] = [];
+  for (const path of new Set(changed)) {
+    const folder = tree.get(dirname(path));
+    if ((!folder && !lone.has(path)) || !isTaken(path)) continue;
+    const real = folder ? realIn(folder, path) : realOfLone(path, tree);
+    const isDirectory = tree.has(path) || statOf(path)?.isDirectory();
+    if (real === undefined || isDirectory || (folder && loneReal.has(real))) return undefined;
+    const before = walk.listing.files.length;
+    walk.addFile(path, undefined);
+    const file = walk.listing.files[before];
+    if (file && file.real !== real) return undefined; // the file system does not tell upper case from lower
+    paths.push(identityOf(roots.workspace, path));
   }
+  const { files, problems } = walk.listing;
+  return { files, problems, paths };
+}
 
-  async addExtra(path: string): Promise<void> {
-    const stats = this.#lstat(path);
-    if (stats?.isDirectory()) return this.addTree(path);
-    if (this.accept(path)) this.addFile(path, undefined);
-    this.watchNearest(dirname(path));
+/** Files that are named one by one, where no directory brings them. */
+function loneFiles({ workspace, extraPaths }: ListingOptions, tree: Listing["tree"]): Set<string> {
+  const named = [...curatedNames.map((name) => join(workspace, name)), ...extraPaths];
+  return new Set(named.filter((path) => !tree.has(dirname(path))));
+}
+
+/** The real path of a file in a directory that is still the one that was read. */
+function realIn({ real, key }: { real: string; key: string }, path: string): string | undefined {
+  const parent = dirname(path);
+  const stats = statOf(parent);
+  if (!stats?.isDirectory() || keyOf(stats) !== key || realOf(parent) !== real) return undefined;
+  return join(real, path.slice(parent.length + 1));
+}
+
+/** The path itself, unless a symlink is on the way or a directory brings the file under another name. */
+function realOfLone(path: string, tree: Listing["tree"]): string | undefined {
+  const parent = dirname(path);
+  if (realOf(parent) !== parent) return undefined;
+  for (const { real } of tree.values()) if (real === parent) return undefined;
+  return path;
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined; // the walk tells what is wrong with it
   }
+}
 
-  /** Adds a directory with all below it, unless it is missing or a symlink. */
-  async addTree(root: string): Promise<void> {
-    const stats = this.#lstat(root);
-    const real = stats?.isDirectory() ? this.#realpath(root) : undefined;
-    if (real === undefined) return this.watchNearest(dirname(root));
-    const open = [{ path: root, real }];
-    for (let directory = open.pop(); directory; directory = open.pop()) {
-      await this.#pacer.breathe();
-      open.push(...(await this.#readDirectory(directory)));
-    }
-  }
-
-  /** `real`: its real path when the caller knows it. */
-  addFile(path: string, real: string | undefined): void {
-    const stats = this.#lstat(path);
-    if (!stats?.isFile()) return;
-    const key = real ?? this.#realpath(path);
-    if (key === undefined || this.#seenFiles.has(key)) return;
-    if (this.listing.files.length >= MAX_FILES) return this.#problem(path, "TOO_MANY_FILES");
-    this.#seenFiles.add(key);
-    this.listing.files.push({
-      absolute: path,
-      real: key,
-      path: identityPath(this.#workspace, path),
-      mtimeMs: Math.floor(stats.mtimeMs),
-      size: stats.size,
-    });
-  }
-
-  /** Watches a directory, or the nearest one above it that exists: whatever is created later begins there. */
-  watchNearest(path: string): void {
-    for (let at = path; ; at = dirname(at)) {
-      const stats = this.#stat(at);
-      if (stats?.isDirectory()) return this.#watch(at, stats);
-      if (dirname(at) === at) return;
-    }
-  }
-
-  /** Files of one directory are added; its real sub-directories are returned, last first. */
-  async #readDirectory(directory: { path: string; real: string }): Promise<Array<{ path: string; real: string }>> {
-    if (this.#seenDirectories.has(directory.real)) return [];
-    this.#seenDirectories.add(directory.real);
-    const stats = this.#lstat(directory.path);
-    if (stats) this.#watch(directory.path, stats);
-    const below: Array<{ path: string; real: string }> = [];
-    for (const entry of this.#entries(directory.path)) {
-      const child = { path: join(directory.path, entry.name), real: join(directory.real, entry.name) };
-      if (entry.isFile() && this.accept(child.path)) this.addFile(child.path, child.real);
-      else if (entry.isDirectory() && !ignoredNames.has(entry.name)) below.push(child);
-      await this.#pacer.breathe();
-    }
-    return below.reverse();
-  }
-
-  #entries(path: string): Dirent[] {
-    try {
-      return readdirSync(path, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
-    } catch (error) {
-      this.#failed(path, error);
-      return [];
-    }
-  }
-
-  #watch(path: string, stats: Stats): void {
-    if (this.#watched.has(path)) return;
-    this.#watched.add(path);
-    this.listing.directories.push({ path, key: `${stats.dev}:${stats.ino}` });
-  }
-
-  #lstat(path: string): Stats | undefined {
-    try {
-      return lstatSync(path, { throwIfNoEntry: false });
-    } catch (error) {
-      this.#failed(path, error);
-      return undefined;
-    }
-  }
-
-  #stat(path: string): Stats | undefined {
-    try {
-      return lstatSync(realpathSync.native(path));
-    } catch {
-      return undefined; // missing: the caller goes one level up
-    }
-  }
-
-  #realpath(path: string): string | undefined {
-    try {
-      return realpathSync.native(path);
-    } catch (error) {
-      this.#failed(path, error);
-      return undefined;
-    }
-  }
-
-  #failed(path: string, error: unknown): void {
-    const code = codeOf(error) ?? "EIO";
-    if (code !== "ENOENT" && code !== "ENOTDIR") this.#problem(path, code);
-  }
-
-  #problem(path: string, code: string): void {
-    if (this.listing.problems.length < 100) this.listing.problems.push({ path, code });
+function realOf(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
   }
 }

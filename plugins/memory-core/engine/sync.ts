@@ -74,7 +74,7 @@ class SourceSync {
 
   async run(): Promise<void> {
     const { scope, source, outcome, queue } = this.#parts;
-    const known = this.#writer.known();
+    const known = this.#writer.known(source.only);
     const { documents, isComplete, problems } = await source.list(known, scope.pacer);
     outcome.skipped.push(...problems);
     this.#total = documents.length;

@@ -5,10 +5,10 @@ import { BatchRunner } from "./embedding/batch.ts";
 import { Embedder } from "./embedding/embedder.ts";
 import type { Wait } from "./embedding/retry.ts";
 import { codeOf, IndexFault, reasonOf } from "./fault.ts";
-import { createFileSource } from "./file-documents.ts";
+import { createFileSource, type FileSource } from "./file-documents.ts";
+import { createChangedFiles } from "./file-news.ts";
 import type { Host } from "./host.ts";
 import type { ProviderChoice } from "./identity.ts";
-import type { Listing } from "./listing.ts";
 import type { LiveIndex, LiveIndexOptions } from "./live-index.ts";
 import { isMedia } from "./media.ts";
 import { createPacer } from "./pacer.ts";
@@ -18,13 +18,14 @@ import { createSessions, type Sessions } from "./sessions/session-source.ts";
 import { explainSkip } from "./skip-reasons.ts";
 import type { SyncOutcome, SyncScope } from "./sync.ts";
 import { type ActiveProvider, SyncRun } from "./sync-run.ts";
+import type { Listing } from "./walk.ts";
 import { createDirectoryWatcher, type DirectoryWatcher } from "./watcher.ts";
 
 /** Keeps an index up to date: one sync at a time, by request, by watcher, by search. */
 export interface Syncer {
   /**
    * Joins a running sync. One of certain transcripts never joins and is never joined by others; a forced one joins whatever makes the whole index anew and
-   * waits for anything less.
+   * waits for anything less; one of everything waits for one that looks at known changes only.
    */
   sync(request: SyncRequest): Promise<SyncReply>;
   /** Starts a sync in the background unless one runs or the last ones failed just now. */
@@ -67,6 +68,7 @@ interface Run {
   isRebuild: boolean;
   /** It looks at certain transcripts only. */
   isTargeted: boolean;
+  reason: string;
   stop: AbortController;
   /** Why it was stopped: to begin anew, or for good. */
   end: "restart" | "stop" | undefined;
@@ -83,6 +85,8 @@ interface PassOptions {
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 300_000;
 const MAX_REPORTED = 1_000;
+/** Syncs for these reasons look at the files that are known to have changed, as long as every folder is watched. */
+const newsReasons = new Set(["watch", "session-delta"]);
 /** Work without anything to count is told this often, so that nobody takes it for dead. */
 const HEARTBEAT_MS = 30_000;
 
@@ -105,10 +109,12 @@ class FileSyncer implements Syncer {
   #retryAtMs = 0;
   #retryTimer: NodeJS.Timeout | undefined;
   #lastSyncAt: number | undefined;
+  #lastSyncMs: number | undefined;
   /** The same by the monotonic clock. */
   #syncedAtMs = Number.NEGATIVE_INFINITY;
   #lastError: string | undefined;
-  readonly #files: DocumentSource;
+  readonly #files: FileSource;
+  readonly #changedFiles = createChangedFiles();
   readonly #sessions: Sessions;
   #choice: ProviderChoice = "absent";
   #provider: ActiveProvider | undefined;
@@ -135,8 +141,9 @@ class FileSyncer implements Syncer {
     return { started: true, joined: false };
   }
 
-  #joins(running: Run, { force, sessionIds }: SyncRequest): boolean {
+  #joins(running: Run, { force, reason, sessionIds }: SyncRequest): boolean {
     if (running.isTargeted || sessionIds) return false;
+    if (newsReasons.has(running.reason) && !running.isRebuild && !newsReasons.has(reason)) return false;
     if (force && !running.force && !running.isRebuild) return false;
     running.force ||= force;
     return true;
@@ -156,7 +163,7 @@ class FileSyncer implements Syncer {
 
   sessionsGrown(grown: IndexMethods["sessionsGrown"]["params"]["grown"]): void {
     if (!this.#sessions.grown(grown)) return;
-    this.markDirty();
+    this.#noteChange();
     this.#kickAgain("session-delta");
   }
 
@@ -183,19 +190,20 @@ class FileSyncer implements Syncer {
     this.#watcher ??= createDirectoryWatcher({
       debounceMs: this.#parts.settings.watchDebounceMs,
       isNote: (name) => isMedia(name, this.#parts.settings.multimodal.modalities),
-      onQuiet: () => {
-        this.markDirty();
+      onQuiet: (changed) => {
+        this.#changedFiles.add(changed);
+        this.#noteChange();
         this.#kickAgain("watch");
       },
       onFailure: (path, code) =>
         this.#log("warn", `memory files cannot be watched (${code} at ${path}); changes are found by the next search`),
     });
-    this.kick("watch-start");
+    this.#kickAgain("watch-start");
   }
 
   markDirty(): void {
-    this.#changes++;
-    this.#parts.changed();
+    this.#changedFiles.add(undefined);
+    this.#noteChange();
   }
 
   abandonDamaged(): void {
@@ -222,10 +230,11 @@ class FileSyncer implements Syncer {
 
   state(): Omit<IndexState, "files" | "chunks" | "vectors"> {
     return {
-      dirty: this.#changes !== this.#syncedChanges,
+      dirty: this.#changes !== this.#syncedChanges || this.#sessions.isDirty(),
       syncing: this.#run !== undefined,
       watching: this.#watcher?.isComplete ?? false,
       ...(this.#lastSyncAt === undefined ? {} : { lastSyncAt: this.#lastSyncAt }),
+      ...(this.#lastSyncMs === undefined ? {} : { lastSyncMs: this.#lastSyncMs }),
       ...(this.#lastError === undefined ? {} : { lastError: this.#lastError }),
     };
   }
@@ -233,6 +242,11 @@ class FileSyncer implements Syncer {
   isFresh(unwatchedMs: number): boolean {
     const { dirty, watching } = this.state();
     return !dirty && (watching || performance.now() - this.#syncedAtMs <= unwatchedMs);
+  }
+
+  #noteChange(): void {
+    this.#changes++;
+    this.#parts.changed();
   }
 
   /** One that was opened to be looked at, or searched, is not changed just because there is somebody who could embed. */
@@ -253,6 +267,7 @@ class FileSyncer implements Syncer {
       force: request.force,
       isRebuild: false,
       isTargeted: request.sessionIds !== undefined,
+      reason: request.reason,
       stop: new AbortController(),
       end: undefined,
       done: Promise.resolve(),
@@ -283,7 +298,9 @@ class FileSyncer implements Syncer {
       await this.#passes(run, request, report.tell);
       const counts = this.#parts.live.recount();
       report.tell("done", counts.files, counts.files);
-      this.#parts.tell({ news: "synced", ...counts, ms: Math.round(performance.now() - startedAt) });
+      const ms = Math.round(performance.now() - startedAt);
+      if (!run.isTargeted) this.#lastSyncMs = ms;
+      this.#parts.tell({ news: "synced", ...counts, ms });
     } catch (error) {
       this.#failed(error);
       throw error;
@@ -300,6 +317,7 @@ class FileSyncer implements Syncer {
         const outcome = await this.#pass(run, { request, progress, seen });
         return this.#succeeded(run, seen.changes, outcome);
       } catch (error) {
+        this.#changedFiles.failed();
         if (run.end !== "restart" || codeOf(error) !== "memory-sync-aborted") throw error;
         run.end = undefined;
         run.isRebuild = false;
@@ -328,12 +346,21 @@ class FileSyncer implements Syncer {
   #sources({ reason, force, sessionIds }: SyncRequest, isFull: boolean): DocumentSource[] {
     const sessions = this.#sessions.sourceFor({ reason, isFull: isFull || force, sessionIds });
     const hasFiles = this.#parts.settings.sources.includes("memory") && (isFull || sessionIds === undefined);
-    return [...(hasFiles ? [this.#files] : []), ...(sessions ? [sessions] : [])];
+    const files = hasFiles ? this.#filesFor(reason, isFull) : undefined;
+    return [...(files ? [files] : []), ...(sessions ? [sessions] : [])];
   }
 
-  #succeeded({ isTargeted }: Run, changes: number, outcome: SyncOutcome): void {
+  /** All files, or those that have changed since all of them were looked at for this index. */
+  #filesFor(reason: string, isFull: boolean): DocumentSource | undefined {
+    const changed = this.#changedFiles.take(isFull ? undefined : this.#parts.live.opened()?.db);
+    if (!changed || !newsReasons.has(reason) || !this.#watcher?.isComplete) return this.#files;
+    return changed.length === 0 ? undefined : (this.#files.among(changed) ?? this.#files);
+  }
+
+  #succeeded({ isTargeted, isRebuild }: Run, changes: number, outcome: SyncOutcome): void {
     for (const { path, code } of outcome.skipped) this.#reportOnce(path, code);
     const trouble = this.#embeddingError() ?? this.#sessions.problem();
+    if (!isTargeted || isRebuild) this.#changedFiles.settled(this.#parts.live.opened()?.db);
     if (isTargeted) {
       this.#lastError ??= trouble; // of everything else it knows nothing
       return;

@@ -2,12 +2,14 @@ import type { IndexSettings } from "../index-settings.ts";
 import { type ChunkingSettings, chunkLines, splitLines } from "./chunker.ts";
 import { hasCjk } from "./cjk.ts";
 import { extractKeywords } from "./keywords.ts";
-import { isMarkdown, type ListedFile, listMemory } from "./listing.ts";
+import { listMemory } from "./listing.ts";
+import { isMarkdown } from "./memory-paths.ts";
 import type { Pacer } from "./pacer.ts";
 import { applyThreshold, candidateCount, compareRows, type PlacedRow } from "./ranking.ts";
 import { readForIndex } from "./read-file.ts";
 import type { IndexHit, SearchParams } from "./search.ts";
 import { snippetOf } from "./snippet.ts";
+import type { ListedFile } from "./walk.ts";
 
 export interface TextScanScope {
   settings: Pick<IndexSettings, "workspace" | "extraPaths" | "chunking">;

@@ -1,7 +1,9 @@
 import { existsSync, type FSWatcher, lstatSync, watch } from "node:fs";
 import { join } from "node:path";
 import { codeOf } from "./fault.ts";
-import { ignoredNames, isMarkdown, type WatchedDirectory } from "./listing.ts";
+import { createFileNews, MAX_CHANGED_FILES } from "./file-news.ts";
+import { ignoredNames, isMarkdown } from "./memory-paths.ts";
+import type { WatchedDirectory } from "./walk.ts";
 
 export interface DirectoryWatcher {
   /** Watches exactly these from now on. Returns true when one was added: files may have come before its watch began. */
@@ -14,8 +16,8 @@ export interface DirectoryWatcher {
 export interface WatcherOptions {
   /** Names besides Markdown files that matter. */
   isNote?(name: string): boolean;
-  /** Called once when things have been quiet. */
-  onQuiet(): void;
+  /** Called once when things have been quiet, with the notes that changed; undefined: more than them may have changed. */
+  onQuiet(changed: readonly string[] | undefined): void;
   /** Called once, when watching is not possible; changes are then found by the next search. */
   onFailure(path: string, code: string): void;
   debounceMs: number;
@@ -27,11 +29,16 @@ const MAX_DIRECTORIES = 8_192;
 const SETTLE_MS = 200;
 /** Somebody who writes without a pause does not put off the sync for ever. */
 const MAX_DEBOUNCES = 4;
+/** The system keeps 16,384 events for a thread that is busy, and drops what comes then without a word. */
+const MAX_EVENTS = 8_192;
+const EVENTS_MS = 1_000;
 
 /** Tells when notes below some directories have changed. */
 export function createDirectoryWatcher(options: WatcherOptions): DirectoryWatcher {
   const open = new Map<string, { key: string; handle: FSWatcher }>();
-  const quiet = createDebounce(Math.max(SETTLE_MS, options.debounceMs), options.onQuiet);
+  const news = createFileNews(MAX_CHANGED_FILES);
+  const quiet = createDebounce(Math.max(SETTLE_MS, options.debounceMs), () => options.onQuiet(news.take()));
+  const isFlood = createFloodGauge();
   let failed = false;
 
   const fail = (path: string, code: string) => {
@@ -43,21 +50,31 @@ export function createDirectoryWatcher(options: WatcherOptions): DirectoryWatche
     open.get(path)?.handle.close();
     open.delete(path);
   };
+  /** Something happened that a look at single notes does not show. */
+  const unclear = () => {
+    news.unclear();
+    quiet.touch();
+  };
+  const onEvent = (directory: string, event: string, name: string | null) => {
+    if (isFlood() || name === null) return unclear();
+    const path = join(directory, name);
+    if ((isMarkdown(name) || options.isNote?.(name)) && !open.has(path)) {
+      news.add(path);
+      quiet.touch();
+    } else if (event === "rename" && isOfDirectory({ directory, name }, (below) => open.has(below))) unclear();
+  };
   const add = ({ path, key }: WatchedDirectory) => {
     try {
-      const handle = watch(path, { persistent: true }, (event, name) => {
-        const isNote = name !== null && options.isNote?.(name) === true;
-        if (isNote || isRelevant({ directory: path, event, name }, (below) => open.has(below))) quiet.touch();
-      });
+      const handle = watch(path, { persistent: true }, (event, name) => onEvent(path, event, name));
       handle.on("error", () => {
         drop(path);
-        quiet.touch();
+        unclear();
       });
       open.set(path, { key, handle });
       return true;
     } catch (error) {
       const code = codeOf(error) ?? "EIO";
-      if (code === "ENOENT") quiet.touch();
+      if (code === "ENOENT") unclear();
       else fail(path, code);
       return false;
     }
@@ -82,20 +99,31 @@ export function createDirectoryWatcher(options: WatcherOptions): DirectoryWatche
   };
 }
 
-/** A note changed, or a directory came or went; other files of a workspace are written all the time. */
-function isRelevant(
-  { directory, event, name }: { directory: string; event: string; name: string | null },
-  isWatched: (path: string) => boolean,
-): boolean {
-  if (name === null || isMarkdown(name)) return true;
-  if (event !== "rename" || ignoredNames.has(name)) return false;
+/** A directory came or went; other files of a workspace are written all the time. */
+function isOfDirectory({ directory, name }: { directory: string; name: string }, isWatched: (path: string) => boolean): boolean {
+  if (ignoredNames.has(name)) return false;
   const path = join(directory, name);
   try {
     const stats = lstatSync(path, { throwIfNoEntry: false });
-    return stats ? stats.isDirectory() : isWatched(path) || !existsSync(directory);
+    return stats?.isDirectory() || isWatched(path) || !existsSync(directory);
   } catch {
     return true; // cannot be told: a sync will
   }
+}
+
+/** True once events come so fast that some may have been dropped. */
+function createFloodGauge(): () => boolean {
+  let since = 0;
+  let events = 0;
+  return () => {
+    const now = performance.now();
+    if (now - since > EVENTS_MS) {
+      since = now;
+      events = 0;
+    }
+    events++;
+    return events > MAX_EVENTS;
+  };
 }
 
 function createDebounce(delayMs: number, run: () => void) {

@@ -27,7 +27,8 @@ export interface WriterParts {
 
 /** Writes documents of one source into an index; the caller owns the transaction. */
 export interface IndexWriter {
-  known(): Map<string, DocumentRow>;
+  /** Rows of these documents, or of all. */
+  known(only?: readonly string[]): Map<string, DocumentRow>;
   /** Old rows out, new rows in; the rows go in as the steps are taken. */
   put(stamp: DocumentStamp, passages: Passages, vectors: readonly PassageVector[]): Generator<void>;
   /** Same content, new time: the next sync need not read it. */
@@ -50,7 +51,10 @@ export function createWriter(parts: WriterParts): IndexWriter {
     sql.deleteChunks.run(source, path);
   }
   return {
-    known: () => new Map((sql.files.all(source) as DocumentRow[]).map((row) => [row.path, row])),
+    known(only) {
+      const rows = only ? only.flatMap((path) => sql.file.all(source, path)) : sql.files.all(source);
+      return new Map((rows as DocumentRow[]).map((row) => [row.path, row]));
+    },
     *put(stamp, passages, found) {
       yield* removeChunks(stamp.path);
       yield* insertChunks(sql, { ...parts, path: stamp.path, passages, found });
@@ -67,6 +71,7 @@ export function createWriter(parts: WriterParts): IndexWriter {
 function prepareAll(db: Database) {
   return {
     files: db.prepare("SELECT path, hash, mtime, size, checked_at FROM files WHERE source = ?"),
+    file: db.prepare("SELECT path, hash, mtime, size, checked_at FROM files WHERE source = ? AND path = ?"),
     rowids: db.prepare("SELECT rowid FROM chunks WHERE source = ? AND path = ?").pluck(),
     deleteFts: db.prepare("DELETE FROM chunks_fts WHERE rowid = ?"),
     deleteChunks: db.prepare("DELETE FROM chunks WHERE source = ? AND path = ?"),

@@ -8,7 +8,7 @@ test("a session is due at the byte threshold, not one byte before", () => {
   expect(accounts.add(grow(99, 1))).toBe(false);
   expect(accounts.isDue("a")).toBe(false);
   expect(accounts.add(grow(1, 1))).toBe(true);
-  expect([accounts.isDue("a"), accounts.dueCount]).toEqual([true, 1]);
+  expect([accounts.isDue("a"), accounts.dueIds()]).toEqual([true, ["a"]]);
 });
 
 test("a session is due at the message threshold, not one message before", () => {

@@ -19,7 +19,7 @@ export interface SessionAccounts {
   add(grown: readonly SessionGrowth[]): boolean;
   markDue(sessionId: string): void;
   isDue(sessionId: string): boolean;
-  readonly dueCount: number;
+  dueIds(): string[];
   /** Called when a transcript is about to be read; the answer is called once it is indexed. What came meanwhile stays booked. */
   settling(sessionId: string): () => void;
   forget(sessionId: string): void;
@@ -67,11 +67,7 @@ export function createSessionAccounts(thresholds: GrowthThresholds): SessionAcco
     },
     markDue: (sessionId) => markDue(open(sessionId)),
     isDue: (sessionId) => (accounts.get(sessionId)?.due ?? 0) > 0,
-    get dueCount() {
-      let count = 0;
-      for (const { due } of accounts.values()) if (due > 0) count++;
-      return count;
-    },
+    dueIds: () => [...accounts].flatMap(([sessionId, { due }]) => (due > 0 ? [sessionId] : [])),
     settling(sessionId) {
       const before = { ...(accounts.get(sessionId) ?? { bytes: 0, messages: 0, due: 0 }) };
       return () => {

@@ -138,6 +138,25 @@ test("a transcript that is not listed any more leaves the index", async () => {
   expect(await sync()).toEqual({ read: ["sessions/a"], gone: ["sessions/b"], problems: [] });
 });
 
+test("what has grown is read by itself: nobody lists the sessions for it, and the others are not touched", async () => {
+  const { sessions, sync, transcripts, asked } = machine({ a: ["one"], b: ["two"] });
+  await sync();
+  asked.length = 0;
+  delete transcripts.b;
+  sessions.grown(grown("a", 100));
+  expect(await sync({ reason: "session-delta" })).toEqual({ read: ["sessions/a"], gone: [], problems: [] });
+  expect(asked).toEqual(["readSession"]);
+});
+
+test("a transcript that is due and not listed any more is not waited for", async () => {
+  const { sessions, sync, transcripts } = machine({ a: ["one"], b: ["two"] });
+  await sync();
+  delete transcripts.b;
+  sessions.grown(grown("b", 100));
+  expect((await sync())?.gone).toEqual(["sessions/b"]);
+  expect(sessions.isDirty()).toBe(false);
+});
+
 test("a new session below the thresholds waits", async () => {
   const { sessions, sync, transcripts } = machine({ a: ["one"] });
   await sync();

@@ -49,6 +49,7 @@ export function createSessions(settings: Pick<IndexSettings, "sources" | "sessio
   let lastFull: Map<string, number> | undefined;
 
   const listAll = async (known: ReadonlyMap<string, DocumentRow>, pacer: Pacer, isFull: boolean): Promise<ListedDocuments> => {
+    const due = accounts.dueIds();
     let sessions: ListedSession[];
     try {
       sessions = await host.call("listSessions", {}, { timeoutMs: LIST_MS });
@@ -62,6 +63,8 @@ export function createSessions(settings: Pick<IndexSettings, "sources" | "sessio
     if (!isCaughtUp || isFull) for (const session of sessions) if (isBehind(session, known)) accounts.markDue(session.sessionId);
     for (const [sessionId, messages] of lastFull ?? []) if (isBehind({ sessionId, messages }, known)) accounts.markDue(sessionId);
     isCaughtUp = true;
+    const listed = new Set(sessions.map(({ sessionId }) => sessionId));
+    for (const sessionId of due) if (!listed.has(sessionId)) accounts.forget(sessionId);
     lastFull = isFull ? new Map() : undefined;
     const read = lastFull;
     const wanted = sessions.filter(({ sessionId }) => isFull || accounts.isDue(sessionId) || known.has(pathOf(sessionId)));
@@ -71,20 +74,24 @@ export function createSessions(settings: Pick<IndexSettings, "sources" | "sessio
     return { documents, isComplete: true, problems: [] };
   };
 
+  const these = (sessionIds: readonly string[]): DocumentSource => {
+    const documents = sessionIds.map((sessionId) => transcriptDocument(sessionId, { accounts, host, settled: () => undefined }));
+    return { source: "sessions", only: sessionIds.map(pathOf), list: async () => ({ documents, isComplete: false, problems: [] }) };
+  };
+
   return {
     grown: (growth) => isOn && accounts.add(growth),
     problem: () => problem,
-    isDirty: () => isOn && accounts.dueCount > 0,
+    isDirty: () => isOn && accounts.dueIds().length > 0,
     sourceFor({ reason, isFull, sessionIds }) {
       if (!isOn) return undefined;
       if (sessionIds && !isFull) {
-        const documents = [...new Set(sessionIds)].map((sessionId) => {
-          accounts.markDue(sessionId);
-          return transcriptDocument(sessionId, { accounts, host, settled: () => undefined });
-        });
-        return { source: "sessions", list: async () => ({ documents, isComplete: false, problems: [] }) };
+        for (const sessionId of sessionIds) accounts.markDue(sessionId);
+        return these([...new Set(sessionIds)]);
       }
-      if (!isFull && (fileReasons.has(reason) || (isCaughtUp && !lastFull && accounts.dueCount === 0))) return undefined;
+      const due = accounts.dueIds();
+      if (!isFull && (fileReasons.has(reason) || (isCaughtUp && !lastFull && due.length === 0))) return undefined;
+      if (!isFull && reason === "session-delta" && isCaughtUp && !lastFull) return these(due);
       return { source: "sessions", list: (known, pacer) => listAll(known, pacer, isFull) };
     },
   };
