@@ -57,3 +57,19 @@ test("an abort gives a call up; after it none is made", async () => {
   await expect(host.call("embed", { texts: [] }, { timeoutMs: 10_000, signal: stop.signal })).rejects.toThrow("no longer needed");
   expect(sent).toHaveLength(2);
 });
+
+test("too many calls at a time wait for their turn; one that is given up meanwhile is never made", async () => {
+  const { sent, host } = open();
+  const stop = new AbortController();
+  const calls = Array.from({ length: 128 }, () => host.call("embedQuery", { text: "a" }, { timeoutMs: 10_000 }));
+  const dropped = host.call("embed", { texts: ["dropped"] }, { timeoutMs: 10_000, signal: stop.signal });
+  const waiting = host.call("embed", { texts: ["b"] }, { timeoutMs: 10_000 });
+  stop.abort(new Error("no longer needed"));
+  await expect(dropped).rejects.toThrow("no longer needed");
+  expect(sent).toHaveLength(128);
+  host.answered({ answer: sent[0]?.call ?? 0, value: Float32Array.of(1) });
+  expect(await calls[0]).toEqual(Float32Array.of(1));
+  expect(sent.slice(128)).toMatchObject([{ host: "embed", params: { texts: ["b"] } }]);
+  host.answered({ answer: sent[128]?.call ?? 0, value: [] });
+  expect(await waiting).toEqual([]);
+});

@@ -39,25 +39,39 @@ interface Entry {
   reject(error: unknown): void;
 }
 
+/** Calls under way at a time. The main thread serves twice as many: one that was given up may take a while to end there. */
+const MAX_UNDER_WAY = 128;
+
 /** @param post hands a call over to the main thread; `moved`: memory that goes over instead of being copied */
 export function createHostCalls(post: (call: HostCall, moved?: ArrayBuffer[]) => void): HostCalls {
   const open = new Map<number, Entry>();
+  /** Calls that wait for their turn, within their own time: no more than searches and syncs may. */
+  const waiting = new Map<number, () => void>();
   let next = 1;
+  const sendNext = () => {
+    for (const [call, send] of waiting) {
+      if (open.size >= MAX_UNDER_WAY) return;
+      waiting.delete(call);
+      send();
+    }
+  };
   return {
     call(method, params, { timeoutMs, signal }) {
       if (signal?.aborted) return Promise.reject(signal.reason);
       const call = next++;
       return new Promise((resolve, reject) => {
         const giveUp = (error: unknown) => {
-          post({ call, abandoned: true });
+          if (open.has(call)) post({ call, abandoned: true });
           entry.reject(error);
         };
         const timer = setTimeout(() => giveUp(new EmbedFault("timeout", `${method}: no answer within ${timeoutMs} ms`)), timeoutMs);
         const onAbort = () => giveUp(signal?.reason);
         const end = () => {
           open.delete(call);
+          waiting.delete(call);
           clearTimeout(timer);
           signal?.removeEventListener("abort", onAbort);
+          sendNext();
         };
         const entry: Entry = {
           resolve(value) {
@@ -69,9 +83,13 @@ export function createHostCalls(post: (call: HostCall, moved?: ArrayBuffer[]) =>
             reject(error);
           },
         };
-        open.set(call, entry);
+        const send = () => {
+          open.set(call, entry);
+          post({ call, host: method, params }, memoryOf(params));
+        };
         signal?.addEventListener("abort", onAbort, { once: true });
-        post({ call, host: method, params }, memoryOf(params));
+        if (open.size < MAX_UNDER_WAY) send();
+        else waiting.set(call, send);
       });
     },
     answered(answer) {

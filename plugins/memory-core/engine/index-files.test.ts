@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, watch, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createTestWorkspace, type TestWorkspace } from "../test-workspace.ts";
 import { recoverFiles, swapDatabase } from "./index-files.ts";
@@ -98,6 +99,22 @@ test.each([
   const release = await takeRebuildLock(live, { signal });
   release();
   expect(existsSync(rebuildLockPath(live))).toBe(false);
+});
+
+test("a lock has its content from the first moment, and leaves nothing else behind", async () => {
+  put("");
+  const seen: string[] = [];
+  const watcher = watch(dirname(live), () => {
+    if (existsSync(rebuildLockPath(live))) seen.push(readFileSync(rebuildLockPath(live), "utf8"));
+  });
+  const release = await takeRebuildLock(live, { signal });
+  await eventually(() => seen.length > 0);
+  watcher.close();
+  expect(seen).toContain(readFileSync(rebuildLockPath(live), "utf8"));
+  expect(seen).not.toContain("");
+  expect(names()).toEqual(["", ".reindex-lock"]);
+  release();
+  expect(names()).toEqual([""]);
 });
 
 test("a folder in the place of the database is refused, not moved", () => {

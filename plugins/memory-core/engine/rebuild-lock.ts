@@ -1,4 +1,5 @@
-import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { waitMs } from "./embedding/retry.ts";
 import { codeOf, IndexFault } from "./fault.ts";
 
@@ -12,6 +13,7 @@ export function rebuildLockPath(dbPath: string): string {
   return `${dbPath}.reindex-lock`;
 }
 
+const withoutLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 const POLL_MS = 100;
 const MAX_WAIT_MS = 5_000;
 
@@ -27,7 +29,7 @@ export async function takeRebuildLock(
   const path = rebuildLockPath(dbPath);
   const mine: LockRecord = { pid: process.pid, startTime: startTimeOf(process.pid) };
   const until = performance.now() + maxWaitMs;
-  for (let stolen = 0; !createExclusive(path, mine); ) {
+  for (let stolen = 0; !createExclusive(dbPath, mine); ) {
     const pid = liveOwner(dbPath);
     if (pid === undefined && stolen++ < 3) {
       rmSync(path, { force: true });
@@ -48,14 +50,28 @@ export function liveOwner(dbPath: string): number | undefined {
   return record.pid;
 }
 
-function createExclusive(path: string, record: LockRecord): boolean {
+/** Put in place with its content: an empty one, even for a moment, would be taken for nobody's. */
+function createExclusive(dbPath: string, record: LockRecord): boolean {
+  const path = rebuildLockPath(dbPath);
+  const written = `${dbPath}.tmp-${randomUUID()}`; // goes with the other leftovers after a crash
   try {
-    const fd = openSync(path, "wx", 0o600);
-    try {
-      writeSync(fd, JSON.stringify(record));
-    } finally {
-      closeSync(fd);
-    }
+    writeFileSync(written, JSON.stringify(record), { flag: "wx", mode: 0o600 });
+    linkSync(written, path);
+    return true;
+  } catch (error) {
+    const code = codeOf(error) ?? "";
+    if (code === "EEXIST" || code === "ENOENT") return false; // taken, or cleaned up by another process
+    if (!withoutLinks.has(code)) throw error;
+    return createInPlace(path, record);
+  } finally {
+    rmSync(written, { force: true });
+  }
+}
+
+/** Where the file system has no links. */
+function createInPlace(path: string, record: LockRecord): boolean {
+  try {
+    writeFileSync(path, JSON.stringify(record), { flag: "wx", mode: 0o600 });
     return true;
   } catch (error) {
     if (codeOf(error) === "EEXIST") return false;

@@ -314,3 +314,40 @@ describe("two processes on one index", () => {
     expect(whole()).toBe("ok");
   });
 });
+
+describe("damage of the index that is being made", () => {
+  const corrupt = () => new Sqlite.SqliteError("database disk image is malformed", "SQLITE_CORRUPT");
+
+  test("makes it anew from the files, and leaves the old one alone until then", async () => {
+    await index.sync();
+    let times = 0;
+    index.step = (step) => {
+      if (step === "indexed" && times++ === 0) throw corrupt();
+    };
+    await index.sync({ force: true });
+    expect([times, names(), whole()]).toEqual([2, [""], "ok"]);
+    expect((await index.search("bicycle")).hits[0]?.path).toBe("memory/bike.md");
+  });
+
+  test("that comes again is told, and the old one answers", async () => {
+    await index.sync();
+    index.step = (step) => {
+      if (step === "indexed") throw corrupt();
+    };
+    await expect(index.sync({ force: true })).rejects.toMatchObject({ code: "memory-index-failed" });
+    expect(names()).toEqual([""]);
+    expect((await index.search("bicycle")).hits[0]?.path).toBe("memory/bike.md");
+  });
+
+  test("costs no vectors while nobody embeds", async () => {
+    await index.provide(testFacts());
+    await index.sync();
+    await index.provide(null, true);
+    index.step = (step) => {
+      if (step === "indexed") throw corrupt();
+    };
+    await expect(index.sync({ force: true })).rejects.toMatchObject({ code: "memory-index-failed" });
+    index.step = () => undefined;
+    expect((await index.status()).vector.dims).toBe(64);
+  });
+});

@@ -6,7 +6,7 @@ import { evictCache } from "./embedding/cache.ts";
 import type { Embedder, EmbedRun } from "./embedding/embedder.ts";
 import { fillPending } from "./embedding/fill.ts";
 import type { VectorPlan } from "./embedding/vectorizer.ts";
-import { IndexFault } from "./fault.ts";
+import { IndexFault, reasonOf } from "./fault.ts";
 import { type IndexIdentity, identityOf, isKeywordOnly, isOfProvider, isSameIdentity, type ProviderChoice } from "./identity.ts";
 import { prepareFolder } from "./index-files.ts";
 import type { LiveIndex, LiveIndexOptions, OpenLiveIndex } from "./live-index.ts";
@@ -94,25 +94,50 @@ export class SyncRun {
     const { live, settings, openVectors, step } = this.#parts;
     const { dbPath, tokenizer, cache } = settings;
     this.#parts.rebuilds();
-    const outcome = await this.#orOld(old, () => {
-      this.#check({ dims: undefined }, old); // a provider that pauses need not be waited for
-      return rebuildIndex({
+    const make = (kept: OpenLiveIndex | undefined) =>
+      rebuildIndex({
         dbPath,
         tokenizer,
         identity,
         scope: this.#scope(identity, true),
         openVectors,
-        live: old,
-        keepVectorsOf: this.#parts.choice === "absent" ? old : undefined,
+        live: kept,
+        keepVectorsOf: this.#parts.choice === "absent" ? kept : undefined,
         maxCacheEntries: cache.enabled ? cache.maxEntries : Number.POSITIVE_INFINITY,
         check: (made) => this.#check(made.vectors, old),
         closeLive: () => live.close(),
         step,
       });
+    const outcome = await this.#orOld(old, () => {
+      this.#check({ dims: undefined }, old); // a provider that pauses need not be waited for
+      return this.#orFromFiles(old, make);
     });
     const fresh = live.use();
     if (fresh) await this.#complete(fresh, outcome);
     return outcome;
+  }
+
+  /**
+   * Damage may be in the old index, of which something is kept, or in the new one. Made from the files alone it is none of the old one's, which stays;
+   * while nobody embeds, that would cost its vectors.
+   */
+  async #orFromFiles(
+    old: OpenLiveIndex | undefined,
+    make: (kept: OpenLiveIndex | undefined) => Promise<SyncOutcome>,
+  ): Promise<SyncOutcome> {
+    const damaged = (error: unknown) => {
+      if (!isCorrupt(error)) throw error;
+      return new IndexFault("memory-index-failed", { reason: `the new index was damaged while it was made: ${reasonOf(error)}` });
+    };
+    try {
+      return await make(old);
+    } catch (error) {
+      const fault = damaged(error);
+      if (old && this.#parts.choice === "absent" && !isKeywordOnly(old.identity)) throw fault;
+    }
+    return make(undefined).catch((error) => {
+      throw damaged(error);
+    });
   }
 
   /** With an index at hand that has vectors, one without would be a step back: it stays, and learns at least the new words. */
