@@ -1,10 +1,13 @@
 import type { MemorySource } from "../index-settings.ts";
 import type { Database } from "./database.ts";
-import { likePattern, type TermQuery } from "./keyword-query.ts";
-import { type RankedRow, scoreOfRank } from "./ranking.ts";
+import { anyOf, likePattern, type TermQuery } from "./keyword-query.ts";
+import { mergeRows, type RankedRow, scoreOfRank } from "./ranking.ts";
+import type { SiftedTerms } from "./telling-terms.ts";
 
-/** A word in more than this share of the chunks tells nothing apart. */
-const COMMON_SHARE = 0.2;
+/** Of more chunks than this that match, the newest are ranked: `bm25` looks at each of them by itself. */
+const MAX_RANKED = 20_000;
+/** Of chunks that match nothing but what is everywhere; they come last anyway. */
+const MAX_RANKED_COMMON = 4_000;
 
 /** Where a step looks, and how many rows it may bring. */
 export interface TextScope {
@@ -19,12 +22,18 @@ export function runTerms(scope: TextScope, query: TermQuery): RankedRow[] {
   return query.mode === "all" ? allTerms(scope, query) : anyTerm(scope, query);
 }
 
-/** True when each word of the query is in more than a fifth of the chunks. */
-export function isAllCommon(db: Database, query: TermQuery, chunks: number): boolean {
-  if (query.like.length > 0 || query.quoted.length === 0) return false;
-  const limit = Math.floor(chunks * COMMON_SHARE) + 1;
-  const count = db.prepare("SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)").pluck();
-  return query.quoted.every((word) => Number(count.get(word, limit)) >= limit);
+/**
+ * The best rows of a disjunction, with the scores that ranking all its rows would give them: those that have a telling term, once by these terms alone and
+ * once together with what else they have. Not ranked are chunks without a telling term, unless fewer than `wanted` are found.
+ */
+export function runSifted(scope: TextScope, { telling, weighing, idle }: SiftedTerms, wanted: number): RankedRow[] {
+  const steps: RankedRow[][] = [];
+  if (telling.length > 0) steps.push(rankRows(scope, anyOf(telling)));
+  if (telling.length > 0 && weighing.length > 0) steps.push(rankRows(scope, `(${anyOf(telling)}) AND (${anyOf(weighing)})`));
+  const rows = mergeRows(...steps);
+  const common = weighing.length > 0 ? weighing : idle;
+  if (rows.length >= wanted || common.length === 0) return bestOf(rows, scope.limit);
+  return bestOf(mergeRows(rows, rankRows(scope, anyOf(common), MAX_RANKED_COMMON)), scope.limit);
 }
 
 function allTerms({ db, limit, sources }: TextScope, { match, like }: TermQuery): RankedRow[] {
@@ -40,28 +49,33 @@ function allTerms({ db, limit, sources }: TextScope, { match, like }: TermQuery)
       .all(...patterns, ...named, limit) as number[];
     return rowids.map((rowid) => ({ rowid, score: 1, exact: true }));
   }
+  if (patterns.length === 0) return rankRows({ db, limit, sources }, match).map((row) => ({ ...row, exact: true }));
   const joined = `JOIN chunks c ON c.rowid = chunks_fts.rowid WHERE chunks_fts MATCH ? AND ${contains}${allowed}`;
-  const where = patterns.length > 0 ? joined : `WHERE chunks_fts MATCH ?${onlyOf(sources)}`;
-  const sql = `SELECT chunks_fts.rowid AS rowid, chunks_fts.rank AS rank FROM chunks_fts ${where} ORDER BY chunks_fts.rank LIMIT ?`;
+  const sql = `SELECT chunks_fts.rowid AS rowid, chunks_fts.rank AS rank FROM chunks_fts ${joined} ORDER BY chunks_fts.rank LIMIT ?`;
   const rows = db.prepare(sql).all(match, ...patterns, ...named, limit) as Array<{ rowid: number; rank: number }>;
   return rows.map(({ rowid, rank }) => ({ rowid, score: scoreOfRank(rank), exact: true }));
 }
 
+/** The best of the newest `ranked` rows, which is quicker than to let FTS5 sort. */
+function rankRows({ db, limit, sources }: TextScope, match: string, ranked = MAX_RANKED): RankedRow[] {
+  const newest = `SELECT rowid, rank FROM chunks_fts WHERE chunks_fts MATCH ?${onlyOf(sources)} ORDER BY rowid DESC LIMIT ${ranked}`;
+  const best = db.prepare(`SELECT rowid, rank FROM (${newest}) ORDER BY rank, rowid LIMIT ?`);
+  const rows = best.all(match, ...(sources ?? []), limit) as Array<{ rowid: number; rank: number }>;
+  return rows.map(({ rowid, rank }) => ({ rowid, score: scoreOfRank(rank), exact: false }));
+}
+
 /** Words by `bm25`, other terms by the share of them a chunk has; a chunk found both ways gains by both. */
 function anyTerm(scope: TextScope, query: TermQuery): RankedRow[] {
-  const { db, limit, sources } = scope;
   const scores = new Map<number, number>();
   const add = (rowid: number, score: number) => scores.set(rowid, 1 - (1 - (scores.get(rowid) ?? 0)) * (1 - score));
-  if (query.match !== undefined) {
-    const ranked = db.prepare(`SELECT rowid, rank FROM chunks_fts WHERE chunks_fts MATCH ?${onlyOf(sources)} ORDER BY rank LIMIT ?`);
-    const rows = ranked.all(query.match, ...(sources ?? []), limit) as Array<{ rowid: number; rank: number }>;
-    for (const row of rows) add(row.rowid, scoreOfRank(row.rank));
-  }
+  if (query.match !== undefined) for (const row of rankRows(scope, query.match)) add(row.rowid, row.score);
   for (const row of likeShare(scope, query.like)) add(row.rowid, row.share);
-  return [...scores]
-    .map(([rowid, score]) => ({ rowid, score, exact: false }))
-    .sort((a, b) => b.score - a.score || a.rowid - b.rowid)
-    .slice(0, limit);
+  const rows = [...scores].map(([rowid, score]) => ({ rowid, score, exact: false }));
+  return bestOf(rows, scope.limit);
+}
+
+function bestOf(rows: RankedRow[], limit: number): RankedRow[] {
+  return rows.sort((a, b) => b.score - a.score || a.rowid - b.rowid).slice(0, limit);
 }
 
 /** Chunks with at least one term; longer terms weigh more, since two characters side by side say more than each alone. */

@@ -6,10 +6,12 @@ import { stemOf } from "./stem.ts";
 /** One question to the index: an FTS5 expression and terms that need `LIKE`. `all`: everything must match; `any`: something. */
 export interface TermQuery {
   mode: "all" | "any";
-  /** Quoted words joined by the operator, for `any` pairs and prefixes of them, too; nothing of the user's text is outside quotes. */
+  /** Quoted words joined by the operator, for `any` their forms, too; nothing of the user's text is outside quotes. */
   match: string | undefined;
-  /** The words of `match`, each quoted, for counting. */
+  /** The words of `match`, each quoted. */
   quoted: string[];
+  /** The rest of `match`: pairs of the words, and prefixes. */
+  forms: string[];
   /** Plain terms, not yet escaped. */
   like: string[];
 }
@@ -35,6 +37,11 @@ export function planKeywords(query: string, tokenizer: Tokenizer): KeywordPlan {
   return { strict, loose: isSame(strict, loose) ? undefined : loose };
 }
 
+/** An expression that any of these terms fulfils. */
+export function anyOf(terms: readonly string[]): string {
+  return terms.join(" OR ");
+}
+
 /** A pattern that finds `term` anywhere, with nothing in it special. Used with `ESCAPE '\'`. */
 export function likePattern(term: string): string {
   return `%${term.replace(/[\\%_]/g, (c) => `\\${c}`)}%`;
@@ -47,7 +54,7 @@ function termQuery(mode: TermQuery["mode"], terms: readonly string[], tokenizer:
     .slice(0, MAX_MATCH_TERMS)
     .map((term) => `"${term}"`);
   if (quoted.length === 0 && like.length === 0) return undefined;
-  return { mode, match: quoted.length > 0 ? quoted.join(mode === "all" ? " AND " : " OR ") : undefined, quoted, like };
+  return { mode, match: quoted.length > 0 ? (mode === "all" ? quoted.join(" AND ") : anyOf(quoted)) : undefined, quoted, forms: [], like };
 }
 
 /**
@@ -59,7 +66,8 @@ function withForms(query: TermQuery | undefined, text: string, tokenizer: Tokeni
   const words = query.quoted.map((word) => word.slice(1, -1));
   const stems = new Set(words.flatMap((word) => stemOf(word) ?? []));
   const more = [...pairsOf(text, new Set(words)), ...[...stems].map((stem) => `"${stem}"*`)];
-  return { ...query, match: [...query.quoted, ...more].slice(0, MAX_MATCH_TERMS).join(" OR ") };
+  const forms = more.slice(0, MAX_MATCH_TERMS - words.length);
+  return { ...query, match: anyOf([...query.quoted, ...forms]), forms };
 }
 
 function pairsOf(text: string, keywords: ReadonlySet<string>): string[] {
