@@ -1,4 +1,4 @@
-import { type ClientInfo, messageOf, type OperatorScope } from "svc/sdk";
+import { type ClientInfo, isSvcError, messageOf, type OperatorScope } from "svc/sdk";
 import type { Kit } from "../kit.ts";
 import type { Runner } from "../runs/runner.ts";
 import { type BeatResult, createBeat, type Occasion } from "./beat.ts";
@@ -45,7 +45,7 @@ export function createHeartbeats(kit: Kit, runner: Pick<Runner, "start">, random
   const beat = createBeat({ kit, runner, settings, isOn: () => isOn, onRun: memory.setAnchor });
   const ticking = new Set<string>();
 
-  const tell = (report: HeartbeatReport) => {
+  const say = (report: HeartbeatReport) => {
     memory.setLast(report);
     ctx.service("gateway@1").invalidateHealth();
     const { preview: _, ...rest } = report;
@@ -53,6 +53,14 @@ export function createHeartbeats(kit: Kit, runner: Pick<Runner, "start">, random
     // Every connection hears of a heartbeat; what was said is for those who may read sessions.
     ctx.emit("heartbeat", report, { only: reads });
     ctx.emit("heartbeat", rest, { only: (client) => !reads(client) });
+  };
+  /** One that is under way when the plugin stops may end after it; nobody waits for its promise, and nobody can be told any more. */
+  const tell = (report: HeartbeatReport) => {
+    try {
+      say(report);
+    } catch (error) {
+      if (!isSvcError(error, "plugin-disposed")) throw error;
+    }
   };
   const tick = async (agentId: string, isRetry: boolean): Promise<TickResult> => {
     if (ticking.has(agentId)) {

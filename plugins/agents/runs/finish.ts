@@ -33,7 +33,7 @@ export async function fail(run: Run, kit: Kit, error: unknown): Promise<void> {
   const failure = reason ? abortFailure(reason, run) : toRunFailure(error, { provider: run.provider, model: run.modelId });
   const isSaidAgain = reason === "shutdown" && isRevivable(run.request);
   const partial = isSaidAgain ? undefined : partialMessage(run, kit, reason ?? "error");
-  kit.events.textEnd(run);
+  tellRest(run, kit);
   run.endMessage();
   const outcome = outcomeFor(run, kit, {
     status: "error",
@@ -58,6 +58,15 @@ export async function fail(run: Run, kit: Kit, error: unknown): Promise<void> {
       ? { phase: "end", aborted: true, stopReason: reason }
       : { phase: "error", error: failure.message, ...(reason ? { aborted: true } : {}) },
   });
+}
+
+/** What was held back of the last message. A run that outlasts its plugin has nobody to tell it to, and ends all the same. */
+function tellRest(run: Run, kit: Kit): void {
+  try {
+    kit.events.textEnd(run);
+  } catch (error) {
+    kit.ctx.logger.warn(`run ${run.id}: the rest of its text could not be told`, { error: messageOf(error) });
+  }
 }
 
 /** From here on nothing stops the run, nor those that joined it. */
