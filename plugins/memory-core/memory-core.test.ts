@@ -235,6 +235,7 @@ describe("methods", () => {
       providerError: "no embedding provider: no adapter is enabled",
       custom: { searchMode: "fts-only" },
       lastSyncAt: expect.any(Number),
+      lastSyncMs: expect.any(Number),
       fileList: [
         { path: "MEMORY.md", source: "memory", chunks: 1, mtime: expect.any(Number) },
         { path: "memory/2026-10-02.md", source: "memory", chunks: 1, mtime: expect.any(Number) },

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, linkSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { waitMs } from "./embedding/retry.ts";
 import { codeOf, IndexFault } from "./fault.ts";
 
@@ -55,7 +55,7 @@ function createExclusive(dbPath: string, record: LockRecord): boolean {
   const path = rebuildLockPath(dbPath);
   const written = `${dbPath}.tmp-${randomUUID()}`; // goes with the other leftovers after a crash
   try {
-    writeFileSync(written, JSON.stringify(record), { flag: "wx", mode: 0o600 });
+    writeNew(written, record);
     linkSync(written, path);
     return true;
   } catch (error) {
@@ -68,10 +68,19 @@ function createExclusive(dbPath: string, record: LockRecord): boolean {
   }
 }
 
+function writeNew(path: string, record: LockRecord): void {
+  const fd = openSync(path, "wx", 0o600);
+  try {
+    writeSync(fd, JSON.stringify(record));
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /** Where the file system has no links. */
 function createInPlace(path: string, record: LockRecord): boolean {
   try {
-    writeFileSync(path, JSON.stringify(record), { flag: "wx", mode: 0o600 });
+    writeNew(path, record);
     return true;
   } catch (error) {
     if (codeOf(error) === "EEXIST") return false;
