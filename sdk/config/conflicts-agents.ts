@@ -49,9 +49,11 @@ function mergedChoice(common: MemorySearch | undefined, own: MemorySearch): Choi
 
 /** Images and sounds can only be embedded by the second generation of one vendor's model; no other adapter could stand in for it. */
 function multimodalConflicts(choice: Choice | undefined, own: MemorySearch | undefined, base: PropertyKey[]): Conflict[] {
-  if (!choice?.multimodal?.enabled) return [];
+  // No kind of media on the list is the same as off.
+  if (!choice?.multimodal?.enabled || choice.multimodal.modalities?.length === 0) return [];
   // An agent that changes nothing of the choice repeats no complaint about the defaults.
-  if (base.length > 2 && !own?.provider && !own?.model && !own?.fallback && own?.multimodal?.enabled === undefined) return [];
+  const { enabled, modalities } = own?.multimodal ?? {};
+  if (base.length > 2 && !own?.provider && !own?.model && !own?.fallback && (enabled ?? modalities) === undefined) return [];
   const path = [...base, "memorySearch", "multimodal", "enabled"];
   const conflicts: Conflict[] = [];
   const model = choice.model?.replace(/^.*\//, "");

@@ -193,6 +193,28 @@ const cases: Case[] = [
     "agents.defaults.memorySearch.multimodal.enabled",
   ],
   [
+    "multimodal without any kind of media is off",
+    { agents: { defaults: { memorySearch: { ...vision, provider: "openai", multimodal: { enabled: true, modalities: [] } } } } },
+    { agents: { defaults: { memorySearch: { ...vision, provider: "openai", multimodal: { enabled: true, modalities: ["image"] } } } } },
+    "agents.defaults.memorySearch.multimodal.enabled",
+  ],
+  [
+    "an agent that names a kind switches it on",
+    {
+      agents: {
+        defaults: { memorySearch: { provider: "openai", multimodal: { enabled: true, modalities: [] } } },
+        list: [{ id: "a", memorySearch: { multimodal: { modalities: [] } } }],
+      },
+    },
+    {
+      agents: {
+        defaults: { memorySearch: { provider: "openai", multimodal: { enabled: true, modalities: [] } } },
+        list: [{ id: "a", memorySearch: { multimodal: { modalities: ["audio"] } } }],
+      },
+    },
+    "agents.list.0.memorySearch.multimodal.enabled",
+  ],
+  [
     "multimodal has no fallback",
     { agents: { defaults: { memorySearch: { ...vision, fallback: "none" } } } },
     { agents: { defaults: { memorySearch: { ...vision, fallback: "openai" } } } },
