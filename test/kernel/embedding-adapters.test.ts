@@ -1,5 +1,5 @@
 import { type ContributionView, definePlugin, type EmbeddingAdapter, type EmbeddingContext, type SvcConfigInput } from "svc/sdk";
-import { createTestGateway, embeddingContext, type TestGateway } from "svc/sdk/testing";
+import { createTestGateway, embeddingContext, eventually, type TestGateway } from "svc/sdk/testing";
 import { afterEach, expect, test } from "vitest";
 import { createFakeOpenAiEmbeddings, type FakeOpenAiEmbeddings } from "../fakes/embedding-openai.ts";
 
@@ -99,6 +99,30 @@ test("a key that is a variable without a value is a fault that says so, and no o
   await expect(embed("openai")).rejects.toMatchObject({ fault: "auth", message: expect.stringContaining("LOST_KEY") });
   expect(server.requests).toEqual([]);
 });
+
+test("the types of text that the config names reach a server that wants them", async () => {
+  const server = await createFakeOpenAiEmbeddings({ inputTypes: ["query", "passage"], dims: 8 });
+  ended.push(() => server.close());
+  const remote = { baseUrl: server.url, apiKey: server.apiKey };
+  const memorySearch = { provider: "openai", model: "e5", inputType: "query", documentInputType: "passage", remote };
+  const gateway = await createTestGateway({
+    plugins: ["memory-core", "embed-openai"],
+    workspace: { "MEMORY.md": "The router stands in the hall.\n" },
+    config: { agents: { defaults: { memorySearch } } },
+  });
+  ended.push(() => gateway.close());
+  const client = await gateway.client();
+  await client.request("memory.index", { force: true });
+
+  await eventually(async () => {
+    const { searchMode } = await gateway.rpc<{ searchMode: string }>("memory.search", { query: "router" });
+    return searchMode === "hybrid";
+  });
+
+  const asked = server.requests.map(({ body }) => body as { input: string[]; input_type: string });
+  expect(asked.find(({ input }) => input[0] === "router")?.input_type).toBe("query");
+  expect(asked.find(({ input }) => input[0]?.includes("hall"))?.input_type).toBe("passage");
+}, 60_000);
 
 test("calls end with the plugin", async () => {
   const server = await vendor();
