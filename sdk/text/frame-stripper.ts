@@ -10,7 +10,7 @@ export interface FrameStripper {
   end(): string;
 }
 
-/** Most that is held back, in UTF-16 units; a frame begins with less. */
+/** Most of the end that is looked at, in UTF-16 units, and so most that is held back; a frame begins with less. */
 const MAX_HELD = 4_096;
 
 /**
@@ -25,10 +25,9 @@ export function createFrameStripper(): FrameStripper {
       const text = held + delta;
       const at = undecidedFrom(text);
       const shown = stripFrames(text.slice(0, at));
-      const whole = lineBegun.exec(shown.slice(-MAX_HELD));
-      const end = shown.length - (whole?.[0].length ?? 0);
+      const end = shown.length - (lineBegun.exec(shown.slice(-MAX_HELD))?.[0].length ?? 0);
       held = shown.slice(end) + text.slice(at);
-      return held.length > MAX_HELD ? shown.slice(0, end) + this.end() : shown.slice(0, end);
+      return shown.slice(0, end);
     },
     end() {
       const rest = stripFrames(held);
