@@ -55,20 +55,23 @@ test("a thread that asks for too much at a time is refused", async () => {
   expect(answers).toMatchObject([{ answer: 256, fault: { code: "busy" } }]);
 });
 
-test("the memory of a job's results is moved, each piece once; that of other vectors is copied", async () => {
+test("the memory of vectors that are made for one answer is moved, each piece once; that of other vectors is copied", async () => {
   const told: Array<[number, ArrayBuffer[] | undefined]> = [];
   const slab = Float32Array.of(1, 2, 3, 4);
   const handlers: HostHandlers = {
     ...noHostHandlers,
     batchResults: async () => [slab.subarray(0, 2), "blocked", slab.subarray(2, 4)],
-    embed: async () => [slab],
+    embed: async () => [slab.subarray(0, 2), slab.subarray(2, 4)],
+    embedQuery: async () => slab,
   };
   const server = createHostCallServer(handlers, (answer, moved) => void told.push([answer.answer, moved]));
   server.receive({ call: 1, host: "batchResults", params: { job: "j", count: 3 } });
-  server.receive({ call: 2, host: "embed", params: { texts: ["a"] } });
+  server.receive({ call: 2, host: "embed", params: { texts: ["a", "b"] } });
+  server.receive({ call: 3, host: "embedQuery", params: { text: "a" } });
   await turn();
   expect(told).toEqual([
     [1, [slab.buffer]],
-    [2, []],
+    [2, [slab.buffer]],
+    [3, []],
   ]);
 });

@@ -16,6 +16,9 @@ export interface HostCallServer {
 /** Calls of one thread under way at a time; a thread that asks for more is out of order. */
 const MAX_CALLS = 256;
 
+/** Their vectors are made for this one answer, in few pieces of memory; those of other calls may be somebody's own. */
+const movedMethods: ReadonlySet<HostMethod> = new Set(["embed", "batchResults"]);
+
 /**
  * Serves the calls of one thread. An answer to a call that was given up is never sent.
  * @param post `moved`: memory that goes over instead of being copied
@@ -27,7 +30,7 @@ export function createHostCallServer(handlers: HostHandlers, post: (answer: Host
     running.set(call, stop);
     try {
       const value = await handlers[method](params as never, stop.signal);
-      if (!stop.signal.aborted) post({ answer: call, value }, method === "batchResults" ? memoryOf(value) : []);
+      if (!stop.signal.aborted) post({ answer: call, value }, movedMethods.has(method) ? memoryOf(value) : []);
     } catch (error) {
       if (!stop.signal.aborted) post({ answer: call, fault: toFault(error) });
     } finally {
@@ -49,7 +52,6 @@ export function createHostCallServer(handlers: HostHandlers, post: (answer: Host
   };
 }
 
-/** Results of a job are made for this one answer, in few pieces of memory; vectors of other calls may be somebody's own. */
 function memoryOf(results: HostMethods[HostMethod]["reply"]): ArrayBuffer[] {
   const vectors = (results as HostMethods["batchResults"]["reply"]).filter((one) => typeof one !== "string");
   return [...new Set(vectors.map(({ buffer }) => buffer as ArrayBuffer))];

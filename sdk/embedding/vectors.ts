@@ -2,6 +2,8 @@ import { EmbeddingError } from "../define.ts";
 
 /** A shorter vector has no direction: it stays as it is, and the index leaves it out. */
 const MIN_NORM = 1e-10;
+/** Nearer to 1 than this the numbers themselves are no more exact. */
+const NORM_ERROR = 1e-6;
 
 /**
  * The vector with length 1; one shorter than 1e-10 is returned unchanged.
@@ -22,7 +24,7 @@ function normOf(vector: Float32Array): number {
 }
 
 function scaled(vector: Float32Array, norm: number): Float32Array {
-  if (norm < MIN_NORM) return vector;
+  if (norm < MIN_NORM || Math.abs(norm - 1) < NORM_ERROR) return vector;
   const unit = new Float32Array(vector.length);
   for (let i = 0; i < vector.length; i++) unit[i] = (vector[i] as number) / norm;
   return unit;
@@ -41,11 +43,12 @@ export function readVector(value: unknown): Float32Array | undefined {
 
 function fromBase64(text: string): Float32Array | undefined {
   const bytes = Buffer.from(text, "base64");
-  const expected = Math.floor((text.replace(/=+$/, "").length * 3) / 4);
+  let end = text.length;
+  while (text[end - 1] === "=") end--;
   // The decoder leaves out what is no base64 without a word.
-  if (bytes.length !== expected || bytes.length === 0 || bytes.length % 4 !== 0) return undefined;
-  // A copy, because a view has to begin at a multiple of four; every machine Node runs on is little-endian.
-  return new Float32Array(new Uint8Array(bytes).buffer);
+  if (bytes.length !== Math.floor((end * 3) / 4) || bytes.length === 0 || bytes.length % 4 !== 0) return undefined;
+  // A short one shares its memory with others and may begin anywhere; every machine Node runs on is little-endian.
+  return new Float32Array(bytes.length === bytes.buffer.byteLength ? bytes.buffer : new Uint8Array(bytes).buffer);
 }
 
 /** What an answer has to hold. */

@@ -34,7 +34,8 @@ function isFloats(value: unknown): value is Float32Array {
 
 function toUnit(vector: Float32Array, shape: VectorShape): Float32Array {
   let sum = 0;
-  for (const value of vector) sum += value * value;
+  // By index: an iterator takes several times as long, on the thread that answers everybody.
+  for (let i = 0; i < vector.length; i++) sum += (vector[i] as number) ** 2;
   if (!Number.isFinite(sum)) throw wrong(shape, "a vector holds what is no number");
   const norm = Math.sqrt(sum);
   if (shape.normalized || norm < NO_LENGTH || Math.abs(norm - 1) < 1e-4) return vector;

@@ -41,6 +41,16 @@ test("results of a job share few pieces of memory, none of them the vendor's", a
   expect(vectors.every(({ buffer }) => !memory.has(buffer))).toBe(true);
 });
 
+test("vectors of texts share one piece of memory, which is not the vendor's", async () => {
+  const vectors = [Float32Array.of(1, 0), Float32Array.of(0, 2)];
+  const provider = { embedBatch: async () => vectors };
+  const opened = { provider, batch: undefined, facts: testFacts({ dims: 2 }) } as unknown as OpenedProvider;
+  const found = await createEmbedCalls({ timers: fakeClock() as never }, opened).embed({ texts: ["a", "b"] }, new AbortController().signal);
+  expect(found).toEqual([Float32Array.of(1, 0), Float32Array.of(0, 1)]);
+  expect(new Set(found.map(({ buffer }) => buffer)).size).toBe(1);
+  expect(vectors.some(({ buffer }) => buffer === found[0]?.buffer)).toBe(false);
+});
+
 test("a model that another one replaced under its name may have another length: what holds is what its index was made with", async () => {
   let length = 2;
   const provider = { embedBatch: async (texts: readonly string[]) => texts.map(() => new Float32Array(length).fill(1)) };

@@ -4,7 +4,7 @@ import { unpackTexts } from "../packed-texts.ts";
 import { checkVectors, type VectorShape } from "./check-vectors.ts";
 import { limitedCall } from "./limited-call.ts";
 import type { OpenedProvider, ProviderHost } from "./open-provider.ts";
-import { createVectorSlabs } from "./vector-slabs.ts";
+import { createVectorSlabs, packVectors } from "./vector-slabs.ts";
 
 /** Calls of one provider with their limits and the look at what comes back (`memory.md` 6.9). */
 export type EmbedCalls = Omit<HostHandlers, "listSessions" | "readSession">;
@@ -31,7 +31,7 @@ export function createEmbedCalls(host: Pick<ProviderHost, "timers">, { provider,
     },
     async embed({ texts }, signal) {
       const vectors = await limited("texts", DOCUMENTS_MS[facts.pace], signal, (s) => provider.embedBatch(texts, { signal: s }));
-      return checked(vectors, texts.length);
+      return packVectors(checked(vectors, texts.length));
     },
     async embedMedia({ inputs }, signal) {
       if (!facts.multimodal) throw new EmbeddingError("invalid-request", `${facts.id}: ${facts.model} takes no images or sounds`);
