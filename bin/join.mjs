@@ -92,7 +92,7 @@ async function bundle(entries, { chunkNames, groups, single, modules }) {
     preserveEntrySignatures: "allow-extension",
     // Half a change is the compiler's to report.
     shimMissingExports: true,
-    plugins: [lazyLocales, lazyBuiltins, moduleUrls, latinText],
+    plugins: [lazyLocales, lazyBuiltins, moduleUrls],
     onLog: (level, log, report) => {
       // A module may be imported lazily here and statically there; then it simply is loaded already.
       if (!["INEFFECTIVE_DYNAMIC_IMPORT", "SHIMMED_EXPORT"].includes(log.code)) report(level, log);
@@ -202,15 +202,6 @@ const lazyBuiltins = {
   },
 };
 
-/** One character beyond Latin-1 makes V8 keep the whole file at two bytes a character. */
-const latinText = {
-  name: "latin-text",
-  renderChunk(code) {
-    const escaped = code.replace(/(?<!\\)[\u0100-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
-    return escaped === code ? undefined : sameLines(escaped);
-  },
-};
-
 /** Every line stays where it is, so the map of lines holds. */
 function sameLines(code) {
   return { code, map: null };
@@ -218,7 +209,16 @@ function sameLines(code) {
 
 function filesOf(output) {
   if (output.type !== "chunk") return [[output.fileName, output.source]];
-  return [[output.fileName, output.code]];
+  return [[output.fileName, asciiText(output.code)]];
+}
+
+/** One character beyond ASCII makes Node keep the whole file at two bytes a character. Applied last: the bundler prints escapes as what they mean. */
+function asciiText(code) {
+  return code.replace(/(\\*)([\u0080-\uffff])/g, (_, slashes, c) => {
+    const unit = `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`;
+    // An odd one belongs to the character.
+    return slashes.slice(slashes.length % 2) + unit;
+  });
 }
 
 /** The licences of what is inside ask to be handed on. */
