@@ -387,7 +387,6 @@ describe("what this version cannot serve is refused by name", () => {
       "memory.backend",
       "diagnostics.otel.enabled",
       "diagnostics.prometheus.enabled",
-      "agents.defaults.heartbeat.target",
       "agents.defaults.heartbeat.directPolicy",
       "agents.list.0.memorySearch.sidecar.extraCollections",
     ]);

@@ -41,7 +41,6 @@ const withoutEffect: ReadonlyArray<readonly [path: string, isSet: (config: SvcCo
 ];
 
 const withoutEffectForAgents: ReadonlyArray<readonly [path: string, isSet: (agent: AgentPart) => boolean]> = [
-  ["heartbeat.target", ({ heartbeat }) => (heartbeat?.target ?? "none") !== "none"],
   ["heartbeat.directPolicy", ({ heartbeat }) => heartbeat?.directPolicy === "block"],
   ["memorySearch.sidecar.extraCollections", ({ memorySearch }) => (memorySearch?.sidecar?.extraCollections ?? []).length > 0],
 ];
