@@ -33,6 +33,8 @@ const LAST_BACKOFF_MS = 30_000;
 const HEALTHY_AFTER_MS = 60_000;
 const CLOSE_MS = 3_000;
 const HEAP_MB = 512;
+/** A thread keeps what it once took for short-lived objects: after a full index 20 to 30 MB more stayed, and indexing was no quicker. */
+const YOUNG_MB = 12;
 
 /** @param startThread how a thread is made; another one is of use to tests only */
 export function createIndexWorkerHost(
@@ -48,7 +50,7 @@ export function startIndexThread(settings: IndexSettings): Worker {
   return startWorker(workerUrl(import.meta.url, "./index.worker"), {
     workerData: settings,
     name: `memory-index ${settings.agentId}`,
-    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: YOUNG_MB },
   });
 }
 
