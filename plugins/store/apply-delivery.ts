@@ -1,5 +1,5 @@
 import type { DeliveryRow, OpResult } from "svc/sdk";
-import { decodeDelivery, encodeSteps } from "./delivery-rows.ts";
+import { type DoneValues, decodeDelivery, encodeSteps } from "./delivery-rows.ts";
 import type { DeliveryLoad, DeliveryStatements } from "./delivery-statements.ts";
 import type { DeliveryWriteOp } from "./operations.ts";
 import { Refusal } from "./refusal.ts";
@@ -26,7 +26,7 @@ interface Found {
 export function applyDelivery(sql: DeliveryStatements, load: DeliveryLoad, op: DeliveryWriteOp): OpResult {
   switch (op.op) {
     case "delivery.accept":
-      return accept(sql, load, op.row);
+      return "done" in op ? acceptDone(sql, op.done) : accept(sql, load, op.row);
     case "delivery.claim":
       return claim(sql, op);
     case "delivery.step":
@@ -43,14 +43,23 @@ function accept(sql: DeliveryStatements, load: DeliveryLoad, row: Columns): OpRe
   if (known) return { known };
   const waits = row.ended_at === null;
   if (waits) makeSureOfRoom(load, row);
-  try {
-    sql.add.run(row);
-  } catch (error) {
-    if (sqliteCode(error) !== "SQLITE_CONSTRAINT_UNIQUE") throw error;
-    throw new Refusal("exists", { kind: "delivery", key: row.uid, row: find(sql, String(row.uid))?.row });
-  }
+  add(sql, String(row.uid), () => sql.add.run(row));
   if (waits) grow(load, 1, row);
   return {};
+}
+
+function acceptDone(sql: DeliveryStatements, values: DoneValues): OpResult {
+  add(sql, values[0], () => sql.addDone.run(values));
+  return {};
+}
+
+function add(sql: DeliveryStatements, uid: string, insert: () => void): void {
+  try {
+    insert();
+  } catch (error) {
+    if (sqliteCode(error) !== "SQLITE_CONSTRAINT_UNIQUE") throw error;
+    throw new Refusal("exists", { kind: "delivery", key: uid, row: find(sql, uid)?.row });
+  }
 }
 
 /** A key whose delivery ended too long ago is free again; the old row stays for those who look at it. */

@@ -25,7 +25,7 @@ export function applyOp(sql: WriteStatements, op: WriteOp, load: DeliveryLoad): 
     case "session.delete":
       return deleteSession(sql, op);
     case "message.append":
-      return appendMessage(sql, op.row);
+      return appendMessage(sql, op);
     case "run.put":
       return putRun(sql, op);
     case "idempotency.put":
@@ -34,7 +34,7 @@ export function applyOp(sql: WriteStatements, op: WriteOp, load: DeliveryLoad): 
       sql.putKv.run({ scope: op.scope, key: op.key, value: op.value });
       return {};
     case "systemEvent.add":
-      return addSystemEvent(sql, op.row);
+      return addSystemEvent(sql, op);
     case "systemEvent.take":
       return { removed: op.ids.reduce((sum, id) => sum + sql.takeSystemEvent.run(id).changes, 0) };
     case "kv.delete":
@@ -76,12 +76,12 @@ function deleteSession(sql: WriteStatements, op: Extract<WriteOp, { op: "session
   return { removed: sql.deleteSession.run(op.key).changes };
 }
 
-function appendMessage(sql: WriteStatements, row: Columns): OpResult {
+function appendMessage(sql: WriteStatements, { id, values }: Extract<WriteOp, { op: "message.append" }>): OpResult {
   try {
-    return { seq: (sql.appendMessage.get(row) as { seq: number }).seq };
+    return { seq: (sql.appendMessage.get(values) as { seq: number }).seq };
   } catch (error) {
     // A message id is given once: a second append of the same message must not appear twice in the history.
-    if (sqliteCode(error) === "SQLITE_CONSTRAINT_UNIQUE") throw new Refusal("exists", { kind: "message", key: row.id });
+    if (sqliteCode(error) === "SQLITE_CONSTRAINT_UNIQUE") throw new Refusal("exists", { kind: "message", key: id });
     throw error;
   }
 }
@@ -109,18 +109,17 @@ function putIdempotency(sql: WriteStatements, op: Extract<WriteOp, { op: "idempo
   return {};
 }
 
-function addSystemEvent(sql: WriteStatements, row: Columns): OpResult {
-  const key = String(row.session_key);
+function addSystemEvent(sql: WriteStatements, { same, values }: Extract<WriteOp, { op: "systemEvent.add" }>): OpResult {
+  const [key, wake] = values;
   const last = readable(sql, "system_events", sql.lastSystemEvent.get(key), decodeSystemEvent);
-  const added = decodeSystemEvent({ ...row, row: 0 });
-  if (last && (last.same ?? last.text) === (added.same ?? added.text)) {
-    if (added.wake && !last.wake) sql.wakeSystemEvent.run(last.id);
+  if (last && (last.same ?? last.text) === same) {
+    if (wake === 1 && !last.wake) sql.wakeSystemEvent.run(last.id);
     return { coalesced: true };
   }
   const { own, total } = sql.countSystemEvents.get(key);
   if (own >= mostEvents.ofSession) throw new Refusal("system-events-full", { count: own, place: `session "${key}"` }, eventsRetryMs);
   if (total >= mostEvents.ofAll) throw new Refusal("system-events-full", { count: total, place: "all sessions together" }, eventsRetryMs);
-  sql.addSystemEvent.run(row);
+  sql.addSystemEvent.run(values);
   return {};
 }
 

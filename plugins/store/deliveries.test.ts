@@ -157,6 +157,32 @@ test("a uid is given once", async () => {
   expect(store.messages.count("s")).toBe(0);
 });
 
+test.each([
+  ["without a key", {}],
+  ["with one", keyed],
+])("what is over with its accept is there in full, %s", async (_, key) => {
+  const store = await openedStore();
+
+  await store.commit([
+    accept("w1", { dir: "hook-wake", lane: "agent:main:main", expiresAt: 9_000, done: { status: "ok" }, ...key }, 1_234),
+  ]);
+
+  expect(store.deliveries.get("w1")).toEqual({
+    id: expect.any(Number),
+    uid: "w1",
+    dir: "hook-wake",
+    lane: "agent:main:main",
+    ...key,
+    state: "done",
+    attempt: 0,
+    steps: {},
+    createdAt: 1_234,
+    updatedAt: 1_234,
+    expiresAt: 9_000,
+    result: { status: "ok" },
+  });
+});
+
 test("a text for the next prompt and its delivery are one commit: both or none", async () => {
   const store = await openedStore();
   const event: StoreOp = { op: "systemEvent.add", event: { sessionKey: "k", text: "t", source: "hook", ts: 1, wake: true } };

@@ -13,15 +13,38 @@ const mostBytes = { payload: 256 * 1024, note: 64 * 1024 };
 const longestUid = 200;
 const longestStep = 64;
 
+type NewDone = NewDelivery & { done: JsonObject };
+
+/** What is over with its accept, and is never asked for by a key. */
+export function isPlainlyDone(delivery: NewDelivery): delivery is NewDone {
+  return (
+    delivery.done !== undefined && delivery.idemKey === undefined && delivery.idemScope === undefined && delivery.fingerprint === undefined
+  );
+}
+
+/** `uid`, `dir`, `lane`, `created_at`, `updated_at`, `expires_at`, `ended_at`, `result`. */
+export type DoneValues = [string, DeliveryDir, string, number, number, number, number, string];
+
+/** The row of one that is over already: nothing will be done with its payload, so it is not kept. */
+export function encodeDone({ uid, dir, lane, expiresAt, payload, done }: NewDone, at: number): DoneValues {
+  jsonOf(payload, "payload", mostBytes.payload);
+  const then = timeOf(at);
+  return [uidOf(uid), dir, lane, then, then, timeOf(expiresAt), then, encodeNote(done)];
+}
+
+function uidOf(uid: string): string {
+  if (uid.length < 1 || uid.length > longestUid) throw invalid(`a uid of ${uid.length} characters; expected 1 to ${longestUid}`);
+  return uid;
+}
+
 /** The row of an accept. What is done with its commit needs no payload. */
 export function encodeDelivery(delivery: NewDelivery, at: number): Columns {
   const { uid, dir, lane, idemScope, idemKey, fingerprint, expiresAt, done } = delivery;
-  if (uid.length < 1 || uid.length > longestUid) throw invalid(`a uid of ${uid.length} characters; expected 1 to ${longestUid}`);
   if (idemKey !== undefined && (idemScope === undefined || fingerprint === undefined)) throw invalid("a key without scope or fingerprint");
   const payload = jsonOf(delivery.payload, "payload", mostBytes.payload);
   const isDone = done !== undefined;
   return {
-    uid,
+    uid: uidOf(uid),
     dir,
     lane,
     idem_scope: idemScope ?? null,

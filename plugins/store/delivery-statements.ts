@@ -13,6 +13,7 @@ export interface DeliveryStatements {
   /** The row stays, its key may be given to another one. */
   forgetKey: Statement;
   add: Statement;
+  addDone: Statement;
   claim: Statement;
   setSteps: Statement;
   requeue: Statement;
@@ -28,6 +29,10 @@ export function prepareDeliveries(db: Sqlite): DeliveryStatements {
     add: db.prepare(
       `INSERT INTO deliveries (uid, dir, lane, idem_scope, idem_key, fingerprint, state, attempt, created_at, updated_at, expires_at, ended_at, payload_bytes, steps, result, payload)
        VALUES (@uid, @dir, @lane, @idem_scope, @idem_key, @fingerprint, @state, 0, @created_at, @created_at, @expires_at, @ended_at, @payload_bytes, '{}', @result, @payload)`,
+    ),
+    addDone: db.prepare(
+      `INSERT INTO deliveries (uid, dir, lane, state, attempt, created_at, updated_at, expires_at, ended_at, payload_bytes, steps, result)
+       VALUES (?, ?, ?, 'done', 0, ?, ?, ?, ?, 0, '{}', ?)`,
     ),
     claim: db.prepare(
       "UPDATE deliveries SET state = @to, attempt = attempt + 1, not_before = NULL, lease_boot = @leaseBoot, updated_at = @at WHERE uid = @uid",

@@ -47,11 +47,15 @@ export interface OpenStore extends Store, Pick<Reads, "kvCount"> {
 export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
   const { path, logger } = options;
   await makeFolder(path);
+  const sessions = { version: 1 };
   const writer = createStoreWriter({
     path,
     logger,
     clock: options.clock,
     onStatus: options.onStatus ?? (() => undefined),
+    onStored(ops) {
+      if (ops.some(({ op }) => op.startsWith("session."))) sessions.version += 1;
+    },
     limits: { ...queueLimits, ...options.limits },
     probeMs: options.probeMs ?? 5_000,
     restartMs: options.restartMs ?? 100,
@@ -66,7 +70,7 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
   let db: Sqlite | undefined;
   try {
     db = await openConnection(path, { readonly: true, timeout: readLockWaitMs });
-    return joinStore(path, { writer, opened, logger, db });
+    return joinStore(path, { writer, opened, logger, db, sessions });
   } catch (error) {
     await writer.close(() => db?.close());
     if (error instanceof Refusal) throw new SvcError(error.code, error.fields);
@@ -82,8 +86,16 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-function joinStore(path: string, parts: { writer: StoreWriter; opened: Opened; logger: Logger; db: Sqlite }): OpenStore {
-  const { writer, opened, logger, db } = parts;
+interface Parts {
+  writer: StoreWriter;
+  opened: Opened;
+  logger: Logger;
+  db: Sqlite;
+  /** Grows with each commit that may have changed a session. */
+  sessions: { version: number };
+}
+
+function joinStore(path: string, { writer, opened, logger, db, sessions }: Parts): OpenStore {
   const unreadable = new Set<string>();
   const setAsideBefore = db.prepare("SELECT count(*) FROM set_aside").pluck().get() as number;
   const reads: Reads = createReader(db, {
@@ -101,15 +113,10 @@ function joinStore(path: string, parts: { writer: StoreWriter; opened: Opened; l
       return fault ? storageUnavailable(fault, error) : error;
     },
   });
-  let sessionsVersion = 1;
   return {
     ...reads,
-    sessions: { ...reads.sessions, version: () => sessionsVersion },
-    async commit(ops, { signal } = {}) {
-      const results = await writer.commit(ops, signal);
-      if (ops.some((op) => op.op.startsWith("session."))) sessionsVersion += 1;
-      return results;
-    },
+    sessions: { ...reads.sessions, version: () => sessions.version },
+    commit: (ops, { signal } = {}) => writer.commit(ops, signal),
     status(): StoreStatus {
       const { reason, queuedOps: queued } = writer;
       const unreadableRows = setAsideBefore + unreadable.size;

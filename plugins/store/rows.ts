@@ -5,6 +5,8 @@ import type { IdempotencyRow, JsonObject, MessageRow, RunRow, RunState, SessionR
  * Every `decode…` throws on JSON that does not parse; its caller sets such a row aside.
  */
 export type Columns = Record<string, string | number | null>;
+/** A row without the names of its columns, in the order of the one statement that takes it. */
+export type Values = Array<string | number | null>;
 
 const finishedStates: ReadonlySet<RunState> = new Set(["ok", "error", "aborted", "timeout", "interrupted"]);
 
@@ -47,9 +49,10 @@ export function toSearchText(text: string): string {
   return text.toLowerCase();
 }
 
-export function encodeMessage(message: Omit<MessageRow, "seq">): Columns {
+/** The session stands twice: its next number is looked for, too. */
+export function encodeMessage(message: Omit<MessageRow, "seq">): Values {
   const { id, sessionId, ts, role, runId, ...rest } = message;
-  return { id, session_id: sessionId, ts, role, run_id: runId ?? null, body: JSON.stringify(rest) };
+  return [sessionId, sessionId, id, ts, role, runId ?? null, JSON.stringify(rest)];
 }
 
 export function decodeMessage(c: Columns): MessageRow {
@@ -117,8 +120,11 @@ export function decodeIdempotency(c: Columns): IdempotencyRow {
   };
 }
 
-export function encodeSystemEvent({ sessionKey, wake, ...rest }: Omit<SystemEventRow, "id">): Columns {
-  return { session_key: sessionKey, wake: wake ? 1 : 0, body: JSON.stringify(rest) };
+/** `session_key`, `wake`, `body`. */
+export type EventValues = [string, 0 | 1, string];
+
+export function encodeSystemEvent({ sessionKey, wake, ...rest }: Omit<SystemEventRow, "id">): EventValues {
+  return [sessionKey, wake ? 1 : 0, JSON.stringify(rest)];
 }
 
 export function decodeSystemEvent(c: Columns): SystemEventRow {

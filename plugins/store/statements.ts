@@ -52,7 +52,7 @@ export function prepareWrites(db: Sqlite): WriteStatements {
     deleteTranscript: db.prepare("DELETE FROM messages WHERE session_id = ?"),
     appendMessage: db.prepare(
       `INSERT INTO messages (session_id, seq, id, ts, role, run_id, body)
-       VALUES (@session_id, (SELECT coalesce(max(seq), 0) + 1 FROM messages WHERE session_id = @session_id), @id, @ts, @role, @run_id, @body)
+       VALUES (?, (SELECT coalesce(max(seq), 0) + 1 FROM messages WHERE session_id = ?), ?, ?, ?, ?, ?)
        RETURNING seq`,
     ),
     run: lookup(db, "runs", ["run_id"]),
@@ -78,7 +78,7 @@ export function prepareWrites(db: Sqlite): WriteStatements {
     countSystemEvents: db.prepare(
       "SELECT (SELECT count(*) FROM system_events WHERE session_key = ?) AS own, (SELECT count(*) FROM system_events) AS total",
     ) as unknown as WriteStatements["countSystemEvents"],
-    addSystemEvent: db.prepare("INSERT INTO system_events (session_key, wake, body) VALUES (@session_key, @wake, @body)"),
+    addSystemEvent: db.prepare("INSERT INTO system_events (session_key, wake, body) VALUES (?, ?, ?)"),
     wakeSystemEvent: db.prepare("UPDATE system_events SET wake = 1 WHERE row = ?"),
     takeSystemEvent: db.prepare("DELETE FROM system_events WHERE row = ?"),
     deleteSystemEvents: db.prepare("DELETE FROM system_events WHERE session_key = ?"),

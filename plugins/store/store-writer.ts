@@ -20,6 +20,8 @@ export interface StoreWriterOptions {
   clock: Clock;
   logger: Logger;
   onStatus(): void;
+  /** A commit is stored; called before its caller hears of it. */
+  onStored(ops: readonly WriteOp[]): void;
   limits: QueueLimits;
   /** Pause before the writer tries a faulty disk again. */
   probeMs: number;
@@ -91,6 +93,14 @@ export function createStoreWriter(options: StoreWriterOptions): StoreWriter {
     await keeper.close();
   }
 
+  const stored = (ops: readonly WriteOp[]) => {
+    options.onStored(ops);
+    ended += ops.filter(endsDelivery).length;
+    if (ended < endedPerCleaning || closing) return;
+    ended = 0;
+    pump.wantMaintenance();
+  };
+
   const reason = () => (closing ? "closed" : state.reason);
   return {
     async open() {
@@ -100,18 +110,16 @@ export function createStoreWriter(options: StoreWriterOptions): StoreWriter {
       pump.wantMaintenance();
       return opened;
     },
-    async commit(ops, signal) {
+    commit(ops, signal) {
       const blocked = reason();
-      if (blocked) throw storageUnavailable(blocked);
-      const added = queue.add(encodeAll(ops), signal);
-      pump.wake();
-      const results = await added;
-      ended += ops.filter(endsDelivery).length;
-      if (ended >= endedPerCleaning && !closing) {
-        ended = 0;
-        pump.wantMaintenance();
+      if (blocked) return Promise.reject(storageUnavailable(blocked));
+      try {
+        const added = queue.add(encodeAll(ops), { signal, stored });
+        pump.wake();
+        return added;
+      } catch (error) {
+        return Promise.reject(error);
       }
-      return results;
     },
     reportDamage: (cause) => state.fail("corrupt", cause),
     get reason() {
@@ -127,8 +135,8 @@ export function createStoreWriter(options: StoreWriterOptions): StoreWriter {
   };
 }
 
-function endsDelivery(op: StoreOp): boolean {
-  return op.op === "delivery.finish" || (op.op === "delivery.accept" && op.delivery.done !== undefined);
+function endsDelivery(op: WriteOp): boolean {
+  return op.op === "delivery.finish" || (op.op === "delivery.accept" && ("done" in op || op.row.ended_at !== null));
 }
 
 function encodeAll(ops: StoreOp[]): WriteOp[] {
