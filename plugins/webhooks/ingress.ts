@@ -5,8 +5,8 @@ export interface Ingress {
   /** Grows with each replacement; a request that meets another one at its end is answered 409. */
   readonly generation: number;
   readonly hooks: HooksConfig;
-  /** Direct and mapped actions of this config. Never rejects for what a payload holds. */
-  resolve(request: HookRequest, signal: AbortSignal): Promise<Resolved>;
+  /** Direct and mapped actions of this config; at once where nobody has to be waited for. Never fails for what a payload holds. */
+  resolve(request: HookRequest, signal: AbortSignal): Promise<Resolved> | Resolved;
   /** The mapping with `verify` that owns this path, if one does. */
   verifierOf(path: string): Verifier | undefined;
   /** Largest body of this path. */

@@ -1,8 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { messageOf, type OpResult, reached, type StoreOp } from "svc/sdk";
 import type { AgentAction, WakeAction } from "../action.ts";
 import { aboutOf } from "./about.ts";
 import type { Accepted, Submission } from "./deliveries.ts";
+import { deliveryId } from "./delivery-id.ts";
 import type { DeliveryKit } from "./kit.ts";
 import { encodeAction } from "./stored-action.ts";
 
@@ -15,12 +15,20 @@ interface Planned {
   read(results: readonly OpResult[]): Accepted;
 }
 
+export interface AcceptOptions {
+  kit: DeliveryKit;
+  /** Told once all of it is durable, before its sender is. */
+  onAccepted(accepted: readonly Accepted[]): void;
+}
+
 /** All of a request in one commit; see `Deliveries.accept`. */
-export async function acceptAll(submissions: readonly Submission[], kit: DeliveryKit): Promise<Accepted[]> {
+export async function acceptAll(submissions: readonly Submission[], { kit, onAccepted }: AcceptOptions): Promise<Accepted[]> {
   const planned = submissions.map((submission) => plan(submission, kit));
-  await reached("hooks.before-accept");
+  const before = reached("hooks.before-accept");
+  if (before) await before;
   const results = await kit.store().commit(planned.flatMap(({ ops }) => ops));
-  await reached("hooks.after-accept");
+  const after = reached("hooks.after-accept");
+  if (after) await after;
   let at = 0;
   const accepted = planned.map(({ ops, read }) => {
     const own = results.slice(at, at + ops.length);
@@ -28,6 +36,7 @@ export async function acceptAll(submissions: readonly Submission[], kit: Deliver
     return read(own);
   });
   for (const { action } of submissions) if (action.kind === "wake" && action.mode === "now") wake(action, kit);
+  onAccepted(accepted);
   return accepted;
 }
 
@@ -37,7 +46,7 @@ function plan({ action, idempotency }: Submission, kit: DeliveryKit): Planned {
 
 function planAgent(action: AgentAction, idempotency: Submission["idempotency"], kit: DeliveryKit): Planned {
   const at = kit.ctx.clock.now();
-  const uid = randomUUID();
+  const uid = deliveryId(at);
   const key = idempotency && { idemScope: idempotency.scope, idemKey: idempotency.key, fingerprint: action.fingerprint };
   const delivery = { uid, dir: "hook-agent" as const, lane: action.sessionKey, ...key, expiresAt: at + EXPIRY_MS };
   return {
@@ -53,7 +62,7 @@ function planWake(action: WakeAction, kit: DeliveryKit): Planned {
   const { sessionKey } = kit.agents().resolve({ agentId, ...(named === undefined ? {} : { sessionKey: named }) });
   const event = { sessionKey, text, same, source: "hook", ts: at, wake: mode === "now" };
   const done = { status: "ok", mode, about: aboutOf(action) };
-  const delivery = { uid: randomUUID(), dir: "hook-wake" as const, lane: sessionKey, expiresAt: at + EXPIRY_MS, payload: {}, done };
+  const delivery = { uid: deliveryId(at), dir: "hook-wake" as const, lane: sessionKey, expiresAt: at + EXPIRY_MS, payload: {}, done };
   return {
     ops: [
       { op: "systemEvent.add", event },

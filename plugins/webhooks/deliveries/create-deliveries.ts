@@ -2,7 +2,7 @@ import { isSvcError, messageOf, type PluginContext, SvcError, settledWithin } fr
 import { acceptAll, EXPIRY_MS } from "./accept.ts";
 import { completionOf } from "./completion.ts";
 import { createCompletions } from "./completions.ts";
-import type { Deliveries } from "./deliveries.ts";
+import type { Accepted, Deliveries } from "./deliveries.ts";
 import { CARRIED, type DeliveryKit } from "./kit.ts";
 import { untilTaken } from "./patience.ts";
 import { recover } from "./recover.ts";
@@ -51,13 +51,15 @@ export function createDeliveries(ctx: PluginContext): Deliveries {
     return row;
   };
 
+  const onAccepted = (accepted: readonly Accepted[]) => {
+    if (accepted.some((one) => one.kind === "agent" && !one.isReplay)) runner.nudge();
+    gateway.invalidateHealth();
+  };
+
   return {
-    async accept(submissions) {
-      if (leaving.signal.aborted) throw new SvcError("draining", {}, { retryAfterMs: 2_000 });
-      const accepted = await acceptAll(submissions, kit);
-      if (accepted.some((one) => one.kind === "agent" && !one.isReplay)) runner.nudge();
-      gateway.invalidateHealth();
-      return accepted;
+    accept(submissions) {
+      if (leaving.signal.aborted) return Promise.reject(new SvcError("draining", {}, { retryAfterMs: 2_000 }));
+      return acceptAll(submissions, { kit, onAccepted });
     },
     async completion(runId, signal) {
       return completionOf(known(runId)) ?? completions.wait(runId, signal);

@@ -16,34 +16,31 @@ export async function readPayload(visitor: Visitor, deps: DoorDeps): Promise<Pay
   const leave = verifier?.mode === "instead" ? deps.bodies.enter(visitor.address) : () => undefined;
   if (!leave) return { answer: unavailable("too many requests at once", BUSY_RETRY_MS) };
   try {
-    const bytes = await readBytes(visitor, deps);
-    if ("answer" in bytes) return bytes;
+    const timeoutMs = verifier ? SIGNED_BODY_MS : BODY_MS;
+    const body = await visitor.call.bytes({ maxBytes: visitor.lease.ingress.maxBodyBytes(visitor.path), timeoutMs });
     if (verifier) {
-      const verified = await verifier.verify({ headers: visitor.headers(), body: bytes.body, now: deps.clock.now() });
+      const verified = await verifier.verify({ headers: visitor.headers(), body, now: deps.clock.now() });
       if (!verified.ok) return { answer: refuseCaller(visitor, verified.reason, deps) };
       deps.throttle.succeed(visitor.address);
     }
-    return parse(bytes.body, (answer, reason) => ({ answer: turnAway(visitor, answer, { reason, logger: deps.logger }) }));
+    return parse(body, (answer, reason) => ({ answer: turnAway(visitor, answer, { reason, logger: deps.logger }) }));
+  } catch (error) {
+    return { answer: unread(visitor, error, deps) };
   } finally {
     leave();
   }
 }
 
-async function readBytes(visitor: Visitor, { logger }: DoorDeps): Promise<{ body: Uint8Array } | { answer: Answer }> {
-  const { call, path, lease, verifier } = visitor;
+/** @throws whatever is not about the body */
+function unread(visitor: Visitor, error: unknown, { logger }: DoorDeps): Answer {
   // Of a caller that nobody vouches for yet there is no line: anybody could fill the log.
   const refuse = (status: number, reason: string) => {
     const answer = failure(status, reason);
-    return { answer: verifier?.mode === "instead" ? answer : turnAway(visitor, answer, { reason, logger }) };
+    return visitor.verifier?.mode === "instead" ? answer : turnAway(visitor, answer, { reason, logger });
   };
-  try {
-    const timeoutMs = verifier ? SIGNED_BODY_MS : BODY_MS;
-    return { body: await call.bytes({ maxBytes: lease.ingress.maxBodyBytes(path), timeoutMs }) };
-  } catch (error) {
-    if (isSvcError(error, "payload-too-large")) return refuse(413, "payload too large");
-    if (isSvcError(error, "request-timeout")) return refuse(408, "request body timeout");
-    throw error;
-  }
+  if (isSvcError(error, "payload-too-large")) return refuse(413, "payload too large");
+  if (isSvcError(error, "request-timeout")) return refuse(408, "request body timeout");
+  throw error;
 }
 
 /** What the parser says quotes the body: the sender is told it, the log is not. */

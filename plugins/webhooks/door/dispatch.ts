@@ -22,11 +22,14 @@ export async function dispatch(visitor: Visitor, payload: unknown, deps: DoorDep
   if (own) return own.status === 204 ? nothingToDo() : textAnswer(own.status, own.body ?? "");
 
   const request = toHookRequest({ path, url: call.url, payload }, () => openHeaders(visitor.headers(), verifier?.secretHeaders));
-  const resolved = await lease.ingress.resolve(request, isDirect ? NEVER : call.signal).catch((error: unknown) => {
-    // Whoever waited has gone, or the gateway stops: nothing is stored.
-    if (call.signal.aborted) return undefined;
-    throw error;
-  });
+  const found = lease.ingress.resolve(request, isDirect ? NEVER : call.signal);
+  const resolved = !(found instanceof Promise)
+    ? found
+    : await found.catch((error: unknown) => {
+        // Whoever waited has gone, or the gateway stops: nothing is stored.
+        if (call.signal.aborted) return undefined;
+        throw error;
+      });
   if (!resolved) return unavailable("gateway_unavailable", 5_000);
   if (resolved.kind !== "actions") {
     if (resolved.kind === "unmapped") return turnAway(visitor, notFound(), { reason: "no mapping", logger: deps.logger });
@@ -40,7 +43,7 @@ export async function dispatch(visitor: Visitor, payload: unknown, deps: DoorDep
   if (wait !== undefined && typeof wait !== "boolean" && first && "action" in first) {
     return refuse("waitForCompletion must be boolean");
   }
-  return submit(visitor, { payload, resolved, isWaiting: wait === true }, deps);
+  return await submit(visitor, { payload, resolved, isWaiting: wait === true }, deps);
 }
 
 interface Submitting {

@@ -13,14 +13,24 @@ export function createDoor(deps: DoorDeps): (call: HttpCall) => Promise<Answer> 
     const lease = deps.generations.enter();
     if (!lease) return notFound();
     try {
-      return await admit(createVisitor(call, lease, subPath(call.rest)), deps);
+      const visitor = createVisitor(call, lease, subPath(call.rest));
+      const refused = judgeHead(visitor, deps);
+      if (refused) return refused;
+      const body = await readPayload(visitor, deps);
+      if ("answer" in body) return body.answer;
+      if (!lease.isCurrent()) {
+        const reason = "hook configuration changed; retry request";
+        return turnAway(visitor, failure(409, reason), { reason, logger: deps.logger });
+      }
+      return await dispatch(visitor, body.payload, deps);
     } finally {
       lease.release();
     }
   };
 }
 
-async function admit(visitor: Visitor, deps: DoorDeps): Promise<Answer> {
+/** What can be said before the body is read. */
+function judgeHead(visitor: Visitor, deps: DoorDeps): Answer | undefined {
   const { call, path, lease, verifier } = visitor;
   if (hasQueryToken(call.url)) return textAnswer(400, QUERY_TOKEN_REFUSED);
   if (call.req.method !== "POST") return textAnswer(405, "Method Not Allowed", { Allow: "POST" });
@@ -30,16 +40,8 @@ async function admit(visitor: Visitor, deps: DoorDeps): Promise<Answer> {
     if (!isToken(token, lease.tokenDigest)) return refuseCaller(visitor, token === undefined ? "no_token" : "wrong_token", deps);
     if (!verifier) deps.throttle.succeed(visitor.address);
   }
-  const { logger } = deps;
-  if (path === "") return turnAway(visitor, notFound(), { reason: "the base path has no action", logger });
-
-  const body = await readPayload(visitor, deps);
-  if ("answer" in body) return body.answer;
-  if (!lease.isCurrent()) {
-    const reason = "hook configuration changed; retry request";
-    return turnAway(visitor, failure(409, reason), { reason, logger });
-  }
-  return dispatch(visitor, body.payload, deps);
+  if (path === "") return turnAway(visitor, notFound(), { reason: "the base path has no action", logger: deps.logger });
+  return undefined;
 }
 
 /** The kernel's own refusals (a gateway that stops) in the form of this path. */

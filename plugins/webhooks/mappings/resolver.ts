@@ -4,7 +4,8 @@ import type { Action, HookRequest, HooksConfig, Refusal, Resolved } from "../act
 import type { Draft } from "../actions/draft.ts";
 import type { Fields } from "../actions/fields.ts";
 import { invalid, toRefusal } from "../actions/refusal.ts";
-import { toAction } from "../actions/to-action.ts";
+import { type ActionDeps, toAction } from "../actions/to-action.ts";
+import type { Ingress } from "../ingress.ts";
 import { type CompiledMapping, compileMapping, findMapping } from "./compiled.ts";
 import { itemsOf } from "./items.ts";
 import { mapItem } from "./map-item.ts";
@@ -35,25 +36,40 @@ type Item = { action: Action } | { refusal: Refusal };
  * Turns requests into actions: the fields of `wake` and `agent`, or the first mapping that matches, its transform and its templates, then every rule about
  * agents, sessions, channels, models and text from outside (`hooks.md` 3 to 9). Rejects only with the reason of the caller's signal.
  */
-export function createResolver(deps: ResolverDeps): (request: HookRequest, signal: AbortSignal) => Promise<Resolved> {
+export function createResolver(deps: ResolverDeps): Ingress["resolve"] {
   const compiled = deps.mappings.map(compileMapping);
-  return async (request, signal) => {
+  return (request, signal) => {
     if (request.path === "wake" || request.path === "agent") return direct(request, request.path, deps);
     const mapping = findMapping(compiled, request);
     return mapping ? mapped(mapping, request, { deps, signal }) : { kind: "unmapped" };
   };
 }
 
-async function direct(request: HookRequest, kind: "wake" | "agent", deps: ResolverDeps): Promise<Resolved> {
+/** A wake comes to its action at once: awaits cost as much as the rest of it. */
+function direct({ payload }: HookRequest, kind: "wake" | "agent", deps: ResolverDeps): Promise<Resolved> | Resolved {
   const warnings: string[] = [];
-  const item = await toItem(
-    () => {
-      if (!isRecord(request.payload)) throw invalid("body must be a JSON object");
-      return { kind, path: kind, fields: request.payload, keyOrigin: { from: "payload" }, isFramed: true, isMail: false };
+  const resolved = (item: Item): Resolved => ({ kind: "actions", isFanOut: false, items: [item], warnings });
+  const refused = (error: unknown) => resolved({ refusal: toRefusal(error) });
+  try {
+    if (!isRecord(payload)) throw invalid("body must be a JSON object");
+    const draft: Draft = { kind, path: kind, fields: payload, keyOrigin: { from: "payload" }, isFramed: true, isMail: false };
+    const made = toAction(draft, actionDeps(deps, warnings));
+    return made instanceof Promise ? made.then((action) => resolved({ action }), refused) : resolved({ action: made });
+  } catch (error) {
+    return refused(error);
+  }
+}
+
+/** Who carries messages is looked for only where a channel is named. */
+function actionDeps(deps: ResolverDeps, warnings: string[]): ActionDeps {
+  return {
+    hooks: deps.hooks,
+    agents: deps.agents(),
+    get messaging() {
+      return deps.messaging();
     },
-    { deps, warnings },
-  );
-  return { kind: "actions", isFanOut: false, items: item ? [item] : [], warnings };
+    warnings,
+  };
 }
 
 interface Mapped {
@@ -96,7 +112,7 @@ async function toItem(draft: () => Draft | Promise<Draft | undefined>, { deps, w
   try {
     const made = await draft();
     if (!made) return undefined;
-    return { action: await toAction(made, { hooks: deps.hooks, agents: deps.agents(), messaging: deps.messaging(), warnings }) };
+    return { action: await toAction(made, actionDeps(deps, warnings)) };
   } catch (error) {
     return { refusal: toRefusal(error) };
   }
