@@ -1,6 +1,5 @@
 import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { H3, type H3Event, toNodeHandler } from "h3";
 import { SvcError } from "../../sdk/errors.ts";
 import { narrowScopes } from "../../sdk/gateway/edge/asked-scopes.ts";
 import type { Edge } from "../../sdk/gateway/edge/edge.ts";
@@ -19,9 +18,11 @@ import type { HttpCall, HttpReply, HttpRoute, Remote } from "../../sdk/types/htt
 import type { OperatorScope } from "../../sdk/types/rpc.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { HookBus } from "../hooks/bus.ts";
+import { plain } from "./plain.ts";
 import { answerProbe, type ProbeState } from "./probes.ts";
 import type { RouteMatch, RouteTable } from "./routes.ts";
 import { sendReply } from "./send-reply.ts";
+import { createWebSides, type WebSide } from "./web-side.ts";
 
 const DEFAULT_MAX_BODY_BYTES = 1024 * 1024;
 
@@ -41,43 +42,67 @@ export interface HttpDeps {
 
 /** Everything HTTP on the port: baseline headers, probes, then the route table behind auth. */
 export function createHttpHandler(deps: HttpDeps): RequestListener {
-  const app = new H3({
-    silent: true,
-    allowMalformedURL: true,
-    onError: () => plain(500, "Internal Server Error", { "Cache-Control": "no-store" }),
-  });
-  // Routes have a table of their own: nothing is looked up before it.
-  app.handler = (event) => dispatch(event, deps);
-  const routed = toNodeHandler(app);
+  const webSideOf = createWebSides();
   return (req, res) => {
     setBaseline(req, res);
     const hsts = deps.hsts();
     if (hsts) res.setHeader("Strict-Transport-Security", hsts);
     const status = deps.edge.refusalOf(req)?.status;
     if (status) res.writeHead(status, { "Content-Type": "text/plain; charset=utf-8", Connection: "close" }).end(STATUS_CODES[status]);
-    else if (!answerProbe(req, res, deps.probe)) void routed(req, res);
+    else if (!answerProbe(req, res, deps.probe)) void serve(new Exchange(req, res, webSideOf), deps);
   };
 }
 
-async function dispatch(event: H3Event, deps: HttpDeps): Promise<unknown> {
-  const node = event.runtime?.node as Node;
-  const path = rawPath(node.req.url);
-  const answer = await answerFor(event, node, path, deps);
-  // The end of a short body stands in the packet that is being read; such a sender keeps its connection.
-  if (!node.req.complete) await nextTurn();
-  // What is left of a body that nobody wanted is not waited for: the answer, then the end of the connection.
-  if (!node.req.complete) {
-    node.res.setHeader("Connection", "close");
-    if (node.res.socket) lingerAfterAnswer(node.res.socket);
+/** One request and its answer; what is web about them is made on demand. */
+class Exchange {
+  #web: WebSide | undefined;
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  /** Path without query, undecoded. */
+  readonly path: string;
+  readonly #webSideOf: ReturnType<typeof createWebSides>;
+
+  constructor(req: IncomingMessage, res: ServerResponse, webSideOf: ReturnType<typeof createWebSides>) {
+    this.req = req;
+    this.res = res;
+    this.path = rawPath(req.url);
+    this.#webSideOf = webSideOf;
   }
-  if (!deps.hooks.isUsed("http.response")) return send(answer, node);
-  const at = { method: node.req.method ?? "", path };
-  const revised = await reviseAnswer(answer, (seen) => deps.hooks.run("http.response", { ...at, ...seen }));
-  return send(revised ?? answer, node);
+
+  get web(): WebSide {
+    this.#web ??= this.#webSideOf(this.req, this.res);
+    return this.#web;
+  }
 }
 
-function send(answer: Response | HttpReply, node: Node): unknown {
-  return answer instanceof Response ? sendCookies(answer, node.res) : sendReply(answer, node);
+async function serve(exchange: Exchange, deps: HttpDeps): Promise<void> {
+  const { req, res, path } = exchange;
+  try {
+    const answer = await answerFor(exchange, deps);
+    // The end of a short body stands in the packet that is being read; such a sender keeps its connection.
+    if (isBodyLeft(req)) await nextTurn();
+    // What is left of a body that nobody wanted is not waited for: the answer, then the end of the connection.
+    if (isBodyLeft(req)) {
+      res.setHeader("Connection", "close");
+      if (res.socket) lingerAfterAnswer(res.socket);
+    }
+    if (!deps.hooks.isUsed("http.response")) return send(answer, exchange);
+    const at = { method: req.method ?? "", path };
+    const revised = await reviseAnswer(answer, (seen) => deps.hooks.run("http.response", { ...at, ...seen }));
+    send(revised ?? answer, exchange);
+  } catch (error) {
+    exchange.web.send(Promise.reject(error));
+  }
+}
+
+/** A request without one says so in its head, and is complete only a moment after that. */
+function isBodyLeft({ complete, headers }: IncomingMessage): boolean {
+  return !complete && (headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0");
+}
+
+function send(answer: Response | HttpReply, exchange: Exchange): void {
+  if (answer instanceof Response) exchange.web.send(sendCookies(answer, exchange.res));
+  else sendReply(answer, exchange, (plain) => exchange.web.send(plain));
 }
 
 /** Over headers that stand on `res` already, `writeHead` keeps the last line of each name; so several cookies are put there as one list. */
@@ -88,9 +113,8 @@ function sendCookies(answer: Response, res: ServerResponse): Response {
   return withoutCookies(answer);
 }
 
-type Node = { req: IncomingMessage; res: ServerResponse };
-
-async function answerFor(event: H3Event, node: Node, path: string, deps: HttpDeps): Promise<Response | HttpReply> {
+async function answerFor(exchange: Exchange, deps: HttpDeps): Promise<Response | HttpReply> {
+  const { req, res, path } = exchange;
   let matches = deps.routes.match(path);
   const loading = matches.length === 0 ? deps.activation.use("http", path) : undefined;
   if (loading) {
@@ -98,41 +122,34 @@ async function answerFor(event: H3Event, node: Node, path: string, deps: HttpDep
     matches = deps.routes.match(path);
   }
   if (matches.length === 0) return unclaimed(deps);
-  const match = matches.find((m) => m.entry.methods.includes(node.req.method ?? ""));
+  const match = matches.find((m) => m.entry.methods.includes(req.method ?? ""));
   if (!match) return plain(405, "Method Not Allowed", { Allow: matches.map((m) => m.entry.allow).join(", ") });
   const held = match.entry.hold();
-  node.res.once("close", () => void held.dispose());
+  res.once("close", () => void held.dispose());
   try {
-    return await handle({ event, ...node, requestId: String(node.res.getHeader("x-request-id")), match, path }, deps);
+    const { remote, ...admitted } = admit(exchange, match, deps);
+    const passed = admitted.passing && (await admitted.passing);
+    if (deps.hooks.isUsed("http.request")) {
+      const { method = "", headers } = req;
+      const seen = { method, path, headers: plainHeaders(headers), remote: remote.address };
+      const claim = await deps.hooks.run("http.request", seen);
+      if (claim) return claim.response;
+    }
+    const { route, owner } = match.entry;
+    const call = createCall({ exchange, match, remote, revoked: passed?.revoked, scopes: passed?.scopes ?? [] }, deps);
+    return await runAs(owner, `route ${route.path}`, () => route.handler(call));
   } catch (error) {
     return refuse(error, { route: match.entry.route, owner: match.entry.owner, path, logger: deps.logger });
   }
 }
 
-interface Incoming {
-  event: H3Event;
-  req: IncomingMessage;
-  res: ServerResponse;
-  requestId: string;
-  match: RouteMatch;
-  path: string;
-}
-
-async function handle(incoming: Incoming, deps: HttpDeps): Promise<Response | HttpReply> {
-  const { route, owner } = incoming.match.entry;
-  const remote = deps.edge.callerOf(incoming.req);
+/** @throws {SvcError} `draining`, `proxy-attribution-required` */
+function admit({ req }: Exchange, { entry: { route } }: RouteMatch, deps: HttpDeps) {
+  const remote = deps.edge.callerOf(req);
   if (deps.probe.phase() === "draining" || deps.probe.phase() === "stopped") throw new SvcError("draining");
   // Ingress of plugins takes anybody's word for nothing: the headers are ignored there. The page of the fallback is no ingress.
   if (remote.unattributed && (route.auth === "gateway" || route.fallback)) throw attributionRequired();
-  const passed = route.auth === "plugin" ? undefined : await authorize(incoming.req, remote, route, deps);
-  if (deps.hooks.isUsed("http.request")) {
-    const { method = "", headers } = incoming.req;
-    const seen = { method, path: incoming.path, headers: plainHeaders(headers), remote: remote.address };
-    const claim = await deps.hooks.run("http.request", seen);
-    if (claim) return claim.response;
-  }
-  const call = createCall(incoming, { remote, route, revoked: passed?.revoked, scopes: passed?.scopes ?? [] }, deps);
-  return await runAs(owner, `route ${route.path}`, () => route.handler(call));
+  return { remote, passing: route.auth === "plugin" ? undefined : authorize(req, remote, route, deps) };
 }
 
 /** @throws {SvcError} `unauthorized`, `rate-limited`, `missing-scope` */
@@ -158,35 +175,37 @@ async function authorize(
 }
 
 interface Admitted {
+  exchange: Exchange;
+  match: RouteMatch;
   remote: Remote;
-  route: HttpRoute;
   revoked: AbortSignal | undefined;
   scopes: readonly OperatorScope[];
 }
 
-function createCall(incoming: Incoming, { remote, route, revoked, scopes }: Admitted, deps: HttpDeps): HttpCall {
-  const { event } = incoming;
-  const req = event.req as unknown as Request;
+function createCall({ exchange, match, remote, revoked, scopes }: Admitted, deps: HttpDeps): HttpCall {
+  const { route } = match.entry;
   const ceiling = route.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
   let signal: AbortSignal | undefined;
   let body: Promise<Buffer> | undefined;
   // Who asked first (`Expect: 100-continue`) hears it only now: a body that is refused is never sent.
-  const proceed = incoming.req.headers.expect ? () => incoming.res.writeContinue() : undefined;
+  const proceed = exchange.req.headers.expect ? () => exchange.res.writeContinue() : undefined;
   const bytes = ({ maxBytes = ceiling, timeoutMs }: { maxBytes?: number; timeoutMs?: number } = {}) =>
-    (body ??= readBody(incoming.req, { maxBytes: Math.min(maxBytes, ceiling), timeoutMs, proceed, revoked }));
+    (body ??= readBody(exchange.req, { maxBytes: Math.min(maxBytes, ceiling), timeoutMs, proceed, revoked }));
   const text = async () => (await bytes()).toString("utf8");
   return {
-    req,
-    get url() {
-      return event.url;
+    get req() {
+      return exchange.web.event.req as unknown as Request;
     },
-    rest: safeDecode(incoming.match.rest),
-    requestId: incoming.requestId,
+    get url() {
+      return exchange.web.event.url;
+    },
+    rest: match.rest === "" ? "" : safeDecode(match.rest),
+    requestId: String(exchange.res.getHeader("x-request-id")),
     remote,
     scopes,
     // Made on demand: most answers are given at once, and joining signals costs more than all of their work.
     get signal() {
-      signal ??= AbortSignal.any([req.signal, deps.stopSignal]);
+      signal ??= AbortSignal.any([exchange.web.event.req.signal, deps.stopSignal]);
       return signal;
     },
     bytes,
@@ -212,10 +231,6 @@ function safeDecode(text: string): string {
 function unclaimed(deps: HttpDeps): Response {
   const settled = deps.probe.phase() === "ready";
   return settled ? plain(404, "Not Found") : plain(503, "svc is not ready; try again in a second", { "Retry-After": "1", Refresh: "1" });
-}
-
-export function plain(status: number, body: string, headers: Record<string, string> = {}): Response {
-  return new Response(body, { status, headers: { "Content-Type": "text/plain; charset=utf-8", ...headers } });
 }
 
 function refuse(error: unknown, at: { route: HttpRoute; owner: string; path: string; logger: Logger }): Response {
