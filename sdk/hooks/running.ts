@@ -8,7 +8,14 @@ export interface RunningCode {
   trace?: string;
 }
 
-const storage = new AsyncLocalStorage<RunningCode>();
+/** What follows code through its awaits. One storage holds both: each of them costs every promise of the process. */
+interface Frame {
+  readonly code: RunningCode | undefined;
+  /** The call that keeps a plugin from being taken down. */
+  readonly call: object | undefined;
+}
+
+const storage = new AsyncLocalStorage<Frame>();
 let entered: (() => void) | undefined;
 
 /** Follows plugin code through awaits, timers and detached promises; late errors and blocked loops are attributed by it. */
@@ -16,10 +23,17 @@ export const running = {
   /** Runs code of a plugin under its name. */
   run<T>(code: RunningCode, fn: () => T): T {
     entered?.();
-    return storage.run(code, fn);
+    return storage.run({ code, call: storage.getStore()?.call }, fn);
   },
   /** Undefined where no plugin's code runs. */
-  getStore: (): RunningCode | undefined => storage.getStore(),
+  getStore: (): RunningCode | undefined => storage.getStore()?.code,
+};
+
+/** The call that code belongs to, beside whose code it is; its holder knows what it is. */
+export const runningCall = {
+  /** `undefined`: what the code does later is inside no call. */
+  run: <T>(call: object | undefined, fn: () => T): T => storage.run({ code: storage.getStore()?.code, call }, fn),
+  getStore: (): object | undefined => storage.getStore()?.call,
 };
 
 /** Runs code of a plugin under its name. */

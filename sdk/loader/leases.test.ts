@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { runAs, running } from "../hooks/running.ts";
 import { createLeases, outsideCalls, ownCallEnd } from "./leases.ts";
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -142,4 +143,18 @@ describe("whether code runs inside a call of a plugin", () => {
   test("is forgotten by what is started as nobody's call", () => {
     outer.run(() => outsideCalls(() => expect(ownCallEnd("outer")).toBeUndefined()));
   });
+});
+
+test("a call and the name of whose code runs do not displace each other, through an await", async () => {
+  const leases = createLeases("weather");
+  const seen = await leases.run(async () => {
+    await turn();
+    return await runAs("calendar", "timer", async () => {
+      await turn();
+      const inside = [running.getStore()?.plugin, ownCallEnd("weather") !== undefined];
+      const outside = outsideCalls(() => [running.getStore()?.plugin, ownCallEnd("weather") !== undefined]);
+      return [inside, outside, createLeases("inner").run(() => running.getStore()?.plugin)];
+    });
+  });
+  expect(seen).toEqual([["calendar", true], ["calendar", false], "calendar"]);
 });

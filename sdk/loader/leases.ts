@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from "node:async_hooks";
+import { runningCall } from "../hooks/running.ts";
 import type { Disposable } from "../types/common.ts";
 
 /** One call under way in a plugin's code, and the call it was made from. */
@@ -21,7 +21,10 @@ export interface Leases {
   idle(): Promise<void>;
 }
 
-const current = new AsyncLocalStorage<Lease>();
+const current = {
+  run: <T>(lease: Lease | undefined, fn: () => T): T => runningCall.run(lease, fn),
+  getStore: () => runningCall.getStore() as Lease | undefined,
+};
 
 /**
  * The end of the call of this plugin that the present code runs in, at whatever depth; undefined outside of any.
@@ -36,7 +39,7 @@ export function ownCallEnd(plugin: string): Promise<void> | undefined {
 
 /** Runs code as nobody's call: what it does later is not inside the call it was started from. */
 export function outsideCalls<T>(fn: () => T): T {
-  return current.exit(fn);
+  return current.run(undefined, fn);
 }
 
 export function createLeases(plugin: string): Leases {
