@@ -7,11 +7,24 @@ import { connectionError } from "./errors.ts";
 /** Body of a request: whole, or in pieces of a total length that is known before. */
 export type ExchangeBody = string | Uint8Array | { bytes: number; chunks: AsyncIterable<Uint8Array> };
 
+/** An address, taken apart. */
+export interface Destination {
+  protocol: string;
+  hostname: string;
+  port?: string;
+  path: string;
+}
+
+/** Node would write an address out and take it apart anew for each request. */
+export function destinationOf({ protocol, hostname, port, pathname, search }: URL): Destination {
+  return { protocol, hostname: hostname.replace(/^\[|\]$/g, ""), ...(port === "" ? {} : { port }), path: pathname + search };
+}
+
 /** One request and its answer. */
 export interface ExchangeOptions {
   adapter: string;
   method: "GET" | "POST" | "DELETE";
-  url: URL;
+  to: Destination;
   headers: Readonly<Record<string, string>>;
   agent: Agent;
   body?: ExchangeBody | undefined;
@@ -33,6 +46,11 @@ export interface Exchange {
    * @throws {EmbeddingError} `network`, `timeout`; the reason of the signal that ended it
    */
   chunks(): AsyncGenerator<Buffer>;
+  /**
+   * The body, each piece to a function that may ask for a pause; without the promises of an iterator. Ends the exchange.
+   * @throws what `chunks` throws, and what the function throws, which closes the socket
+   */
+  read(take: (chunk: Buffer) => Promise<void> | undefined): Promise<void>;
 }
 
 /**
@@ -72,41 +90,39 @@ function createExchange(options: ExchangeOptions): { opened: Promise<Exchange>; 
   const explain = (error: unknown) => cause ?? connectionError(error, adapter);
   let isReset = false;
 
-  async function open(): Promise<Exchange> {
-    try {
-      for (const signal of signals) if (signal.aborted) stop(signal.reason);
-      if (cause !== undefined) throw cause;
-      request = sent(options);
-      const failed = once(request, "error").then(([error]) => {
-        throw error;
-      });
-      failed.catch(() => undefined);
-      const answered = once(request, "response") as Promise<[IncomingMessage]>;
-      answered.catch(() => undefined);
-      const [response] = await Promise.race([answered, failed]);
-      if (!options.wholeLimit) timer.refresh();
-      const finish = () => {
-        end();
-        // A server that has answered before it read the request may never read the rest.
-        if (!request?.writableFinished) request?.destroy();
-      };
-      return toExchange(response, { end: finish, explain, touch: () => !options.wholeLimit && timer.refresh() });
-    } catch (error) {
+  const finish = () => {
+    end();
+    // A server that has answered before it read the request may never read the rest.
+    if (!request?.writableFinished) request?.destroy();
+  };
+  const opened = new Promise<Exchange>((resolve, reject) => {
+    const fail = (error: unknown) => {
       end();
       isReset = cause === undefined && request?.reusedSocket === true && ["ECONNRESET", "EPIPE"].includes(codeOf(error));
       request?.destroy();
-      throw explain(error);
+      reject(explain(error));
+    };
+    for (const signal of signals) if (signal.aborted) stop(signal.reason);
+    if (cause !== undefined) return fail(cause);
+    try {
+      request = sent(options);
+    } catch (error) {
+      return fail(error);
     }
-  }
-  return { opened: open(), wasStale: () => isReset };
+    request.on("error", fail);
+    request.once("response", (response) => {
+      // From here on it is the answer that breaks off, or does not.
+      request?.off("error", fail).on("error", () => undefined);
+      if (!options.wholeLimit) timer.refresh();
+      resolve(toExchange(response, { end: finish, explain, cause: () => cause, touch: () => !options.wholeLimit && timer.refresh() }));
+    });
+  });
+  return { opened, wasStale: () => isReset };
 }
 
-function sent({ method, url, headers, agent, body }: ExchangeOptions): ClientRequest {
+function sent({ method, to, headers, agent, body }: ExchangeOptions): ClientRequest {
   const length = body === undefined ? {} : { "content-length": String(lengthOf(body)) };
-  const start = url.protocol === "https:" ? httpsRequest : httpRequest;
-  // Not the address itself: Node would write it out and take it apart anew for each request.
-  const { protocol, hostname, port, pathname, search } = url;
-  const to = { protocol, hostname: hostname.replace(/^\[|\]$/g, ""), ...(port === "" ? {} : { port }), path: pathname + search };
+  const start = to.protocol === "https:" ? httpsRequest : httpRequest;
   const request = start({ ...to, method, agent, headers: { ...headers, ...length } });
   if (typeof body === "object" && "chunks" in body) void pour(body.chunks, request);
   else request.end(body);
@@ -140,9 +156,12 @@ interface Ending {
   end(): void;
   touch(): void;
   explain(error: unknown): unknown;
+  /** Why the exchange was stopped; undefined while it was not. */
+  cause(): unknown;
 }
 
-function toExchange(response: IncomingMessage, { end, touch, explain }: Ending): Exchange {
+function toExchange(response: IncomingMessage, ending: Ending): Exchange {
+  const { end, touch, explain } = ending;
   return {
     status: response.statusCode ?? 0,
     headers: response.headers as Record<string, string | undefined>,
@@ -158,7 +177,43 @@ function toExchange(response: IncomingMessage, { end, touch, explain }: Ending):
         end();
       }
     },
+    read: (take) => readWhole(response, take, ending),
   };
+}
+
+function readWhole(
+  response: IncomingMessage,
+  take: Parameters<Exchange["read"]>[0],
+  { end, touch, explain, cause }: Ending,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (reason: unknown) => {
+      end();
+      response.destroy();
+      reject(reason);
+    };
+    const onData = (chunk: Buffer) => {
+      touch();
+      try {
+        const pausing = take(chunk);
+        if (!pausing) return;
+        response.pause();
+        pausing.then(() => response.resume(), fail);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    response.on("data", onData);
+    response.once("end", () => {
+      // What was stopped ends as well, without the rest of it.
+      if (cause() !== undefined) return fail(cause());
+      end();
+      resolve();
+    });
+    response.on("error", (error) => fail(explain(error)));
+    response.once("close", () => !response.readableEnded && fail(explain(new Error("the answer breaks off"))));
+    if (response.destroyed) fail(explain(response.errored ?? new Error("the answer breaks off")));
+  });
 }
 
 function lengthOf(body: ExchangeBody): number {

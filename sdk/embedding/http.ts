@@ -5,7 +5,7 @@ import { isIP } from "node:net";
 import { EmbeddingError } from "../define.ts";
 import type { EmbeddingFault } from "../types/embedding.ts";
 import { refusalError } from "./errors.ts";
-import { type Exchange, type ExchangeBody, openExchange } from "./exchange.ts";
+import { type Destination, destinationOf, type Exchange, type ExchangeBody, openExchange } from "./exchange.ts";
 import { createPauses } from "./in-turns.ts";
 import { createVectorJson } from "./vector-json.ts";
 
@@ -86,16 +86,19 @@ export function createVendorHttp(options: VendorHttpOptions): VendorHttp {
   for (const signal of options.signals) signal.addEventListener("abort", close, { once: true });
   if (options.signals.some((signal) => signal.aborted)) close();
 
-  const open = async (request: VendorRequest, wholeLimit: boolean): Promise<Exchange> => {
-    const url = new URL(request.url);
-    const agent = agents[url.protocol as keyof typeof agents];
+  // Calls go to one address, one after the other.
+  let last: { url: string; to: Destination } | undefined;
+  const open = (request: VendorRequest, wholeLimit: boolean): Promise<Exchange> => {
+    if (last?.url !== request.url) last = { url: request.url, to: destinationOf(new URL(request.url)) };
+    const { to } = last;
+    const agent = agents[to.protocol as keyof typeof agents];
     if (!agent)
-      throw new EmbeddingError("model", `embedding adapter "${adapter}": expected an address with http or https, got ${url.protocol}`);
+      throw new EmbeddingError("model", `embedding adapter "${adapter}": expected an address with http or https, got ${to.protocol}`);
     const isJson = request.json !== undefined;
     return openExchange({
       adapter,
       method: request.method ?? (isJson || request.body !== undefined ? "POST" : "GET"),
-      url,
+      to,
       agent,
       headers: {
         "user-agent": USER_AGENT,
@@ -161,15 +164,14 @@ async function readJson(exchange: Exchange, adapter: string): Promise<unknown> {
   const pause = createPauses();
   let bytes = 0;
   try {
-    for await (const chunk of exchange.chunks()) {
+    await exchange.read((chunk) => {
       bytes += chunk.length;
       if (bytes > MAX_ANSWER_BYTES)
         throw new EmbeddingError("bad-response", `embedding adapter "${adapter}": the answer is longer than 64 MiB`);
       parser.push(chunk);
       // One poll may bring two megabytes.
-      const pausing = pause();
-      if (pausing) await pausing;
-    }
+      return pause();
+    });
     return parser.end();
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;

@@ -7,6 +7,10 @@ test("a vector gets length 1; one without a direction stays as it is", () => {
   expect([...toUnitVector(Float32Array.of(3, 4))]).toEqual([Math.fround(0.6), Math.fround(0.8)]);
   const tiny = Float32Array.of(1e-11, 0);
   expect(toUnitVector(tiny)).toBe(tiny);
+  // Its length is 1 but for the last digit of float32.
+  const unit = toUnitVector(Float32Array.of(3, 4, 5));
+  expect(toUnitVector(unit)).toBe(unit);
+  expect([...toUnitVector(Float32Array.of(1.00001, 0))]).toEqual([1, 0]);
 });
 
 test("a vector is read from numbers and from base64 of little-endian float32", () => {

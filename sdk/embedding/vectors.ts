@@ -2,8 +2,8 @@ import { EmbeddingError } from "../define.ts";
 
 /** A shorter vector has no direction: it stays as it is, and the index leaves it out. */
 const MIN_NORM = 1e-10;
-/** Nearer to 1 than this the numbers themselves are no more exact. */
-const NORM_ERROR = 1e-6;
+/** A unit vector of float32 numbers is off by this much at most: to scale it again would change nothing but its last digits. */
+const UNIT_TOLERANCE = 1e-6;
 
 /**
  * The vector with length 1; one shorter than 1e-10 is returned unchanged.
@@ -24,7 +24,7 @@ function normOf(vector: Float32Array): number {
 }
 
 function scaled(vector: Float32Array, norm: number): Float32Array {
-  if (norm < MIN_NORM || Math.abs(norm - 1) < NORM_ERROR) return vector;
+  if (norm < MIN_NORM || Math.abs(norm - 1) < UNIT_TOLERANCE) return vector;
   const unit = new Float32Array(vector.length);
   for (let i = 0; i < vector.length; i++) unit[i] = (vector[i] as number) / norm;
   return unit;
