@@ -23,11 +23,19 @@ export function limitedCall<T>(run: (signal: AbortSignal) => Promise<T>, { timer
     const timer = timers.setTimeout(() => giveUp(new EmbeddingError("timeout", `${what}: no answer within ${limitMs / 1000} s`)), limitMs);
     const onAbort = () => giveUp(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
-    run(stop.signal)
-      .then(resolve, reject)
-      .finally(() => {
-        void timer.dispose();
-        signal.removeEventListener("abort", onAbort);
-      });
+    const settle = () => {
+      void timer.dispose();
+      signal.removeEventListener("abort", onAbort);
+    };
+    run(stop.signal).then(
+      (value) => {
+        settle();
+        resolve(value);
+      },
+      (error: unknown) => {
+        settle();
+        reject(error);
+      },
+    );
   });
 }

@@ -34,6 +34,15 @@ interface Shared {
 
 type Override = { model?: string; outputDimensionality?: number };
 
+/** Settings are replaced, never changed; writing them out for each call would be a good part of its cost. */
+const written = new WeakMap<ProviderSettings, string>();
+
+function writtenOut(settings: ProviderSettings): string {
+  const text = written.get(settings) ?? JSON.stringify(settings);
+  written.set(settings, text);
+  return text;
+}
+
 export function createTextEmbedder(host: ProviderHost): TextEmbedder {
   const open = new Map<string, Shared>();
   const closeIdle = async (shared: Shared) => {
@@ -47,7 +56,7 @@ export function createTextEmbedder(host: ProviderHost): TextEmbedder {
     return closeIdle(shared);
   };
   const share = (agent: EmbeddingAgent, over: Override): Shared => {
-    const key = JSON.stringify([agent.agentId, agent.settings, over.model, over.outputDimensionality]);
+    const key = JSON.stringify([agent.agentId, over.model, over.outputDimensionality]) + writtenOut(agent.settings);
     const known = open.get(key);
     const shared = known ?? { opening: openFor(host, agent, over), users: 0, isGivenUp: false };
     open.delete(key);
