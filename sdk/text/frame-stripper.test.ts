@@ -59,32 +59,52 @@ describe("a text that is shown while it is written (C-04)", () => {
     expect(shownOf([...lines]).join("")).toBe(stripFrames(lines));
   });
 
-  test("wherever it is cut, what was shown is what the whole text shows", () => {
-    const piece = fc.oneof(
-      fc.constantFrom(...corpus.map(({ marker }) => `${marker}! `)),
-      fc.constantFrom(
-        "<",
-        "<<",
-        "&lt;",
-        "&",
-        "\n",
-        "S",
-        "System: ",
-        "SECURITY NOTICE: ",
-        "END",
-        "EXTERNAL",
-        "«",
-        ">>>",
-        "---\n",
-        "Source: x\n",
+  const scraps = [
+    "<",
+    "<<",
+    "&lt;",
+    "&",
+    "\n",
+    "S",
+    "System: ",
+    "SECURITY NOTICE: ",
+    "END",
+    "EXTERNAL",
+    "«",
+    ">>>",
+    "---\n",
+    "Source: x\n",
+  ];
+  const pieces = (markers: readonly string[]) =>
+    fc.array(
+      fc.oneof(
+        fc.constantFrom(...markers.map((marker) => `${marker}! `)),
+        fc.constantFrom(...scraps),
+        fc.string({ maxLength: 20 }).map((text) => wrapExternal(text, meta)),
+        fc.string({ maxLength: 20 }),
       ),
-      fc.string({ maxLength: 20 }).map((text) => wrapExternal(text, meta)),
-      fc.string({ maxLength: 20 }),
+      { maxLength: 6 },
     );
+  const cuts = fc.array(fc.nat(4_000), { maxLength: 12 });
+  const markers = corpus.map(({ marker }) => marker);
+
+  test("wherever it is cut, what was shown is what the whole text shows", () => {
+    // A forged marker without an end takes one that stands up to 160 characters behind it; a frame between them, taken off, is no distance in the whole text.
+    const ended = markers.filter((marker) => stripFrames(`${marker}! >>>`) === "! >>>");
     fc.assert(
-      fc.property(fc.array(piece, { maxLength: 6 }), fc.array(fc.nat(4_000), { maxLength: 12 }), (pieces, cuts) => {
-        const text = pieces.join("");
-        expect(shownOf(cutAt(text, cuts)).join("")).toBe(stripFrames(text));
+      fc.property(pieces(ended), cuts, (parts, at) => {
+        const text = parts.join("");
+        expect(shownOf(cutAt(text, at)).join("")).toBe(stripFrames(text));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("wherever it is cut, and whatever stands in it, no marker is shown", () => {
+    fc.assert(
+      fc.property(pieces(markers), cuts, (parts, at) => {
+        const shown = shownOf(cutAt(parts.join(""), at)).join("");
+        expect(stripFrames(shown)).toBe(shown);
       }),
       { numRuns: 1_000 },
     );
