@@ -196,10 +196,12 @@ describe("without a fallback", () => {
       await giveUp(4_000, "first");
       for (let i = 0; i < 4; i++) await giveUp(4_000, "second");
       expect(ids()).toEqual(["slow"]);
+      expect(provider.view().error).toBe("slow: no answer within the time of the search (4000 ms); it may be loading its model");
       expect(server.queries).toEqual(["first", "first", "second", "second", "second", "second"]);
 
       loaded();
       await host.clock.advance(0);
+      expect(provider.view().error).toBeUndefined();
       await query("first");
       expect(server.queries).toHaveLength(6);
     });

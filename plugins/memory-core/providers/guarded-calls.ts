@@ -51,13 +51,12 @@ async function embedQuery(guard: CallGuard, text: string, signal: AbortSignal): 
     guard.succeeded(held);
     return vector;
   } catch (error) {
-    const tookMs = guard.clock.monotonic() - startedAt;
-    const fault = signal.aborted ? givenUp(held, tookMs) : faultOf(error);
+    const fault = signal.aborted ? givenUp(held, guard.clock.monotonic() - startedAt) : faultOf(error);
     if (fault) {
       guard.failed(held, fault);
-      count(fault);
+      if (signal.aborted && held.opened.provider.loadsModel === true) warmUp(guard, held, text);
+      else count(fault);
     }
-    if (signal.aborted && tookMs >= SLOW_QUERY_MS && held.opened.provider.loadsModel === true) warmUp(guard, held, text);
     throw error;
   }
 }
@@ -102,10 +101,11 @@ async function embedDocuments<T>(guard: CallGuard, run: (held: HeldProvider) => 
   }
 }
 
-/** A query that the search gave up: an outage of a vendor that does not answer, nothing at all of a model that is being loaded. */
-function givenUp({ opened }: HeldProvider, tookMs: number): PlainEmbeddingFault | undefined {
-  if (opened.facts.pace === "local" || tookMs < SLOW_QUERY_MS) return undefined;
-  return { fault: "timeout", message: `${opened.facts.id}: no answer within the time of the search (${Math.round(tookMs)} ms)` };
+/** A query that the search gave up: nothing at all of a model in this process, which is being loaded; a model server may be loading its own, too. */
+function givenUp({ opened: { facts, provider } }: HeldProvider, tookMs: number): PlainEmbeddingFault | undefined {
+  if (tookMs < SLOW_QUERY_MS || (facts.pace === "local" && provider.loadsModel !== true)) return undefined;
+  const hint = provider.loadsModel === true ? "; it may be loading its model" : "";
+  return { fault: "timeout", message: `${facts.id}: no answer within the time of the search (${Math.round(tookMs)} ms)${hint}` };
 }
 
 function toError({ fault, message, status, retryAfterMs }: PlainEmbeddingFault): EmbeddingError {
