@@ -87,9 +87,10 @@ function citationsFor(kit: Kit, isGroup: boolean): "invite" | "none" | "hide" {
   return mode === "on" || !isGroup ? "invite" : "none";
 }
 
-/** The date, not the time: a prompt that changes each minute is cached nowhere. */
+/** Made once: one takes longer to make than the rest of a prompt. */
 const days = new Intl.DateTimeFormat("en-GB", { weekday: "long", year: "numeric", month: "long", day: "numeric" });
 
+/** The date, not the time: a prompt that changes each minute is cached nowhere. */
 function situation(run: Run, now: number): string {
   const zone = days.resolvedOptions().timeZone;
   return `# Now\n\nToday is ${days.format(now)} (${zone}). Session: ${run.sessionKey}. Workspace: ${run.agent.workspace}`;

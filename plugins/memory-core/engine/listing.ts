@@ -18,7 +18,7 @@ export async function listMemory(roots: ListingOptions, pacer: Pacer): Promise<L
 export type KnownTree = Pick<Listing, "tree"> & { count: number };
 
 /** Files that may have changed, as the listing would have them now. */
-export interface ChangedFiles extends Pick<Listing, "files" | "problems"> {
+export interface ChangedListing extends Pick<Listing, "files" | "problems"> {
   /** Identities that were looked at; those not among `files` are gone or do not belong to the memory. */
   paths: string[];
 }
@@ -27,7 +27,7 @@ export interface ChangedFiles extends Pick<Listing, "files" | "problems"> {
  * Looks at single files as `listMemory` would. Undefined where that takes the whole listing: a directory, another directory in the place of one, a file with
  * two names.
  */
-export function listChanged(changed: readonly string[], { tree, count }: KnownTree, roots: ListingOptions): ChangedFiles | undefined {
+export function listChanged(changed: readonly string[], { tree, count }: KnownTree, roots: ListingOptions): ChangedListing | undefined {
   if (count + changed.length > MAX_FILES) return undefined;
   const isTaken = takenNames(roots);
   const lone = loneFiles(roots, tree);

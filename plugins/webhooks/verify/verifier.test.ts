@@ -1,5 +1,6 @@
 import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { turnsDuring } from "../../../test/fixtures/turns-during.ts";
 import type { VerifyConfig } from "./scheme.ts";
 import { createVerifier, secretProblems } from "./verifier.ts";
 
@@ -329,16 +330,9 @@ describe("a secret that opens nothing is told of, without its text", () => {
 test("a large body is judged in slices: others have their turn in between", async () => {
   const large = "a".repeat(5 * 1_048_576);
   const headers = { "x-hub-signature-256": `sha256=${hmac("gh-secret", large)}` };
-  let turns = 0;
-  let isOver = false;
-  const turn = () => {
-    turns += 1;
-    if (!isOver) setImmediate(turn);
-  };
-  setImmediate(turn);
-
-  expect(await judge({ verify: { provider: "github", secret: "gh-secret" }, headers }, large)).toEqual(good);
-  isOver = true;
+  const turns = await turnsDuring(async () =>
+    expect(await judge({ verify: { provider: "github", secret: "gh-secret" }, headers }, large)).toEqual(good),
+  );
   expect(turns).toBeGreaterThanOrEqual(2);
   expect(await judge({ verify: { provider: "github", secret: "gh-secret" }, headers }, `${large} `)).toEqual(bad);
 });
