@@ -158,3 +158,19 @@ test.each([
 ])("of %j, %i have no idea of their own", (paths, count) => {
   expect(shapelessFiles(paths)).toHaveLength(count);
 });
+
+describe("lines of code are counted", () => {
+  test.each([
+    ["without blank lines", "a;\n\n  \nb;\n", 2],
+    ["without line comments", "// one\na; // two\n", 1],
+    ["without block comments", "/**\n * text\n */\na;\n", 1],
+    ["with code beside a block comment", "a /* x\n y */;\n", 2],
+    ["with text that looks like a comment", 'const a = "// no";\nconst b = `/* no\n*/`;\n', 3],
+    ["with regular expressions that hold quotes", "const a = /[\"'`/]/;\n// c\nconst b = 1;\n", 2],
+    ["with divisions", "const a = b / c; // d / e\nconst f = (g) / 2;\n", 2],
+    ["with templates inside templates", `const a = \`\${b ? \`x // \${'y'}\` : ''}\`;\n// z\n`, 1],
+    ["not at all in an empty file", "", 0],
+  ])("%s", (_name, source, lines) => {
+    expect(countCodeLines(source)).toBe(lines);
+  });
+});
