@@ -47,7 +47,10 @@ function mergedChoice(common: MemorySearch | undefined, own: MemorySearch): Choi
   };
 }
 
-/** Images and sounds can only be embedded by the second generation of one vendor's model; no other adapter could stand in for it. */
+/**
+ * Images and sounds can only be embedded by the second generation of one vendor's model; no other adapter could stand in for it. The vendor is named, for
+ * detection takes the first one with a key and would send it a model of another.
+ */
 function multimodalConflicts(choice: Choice | undefined, own: MemorySearch | undefined, base: PropertyKey[]): Conflict[] {
   // No kind of media on the list is the same as off.
   if (!choice?.multimodal?.enabled || choice.multimodal.modalities?.length === 0) return [];
@@ -57,7 +60,7 @@ function multimodalConflicts(choice: Choice | undefined, own: MemorySearch | und
   const path = [...base, "memorySearch", "multimodal", "enabled"];
   const conflicts: Conflict[] = [];
   const model = choice.model?.replace(/^.*\//, "");
-  const isAble = (choice.provider === undefined || choice.provider === "gemini") && /^gemini-embedding-2(-preview)?$/.test(model ?? "");
+  const isAble = choice.provider === "gemini" && /^gemini-embedding-2(-preview)?$/.test(model ?? "");
   if (!isAble) {
     conflicts.push({
       path,

@@ -193,6 +193,18 @@ const cases: Case[] = [
     "agents.defaults.memorySearch.multimodal.enabled",
   ],
   [
+    "multimodal names its vendor: detection would send the model's name to whoever has a key",
+    { agents: { defaults: { memorySearch: vision } } },
+    { agents: { defaults: { memorySearch: { ...vision, provider: undefined } } } },
+    "agents.defaults.memorySearch.multimodal.enabled",
+  ],
+  [
+    "multimodal of an agent names its vendor too",
+    { agents: { list: [{ id: "a", memorySearch: vision }] } },
+    { agents: { list: [{ id: "a", memorySearch: { ...vision, provider: "auto" } }] } },
+    "agents.list.0.memorySearch.multimodal.enabled",
+  ],
+  [
     "multimodal without any kind of media is off",
     { agents: { defaults: { memorySearch: { ...vision, provider: "openai", multimodal: { enabled: true, modalities: [] } } } } },
     { agents: { defaults: { memorySearch: { ...vision, provider: "openai", multimodal: { enabled: true, modalities: ["image"] } } } } },

@@ -15,6 +15,7 @@ import { configFileName, readSourceTree, type SourceTree } from "./includes.ts";
 import { type ConfigIssue, inFileOrder, toConfigIssues } from "./issues.ts";
 import { riskWarnings } from "./known-ids.ts";
 import type { LoadedConfig } from "./loaded.ts";
+import { memoryWarnings } from "./memory-warnings.ts";
 import { originAt } from "./origin.ts";
 import type { Locate } from "./place.ts";
 import { rootSchema, type SvcConfig } from "./root.ts";
@@ -119,7 +120,9 @@ async function activate(read: Read, environment: ConfigEnvironment, options: Act
       ...unresolved.map(({ path, reason }) => ({ path, message: `${reason}; the key is left out` })),
       ...state.unavailable.map(({ path, reason }) => ({ path, message: `secret not available: ${reason}` })),
       ...state.stale.map(({ path, reason }) => ({ path, message: `secret kept its previous value: ${reason}` })),
-      ...(config ? [...clampWarnings(resolved, config), ...riskWarnings(config), ...unservedWarnings(config)] : []),
+      ...(config
+        ? [...clampWarnings(resolved, config), ...memoryWarnings(config), ...riskWarnings(config), ...unservedWarnings(config)]
+        : []),
     ],
     unresolved: [...unresolved, ...faults.filter((fault) => !refs.get(fault.path)?.value).map(({ path, reason }) => ({ path, reason }))],
     secrets: secretValues(resolved, refs),
