@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { Channel } from "../types/channel.ts";
 import { channelConfig, type DrivenAccount, driveAccount, received, seenBy } from "./channel-drive.ts";
 import { channelFaultCases } from "./channel-faults.ts";
+import { channelPacketCases } from "./channel-packets.ts";
 import type { ChannelPeer } from "./channel-peer.ts";
 import { type ContractCase, defineCases } from "./contract.ts";
 
@@ -22,8 +23,8 @@ export interface ChannelStage {
 }
 
 /**
- * Conformance suite of a channel adapter, to be called inside `describe`: round trips, limits, capabilities, lost links, refused credentials, two
- * accounts, acknowledgements, secrets. The suite stands in for the plugin that owns channels: admission, splitting and queues are proven there.
+ * Conformance suite of a channel adapter, to be called inside `describe`: round trips, limits, capabilities, packets, lost links, refused
+ * credentials, two accounts, acknowledgements, secrets. The suite stands in for the plugin that owns channels: admission, splitting and queues are proven there.
  */
 export function channelContract(subject: ChannelSubject): void {
   defineCases(channelCases(subject));
@@ -57,6 +58,7 @@ export function channelCases(subject: ChannelSubject): ContractCase[] {
         [],
       );
     }),
+    ...channelPacketCases(subject, onStage),
     ...channelFaultCases(subject, onStage),
   ];
 }

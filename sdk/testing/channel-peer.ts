@@ -1,5 +1,6 @@
 import type { ChatType } from "../types/channel.ts";
 import type { JsonObject } from "../types/common.ts";
+import type { PacketShape } from "./packet-proxy.ts";
 
 /** What the other side of a channel saw the bot do. Ids are those of the platform. */
 export type PeerAction =
@@ -37,6 +38,11 @@ export interface ChannelPeer {
   readonly seen: readonly PeerAction[];
   /** True once the bot has acknowledged a message to the platform; left out where a platform has no acknowledgements. */
   acknowledged?(messageId: string): boolean;
+  /**
+   * Cuts the stream to the bot into packets of this shape from now on; `startPacketProxy` does it for any server. Left out where the bot reads no
+   * stream of its own, as over HTTP.
+   */
+  packets?(shape: PacketShape): void;
   /** Cuts every link at once; new ones are taken. */
   drop(): void | Promise<void>;
   /** Links of the bot that are open now. */

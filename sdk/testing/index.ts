@@ -12,6 +12,7 @@ export { configSchemaOf, type InspectedPlugin, inspectPlugin } from "./inspect-p
 export { expectNoLeaks, type LeakWatch, watchLeaks } from "./leaks.ts";
 export { type MemoryBackendSubject, memoryBackendCases, memoryBackendContract } from "./memory-backend-contract.ts";
 export { type ModelProviderSubject, modelProviderCases, modelProviderContract } from "./model-provider-contract.ts";
+export { type PacketProxy, type PacketShape, startPacketProxy } from "./packet-proxy.ts";
 export { type PluginContractOptions, pluginCases, pluginContract, quickPluginCases } from "./plugin-contract.ts";
 export { type HttpRecorder, type HttpReply, type RecordedHttp, recordHttp } from "./record-http.ts";
 export type { TestSocket } from "./test-socket.ts";

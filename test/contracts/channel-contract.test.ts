@@ -5,6 +5,7 @@ import type { LinesAccount } from "../../examples/plugin-channel/src/accounts.ts
 import { createLinesChannel } from "../../examples/plugin-channel/src/channel.ts";
 import { startLinesServer } from "../../examples/plugin-channel/src/peer.ts";
 import { outcomeOf } from "./_mutants.ts";
+import { createNaiveLines, type StreamFault } from "./_naive-lines.ts";
 
 type Lines = Channel<LinesAccount>;
 type Run = ChannelRun<LinesAccount>;
@@ -229,3 +230,37 @@ const mutants: Array<[string, () => Lines, string]> = [
 test.concurrent.each(mutants)("a channel that %s fails the case that says so", async (_name, create, expected) => {
   expect(await outcomeOf(channelCases({ create, peer: startLinesServer }), expected)).toEqual(expect.any(String));
 });
+
+const FIRST_PACKET = "messages that wait for the link arrive once and in order, also in its first packet";
+const BYTE_BY_BYTE = "messages that wait for the link arrive once and in order, also byte by byte";
+const AT_ONCE = "an answer can be sent while the first packet is still being read";
+const ANY_CUT = "messages arrive whole and in order wherever the stream is cut";
+const REDELIVERY = "a message whose link broke before it was acknowledged is acknowledged on the next one";
+
+const naive = (fault: StreamFault) => channelCases({ create: () => createNaiveLines(fault), peer: startLinesServer });
+
+const streamMutants: Array<[StreamFault, string]> = [
+  ["link-too-late", FIRST_PACKET],
+  ["link-too-late", REDELIVERY],
+  ["listens-too-late", FIRST_PACKET],
+  ["line-per-packet", FIRST_PACKET],
+  ["line-per-packet", ANY_CUT],
+  ["forgets-parts", BYTE_BY_BYTE],
+  ["forgets-parts", ANY_CUT],
+  ["cuts-characters", BYTE_BY_BYTE],
+  ["cuts-characters", ANY_CUT],
+  ["out-of-order", FIRST_PACKET],
+  ["ignores-repetitions", REDELIVERY],
+  ["late-ready", AT_ONCE],
+];
+
+test.concurrent.each(streamMutants)("a channel whose reader has the fault %s fails: %s", async (fault, expected) => {
+  expect(await outcomeOf(naive(fault), expected)).toEqual(expect.any(String));
+});
+
+test.concurrent.each([FIRST_PACKET, BYTE_BY_BYTE, AT_ONCE, ANY_CUT, REDELIVERY])(
+  "the same reader without a fault keeps: %s",
+  async (name) => {
+    expect(await outcomeOf(naive("none"), name)).toBeUndefined();
+  },
+);

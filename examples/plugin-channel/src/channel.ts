@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Channel, type ChannelRun, messageOf } from "svc/sdk";
+import { type Channel, type ChannelRun, messageOf, NotDispatchedError } from "svc/sdk";
 import { CHANNEL_ID, inspectAccount, type LinesAccount, listAccounts, resolveAccount } from "./accounts.ts";
 import { type Link, openLink, Refused } from "./link.ts";
 import type { Line } from "./protocol.ts";
@@ -15,7 +15,7 @@ export function createLinesChannel(): Channel<LinesAccount> {
   const links = new WeakMap<Run, Link>();
   const linkOf = (run: Run): Link => {
     const link = links.get(run);
-    if (!link) throw new Error("there is no link to the server");
+    if (!link) throw new NotDispatchedError("there is no link to the server");
     return link;
   };
   return {
@@ -60,10 +60,17 @@ async function keepLinked(run: Run, hold: (link: Link | undefined) => void): Pro
   while (!run.signal.aborted) {
     const since = run.clock.monotonic();
     try {
-      const link = await openLink({ ...dial(run.account), signal: run.signal, onSaid: (said) => void deliver(said, run, link) });
-      hold(link);
-      run.state({ lifecycle: "ready", connected: true });
-      await link.ended;
+      const link = await openLink({
+        ...dial(run.account),
+        signal: run.signal,
+        onOpen(open) {
+          hold(open);
+          run.state({ lifecycle: "ready", connected: true });
+        },
+        onSaid: (said, from) => void deliver(said, run, from),
+      });
+      const reason = await link.ended;
+      if (reason) run.state({ lastError: reason.message });
     } catch (error) {
       if (error instanceof Refused) return run.state({ lifecycle: "blocked", connected: false, lastError: error.message });
       run.state({ lastError: messageOf(error) });
@@ -104,7 +111,7 @@ async function probe(account: LinesAccount, signal: AbortSignal): Promise<{ ok: 
   const started = performance.now();
   const ms = () => Math.round(performance.now() - started);
   try {
-    const link = await openLink({ ...dial(account), signal, onSaid: () => undefined });
+    const link = await openLink({ ...dial(account), signal });
     link.close();
     await link.ended;
     return { ok: true, ms: ms() };

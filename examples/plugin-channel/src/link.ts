@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { NotDispatchedError } from "svc/sdk";
 import { type Line, readLines, sendLine } from "./protocol.ts";
 
 const CONNECT_MS = 5_000;
@@ -12,8 +13,8 @@ export interface Link {
   /** Sends a request and waits for its `done`; rejects when the server says `failed` or the link ends. */
   request(line: Extract<Line, { uid: string }>): Promise<string>;
   send(line: Line): void;
-  /** Resolves when the link is gone. */
-  readonly ended: Promise<void>;
+  /** Resolves when the link is gone, with the error that ended it, if there was one. */
+  readonly ended: Promise<Error | undefined>;
   close(): void;
 }
 
@@ -23,7 +24,9 @@ interface Options {
   account: string;
   token: string;
   signal: AbortSignal;
-  onSaid(said: Extract<Line, { type: "said" }>): void;
+  /** Called when the server has accepted the link, before the first `onSaid`: both can come in one packet. */
+  onOpen?(link: Link): void;
+  onSaid?(said: Extract<Line, { type: "said" }>, link: Link): void;
 }
 
 /**
@@ -33,8 +36,9 @@ interface Options {
 export function openLink(options: Options): Promise<Link> {
   const socket = connect({ host: options.host, port: options.port });
   const waiting = new Map<string, { resolve(id: string): void; reject(error: Error): void }>();
-  const ended = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  const ended = new Promise<Error | undefined>((resolve) => socket.once("close", () => resolve(socket.errored ?? undefined)));
   const close = () => socket.destroy();
+  if (options.signal.aborted) close();
   options.signal.addEventListener("abort", close, { once: true });
   void ended.then(() => {
     options.signal.removeEventListener("abort", close);
@@ -47,7 +51,7 @@ export function openLink(options: Options): Promise<Link> {
     send: (line) => sendLine(socket, line),
     request: (line) =>
       new Promise((resolve, reject) => {
-        if (socket.destroyed) return reject(new Error("there is no link to the server"));
+        if (socket.destroyed) return reject(new NotDispatchedError("there is no link to the server"));
         const late = setTimeout(() => reject(new Error(`no answer within ${ANSWER_MS / 1000} s`)), ANSWER_MS);
         const settle =
           <T>(then: (value: T) => void) =>
@@ -70,11 +74,12 @@ export function openLink(options: Options): Promise<Link> {
     readLines(socket, (line) => {
       if (line.type === "welcome") {
         clearTimeout(late);
+        options.onOpen?.(link);
         resolve(link);
       } else if (line.type === "refused") {
         reject(new Refused(line.reason));
         close();
-      } else if (line.type === "said") options.onSaid(line);
+      } else if (line.type === "said") options.onSaid?.(line, link);
       else if (line.type === "done") waiting.get(line.uid)?.resolve(line.id);
       else if (line.type === "failed") waiting.get(line.uid)?.reject(new Error(line.reason));
     });

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import type { ChannelPeer, PeerAction } from "svc/sdk/testing";
+import { type ChannelPeer, type PeerAction, startPacketProxy } from "svc/sdk/testing";
 import { type Line, readLines, sendLine } from "./protocol.ts";
 
 const TOKENS: Readonly<Record<string, string>> = { default: "tok-7c41e09d52", second: "tok-b83fa6611e" };
@@ -51,12 +51,14 @@ export async function startLinesServer(): Promise<ChannelPeer> {
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const proxy = await startPacketProxy((server.address() as AddressInfo).port);
   const tokenOf = (account: string, credentials: string) => (credentials === "good" ? (TOKENS[account] as string) : "tok-wrong-0000");
 
   return {
     config: ({ accounts, credentials }) => ({
-      ...{ port, reconnectMs: 20, token: tokenOf("default", credentials) },
+      port: proxy.port,
+      reconnectMs: 20,
+      token: tokenOf("default", credentials),
       ...(accounts === 2 ? { accounts: { second: { token: tokenOf("second", credentials) } } } : {}),
     }),
     secrets: [...Object.values(TOKENS), "tok-wrong-0000"],
@@ -71,11 +73,13 @@ export async function startLinesServer(): Promise<ChannelPeer> {
       for (const [socket, account] of links) if (account === accountId) sendLine(socket, said);
       return said.id;
     },
+    packets: (shape) => proxy.shape(shape),
     drop() {
       for (const socket of links.keys()) socket.destroy();
     },
     connections: () => links.size,
     async close() {
+      await proxy.close();
       for (const socket of links.keys()) socket.destroy();
       server.close();
       await once(server, "close");
