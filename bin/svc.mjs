@@ -9,5 +9,6 @@ if (answer === undefined) {
   const { main, finish } = await loadKernel();
   await finish(await main(argv));
 } else {
+  process.stdout.on("error", () => undefined); // a reader that left (`svc --help | head -1`) is no fault
   process.stdout.write(answer);
 }

@@ -26,6 +26,7 @@ export function startChild(url: URL, { env, onStderr }: ChildOptions): ChildProc
     serialization: "advanced",
     detached: true,
   });
+  child.stderr?.on("error", () => undefined); // `exit` of the child says all there is to say
   child.stderr?.on("data", (chunk: Buffer) => onStderr?.(chunk.toString()));
   return child;
 }

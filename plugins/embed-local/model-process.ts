@@ -66,7 +66,7 @@ class OwnedProcess implements ModelProcess {
         this.#fail(new EmbeddingError("overloaded", `local: the process of the model ended (${reason})${said ? `: ${said}` : ""}`));
         resolve();
       };
-      this.#child.once("error", (error) => over(error.message));
+      this.#child.on("error", (error) => over(error.message));
       this.#child.once("exit", (code, signal) => over(signal ? `signal ${signal}` : `exit code ${code}`));
     });
   }

@@ -1,6 +1,7 @@
 import type { CliCommand, CliContext } from "../types/cli.ts";
 import type { GatewayMaker } from "../types/host-gateway.ts";
 import type { LogLevelName } from "./root-flags.ts";
+import type { StandardOutput } from "./standard-output.ts";
 
 const options: NonNullable<CliCommand["options"]> = {
   port: { kind: "integer", description: "Port to listen on", min: 1, max: 65_535, placeholder: "n" },
@@ -29,6 +30,8 @@ export interface GatewayCommandOptions {
   logLevel: LogLevelName | undefined;
   /** Tells a person what to do next, once the gateway is ready; some plugin's command, if there is one. */
   announce: ((cli: CliContext) => Promise<unknown>) | undefined;
+  /** The process's own streams, which may fail without ending the gateway. */
+  output: Pick<StandardOutput, "onLoss"> | undefined;
   /** Loads the kernel's gateway, once it is really wanted. */
   maker(): Promise<GatewayMaker>;
 }

@@ -25,6 +25,7 @@ export async function runGateway(cli: CliContext, values: CliValues, own: Gatewa
   const logs = openLogs(cli, { level: own.logLevel, verbose: values.verbose === true, configured: config?.logging });
   // Registered before anything else: without a listener SIGUSR1 opens a debugger port and SIGHUP kills.
   const signals = holdSignals(logs.logger);
+  const forgetStreams = own.output?.onLoss((message) => logs.logger.warn(message));
   try {
     if (process.getuid?.() === 0) logs.logger.warn("running as root; an ordinary user is enough and safer");
     const maker = await own.maker();
@@ -37,6 +38,7 @@ export async function runGateway(cli: CliContext, values: CliValues, own: Gatewa
     }
   } finally {
     signals.release();
+    forgetStreams?.();
     await logs.close();
   }
 }

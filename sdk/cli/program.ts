@@ -12,6 +12,7 @@ import type { Interrupt } from "./interrupt.ts";
 import { type CommandEntry, longerCommands, matchCommand, unknown } from "./match.ts";
 import { createOutput } from "./output.ts";
 import { type RootFlags, takeRootFlags } from "./root-flags.ts";
+import type { StandardOutput } from "./standard-output.ts";
 
 /** What the program stands in; tests bring their own. */
 export interface Host {
@@ -19,6 +20,10 @@ export interface Host {
   stdout: { write(text: string): unknown; isTTY?: boolean };
   stderr: { write(text: string): unknown; isTTY?: boolean };
   interrupt(options: { patienceMs?: number | undefined }): Interrupt;
+  /** State of the real streams; absent where text goes nowhere that could fail. */
+  output?: StandardOutput;
+  /** Ends the process at once. */
+  exit?(code: number): unknown;
   pluginsRoot?: string;
   /** Where a `.env` is looked for; default: the working directory. */
   cwd?: string;
@@ -28,6 +33,8 @@ export interface Host {
 
 /** A command that does not come to an end by itself after a signal is not waited for longer. */
 const PATIENCE_MS = 3_000;
+/** Exit code of a command that ended because nobody reads its stdout: 128 + SIGPIPE, as shells know it. */
+const EXIT_UNREAD = 141;
 const gatewayPaths = new Set(["gateway", "gateway run"]);
 
 type Output = Pick<CliContext, "json" | "stdout" | "stderr" | "color">;
@@ -95,7 +102,7 @@ async function dispatch(rest: readonly string[], flags: RootFlags, to: To): Prom
     throw new SvcError("usage", { message: `${match.words.join(" ")}: expected one of ${next}` });
   }
   const fileEnv = fileEnvOf(to.host, paths.stateDir, to.output);
-  const command = await load(match.entry, commands, { flags, where: { paths, env: to.host.env }, parts: to.parts, fileEnv });
+  const command = await load(match.entry, commands, { flags, where: { paths, env: to.host.env }, parts: to.parts, fileEnv, host: to.host });
   if (wantsHelp) return print(to, commandHelp(command, longerCommands(commands, match.entry.words)));
   const first = match.args[0];
   if (first !== undefined && !first.startsWith("-") && !command.positionals?.length) {
@@ -114,17 +121,49 @@ async function execute(command: CliCommand, args: readonly string[], flags: Root
   const isGateway = gatewayPaths.has(command.path.join(" "));
   const interrupt = host.interrupt(isGateway ? {} : { patienceMs: PATIENCE_MS });
   const exitCode = isGateway ? (code: number) => code : interrupt.exitCode;
+  // The gateway outlives its terminal and whoever reads its log.
+  const unread = isGateway ? undefined : endUnread(host);
+  const signal = unread ? AbortSignal.any([interrupt.signal, unread.signal]) : interrupt.signal;
   try {
     const env = await to.fileEnv.take();
-    const context = parts.createContext({ command, values, env, paths, version: await version(), output, signal: interrupt.signal });
-    return exitCode(await command.run(context, values, positionals));
+    const context = parts.createContext({ command, values, env, paths, version: await version(), output, signal });
+    const code = await command.run(context, values, positionals);
+    await unread?.check();
+    return exitCode(code);
   } catch (error) {
     // Whoever pressed Ctrl-C knows why the connection closed.
     if (!isGateway && interrupt.signal.aborted && !output.json) return exitCode(1);
+    if (unread?.signal.aborted && host.output?.fault() === undefined) return exitCode(EXIT_UNREAD);
     return exitCode(report(error, output, flags));
   } finally {
+    unread?.dispose();
     interrupt.dispose();
   }
+}
+
+/** A command whose stdout fails is asked to end, like by Ctrl-C; one that had finished by then keeps its own exit code. */
+function endUnread({ output, exit }: Host) {
+  if (!output) return undefined;
+  const { closed: signal } = output;
+  let timer: NodeJS.Timeout | undefined;
+  const begin = () => {
+    timer = setTimeout(() => exit?.(EXIT_UNREAD), PATIENCE_MS).unref();
+  };
+  if (signal.aborted) begin();
+  else signal.addEventListener("abort", begin, { once: true });
+  return {
+    signal,
+    /** @throws {SvcError} when what was written did not get there, though somebody wants it */
+    async check() {
+      await output.flushed();
+      const code = output.fault();
+      if (code !== undefined) throw new SvcError("failed", { message: `stdout cannot be written: ${code}; the output is not complete` });
+    },
+    dispose() {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", begin);
+    },
+  };
 }
 
 function fileEnvOf(host: Host, stateDir: string, output: Output): FileEnv {
@@ -155,10 +194,18 @@ function withFileEnv(maker: GatewayMaker, fileEnv: FileEnv): GatewayMaker {
   };
 }
 
+interface LoadDeps {
+  flags: RootFlags;
+  where: { paths: ProfilePaths; env: Env };
+  parts: ProgramParts;
+  fileEnv: FileEnv;
+  host: Host;
+}
+
 async function load(
   entry: CommandEntry,
   commands: readonly CommandEntry[],
-  { flags, where, parts, fileEnv }: { flags: RootFlags; where: { paths: ProfilePaths; env: Env }; parts: ProgramParts; fileEnv: FileEnv },
+  { flags, where, parts, fileEnv, host }: LoadDeps,
 ): Promise<CliCommand> {
   if (isLoadable(entry)) return parts.loadCommand(entry, where);
   const hints = commands.filter(isLoadable).find((c) => c.words.join(" ") === "gateway hints");
@@ -167,6 +214,7 @@ async function load(
     path: entry.words,
     logLevel: flags.logLevel,
     announce,
+    output: host.output,
     maker: async () => withFileEnv(await parts.maker(), fileEnv),
   });
 }

@@ -48,12 +48,13 @@ function runShell(shell: string, env: Env, timeoutMs: number): Promise<{ output:
       settle({ problem });
     };
     const timer = setTimeout(() => end(`did not end within ${timeoutMs} ms`), timeoutMs);
-    child.once("error", (error: NodeJS.ErrnoException) => settle({ problem: `could not be started (${error.code ?? "unknown cause"})` }));
+    child.on("error", (error: NodeJS.ErrnoException) => settle({ problem: `could not be started (${error.code ?? "unknown cause"})` }));
     child.stdout.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes > MAX_OUTPUT_BYTES) end("printed too much");
       else chunks.push(chunk);
     });
+    child.stdout.on("error", () => undefined); // its end is judged by `close`
     child.once("close", (code) =>
       settle(code === 0 ? { output: Buffer.concat(chunks).toString("utf8") } : { problem: `ended with code ${code}` }),
     );

@@ -98,7 +98,7 @@ function openChild({ guest, read, memoryMb, program = process.execPath, ...own }
   // A child that has just died says so by `exited`; what fails on its pipes is no second fault.
   for (const stream of child.stdio) stream?.on("error", () => undefined);
   const exited = new Promise<string>((resolve) => {
-    child.once("error", (error) => resolve(error.message));
+    child.on("error", (error) => resolve(error.message));
     child.once("exit", (code, signal) => {
       const refused = code === EXIT_BAD_FLAG && !spoke;
       if (refused) resolve(`${program} refused ${flag}: isolation "process" cannot be had with it; use Node 20.19 or later, or "worker"`);

@@ -82,5 +82,6 @@ function writeLine(text: string): void {
 function readLines(receive: (text: string) => void): void {
   // The host has bounded what it sends.
   process.stdin.on("data", createLines({ maxBytes: Number.POSITIVE_INFINITY, onLine: receive, onTooLong: () => undefined }));
+  process.stdin.once("error", () => process.exit(0));
   process.stdin.once("close", () => process.exit(0));
 }

@@ -99,7 +99,7 @@ function runOnce(
     const aborted = () => end("was stopped");
     const timer = setTimeout(() => end(`gave no answer within ${provider.timeoutMs} ms`), provider.timeoutMs);
     call.signal?.addEventListener("abort", aborted, { once: true });
-    child.once("error", (error) => settle({ reason: notStarted(error) }));
+    child.on("error", (error) => settle({ reason: notStarted(error) }));
     child.stdout.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes > provider.maxOutputBytes) end(`wrote more than ${provider.maxOutputBytes} bytes`);
@@ -109,6 +109,7 @@ function runOnce(
       if (code === 0) settle({ output: Buffer.concat(chunks).toString("utf8") });
       else settle({ reason: code === null ? `was ended by ${signal}` : `ended with code ${code}` });
     });
+    child.stdout.on("error", () => undefined); // its end is judged by `close`
     child.stdin.on("error", () => undefined); // one that does not read its input may still answer
     child.stdin.end(call.input);
     if (call.signal?.aborted) aborted();

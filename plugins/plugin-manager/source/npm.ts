@@ -33,7 +33,7 @@ export async function runNpm(args: readonly string[], options: { cwd: string; en
   const complaints = collect(child.stderr);
   return new Promise((resolve, reject) => {
     const fail = (reason: string, cause?: unknown) => reject(new SvcError("npm-failed", { command, reason }, { cause }));
-    child.once("error", (error) =>
+    child.on("error", (error) =>
       error.name === "AbortError" ? fail(options.signal.aborted ? "stopped" : "not done after 10 min") : fail(error.message, error),
     );
     child.once("close", (code) => (code === 0 ? resolve(out.text) : fail(lastComplaint(complaints.text) ?? `exit code ${code}`)));
@@ -71,6 +71,7 @@ async function isExecutable(path: string, mode = constants.X_OK): Promise<boolea
 function collect(stream: NodeJS.ReadableStream): { readonly text: string } {
   const collected = { text: "" };
   stream.setEncoding("utf8");
+  stream.on("error", () => undefined); // its end is judged by `close` of the child
   stream.on("data", (chunk: string) => {
     collected.text = (collected.text + chunk).slice(-MAX_OUTPUT);
   });

@@ -1,0 +1,82 @@
+import type { OutputStream, StandardOutput } from "../../sdk/cli/standard-output.ts";
+
+/** What may wait for a reader that has stopped reading; text beyond it is dropped. */
+const MAX_WAITING_BYTES = 1_000_000;
+/** How long nothing is written to a stream after it failed: a named pipe may get another reader. */
+const PAUSE_MS = 1_000;
+
+/** As much of `process.stdout` as is used here. */
+export type WritableStream = Pick<NodeJS.WriteStream, "write" | "on"> & { readonly isTTY?: boolean; readonly writableLength: number };
+
+/**
+ * Puts stdout and stderr under guard: a reader that goes away (`EPIPE`, `EIO`), stops reading or has no room never throws in this process and never
+ * fills its memory. Listeners stay for the life of the process.
+ */
+export function guardStandardStreams(
+  streams: { stdout: WritableStream; stderr: WritableStream },
+  monotonic: () => number = () => performance.now(),
+): StandardOutput {
+  const closed = new AbortController();
+  const listeners = new Set<(message: string) => void>();
+  const faults: { stdout?: string } = {};
+  const guard = (name: "stdout" | "stderr") =>
+    guardStream(streams[name], {
+      monotonic,
+      onFault(code) {
+        const isGone = code === "EPIPE" || code === "EIO";
+        if (name === "stdout") {
+          if (!isGone) faults.stdout = code;
+          closed.abort();
+        }
+        const what = isGone ? `is closed (${code})` : `cannot be written (${code})`;
+        for (const listener of listeners) listener(`${name} ${what}; lines are missing there from now on, the log file has them`);
+      },
+      onStall() {
+        for (const listener of listeners) listener(`${name} is not being read; lines are missing there from now on, the log file has them`);
+      },
+    });
+  const stdout = guard("stdout");
+  const stderr = guard("stderr");
+  return {
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    closed: closed.signal,
+    fault: () => faults.stdout,
+    flushed: async () => void (await Promise.all([stdout.flushed(), stderr.flushed()])),
+    onLoss(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}
+
+function guardStream(stream: WritableStream, on: { monotonic(): number; onFault(code: string): void; onStall(): void }) {
+  let pausedUntil = Number.NEGATIVE_INFINITY;
+  let isLosing = false;
+  let lost = 0;
+  const lose = (notify: () => void) => {
+    lost += 1;
+    if (isLosing) return;
+    isLosing = true;
+    notify();
+  };
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    pausedUntil = on.monotonic() + PAUSE_MS;
+    lose(() => on.onFault(error.code ?? error.message));
+  });
+  const written = (error?: Error | null) => {
+    if (error || !isLosing || stream.writableLength > 0) return;
+    const count = lost;
+    [isLosing, lost] = [false, 0];
+    stream.write(`svc: ${count} ${count === 1 ? "line is" : "lines are"} missing here; the log file has them\n`);
+  };
+  const guarded: OutputStream = {
+    isTTY: stream.isTTY === true,
+    write(text) {
+      if (on.monotonic() < pausedUntil) lost += 1;
+      else if (stream.writableLength > MAX_WAITING_BYTES) lose(on.onStall);
+      else stream.write(text, written);
+    },
+  };
+  return { stream: guarded, flushed: () => new Promise<void>((resolve) => void stream.write("", () => resolve())) };
+}
