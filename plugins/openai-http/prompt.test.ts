@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { growth, LINEAR } from "../../test/tools/growth.ts";
 import { decodeImages } from "./images.ts";
 import { toTurn } from "./prompt.ts";
 
@@ -178,5 +179,34 @@ describe("images", () => {
       "larger than 10485760 bytes",
     );
     expect(await refusal([full, full, data("image/png", png)])).toContain("larger than 20971520 bytes together");
+  });
+});
+
+describe("a request of many tool calls", () => {
+  const calls = (n: number) => Array.from({ length: n }, (_, i) => call(`c${i}`, `t${i % 7}`));
+  const functions = (n: number) => Array.from({ length: n }, (_, i) => ({ role: "function", name: `t${i % 7}`, content: "x" }));
+
+  test("does not block the event loop: legacy results find their call without a walk over all calls", () => {
+    const work = (n: number) => {
+      const messages = [
+        { role: "user", content: "x" },
+        { role: "assistant", tool_calls: calls(n) },
+        ...functions(n),
+        { role: "user", content: "y" },
+      ];
+      return () => toTurn(messages);
+    };
+
+    expect(growth(work, { from: 250, to: 32_000 })).toBeLessThan(LINEAR);
+  });
+
+  test("a call id that is used again belongs to the tool that used it last", () => {
+    const turn = toTurn([
+      { role: "assistant", tool_calls: [call("c1", "weather"), call("c1", "time")] },
+      { role: "function", name: "time", content: "x" },
+      { role: "function", name: "weather", content: "y" },
+    ]);
+
+    expect(turn.toolResults.map((result) => result.toolCallId)).toEqual(["c1", "function_weather"]);
   });
 });

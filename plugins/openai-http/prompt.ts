@@ -18,6 +18,9 @@ export interface Turn {
   orphan: string | undefined;
 }
 
+/** Tool results that answer one turn; all of them enter the transcript in one commit. */
+const MAX_TOOL_RESULTS = 1_000;
+
 const onlyImages = "User sent image(s) with no text.";
 
 /**
@@ -36,6 +39,8 @@ export function toTurn(messages: WireMessage[]): Turn {
   const history = entries.slice(0, first).flatMap(({ message, path }) => toHistory(message, path, calls));
   const base = { system: system.filter((text) => text !== "").join("\n\n"), history };
   if (!isResult(current.message.role)) return { ...base, ...toUserTurn(current.message, current.path), toolResults: [], orphan: undefined };
+  if (at + 1 - first > MAX_TOOL_RESULTS)
+    throw badRequest(`messages: ${at + 1 - first} tool results at the end; at most ${MAX_TOOL_RESULTS}.`);
   const results = entries.slice(first, at + 1).map(({ message, path }) => ({ path, ...readResult(message, path, calls) }));
   return {
     ...base,
@@ -82,6 +87,7 @@ function readResult(message: WireMessage, path: string, calls: Calls): { toolCal
 /** The tool calls met so far, by id. */
 class Calls {
   readonly #names = new Map<string, string>();
+  readonly #latest = new Map<string, string>();
 
   nameOf(id: string): string | undefined {
     return this.#names.get(id);
@@ -89,7 +95,8 @@ class Calls {
 
   /** The latest call of a tool. */
   idOf(name: string): string | undefined {
-    return [...this.#names].findLast(([, called]) => called === name)?.[0];
+    const id = this.#latest.get(name);
+    return id !== undefined && this.#names.get(id) === name ? id : undefined;
   }
 
   read(message: WireMessage, path: string): MessageBlock[] {
@@ -106,6 +113,7 @@ class Calls {
   #add(id: string, fn: unknown, path: string): MessageBlock {
     const name = requireString(asObject(fn).name, `${path}.name`);
     this.#names.set(id, name);
+    this.#latest.set(name, id);
     return { type: "toolCall", id, name, arguments: parseArguments(asObject(fn).arguments) };
   }
 }

@@ -28,6 +28,8 @@ import { type NewMessage, patchOp, runRow } from "./writes.ts";
 const MAX_RUNS = 1_000;
 /** Rows compared with a history that a caller sent. */
 const COMPARED_ROWS = 1_000;
+/** Newest turns of a given history that are stored: far more than a model reads, and few enough for one commit. */
+const MAX_GIVEN_TURNS = 5_000;
 
 export interface AcceptOptions {
   family?: "agent" | "chat";
@@ -129,14 +131,16 @@ function checkRequest(request: RunRequest, agent: AgentInfo, kit: Kit): void {
 function messagesFor(run: Run, rows: readonly MessageRow[], now: number): NewMessage[] {
   const { request } = run;
   const base = () => ({ id: randomUUID(), sessionId: run.sessionId, ts: now });
-  const given: NewMessage[] = missingTurns(request.history ?? [], rows).map(({ role, content, toolCallId, toolName }) => ({
-    ...base(),
-    role,
-    content,
-    kind: "history",
-    ...(toolCallId === undefined ? {} : { toolCallId }),
-    ...(toolName === undefined ? {} : { toolName }),
-  }));
+  const given: NewMessage[] = missingTurns(request.history ?? [], rows)
+    .slice(-MAX_GIVEN_TURNS)
+    .map(({ role, content, toolCallId, toolName }) => ({
+      ...base(),
+      role,
+      content,
+      kind: "history",
+      ...(toolCallId === undefined ? {} : { toolCallId }),
+      ...(toolName === undefined ? {} : { toolName }),
+    }));
   const names = new Map([...rows, ...given].flatMap((r) => callsOf(r.content).map((c) => [c.id, c.name] as const)));
   const answers: NewMessage[] = (request.toolResults ?? []).map(({ toolCallId, text }) => ({
     ...base(),

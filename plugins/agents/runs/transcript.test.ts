@@ -1,5 +1,6 @@
 import type { MessageBlock, MessageRow, ModelMessage } from "svc/sdk";
 import { describe, expect, test } from "vitest";
+import { growth, LINEAR } from "../../../test/tools/growth.ts";
 import { missingTurns } from "./given-history.ts";
 import { dropOlderHalf, fitMessages, orderByRun, toModelMessages } from "./transcript.ts";
 
@@ -172,5 +173,59 @@ describe("a history that the caller sent", () => {
       { role: "toolResult" as const, content: [{ type: "text" as const, text: "other" }], toolCallId: "t2" },
     ];
     expect(missingTurns(given, [calling("t1", "1"), result("t1", "1", "hit")])).toEqual(given.slice(2));
+  });
+});
+
+describe("work on a long transcript grows with its length", () => {
+  const said = (text: string) => ({ role: "user" as const, content: [{ type: "text" as const, text }] });
+  const numbers = (n: number) => Array.from({ length: n }, (_, i) => i);
+
+  test("results find their calls", () => {
+    const work = (n: number) => {
+      const call = (i: number): MessageBlock => ({ type: "toolCall", id: `c${i}`, name: "find", arguments: {} });
+      const rows = [{ ...row("assistant", ""), content: numbers(n).map(call) }, ...numbers(n).map((i) => result(`c${n - i}`, "1", "hit"))];
+      return () => toModelMessages(rows, new Set());
+    };
+
+    expect(growth(work, { from: 100, to: 16_000 })).toBeLessThan(LINEAR);
+  });
+
+  test("messages that joined a turn become one", () => {
+    const work = (n: number) => {
+      const rows = numbers(n).map(() => row("user", "x", { runId: "1" }));
+      return () => toModelMessages(rows, new Set(["1"]));
+    };
+
+    expect(growth(work, { from: 100, to: 32_000 })).toBeLessThan(LINEAR);
+  });
+
+  test("a long message is read once, however many rows it is compared with", () => {
+    const work = (n: number) => {
+      const rows = numbers(n).map((i) => row("user", `row ${i}`));
+      const given = [said("a b ".repeat(n * 20))];
+      return () => missingTurns(given, rows);
+    };
+
+    expect(growth(work, { from: 25, to: 3_200 })).toBeLessThan(LINEAR);
+  });
+
+  test("a run of many answers is compared as one without being put together for each of them", () => {
+    const work = (n: number) => {
+      const rows = numbers(n).map((i) => row("assistant", `a ${i} `.repeat(10), { runId: "1" }));
+      const given = [{ role: "assistant" as const, content: [{ type: "text" as const, text: "no such answer" }] }];
+      return () => missingTurns(given, rows);
+    };
+
+    expect(growth(work, { from: 50, to: 6_400 })).toBeLessThan(LINEAR);
+  });
+
+  test("calls are looked up by id", () => {
+    const work = (n: number) => {
+      const calls: MessageBlock[] = numbers(n).map((i) => ({ type: "toolCall", id: `c${n - i}`, name: "find", arguments: {} }));
+      const rows = [{ ...row("assistant", ""), content: calls.toReversed() }];
+      return () => missingTurns([{ role: "assistant", content: calls }], rows);
+    };
+
+    expect(growth(work, { from: 100, to: 32_000 })).toBeLessThan(LINEAR);
   });
 });

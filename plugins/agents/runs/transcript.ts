@@ -31,7 +31,7 @@ export function orderByRun(rows: readonly MessageRow[], present: string, turnOf:
  */
 export function toModelMessages(rows: readonly MessageRow[], present: ReadonlySet<string>): ModelMessage[] {
   const out: ModelMessage[] = [];
-  const used = new Set<MessageRow>();
+  const results = new Results(rows);
   for (const [i, row] of rows.entries()) {
     if (row.role === "toolResult") continue;
     if (row.role === "user") {
@@ -39,7 +39,7 @@ export function toModelMessages(rows: readonly MessageRow[], present: ReadonlySe
       const joins = rows[i - 1]?.kind === SYSTEM_EVENTS_KIND || (isOf(row, present) && isOf(rows[i - 1], present));
       const before = joins ? out.at(-1) : undefined;
       // Not every vendor takes two messages of a user in a row.
-      if (before?.role === "user") before.content = [...before.content, ...content];
+      if (before?.role === "user") for (const block of content) before.content.push(block);
       else out.push({ role: "user", content });
       continue;
     }
@@ -49,12 +49,34 @@ export function toModelMessages(rows: readonly MessageRow[], present: ReadonlySe
     out.push({ role: "assistant", text, toolCalls });
     for (const call of toolCalls) {
       // Some vendors number their calls anew in each turn: the next free result after the call is meant.
-      const result = rows.find((r, j) => j > i && r.role === "toolResult" && r.toolCallId === call.id && !used.has(r));
-      if (result) used.add(result);
-      out.push(toolMessage(call, result));
+      out.push(toolMessage(call, results.take(call.id, i)));
     }
   }
   return out;
+}
+
+/** The results among `rows`, in order, each handed out once. */
+class Results {
+  readonly #byCall = new Map<string, { rows: Array<{ row: MessageRow; at: number }>; next: number }>();
+
+  constructor(rows: readonly MessageRow[]) {
+    for (const [at, row] of rows.entries()) {
+      if (row.role !== "toolResult" || row.toolCallId === undefined) continue;
+      const list = this.#byCall.get(row.toolCallId);
+      if (list) list.rows.push({ row, at });
+      else this.#byCall.set(row.toolCallId, { rows: [{ row, at }], next: 0 });
+    }
+  }
+
+  /** The first free result behind row `after`. Calls come in the order of their rows, so what stands before it is never wanted again. */
+  take(callId: string, after: number): MessageRow | undefined {
+    const list = this.#byCall.get(callId);
+    if (!list) return undefined;
+    while ((list.rows[list.next]?.at ?? Number.POSITIVE_INFINITY) <= after) list.next += 1;
+    const found = list.rows[list.next];
+    if (found) list.next += 1;
+    return found?.row;
+  }
 }
 
 function isOf(row: MessageRow | undefined, runs: ReadonlySet<string>): boolean {

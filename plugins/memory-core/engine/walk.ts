@@ -69,7 +69,7 @@ export class Walk {
     const open = [{ path: root, real }];
     for (let directory = open.pop(); directory; directory = open.pop()) {
       await pacer.breathe();
-      open.push(...(await this.#readDirectory(directory, pacer)));
+      for (const below of await this.#readDirectory(directory, pacer)) open.push(below);
     }
   }
 

@@ -90,8 +90,8 @@ class SqliteVectorStore implements VectorStore {
   committed(): void {
     const changes = this.#open;
     this.#open = [];
-    if (this.#loading) this.#late.push(...changes);
-    else this.#apply(changes);
+    if (!this.#loading) this.#apply(changes);
+    else for (const change of changes) this.#late.push(change);
   }
 
   rolledBack(): void {

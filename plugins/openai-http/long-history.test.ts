@@ -1,0 +1,43 @@
+import { createTestGateway, type TestGateway } from "svc/sdk/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { okText } from "../../test/fakes/openai-scripts.ts";
+import { type FakeOpenAi, startFakeOpenAi } from "../../test/fakes/openai-server.ts";
+
+let vendor: FakeOpenAi;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  vendor = await startFakeOpenAi();
+  const lab = { baseUrl: vendor.url, apiKey: vendor.apiKey, models: [{ id: "ok" }] };
+  const config = { models: { providers: { lab } } };
+  gateway = await createTestGateway({ plugins: ["store", "agents", "model-openai-compatible", "openai-http"], config });
+});
+
+afterAll(async () => {
+  await gateway?.close();
+  await vendor?.close();
+});
+
+const post = (messages: unknown[]) => gateway.fetch("/v1/chat/completions", { method: "POST", body: JSON.stringify({ messages }) });
+
+test("a conversation of 12,000 messages is answered", async () => {
+  const turns = Array.from({ length: 6_000 }, (_, i) => [
+    { role: "user", content: `question ${i}` },
+    { role: "assistant", content: `answer ${i}` },
+  ]);
+
+  const reply = await post([...turns.flat(), { role: "user", content: "and now?" }]);
+
+  expect(reply.status).toBe(200);
+  expect(await reply.json()).toMatchObject({ choices: [{ message: { content: okText } }] });
+});
+
+test("more tool results at the end than one turn can hold are refused with the number", async () => {
+  const calls = Array.from({ length: 1_001 }, (_, i) => ({ id: `c${i}`, type: "function", function: { name: "find", arguments: "{}" } }));
+  const results = calls.map(({ id }) => ({ role: "tool", tool_call_id: id, content: "x" }));
+
+  const reply = await post([{ role: "user", content: "go" }, { role: "assistant", content: null, tool_calls: calls }, ...results]);
+
+  expect(reply.status).toBe(400);
+  expect(await reply.json()).toMatchObject({ error: { message: "messages: 1001 tool results at the end; at most 1000." } });
+});
