@@ -1,5 +1,6 @@
 import { type Disposable, messageOf, type PluginContext, readEnv } from "svc/sdk";
 import { type Connection, createConnection } from "./connection.ts";
+import { createPreload } from "./preload.ts";
 import { createProvider } from "./provider.ts";
 import { withSecrets } from "./secrets.ts";
 import { type ProviderSettings, resolveProviders } from "./settings.ts";
@@ -11,12 +12,21 @@ interface Registered {
   key: string;
   registration: Disposable;
   connection: Connection;
+  isUsable: boolean;
 }
 
 /** The providers of the config in force: a change replaces those whose settings differ and leaves the others as they are. */
 export function createProviders(ctx: PluginContext): { update(): void; close(): Promise<void> } {
   const registered = new Map<string, Registered>();
   const retired: Connection[] = [];
+  const preload = createPreload(ctx);
+  const gateway = ctx.service("gateway@1");
+  // A gateway that listens on no port is a command that borrowed this plugin: it ends before it would ask a model.
+  const prepareCalls = () => {
+    const { phase, port } = gateway.info();
+    if (phase === "ready" && port !== 0 && [...registered.values()].some(({ isUsable }) => isUsable)) preload.begin();
+  };
+  ctx.on("gateway.ready", prepareCalls);
   let skippedBefore = "";
 
   const drop = (id: string) => {
@@ -32,7 +42,7 @@ export function createProviders(ctx: PluginContext): { update(): void; close(): 
     const connection = createConnection(settings.timeoutMs);
     try {
       const registration = ctx.registerModelProvider(createProvider(settings, { connection, clock: ctx.clock, logger: ctx.logger }));
-      registered.set(settings.id, { key, registration, connection });
+      registered.set(settings.id, { key, registration, connection, isUsable: settings.unavailable === undefined });
     } catch (error) {
       // One bad name must not take the other vendors down with it.
       ctx.logger.warn(`models.providers.${settings.id}: not registered: ${messageOf(error)}`);
@@ -53,8 +63,10 @@ export function createProviders(ctx: PluginContext): { update(): void; close(): 
         drop(settings.id);
         add(settings, key);
       }
+      prepareCalls();
     },
     async close() {
+      void preload.dispose();
       await Promise.all([...[...registered.values()].map((r) => r.connection), ...retired].map((connection) => connection.close()));
     },
   };

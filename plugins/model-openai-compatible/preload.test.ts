@@ -1,0 +1,40 @@
+import { createRequire } from "node:module";
+import { createTestGateway, eventually, fakeClock } from "svc/sdk/testing";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type FakeOpenAi, startFakeOpenAi } from "../../test/fakes/openai-server.ts";
+import { undiciParts } from "./preload.ts";
+
+const { cache, resolve } = createRequire(import.meta.url);
+const isLoaded = () => Object.hasOwn(cache, resolve("undici"));
+const plugins = ["model-openai-compatible"];
+let vendor: FakeOpenAi;
+
+beforeEach(async () => {
+  vendor = await startFakeOpenAi();
+});
+
+afterEach(() => vendor.close());
+
+test("the client of model calls is loaded before the first call, and only where a provider needs it", async () => {
+  const clock = fakeClock();
+  const withoutKey = { openai: {} };
+  const gw = await createTestGateway({ plugins, clock, config: { models: { providers: withoutKey } } });
+  try {
+    for (let i = 0; i < 100; i++) await clock.advance(1_000);
+    expect(isLoaded()).toBe(false);
+
+    const providers = { lab: { baseUrl: vendor.url, apiKey: vendor.apiKey, models: [{ id: "ok" }] } };
+    await gw.reload({ models: { providers: { ...withoutKey, ...providers } } });
+    await eventually(async () => {
+      await clock.advance(1_000);
+      return isLoaded();
+    });
+    expect(vendor.requests).toEqual([]);
+  } finally {
+    await gw.close();
+  }
+});
+
+test.each(undiciParts)("%s is a file of the package", (file) => {
+  expect(resolve(file)).toContain("undici");
+});
