@@ -86,11 +86,11 @@ describe("the request", () => {
 
     await (await open(server, { remote: { baseUrl: server.url, apiKey: server.apiKey } })).provider.embedQuery("a");
     await (await open(server, { config, remote: { apiKey: "OLLAMA_API_KEY" } }, withEnv)).provider.embedQuery("a");
+    await (await open(server, { config, remote: {} }, withEnv)).provider.embedQuery("a");
 
-    for (const other of [await open(server, {}, withEnv), await open(server, { config, remote: {} }, withEnv)]) {
-      await expect(other.provider.embedQuery("a")).rejects.toMatchObject({ fault: "auth" });
-      expect(server.requests.at(-1)?.headers.authorization).toBeUndefined();
-    }
+    const elsewhere = await open(server, {}, withEnv);
+    await expect(elsewhere.provider.embedQuery("a")).rejects.toMatchObject({ fault: "auth" });
+    expect(server.requests.at(-1)?.headers.authorization).toBeUndefined();
   });
 
   test("asks for another length only where the model offers it", async () => {

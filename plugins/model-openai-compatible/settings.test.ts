@@ -112,12 +112,20 @@ describe("what a provider is made of", () => {
     expect(one({ ollama: {} }).baseUrl).toBe("http://127.0.0.1:11434/v1");
   });
 
-  test("a key from the environment never goes to another server than the vendor's", () => {
+  test("a vendor's key from the environment goes to the address that the vendor's own entry names", () => {
     const keys = env({ OPENAI_API_KEY: "secret" });
+    const proxy = { baseUrl: "http://127.0.0.1:8080/v1" };
 
     expect(one({ openai: {} }, keys).apiKey).toBe("secret");
-    expect(one({ openai: { baseUrl: "http://127.0.0.1:8080/v1" } }, keys).apiKey).toBeUndefined();
-    expect(one({ openai: { baseUrl: "https://api.openai.com/v1" } }, keys).apiKey).toBe("secret");
+    expect(one({ openai: proxy }, keys)).toMatchObject({ apiKey: "secret", ...proxy });
+    expect(one({ openai: { ...proxy, apiKey: "mine" } }, keys).apiKey).toBe("mine");
+  });
+
+  test("a vendor's key from the environment goes to no server of another entry, and to none that wants no key", () => {
+    const keys = env({ OPENAI_API_KEY: "secret" });
+
+    expect(one({ lab: { baseUrl: "https://api.openai.com/v1" } }, keys).apiKey).toBeUndefined();
+    expect(one({ openai: { baseUrl: "http://127.0.0.1:8080/v1", auth: "none" } }, keys).apiKey).toBeUndefined();
   });
 
   test("an authorization header of one's own replaces the key", () => {

