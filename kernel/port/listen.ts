@@ -7,6 +7,7 @@ import type { BindPlan } from "../../sdk/gateway/edge/bind-plan.ts";
 import { answerClientError } from "../../sdk/gateway/edge/client-error.ts";
 import { declineUpgrade } from "../../sdk/gateway/edge/decline-upgrade.ts";
 import { createDescriptorBudget, type DescriptorBudget } from "../../sdk/gateway/edge/descriptor-budget.ts";
+import { answerAndEnd } from "../../sdk/gateway/edge/linger.ts";
 import { rawResponse } from "../../sdk/gateway/edge/raw-response.ts";
 import { countDescriptors, readDescriptorLimit } from "../../sdk/host/descriptors.ts";
 import { answersAsGateway } from "../../sdk/host/gateway-probe.ts";
@@ -85,9 +86,11 @@ async function listenOne(host: string, port: number, options: ListenOptions & { 
     else declineUpgrade(server, req, socket, head);
   });
   server.on("checkContinue", options.handler);
-  server.on("connect", (_req, socket) => socket.end(rawResponse(405)));
+  server.on("connect", (_req, socket) => answerAndEnd(socket, rawResponse(405)));
   server.on("clientError", answerClientError);
   server.on("connection", (socket) => admitConnection(socket, options.budget));
+  // Node takes its own listeners off a connection that it hands over (`connect`, `upgrade`); an error without a listener would end the process.
+  server.on(options.tls ? "secureConnection" : "connection", (socket: Socket) => socket.on("error", () => socket.destroy()));
   try {
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);

@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
 import { addressBucket } from "../../sdk/gateway/edge/addresses.ts";
 import type { Edge } from "../../sdk/gateway/edge/edge.ts";
+import { answerAndEnd } from "../../sdk/gateway/edge/linger.ts";
 import { rawResponse } from "../../sdk/gateway/edge/raw-response.ts";
 import { createRevocations } from "../../sdk/gateway/fanout/revocations.ts";
 import { createSilentSockets } from "../../sdk/gateway/fanout/silent-sockets.ts";
@@ -60,7 +61,6 @@ export function createSockets(deps: SocketsDeps): Sockets {
   };
   return {
     upgrade(req, socket, head) {
-      guard(socket);
       const refused = refusal(req, deps) ?? (open.size < MAX_OPEN && deps.hasRoom() ? undefined : { status: 503, retryAfter: 1 });
       if (refused) return refuse(socket, { ...refused, requestId: req.headers["x-request-id"] });
       turn.write(socket, 0); // the answer to the upgrade leaves together with the challenge
@@ -76,11 +76,6 @@ export function createSockets(deps: SocketsDeps): Sockets {
   };
 }
 
-/** Until somebody listens for its errors a connection that breaks would end the process. */
-function guard(socket: Duplex): void {
-  socket.on("error", () => socket.destroy());
-}
-
 function refusal(req: IncomingMessage, deps: SocketsDeps): { status: number; retryAfter?: number } | undefined {
   const path = (req.url ?? "/").split("?", 1)[0] as string;
   if (!deps.paths.has(path)) return { status: 404 };
@@ -89,5 +84,5 @@ function refusal(req: IncomingMessage, deps: SocketsDeps): { status: number; ret
 }
 
 function refuse(socket: Duplex, { status, ...options }: { status: number } & Parameters<typeof rawResponse>[1]): void {
-  socket.end(rawResponse(status, options), () => socket.destroy());
+  answerAndEnd(socket, rawResponse(status, options));
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { answerAndEnd } from "../../sdk/gateway/edge/linger.ts";
 import { rawResponse, setBaseline } from "../../sdk/gateway/edge/raw-response.ts";
 import { answerProbe } from "./probes.ts";
 
@@ -38,7 +39,7 @@ export function createVestibule(): Vestibule {
       // Until somebody listens for its errors a connection that breaks would end the process.
       socket.on("error", () => socket.destroy());
       if (waiting.length < MAX_WAITING) waiting.push(({ upgrade }) => upgrade(req, socket, head));
-      else socket.end(rawResponse(503, { retryAfter: 1 }));
+      else answerAndEnd(socket, rawResponse(503, { retryAfter: 1 }));
     },
     open(to) {
       inner = to;

@@ -182,3 +182,24 @@ test("R-06: connections never take the last descriptors: upgrades stop first, th
   expect(await eventually(async () => (await upgrade()) === 101)).toBe(true);
   expect(statusOf(await sendRaw(port, get("/v1/models", bearer)))).toBe(200);
 }, 60_000);
+
+test("a CONNECT request that is reset does not end the gateway, and two hundred of them hold no descriptor", async () => {
+  const gateway = await gatewayWith();
+  const descriptors = async () => (await readdir(`/proc/${gateway.child.pid}/fd`)).length;
+  await sendRaw(gateway.port, get("/healthz"));
+  const before = await descriptors();
+  const request = "CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: 127.0.0.1:22\r\n\r\n";
+
+  const reset = await dial(gateway.port);
+  reset.write(request);
+  await eventually(() => reset.received() !== "");
+  reset.socket.resetAndDestroy();
+  const open = await Promise.all(Array.from({ length: 200 }, () => dial(gateway.port)));
+  for (const { write } of open) write(request);
+  await Promise.all(open.map(({ ended }) => ended));
+
+  expect(open.map(({ received }) => statusesOf(received()))).toEqual(open.map(() => [405]));
+  expect(await eventually(async () => (await descriptors()) < before + 100)).toBe(true); // its own files and workers come and go
+  expect(gateway.child.exitCode).toBeNull();
+  expect(statusOf(await sendRaw(gateway.port, get("/healthz")))).toBe(200);
+});

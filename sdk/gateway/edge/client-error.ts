@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { endGently } from "./linger.ts";
+import { answerAndEnd } from "./linger.ts";
 import { rawResponse } from "./raw-response.ts";
 
 /** Statuses of what Node's parser and its timers refuse; everything else is a bad request. */
@@ -21,6 +21,5 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex):
     socket.destroy();
     return;
   }
-  socket.write(rawResponse(statuses[error.code ?? ""] ?? 400));
-  endGently(socket);
+  answerAndEnd(socket, rawResponse(statuses[error.code ?? ""] ?? 400));
 }

@@ -13,9 +13,16 @@ export function endGently(socket: Duplex): void {
   socket.on("data", () => undefined);
   socket.pause();
   socket.resume = () => socket; // Node empties a body that nobody read
+  socket.on("error", () => undefined);
   socket.end();
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once("close", () => clearTimeout(timer));
+}
+
+/** Answers on a connection that no response object stands for (a refused upgrade, a `CONNECT`), and ends it, whether or not the client does. */
+export function answerAndEnd(socket: Duplex, answer: string): void {
+  socket.write(answer);
+  endGently(socket);
 }
 
 /** Makes Node's own end of a connection, after an answer with `Connection: close`, such a gentle one. */
