@@ -44,10 +44,11 @@ export function createCliContext(options: ContextOptions): CliContext {
       const manifests = async () => (await discoverHere(paths, await load())).flatMap((found) => found.manifest ?? []);
       return openConfigFile({ paths, env }, { manifests, onWrite: () => (loading = undefined) });
     },
-    async connect({ mode = "cli", scopes, timeoutMs, newDevice = true } = {}) {
+    async connect({ mode = "cli", scopes, caps, timeoutMs, newDevice = true } = {}) {
       const { connectToGateway } = await import("../../sdk/cli/connect.ts");
       const limit = timeoutMs ?? (typeof rpc.timeout === "number" ? rpc.timeout : DEFAULT_TIMEOUT_MS);
-      return connectToGateway({ target: await target(), version, mode, scopes, timeoutMs: limit, newDevice, stateDir: paths.stateDir });
+      const { stateDir } = paths;
+      return connectToGateway({ target: await target(), version, mode, scopes, caps, timeoutMs: limit, newDevice, stateDir });
     },
     async lockOwner() {
       const owner = await readLockOwner(paths.stateDir);

@@ -12,7 +12,9 @@ beforeEach(() => {
   time = clock();
   asked = [];
   ended = [];
-  board = createBoard({ requested: ({ id }) => void asked.push(id), resolved: (resolution) => void ended.push(resolution) }, time);
+  board = createBoard({ requested: ({ id }) => void asked.push(id), resolved: (resolution) => void ended.push(resolution) }, time, () =>
+    time.now(),
+  );
 });
 
 const record = (id: string): ApprovalRecord => ({

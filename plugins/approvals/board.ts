@@ -9,8 +9,19 @@ export const MAX_OPEN_EACH = 64;
 const KEPT_MS = 15_000;
 /** Answers that are kept; beyond it the oldest is forgotten early. */
 const MAX_KEPT = 256;
+/** Requests that ended without an answer and are still shown to operators, newest first. */
+export const MAX_UNANSWERED = 20;
 
 type Reason = NonNullable<ApprovalOutcome["terminalReason"]>;
+
+/** Reasons as sentences, for the requester, the log and the operator. */
+export const reasonTexts: Record<Reason, string> = {
+  "no-route":
+    "no connected client could answer: keep the control UI open or run svc approvals --watch (scope operator.approvals, capability approvals)",
+  expired: "nobody answered in time",
+  cancelled: "the requester withdrew it",
+  stopping: "the gateway was stopping",
+};
 
 /** A question that was put. */
 export interface Question {
@@ -27,6 +38,8 @@ export interface Resolution {
   readonly outcome: ApprovalOutcome;
   /** Null: nobody. */
   readonly resolvedBy: string | null;
+  /** Epoch ms. */
+  readonly endedAtMs: number;
 }
 
 interface Entry extends Question {
@@ -54,17 +67,21 @@ export interface Board {
   find(kind: ApprovalKind, id: string): Question & { readonly resolution?: Resolution };
   /** Open ones, oldest first. */
   list(kind: ApprovalKind): ApprovalRecord[];
+  /** Those that ended without an answer, newest first; at most 20 of both families together. */
+  unanswered(kind: ApprovalKind): Resolution[];
 }
 
 /** Keeps questions until they are answered or their time is over. Everything is in memory: a gateway that stops has denied what was open. */
-export function createBoard(events: BoardEvents, timers: Pick<Timers, "setTimeout">): Board {
+export function createBoard(events: BoardEvents, timers: Pick<Timers, "setTimeout">, now: () => number): Board {
   const entries = new Map<string, Entry>();
+  const unanswered: Resolution[] = [];
   const open = () => [...entries.values()].filter((entry) => !entry.resolution);
 
   const end = (entry: Entry, decision: ApprovalDecision | null, told: { resolvedBy: string | null; reason?: Reason }) => {
     const { id, createdAtMs, expiresAtMs } = entry.record;
-    const outcome = { id, decision, createdAtMs, expiresAtMs, ...(told.reason ? { terminalReason: told.reason } : {}) };
-    entry.resolution = { record: entry.record, outcome, resolvedBy: told.resolvedBy };
+    const outcome = { id, decision, createdAtMs, expiresAtMs, ...reasonOf(told.reason) };
+    entry.resolution = { record: entry.record, outcome, resolvedBy: told.resolvedBy, endedAtMs: now() };
+    if (decision === null) unanswered.splice(0, unanswered.length, entry.resolution, ...unanswered.slice(0, MAX_UNANSWERED - 1));
     void entry.timer.dispose();
     entry.timer = timers.setTimeout(() => entries.delete(id), KEPT_MS);
     // In the order of their ends, so that the oldest answer is the first to be forgotten.
@@ -113,8 +130,13 @@ export function createBoard(events: BoardEvents, timers: Pick<Timers, "setTimeou
       for (const entry of open()) close(entry, reason);
     },
     find,
+    unanswered: (kind) => unanswered.filter(({ record }) => record.approvalKind === kind),
     list: (kind) => open().flatMap(({ record }) => (record.approvalKind === kind ? [record] : [])),
   };
+}
+
+function reasonOf(reason: Reason | undefined): Pick<ApprovalOutcome, "terminalReason" | "message"> {
+  return reason ? { terminalReason: reason, message: reasonTexts[reason] } : {};
 }
 
 function isDecision(word: string): word is ApprovalDecision {

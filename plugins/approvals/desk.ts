@@ -39,12 +39,18 @@ export function createDesk(ctx: PluginContext): Desk {
       resolved({ record, outcome, resolvedBy }) {
         const decision = outcome.decision ?? "deny";
         const { id, approvalKind, request } = record;
-        ctx.logger.info("approval resolved", { id, kind: approvalKind, decision, ...(resolvedBy === null ? {} : { by: resolvedBy }) });
-        const payload = { id, decision, resolvedBy, ts: ctx.clock.now(), request };
+        const { terminalReason: reason, message } = outcome;
+        if (reason === "no-route") ctx.logger.warn(`approval denied: ${message}`, { id, kind: approvalKind, reason });
+        else {
+          const by = resolvedBy === null ? {} : { by: resolvedBy };
+          ctx.logger.info("approval resolved", { id, kind: approvalKind, decision, ...by, ...(reason ? { reason } : {}) });
+        }
+        const payload = { id, decision, resolvedBy, ts: ctx.clock.now(), request, ...(reason ? { terminalReason: reason } : {}) };
         ctx.emit(approvalKind === "exec" ? "exec.approval.resolved" : "plugin.approval.resolved", payload);
       },
     },
     ctx.timers,
+    () => ctx.clock.now(),
   );
   const ask = (question: ApprovalQuestion, asker: string): Question => {
     const { kind } = question;

@@ -29,8 +29,8 @@ export function registerApprovalMethods(ctx: PluginContext, desk: Desk): void {
   });
   ctx.registerRpc({ ...protocolMethod("exec.approval.get"), handler: ({ id }) => shown(desk.board.find("exec", id)) });
   ctx.registerRpc({ ...protocolMethod("plugin.approval.get"), handler: ({ id }) => shown(desk.board.find("plugin", id)) });
-  ctx.registerRpc({ ...protocolMethod("exec.approval.list"), handler: () => desk.board.list("exec") });
-  ctx.registerRpc({ ...protocolMethod("plugin.approval.list"), handler: () => desk.board.list("plugin") });
+  ctx.registerRpc({ ...protocolMethod("exec.approval.list"), handler: ({ ended }) => listed(desk, "exec", ended) });
+  ctx.registerRpc({ ...protocolMethod("plugin.approval.list"), handler: ({ ended }) => listed(desk, "plugin", ended) });
   ctx.registerRpc({ ...protocolMethod("exec.approval.waitDecision"), handler: ({ id }, call) => wait(desk.board.find("exec", id), call) });
   ctx.registerRpc({
     ...protocolMethod("plugin.approval.waitDecision"),
@@ -64,8 +64,20 @@ function wait({ done }: Question, { signal }: RpcCall): Promise<ApprovalOutcome>
   });
 }
 
+/** Pending requests, oldest first; on request followed by those that lately ended unanswered, newest first. */
+function listed({ board }: Desk, kind: ApprovalKind, ended = false): JsonObject[] {
+  const unanswered = ended ? board.unanswered(kind) : [];
+  return [
+    ...board.list(kind).map((record) => shown({ record })),
+    ...unanswered.map((resolution) => shown({ record: resolution.record, resolution })),
+  ];
+}
+
 function shown({ record, resolution }: { record: ApprovalRecord; resolution?: Resolution }): JsonObject {
-  return { ...record, ...(resolution ? { decision: resolution.outcome.decision, resolvedBy: resolution.resolvedBy } : {}) };
+  if (!resolution) return { ...record };
+  const { outcome, resolvedBy, endedAtMs } = resolution;
+  const reason = outcome.terminalReason ? { terminalReason: outcome.terminalReason } : {};
+  return { ...record, decision: outcome.decision, resolvedBy, endedAtMs, ...reason };
 }
 
 /** Who asks, however often it connects: else the bound of each asker would be one of each connection. */

@@ -4,6 +4,7 @@ import { bootstrapConfig } from "./bootstrap.ts";
 
 const page = (path: string) => import(new URL(`./public/core/${path}`, import.meta.url).href);
 const { partsOf, needingYou } = await page("parts.js");
+const { factsOf } = await page("approval-facts.js");
 const { refusalOf } = await page("refusal.js");
 const { exampleQuestions } = await page("examples.js");
 const { age, day, plain, plural, span } = await page("format.js");
@@ -38,6 +39,32 @@ test("what is wrong comes first, with its reason and the command", () => {
   expect(needingYou(parts).map((p: { id: string }) => p.id)).toEqual(["gateway", "plugin:weather"]);
   expect(parts[0]).toMatchObject({ level: "bad", reason: "store: the disk is full", command: "svc health" });
   expect(parts[1]).toMatchObject({ name: "Weather", reason: "setup did not finish within 30 s", command: "svc plugins list" });
+});
+
+test("a plugin that was switched off is not called failed", () => {
+  const off = { id: "weather", state: "disabled", error: "plugins.entries.weather.enabled is not true" };
+
+  expect(needingYou(partsOf({ ...healthy, plugins: [{ id: "store", state: "enabled" }, off] }))).toEqual([]);
+});
+
+test("a request for approval says who asks for what, where, and how long it stands", () => {
+  const times = { createdAtMs: 0, expiresAtMs: 120_000 };
+  const request = { command: "ls", cwd: "/srv", agentId: "main", allowedDecisions: ["allow-once", "allow-always", "deny"] };
+  expect(factsOf({ approvalKind: "exec", id: "1", request, ...times }, 60_000)).toEqual({
+    title: "Agent main asks to run a command",
+    command: "ls",
+    details: "in /srv",
+    expires: "expires in 1 min",
+    canAlways: true,
+  });
+  const asked = { title: "Send it?", description: "A mail", pluginId: "mail", severity: "critical" };
+  expect(factsOf({ approvalKind: "plugin", id: "2", request: asked, ...times }, 120_000)).toEqual({
+    title: "Plugin mail asks: Send it?",
+    description: "A mail",
+    details: "severity: critical",
+    expires: "expired",
+    canAlways: false,
+  });
 });
 
 test("the embedded model is a note, a model without a key needs somebody", () => {

@@ -14,6 +14,7 @@ export interface ConnectOptions {
   version: string;
   mode: "cli" | "probe";
   scopes: readonly string[] | undefined;
+  caps?: readonly string[] | undefined;
   timeoutMs: number;
   /** Holds this installation's key and tokens, used beyond loopback, where a secret alone does not open. */
   stateDir: string;
@@ -29,6 +30,10 @@ export interface ConnectOptions {
 export async function connectToGateway(options: ConnectOptions): Promise<CliClient> {
   const { target } = options;
   const device = deviceFor(options);
+  let ended = (): void => undefined;
+  const closed = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
   const client = createClient({
     url: target.url,
     ...(target.tlsFingerprint === undefined ? {} : { tlsFingerprint: target.tlsFingerprint }),
@@ -36,8 +41,11 @@ export async function connectToGateway(options: ConnectOptions): Promise<CliClie
     ...(device ? { device } : {}),
     client: { id: "cli", mode: options.mode, version: options.version, platform: process.platform },
     scopes: options.scopes ?? allScopes,
-    caps: ["tool-events"],
+    caps: options.caps ?? ["tool-events"],
     reconnect: false,
+    onState({ state }) {
+      if (state === "closed" || state === "refused") ended();
+    },
     handshakeTimeoutMs: Math.min(options.timeoutMs, CONNECT_MS),
     requestTimeoutMs: options.timeoutMs,
   });
@@ -48,6 +56,7 @@ export async function connectToGateway(options: ConnectOptions): Promise<CliClie
     hello,
     request: client.request,
     on: client.on,
+    closed,
     close: () => client.close(),
   };
 }

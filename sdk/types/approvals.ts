@@ -57,6 +57,8 @@ export interface ApprovalOutcome {
   expiresAtMs: number;
   /** Why nobody decided: nobody was there who could, time ran out, the asker gave up, the gateway stops. */
   terminalReason?: "no-route" | "expired" | "cancelled" | "stopping";
+  /** The same as a sentence, with what to do. */
+  message?: string;
 }
 
 /** Service `approvals@1`. */

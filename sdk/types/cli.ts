@@ -47,6 +47,8 @@ export interface CliClient {
   readonly hello: HelloOk;
   request: TypedRequest<{ timeoutMs?: number; onAccepted?(payload: JsonObject): void }>;
   on: TypedEvents;
+  /** Resolves when the connection has ended, whoever ended it. */
+  readonly closed: Promise<void>;
   close(): Promise<void>;
 }
 
@@ -90,6 +92,8 @@ export interface CliContext {
   connect(options?: {
     mode?: "cli" | "probe";
     scopes?: string[];
+    /** Abilities the command announces, such as `approvals`; default `tool-events`. */
+    caps?: string[];
     timeoutMs?: number;
     /** False: this installation gets no key made for it; for commands that only look. */
     newDevice?: boolean;

@@ -56,6 +56,7 @@ function asCliClient(client: SvcClient): Awaited<ReturnType<CliContext["connect"
     hello: client.hello as NonNullable<SvcClient["hello"]>,
     request: client.request,
     on: client.on,
+    closed: new Promise<void>(() => undefined),
     close: () => client.close(),
   } satisfies Awaited<ReturnType<CliContext["connect"]>>;
 }

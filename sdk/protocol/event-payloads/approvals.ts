@@ -1,11 +1,12 @@
 import { z } from "zod";
-import { approval, decision } from "../results/approvals.ts";
+import { approval, decision, terminalReason } from "../results/approvals.ts";
 import { epochMs } from "../results/fields.ts";
 
 const resolved = z.object({
   id: z.string(),
   decision,
-  resolvedBy: z.unknown().describe("null: it expired"),
+  resolvedBy: z.unknown().describe("null: nobody decided"),
+  terminalReason: terminalReason.exactOptional(),
   ts: epochMs,
   request: z.looseObject({}),
 });

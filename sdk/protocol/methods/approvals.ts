@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { agentId, none, sessionKey } from "./fields.ts";
+import { agentId, sessionKey } from "./fields.ts";
 import { method } from "./spec.ts";
 
 const id = z.string().min(1).max(256);
@@ -7,6 +7,8 @@ const ownId = z
   .string()
   .regex(/^(?!plugin:)[\w.:-]{1,128}$/, "expected letters, digits and . _ : -, at most 128, not beginning with plugin:");
 const byId = z.strictObject({ id });
+/** With `ended` the newest requests that nobody answered follow the pending ones. */
+const listing = z.strictObject({ ended: z.boolean().optional() });
 /** Any word gets as far as the question whether it may be said here: the answer to a wrong one is `invalid decision`. */
 const decision = z.string().min(1).max(64);
 const decisions = z.enum(["allow-once", "allow-always", "deny"]);
@@ -47,7 +49,11 @@ export const approvalsMethods = {
       }),
   ),
   "exec.approval.get": method("approvals", "one question about a command", byId),
-  "exec.approval.list": method("approvals", "open questions about commands, oldest first", none),
+  "exec.approval.list": method(
+    "approvals",
+    "open questions about commands, oldest first; with `ended` also those that lately ended unanswered",
+    listing,
+  ),
   "exec.approval.waitDecision": method("approvals", "the decision, once there is one; kept for 15 s after it", byId),
   "exec.approval.resolve": method("approvals", "decides; the first answer wins", z.strictObject({ id, decision })),
   "plugin.approval.request": method(
@@ -68,7 +74,11 @@ export const approvalsMethods = {
     }),
   ),
   "plugin.approval.get": method("approvals", "one question of a plugin", byId),
-  "plugin.approval.list": method("approvals", "open questions of plugins, oldest first", none),
+  "plugin.approval.list": method(
+    "approvals",
+    "open questions of plugins, oldest first; with `ended` also those that lately ended unanswered",
+    listing,
+  ),
   "plugin.approval.waitDecision": method("approvals", "the decision, once there is one; kept for 15 s after it", byId),
   "plugin.approval.resolve": method("approvals", "decides; the first answer wins", z.strictObject({ id, decision })),
 } as const;

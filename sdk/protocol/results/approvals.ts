@@ -14,9 +14,16 @@ export const approval = z
   .object({ approvalKind: z.enum(["exec", "plugin"]), id, request: z.looseObject({}), ...times })
   .meta({ id: "Approval" });
 
+/** Why nobody decided. */
+export const terminalReason = z
+  .enum(["no-route", "expired", "cancelled", "stopping"])
+  .describe("why nobody decided: nobody was there who could, time ran out, the asker gave up, the gateway stops");
+
 const lookedUp = approval.extend({
   decision: decision.nullable().exactOptional().describe("once it has ended, for 15 s"),
   resolvedBy: text.nullable().exactOptional().describe("who decided; null: nobody"),
+  terminalReason: terminalReason.exactOptional(),
+  endedAtMs: epochMs.exactOptional(),
 });
 
 const decided = z
@@ -24,10 +31,8 @@ const decided = z
     id,
     decision: decision.nullable().describe("null: nobody decided; to be treated as `deny`"),
     ...times,
-    terminalReason: z
-      .enum(["no-route", "expired", "cancelled", "stopping"])
-      .exactOptional()
-      .describe("why nobody decided: nobody was there who could, time ran out, the asker gave up, the gateway stops"),
+    terminalReason: terminalReason.exactOptional(),
+    message: text.exactOptional().describe("the same as a sentence, with what to do"),
   })
   .describe("final answer");
 
@@ -37,12 +42,12 @@ const requested = z.union([z.object({ status: z.literal("accepted"), id, ...time
 export const approvalsResults = {
   "exec.approval.request": requested,
   "exec.approval.get": lookedUp,
-  "exec.approval.list": z.array(approval),
+  "exec.approval.list": z.array(lookedUp),
   "exec.approval.waitDecision": decided,
   "exec.approval.resolve": done,
   "plugin.approval.request": requested,
   "plugin.approval.get": lookedUp,
-  "plugin.approval.list": z.array(approval),
+  "plugin.approval.list": z.array(lookedUp),
   "plugin.approval.waitDecision": decided,
   "plugin.approval.resolve": done,
 };

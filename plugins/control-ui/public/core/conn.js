@@ -5,7 +5,8 @@ import { connection, greetedAt, hasNewBuild, health, hello, isRestarting, lastOn
 /** @typedef {import("svc/sdk/client").ClientError} ClientError */
 
 const scopes = ["operator.admin", "operator.read", "operator.write", "operator.approvals", "operator.pairing"];
-const caps = ["tool-events", "session-scoped-events"];
+// The page shows requests for approval and answers them: without `approvals` the gateway would find nobody to ask.
+const caps = ["tool-events", "approvals", "session-scoped-events"];
 
 /** @type {string | undefined} */
 let password;

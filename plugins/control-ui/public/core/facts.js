@@ -1,4 +1,5 @@
 import { computed } from "@preact/signals";
+import { approvals } from "./approvals.js";
 import { onEvent, onOnline, request } from "./conn.js";
 import { needingYou, partsOf } from "./parts.js";
 import { defaultModel, health, memory, models, now, plugins } from "./store.js";
@@ -16,6 +17,9 @@ export const parts = computed(() =>
 );
 
 export const needs = computed(() => needingYou(parts.value));
+
+/** How many things wait for a person: parts that do not work, and requests for approval. */
+export const needsCount = computed(() => needs.value.length + approvals.value.length);
 
 export function startFacts() {
   onOnline(() => {

@@ -86,7 +86,8 @@ function memoryPart({ memory }) {
 /** Failing plugins one by one, the rest as one line. @param {Facts} facts @returns {Part[]} */
 function pluginParts({ plugins }) {
   if (!plugins) return [];
-  const failing = plugins.filter((p) => p.state === "error" || p.error);
+  // A plugin that was switched off has a reason too, and needs nobody.
+  const failing = plugins.filter((p) => p.state === "error" || (p.error && p.state !== "disabled"));
   const active = plugins.filter((p) => p.state === "enabled" && !p.error).length;
   const parts = failing.map((p) => ({
     id: `plugin:${p.id}`,

@@ -45,6 +45,13 @@ export const noAdminReason = computed(() => {
   return hello.value?.auth.scopes.includes("operator.admin") ? undefined : "This sign-in is not an administrator's";
 });
 
+/** Why answering requests for approval is not possible now; undefined when it is. */
+export const noApprovalReason = computed(() => {
+  if (!isOnline.value) return "Not connected to the gateway";
+  const scopes = hello.value?.auth.scopes ?? [];
+  return scopes.includes("operator.approvals") || scopes.includes("operator.admin") ? undefined : "This sign-in may not answer approvals";
+});
+
 export const mainSessionKey = computed(() => hello.value?.snapshot.sessionDefaults?.mainSessionKey ?? "agent:main:main");
 export const defaultAgentId = computed(() => hello.value?.snapshot.sessionDefaults?.defaultAgentId ?? "main");
 

@@ -1,6 +1,6 @@
 import { useRef } from "preact/hooks";
 import { tryNow } from "../core/conn.js";
-import { needs } from "../core/facts.js";
+import { needsCount } from "../core/facts.js";
 import { html } from "../core/html.js";
 import { chatHome, isPaletteOpen } from "../core/keys.js";
 import { isNarrow } from "../core/look.js";
@@ -23,7 +23,7 @@ export function Header() {
           : html`<span>${hello.value ? gatewayName.value : location.host}</span>`
       }
     </p>
-    ${hello.value && needs.value.length > 0 && html`<${NeedsYou} />`}
+    ${hello.value && needsCount.value > 0 && html`<${NeedsYou} />`}
     ${
       hello.value &&
       html`<${Button} kind="quiet find" icon=${Search} label="Search and commands" onClick=${() => (isPaletteOpen.value = true)} />`
@@ -49,9 +49,11 @@ function BackLink({ view }) {
 }
 
 function NeedsYou() {
-  const { length } = needs.value;
-  return html`<a class="button slim needs" href="#/overview" aria-label=${`Needs you: ${length}`}>
-    <${Warn} /><span class="wide">Needs you</span> ${length}
+  const count = needsCount.value;
+  // On the overview itself the address stays the same: the list is brought into view instead.
+  const show = () => document.getElementById("needs-you")?.scrollIntoView({ block: "start" });
+  return html`<a class="button slim needs" href="#/overview" aria-label=${`Needs you: ${count}`} onClick=${show}>
+    <${Warn} /><span class="wide">Needs you</span> ${count}
   </a>`;
 }
 

@@ -1,11 +1,12 @@
 import { useState } from "preact/hooks";
+import { answerApproval, answerErrors, approvals, factsOf } from "../core/approvals.js";
 import { exampleQuestions } from "../core/examples.js";
-import { needs, parts } from "../core/facts.js";
+import { needs, needsCount, parts } from "../core/facts.js";
 import { age, clock, plain, plural, span } from "../core/format.js";
 import { html } from "../core/html.js";
 import { chatAddress, go } from "../core/router.js";
 import { recent, recentError, running, stopSession, titleOf } from "../core/sessions.js";
-import { isOnline, lastOnlineAt, mainSessionKey, memory, now, readOnlyReason, uptimeMs } from "../core/store.js";
+import { isOnline, lastOnlineAt, mainSessionKey, memory, noApprovalReason, now, readOnlyReason, uptimeMs } from "../core/store.js";
 import { Button, Command } from "../ui/button.js";
 import { Stop } from "../ui/icons.js";
 import { Failure, Waiting } from "../ui/states.js";
@@ -16,6 +17,7 @@ const LATEST = 6;
 export default function Overview() {
   return html`<div class="page overview">
     <${Sentence} />
+    ${approvals.value.length > 0 && html`<${Approvals} />`}
     <${AskBox} />
     <div class="columns">
       <${Parts} />
@@ -24,16 +26,59 @@ export default function Overview() {
   </div>`;
 }
 
+/** "Everything works.", "2 parts need you." or "1 request waits for your approval." */
+function whatNeedsYou() {
+  const [failing, waiting] = [needs.value.length, approvals.value.length];
+  const sentences = [
+    failing > 0 && `${plural(failing, "part")} ${failing === 1 ? "needs" : "need"} you.`,
+    waiting > 0 && `${plural(waiting, "request")} ${waiting === 1 ? "waits" : "wait"} for your approval.`,
+  ];
+  return sentences.filter(Boolean).join(" ") || "Everything works.";
+}
+
 function Sentence() {
-  const count = needs.value.length;
+  const count = needsCount.value;
   const isWorse = needs.value.some((part) => part.level === "bad");
   if (!isOnline.value) {
     return html`<div class="sentence"><i class="dot bad"></i><h1>Not connected. What you see is as of ${clock(lastOnlineAt.value)}.</h1></div>`;
   }
   return html`<div class="sentence">
     <i class=${`dot ${count === 0 ? "ok" : isWorse ? "bad" : "warn"}`}></i>
-    <h1>Running for ${span(uptimeMs.value)}. ${count === 0 ? "Everything works." : `${plural(count, "part")} ${count === 1 ? "needs" : "need"} you.`}</h1>
+    <h1>Running for ${span(uptimeMs.value)}. ${whatNeedsYou()}</h1>
   </div>`;
+}
+
+function Approvals() {
+  return html`<section class="panel approvals" id="needs-you" aria-labelledby="approvals">
+    <header><h2 id="approvals">Waiting for your approval</h2></header>
+    <ul class="parts">${approvals.value.map((approval) => html`<${ApprovalCard} key=${approval.id} approval=${approval} />`)}</ul>
+  </section>`;
+}
+
+/** @param {{ approval: import("../core/approvals.js").Approval }} props */
+function ApprovalCard({ approval }) {
+  const { title, command, description, details, expires, canAlways } = factsOf(approval, now.value);
+  const [isSent, setSent] = useState(false);
+  const error = answerErrors.value[approval.id];
+  const blocked = noApprovalReason.value ?? (isSent ? "The answer is on its way" : undefined);
+  /** @param {"allow-once" | "allow-always" | "deny"} decision */
+  const answer = async (decision) => {
+    setSent(true);
+    await answerApproval(approval, decision);
+    setSent(false);
+  };
+  return html`<li class="part approval">
+    <div class="line"><i class="dot warn"></i><strong class="what-asked">${title}</strong><span class="muted what">${expires}</span></div>
+    ${command && html`<pre class="asked" tabindex="0">${command}</pre>`}
+    ${description && html`<p class="reason">${description}</p>`}
+    ${details && html`<p class="muted small reason">${details}</p>`}
+    ${error && html`<p class="reason" role="alert">Not answered: ${error}</p>`}
+    <div class="answers">
+      <${Button} kind="primary" blocked=${blocked} onClick=${() => answer("allow-once")}>Allow once<//>
+      ${canAlways && html`<${Button} blocked=${blocked} onClick=${() => answer("allow-always")}>Always allow<//>`}
+      <${Button} kind="danger" blocked=${blocked} onClick=${() => answer("deny")}>Deny<//>
+    </div>
+  </li>`;
 }
 
 function AskBox() {
@@ -67,7 +112,7 @@ function AskBox() {
 
 function Parts() {
   const isWaiting = parts.value.length <= 1 && isOnline.value && !memory.value;
-  return html`<section class="panel" aria-labelledby="parts">
+  return html`<section class="panel" id=${approvals.value.length > 0 ? undefined : "needs-you"} aria-labelledby="parts">
     <header><h2 id="parts">Parts</h2></header>
     ${isWaiting ? html`<div class="inside"><${Waiting} rows=${3} /></div>` : html`<ul class="parts">${parts.value.map((p) => html`<${PartRow} key=${p.id} part=${p} />`)}</ul>`}
   </section>`;

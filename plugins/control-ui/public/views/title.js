@@ -1,5 +1,5 @@
 import { effect } from "@preact/signals";
-import { needs } from "../core/facts.js";
+import { needsCount } from "../core/facts.js";
 import { route } from "../core/router.js";
 import { titleOfKey, unreadCount } from "../core/sessions.js";
 import { connection, hello } from "../core/store.js";
@@ -16,7 +16,7 @@ export function startTitle() {
   effect(() => {
     if (!icon) return;
     const isLost = hello.value !== undefined && connection.value.state !== "connected";
-    const mark = isLost ? "--bad" : needs.value.length > 0 ? "--warn" : undefined;
+    const mark = isLost ? "--bad" : needsCount.value > 0 ? "--warn" : undefined;
     icon.href = mark ? dotted(getComputedStyle(document.documentElement).getPropertyValue(mark)) : plain;
   });
 }
