@@ -36,7 +36,6 @@ export interface ListenOptions {
 
 /** Head, whole request and idle keep-alive limits (`security.md` 2, N-02, N-03); Node looks only each `connectionsCheckingInterval`. */
 const timeouts = { headersTimeout: 15_000, requestTimeout: 60_000, keepAliveTimeout: 5_000, connectionsCheckingInterval: 2_000 };
-const MAX_REQUESTS_PER_SOCKET = 1_000;
 
 /**
  * Opens the port exclusively.
@@ -80,7 +79,6 @@ async function closeServer(server: Server): Promise<void> {
 
 async function listenOne(host: string, port: number, options: ListenOptions & { budget: DescriptorBudget }): Promise<Server> {
   const server = await makeServer(options);
-  server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET;
   server.on("upgrade", (req, socket, head) => {
     if (req.headers.upgrade?.toLowerCase() === "websocket") options.onUpgrade(req, socket, head);
     else declineUpgrade(server, req, socket, head);

@@ -229,13 +229,13 @@ describe("N-08: pressure on the head", () => {
     expect([414, 431]).toContain(statusOf(answer));
   });
 
-  test("a connection that pipelines a thousand requests does not keep others waiting, and gets its answers in order", async () => {
+  test("a connection that pipelines thousands of requests does not keep others waiting, and gets its answers in order", async () => {
     const { write, received } = await dial(port);
     const request = (i: number) => `GET /door HTTP/1.1\r\nHost: h\r\n${bearer()}X-Request-Id: r${i}\r\n\r\n`;
-    write(Array.from({ length: 999 }, (_, i) => request(i)).join(""));
+    write(Array.from({ length: 1_500 }, (_, i) => request(i)).join(""));
     expect((await gateway.fetch("/door")).status).toBe(200);
-    await eventually(() => statusesOf(received()).length === 999);
+    await eventually(() => statusesOf(received()).length === 1_500);
     const ids = [...received().matchAll(/^x-request-id: r(\d+)\r$/gm)].map((match) => Number(match[1]));
-    expect(ids).toEqual(Array.from({ length: 999 }, (_, i) => i));
+    expect(ids).toEqual(Array.from({ length: 1_500 }, (_, i) => i));
   });
 });
