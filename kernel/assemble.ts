@@ -23,7 +23,7 @@ export interface Site {
 export async function assemble({ options, plan, lock, listeners, vestibule }: Site): Promise<Gateway> {
   const { logger, paths } = options;
   const takeEnvBack = options.exportEnv?.(plan.loaded.env);
-  const core = createCore(options, plan);
+  const core = createCore(options, plan, listeners?.outbound);
   const mask = await openPlugins(core).catch((error: unknown) => {
     takeEnvBack?.();
     throw error;

@@ -7,6 +7,7 @@ import { createDeviceRows } from "../sdk/gateway/devices/rows.ts";
 import { addressBucket, isLoopback } from "../sdk/gateway/edge/addresses.ts";
 import { createFailureLimiter } from "../sdk/gateway/failure-limiter.ts";
 import { createFanout, type Fanout } from "../sdk/gateway/fanout/fanout.ts";
+import type { SlowConsumers } from "../sdk/gateway/fanout/slow-consumers.ts";
 import { createHealth, type Health } from "../sdk/gateway/health.ts";
 import { createHolds, type Holds } from "../sdk/gateway/holds.ts";
 import { createJobs, type Jobs } from "../sdk/gateway/jobs.ts";
@@ -76,7 +77,7 @@ export interface Core {
 }
 
 /** Makes the shared parts in the order in which they need each other. */
-export function createCore(options: GatewayOptions, plan: StartPlan): Core {
+export function createCore(options: GatewayOptions, plan: StartPlan, outbound: SlowConsumers | undefined): Core {
   const { logger } = options;
   const clock: Clock = { now: Date.now, monotonic: () => performance.now() };
   const { monotonic } = options.clock ?? clock;
@@ -95,7 +96,7 @@ export function createCore(options: GatewayOptions, plan: StartPlan): Core {
     onMoved: () => health.invalidate(),
   });
   const activation = createActivation();
-  const fanout = createFanout({ monotonic });
+  const fanout = createFanout({ monotonic, outbound });
   const presence = createPresence({
     version: options.version,
     bootId: plan.bootId,

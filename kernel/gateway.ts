@@ -107,9 +107,12 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: StateLock): 
   }
 }
 
-async function openPort({ logger }: GatewayOptions, plan: StartPlan, vestibule: Vestibule): Promise<Listeners> {
+async function openPort({ logger, clock }: GatewayOptions, plan: StartPlan, vestibule: Vestibule): Promise<Listeners> {
   const { handler, upgrade } = vestibule;
-  const listeners = await openListeners({ plan: plan.bind, port: plan.port, tls: plan.tls, logger, handler, onUpgrade: upgrade });
+  const listeners = await openListeners({
+    ...{ plan: plan.bind, port: plan.port, tls: plan.tls, logger, handler, onUpgrade: upgrade },
+    monotonic: clock?.monotonic ?? (() => performance.now()),
+  });
   if (plan.bindMode === "tailnet" && plan.bind.loopbackOnly) logger.warn("bind tailnet: no tailnet address here, so only loopback listens");
   logger.info(`listening on ${plan.tls ? "wss" : "ws"}://${listeners.host}:${listeners.port}`, {
     bind: plan.bindMode,

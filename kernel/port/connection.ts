@@ -77,13 +77,14 @@ export class Connection implements Receiver {
     this.#req = req;
     this.#site = site;
     this.#deps = deps;
-    this.#liveness = createLiveness(limits.pingIntervalMs, deps.monotonic);
+    this.#liveness = createLiveness(limits.pingIntervalMs, deps.monotonic, () => this.progress());
     this.#lane = createRequestLane<RequestFrame>(lanes, (frame, leave) => void this.#serve(frame, leave));
     ws.on("message", (data, isBinary) => this.#receive(data, isBinary));
     ws.on("close", (code, reason) => this.#closed(code, reason.toString()));
     // ws reports oversized and malformed frames here and closes with the right code itself.
     ws.on("error", () => undefined);
     ws.on("pong", this.#liveness.pong);
+    ws.on("ping", answerPings(ws));
     this.#timer = setTimeout(() => this.cut(1008, "handshake timeout"), deps.handshakeTimeoutMs);
     this.write(JSON.stringify({ type: "event", event: "connect.challenge", payload: { nonce: this.#nonce, ts: Date.now() } }));
   }
@@ -125,6 +126,7 @@ export class Connection implements Receiver {
     const { ws } = this.#site;
     // Whatever follows our close frame is not looked at.
     if (ws.readyState !== ws.OPEN) return;
+    if (ws.bufferedAmount > limits.stallBytes) this.#readLater();
     if (this.#held) return this.#hold(data, isBinary);
     if (isBinary) return this.cut(1003, "");
     const frame = parseFrame(data.toString());
@@ -132,6 +134,14 @@ export class Connection implements Receiver {
     if (frame instanceof SvcError) return this.#badFrame(frame);
     if (frame.method === "connect") return this.#respond(frame.id, new SvcError("already-connected"));
     if (!this.#lane.offer(frame)) this.#respond(frame.id, new SvcError("busy", {}, { retryAfterMs: 1_000 }));
+  }
+
+  /** A client that asks on and does not read the answers is not read either, until they have left. */
+  #readLater(): void {
+    const { ws, socket } = this.#site;
+    if (ws.isPaused || !socket.writableNeedDrain) return;
+    ws.pause();
+    socket.once("drain", () => ws.resume());
   }
 
   /** What is pipelined behind a `connect` waits for its answer, and runs only if that is hello-ok. No more is read meanwhile. */
@@ -287,6 +297,28 @@ function parseFrame(text: string): RequestFrame | SvcError {
   if (exceedsJsonShape(value)) return invalid("deeper than 64 levels or more than 10000 keys");
   const parsed = requestFrame.safeParse(value);
   return parsed.success ? parsed.data : invalid(formatIssues(parsed.error.issues));
+}
+
+/**
+ * Answers pings, with one unsent pong at a time and the most recent ping after it (RFC 6455 5.5.3): pongs for a client that reads nothing would pile up
+ * without a bound.
+ */
+function answerPings(ws: WebSocket): (data: Buffer) => void {
+  let isSending = false;
+  let next: Buffer | undefined;
+  const send = (data: Buffer) => {
+    isSending = true;
+    ws.pong(data, false, () => {
+      isSending = false;
+      const latest = next;
+      next = undefined;
+      if (latest !== undefined && ws.readyState === ws.OPEN) send(latest);
+    });
+  };
+  return (data) => {
+    if (isSending) next = data;
+    else if (ws.readyState === ws.OPEN) send(data);
+  };
 }
 
 /** A close reason is at most 123 bytes. */

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { SecureContextOptions, Server as TlsServer } from "node:tls";
@@ -8,17 +8,22 @@ import { answerClientError } from "../../sdk/gateway/edge/client-error.ts";
 import { declineUpgrade } from "../../sdk/gateway/edge/decline-upgrade.ts";
 import { createDescriptorBudget, type DescriptorBudget } from "../../sdk/gateway/edge/descriptor-budget.ts";
 import { answerAndEnd } from "../../sdk/gateway/edge/linger.ts";
-import { rawResponse } from "../../sdk/gateway/edge/raw-response.ts";
+import { rawResponse, setBaseline } from "../../sdk/gateway/edge/raw-response.ts";
+import { outboundLimits } from "../../sdk/gateway/fanout/fanout.ts";
+import { createSlowConsumers, type SlowConsumers } from "../../sdk/gateway/fanout/slow-consumers.ts";
 import { countDescriptors, readDescriptorLimit } from "../../sdk/host/descriptors.ts";
 import { answersAsGateway } from "../../sdk/host/gateway-probe.ts";
 import type { TlsMaterial } from "../../sdk/host/tls-files.ts";
 import type { Logger } from "../../sdk/types/common.ts";
 import "../errors.ts";
+import { createRequestPipeline, type RequestPipeline } from "./request-pipeline.ts";
 
 export interface Listeners {
   host: string;
   port: number;
   servers: Server[];
+  /** Account of what is unsent on all connections of the port. */
+  outbound: SlowConsumers;
   /** Are there descriptors to spare for a socket that lasts? */
   hasRoom(): boolean;
   close(): Promise<void>;
@@ -31,6 +36,7 @@ export interface ListenOptions {
   /** Undefined: plain HTTP. */
   tls?: TlsMaterial | undefined;
   logger: Pick<Logger, "info" | "warn">;
+  monotonic(): number;
   onUpgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
@@ -44,12 +50,14 @@ const timeouts = { headersTimeout: 15_000, requestTimeout: 60_000, keepAliveTime
 export async function openListeners(options: ListenOptions): Promise<Listeners> {
   const { plan } = options;
   const budget = createDescriptorBudget({ limit: readDescriptorLimit, count: countDescriptors, now: () => performance.now() });
-  const main = await listenOne(plan.host, options.port, { ...options, budget });
+  const outbound = createSlowConsumers(outboundLimits, options.monotonic);
+  const shared = { ...options, budget, pipeline: createRequestPipeline({ handler: options.handler, outbound }) };
+  const main = await listenOne(plan.host, options.port, shared);
   const { port } = main.address() as { port: number };
   const servers = [main];
   for (const alias of plan.aliases) {
     try {
-      servers.push(await listenOne(alias.host, port, { ...options, budget }));
+      servers.push(await listenOne(alias.host, port, shared));
     } catch (error) {
       if (alias.optional) continue;
       for (const server of servers) server.close();
@@ -61,6 +69,7 @@ export async function openListeners(options: ListenOptions): Promise<Listeners> 
     host: plan.host,
     port,
     servers,
+    outbound,
     hasRoom: budget.mayUpgrade,
     close: async () => {
       followed?.dispose();
@@ -77,14 +86,26 @@ async function closeServer(server: Server): Promise<void> {
   });
 }
 
-async function listenOne(host: string, port: number, options: ListenOptions & { budget: DescriptorBudget }): Promise<Server> {
+interface Shared extends ListenOptions {
+  budget: DescriptorBudget;
+  pipeline: RequestPipeline;
+}
+
+async function listenOne(host: string, port: number, options: Shared): Promise<Server> {
+  const { pipeline } = options;
   const server = await makeServer(options);
+  server.on("request", pipeline.handle);
+  server.on("checkContinue", pipeline.handle);
+  server.on("checkExpectation", (req, res) => pipeline.handle(req, res, refuseExpectation));
   server.on("upgrade", (req, socket, head) => {
-    if (req.headers.upgrade?.toLowerCase() === "websocket") options.onUpgrade(req, socket, head);
+    if (!pipeline.release(socket)) socket.destroy();
+    else if (req.headers.upgrade?.toLowerCase() === "websocket") options.onUpgrade(req, socket, head);
     else declineUpgrade(server, req, socket, head);
   });
-  server.on("checkContinue", options.handler);
-  server.on("connect", (_req, socket) => answerAndEnd(socket, rawResponse(405)));
+  server.on("connect", (_req, socket) => {
+    if (pipeline.release(socket)) answerAndEnd(socket, rawResponse(405));
+    else socket.destroy();
+  });
   server.on("clientError", answerClientError);
   server.on("connection", (socket) => admitConnection(socket, options.budget));
   // Node takes its own listeners off a connection that it hands over (`connect`, `upgrade`); an error without a listener would end the process.
@@ -105,13 +126,13 @@ async function listenOne(host: string, port: number, options: ListenOptions & { 
 }
 
 /** The TLS module is loaded by those who use it only. */
-async function makeServer({ tls, handler }: ListenOptions): Promise<Server> {
+async function makeServer({ tls }: ListenOptions): Promise<Server> {
   const settings = { ...timeouts, noDelay: true, maxHeaderSize: 16_384, requireHostHeader: false };
-  if (!tls) return createServer(settings, handler);
+  if (!tls) return createServer(settings);
   const { createServer: createSecure } = await import("node:https");
   const asksClients = tls.paths.ca !== undefined;
   const secure = { ...tls.context, handshakeTimeout: timeouts.headersTimeout, requestCert: asksClients, rejectUnauthorized: asksClients };
-  return createSecure({ ...settings, ...secure }, handler);
+  return createSecure({ ...settings, ...secure });
 }
 
 /** New certificates count from the next connection on; those that are open stay. */
@@ -122,6 +143,12 @@ async function followTls(servers: readonly Server[], { tls, logger }: ListenOpti
     for (const server of servers as unknown as readonly TlsServer[]) server.setSecureContext(context);
   };
   return followTlsFiles(tls.paths, { apply, logger });
+}
+
+/** The one expectation that HTTP knows, `100-continue`, never comes here. */
+function refuseExpectation(req: IncomingMessage, res: ServerResponse): void {
+  setBaseline(req, res);
+  res.writeHead(417, { Connection: "close", "Content-Length": "0" }).end();
 }
 
 function admitConnection(socket: Socket, budget: DescriptorBudget): void {

@@ -41,6 +41,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
     maxPayload: limits.maxPreauthPayload,
     perMessageDeflate: false,
     handleProtocols: () => false as const,
+    autoPong: false, // a connection answers pings itself
     closeTimeout: limits.closeTimeoutMs,
   };
   const server = new WebSocketServer(options as ServerOptions);

@@ -10,6 +10,7 @@ export const limits = {
   maxBufferedBytes: 52_428_800,
   maxBufferedTotalBytes: 268_435_456,
   stallBytes: 1_048_576,
+  stallProgressBytes: 16_384,
   stallMs: 30_000,
   tickIntervalMs: 30_000,
   pingIntervalMs: 25_000,

@@ -203,3 +203,26 @@ test("a CONNECT request that is reset does not end the gateway, and two hundred 
   expect(gateway.child.exitCode).toBeNull();
   expect(statusOf(await sendRaw(gateway.port, get("/healthz")))).toBe(200);
 });
+
+test("pipelined requests whose answers nobody reads cost the memory of one answer for each connection", async () => {
+  const gateway = await gatewayWith();
+  const { port } = gateway;
+  const page = await fetch(`http://127.0.0.1:${port}/`).then((res) => res.text());
+  const assets = [...page.matchAll(/"((?:\.?\/)?assets\/[^"]+\.js)"/g)].map(
+    (match) => new URL(match[1] ?? "", `http://127.0.0.1:${port}/`).pathname,
+  );
+  const sizes = await Promise.all(
+    assets.map(async (path) => (await fetch(`http://127.0.0.1:${port}${path}`).then((res) => res.text())).length),
+  );
+  const largest = assets[sizes.indexOf(Math.max(...sizes))];
+  const before = await memoryOf(gateway.child.pid);
+  const deaf = await Promise.all(Array.from({ length: 30 }, () => dial(port)));
+
+  for (const { socket, write } of deaf) {
+    socket.pause();
+    write(`GET ${largest} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(1_000));
+  }
+  for (let i = 0; i < 20; i++) expect(statusOf(await sendRaw(port, get("/healthz")))).toBe(200);
+
+  expect((await memoryOf(gateway.child.pid)) - before).toBeLessThan(150_000_000);
+}, 60_000);

@@ -146,6 +146,14 @@ describe("H-02: only the exact path of a route reaches it:", () => {
     expect(statusesOf(answer)).toEqual([405]);
   });
 
+  test("an expectation that nobody knows is 417, in its turn", async () => {
+    const get = `GET /door HTTP/1.1\r\nHost: h\r\n${bearer()}`;
+    const answer = await sendRaw(port, `${get}\r\n${get}Expect: a miracle\r\n\r\n`);
+    expect(statusesOf(answer)).toEqual([200, 417]);
+    expectBaseline(answer.slice(answer.indexOf("HTTP/1.1 417")));
+    expect(seen.requests).toEqual(["/door"]);
+  });
+
   test("no header overrides the method or the path", async () => {
     const override = "X-HTTP-Method-Override: GET\r\nX-HTTP-Method: GET\r\nX-Method-Override: GET\r\n";
     const put = await sendRaw(port, `PUT /door?_method=GET HTTP/1.1\r\nHost: h\r\n${bearer()}${override}Connection: close\r\n\r\n`);

@@ -288,7 +288,7 @@ test("who is above 1 MiB and makes no progress for 30 s is cut", () => {
   idle.unsent = limits.stallBytes;
   for (let s = 0; s < 30; s += 5) {
     fanout.look();
-    slow.sent += 1;
+    slow.sent += 5_000;
     time.now += 5_000;
   }
   expect(stuck.cuts).toEqual([]);

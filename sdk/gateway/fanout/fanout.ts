@@ -4,7 +4,7 @@ import type { ClientInfo, EmitOptions } from "../../types/rpc.ts";
 import { audienceOf, eventSpec } from "./audience.ts";
 import { createGroups } from "./groups.ts";
 import { createMergeWindows } from "./merge-windows.ts";
-import { createSlowConsumers, type OutboundAccount, type OutboundLimits, type Outlet } from "./slow-consumers.ts";
+import { createSlowConsumers, type OutboundAccount, type OutboundLimits, type Outlet, type SlowConsumers } from "./slow-consumers.ts";
 
 /** What the fan-out needs of a connection. */
 export interface Receiver extends Outlet {
@@ -37,10 +37,12 @@ export interface Fanout {
 const MERGE_MS = 50;
 const FLUSH_POLL_MS = 5;
 
-const outboundLimits: OutboundLimits = {
+/** Bounds of what waits unsent on the port. */
+export const outboundLimits: OutboundLimits = {
   maxBytes: limits.maxBufferedBytes,
   maxTotalBytes: limits.maxBufferedTotalBytes,
   stallBytes: limits.stallBytes,
+  stallProgressBytes: limits.stallProgressBytes,
   stallMs: limits.stallMs,
 };
 
@@ -94,9 +96,14 @@ class OpenLine implements Line {
 }
 
 /** Serialises an event once, decides once per group of equal receivers, and hands each one a numbered frame. */
-export function createFanout({ monotonic, bounds = outboundLimits }: { monotonic(): number; bounds?: OutboundLimits }): Fanout {
+export function createFanout(options: {
+  monotonic(): number;
+  bounds?: OutboundLimits;
+  /** The account that further kinds of connections share; default: one of its own. */
+  outbound?: SlowConsumers | undefined;
+}): Fanout {
   const groups = createGroups<OpenLine>();
-  const slow = createSlowConsumers(bounds, monotonic);
+  const slow = options.outbound ?? createSlowConsumers(options.bounds ?? outboundLimits, options.monotonic);
   const windows = createMergeWindows<Outgoing, OpenLine>({ windowMs: MERGE_MS, send: deliver, join });
   const hub: Hub = {
     subscribe: groups.subscribe,

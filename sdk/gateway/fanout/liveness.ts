@@ -11,17 +11,22 @@ export interface Liveness {
 const TOLERANCE_MS = 1_000;
 
 /**
- * A pong is due within `windowMs` of a ping that was written. A ping that waits behind unsent frames proves nothing: such a peer is the
- * matter of the slow-consumer rules.
+ * A pong is due within `windowMs` of a ping that was written. A ping that waits behind unsent frames proves nothing as long as some of them leave; when
+ * none leaves in that time, nobody reads there.
+ *
+ * @param progress bytes that have left so far
  */
-export function createLiveness(windowMs: number, monotonic: () => number): Liveness {
-  let state: { at: "idle" | "queued" } | { at: "due"; since: number } = { at: "idle" };
+export function createLiveness(windowMs: number, monotonic: () => number, progress: () => number): Liveness {
+  let state: { at: "idle" } | { at: "queued"; since: number; mark: number } | { at: "due"; since: number } = { at: "idle" };
   return {
     beat() {
-      if (state.at === "due") return monotonic() - state.since >= windowMs - TOLERANCE_MS ? "gone" : "wait";
-      if (state.at === "queued") return "wait";
-      state = { at: "queued" };
-      return "ping";
+      const now = monotonic();
+      if (state.at === "idle") {
+        state = { at: "queued", since: now, mark: progress() };
+        return "ping";
+      }
+      if (state.at === "queued" && progress() !== state.mark) state = { at: "queued", since: now, mark: progress() };
+      return now - state.since >= windowMs - TOLERANCE_MS ? "gone" : "wait";
     },
     written() {
       if (state.at === "queued") state = { at: "due", since: monotonic() };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createSlowConsumers, type OutboundAccount } from "./slow-consumers.ts";
 
-const bounds = { maxBytes: 100, maxTotalBytes: 250, stallBytes: 10, stallMs: 30 };
+const bounds = { maxBytes: 100, maxTotalBytes: 250, stallBytes: 10, stallProgressBytes: 5, stallMs: 30 };
 
 function setup(count: number) {
   const time = { now: 0 };
@@ -81,7 +81,7 @@ test("what was cut or has gone counts no more", () => {
   expect(slow.total()).toBe(100);
 });
 
-test("a stall begins anew with every byte that leaves, and is over below the bound", () => {
+test("a stall begins anew when enough bytes have left, and is over below the bound", () => {
   const { slow, peers, time } = setup(1);
   const peer = first(peers);
   const pass = (ms: number) => {
@@ -91,7 +91,7 @@ test("a stall begins anew with every byte that leaves, and is over below the bou
   peer.unsent = 11;
   slow.look();
   pass(29);
-  peer.sent += 1;
+  peer.sent += 5;
   pass(1);
   pass(29);
   peer.unsent = 10;
@@ -104,4 +104,44 @@ test("a stall begins anew with every byte that leaves, and is over below the bou
   expect(peer.cuts).toBe(1);
   pass(100);
   expect(peer.cuts).toBe(1);
+});
+
+test("a reader that takes a byte now and then is as slow as one that takes none", () => {
+  const { slow, peers, time } = setup(1);
+  const peer = first(peers);
+  peer.unsent = 11;
+  for (let i = 0; i < 4; i++) {
+    slow.look();
+    time.now += 10;
+    peer.sent += 1;
+  }
+  slow.look();
+  expect(peer.cuts).toBe(1);
+});
+
+test("a kind of connection may have a lower bound for stalls than the others", () => {
+  const { slow, peers, time } = setup(1);
+  let cuts = 0;
+  slow.watch({ buffered: () => 1, progress: () => 0, cut: () => (cuts += 1) }, 0);
+  first(peers).unsent = 1;
+  slow.look();
+  time.now += 30;
+  slow.look();
+  expect([cuts, first(peers).cuts]).toEqual([1, 0]);
+});
+
+test("what was written without a question counts too: at once when it is reported, else at the next look", () => {
+  const { slow, peers } = setup(4);
+  for (const [i, bytes] of [90, 80, 70, 11].entries()) {
+    const peer = peers[i] as (typeof peers)[0];
+    peer.unsent = bytes;
+    if (i < 3) peer.account.wrote();
+  }
+  expect(peers.map((p) => p.cuts)).toEqual([0, 0, 0, 0]);
+  slow.look();
+  expect(peers.map((p) => p.cuts)).toEqual([1, 0, 0, 0]);
+  const last = peers[3] as (typeof peers)[0];
+  last.unsent = 101;
+  last.account.wrote();
+  expect(peers.map((p) => p.cuts)).toEqual([1, 0, 0, 1]);
 });

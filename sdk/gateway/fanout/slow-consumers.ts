@@ -4,8 +4,10 @@ export interface OutboundLimits {
   maxBytes: number;
   /** Bytes of all connections together, above which the worst is cut. */
   maxTotalBytes: number;
-  /** Above this many bytes a connection has to make progress … */
+  /** Above this many bytes a connection has to make progress: … */
   stallBytes: number;
+  /** … so many bytes, or all that is above … */
+  stallProgressBytes: number;
   /** … within this time. */
   stallMs: number;
 }
@@ -14,7 +16,7 @@ export interface OutboundLimits {
 export interface Outlet {
   /** Unsent bytes. */
   buffered(): number;
-  /** A figure that changes whenever bytes have left. */
+  /** Bytes that have left so far. */
   progress(): number;
   /** Ends the connection; it gets nothing more. */
   cut(code: number, reason: string): void;
@@ -24,13 +26,16 @@ export interface Outlet {
 export interface OutboundAccount {
   /** May a frame of this length be written now? A connection that is over its bound is cut unless the frame may be skipped. */
   admits(bytes: number, droppable: boolean): boolean;
+  /** Counts what is unsent after something was written without a question. */
+  readonly wrote: () => void;
   remove(): void;
 }
 
 /** Watches what connections have not read yet. */
 export interface SlowConsumers {
-  watch(outlet: Outlet): OutboundAccount;
-  /** Cuts who has stood still for too long; called every few seconds. */
+  /** @param stallBytes instead of the bound that all others have */
+  watch(outlet: Outlet, stallBytes?: number): OutboundAccount;
+  /** Cuts connections that have stood still for too long, and the worst while all together are over their bound; called every few seconds. */
   look(): void;
   /** Unsent bytes of all connections, counted now. */
   total(): number;
@@ -39,22 +44,27 @@ export interface SlowConsumers {
 /** What all accounts share. */
 interface Books {
   admits(entry: Entry, bytes: number, droppable: boolean): boolean;
+  wrote(entry: Entry): void;
   remove(entry: Entry): void;
 }
 
 /** A class, as there are thousands: its methods are made once. */
 class Entry implements OutboundAccount {
   readonly outlet: Outlet;
+  readonly stallBytes: number;
   readonly #books: Books;
   isCut = false;
   /** Bytes as of the last frame. */
   known = 0;
   stalled: { mark: number; since: number } | undefined;
 
-  constructor(outlet: Outlet, books: Books) {
+  constructor(outlet: Outlet, stallBytes: number, books: Books) {
     this.outlet = outlet;
+    this.stallBytes = stallBytes;
     this.#books = books;
   }
+
+  readonly wrote = (): void => this.#books.wrote(this);
 
   admits(bytes: number, droppable: boolean): boolean {
     return this.#books.admits(this, bytes, droppable);
@@ -88,9 +98,9 @@ export function createSlowConsumers(limits: OutboundLimits, monotonic: () => num
     return estimate;
   };
   /** Those that are cut free their memory within the time of a close handshake, so they count no more. */
-  const relieve = (writer: Entry, bytes: number) => {
+  const relieve = (writer?: Entry, bytes = 0) => {
     recount();
-    writer.known += bytes;
+    if (writer) writer.known += bytes;
     estimate += bytes;
     if (estimate <= limits.maxTotalBytes) return;
     for (const worst of [...entries].sort((a, b) => b.known - a.known)) {
@@ -111,23 +121,31 @@ export function createSlowConsumers(limits: OutboundLimits, monotonic: () => num
       if (estimate > limits.maxTotalBytes) relieve(entry, bytes);
       return !entry.isCut;
     },
+    wrote(entry) {
+      if (entry.isCut) return;
+      const unsent = entry.outlet.buffered();
+      estimate += unsent - entry.known;
+      entry.known = unsent;
+      if (estimate > limits.maxTotalBytes) relieve();
+    },
     remove(entry) {
       entry.isCut = true;
       if (entries.delete(entry)) estimate -= entry.known;
     },
   };
   return {
-    watch(outlet) {
-      const entry = new Entry(outlet, books);
+    watch(outlet, stallBytes = limits.stallBytes) {
+      const entry = new Entry(outlet, stallBytes, books);
       entries.add(entry);
       return entry;
     },
     look() {
       const now = monotonic();
+      relieve();
       for (const entry of entries) {
-        const mark = entry.outlet.buffered() > limits.stallBytes ? entry.outlet.progress() : undefined;
+        const mark = entry.known > entry.stallBytes ? entry.outlet.progress() : undefined;
         if (mark === undefined) entry.stalled = undefined;
-        else if (entry.stalled?.mark !== mark) entry.stalled = { mark, since: now };
+        else if (!entry.stalled || mark - entry.stalled.mark >= limits.stallProgressBytes) entry.stalled = { mark, since: now };
         else if (now - entry.stalled.since >= limits.stallMs) cut(entry);
       }
     },
