@@ -9,6 +9,8 @@ type AgentSettings = Pick<AgentEntry, keyof AgentEntry & keyof SvcConfig["agents
 
 /** Id of the agent where none is configured. */
 export const DEFAULT_AGENT_ID = "main";
+/** Id of the model provider that comes with svc and quotes notes: it answers where no language model can. */
+export const EMBEDDED_PROVIDER_ID = "recall";
 /** Last part of the key of an agent's own session. */
 export const MAIN_KEY = "main";
 

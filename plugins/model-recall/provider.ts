@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { ModelDelta, ModelMessage, ModelProvider, ModelRequest, Usage } from "svc/sdk";
+import { EMBEDDED_PROVIDER_ID, type ModelDelta, type ModelMessage, type ModelProvider, type ModelRequest, type Usage } from "svc/sdk";
 import { writeAnswer } from "./answer.ts";
 import { readSearchResult } from "./search-result.ts";
 
@@ -12,7 +12,7 @@ const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total
 /** The model of last resort: asks memory through the ordinary tool loop, then quotes what was found. It knows nothing of memory but the tool's answer. */
 export function createRecallProvider(): ModelProvider {
   return {
-    id: "recall",
+    id: EMBEDDED_PROVIDER_ID,
     name: "Recall (no language model)",
     defaultModel: "recall",
     embedded: true,

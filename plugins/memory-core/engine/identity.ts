@@ -4,6 +4,8 @@ import { CHUNKER_VERSION } from "./chunker.ts";
 
 /** Version of the tables; another one means a new index. */
 export const SCHEMA_VERSION = 2;
+/** Version of what of a transcript is indexed; counts only where transcripts are. */
+const TRANSCRIPT_VERSION = 2;
 /** Version of what is put into the FTS columns. */
 const FTS_VERSION = 1;
 
@@ -83,11 +85,12 @@ function providerPart(choice: ProviderChoice, live: IndexIdentity | undefined): 
   return { provider: id, model, providerKey, ...(dims === undefined ? {} : { vectorDims: dims }) };
 }
 
-function scopeHash({ extraPaths, multimodal }: IndexSettings): string {
+function scopeHash({ extraPaths, multimodal, sources }: IndexSettings): string {
   const { modalities, maxFileBytes } = multimodal;
   const isOn = modalities.length > 0;
   const media = isOn ? { enabled: true, modalities: [...modalities].sort(), maxFileBytes } : { enabled: false };
-  return sha256({ extraPaths: [...extraPaths].sort(), multimodal: media });
+  const transcripts = sources.includes("sessions") ? { transcripts: TRANSCRIPT_VERSION } : {};
+  return sha256({ extraPaths: [...extraPaths].sort(), multimodal: media, ...transcripts });
 }
 
 function canonical(identity: Omit<IndexIdentity, "vectorDims">): string {

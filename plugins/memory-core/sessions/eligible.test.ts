@@ -44,6 +44,12 @@ describe("which records are of a run that no person began", () => {
     ["an answer to a heartbeat", row({ runId: "b", role: "assistant" }), true],
     ["a heartbeat", row({ kind: "heartbeat" }), true],
     ["system events", row({ kind: "system-event", runId: "u" }), true],
+    [
+      "an answer of the built-in model: quotes of notes, and how to add a language model",
+      row({ runId: "u", role: "assistant", provider: "recall" }),
+      true,
+    ],
+    ["an answer of a language model", row({ runId: "u", role: "assistant", provider: "openai" }), false],
     ["a summary", row({ kind: "compaction", role: "assistant" }), true],
   ])("%s: %#", (_name, record, is) => {
     expect(isOfMachine(record, triggerOf)).toBe(is);

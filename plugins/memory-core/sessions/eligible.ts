@@ -1,4 +1,4 @@
-import { type MessageRow, normalizedSessionKey, type SessionRow } from "svc/sdk";
+import { EMBEDDED_PROVIDER_ID, type MessageRow, normalizedSessionKey, type SessionRow } from "svc/sdk";
 import type { TranscriptMessage } from "../worker-protocol.ts";
 
 /** First words of session keys whose runs nobody talked to: jobs, incoming hooks, and what plugins do on their own. */
@@ -15,9 +15,12 @@ export function isRemembered({ key, agentId }: Pick<SessionRow, "key" | "agentId
   return !machineKeys.has(parts[0] ?? "") && !parts.some((part) => machineParts.has(part));
 }
 
-/** True for a record of a run that no person began. @param triggerOf what began a run, as long as that is known */
-export function isOfMachine({ kind, runId }: MessageRow, triggerOf: (runId: string) => string | undefined): boolean {
-  if (kind !== undefined && machineKinds.has(kind)) return true;
+/**
+ * True for a record of a run that no person began, and for an answer of the built-in model: it quotes notes, which are indexed already, and says how to
+ * add a language model. @param triggerOf what began a run, as long as that is known
+ */
+export function isOfMachine({ kind, provider, runId }: MessageRow, triggerOf: (runId: string) => string | undefined): boolean {
+  if (provider === EMBEDDED_PROVIDER_ID || (kind !== undefined && machineKinds.has(kind))) return true;
   const trigger = runId === undefined ? undefined : triggerOf(runId);
   return trigger !== undefined && trigger !== "user";
 }
