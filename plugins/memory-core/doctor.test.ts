@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { MemoryStatus } from "svc/sdk";
 import { expect, test } from "vitest";
-import { memoryFindings } from "./doctor.ts";
+import { memoryFindings, withoutProvider } from "./doctor.ts";
 import { leftoversOf } from "./index-leftovers.ts";
 
 const status: MemoryStatus = {
@@ -56,13 +56,29 @@ test("an index of another model is found, unless it is being made anew or nobody
 });
 
 test.each([
-  [{ provider: "none", providerError: "openai: no key" }, "info", "no embedding provider"],
   [{ provider: "none", requestedProvider: "openai", providerError: "openai: no key" }, "warning", "openai: no key"],
   [{ providerError: "openai: the key was rejected" }, "warning", "the key was rejected"],
   [{ fallback: { from: "local", reason: "the model is broken" } }, "warning", "openai stands in for local: the model is broken"],
   [{ probe: { ok: false, ms: 3, error: "quota" }, providerError: "quota" }, "warning", "openai gave no vector: quota"],
 ] as const)("embeddings: %j is a finding of severity %s", (over, severity, message) => {
   expect(findings(over)).toMatchObject([{ id: "memory/embeddings", severity, message: expect.stringContaining(message) }]);
+});
+
+test("that nobody embeds is one short finding for all agents, with the details in one place", () => {
+  const none = { ...status, provider: "none", providerError: "no embedding provider is set up", probe: { ok: false, ms: 0 } };
+  const skipped = [{ provider: "openai", reason: "no API key; set OPENAI_API_KEY" }];
+
+  expect(findings({ ...none, skipped })).toEqual([]);
+  expect(withoutProvider([{ ...none, skipped }, { ...none, agentId: "work", skipped }, status])).toEqual([
+    {
+      id: "memory/embeddings",
+      severity: "info",
+      path: "agents.defaults.memorySearch.provider",
+      message: "no embedding provider is set up (agents main, work), so only words are searched",
+      fix: "set the key of a vendor, or memorySearch.provider; svc memory status --deep says what each one lacks",
+    },
+  ]);
+  expect(withoutProvider([status, { ...none, requestedProvider: "openai" }])).toEqual([]);
 });
 
 test("a probe that worked is no finding", () => {

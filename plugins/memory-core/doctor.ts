@@ -15,7 +15,7 @@ export interface MemoryEvidence {
 /** Checks of `svc doctor` (`memory/*`). Without `deep` no provider is called. */
 export function registerMemoryDoctor(ctx: Pick<PluginContext, "on">, memory: MemoryService): void {
   ctx.on("doctor.collect", async ({ deep }, meta) => {
-    await Promise.all(
+    const read = await Promise.all(
       memory.agents
         .filter(({ settings }) => settings.enabled && settings.sharedWith.length === 0)
         .map(async (agent) => {
@@ -24,8 +24,10 @@ export function registerMemoryDoctor(ctx: Pick<PluginContext, "on">, memory: Mem
           const status = await memory.status(agentId, { deep });
           const vectors = agent.state()?.vectors;
           for (const one of memoryFindings({ status, vectors, ...(await leftoversOf(index.dbPath)) })) meta.report(one);
+          return status;
         }),
     );
+    for (const one of withoutProvider(read)) meta.report(one);
   });
 }
 
@@ -74,7 +76,8 @@ function identityFindings({ status, vectors }: MemoryEvidence): DoctorFinding[] 
   ];
 }
 
-function embeddingFindings({ agentId, requestedProvider, provider, providerError, fallback, probe }: MemoryStatus): DoctorFinding[] {
+function embeddingFindings(status: MemoryStatus): DoctorFinding[] {
+  const { agentId, provider, providerError, fallback, probe } = status;
   const finding = (severity: DoctorFinding["severity"], message: string, fix?: string): DoctorFinding => ({
     id: "memory/embeddings",
     severity,
@@ -82,12 +85,30 @@ function embeddingFindings({ agentId, requestedProvider, provider, providerError
     message: `agent "${agentId}": ${message}`,
     ...(fix === undefined ? {} : { fix }),
   });
+  if (isUndetected(status)) return [];
   const found: DoctorFinding[] = [];
   if (fallback)
     found.push(finding("warning", `${provider} stands in for ${fallback.from}: ${fallback.reason}`, "svc memory index --force"));
   if (probe?.ok === false) found.push(finding("warning", `${provider} gave no vector: ${probe.error ?? "unknown reason"}`));
-  else if (providerError !== undefined && provider === "none" && requestedProvider === "auto") {
-    found.push(finding("info", `no embedding provider, only words are searched: ${providerError}`));
-  } else if (providerError !== undefined) found.push(finding("warning", providerError, "svc memory status --deep"));
+  else if (providerError !== undefined) found.push(finding("warning", providerError, "svc memory status --deep"));
   return found;
+}
+
+/** One finding for all agents that have no embedding provider, because none has what it needs. Pure. */
+export function withoutProvider(all: readonly MemoryStatus[]): DoctorFinding[] {
+  const agents = all.filter(isUndetected).map(({ agentId }) => agentId);
+  if (agents.length === 0) return [];
+  return [
+    {
+      id: "memory/embeddings",
+      severity: "info",
+      path: "agents.defaults.memorySearch.provider",
+      message: `no embedding provider is set up (${agents.length === 1 ? "agent" : "agents"} ${agents.join(", ")}), so only words are searched`,
+      fix: "set the key of a vendor, or memorySearch.provider; svc memory status --deep says what each one lacks",
+    },
+  ];
+}
+
+function isUndetected({ provider, requestedProvider, providerError }: MemoryStatus): boolean {
+  return provider === "none" && requestedProvider === "auto" && providerError !== undefined;
 }

@@ -60,6 +60,7 @@ function describe(settings: AgentMemorySettings, { reply, view, failure }: Read)
     batch: { enabled: index.batch.enabled, ...reply.batch },
     ...(view.fallback ? { fallback: view.fallback } : {}),
     ...(providerError === undefined ? {} : { providerError }),
+    ...(view.skipped ? { skipped: view.skipped } : {}),
     custom: { searchMode: searchModeOf(settings, reply, view) },
     ...(error === undefined ? {} : { lastError: error }),
   };

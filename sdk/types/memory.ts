@@ -74,6 +74,8 @@ export interface MemoryStatus {
   fallback?: { from: string; reason: string };
   /** Why there is no embedding provider, or what its last call failed with. */
   providerError?: string;
+  /** Where detection found no embedding provider: which ones it looked at, and what each lacks. */
+  skipped?: Array<{ provider: string; reason: string }>;
   /** `deep` only: one query was embedded to see whether the provider answers. */
   probe?: { ok: boolean; ms: number; dims?: number; error?: string };
   custom: { searchMode: string };

@@ -2,7 +2,7 @@ import { type CliContext, defineCommand, type MemoryStatus } from "svc/sdk";
 import { chosenAgents, type MemoryAccess, openAccess } from "./access.ts";
 import { printable } from "./printable.ts";
 import { runIndex } from "./run-index.ts";
-import { statusRows } from "./status-rows.ts";
+import { skippedRows, statusRows } from "./status-rows.ts";
 
 /** `svc memory status`: what is indexed, where, and what is wrong. */
 export default defineCommand({
@@ -33,7 +33,10 @@ export default defineCommand({
       }
       const isWell = all.every((status) => status.lastError === undefined && status.probe?.ok !== false);
       if (cli.json) cli.stdout.json({ ok: isWell, agents: all });
-      else print(cli, all, access.agents.default);
+      else {
+        print(cli, all, access.agents.default);
+        if (values.deep === true) printSkipped(cli, all);
+      }
       return isWell ? 0 : 1;
     } finally {
       await access.close();
@@ -62,4 +65,12 @@ function print(cli: CliContext, all: readonly MemoryStatus[], defaultAgent: stri
     for (const [name, value] of statusRows(status)) cli.stdout.line(`  ${name.padEnd(10)} ${printable(value)}`);
     if (status.lastError !== undefined) cli.stdout.line(`  ${"Problem".padEnd(10)} ${cli.color.red(printable(status.lastError))}`);
   }
+}
+
+function printSkipped(cli: CliContext, all: readonly MemoryStatus[]): void {
+  const rows = skippedRows(all);
+  if (rows.length === 0) return;
+  cli.stdout.line();
+  cli.stdout.line(cli.color.bold("Embedding providers that were looked at"));
+  for (const [id, reason] of rows) cli.stdout.line(`  ${id.padEnd(10)} ${printable(reason)}`);
 }

@@ -1,6 +1,6 @@
 import type { MemoryStatus } from "svc/sdk";
 import { expect, test } from "vitest";
-import { statusRows } from "./status-rows.ts";
+import { skippedRows, statusRows } from "./status-rows.ts";
 
 const keywords: MemoryStatus = {
   agentId: "main",
@@ -34,7 +34,10 @@ const rows = (status: MemoryStatus) => Object.fromEntries(statusRows(status));
 
 test("what says nothing has no row", () => {
   expect(Object.keys(rows(keywords))).toEqual(["Search", "Index", "Workspace", "Database", "Last sync"]);
-  expect(rows(keywords)).toMatchObject({ Search: "keywords only (no embedding provider)", Index: "1 file, 2 chunks; up to date" });
+  expect(rows(keywords)).toMatchObject({
+    Search: "keywords only (no embedding provider is set up; see svc memory status --deep)",
+    Index: "1 file, 2 chunks; up to date",
+  });
   expect(rows({ ...keywords, requestedProvider: "none" }).Search).toBe("keywords only");
 });
 
@@ -49,7 +52,7 @@ test("provider, model and vectors are told, and where they come from", () => {
 });
 
 test.each([
-  [{ providerError: "no key" }, "Provider", "none: no key"],
+  [{ requestedProvider: "openai", providerError: "no key" }, "Provider", "none: no key"],
   [{ provider: "openai", model: "m", providerError: "429" }, "Provider", "openai (found by itself), m; last answer: 429"],
   [{ provider: "openai", model: "m", providerError: "429" }, "Search", "keywords only for now"],
   [{ fallback: { from: "local", reason: "broken" } }, "Fallback", "stands in for local: broken"],
@@ -73,4 +76,18 @@ test("how vectors are compared without the extension, and why", () => {
   expect(rows({ ...hybrid, vector: { ...vector, enabled: false } }).Vectors).toBe(
     "1536 dimensions, compared in the process (store.vector.enabled is false)",
   );
+});
+
+test("what each embedding provider lacks is listed once for all agents that lack the same", () => {
+  const skipped = [
+    { provider: "openai", reason: 'embedding adapter "openai": no API key; set OPENAI_API_KEY' },
+    { provider: "bedrock", reason: "no credentials" },
+  ];
+  const none = { ...keywords, providerError: "no embedding provider is set up", skipped };
+  expect(Object.keys(rows(none))).not.toContain("Provider");
+  expect(skippedRows([none, { ...none, agentId: "work" }, hybrid])).toEqual([
+    ["openai", "no API key; set OPENAI_API_KEY"],
+    ["bedrock", "no credentials"],
+  ]);
+  expect(skippedRows([hybrid])).toEqual([]);
 });

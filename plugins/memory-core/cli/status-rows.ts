@@ -26,17 +26,27 @@ export function statusRows(status: MemoryStatus): Array<[name: string, value: st
   return rows.filter((row): row is [string, string] => row[1] !== undefined);
 }
 
+/** What each embedding provider lacks, where detection found none; what several agents have in common stands there once. Pure. */
+export function skippedRows(all: readonly MemoryStatus[]): Array<[provider: string, reason: string]> {
+  const seen = new Set<string>();
+  return all
+    .flatMap(({ skipped = [] }) => skipped)
+    .map(({ provider: id, reason }): [string, string] => [id, reason.replace(`embedding adapter "${id}": `, "")])
+    .filter((row) => !seen.has(row.join("\n")) && seen.add(row.join("\n")));
+}
+
 function searchMode({ custom, requestedProvider, provider: id }: MemoryStatus): string {
   if (custom.searchMode === "hybrid") return "words and vectors";
   if (custom.searchMode === "vector") return "vectors only";
   if (id !== "none") return "keywords only for now";
-  return requestedProvider === "none" ? "keywords only" : "keywords only (no embedding provider)";
+  return requestedProvider === "none" ? "keywords only" : "keywords only (no embedding provider is set up; see svc memory status --deep)";
 }
 
 function provider({ provider: id, model, requestedProvider, providerError }: MemoryStatus): string | undefined {
   const how = requestedProvider === "auto" ? " (found by itself)" : "";
   const named = id === "none" ? undefined : `${id}${how}, ${model}`;
-  if (providerError === undefined) return named;
+  // The row above says that nobody embeds.
+  if (providerError === undefined || (id === "none" && requestedProvider === "auto")) return named;
   return named === undefined ? `none: ${providerError}` : `${named}; last answer: ${providerError}`;
 }
 

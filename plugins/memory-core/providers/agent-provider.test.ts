@@ -359,7 +359,11 @@ describe("changes", () => {
     provider.update(providerSettings());
     await provider.ready();
     expect(told.at(-1)).toEqual({ provider: null, keepVectors: true });
-    expect(provider.view()).toMatchObject({ state: "none", error: "no embedding provider: openai: no key" });
+    expect(provider.view()).toMatchObject({
+      state: "none",
+      error: "no embedding provider is set up",
+      skipped: [{ provider: "local" }, { provider: "openai", reason: "openai: no key" }],
+    });
   });
 
   test("an adapter whose plugin was loaded anew is opened anew; one that is gone is not used any more", async () => {

@@ -10,7 +10,7 @@ import { limitedCall } from "./limited-call.ts";
 import type { OpenedProvider, ProviderHost } from "./open-provider.ts";
 import type { ProviderSettings } from "./provider-settings.ts";
 import { resolveRemote } from "./remote-secrets.ts";
-import { adaptersOf, openPrimary, openStandIn, type Selection, selectProvider } from "./select-provider.ts";
+import { adaptersOf, openPrimary, openStandIn, type Selection, type SkippedAdapter, selectProvider } from "./select-provider.ts";
 
 /** The embedding provider of one agent: chosen, held, watched, replaced. */
 export interface AgentProvider {
@@ -44,6 +44,8 @@ export interface ProviderView {
   fallback?: { from: string; reason: string };
   /** Why there is no provider, or what its last call failed with. */
   error?: string;
+  /** With detection that found none: what was looked at, and what each lacks. */
+  skipped?: SkippedAdapter[];
   /** Calls are held back at the moment: why. */
   outage?: string;
 }
@@ -58,12 +60,13 @@ export interface AgentProviderOptions {
 type Choice =
   | { kind: "choosing" }
   | { kind: "held"; held: HeldProvider }
-  | { kind: "none"; isChoice: boolean; reasons: string[] }
+  | { kind: "none"; isChoice: boolean; skipped: SkippedAdapter[] }
   | { kind: "unavailable"; error: string };
 
 /** How long a fallback stays before the primary is tried again, lest the index flaps between two vendors. */
 const FALLBACK_MS = 3_600_000;
 const PROBE_MS = 10_000;
+const NO_PROVIDER = "no embedding provider is set up";
 
 export function createAgentProvider(host: ProviderHost, options: AgentProviderOptions): AgentProvider {
   return new ProviderKeeper(host, options);
@@ -114,8 +117,8 @@ class ProviderKeeper implements AgentProvider {
     if (choice.kind === "choosing") return { state: "choosing", provider: "none", model: "fts-only" };
     if (choice.kind === "unavailable") return { state: "unavailable", provider: "none", model: "fts-only", error: choice.error };
     if (choice.kind === "none") {
-      const error = choice.isChoice ? undefined : `no embedding provider: ${choice.reasons.join("; ") || "no adapter is enabled"}`;
-      return { state: "none", provider: "none", model: "fts-only", ...(error === undefined ? {} : { error }) };
+      const { isChoice, skipped } = choice;
+      return { state: "none", provider: "none", model: "fts-only", ...(isChoice ? {} : { error: NO_PROVIDER, skipped }) };
     }
     const { opened, fallback, circuit } = choice.held;
     const { facts } = opened;

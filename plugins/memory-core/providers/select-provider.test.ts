@@ -5,6 +5,7 @@ import { createTestAdapter, type TestAdapter } from "../test-adapter.ts";
 import { selectProvider } from "./select-provider.ts";
 import { createTestHost, providerSettings, type TestHost } from "./test-host.ts";
 
+const withoutModel = { provider: "local", reason: "memorySearch.local.modelPath names no model file" };
 const noKey = (id: string) => new EmbeddingError("no-credentials", `${id}: no key`);
 
 function offer(
@@ -64,7 +65,7 @@ test("a local model that is not there lets the next adapter be tried", async () 
 test("ollama is never come to by itself, but taken when it is named", async () => {
   const host = createTestHost(fakeClock());
   offer(host, "ollama");
-  expect(await select(host)).toEqual({ kind: "none", isChoice: false, reasons: [] });
+  expect(await select(host)).toEqual({ kind: "none", isChoice: false, skipped: [withoutModel] });
   expect(chosen(await select(host, { requested: "ollama" }))).toBe("ollama");
 });
 
@@ -79,7 +80,11 @@ test("adapters from outside follow those of svc, by priority, whatever they clai
   expect(chosen(selection)).toBe("late");
   const none = createTestHost(fakeClock());
   for (const id of ["pushy", "early"]) offer(none, id, { isOutside: true, priority: id === "pushy" ? 1 : 150, fault: noKey(id) });
-  expect(await select(none)).toEqual({ kind: "none", isChoice: false, reasons: ["pushy: no key", "early: no key"] });
+  expect(await select(none)).toEqual({
+    kind: "none",
+    isChoice: false,
+    skipped: [withoutModel, { provider: "pushy", reason: "pushy: no key" }, { provider: "early", reason: "early: no key" }],
+  });
 });
 
 test("an adapter from outside under a name of svc has no place in the order of svc", async () => {
@@ -92,7 +97,11 @@ test("an adapter from outside under a name of svc has no place in the order of s
 test("without a key for any of them there is none, and every reason is kept", async () => {
   const host = createTestHost(fakeClock());
   for (const id of ["openai", "gemini"]) offer(host, id, { fault: noKey(id) });
-  expect(await select(host)).toEqual({ kind: "none", isChoice: false, reasons: ["openai: no key", "gemini: no key"] });
+  expect(await select(host)).toEqual({
+    kind: "none",
+    isChoice: false,
+    skipped: [withoutModel, { provider: "openai", reason: "openai: no key" }, { provider: "gemini", reason: "gemini: no key" }],
+  });
 });
 
 test("any other fault than a missing key stops the detection with its message", async () => {
@@ -106,7 +115,7 @@ test("any other fault than a missing key stops the detection with its message", 
 test("none is a choice and asks nobody", async () => {
   const host = createTestHost(fakeClock());
   offer(host, "openai");
-  expect(await select(host, { requested: "none" })).toEqual({ kind: "none", isChoice: true, reasons: [] });
+  expect(await select(host, { requested: "none" })).toEqual({ kind: "none", isChoice: true, skipped: [] });
   expect(host.asked).toEqual([]);
 });
 

@@ -1,4 +1,4 @@
-import { type ContributionView, type EmbeddingAdapter, EmbeddingError, messageOf } from "svc/sdk";
+import { type ContributionView, type EmbeddingAdapter, EmbeddingError, type MemoryStatus, messageOf } from "svc/sdk";
 import { builtInOrder, findAdapter, namesLocalModel, outsideAdapters } from "./adapter-order.ts";
 import { embeddingFaultOf } from "./embedding-fault.ts";
 import { type OpenedProvider, type OpenQuestion, openProvider, type ProviderHost } from "./open-provider.ts";
@@ -8,10 +8,13 @@ import type { ProviderSettings } from "./provider-settings.ts";
 export type Selection =
   | { kind: "primary"; opened: OpenedProvider }
   | { kind: "stand-in"; opened: OpenedProvider; from: string; reason: string }
-  /** Words only: by choice, or because no adapter has what it needs; then `reasons` say what each lacks. */
-  | { kind: "none"; isChoice: boolean; reasons: string[] }
+  /** Words only: by choice, or because no adapter has what it needs; then `skipped` says what each lacks. */
+  | { kind: "none"; isChoice: boolean; skipped: SkippedAdapter[] }
   /** What was asked for cannot be had; nothing else is taken in its place. */
   | { kind: "unavailable"; error: string };
+
+/** An adapter that detection did not take, and why. */
+export type SkippedAdapter = NonNullable<MemoryStatus["skipped"]>[number];
 
 export interface Selecting {
   agentId: string;
@@ -24,7 +27,7 @@ export interface Selecting {
 /** Chooses and opens the provider of an agent (`memory.md` 9). Never rejects. */
 export async function selectProvider(host: ProviderHost, selecting: Selecting): Promise<Selection> {
   const { requested, fallback } = selecting.settings;
-  if (requested === "none") return { kind: "none", isChoice: true, reasons: [] };
+  if (requested === "none") return { kind: "none", isChoice: true, skipped: [] };
   let failure: string;
   try {
     return await openPrimary(host, selecting);
@@ -47,7 +50,7 @@ export async function selectProvider(host: ProviderHost, selecting: Selecting): 
 export async function openPrimary(host: ProviderHost, selecting: Selecting): Promise<Extract<Selection, { kind: "primary" | "none" }>> {
   const { requested } = selecting.settings;
   if (requested === "auto") return detect(host, selecting);
-  if (requested === "none") return { kind: "none", isChoice: true, reasons: [] };
+  if (requested === "none") return { kind: "none", isChoice: true, skipped: [] };
   const adapter = await named(host, requested);
   selecting.tried?.(adapter);
   return { kind: "primary", opened: await openProvider(host, adapter, { ...selecting, auto: false }) };
@@ -70,19 +73,26 @@ async function named(host: ProviderHost, id: string): Promise<EmbeddingAdapter> 
 /** One after the other, so that nothing behind the first that can be used is ever loaded. */
 async function detect(host: ProviderHost, selecting: Selecting): Promise<Extract<Selection, { kind: "primary" | "none" }>> {
   const adapters = adaptersOf(host);
-  const reasons: string[] = [];
+  const skipped: SkippedAdapter[] = [];
+  const skip = (provider: string, reason: string) => {
+    skipped.push({ provider, reason });
+    host.logger.debug(`embedding provider "${provider}" is skipped: ${reason}`, { agentId: selecting.agentId });
+  };
   const attempt = async (adapter: EmbeddingAdapter) => {
     selecting.tried?.(adapter);
     try {
       return await openProvider(host, adapter, { ...selecting, auto: true });
     } catch (error) {
       if (embeddingFaultOf(error)?.fault !== "no-credentials") throw error;
-      reasons.push(messageOf(error));
+      skip(adapter.id, messageOf(error));
       return undefined;
     }
   };
   for (const id of builtInOrder) {
-    if (id === "local" && !namesLocalModel(selecting.settings.local.modelPath)) continue;
+    if (id === "local" && !namesLocalModel(selecting.settings.local.modelPath)) {
+      skip(id, "memorySearch.local.modelPath names no model file");
+      continue;
+    }
     const adapter = await findAdapter(adapters, id);
     if (!adapter || adapters.get(id)?.isOutside) continue;
     const opened = await attempt(adapter);
@@ -92,7 +102,7 @@ async function detect(host: ProviderHost, selecting: Selecting): Promise<Extract
     const opened = await attempt(adapter);
     if (opened) return { kind: "primary", opened };
   }
-  return { kind: "none", isChoice: false, reasons };
+  return { kind: "none", isChoice: false, skipped };
 }
 
 export function adaptersOf(host: Pick<ProviderHost, "contributions">): ContributionView<EmbeddingAdapter> {

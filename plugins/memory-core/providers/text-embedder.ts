@@ -109,7 +109,7 @@ async function openFor(host: ProviderHost, agent: EmbeddingAgent, over: Override
   try {
     const selected = await openPrimary(host, { ...agent, over });
     if (selected.kind === "primary") return selected.opened;
-    throw new SvcError("embedding-provider-missing", {}, { cause: new Error(selected.reasons.join("; ")) });
+    throw new SvcError("embedding-provider-missing", {}, { cause: new Error(selected.skipped.map(({ reason }) => reason).join("; ")) });
   } catch (error) {
     if (embeddingFaultOf(error)?.fault !== "no-credentials") throw error;
     host.logger.warn(`texts could not be embedded: ${messageOf(error)}`, { agentId: agent.agentId });
