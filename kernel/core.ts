@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Reloader } from "../sdk/config/reloader.ts";
 import type { SvcConfig } from "../sdk/config/root.ts";
+import { unservedSummary } from "../sdk/config/unserved.ts";
 import { messageOf } from "../sdk/errors.ts";
 import { createDeviceBook, type DeviceBook } from "../sdk/gateway/devices/book.ts";
 import { createDeviceRows } from "../sdk/gateway/devices/rows.ts";
@@ -16,6 +17,7 @@ import { toPluginHealth } from "../sdk/gateway/plugin-summary.ts";
 import { createPresence, type Presence } from "../sdk/gateway/presence.ts";
 import { createRestartDeferral, type RestartDeferral } from "../sdk/gateway/restart-deferral.ts";
 import { operatorLimitMs } from "../sdk/hooks/operator-limit.ts";
+import type { HealthPart } from "../sdk/hooks.ts";
 import type { RootLogger } from "../sdk/host/logger.ts";
 import { type Activation, createActivation } from "../sdk/loader/activation.ts";
 import type { Loader } from "../sdk/loader/loader.ts";
@@ -87,6 +89,11 @@ export function createCore(options: GatewayOptions, plan: StartPlan, outbound: S
   const late = () => attached as Late;
   const config = () => late().reloader.current().config;
 
+  const configParts = (): HealthPart[] => {
+    const message = unservedSummary(late().reloader.current().unserved);
+    return message === undefined ? [] : [{ part: "config", ok: false, message }];
+  };
+
   const holds = createHolds();
   const faults = createPluginFaults({ monotonic, logger, degrade: (...why) => late().loader.degrade(...why) });
   const hooks = createHookBus(logger.child("hooks"), {
@@ -106,7 +113,7 @@ export function createCore(options: GatewayOptions, plan: StartPlan, outbound: S
   });
   const jobs = createJobs({ logger, now: clock.monotonic });
   const health: Health = createHealth({
-    collect: async (deep) => [...(await hooks.run("health.collect", { deep })), jobs.look().part, ...faults.parts()],
+    collect: async (deep) => [...configParts(), ...(await hooks.run("health.collect", { deep })), jobs.look().part, ...faults.parts()],
     now: clock.now,
     base: () => ({
       uptimeMs: uptimeMs(),

@@ -30,12 +30,12 @@ export function createCliContext(options: ContextOptions): CliContext {
     version,
     target,
     async config() {
-      const { exists, valid, issues, config } = await load();
+      const { exists, valid, issues, unserved, config } = await load();
       const { formatIssue } = await import("../../sdk/config/issues.ts");
       return {
         exists,
         valid,
-        issues: issues.map((issue) => ({ path: issue.path, message: issue.message, text: formatIssue(issue) })),
+        issues: [...issues, ...unserved].map((issue) => ({ path: issue.path, message: issue.message, text: formatIssue(issue) })),
         config: config as JsonObject | undefined,
       };
     },

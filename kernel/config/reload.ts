@@ -1,9 +1,11 @@
 import { channelIssues } from "../../sdk/config/known-ids.ts";
+import type { LoadedConfig } from "../../sdk/config/loaded.ts";
 import { reloadClassOf } from "../../sdk/config/reload-class.ts";
 import type { NamedParticipant } from "../../sdk/config/reload-pass.ts";
 import { createReloader as createPasses, type Reloader, type ReloaderOptions } from "../../sdk/config/reloader.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { loadSecrets } from "../../sdk/config/trees.ts";
+import { unservedSummary } from "../../sdk/config/unserved.ts";
 import { running } from "../../sdk/hooks/running.ts";
 import type { Env } from "../../sdk/host/paths.ts";
 import { resolveAuth } from "../../sdk/host/secrets.ts";
@@ -40,7 +42,7 @@ export interface ReloadHost extends Pick<ReloaderOptions, "initial" | "onSettled
 /** The config snapshot of a gateway and the way changes get into it. Nothing is followed before `start`. */
 export function createReloader(host: ReloadHost): Reloader {
   const { flags, hooks, logger, mask, signal } = host;
-  let warned = new Set(host.initial.warnings.map(({ path, message }) => `${path}: ${message}`));
+  let warned = warningsOf(host.initial);
   for (const text of warned) logger.warn(`config: ${text}`);
   const authOf = (loaded: { config?: SvcConfig; env: Env }) => resolveAuth({ config: loaded.config, env: loaded.env, flags });
   const pass: ReloaderOptions["pass"] = {
@@ -82,7 +84,7 @@ export function createReloader(host: ReloadHost): Reloader {
     },
     onSwap(loaded) {
       for (const secret of loaded.secrets.values()) logger.addSecret(secret);
-      const warnings = new Set(loaded.warnings.map(({ path, message }) => `${path}: ${message}`));
+      const warnings = warningsOf(loaded);
       for (const text of warnings) if (!warned.has(text)) logger.warn(`config: ${text}`);
       warned = warnings;
       const { auth, trustedProxies } = loaded.config.gateway;
@@ -96,4 +98,10 @@ export function createReloader(host: ReloadHost): Reloader {
       }),
   });
   return reloader;
+}
+
+/** What the log says of a config that is in force, each text once. */
+function warningsOf({ warnings, unserved }: LoadedConfig): Set<string> {
+  const summary = unservedSummary(unserved);
+  return new Set([...warnings.map(({ path, message }) => `${path}: ${message}`), ...(summary === undefined ? [] : [summary])]);
 }

@@ -3,8 +3,9 @@ import type { Manifest, UiHint } from "../types/manifest.ts";
 import type { JsonSchema } from "../types/schema.ts";
 import { commonChannelKeys } from "./channels.ts";
 import { rootSchema } from "./root.ts";
-import type { SchemaTree } from "./schema-tree.ts";
+import { isObjectSchema, type SchemaTree } from "./schema-tree.ts";
 import { uiHintsOf } from "./ui-hints.ts";
+import { isUnservedKey, unservedValues } from "./unserved.ts";
 
 /** The config schema with everything that plugins add to it. */
 export interface ComposedSchema {
@@ -44,8 +45,29 @@ function sectionSchema(section: string): SchemaTree {
       if (shown !== undefined) jsonSchema.default = shown as NonNullable<typeof jsonSchema.default>;
     },
   });
-  sections.set(section, made as SchemaTree);
-  return made as SchemaTree;
+  const marked = markUnserved(made as SchemaTree, [section]);
+  sections.set(section, marked);
+  return marked;
+}
+
+/** Refuses what this release does not serve. `notInRelease`: `true` at a key that this release does not serve and at everything below, a list of values at one that it serves in part. */
+function markUnserved(node: SchemaTree, path: readonly string[]): SchemaTree {
+  const values = unservedValues(path);
+  const isServed = (value: unknown) => !(values as unknown[]).includes(value);
+  const below = (child: SchemaTree, step: string) => markUnserved(child, [...path, step]);
+  const same = (option: SchemaTree) => markUnserved(option, path);
+  const { properties, additionalProperties: rest, items, anyOf, oneOf } = node;
+  return {
+    ...node,
+    ...(properties ? { properties: Object.fromEntries(Object.entries(properties).map(([key, child]) => [key, below(child, key)])) } : {}),
+    ...(isObjectSchema(rest) && Object.keys(rest).length > 0 ? { additionalProperties: below(rest, "*") } : {}),
+    ...(items ? { items: below(items, "*") } : {}),
+    ...(anyOf ? { anyOf: anyOf.map(same) } : {}),
+    ...(oneOf ? { oneOf: oneOf.map(same) } : {}),
+    ...(values.length > 0 ? { notInRelease: values } : {}),
+    ...(values.length > 0 && node.enum ? { enum: node.enum.filter(isServed) } : {}),
+    ...(isUnservedKey(path) ? { notInRelease: true, not: {} } : {}),
+  };
 }
 
 function shownDefault(schema: unknown): unknown {

@@ -13,6 +13,7 @@ import { redactConfig } from "./redact.ts";
 import { redactText } from "./redact-text.ts";
 import type { Reloader } from "./reloader.ts";
 import { isTree } from "./tree.ts";
+import { withoutUnserved } from "./unserved.ts";
 import { type MemberRemoval, withoutMembers } from "./without-members.ts";
 import {
   type ConfigChange,
@@ -142,11 +143,15 @@ async function snapshot({ host, reloader, manifests }: ConfigServiceDeps): Promi
     exists: loaded.exists,
     raw: redactText(loaded.text, loaded.authored, { ...redaction, parse: host.parse }),
     parsed: redactConfig(loaded.source, redaction),
-    config: redactConfig(effective.config, redaction),
+    config: redactConfig(withoutUnserved(effective.config).tree, redaction),
     valid: loaded.valid,
     hash: loaded.hash,
     issues: loaded.issues.map(({ path, message }) => ({ path, message })),
-    warnings: [...loaded.warnings, ...(loaded.config ? unknownIdWarnings(loaded.config, knownIdsOf(manifests())) : [])],
+    warnings: [
+      ...loaded.unserved.map(({ path, message }) => ({ path, message })),
+      ...loaded.warnings,
+      ...(loaded.config ? unknownIdWarnings(loaded.config, knownIdsOf(manifests())) : []),
+    ],
     pendingRestart: reloader.pendingRestart(),
   };
 }
@@ -178,7 +183,7 @@ function result(deps: ConfigServiceDeps, { file, after, changedPaths }: ConfigWr
     ok: true,
     path: file,
     hash: after.hash,
-    config: redactConfig(effective.config, redactionOf(deps.host, effective)),
+    config: redactConfig(withoutUnserved(effective.config).tree, redactionOf(deps.host, effective)),
     changedPaths,
     pendingRestart: deps.reloader.pendingRestart(),
     ...done,

@@ -64,7 +64,7 @@ test("the declarations take a real config", () => {
       gateway: { mode: "local", port: 18789, auth: { token: { source: "env", id: "TOKEN" } }, shutdown: { drainMs: "20s" } },
       agents: { defaults: { model: { primary: "a/b" } }, list: [{ id: "ops", tools: { profile: "full" } }] },
       plugins: { entries: { "my-plugin": { config: { city: "Oslo", "odd key": null, way: "up" } } } },
-      channels: { irc: { nick: "svc", dmPolicy: "pairing", accounts: { work: { nick: "w" } } } },
+      channels: { irc: { nick: "svc", enabled: true, accounts: { work: { nick: "w" } } } },
       env: { vars: { A: "b" } },
     };
     export const channel: ChannelIrcConfig = { nick: "svc" };`;
@@ -76,8 +76,9 @@ test("the declarations refuse a wrong one", () => {
     export const a: SvcConfig = { gateway: { prot: 1 } };
     export const b: SvcConfig = { gateway: { bind: "wan" } };
     export const c: NonNullable<NonNullable<SvcConfig["plugins"]>["entries"]>["my-plugin"] = { config: { city: 5 } };
-    export const d: ChannelIrcConfig = { nik: "svc" };`);
-  for (const line of [3, 4, 5, 6]) expect(messages).toContain(`use.ts(${line},`);
+    export const d: ChannelIrcConfig = { nik: "svc" };
+    export const e: SvcConfig = { cron: { enabled: true } };`);
+  for (const line of [3, 4, 5, 6, 7]) expect(messages).toContain(`use.ts(${line},`);
 });
 
 test("each plugin and channel has an interface of its own, also where two ids make one name", () => {

@@ -43,6 +43,7 @@ function typeOf(node: SchemaTree, at: Writing): string {
 }
 
 function bodyOf(node: SchemaTree, at: Writing): string {
+  if (node.notInRelease === true) return "never";
   if (node.$ref !== undefined) return typeOf(node, at);
   const options = node.anyOf ?? node.oneOf;
   if (options) return [...new Set(options.map((option) => typeOf(option, at)))].join(" | ");

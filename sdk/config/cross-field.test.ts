@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { crossFieldIssues, crossFieldIssuesBeside } from "./cross-field.ts";
 import type { Locate } from "./place.ts";
 import { rootSchema, type SvcConfigInput } from "./root.ts";
-import { unservedIssues, unservedWarnings } from "./unserved.ts";
 
 const nowhere: Locate = () => ({ line: 1, column: 1 });
 type Env = Readonly<Record<string, string | undefined>>;
@@ -371,43 +370,5 @@ describe("beside sections that are wrong in themselves", () => {
 
   test.each([[[]], ["text"], [null]])("a tree that is no object has none: %j", (value) => {
     expect(told(value)).toEqual([]);
-  });
-});
-
-describe("what this version cannot serve is refused by name", () => {
-  test.each([["gateway.tailscale.mode", { tailscale: { mode: "serve" } }]])("%s", (path, gateway) => {
-    const issues = unservedIssues(rootSchema.parse({ gateway }), "svc.json", nowhere);
-    expect(issues).toMatchObject([{ path, code: "invalid_value", message: expect.stringContaining("is not served by this version") }]);
-  });
-
-  test("and what is taken without effect is a warning", () => {
-    const config = rootSchema.parse({
-      memory: { backend: "qmd" },
-      diagnostics: { otel: { enabled: true }, prometheus: { enabled: true } },
-      agents: {
-        defaults: { heartbeat: { every: "1h", target: "last", directPolicy: "block" } },
-        list: [
-          {
-            id: "a",
-            heartbeat: { target: "none", prompt: "?" },
-            memorySearch: { provider: "openai", sidecar: { extraCollections: [{ path: "notes", name: "notes" }] } },
-          },
-        ],
-      },
-    });
-    expect(unservedWarnings(config).map((warning) => warning.path)).toEqual([
-      "memory.backend",
-      "diagnostics.otel.enabled",
-      "diagnostics.prometheus.enabled",
-      "agents.defaults.heartbeat.directPolicy",
-      "agents.list.0.memorySearch.sidecar.extraCollections",
-    ]);
-    expect(unservedWarnings(rootSchema.parse({}))).toEqual([]);
-  });
-
-  test("and nothing else is", () => {
-    expect(
-      unservedIssues(rootSchema.parse({ gateway: { auth: { mode: "trusted-proxy" }, trustedProxies: ["10.0.0.2"] } }), "svc.json", nowhere),
-    ).toEqual([]);
   });
 });

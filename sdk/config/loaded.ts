@@ -49,6 +49,8 @@ export interface LoadedConfig {
   hash: string;
   /** What makes it invalid, in file order. */
   issues: ConfigIssue[];
+  /** Keys and values that are written and not part of this release, in file order: the gateway runs without them, and no writer adds one. */
+  unserved: ConfigIssue[];
   warnings: ConfigWarning[];
   /** Dotted paths that have no value although one is written: a variable is not set, or a secret could not be had. Reasons hold no secret. */
   unresolved: Array<{ path: string; reason: string }>;

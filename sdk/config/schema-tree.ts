@@ -21,6 +21,8 @@ export interface SchemaTree {
   label?: string;
   placeholder?: string;
   reload?: string;
+  /** The key, or these values of it, are not part of this release. */
+  notInRelease?: boolean | string[];
   [keyword: string]: unknown;
 }
 

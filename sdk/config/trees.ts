@@ -20,7 +20,7 @@ import { originAt } from "./origin.ts";
 import type { Locate } from "./place.ts";
 import { rootSchema, type SvcConfig } from "./root.ts";
 import { substitute } from "./substitute.ts";
-import { unservedIssues, unservedWarnings } from "./unserved.ts";
+import { isUnservedKey, unservedIssues, withoutUnserved } from "./unserved.ts";
 
 /** How a config is read. */
 export interface LoadOptions {
@@ -100,8 +100,11 @@ type Activation = LoadOptions & { fresh?: ReadonlyMap<string, ResolvedRef> | und
 
 async function activate(read: Read, environment: ConfigEnvironment, options: Activation): Promise<LoadedConfig> {
   const { env, shellEnv } = environment;
-  const { value: substituted, missing } = substitute(read.source, env);
-  const unresolved = missing.map(({ path, names }) => ({
+  const { value, missing } = substitute(read.source, env);
+  const { tree: substituted, found } = withoutUnserved(value);
+  // What is taken out needs no value.
+  const needed = missing.filter(({ path }) => !isUnservedKey(path));
+  const unresolved = needed.map(({ path, names }) => ({
     path: path.join("."),
     reason: names.map((name) => lacking(name, env)).join(", "),
   }));
@@ -113,6 +116,7 @@ async function activate(read: Read, environment: ConfigEnvironment, options: Act
     ...{ path, exists, files, watched, text, authored, source, hash, originOf, locate },
     valid: issues.length === 0,
     issues,
+    unserved: unservedIssues(found, basename(path), read.locate),
     resolved,
     ...(config ? { config: deepFreeze(config) } : {}),
     warnings: [
@@ -120,9 +124,7 @@ async function activate(read: Read, environment: ConfigEnvironment, options: Act
       ...unresolved.map(({ path, reason }) => ({ path, message: `${reason}; the key is left out` })),
       ...state.unavailable.map(({ path, reason }) => ({ path, message: `secret not available: ${reason}` })),
       ...state.stale.map(({ path, reason }) => ({ path, message: `secret kept its previous value: ${reason}` })),
-      ...(config
-        ? [...clampWarnings(resolved, config), ...memoryWarnings(config), ...riskWarnings(config), ...unservedWarnings(config)]
-        : []),
+      ...(config ? [...clampWarnings(resolved, config), ...memoryWarnings(config), ...riskWarnings(config)] : []),
     ],
     unresolved: [...unresolved, ...faults.filter((fault) => !refs.get(fault.path)?.value).map(({ path, reason }) => ({ path, reason }))],
     secrets: secretValues(resolved, refs),
@@ -172,10 +174,7 @@ async function resolveTree(read: Read, { substituted, unresolved, env, options }
   if (!config) return { issues: late, resolved, ...asked };
   const absent = new Set([...unresolved, ...asked.state.unavailable].map(({ path }) => path));
   // A rule about a key whose value could not be had is not the author's mistake: whoever needs the value says what is missing.
-  const rules = [
-    ...crossFieldIssues(authored.config, file, read.locate, { env, resolved: config }),
-    ...unservedIssues(config, file, read.locate),
-  ];
+  const rules = crossFieldIssues(authored.config, file, read.locate, { env, resolved: config });
   const conflicts = rules.filter(({ path }) => !absent.has(path));
   return { issues: conflicts, resolved, ...(conflicts.length === 0 ? { config } : {}), ...asked };
 }

@@ -15,6 +15,7 @@ import { ownedEdit } from "./owned-edit.ts";
 import type { RedactOptions } from "./redact.ts";
 import { restoreRedacted } from "./restore.ts";
 import { isTree, ownValue } from "./tree.ts";
+import { newlyUnserved } from "./unserved.ts";
 
 /** What the writers of one config file stand on. */
 export interface ConfigWriterHost {
@@ -181,7 +182,7 @@ async function planWrite(host: ConfigWriterHost, change: ConfigChange, options: 
   const after = await host.load(new Map([[draft.file, draft.text]]));
   const clobber = clobberReason(draft, before, after, options.allowDestructive);
   if (clobber) throw await refused(new SvcError("config-clobber", { file: basename(draft.file), ...clobber }));
-  const issues = after.valid ? ((await host.check?.(after, before)) ?? []) : after.issues;
+  const issues = after.valid ? [...newlyUnserved(before, after), ...((await host.check?.(after, before)) ?? [])] : after.issues;
   if (issues.length > 0) throw await refused(rejected(issues, after));
   return { outcome: { ...outcome, after, changedPaths: diffConfig(before.config ?? {}, after.config) }, text: draft.text };
 }

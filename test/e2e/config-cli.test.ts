@@ -46,6 +46,25 @@ const svc = (home: Home, ...args: string[]) => svcCommand(home, args, env);
 const last = (text: string) => text.trimEnd().split("\n").at(-1);
 
 describe("without a gateway", () => {
+  test("a key that is not part of this release: set refuses it, and in the file validate and doctor report it", async () => {
+    const home = await richHome();
+    const refused = await svc(home, "config", "set", "cron.enabled", "true");
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("cron.enabled: not part of this release; take it out")]);
+    expect(await config(home)).toBe(rich);
+
+    await writeFile(join(home.stateDir, "svc.json"), rich.replace("// nothing below", "cron: { enabled: true },"));
+    const verdict = await svc(home, "config", "validate");
+    expect([verdict.code, verdict.stdout]).toEqual([
+      1,
+      expect.stringMatching(/svc\.json:\d+:\d+ {2}cron\.enabled: not part of this release/),
+    ]);
+    const { code, value } = await json(home, ["doctor"], env);
+    expect(code).toBe(1);
+    expect(value.findings).toContainEqual(
+      expect.objectContaining({ id: "config/not-in-release", severity: "error", path: "cron.enabled" }),
+    );
+  });
+
   test("config set, unset and patch change their place and keep every other byte", async () => {
     const home = await richHome();
 

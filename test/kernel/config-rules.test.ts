@@ -75,7 +75,6 @@ test("settings that deserve a second look are warnings", async () => {
 test("warnings are told at the start, and stop nothing", async () => {
   const config = {
     plugins: { deny: ["memory-cor"], entries: { gone: { enabled: true } }, slots: { memory: "gone" } },
-    memory: { backend: "sidecar" as const },
     agents: { defaults: { memorySearch: { query: { minScore: 35 } } } },
   };
   const gateway = await createTestGateway({ plugins: ["memory-core", "store"], config });
@@ -87,7 +86,6 @@ test("warnings are told at the start, and stop nothing", async () => {
     'config: plugins.deny.0: plugin "memory-cor" is not installed; did you mean "memory-core"?',
     'config: plugins.slots.memory: no plugin "gone" fills this slot; memory search is off',
     "config: agents.defaults.memorySearch.query.minScore: 35 is out of range; 1 is used",
-    "config: memory.backend: is not served by this version and has no effect",
   ]);
 });
 
@@ -119,19 +117,11 @@ describe("a section of channels that no plugin claims", () => {
     onTestFinished(() => gateway.close());
     const file = join(gateway.stateDir, "svc.json");
     const written = JSON.parse(await readFile(file, "utf8")) as object;
-    await writeFile(file, JSON.stringify({ ...written, channels: { irc: {} }, session: { scope: "global" } }));
+    await writeFile(file, JSON.stringify({ ...written, channels: { irc: {} }, tools: { profile: "minimal" } }));
 
     expect(await gateway.gateway.reload("rpc")).toMatchObject({
       status: "invalid",
       issues: [{ path: "channels.irc", message: expect.stringContaining('unknown channel "irc"') }],
     });
-  });
-});
-
-describe("a start is refused for what this version cannot serve", () => {
-  test.each([["gateway.tailscale.mode", { tailscale: { mode: "serve" } }]])("%s", async (path, gateway) => {
-    const started = createTestGateway({ plugins: [], config: { gateway: { mode: "local", ...gateway } } as object });
-    await expect(started).rejects.toMatchObject({ code: "invalid-config", message: expect.stringContaining(`${path}: `) });
-    await expect(started).rejects.toThrow("is not served by this version");
   });
 });

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { edit, editAndApply, line, quickReload, reloadStatus } from "./_reload.ts";
 
 let gateway: TestGateway;
-const config = { gateway: { reload: quickReload }, session: { scope: "per-sender" as const } };
+const config = { gateway: { reload: quickReload }, tools: { profile: "full" as const } };
 
 beforeEach(async () => {
   gateway = await createTestGateway({ plugins: [], config });
@@ -13,16 +13,16 @@ beforeEach(async () => {
 afterEach(() => gateway.close());
 
 const file = () => join(gateway.stateDir, "svc.json");
-const scope = () => gateway.gateway.config().session.scope;
-const global = (c: { session?: object }) => {
-  c.session = { scope: "global" };
+const profile = () => gateway.gateway.config().tools.profile;
+const minimal = (c: { tools?: object }) => {
+  c.tools = { profile: "minimal" };
 };
 
 describe("a changed config file", () => {
   test("is applied by itself, and the health event tells it", async () => {
     const ws = await gateway.ws();
-    expect(await editAndApply(gateway, global)).toBe("config reload applied (session.scope)");
-    expect(scope()).toBe("global");
+    expect(await editAndApply(gateway, minimal)).toBe("config reload applied (tools.profile)");
+    expect(profile()).toBe("minimal");
     expect(await reloadStatus(gateway, "active")).toMatchObject({ status: "active", issues: [], pendingRestart: [], restart: [] });
     const { hash } = await gateway.rpc<{ hash: string }>("config.get");
     expect(await ws.event("config.changed")).toEqual({ path: file(), hash, ts: expect.any(Number) });
@@ -30,41 +30,41 @@ describe("a changed config file", () => {
   });
 
   test("is applied when an editor replaces it, and when it stands behind a link", async () => {
-    const text = (await readFile(file(), "utf8")).replace("per-sender", "global");
+    const text = (await readFile(file(), "utf8")).replace("full", "minimal");
     await mkdir(join(gateway.stateDir, "elsewhere"));
     const target = join(gateway.stateDir, "elsewhere", "real.json");
     await writeFile(target, text);
     await symlink(target, join(gateway.stateDir, "temp-link"));
     await rename(join(gateway.stateDir, "temp-link"), file());
-    await line(gateway, "config reload applied (session.scope)");
-    expect(scope()).toBe("global");
+    await line(gateway, "config reload applied (tools.profile)");
+    expect(profile()).toBe("minimal");
 
     const from = gateway.logs.length;
-    await writeFile(target, text.replace("global", "per-sender"));
-    await line(gateway, "config reload applied (session.scope)", from);
-    expect(scope()).toBe("per-sender");
+    await writeFile(target, text.replace("minimal", "full"));
+    await line(gateway, "config reload applied (tools.profile)", from);
+    expect(profile()).toBe("full");
   });
 
   test("of an include is applied, from the moment it is included until it no longer is", async () => {
-    const part = join(gateway.stateDir, "session.json5");
-    await writeFile(part, "{ scope: 'global' } // notes");
+    const part = join(gateway.stateDir, "tools.json5");
+    await writeFile(part, "{ profile: 'minimal' } // notes");
     await editAndApply(gateway, (c) => {
-      c.session = { $include: "./session.json5" };
+      c.tools = { $include: "./tools.json5" };
     });
-    expect(scope()).toBe("global");
+    expect(profile()).toBe("minimal");
 
     const from = gateway.logs.length;
-    await writeFile(part, "{ scope: 'per-sender' }");
-    await line(gateway, "config reload applied (session.scope)", from);
-    expect(scope()).toBe("per-sender");
+    await writeFile(part, "{ profile: 'full' }");
+    await line(gateway, "config reload applied (tools.profile)", from);
+    expect(profile()).toBe("full");
 
     await rm(part);
-    expect(await reloadStatus(gateway, "invalid")).toMatchObject({ issues: [{ message: expect.stringContaining("session.json5") }] });
-    expect(scope()).toBe("per-sender");
+    expect(await reloadStatus(gateway, "invalid")).toMatchObject({ issues: [{ message: expect.stringContaining("tools.json5") }] });
+    expect(profile()).toBe("full");
 
-    await writeFile(part, "{ scope: 'global' }");
+    await writeFile(part, "{ profile: 'minimal' }");
     await reloadStatus(gateway, "active");
-    expect(scope()).toBe("global");
+    expect(profile()).toBe("minimal");
   });
 
   test("that says the same in other bytes is silent, and its hash is known", async () => {
@@ -84,7 +84,7 @@ describe("a file that cannot be used (R-10)", () => {
     ["tiny", () => writeFile(file(), '{"meta":{"lastTouchedVersion":"0.1.0"}}'), "gateway.mode: key missing: the file may be damaged"],
     ["cut off", () => writeFile(file(), '{ "gateway": { "mode": "loc'), "svc.json:1:28  invalid end of input"],
     ["with an unknown key", () => edit(gateway, (c) => (c.gateway.bogus = 1)), "bogus"],
-    ["with a wrong value", () => edit(gateway, (c) => (c.session.scope = "galaxy")), "session.scope"],
+    ["with a wrong value", () => edit(gateway, (c) => (c.tools.profile = "galaxy")), "tools.profile"],
     ["missing", () => rm(file()), "is gone; put it back"],
     ["a folder", () => rm(file()).then(() => mkdir(file())), "svc.json:1:1  cannot be read: is not a regular file"],
   ];

@@ -17,7 +17,7 @@ const models = definePlugin<unknown>({
   setup(ctx) {
     ctx.onReload({
       prefixes: ["models"],
-      prepare: async (next) => ({ apply: () => void applied.push(next.models.mode), discard: () => undefined }),
+      prepare: async (next) => ({ apply: () => void applied.push(Object.keys(next.models.providers).join()), discard: () => undefined }),
     });
   },
 });
@@ -28,21 +28,21 @@ const start = async (mode: Mode, own: Parameters<typeof createTestGateway>[0] = 
 };
 
 const running = () => {
-  const { session, models, plugins } = gateway.gateway.config();
-  return { scope: session.scope, models: models.mode, deny: plugins.deny.length };
+  const { tools, models, plugins } = gateway.gateway.config();
+  return { profile: tools.profile, models: Object.keys(models.providers).join(), deny: plugins.deny.length };
 };
 
-const swapOnly = (c: Editable) => (c.session = { scope: "global" });
-const hot = (c: Editable) => (c.models = { mode: "replace" });
+const swapOnly = (c: Editable) => (c.tools = { profile: "minimal" });
+const hot = (c: Editable) => (c.models = { providers: { lab: { auth: "none" } } });
 const needsRestart = (c: Editable) => (c.plugins.deny = ["nobody"]);
 const all = (c: Editable) => [swapOnly(c), hot(c), needsRestart(c)];
-const before = { scope: "per-sender", models: "merge", deny: 0 };
+const before = { profile: "full", models: "", deny: 0 };
 
 /** The rows of the table: what a change of each kind does to a gateway that runs. */
 describe("hot mode", () => {
   test.each([
-    ["a path that is only read", swapOnly, { ...before, scope: "global" }, []],
-    ["a hot path", hot, { ...before, models: "replace" }, ["replace"]],
+    ["a path that is only read", swapOnly, { ...before, profile: "minimal" }, []],
+    ["a hot path", hot, { ...before, models: "lab" }, ["lab"]],
   ])("applies %s", async (_, change, now, parts) => {
     await start("hot");
     await editAndApply(gateway, change);
@@ -52,7 +52,7 @@ describe("hot mode", () => {
   test("keeps the old value of a restart path, says so, and applies the rest", async () => {
     await start("hot");
     await editAndApply(gateway, all);
-    expect(running()).toEqual({ scope: "global", models: "replace", deny: 0 });
+    expect(running()).toEqual({ profile: "minimal", models: "lab", deny: 0 });
     await line(gateway, "config change requires gateway restart; hot mode ignoring (plugins.deny)");
     expect(await reloadStatus(gateway, "active")).toMatchObject({ pendingRestart: ["plugins.deny"], restart: [] });
   });
@@ -70,7 +70,7 @@ test("in hot mode a write that is applied does not answer for an older change th
     });
     return { action, pendingRestart };
   };
-  expect(await patch({ models: { mode: "replace" } })).toEqual({ action: "hot", pendingRestart: ["plugins.deny"] });
+  expect(await patch({ models: { providers: { lab: { auth: "none" } } } })).toEqual({ action: "hot", pendingRestart: ["plugins.deny"] });
   expect(await patch({ plugins: { allow: ["someone"] } })).toEqual({
     action: "restart",
     pendingRestart: ["plugins.allow", "plugins.deny"],
@@ -79,8 +79,8 @@ test("in hot mode a write that is applied does not answer for an older change th
 
 describe("hybrid mode", () => {
   test.each([
-    ["a path that is only read", swapOnly, { ...before, scope: "global" }, []],
-    ["a hot path", hot, { ...before, models: "replace" }, ["replace"]],
+    ["a path that is only read", swapOnly, { ...before, profile: "minimal" }, []],
+    ["a hot path", hot, { ...before, models: "lab" }, ["lab"]],
   ])("applies %s", async (_, change, now, parts) => {
     await start("hybrid");
     await editAndApply(gateway, change);
@@ -123,13 +123,13 @@ describe("restart mode", () => {
   test("swaps a path that is only read", async () => {
     await start("restart");
     await editAndApply(gateway, swapOnly);
-    expect(running()).toEqual({ ...before, scope: "global" });
+    expect(running()).toEqual({ ...before, profile: "minimal" });
   });
 
   test.each([
-    ["a hot path", hot, "models.mode"],
+    ["a hot path", hot, "models.providers.lab.auth"],
     ["a restart path", needsRestart, "plugins.deny"],
-    ["both", all, "models.mode, plugins.deny"],
+    ["both", all, "models.providers.lab.auth, plugins.deny"],
   ])("asks for a restart because of %s", async (_, change, paths) => {
     await start("restart");
     await edit(gateway, change);
@@ -152,7 +152,7 @@ describe("off", () => {
     await start("off");
     await edit(gateway, all);
     expect(await gateway.gateway.reload("rpc")).toMatchObject({ status: "applied", action: "hot", pendingRestart: ["plugins.deny"] });
-    expect([running(), applied]).toEqual([{ scope: "global", models: "replace", deny: 0 }, ["replace"]]);
+    expect([running(), applied]).toEqual([{ profile: "minimal", models: "lab", deny: 0 }, ["lab"]]);
   });
 });
 
@@ -163,8 +163,8 @@ test.each<Mode>(["off", "hot", "restart", "hybrid"])("switching to %s restarts n
   await reloadStatus(gateway, mode === "off" ? "off" : "active");
   await edit(gateway, hot);
   if (mode === "off") expect(running()).toEqual(before);
-  else if (mode === "restart") await line(gateway, "config change requires gateway restart (models.mode)");
-  else await line(gateway, "config reload applied (models.mode)");
+  else if (mode === "restart") await line(gateway, "config change requires gateway restart (models.providers.lab.auth)");
+  else await line(gateway, "config reload applied (models.providers.lab.auth)");
   expect((await socket.request("h", "health")).ok).toBe(true);
   await socket.close();
 });
@@ -178,7 +178,7 @@ describe("a plugin", () => {
       setup(ctx) {
         if (own.validate)
           ctx.on("config.validate", ({ config, paths }, meta) => {
-            if (config.session.scope === "global") meta.report({ path: "session.scope", message: `not with me (${paths.join()})` });
+            if (config.tools.profile === "minimal") meta.report({ path: "tools.profile", message: `not with me (${paths.join()})` });
           });
         if (own.plan)
           ctx.on("reload.plan", ({ actions, ...event }) => ({
@@ -198,15 +198,15 @@ describe("a plugin", () => {
   test("may object to a change as a whole: it is refused with the plugin's words", async () => {
     await start("hybrid", { plugins: [models, guard({ validate: true })] });
     await edit(gateway, swapOnly);
-    await line(gateway, "config reload skipped (refused): session.scope: not with me (session.scope)");
+    await line(gateway, "config reload skipped (refused): tools.profile: not with me (tools.profile)");
     expect(running()).toEqual(before);
-    expect(await reloadStatus(gateway, "rejected")).toMatchObject({ issues: [{ path: "session.scope" }] });
+    expect(await reloadStatus(gateway, "rejected")).toMatchObject({ issues: [{ path: "tools.profile" }] });
   });
 
   test("may turn a hot change into a restart, never the other way", async () => {
     await start("hybrid", { plugins: [models, guard({ plan: true })] });
     await edit(gateway, hot);
-    await line(gateway, "config change requires gateway restart (models.mode)");
+    await line(gateway, "config change requires gateway restart (models.providers.lab.auth)");
     expect([running(), applied]).toEqual([before, []]);
   });
 
@@ -216,7 +216,7 @@ describe("a plugin", () => {
     await line(gateway, 'config reload skipped (refused): plugin "guard": there is no such vendor');
     expect([running(), applied]).toEqual([before, []]);
     await editAndApply(gateway, (c) => delete c.models);
-    expect(running()).toEqual({ ...before, scope: "global" });
+    expect(running()).toEqual({ ...before, profile: "minimal" });
     await reloadStatus(gateway, "active");
   });
 });

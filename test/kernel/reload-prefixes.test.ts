@@ -100,12 +100,10 @@ afterEach(async () => {
 describe("a change that is only read (`–`)", () => {
   test.each<[string, (c: Editable) => void]>([
     ["logging.level", (c) => (c.logging = { level: "debug" })],
-    ["session.scope", (c) => (c.session = { scope: "global" })],
-    ["messages.responsePrefix", (c) => (c.messages = { responsePrefix: "svc: " })],
+    ["session.resetTriggers", (c) => (c.session = { resetTriggers: ["/again"] })],
+    ["messages.queue.cap", (c) => (c.messages = { queue: { cap: 7 } })],
     ["bindings", (c) => (c.bindings = [{ agentId: "ops", match: { channel: "irc" } }])],
     ["tools.deny", (c) => (c.tools = { deny: ["exec"] })],
-    ["meta.lastTouchedVersion", (c) => (c.meta = { lastTouchedVersion: "1.0.0" })],
-    ["gateway.remote.url", (c) => (c.gateway.remote = { url: "ws://127.0.0.1:1" })],
     ["gateway.reload.deferralTimeoutMs", (c) => (c.gateway.reload.deferralTimeoutMs = 1_000)],
     ["gateway.shutdown.drainMs", (c) => (c.gateway.shutdown = { drainMs: 1_000 })],
   ])("%s swaps the snapshot and asks nobody", async (path, change) => {
@@ -127,11 +125,9 @@ describe("hot changes", () => {
     expect(asked).toEqual(["hooks"]);
   });
 
-  test("cron, diagnostics, secrets: their owners are asked, nobody else", async () => {
-    await editAndApply(gateway, (c) => (c.cron = { maxConcurrentRuns: 3 }));
-    await editAndApply(gateway, (c) => (c.diagnostics = { flags: ["x"] }));
+  test("secrets: their owner is asked, nobody else", async () => {
     await editAndApply(gateway, (c) => (c.secrets = { providers: { vars: { source: "env" } } }));
-    expect(asked).toEqual(["cron", "diagnostics", "secrets"]);
+    expect(asked).toEqual(["secrets"]);
   });
 
   test("agents.list: a new agent is listed and has its workspace; running ones are left alone", async () => {

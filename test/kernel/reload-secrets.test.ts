@@ -114,9 +114,9 @@ describe("secrets.reload", () => {
   test("brings no edit of the file with it", async () => {
     await edit(gateway, (c) => (c.gateway.reload.mode = "off"));
     await line(gateway, "config reload applied (gateway.reload.mode)");
-    await edit(gateway, (c) => (c.session = { scope: "global" }));
+    await edit(gateway, (c) => (c.tools = { profile: "minimal" }));
     await reload();
-    expect(gateway.gateway.config().session.scope).toBe("per-sender");
+    expect(gateway.gateway.config().tools.profile).toBe("full");
   });
 });
 
@@ -128,8 +128,8 @@ test("no log line of a reload holds a secret", () => {
 test("plugins see masked values only, in the snapshot and in the hook", async () => {
   const seen: unknown[] = [];
   ctx.on("config.changed", (event) => void seen.push(event));
-  await edit(gateway, (c) => (c.session = { scope: "global" }));
-  await line(gateway, "config reload applied (session.scope)");
+  await edit(gateway, (c) => (c.tools = { profile: "minimal" }));
+  await line(gateway, "config reload applied (tools.profile)");
   expect(seen).toHaveLength(1);
   expect(JSON.stringify([seen, ctx.snapshot()])).not.toContain("sk-lab");
   expect(JSON.stringify(seen)).toContain("__SVC_REDACTED__");

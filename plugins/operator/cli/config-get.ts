@@ -41,7 +41,10 @@ export default defineCommand({
     const at = resolveConfigPath(tree, steps);
     let value = valueAt(tree, at);
     if (value === undefined) {
-      const used = valueAt(effective, at) ?? defaultOf(formatConfigPath(at));
+      const key = keyOf(formatConfigPath(at));
+      if (key?.notInRelease === true)
+        throw new SvcError("config-unset", { path: formatConfigPath(at), note: "it is not part of this release" });
+      const used = valueAt(effective, at) ?? key?.default;
       if (values.effective !== true || used === undefined) throw unset(formatConfigPath(at), used);
       value = used;
     }
@@ -67,8 +70,8 @@ async function trees(cli: CliContext, values: CliValues): Promise<Trees> {
 }
 
 /** Some defaults are applied by whoever reads the key; the schema knows them too. */
-function defaultOf(path: string): unknown {
-  return lookupSchema(composeConfigSchema([]), path)?.schema.default;
+function keyOf(path: string) {
+  return lookupSchema(composeConfigSchema([]), path)?.schema;
 }
 
 function unset(path: string, used: unknown): SvcError {

@@ -11,7 +11,8 @@ interface Verdict {
 export default defineCommand({
   path: ["config", "validate"],
   summary: "Check everything a start would check",
-  details: "Schema, rules between keys, mode, auth and bind, references to secrets, plugins' own config. Starts nothing, changes nothing.",
+  details:
+    "Schema, rules between keys, mode, auth and bind, references to secrets, plugins' own config, and keys that are not part of this release: a start goes on without those. Starts nothing, changes nothing.",
   options: { json: { kind: "flag", description: "One JSON document on stdout" } },
   run: async (cli) => {
     const verdict = await judge(cli);
@@ -24,9 +25,9 @@ export default defineCommand({
 
 async function judge(cli: CliContext): Promise<Verdict> {
   const file = await cli.configFile();
-  const { exists, valid, issues, warnings: ofFile } = await file.load();
+  const { exists, valid, issues, unserved, warnings: ofFile } = await file.load();
   const warnings = [...ofFile];
-  const found: Verdict["issues"] = issues.map((issue) => ({ ...issue, text: formatIssue(issue) }));
+  const found: Verdict["issues"] = [...issues, ...unserved].map((issue) => ({ ...issue, text: formatIssue(issue) }));
   if (valid) {
     warnings.push(...(await file.pluginWarnings()));
     const own = await file.pluginIssues();

@@ -75,6 +75,7 @@ function isMissingPlugin({ path }: { path: string }): boolean {
 function idOfIssue({ code, path }: Issue): string {
   if (code === "parse" || code === "include") return "config/parse";
   if (code === "unknown_key") return "config/unknown-keys";
+  if (code === "not_in_release") return "config/not-in-release";
   if (code === "conflict" && path === "gateway.auth") return "auth/ambiguous";
   if (code === "conflict" && path === "hooks.token") return "auth/hook-token-reuse";
   return "config/schema";

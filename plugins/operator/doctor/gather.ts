@@ -29,7 +29,7 @@ export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
       path: file.path,
       exists: loaded.exists,
       valid: loaded.valid,
-      issues: loaded.issues.map((issue) => ({ ...issue, text: formatIssue(issue) })),
+      issues: [...loaded.issues, ...loaded.unserved].map((issue) => ({ ...issue, text: formatIssue(issue) })),
       warnings: [...loaded.warnings, ...(loaded.config ? unknownIdWarnings(loaded.config, knownIdsOf(manifests)) : [])],
       mode: typeof mode === "string" ? mode : undefined,
       lastGood: (await stat(`${file.path}.last-good`).catch(() => undefined)) !== undefined,

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import JSON5 from "json5";
 import { coreConfigSchema } from "../../../sdk/config/compose-schema.ts";
+import { type UnservedKey, unservedKeys } from "../../../sdk/config/unserved-keys.ts";
 import { definedErrors } from "../../../sdk/errors.ts";
 import { hooks } from "../../../sdk/hooks.ts";
 import { detailsCodes } from "../../../sdk/protocol/details-codes.ts";
@@ -26,6 +27,7 @@ export async function collectReference(importModule: (path: string) => Promise<u
   const wire = collectWire();
   return {
     config: coreConfigSchema() as SchemaNode,
+    unserved: mapped(Object.keys(unservedKeys), (part) => (unservedKeys[part] ?? []).map(shownKey)),
     pluginConfigs: Object.fromEntries(manifests.map((m) => [m.id, (m.configSchema ?? {}) as SchemaNode])),
     ...wire,
     methodOwners: Object.fromEntries(manifests.flatMap((m) => (m.contributes?.rpc ?? []).map((name) => [name, m.id]))),
@@ -33,6 +35,11 @@ export async function collectReference(importModule: (path: string) => Promise<u
     detailsCodes,
     errors: await collectErrors(importModule),
   };
+}
+
+function shownKey(entry: UnservedKey): string {
+  if (typeof entry === "string") return entry;
+  return "value" in entry ? `${entry.path}: ${entry.value}` : entry.path;
 }
 
 /** Methods and events with their schemas, in one pass so that shapes they share are one. */

@@ -6,6 +6,8 @@ import { eventsPage, methodsPage, shapesPage } from "./wire-pages.ts";
 /** Values of the code that the reference pages are written from. */
 export interface ReferenceInput {
   config: SchemaNode;
+  /** Keys, and values as `key: value`, that this release does not serve, by the part that will. */
+  unserved: Record<string, string[]>;
   /** JSON Schema of each plugin's own config, by plugin id. */
   pluginConfigs: Record<string, SchemaNode>;
   methods: Record<string, { scope: string; about: string; params: SchemaNode; result: SchemaNode }>;
@@ -44,7 +46,7 @@ export function referencePages(input: ReferenceInput): Map<string, string> {
   ]);
 }
 
-function configPage({ config, pluginConfigs }: ReferenceInput): string {
+function configPage({ config, pluginConfigs, unserved }: ReferenceInput): string {
   const sections = Object.entries(config.properties ?? {}).map(([section, node]) => {
     const rows = schemaRows({ properties: { [section]: node } });
     return `## ${section}\n\n${configTable(rows)}`;
@@ -65,6 +67,16 @@ function configPage({ config, pluginConfigs }: ReferenceInput): string {
     ].join("\n"),
     ...sections,
     ...plugins,
+    [
+      "## Not part of this release",
+      "",
+      "These keys and values are specified, and the part that will read them comes with a later release. `svc config set` and `svc config patch` refuse them, `svc config validate` ends with 1, and `svc doctor` reports an error. A gateway whose file holds one starts, runs without it, and says so in its log and in `svc status`.",
+      "",
+      table(
+        ["Part", "Keys"],
+        Object.entries(unserved).map(([part, keys]) => [part, keys.map(code).join(", ")]),
+      ),
+    ].join("\n"),
   );
 }
 

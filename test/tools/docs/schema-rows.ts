@@ -25,6 +25,8 @@ export interface SchemaNode {
   sensitive?: boolean;
   /** What a live change does; holds for everything below that has none of its own. */
   reload?: string;
+  /** The key, or these values of it, are not part of this release. */
+  notInRelease?: boolean | string[];
 }
 
 export interface SchemaRow {
@@ -124,8 +126,14 @@ function row(node: SchemaNode, { path, required, reload }: At): SchemaRow {
     required,
     reload,
     default: node.default === undefined ? "" : JSON.stringify(node.default),
-    note: [node.description ?? "", node.sensitive ? "secret" : "", amountOf(node)].filter(Boolean).join("; "),
+    note: [releaseOf(node), node.description ?? "", node.sensitive ? "secret" : "", amountOf(node)].filter(Boolean).join("; "),
   };
+}
+
+/** What of a key this release does not serve. */
+function releaseOf({ notInRelease }: SchemaNode): string {
+  if (Array.isArray(notInRelease)) return `not part of this release: ${notInRelease.map((value) => `\`${value}\``).join(", ")}`;
+  return notInRelease === true ? "**not part of this release**" : "";
 }
 
 /** `integer or string`, `"a" or "b"`, `list of string`. */

@@ -1,0 +1,92 @@
+/**
+ * One key of the specification that this release does not serve: a path, with `*` for a name or a list member, that stands for everything at and
+ * below it; or one value of a key whose other values are served.
+ *
+ * `kept`: the value stays in the snapshot, because code looks at it in order to leave something alone.
+ */
+export type UnservedKey = string | { path: string; value: string; kept?: boolean } | { path: string; kept: true };
+
+const memorySearch = (path: string) => [`agents.defaults.memorySearch.${path}`, `agents.list.*.memorySearch.${path}`];
+const heartbeat = (path: string) => [`agents.defaults.heartbeat.${path}`, `agents.list.*.heartbeat.${path}`];
+const ofChannels = (path: string) => [`channels.*.${path}`, `channels.*.accounts.*.${path}`];
+/** An entry of another wire format must not be taken for one of the format that is spoken. */
+const wireFormat = (value: string) => ({ path: "models.providers.*.api", value, kept: true });
+
+/**
+ * Every key of the specification that nothing in this release reads, by the part that will read it. Whoever builds such a part deletes its
+ * lines here; `test/meta/every-key-has-a-reader.test.ts` then asks for the code that reads the key.
+ */
+export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
+  gateway: [
+    "gateway.controlUi.root",
+    "gateway.auth.allowTailscale",
+    { path: "gateway.tailscale.mode", value: "serve" },
+    { path: "gateway.tailscale.mode", value: "funnel" },
+    "gateway.tailscale.resetOnExit",
+    "gateway.remote",
+    "meta",
+  ],
+  "openai-http": [
+    "gateway.http.endpoints.chatCompletions.images",
+    "gateway.http.endpoints.responses",
+    "gateway.http.endpoints.toolsInvoke",
+  ],
+  agents: [
+    "agents.list.*.agentDir",
+    "agents.list.*.groupChat",
+    ...heartbeat("directPolicy"),
+    "tools.sessions",
+    "session.identityLinks",
+    "session.dmScope",
+    { path: "session.scope", value: "global" },
+    // Deleting an agent takes its bindings out of the file and counts them.
+    { path: "bindings", kept: true },
+  ],
+  models: [
+    { path: "models.mode", value: "replace" },
+    wireFormat("openai-responses"),
+    wireFormat("anthropic-messages"),
+    wireFormat("google-generative-ai"),
+    wireFormat("bedrock-converse"),
+    wireFormat("ollama"),
+    { path: "models.providers.*.auth", value: "aws-sdk", kept: true },
+    "models.providers.*.params",
+    "models.providers.*.models.*.maxTokens",
+    "models.providers.*.models.*.cost",
+    "agents.defaults.models.*.params",
+  ],
+  "memory-core": ["plugins.entries.memory-core.config.dreaming"],
+  "memory-sidecar": [
+    { path: "memory.backend", value: "sidecar" },
+    { path: "memory.backend", value: "qmd" },
+    "memory.sidecar",
+    ...memorySearch("sidecar"),
+  ],
+  "active-memory": ["plugins.entries.active-memory"],
+  messaging: ["session.sendPolicy", "messages.inbound", "messages.responsePrefix", "messages.ackReaction", "messages.ackReactionScope"],
+  channels: [
+    "channels.defaults",
+    ...ofChannels("dmPolicy"),
+    ...ofChannels("allowFrom"),
+    ...ofChannels("groupPolicy"),
+    ...ofChannels("groupAllowFrom"),
+    ...ofChannels("groups"),
+    ...ofChannels("implicitMentions"),
+    ...ofChannels("dangerouslyAllowNameMatching"),
+    ...ofChannels("historyLimit"),
+    ...ofChannels("healthMonitor"),
+    ...ofChannels("heartbeat"),
+    ...ofChannels("textChunkLimit"),
+    ...ofChannels("chunkMode"),
+    ...ofChannels("markdown"),
+    ...ofChannels("replyToMode"),
+    "gateway.channelHealthCheckMinutes",
+    "gateway.channelStaleEventThresholdMinutes",
+    "gateway.channelMaxRestartsPerHour",
+    "commands.ownerAllowFrom",
+  ],
+  cron: ["cron"],
+  "diagnostics-otel": ["diagnostics.otel"],
+  "diagnostics-prometheus": ["diagnostics.prometheus"],
+  diagnostics: ["diagnostics.enabled", "diagnostics.flags"],
+};

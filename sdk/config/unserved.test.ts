@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import { composeConfigSchema } from "./compose-schema.ts";
+import { configTypes } from "./config-types.ts";
+import { lookupSchema } from "./lookup-schema.ts";
+import { isUnservedKey, newlyUnserved, unservedIssues, unservedSummary, unservedValues, withoutUnserved } from "./unserved.ts";
+
+const nowhere = () => ({ line: 1, column: 1 });
+const pathsOf = (tree: unknown) => withoutUnserved(tree).found.map(({ path }) => path.join("."));
+
+describe("what is not part of this release is taken out of a config", () => {
+  test("a section by its leaves, and the rest stays", () => {
+    const { tree, found } = withoutUnserved({ cron: { enabled: true, retry: { maxAttempts: 2 } }, logging: { level: "debug" } });
+    expect(tree).toEqual({ logging: { level: "debug" } });
+    expect(found).toEqual([{ path: ["cron", "enabled"] }, { path: ["cron", "retry", "maxAttempts"] }]);
+  });
+
+  test("a key of every agent, account and plugin that has it", () => {
+    const tree = {
+      agents: { list: [{ id: "a", groupChat: { mentionPatterns: ["a"] } }, { id: "b" }] },
+      channels: { lines: { host: "h", accounts: { second: { dmPolicy: "open", host: "i" } } } },
+      plugins: { entries: { "memory-core": { config: { dreaming: { enabled: true } } }, other: { config: { dreaming: 1 } } } },
+    };
+    expect(withoutUnserved(tree).tree).toEqual({
+      agents: { list: [{ id: "a" }, { id: "b" }] },
+      channels: { lines: { host: "h", accounts: { second: { host: "i" } } } },
+      plugins: { entries: { "memory-core": { config: {} }, other: { config: { dreaming: 1 } } } },
+    });
+    expect(pathsOf(tree)).toEqual([
+      "agents.list.0.groupChat.mentionPatterns",
+      "channels.lines.accounts.second.dmPolicy",
+      "plugins.entries.memory-core.config.dreaming.enabled",
+    ]);
+  });
+
+  test("one value of a key whose others are served", () => {
+    expect(withoutUnserved({ memory: { backend: "qmd", citations: "on" } })).toEqual({
+      tree: { memory: { citations: "on" } },
+      found: [{ path: ["memory", "backend"], value: "qmd" }],
+    });
+    expect(pathsOf({ memory: { backend: "builtin" } })).toEqual([]);
+    expect(unservedValues(["models", "providers", "x", "api"])).not.toContain("openai-completions");
+  });
+
+  test("except what code looks at in order to leave something alone", () => {
+    const tree = { models: { providers: { v: { api: "anthropic-messages" } } } };
+    expect(withoutUnserved(tree)).toEqual({ tree, found: [{ path: ["models", "providers", "v", "api"], value: "anthropic-messages" }] });
+  });
+
+  test.each([[undefined], [null], [[]], ["cron"], [{}], [{ logging: {} }]])("a tree without any is the same tree: %j", (tree) => {
+    expect(withoutUnserved(tree).tree).toBe(tree);
+  });
+
+  test("an empty section is found by its own name", () => {
+    expect(pathsOf({ cron: {}, channels: { defaults: {} } })).toEqual(["cron", "channels.defaults"]);
+  });
+});
+
+test("issues name the key, or the value, and say what to do", () => {
+  const { found } = withoutUnserved({ cron: { enabled: true }, memory: { backend: "qmd" } });
+  expect(unservedIssues(found, "svc.json", nowhere).map(({ path, code, message }) => ({ path, code, message }))).toEqual([
+    { path: "cron.enabled", code: "not_in_release", message: "not part of this release; take it out" },
+    {
+      path: "memory.backend",
+      code: "not_in_release",
+      message: '"qmd" is not part of this release; choose another value or take the key out',
+    },
+  ]);
+});
+
+test("the summary of many keys stays one short line", () => {
+  const found = Array.from({ length: 30 }, (_, i) => ({ path: ["cron", `k${i}`] }));
+  expect(unservedSummary(unservedIssues(found, "svc.json", nowhere))).toMatch(
+    /^30 keys or values .*cron\.k9 and 20 more; see svc config validate$/,
+  );
+  expect(unservedSummary([])).toBeUndefined();
+});
+
+describe("a write brings one", () => {
+  const brought = (before: unknown, after: unknown) =>
+    newlyUnserved({ source: before }, { source: after, path: "/x/svc.json", locate: nowhere }).map(({ path }) => path);
+
+  test("when the config did not hold it, or held another value", () => {
+    expect(brought({}, { cron: { enabled: true } })).toEqual(["cron.enabled"]);
+    expect(brought({ cron: { enabled: false } }, { cron: { enabled: true } })).toEqual(["cron.enabled"]);
+  });
+
+  test("not when a list of it only loses members", () => {
+    const [a, b] = [{ agentId: "a" }, { agentId: "b" }];
+    expect(brought({ bindings: [a, b] }, { bindings: [b] })).toEqual([]);
+    expect(brought({ bindings: [a] }, { bindings: [a, b] })).toEqual(["bindings"]);
+  });
+
+  test("not when the config held it before, also when its list member has moved", () => {
+    const [a, b] = [{ id: "a" }, { id: "b", groupChat: { mentionPatterns: ["b"] } }];
+    expect(brought({ agents: { list: [a, b] } }, { agents: { list: [b] }, logging: { level: "debug" } })).toEqual([]);
+    expect(brought({ agents: { list: [a, b] } }, { agents: { list: [{ ...a, groupChat: {} }, b] } })).toEqual(["agents.list.0.groupChat"]);
+  });
+});
+
+describe("the schema says so", () => {
+  const composed = composeConfigSchema([]);
+
+  test("of a key and everything below it, of single values, and of nothing else", () => {
+    const marks = (path: string) => lookupSchema(composed, path)?.schema.notInRelease;
+    expect(marks("cron")).toBe(true);
+    expect(marks("cron.retry.maxAttempts")).toBe(true);
+    expect(marks("agents.list.*.groupChat")).toBe(true);
+    expect(marks("memory.backend")).toEqual(["sidecar", "qmd"]);
+    expect(marks("gateway.port")).toBeUndefined();
+    expect(isUnservedKey(["gateway", "tailscale"])).toBe(false);
+  });
+
+  test("and the types of a config admit neither", () => {
+    const { dts } = configTypes(composed);
+    expect(dts).toMatch(/cron\?: never;/);
+    expect(dts).toMatch(/backend\?: "builtin";/);
+  });
+});

@@ -1,0 +1,86 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createTestGateway, eventually } from "svc/sdk/testing";
+import { describe, expect, onTestFinished, test } from "vitest";
+
+const unserved = {
+  cron: { enabled: true },
+  memory: { backend: "qmd" as const },
+  gateway: { tailscale: { mode: "serve" as const } },
+  plugins: { entries: { "memory-core": { config: { dreaming: { enabled: true } } }, "active-memory": { enabled: true } } },
+};
+const names = ["gateway.tailscale.mode", "cron.enabled", "memory.backend", "plugins.entries.memory-core.config.dreaming.enabled"];
+
+async function gatewayWith(config: object, plugins: string[] = []) {
+  const gateway = await createTestGateway({ plugins, config });
+  onTestFinished(() => gateway.close());
+  const file = join(gateway.stateDir, "svc.json");
+  return {
+    gateway,
+    file,
+    written: async () => JSON.parse(await readFile(file, "utf8")) as Record<string, object>,
+    warnings: () => gateway.logs.filter(({ level }) => level === "warn").map(({ message }) => message),
+    hash: async () => (await gateway.rpc<{ hash: string }>("config.get")).hash,
+  };
+}
+
+describe("a gateway whose file holds keys that are not part of this release", () => {
+  test("starts without them, with the plugin that will own one, and says so in the log and in status", async () => {
+    const { gateway, warnings } = await gatewayWith(unserved, ["memory-core", "store"]);
+
+    const { plugins } = await gateway.rpc<{ plugins: Array<{ id: string; runtime?: { state: string } }> }>("plugins.list");
+    expect(plugins.find(({ id }) => id === "memory-core")?.runtime).toMatchObject({ state: "active" });
+    const { config, warnings: told } = await gateway.rpc<{ config: Record<string, object>; warnings: Array<{ path: string }> }>(
+      "config.get",
+    );
+    expect(config).not.toHaveProperty("cron");
+    expect(config.memory).not.toHaveProperty("backend", "qmd");
+    expect(told.map(({ path }) => path)).toEqual(expect.arrayContaining(names));
+
+    const summary = expect.stringMatching(/^5 keys or values are not part of this release, and the gateway runs without: .*cron\.enabled/);
+    expect(warnings()).toContainEqual(expect.stringMatching(/^config: 5 keys or values are not part of this release/));
+    const status = await gateway.rpc<{ ok: boolean; problems?: Record<string, string> }>("status");
+    expect(status).toMatchObject({ ok: true, problems: { config: summary } });
+  });
+
+  test("takes over the rest of a changed file, and says what it runs without", async () => {
+    const { gateway, file, written, warnings } = await gatewayWith({});
+    await writeFile(file, JSON.stringify({ ...(await written()), cron: { enabled: true }, logging: { level: "debug" } }));
+
+    expect(await gateway.gateway.reload("rpc")).toMatchObject({ status: "applied", changedPaths: ["logging.level"] });
+    expect(warnings()).toContainEqual(expect.stringContaining("not part of this release, and the gateway runs without: cron.enabled"));
+    await eventually(async () => "config" in ((await gateway.rpc<{ problems?: object }>("health")).problems ?? {}));
+
+    const { cron: _, ...rest } = await written();
+    await writeFile(file, JSON.stringify(rest));
+    await gateway.gateway.reload("rpc");
+    await eventually(async () => !("config" in ((await gateway.rpc<{ problems?: object }>("health")).problems ?? {})));
+  });
+
+  test("needs neither the variables nor the secrets that only such a key names", async () => {
+    const { gateway, warnings } = await gatewayWith({
+      diagnostics: { otel: { endpoint: "${NOWHERE}", headers: { key: { source: "file", provider: "none", id: "/x" } } } },
+    });
+    expect(warnings().filter((text) => text.includes("diagnostics"))).toEqual([expect.stringContaining("not part of this release")]);
+    expect((await gateway.rpc<{ secrets: { unavailable: unknown[] } }>("health")).secrets.unavailable).toEqual([]);
+  });
+});
+
+describe("a write that brings such a key is refused", () => {
+  test.each(["config.patch", "config.set", "config.apply"])("by %s, and the file stays as it was", async (method) => {
+    const { gateway, file, written, hash } = await gatewayWith({});
+    const before = await readFile(file, "utf8");
+    const value = method === "config.patch" ? { cron: { enabled: true } } : { ...(await written()), cron: { enabled: true } };
+    const attempt = gateway.rpc(method, { raw: JSON.stringify(value), baseHash: await hash() });
+    await expect(attempt).rejects.toThrow("cron.enabled: not part of this release");
+    expect(await readFile(file, "utf8")).toBe(before);
+  });
+
+  test("and one that leaves those of the file alone, or takes one out, is not", async () => {
+    const { gateway, hash } = await gatewayWith(unserved);
+    const patch = async (value: object) => gateway.rpc("config.patch", { raw: JSON.stringify(value), baseHash: await hash() });
+    await expect(patch({ logging: { level: "debug" } })).resolves.toMatchObject({ ok: true });
+    await expect(patch({ cron: null })).resolves.toMatchObject({ ok: true });
+    await expect(patch({ memory: { backend: "sidecar" } })).rejects.toThrow('memory.backend: "sidecar" is not part of this release');
+  });
+});
