@@ -8,6 +8,7 @@ import type { Kit } from "./kit.ts";
 import { createCatalog } from "./models/catalog.ts";
 import { createModelChoice } from "./models/choice.ts";
 import { Cooldown } from "./models/cooldown.ts";
+import { createWorkspaceRecord } from "./registry/workspace-record.ts";
 import { Lanes } from "./runs/lanes.ts";
 import { LeftOut } from "./runs/left-out.ts";
 import { LiveRuns } from "./runs/live-runs.ts";
@@ -67,6 +68,7 @@ export function createAgents(ctx: PluginContext): AgentsPlugin {
     get workspace() {
       return parts().workspace;
     },
+    workspaces: createWorkspaceRecord(ctx.kv),
     cooldown: new Cooldown(() => ctx.clock.monotonic()),
     lanes: new Lanes((lane) => placesOf(lane, parts().config)),
     sessionLock: new KeyedMutex(),
@@ -126,7 +128,9 @@ function createLife(kit: Kit, runner: Runner, heartbeats: Heartbeats): PluginLif
   const prepareWorkspace = async (agent: AgentInfo) => {
     problems.delete(agent.id);
     try {
-      const written = await ensureWorkspace(agent, { skipBootstrap: agentSetting(kit.config, agent.id, "skipBootstrap") ?? false });
+      const skipBootstrap = agentSetting(kit.config, agent.id, "skipBootstrap") ?? false;
+      const { isMade, written } = await ensureWorkspace(agent, { skipBootstrap });
+      if (isMade) await kit.workspaces.add(agent.workspace);
       if (written.length > 0) ctx.logger.info(`workspace of agent "${agent.id}" got its first files`, { files: written });
     } catch (error) {
       problems.set(agent.id, `workspace of agent "${agent.id}": ${messageOf(error)}`);

@@ -65,6 +65,16 @@ export const agentErrors = defineErrors({
   "tool-blocked": { message: "{tool} was blocked: {reason}", http: 403, rpc: "FORBIDDEN" },
   "agent-not-found": { message: 'agent "{agentId}" not found', http: 404, rpc: "INVALID_REQUEST" },
   "agent-exists": { message: 'agent "{agentId}" exists already; choose another name', http: 409, rpc: "INVALID_REQUEST" },
+  "agent-workspace-system": {
+    message: 'workspace "{folder}" cannot be used: {reason}; choose a folder that is there for this agent alone',
+    http: 400,
+    rpc: "INVALID_REQUEST",
+  },
+  "agent-workspace-foreign": {
+    message: 'workspace "{folder}": {reason}; to use it as it is, send adopt: true (svc agents add … --adopt)',
+    http: 409,
+    rpc: "INVALID_REQUEST",
+  },
   "agent-name-reserved": { message: 'agent "{agentId}" is reserved; choose another name', http: 400, rpc: "INVALID_REQUEST" },
   "agent-name-empty": {
     message: 'agent name "{name}": no id can be made of it; expected a letter or digit of the Latin script',

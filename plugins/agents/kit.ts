@@ -4,6 +4,7 @@ import type { Directory } from "./directory.ts";
 import type { Catalog } from "./models/catalog.ts";
 import type { ModelChoice } from "./models/choice.ts";
 import type { Cooldown } from "./models/cooldown.ts";
+import type { WorkspaceRecord } from "./registry/workspace-record.ts";
 import type { Lanes } from "./runs/lanes.ts";
 import type { LeftOut } from "./runs/left-out.ts";
 import type { LiveRuns } from "./runs/live-runs.ts";
@@ -28,6 +29,7 @@ export interface Kit {
   readonly catalog: Catalog;
   readonly models: ModelChoice;
   readonly workspace: WorkspacePrompt;
+  readonly workspaces: WorkspaceRecord;
   readonly cooldown: Cooldown;
   readonly lanes: Lanes;
   /** Guards the row of a session: accept, reset, delete and patch of one key happen one after the other. */

@@ -1,4 +1,5 @@
 import "../errors.ts";
+import { resolve } from "node:path";
 import { type CliClient, type CliContext, type CliValues, defineCommand, type JsonObject, type ResultOf, SvcError } from "svc/sdk";
 
 const json = { kind: "flag", description: "One JSON document on stdout" } as const;
@@ -25,6 +26,7 @@ const add = defineCommand({
   positionals: [{ name: "id", required: true }],
   options: {
     workspace: { kind: "string", description: "Folder of its files (default: one in the state directory)", placeholder: "path" },
+    adopt: { kind: "flag", description: "Use a workspace that holds files already; svc will never move it" },
     model: { kind: "string", description: "Its model; default: the common one", placeholder: "provider/model" },
     emoji: { kind: "string", description: "Sign beside its name", placeholder: "sign" },
     avatar: { kind: "string", description: "Picture: address, or file in the workspace", placeholder: "address" },
@@ -33,7 +35,7 @@ const add = defineCommand({
   rpc: true,
   run: (cli, values, [id]) =>
     withClient(cli, async (client) => {
-      const params = { name: required(id), ...given(values, ["workspace", "model", "emoji", "avatar"]) };
+      const params = { name: required(id), ...given(values, ["adopt", "model", "emoji", "avatar"]), ...workspaceOf(values) };
       const answer = await client.request("agents.create", params);
       if (cli.json) cli.stdout.json(answer);
       else cli.stdout.line(`${answer.agentId}: added, workspace ${answer.workspace}`);
@@ -43,8 +45,9 @@ const add = defineCommand({
 
 const remove = defineCommand({
   path: ["agents", "delete"],
-  summary: "Delete an agent; its files go to the trash",
-  details: "Nothing is erased: the workspace goes to the folder trash of the state directory, and its sessions stay in the store.",
+  summary: "Delete an agent; folders that svc made for it go to the trash",
+  details:
+    "Nothing is erased: a workspace that svc created goes to the folder trash of the state directory, one that was there before stays in place, and the sessions stay in the store.",
   positionals: [{ name: "id", required: true }],
   options: { "keep-files": { kind: "flag", description: "Leave its files where they are" }, json },
   rpc: true,
@@ -55,7 +58,7 @@ const remove = defineCommand({
       if (cli.json) cli.stdout.json(answer);
       else {
         cli.stdout.line(`${answer.agentId}: deleted${answer.trash ? `, files moved to ${answer.trash}` : ""}`);
-        for (const reason of answer.kept ?? []) cli.stderr.line(`not moved: ${reason}`);
+        for (const reason of answer.kept ?? []) cli.stdout.line(`Left in place: ${reason}`);
       }
       return 0;
     }),
@@ -88,6 +91,13 @@ async function withClient(cli: CliContext, work: (client: CliClient) => Promise<
   } finally {
     await client.close();
   }
+}
+
+/** A relative path is meant from where the command runs; a gateway elsewhere knows it by its own folders. */
+function workspaceOf({ workspace, url }: CliValues): { workspace?: string } {
+  if (typeof workspace !== "string") return {};
+  const isHere = url === undefined && !workspace.startsWith("~");
+  return { workspace: isHere ? resolve(workspace) : workspace };
 }
 
 function given(values: CliValues, names: readonly string[]): JsonObject {

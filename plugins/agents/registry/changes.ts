@@ -17,12 +17,13 @@ import type { Kit } from "../kit.ts";
 import type { Runner } from "../runs/runner.ts";
 import { agentIdOf } from "./agent-id.ts";
 import { moveToTrash } from "./trash.ts";
+import { checkWorkspacePlace } from "./workspace-place.ts";
 
 /** Agents as they stand in the config, changed through its writer; each change is in force when it resolves. */
 export interface AgentRegistry {
-  /** @throws {SvcError} `agent-exists`, `agent-name-*`, `invalid-model`, `config-*` */
+  /** @throws {SvcError} `agent-exists`, `agent-name-*`, `agent-workspace-*`, `invalid-model`, `config-*` */
   create(params: ParamsOf<"agents.create">): Promise<JsonObject>;
-  /** @throws {SvcError} `agent-not-found`, `invalid-model`, `config-*` */
+  /** @throws {SvcError} `agent-not-found`, `agent-workspace-*`, `invalid-model`, `config-*` */
   update(params: ParamsOf<"agents.update">): Promise<JsonObject>;
   /** @throws {SvcError} `agent-not-found`, `default-agent-delete`, `config-*` */
   remove(params: ParamsOf<"agents.delete">): Promise<JsonObject>;
@@ -44,6 +45,7 @@ async function createAgent(kit: Kit, params: ParamsOf<"agents.create">): Promise
   const id = agentIdOf(params.name);
   if (find(kit, id)) throw new SvcError("agent-exists", { agentId: id });
   await checkModel(kit, params.model);
+  await checkPlace(kit, id, params);
   // Without a list there is one agent nobody wrote down; it goes on answering where no agent is named.
   const first: AgentEntry[] = kit.config.agents.list.length === 0 ? [{ id: DEFAULT_AGENT_ID }] : [];
   const written = await write(kit, [...first, { id, name: params.name, ...fieldsOf(params) }], `agents.create ${id}`);
@@ -56,6 +58,7 @@ async function createAgent(kit: Kit, params: ParamsOf<"agents.create">): Promise
 async function updateAgent(kit: Kit, params: ParamsOf<"agents.update">): Promise<JsonObject> {
   const { id } = present(kit, params.agentId);
   await checkModel(kit, params.model ?? undefined);
+  if (params.workspace !== undefined) await checkPlace(kit, id, params);
   const name = params.name === undefined ? {} : { name: params.name };
   // In a merge patch `null` takes a key away.
   const model = params.model === null ? { model: null as never } : {};
@@ -80,14 +83,30 @@ async function removeAgent(kit: Kit, runner: Runner, { agentId, deleteFiles = tr
   return { ok: true, agentId: agent.id, removedBindings, ...(deleteFiles ? await trash(kit, agent, entry?.agentDir) : {}) };
 }
 
-function trash(kit: Kit, agent: AgentInfo, ownDir: string | undefined): Promise<JsonObject> {
+async function trash(kit: Kit, agent: AgentInfo, ownDir: string | undefined): Promise<JsonObject> {
   const { configPath, stateDir } = kit.ctx.service("gateway@1").info();
-  const folders = {
-    workspace: agent.workspace,
-    agent: ownDir === undefined ? join(stateDir, "agents", agent.id) : expandPath(ownDir, stateDir),
-  };
+  const internal = join(stateDir, "agents", agent.id);
+  const folders = { workspace: agent.workspace, agent: ownDir === undefined ? internal : expandPath(ownDir, stateDir) };
   const others = kit.directory.list().map(({ workspace }) => workspace);
-  return moveToTrash(agent.id, folders, { stateDir, configPath, others, now: kit.ctx.clock.now() }) as Promise<JsonObject>;
+  // Below the state directory's own `agents` there is nothing that svc did not make.
+  const isMadeBySvc = async (folder: string) => folder === internal || kit.workspaces.has(folder);
+  const record = await kit.workspaces.keyOf(agent.workspace);
+  const trashed = await moveToTrash(agent.id, folders, { stateDir, configPath, others, isMadeBySvc, now: kit.ctx.clock.now() });
+  if (record !== undefined && (await kit.workspaces.keyOf(agent.workspace)) === undefined) await kit.workspaces.forget(record);
+  return { ...trashed };
+}
+
+/** @throws {SvcError} `agent-workspace-system`, `agent-workspace-foreign` */
+async function checkPlace(
+  kit: Kit,
+  id: string,
+  { workspace, adopt = false }: { workspace?: string | undefined; adopt?: boolean | undefined },
+) {
+  const { configPath, stateDir } = kit.ctx.service("gateway@1").info();
+  const wanted = workspace === undefined ? join(stateDir, `workspace-${id}`) : expandPath(workspace, stateDir);
+  const others = kit.directory.list().flatMap((agent) => (agent.id === id ? [] : [agent.workspace]));
+  if (find(kit, id)?.workspace === wanted) return;
+  await checkWorkspacePlace(wanted, { stateDir, configPath, others, adopt, isMadeBySvc: (folder) => kit.workspaces.has(folder) });
 }
 
 function write(kit: Kit, list: AgentEntry[], note: string): Promise<ConfigWriteResult> {

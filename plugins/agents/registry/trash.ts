@@ -10,6 +10,8 @@ export interface TrashPlaces {
   configPath: string;
   /** Workspaces of the agents that stay. */
   others: readonly string[];
+  /** Whether svc itself created this folder: what somebody else made is never moved. */
+  isMadeBySvc(folder: string): Promise<boolean>;
   /** Epoch ms, for the name of the folder. */
   now: number;
 }
@@ -22,7 +24,7 @@ export interface Trashed {
 
 /**
  * Moves the folders of an agent to a folder of their own in the trash of the state directory; nothing is erased. A folder that holds more than the
- * agent's files (the state directory, a home, another agent's workspace) stays, and so does one that is only a link.
+ * agent's files (the state directory, a home, another agent's workspace) stays, and so does one that is only a link, or that svc did not create.
  */
 export async function moveToTrash(agentId: string, folders: Readonly<Record<string, string>>, places: TrashPlaces): Promise<Trashed> {
   const stamp = new Date(places.now).toISOString().replace(/[:.]/g, "-");
@@ -43,7 +45,7 @@ export async function moveToTrash(agentId: string, folders: Readonly<Record<stri
   return { ...(isUsed ? { trash } : {}), ...(kept.length > 0 ? { kept } : {}) };
 }
 
-async function reasonToStay(folder: string, { stateDir, configPath, others }: TrashPlaces): Promise<string | undefined> {
+async function reasonToStay(folder: string, { stateDir, configPath, others, isMadeBySvc }: TrashPlaces): Promise<string | undefined> {
   const found = await lstat(folder).catch(() => undefined);
   if (!found) return "absent";
   if (!found.isDirectory()) return "is no folder, but a link or a file";
@@ -52,6 +54,7 @@ async function reasonToStay(folder: string, { stateDir, configPath, others }: Tr
     const place = await realpath(guarded).catch(() => guarded);
     if (holds(real, place)) return "holds other things besides";
   }
+  if (!(await isMadeBySvc(folder))) return "svc did not create it, so it stays where it is";
   return undefined;
 }
 

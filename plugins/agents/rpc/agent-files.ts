@@ -2,6 +2,7 @@ import { type AgentInfo, type PluginContext, protocolMethod } from "svc/sdk";
 import { KeyedMutex } from "../common/mutex.ts";
 import type { Kit } from "../kit.ts";
 import { type AgentFile, listAgentFiles, readAgentFile, writeAgentFile } from "../workspace/agent-files.ts";
+import { ensureWorkspace } from "../workspace/files.ts";
 
 /** `agents.files.*`. */
 export function registerAgentFileMethods(ctx: PluginContext, kit: Kit): void {
@@ -26,7 +27,11 @@ export function registerAgentFileMethods(ctx: PluginContext, kit: Kit): void {
     ...protocolMethod("agents.files.set"),
     handler: async ({ agentId, ...file }) => {
       const agent = kit.directory.get(agentId);
-      const written = await locks.run(agent.workspace, () => writeAgentFile(agent, file));
+      const written = await locks.run(agent.workspace, async () => {
+        const { isMade } = await ensureWorkspace(agent, { skipBootstrap: true });
+        if (isMade) await kit.workspaces.add(agent.workspace);
+        return writeAgentFile(agent, file);
+      });
       ctx.logger.info(`agents.files.set: wrote ${file.name} of agent "${agent.id}"`, { bytes: written.size });
       return { ok: true, ...answer(agent, written) };
     },

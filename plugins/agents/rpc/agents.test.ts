@@ -1,5 +1,5 @@
-import { access, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { access, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import type { JsonObject } from "svc/sdk";
 import { createTestGateway, fakeModel, type TestGateway } from "svc/sdk/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
@@ -22,6 +22,11 @@ const agent = async (id: string) => (await list()).agents.find((one) => one.id =
 const configText = () => readFile(join(gw.stateDir, "svc.json"), "utf8");
 const inConfig = async (id: string) =>
   (JSON.parse(await configText()) as { agents: { list: AgentRow[] } }).agents.list.find((one) => one.id === id);
+/** Writes an agent into the config as an operator with an editor would: nothing checks its workspace. */
+const configure = async (entry: JsonObject) => {
+  const { hash } = await gw.rpc<{ hash: string }>("config.get");
+  await gw.rpc("config.patch", { raw: JSON.stringify({ agents: { list: [entry] } }), baseHash: hash });
+};
 const exists = (path: string) =>
   access(path).then(
     () => true,
@@ -56,7 +61,7 @@ describe("where no agent is written down", () => {
   });
 
   test("agents.create takes workspace, model and avatar", async () => {
-    const workspace = join(gw.stateDir, "own");
+    const workspace = join(gw.stateDir, "workspace-own");
     await gw.rpc("agents.create", { name: "full", workspace, model: "fake/script", avatar: "face.png" });
     const identity = { avatar: "face.png" };
     expect(await agent("full")).toEqual({ id: "full", name: "full", workspace, model: { primary: "fake/script" }, identity });
@@ -148,7 +153,10 @@ describe("where agents are written down", () => {
       messages: { responsePrefix: variable },
     });
   }, BOOT_MS);
-  afterAll(() => gw.close());
+  afterAll(async () => {
+    await gw.close();
+    await rm(home(), { recursive: true, force: true });
+  });
   afterEach(() => vi.unstubAllEnvs());
 
   test("agents.update changes what is named and nothing else; null gives the common model back", async () => {
@@ -185,15 +193,62 @@ describe("where agents are written down", () => {
     expect(await exists(workspace)).toBe(true);
   });
 
+  const home = () => join(gw.stateDir, "../", `home-of-${basename(gw.stateDir)}`);
+  test("agents.create and agents.update refuse a folder of the system as a workspace, adopted or not", async () => {
+    const before = await configText();
+    const around = join(gw.stateDir, "workspace/../../../../../../etc");
+    const refused = invalid("it belongs to the system");
+    await expect(gw.rpc("agents.create", { name: "greedy", workspace: around, adopt: true })).rejects.toMatchObject(refused);
+    await expect(gw.rpc("agents.update", { agentId: "aux", workspace: "/etc", adopt: true })).rejects.toMatchObject(refused);
+    expect(await configText()).toBe(before);
+  });
+
+  test("agents.delete leaves a folder in place that svc did not create, and says so", async () => {
+    const vault = join(home(), "vault");
+    await mkdir(vault, { recursive: true });
+    await writeFile(join(vault, "notes.md"), "mine");
+    await expect(gw.rpc("agents.create", { name: "vault", workspace: vault })).rejects.toMatchObject(invalid("adopt: true"));
+
+    await gw.rpc("agents.create", { name: "vault", workspace: vault, adopt: true });
+    const deleted = await gw.rpc("agents.delete", { agentId: "vault" });
+    expect(deleted).toMatchObject({ ok: true, kept: [`${vault}: svc did not create it, so it stays where it is`] });
+    expect(deleted).not.toHaveProperty("trash");
+    expect(await readFile(join(vault, "notes.md"), "utf8")).toBe("mine");
+  });
+
+  test("agents.delete leaves a folder in place that somebody put where svc had made one", async () => {
+    const { workspace } = await gw.rpc<{ workspace: string }>("agents.create", { name: "swapped" });
+    await rename(workspace, `${workspace}-old`);
+    await mkdir(workspace);
+    await writeFile(join(workspace, "notes.md"), "mine");
+    expect(await gw.rpc("agents.delete", { agentId: "swapped" })).toMatchObject({ kept: [expect.stringContaining("did not create")] });
+    expect(await exists(join(workspace, "notes.md"))).toBe(true);
+  });
+
+  test("an empty folder and one that svc made need no adopting; that of another agent does", async () => {
+    const empty = join(gw.stateDir, "workspace-empty");
+    await mkdir(empty);
+    await gw.rpc("agents.create", { name: "first", workspace: empty });
+    const { workspace } = await gw.rpc<{ workspace: string }>("agents.create", { name: "again" });
+    await writeFile(join(workspace, "notes.md"), "kept");
+    await gw.rpc("agents.delete", { agentId: "again", deleteFiles: false });
+    expect(await gw.rpc("agents.create", { name: "again" })).toMatchObject({ workspace });
+
+    const shared = { name: "second", workspace };
+    await expect(gw.rpc("agents.create", shared)).rejects.toMatchObject(invalid("overlaps the workspace of another agent"));
+    await gw.rpc("agents.create", { ...shared, adopt: true });
+    expect(await gw.rpc("agents.delete", { agentId: "second" })).toMatchObject({ kept: [expect.stringContaining("other things")] });
+  });
+
   test.each<[string, () => string]>([
     ["the state directory", () => gw.stateDir],
     ["a folder around it", () => join(gw.stateDir, "..")],
-    ["the home of its user", () => join(gw.stateDir, "home")],
+    ["the home of its user", home],
     ["the workspace of another agent", () => join(gw.stateDir, "workspace")],
-  ])("agents.delete never moves %s", async (_name, place) => {
-    await mkdir(join(gw.stateDir, "home"), { recursive: true });
-    vi.stubEnv("HOME", join(gw.stateDir, "home"));
-    await gw.rpc("agents.create", { name: "greedy", workspace: place() });
+  ])("agents.delete never moves %s, however the config came to name it", async (_name, place) => {
+    await mkdir(home(), { recursive: true });
+    vi.stubEnv("HOME", home());
+    await configure({ id: "greedy", workspace: place() });
     const deleted = await gw.rpc("agents.delete", { agentId: "greedy" });
     expect(deleted).toMatchObject({ ok: true, kept: [expect.stringContaining("holds other things besides")] });
     expect(await exists(join(gw.stateDir, "svc.json"))).toBe(true);
@@ -204,7 +259,7 @@ describe("where agents are written down", () => {
     const elsewhere = join(gw.stateDir, "elsewhere");
     await mkdir(elsewhere);
     await symlink(elsewhere, join(gw.stateDir, "link"));
-    await gw.rpc("agents.create", { name: "linked", workspace: join(gw.stateDir, "link") });
+    await configure({ id: "linked", workspace: join(gw.stateDir, "link") });
     expect(await gw.rpc("agents.delete", { agentId: "linked" })).toMatchObject({ kept: [expect.stringContaining("link")] });
     expect(await exists(elsewhere)).toBe(true);
   });

@@ -20,8 +20,9 @@ const now = new Date(2026, 2, 1, 0, 30).getTime();
 const all = { memory: true, heartbeat: false, now };
 
 test("a new workspace gets its first files, and no MEMORY.md", async () => {
-  const written = await ensureWorkspace(agent, { skipBootstrap: false });
+  const { isMade, written } = await ensureWorkspace(agent, { skipBootstrap: false });
 
+  expect(isMade).toBe(true);
   expect(written).toEqual(["AGENTS.md", "SOUL.md", "TOOLS.md", "IDENTITY.md", "USER.md", "HEARTBEAT.md"]);
   expect((await readdir(agent.workspace)).sort()).toEqual([...written].sort());
 });
@@ -31,11 +32,11 @@ test("files that are there are never touched", async () => {
   expect(await readdir(agent.workspace)).toEqual([]);
   await writeFile(join(agent.workspace, "SOUL.md"), "mine");
 
-  const written = await ensureWorkspace(agent, { skipBootstrap: false });
+  const { written } = await ensureWorkspace(agent, { skipBootstrap: false });
 
   expect(written).not.toContain("SOUL.md");
   expect(await readFile(join(agent.workspace, "SOUL.md"), "utf8")).toBe("mine");
-  expect(await ensureWorkspace(agent, { skipBootstrap: false })).toEqual([]);
+  expect(await ensureWorkspace(agent, { skipBootstrap: false })).toEqual({ isMade: false, written: [] });
 });
 
 test("the prompt holds the files in order; memory and heartbeat only where they belong", async () => {

@@ -14,10 +14,17 @@ const MAX_FILE_BYTES = 4 * 1024 * 1024;
 /** Files whose text is kept; each day brings new ones. */
 const MAX_CACHED = 512;
 
-/** Makes the folder and the files that are missing. What is there is never touched. Resolves to the names written. */
-export async function ensureWorkspace(agent: AgentInfo, options: { skipBootstrap: boolean }): Promise<string[]> {
-  await mkdir(agent.workspace, { recursive: true, mode: 0o700 });
-  if (options.skipBootstrap) return [];
+/** The names of the files written, and whether the folder itself was created. */
+export interface EnsuredWorkspace {
+  isMade: boolean;
+  written: string[];
+}
+
+/** Makes the folder and the files that are missing. What is there is never touched. */
+export async function ensureWorkspace(agent: AgentInfo, options: { skipBootstrap: boolean }): Promise<EnsuredWorkspace> {
+  // The first folder that had to be made; none when this one was there already.
+  const isMade = (await mkdir(agent.workspace, { recursive: true, mode: 0o700 })) !== undefined;
+  if (options.skipBootstrap) return { isMade, written: [] };
   const written: string[] = [];
   for (const { name, content } of templates) {
     const path = join(agent.workspace, name);
@@ -25,7 +32,7 @@ export async function ensureWorkspace(agent: AgentInfo, options: { skipBootstrap
     await writeFileAtomic(path, content);
     written.push(name);
   }
-  return written;
+  return { isMade, written };
 }
 
 export interface WorkspacePrompt {

@@ -6,6 +6,8 @@ const plainText = /^[^\p{Cc}\p{Zl}\p{Zp}]*$/u;
 const name = z.string().trim().min(1).max(64).regex(plainText, "expected text without control characters");
 const workspace = z.string().min(1).max(4_096);
 const model = z.string().min(1).max(256);
+/** Use a folder that holds files already. */
+const adopt = z.boolean();
 const emoji = z.string().min(1).max(32).regex(plainText, "expected text without control characters");
 const avatar = z.string().min(1).max(4_096);
 /** Any text gets as far as the question which files there are: the answer to another one is `unsupported file`. */
@@ -21,8 +23,15 @@ export const agentsMethods = {
   "agents.list": method("read", "configured agents", none),
   "agents.create": method(
     "admin",
-    "adds an agent to the config; its id is made of its name",
-    z.strictObject({ name, workspace: workspace.optional(), model: model.optional(), emoji: emoji.optional(), avatar: avatar.optional() }),
+    "adds an agent to the config; its id is made of its name; a workspace that holds files already needs `adopt: true`",
+    z.strictObject({
+      name,
+      workspace: workspace.optional(),
+      adopt: adopt.optional(),
+      model: model.optional(),
+      emoji: emoji.optional(),
+      avatar: avatar.optional(),
+    }),
   ),
   "agents.update": method(
     "admin",
@@ -31,6 +40,7 @@ export const agentsMethods = {
       agentId,
       name: name.optional(),
       workspace: workspace.optional(),
+      adopt: adopt.optional(),
       model: model.nullable().optional(),
       emoji: emoji.optional(),
       avatar: avatar.optional(),
@@ -38,7 +48,7 @@ export const agentsMethods = {
   ),
   "agents.delete": method(
     "admin",
-    "takes an agent out of the config; its files go to the trash of the state directory",
+    "takes an agent out of the config; folders that svc made for it go to the trash of the state directory, others stay in place",
     z.strictObject({ agentId, deleteFiles: z.boolean().optional() }),
   ),
   "agents.files.list": method("read", "the files that an agent's prompt is made of", z.strictObject({ agentId })),
