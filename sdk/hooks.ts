@@ -194,7 +194,7 @@ export const hooks = {
     failure: (plugin, message) => ({ id: `plugin/${plugin}`, severity: "error", message }),
   }),
   "session.start": hook<SessionIds>()("observe", "a session got a new transcript", { filters: session }),
-  "session.end": hook<SessionIds & { reason: "new" | "reset" | "deleted" | "shutdown" }>()(
+  "session.end": hook<SessionIds & { reason: "new" | "reset" | "daily" | "idle" | "deleted" | "shutdown" }>()(
     "observe",
     "a transcript takes no more messages, or the gateway stops; at a stop all taps share 2 s",
     { filters: session },

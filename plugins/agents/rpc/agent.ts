@@ -23,7 +23,7 @@ const DEFAULT_WAIT_MS = 30_000;
 export function registerAgentMethods(ctx: PluginContext, kit: Kit, runner: Runner): void {
   ctx.registerRpc({
     ...protocolMethod("agent"),
-    scopeFor: (params) => (isResetMessage(params.message) ? "admin" : "write"),
+    scopeFor: (params) => (isResetMessage(kit.config.session.resetTriggers, params.message) ? "admin" : "write"),
     handler: (params, call) => runAgent(params, { call, kit, runner }),
   });
   ctx.registerRpc({
@@ -55,7 +55,7 @@ async function runAgent(
   if (known) return answer(known, call, kit);
   const answered = answeredCommand(kit, family, key);
   if (answered) return answered;
-  const reset = splitReset(params.message);
+  const reset = splitReset(kit.config.session.resetTriggers, params.message);
   const request = toRequest(params, call, kit);
   const target = kit.directory.resolve(request);
   if (params.deliver && !params.bestEffortDeliver) checkRoute(kit, target, request.deliverTo);
@@ -63,6 +63,7 @@ async function runAgent(
   const started = await runner.start(reset ? { ...request, message: reset.rest } : request, {
     family,
     ...(reset ? { fresh: reset.reason } : {}),
+    ...(params.sessionId === undefined ? {} : { keepTranscript: true }),
     ...(params.label === undefined ? {} : { label: params.label }),
     accepted: (run) => call.accept({ ...idsOf(run), status: "accepted", acceptedAt: run.acceptedAt }),
   });

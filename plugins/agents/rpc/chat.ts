@@ -11,7 +11,7 @@ import { sendChat } from "./send.ts";
 export function registerChatMethods(ctx: PluginContext, kit: Kit, runner: Runner): void {
   ctx.registerRpc({
     ...protocolMethod("chat.send"),
-    scopeFor: (params) => (isResetMessage(params.message) ? "admin" : "write"),
+    scopeFor: (params) => (isResetMessage(kit.config.session.resetTriggers, params.message) ? "admin" : "write"),
     handler: (params, call) => sendChat({ ...params, ...kit.directory.resolve(targetOf(params)) }, { call, kit, runner }),
   });
   ctx.registerRpc({

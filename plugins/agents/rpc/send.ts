@@ -35,7 +35,7 @@ export async function sendChat(
   if (message.deliver) checkRoute(kit, message);
   const commanded = await obey(message, { kit, runner });
   if (commanded) return chatAnswer(commanded);
-  const reset = splitReset(message.message);
+  const reset = splitReset(kit.config.session.resetTriggers, message.message);
   const request = toRequest(message, call);
   const started = await runner.start(reset ? { ...request, message: reset.rest } : request, {
     family: "chat",
@@ -54,7 +54,7 @@ async function obey(message: ChatMessage, { kit, runner }: { kit: Kit; runner: R
   }
   const mode = queueModeAsked(message.message);
   if (mode !== undefined) return queueByMessage(kit, { ...command, mode });
-  const reset = splitReset(message.message);
+  const reset = splitReset(kit.config.session.resetTriggers, message.message);
   const isBare = reset?.rest === "" && (message.attachments?.length ?? 0) === 0;
   return reset && isBare ? resetByMessage(kit, { ...command, reason: reset.reason }) : undefined;
 }

@@ -27,7 +27,7 @@ export function registerSessionChanges(ctx: PluginContext, kit: Kit, runner: Run
   const full = (key: string) => kit.directory.resolve({ sessionKey: key }).sessionKey;
   const path = () => kit.store().status().path;
   const created = createReplays({ monotonic: () => ctx.clock.monotonic() });
-  const scopeOf = (message = "") => (isResetMessage(message) ? "admin" : "write");
+  const scopeOf = (message = "") => (isResetMessage(kit.config.session.resetTriggers, message) ? "admin" : "write");
 
   ctx.registerRpc({
     ...protocolMethod("sessions.create"),

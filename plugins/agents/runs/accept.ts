@@ -14,6 +14,8 @@ import type { HeartbeatRun } from "../heartbeat/heartbeat-run.ts";
 import type { Kit } from "../kit.ts";
 import { runsOf } from "../kit.ts";
 import type { ModelRef } from "../models/choice.ts";
+import { archiveOps } from "../sessions/archive.ts";
+import { type ExpiryReason, expiryOf, resetRuleOf } from "../sessions/expiry.ts";
 import { checkLabel, withSession } from "../sessions/find.ts";
 import { freshSession, newSession, titleOf } from "../sessions/row.ts";
 import { hasOperatorTools } from "../tools/operator-tools.ts";
@@ -31,10 +33,15 @@ const COMPARED_ROWS = 1_000;
 /** Newest turns of a given history that are stored: far more than a model reads, and few enough for one commit. */
 const MAX_GIVEN_TURNS = 5_000;
 
+/** Why a session got a new transcript: a person said so, or the old one had expired. */
+export type ResetReason = "new" | "reset" | ExpiryReason;
+
 export interface AcceptOptions {
   family?: "agent" | "chat";
   /** Begin a new transcript in the same commit. */
   fresh?: "new" | "reset";
+  /** The caller named the transcript: it is continued, however old it is. */
+  keepTranscript?: boolean;
   label?: string;
   heartbeat?: HeartbeatRun;
   /** The row of its first try, of which no message is left. */
@@ -77,7 +84,8 @@ async function commitAccepted({ request, options, agent, sessionKey, model }: Ch
   checkRoom(kit, sessionKey, mode);
   if (options.label) checkLabel(kit, { key: sessionKey, agentId: agent.id }, options.label);
   const now = kit.ctx.clock.now();
-  const base = before === undefined ? newSession(sessionKey, agent.id, now) : options.fresh ? freshSession(before, now) : before;
+  const fresh = before && (options.fresh ?? expiryFor(request, { options, before, now }, kit));
+  const base = before === undefined ? newSession(sessionKey, agent.id, now) : fresh ? freshSession(before, now) : before;
   const events = pendingFor(kit, request, options.heartbeat?.eventsFrom ?? sessionKey);
   const run = new Run({
     id: request.runId,
@@ -107,12 +115,29 @@ async function commitAccepted({ request, options, agent, sessionKey, model }: Ch
     .store()
     .commit([
       session,
+      ...(before && fresh ? archiveOps(kit, before) : []),
       ...messages.map((message) => ({ op: "message.append" as const, message })),
       { op: "run.put", run: runRow(run, kit, "queued"), ...(options.cutOff ? { ifState: [options.cutOff.state] } : { ifAbsent: true }) },
       ...takeOps(events),
     ]);
-  tellAccepted(run, kit, { before, fresh: options.fresh, stored: messages.map((m, i) => ({ ...m, seq: results[i + 1]?.seq ?? 0 })) });
+  const appended = results.filter(({ seq }) => seq !== undefined);
+  tellAccepted(run, kit, { before, fresh, stored: messages.map((m, i) => ({ ...m, seq: appended[i]?.seq ?? 0 })) });
   return run;
+}
+
+/**
+ * Why this request begins a new transcript without having asked for it (`session.reset`). Messages of people and hooks do; what an agent does by itself, what
+ * continues a call or a run, and what meets a run at work, does not.
+ */
+function expiryFor(
+  request: RunRequest,
+  { options, before, now }: { options: AcceptOptions; before: SessionRow; now: number },
+  kit: Kit,
+): ExpiryReason | undefined {
+  const continues = options.keepTranscript || options.cutOff || options.heartbeat || (request.toolResults?.length ?? 0) > 0;
+  if (continues || (request.trigger !== "user" && request.trigger !== "hook")) return undefined;
+  if (runsOf(kit, before.key).length > 0) return undefined;
+  return expiryOf(resetRuleOf(kit.config.session, before), before, now);
 }
 
 /** @throws {SvcError} `busy` */
@@ -177,7 +202,7 @@ export function changeFor(
 export function tellAccepted(
   run: Run,
   kit: Kit,
-  what: { before: SessionRow | undefined; fresh: AcceptOptions["fresh"]; stored: MessageRow[] },
+  what: { before: SessionRow | undefined; fresh: ResetReason | undefined; stored: MessageRow[] },
 ): void {
   kit.runs.set(run.id, run);
   const row = kit.store().sessions.get(run.sessionKey);
@@ -191,7 +216,7 @@ export function tellAccepted(
 }
 
 /** Tells the plugins that listen; nobody waits for them. */
-export function tellNewTranscript(kit: Kit, row: SessionRow, before: { row: SessionRow; reason: "new" | "reset" } | undefined): void {
+export function tellNewTranscript(kit: Kit, row: SessionRow, before: { row: SessionRow; reason: ResetReason } | undefined): void {
   const { key: sessionKey, agentId, sessionId } = row;
   if (before) kit.ends.ended({ sessionKey, agentId: before.row.agentId, sessionId: before.row.sessionId }, before.reason);
   const failed = (error: unknown) => kit.ctx.logger.warn("a session hook failed", { error: String(error) });

@@ -7,19 +7,22 @@ import { patchOp } from "./writes.ts";
 /** Answers are known for longer than the protocol promises. */
 const ANSWER_TTL_MS = 2 * limits.idempotencyTtlMs;
 
-const resetPattern = /^\/(new|reset)\b/;
 const queueModes = ["collect", "followup", "steer", "interrupt"] as const satisfies readonly QueueMode[];
 
 /** True for a message that begins a new transcript; such a message needs `operator.admin`. */
-export function isResetMessage(message: string): boolean {
-  return resetPattern.test(message);
+export function isResetMessage(triggers: readonly string[], message: string): boolean {
+  return splitReset(triggers, message) !== undefined;
 }
 
-/** `/new` or `/reset`, and what follows it. */
-export function splitReset(message: string): { reason: "new" | "reset"; rest: string } | undefined {
-  const reason = resetPattern.exec(message)?.[1];
-  if (reason !== "new" && reason !== "reset") return undefined;
-  return { reason, rest: message.slice(reason.length + 1).trim() };
+/**
+ * A message that begins with a trigger (`session.resetTriggers`: `/new`, `/reset`), and what follows it. A trigger ends where its word does: `/newer` is none.
+ * What is not `/new` counts as a reset.
+ */
+export function splitReset(triggers: readonly string[], message: string): { reason: "new" | "reset"; rest: string } | undefined {
+  const matching = triggers.filter((t) => message.startsWith(t) && !(/\w$/.test(t) && /^\w/.test(message.slice(t.length, t.length + 1))));
+  if (matching.length === 0) return undefined;
+  const trigger = matching.reduce((longest, t) => (t.length > longest.length ? t : longest));
+  return { reason: trigger === "/new" ? "new" : "reset", rest: message.slice(trigger.length).trim() };
 }
 
 export function isStopMessage(message: string): boolean {

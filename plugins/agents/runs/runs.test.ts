@@ -179,6 +179,8 @@ describe("failures", () => {
 });
 
 describe("commands in a message", () => {
+  const triggers = ["/new", "/reset"];
+
   test.each([
     ["/new", { reason: "new", rest: "" }],
     ["/reset", { reason: "reset", rest: "" }],
@@ -187,8 +189,8 @@ describe("commands in a message", () => {
     [" /new", undefined],
     ["say /new", undefined],
   ])("%j", (message, expected) => {
-    expect(splitReset(message)).toEqual(expected);
-    expect(isResetMessage(message)).toBe(expected !== undefined);
+    expect(splitReset(triggers, message)).toEqual(expected);
+    expect(isResetMessage(triggers, message)).toBe(expected !== undefined);
   });
 
   test.each([

@@ -2,6 +2,7 @@ import { isSvcError, mainSessionKey, type SessionRow, type StoreOp, SvcError } f
 import { type Kit, runsOf } from "../kit.ts";
 import { tellNewTranscript } from "../runs/accept.ts";
 import type { Runner } from "../runs/runner.ts";
+import { archiveOps } from "./archive.ts";
 import { freshSession, newSession } from "./row.ts";
 
 /** New transcript under the same key. A run that is at work goes on and writes to the transcript it began with. */
@@ -18,6 +19,7 @@ export async function resetSession(
     const session = before ? freshSession(before, now) : newSession(key, options.create?.agentId ?? kit.directory.defaultId, now);
     await commitFor(key, kit, [
       { op: "session.put", session, ...(before ? { expectedSessionId: before.sessionId } : { ifAbsent: true }) },
+      ...(before ? archiveOps(kit, before) : []),
       ...(options.more ?? []),
     ]);
     kit.events.sessionChanged(session, { reason: before ? "reset" : "create" });
@@ -41,7 +43,10 @@ export async function deleteSession(
     const active = runsOf(kit, key);
     runner.abortSession(key, "rpc");
     await Promise.all(active.map((run) => run.done));
-    await commitFor(key, kit, [{ op: "session.delete", key, deleteTranscript: params.deleteTranscript, expectedSessionId: row.sessionId }]);
+    await commitFor(key, kit, [
+      { op: "session.delete", key, deleteTranscript: params.deleteTranscript, expectedSessionId: row.sessionId },
+      ...(params.deleteTranscript ? [] : archiveOps(kit, row)),
+    ]);
     kit.events.sessionGone(row);
     kit.ends.ended({ sessionKey: key, agentId: row.agentId, sessionId: row.sessionId }, "deleted");
     return { deleted: true, archived: params.deleteTranscript ? [] : [row.sessionId] };

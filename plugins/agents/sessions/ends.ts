@@ -5,20 +5,21 @@ const MAX_OPEN = 1_000;
 /** All taps together have this long when the gateway stops. */
 const SHUTDOWN_MS = 2_000;
 
+type EndReason = "new" | "reset" | "daily" | "idle" | "deleted";
 type Ids = Pick<SessionRow, "agentId" | "sessionId"> & { sessionKey: string };
 
 /** Tells plugins of transcripts that take no more messages (`session.end`). */
 export interface SessionEnds {
   /** A session was used in this process. */
   used(ids: Ids): void;
-  ended(ids: Ids, reason: "new" | "reset" | "deleted"): void;
+  ended(ids: Ids, reason: EndReason): void;
   /** The gateway stops: once the runs have settled, or shortly before the stop goes on, everybody hears of the sessions used here. */
   shutdown(runs: readonly Promise<unknown>[], stop: { deadlineMs: number; gateway: Pick<GatewayService, "hold"> }): void;
 }
 
 export function createSessionEnds(ctx: Pick<PluginContext, "isHookUsed" | "runHook" | "logger">): SessionEnds {
   const open = new Map<string, Ids>();
-  const tell = async (ids: Ids, reason: "new" | "reset" | "deleted" | "shutdown", signal?: AbortSignal) => {
+  const tell = async (ids: Ids, reason: EndReason | "shutdown", signal?: AbortSignal) => {
     if (!ctx.isHookUsed("session.end")) return;
     const { sessionKey, agentId, sessionId } = ids;
     const meta = { sessionKey, agentId, ...(signal ? { signal } : {}) };

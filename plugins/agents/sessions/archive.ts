@@ -1,0 +1,29 @@
+import type { SessionRow, StoreOp } from "svc/sdk";
+import type { Kit } from "../kit.ts";
+
+/** Scope of the rows that say since when a transcript has no session; their key is its `sessionId`. */
+const SCOPE = "session-archive";
+
+/** What is remembered of a transcript that no session reads any more. */
+export interface ArchiveNote {
+  sessionKey: string;
+  agentId: string;
+  /** Epoch ms at which its session was reset or deleted. */
+  at: number;
+}
+
+/** Remembers, in the commit that takes a transcript from its session, since when it is an archive. A transcript without a message leaves nothing. */
+export function archiveOps({ store, ctx }: Pick<Kit, "store" | "ctx">, row: SessionRow): StoreOp[] {
+  if (store().messages.count(row.sessionId) === 0) return [];
+  const note: ArchiveNote = { sessionKey: row.key, agentId: row.agentId, at: ctx.clock.now() };
+  return [{ op: "kv.put", scope: SCOPE, key: row.sessionId, value: note }];
+}
+
+export function archiveNote({ store }: Pick<Kit, "store">, sessionId: string): ArchiveNote | undefined {
+  const value = store().kv.get(SCOPE, sessionId) as Partial<ArchiveNote> | undefined;
+  return typeof value?.at === "number" ? (value as ArchiveNote) : undefined;
+}
+
+export function forgetArchiveOp(sessionId: string): StoreOp {
+  return { op: "kv.delete", scope: SCOPE, key: sessionId };
+}
