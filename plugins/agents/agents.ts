@@ -18,6 +18,7 @@ import { createRunEvents } from "./runs/run-events.ts";
 import { createRunner, type Runner, toHandle } from "./runs/runner.ts";
 import { createSessionEnds } from "./sessions/ends.ts";
 import { injectNote } from "./sessions/inject.ts";
+import { createMaintenanceJob } from "./sessions/maintenance-job.ts";
 import { Subscriptions } from "./sessions/subscriptions.ts";
 import { wireSession } from "./sessions/wire.ts";
 import { createToolBox } from "./tools/toolbox.ts";
@@ -111,14 +112,18 @@ function createService(kit: Kit, runner: Runner, heartbeats: Heartbeats): Agents
 function createLife(kit: Kit, runner: Runner, heartbeats: Heartbeats): PluginLife {
   const { ctx } = kit;
   const problems = new Map<string, string>();
+  const maintenance = createMaintenanceJob(kit);
   ctx.on("health.collect", (_event, meta) => {
     for (const part of healthParts(kit, heartbeats, [...problems.values()])) meta.report(part);
+    const maintained = maintenance.health();
+    if (maintained) meta.report(maintained);
   });
   ctx.on("hello.snapshot", (event) => ({ ...event, sessionDefaults: sessionDefaults(kit) }));
   ctx.on("gateway.ready", () => heartbeats.wakeWaiting());
   ctx.on("gateway.resumed", () => heartbeats.resumed());
   ctx.on("gateway.stopping", ({ deadlineMs }) => {
     heartbeats.stop();
+    void maintenance.stop();
     runner.close();
     const unsettled = [...kit.runs.values()].map((run) => run.done);
     kit.ends.shutdown(unsettled, { deadlineMs, gateway: ctx.service("gateway@1") });
@@ -162,12 +167,13 @@ function createLife(kit: Kit, runner: Runner, heartbeats: Heartbeats): PluginLif
       if (count > 0) ctx.logger.warn(`${count} runs of an earlier process did not end; they are marked as interrupted`);
       for (const agent of kit.directory.list()) await prepareWorkspace(agent);
       await heartbeats.start();
+      maintenance.start();
       // A later instance of this plugin misses the moment at which the gateway became ready.
       if (ctx.service("gateway@1").info().phase === "ready") heartbeats.wakeWaiting();
     },
-    stop() {
+    async stop() {
       heartbeats.stop();
-      return runner.drain();
+      await Promise.all([maintenance.stop(), runner.drain()]);
     },
   };
 }

@@ -26,6 +26,8 @@ export function applyOp(sql: WriteStatements, op: WriteOp, load: DeliveryLoad): 
       return deleteSession(sql, op);
     case "message.append":
       return appendMessage(sql, op);
+    case "transcript.prune":
+      return { removed: sql.pruneTranscript.run({ id: op.sessionId }).changes };
     case "run.put":
       return putRun(sql, op);
     case "idempotency.put":

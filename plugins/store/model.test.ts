@@ -61,6 +61,12 @@ class Model {
         this.messages.set(op.message.sessionId, [...transcript, op.message.id]);
         return { seq: transcript.length + 1 };
       }
+      case "transcript.prune": {
+        if ([...this.sessions.values()].some((present) => present.sessionId === op.sessionId)) return { removed: 0 };
+        const removed = this.messages.get(op.sessionId)?.length ?? 0;
+        this.messages.delete(op.sessionId);
+        return { removed };
+      }
       case "run.put": {
         const present = this.runs.get(op.run.runId);
         if (op.ifAbsent && present) return "exists";
@@ -121,6 +127,7 @@ function anyOp(): fc.Arbitrary<StoreOp> {
     fc.tuple(key, fc.record({ unread: fc.boolean(), label: fc.option(text) }), some(sessionId)).map(([k, patch, expected]): StoreOp => {
       return { op: "session.patch", key: k, patch, ...(expected === undefined ? {} : { expectedSessionId: expected }) };
     }),
+    sessionId.map((s): StoreOp => ({ op: "transcript.prune", sessionId: s })),
     fc.tuple(key, fc.boolean(), some(sessionId)).map(([k, deleteTranscript, expected]): StoreOp => {
       return { op: "session.delete", key: k, deleteTranscript, ...(expected === undefined ? {} : { expectedSessionId: expected }) };
     }),

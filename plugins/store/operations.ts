@@ -21,6 +21,7 @@ export type WriteOp =
   | { op: "session.patch"; key: string; patch: string; expectedSessionId: string | null }
   | { op: "session.delete"; key: string; deleteTranscript: boolean; expectedSessionId: string | null }
   | { op: "message.append"; id: string; values: Values }
+  | { op: "transcript.prune"; sessionId: string }
   | { op: "run.put"; row: Columns; ifAbsent: boolean; ifState: string[] | null }
   | { op: "idempotency.put"; row: Columns; ifAbsent: boolean }
   | { op: "kv.put"; scope: string; key: string; value: string }
@@ -73,6 +74,8 @@ function encode(op: StoreOp): WriteOp {
       return { op: op.op, key: op.key, deleteTranscript: op.deleteTranscript, ...expected(op) };
     case "message.append":
       return { op: op.op, id: op.message.id, values: encodeMessage(op.message) };
+    case "transcript.prune":
+      return { op: op.op, sessionId: op.sessionId };
     case "run.put":
       return { op: op.op, row: encodeRun(op.run), ifAbsent: op.ifAbsent ?? false, ifState: op.ifState ? [...op.ifState] : null };
     case "idempotency.put":

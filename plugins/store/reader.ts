@@ -1,4 +1,4 @@
-import type { Store } from "svc/sdk";
+import type { Store, TranscriptInfo } from "svc/sdk";
 import { createDeliveryReads } from "./delivery-reads.ts";
 import type { Sqlite, Statement } from "./native.ts";
 import { createRowReader, mostSkipped, type ReaderNotices, type RowReader } from "./row-reader.ts";
@@ -7,7 +7,7 @@ import { boundLimit, createSessionList } from "./session-list.ts";
 
 const lastSeq = Number.MAX_SAFE_INTEGER;
 
-export type Reads = Pick<Store, "messages" | "runs" | "idempotency" | "systemEvents" | "deliveries" | "kv"> & {
+export type Reads = Pick<Store, "messages" | "transcripts" | "runs" | "idempotency" | "systemEvents" | "deliveries" | "kv"> & {
   sessions: Omit<Store["sessions"], "version">;
   /** Number of keys in a scope. */
   kvCount(scope: string): number;
@@ -16,12 +16,14 @@ export type Reads = Pick<Store, "messages" | "runs" | "idempotency" | "systemEve
 /** The reads of `store@1` on a connection of the main thread: one statement each, at most 1,000 rows. */
 export function createReader(db: Sqlite, notices: ReaderNotices): Reads {
   const rows = createRowReader(notices);
+  const deliveries = createDeliveryReads(db, { rows, onUnreadable: notices.onUnreadable });
   return {
     sessions: sessionReads(db, rows),
     messages: messageReads(db, rows),
+    transcripts: transcriptReads(db, { rows, deliveries }),
     runs: runReads(db, rows),
     systemEvents: systemEventReads(db, rows),
-    deliveries: createDeliveryReads(db, { rows, onUnreadable: notices.onUnreadable }),
+    deliveries,
     ...keyedReads(db, rows),
   };
 }
@@ -57,6 +59,34 @@ function messageReads(db: Sqlite, rows: RowReader): Reads["messages"] {
     page: (sessionId, options) => pick(backwards, sessionId, options.before ?? lastSeq, options.limit).reverse(),
     scan: (sessionId, after, limit) => pick(forwards, sessionId, after, limit),
     count: (sessionId) => rows.guard(() => count.get({ id: sessionId }) as number),
+  };
+}
+
+/** Each step of the recursion is one look into the index of messages, however many records a transcript has. */
+function transcriptReads(db: Sqlite, { rows, deliveries }: { rows: RowReader; deliveries: Store["deliveries"] }): Reads["transcripts"] {
+  const page = db.prepare(
+    `WITH RECURSIVE ids (id, n) AS (
+       SELECT (SELECT min(session_id) FROM messages WHERE session_id > @after), 1
+       UNION ALL
+       SELECT (SELECT min(session_id) FROM messages WHERE session_id > ids.id), n + 1 FROM ids WHERE id IS NOT NULL AND n < @limit)
+     SELECT id, (SELECT ts FROM messages WHERE session_id = ids.id ORDER BY seq DESC LIMIT 1) AS last_at,
+       EXISTS (SELECT 1 FROM sessions WHERE session_id = ids.id) AS has_session
+     FROM ids WHERE id IS NOT NULL`,
+  );
+  const decode = (columns: Columns): TranscriptInfo => ({
+    sessionId: String(columns.id),
+    lastAt: Number(columns.last_at),
+    hasSession: columns.has_session === 1,
+  });
+  return {
+    page: ({ after = "", limit }) => rows.guard(() => (page.all({ after, limit: boundLimit(limit) }) as Columns[]).map(decode)),
+    usedBytes: () =>
+      rows.guard(() => {
+        const [pages, free, size] = ["page_count", "freelist_count", "page_size"].map(
+          (name) => db.pragma(name, { simple: true }) as number,
+        );
+        return Math.max(0, ((pages ?? 0) - (free ?? 0)) * (size ?? 0) - deliveries.counts().bytes);
+      }),
   };
 }
 

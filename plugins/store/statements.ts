@@ -8,6 +8,7 @@ export interface WriteStatements {
   putSession: Statement;
   deleteSession: Statement;
   deleteTranscript: Statement;
+  pruneTranscript: Statement;
   appendMessage: Statement;
   run: Lookup;
   putRun: Statement;
@@ -50,6 +51,11 @@ export function prepareWrites(db: Sqlite): WriteStatements {
     ]),
     deleteSession: db.prepare("DELETE FROM sessions WHERE key = ?"),
     deleteTranscript: db.prepare("DELETE FROM messages WHERE session_id = ?"),
+    // In steps, so that commits pass in between; from the old end, so that what is left is still without gaps.
+    pruneTranscript: db.prepare(
+      `DELETE FROM messages WHERE row IN (
+         SELECT row FROM messages WHERE session_id = @id AND NOT EXISTS (SELECT 1 FROM sessions WHERE session_id = @id) ORDER BY seq LIMIT 500)`,
+    ),
     appendMessage: db.prepare(
       `INSERT INTO messages (session_id, seq, id, ts, role, run_id, body)
        VALUES (?, (SELECT coalesce(max(seq), 0) + 1 FROM messages WHERE session_id = ?), ?, ?, ?, ?, ?)

@@ -202,6 +202,8 @@ export type StoreOp =
   | { op: "session.delete"; key: string; deleteTranscript: boolean; expectedSessionId?: string }
   /** Appends at the end of the transcript; result `{ seq }`. An `id` the transcript has already: `exists`. */
   | { op: "message.append"; message: Omit<MessageRow, "seq"> }
+  /** Deletes the oldest records of a transcript that no session has, at most 500; result `{ removed }`, 0 when none is left or a session has it. */
+  | { op: "transcript.prune"; sessionId: string }
   /** Insert or replace. `ifAbsent`: else `exists` with the row. `ifState`: the present state, else `run-state`. */
   | { op: "run.put"; run: RunRow; ifAbsent?: boolean; ifState?: RunState[] }
   | { op: "idempotency.put"; row: IdempotencyRow; ifAbsent?: boolean }
@@ -252,6 +254,15 @@ export type StoreOp =
 /** What an operation says of itself: `seq` of an appended record, rows `removed`, an event or a delivery that was there already. */
 export type OpResult = { seq?: number; removed?: number; coalesced?: true; known?: DeliveryRow };
 
+/** One transcript, whether a session has it or not. */
+export interface TranscriptInfo {
+  sessionId: string;
+  /** Time of its newest record, epoch ms. */
+  lastAt: number;
+  /** A session has it as its present transcript. */
+  hasSession: boolean;
+}
+
 /** Which sessions are listed; conditions are joined by "and". */
 export interface SessionQuery {
   agentId?: string;
@@ -293,6 +304,12 @@ export interface Store {
     /** Oldest first, records with `seq > after`. */
     scan(sessionId: string, after: number, limit: number): MessageRow[];
     count(sessionId: string): number;
+  };
+  transcripts: {
+    /** Transcripts with at least one record, by `sessionId`, those behind `after`; `limit` 1–1000. */
+    page(options: { after?: string; limit: number }): TranscriptInfo[];
+    /** Disk space that state takes, without the payloads of unfinished deliveries; space that was freed and waits to be used again is not counted. */
+    usedBytes(): number;
   };
   runs: {
     get(runId: string): RunRow | undefined;
