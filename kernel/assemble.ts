@@ -4,6 +4,7 @@ import type { Services } from "../sdk/types/services.ts";
 import { type Core, createCore } from "./core.ts";
 import { comeUp, goDown, startJobs } from "./course.ts";
 import { type Doors, openDoors } from "./doors.ts";
+import type { EventLoopMonitor } from "./event-loop.ts";
 import type { Gateway, GatewayOptions } from "./gateway.ts";
 import { openPlugins } from "./plugins.ts";
 import type { Listeners } from "./port/listen.ts";
@@ -17,13 +18,14 @@ export interface Site {
   /** Undefined when the gateway does not listen. */
   listeners: Listeners | undefined;
   vestibule: Vestibule;
+  eventLoop: EventLoopMonitor;
 }
 
 /** The order of a start behind the open port: shared parts, plugins looked for, doors open; then plugins loaded. */
-export async function assemble({ options, plan, lock, listeners, vestibule }: Site): Promise<Gateway> {
+export async function assemble({ options, plan, lock, listeners, vestibule, eventLoop }: Site): Promise<Gateway> {
   const { logger, paths } = options;
   const takeEnvBack = options.exportEnv?.(plan.loaded.env);
-  const core = createCore(options, plan, listeners?.outbound);
+  const core = createCore({ options, plan, eventLoop, outbound: listeners?.outbound });
   const mask = await openPlugins(core).catch((error: unknown) => {
     takeEnvBack?.();
     throw error;

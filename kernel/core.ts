@@ -28,6 +28,7 @@ import type { Clock } from "../sdk/types/common.ts";
 import type { Store } from "../sdk/types/store.ts";
 import { type Authenticator, createAuthenticator } from "./auth/authenticator.ts";
 import { type Contributions, createContributions } from "./contributions.ts";
+import type { EventLoopMonitor } from "./event-loop.ts";
 import type { GatewayOptions } from "./gateway.ts";
 import { createHookBus, type HookBus } from "./hooks/bus.ts";
 import { createMethodRegistry, type MethodRegistry } from "./port/methods.ts";
@@ -62,6 +63,7 @@ export interface Core {
   readonly fanout: Fanout;
   readonly presence: Presence;
   readonly health: Health;
+  readonly eventLoop: EventLoopMonitor;
   stateVersion(): StateVersion;
   readonly jobs: Jobs;
   readonly restarts: RestartDeferral;
@@ -78,8 +80,17 @@ export interface Core {
   attach(late: Late): void;
 }
 
+/** What a start has made before the core. */
+export interface CoreParts {
+  options: GatewayOptions;
+  plan: StartPlan;
+  eventLoop: EventLoopMonitor;
+  /** Account of what is unsent on the port; undefined when the gateway does not listen. */
+  outbound: SlowConsumers | undefined;
+}
+
 /** Makes the shared parts in the order in which they need each other. */
-export function createCore(options: GatewayOptions, plan: StartPlan, outbound: SlowConsumers | undefined): Core {
+export function createCore({ options, plan, eventLoop, outbound }: CoreParts): Core {
   const { logger } = options;
   const clock: Clock = { now: Date.now, monotonic: () => performance.now() };
   const { monotonic } = options.clock ?? clock;
@@ -124,6 +135,7 @@ export function createCore(options: GatewayOptions, plan: StartPlan, outbound: S
       configReload: { ...late().reloader.status(), restart: restarts.pending() },
     }),
     monotonic: clock.monotonic,
+    eventLoop: eventLoop.figures,
     publish: (text, only) => fanout.emit("health", new RawJson(text), { stateVersion: core.stateVersion(), only }),
     onFault: (error) => logger.warn("health could not be collected", { error }),
   });
@@ -164,6 +176,7 @@ export function createCore(options: GatewayOptions, plan: StartPlan, outbound: S
       presence,
       jobs,
       health,
+      eventLoop,
       restarts,
       checkRestart,
       authenticator,

@@ -90,5 +90,6 @@ export async function goDown(core: Core, doors: Doors, { reason, restart }: { re
   await fanout.flushed(limits.shutdownFlushMs);
   await doors.close(restart);
   core.health.dispose();
+  core.eventLoop.dispose();
   core.phase = "stopped";
 }

@@ -39,7 +39,7 @@ export function openDoors(core: Core, { listeners, vestibule }: { listeners: Lis
     authenticator: core.authenticator,
     probe: {
       phase: () => core.phase,
-      detail: () => ({ failing: health.failing(), uptimeMs: core.uptimeMs(), eventLoop: health.eventLoop() }),
+      detail: () => ({ failing: health.failing(), uptimeMs: core.uptimeMs(), eventLoop: core.eventLoop.figures() }),
     },
     hooks,
     logger,

@@ -6,6 +6,7 @@ import type { ContributionView } from "../sdk/types/context.ts";
 import type { RunningGateway, StartFlags } from "../sdk/types/host-gateway.ts";
 import type { PluginRecord } from "../sdk/types/plugin-record.ts";
 import type { Services } from "../sdk/types/services.ts";
+import { createEventLoopMonitor } from "./event-loop.ts";
 import type { HookBus } from "./hooks/bus.ts";
 import type { Host } from "./loader/context.ts";
 import { type Listeners, openListeners } from "./port/listen.ts";
@@ -95,14 +96,17 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: StateLock): 
   for (const secret of [...plan.loaded.secrets.values(), plan.auth.secret]) logger.addSecret(secret);
   logger.redactWith(() => plan.config.logging.redactPatterns);
   for (const note of plan.notes) logger.info(note);
-  const vestibule = createVestibule();
-  const listeners = (options.listen ?? true) ? await openPort(options, plan, vestibule) : undefined;
+  const eventLoop = createEventLoopMonitor();
+  const vestibule = createVestibule(eventLoop.figures);
+  let listeners: Listeners | undefined;
   try {
+    if (options.listen ?? true) listeners = await openPort(options, plan, vestibule);
     if (listeners) await lock.update({ port: listeners.port });
     const { assemble } = await import("./assemble.ts");
-    return await assemble({ options, plan, lock, listeners, vestibule });
+    return await assemble({ options, plan, lock, listeners, vestibule, eventLoop });
   } catch (error) {
     await listeners?.close();
+    eventLoop.dispose();
     throw error;
   }
 }

@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isDirectLoopback } from "../../sdk/gateway/edge/caller.ts";
+import type { EventLoopFigures } from "../event-loop.ts";
 
 export type Phase = "starting" | "plugins" | "ready" | "draining" | "stopped";
 
 export interface ProbeState {
   phase(): Phase;
   /** Details for `/readyz` of a direct local caller. */
-  detail(): { failing: string[]; uptimeMs: number; eventLoop: Record<string, unknown> };
+  detail(): { failing: string[]; uptimeMs: number; eventLoop: EventLoopFigures };
 }
 
 const live = Buffer.from('{"ok":true,"status":"live"}');

@@ -76,7 +76,7 @@ test("a pipelined request begins when the answer before it is out, and answers k
 });
 
 test("a connection whose requests wait is not read, however much it sends, and is read again once they are answered", async () => {
-  const total = 20_000;
+  const total = 8_000;
   let isOpen = false;
   const waiting: ServerResponse[] = [];
   const answer = (res: ServerResponse) => res.end(res.req.url);
@@ -95,7 +95,7 @@ test("a connection whose requests wait is not read, however much it sends, and i
   expect(accepted[0]?.bytesRead).toBeLessThan(100_000);
   isOpen = true;
   for (const res of waiting) answer(res);
-  await eventually(() => bodies(received()).length === total);
+  await eventually(() => received().endsWith(`/${total - 1}`));
   expect(bodies(received())).toEqual(paths);
 });
 

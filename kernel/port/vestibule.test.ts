@@ -7,8 +7,9 @@ import { createVestibule, type Vestibule } from "./vestibule.ts";
 let server: Server;
 let vestibule: Vestibule;
 const sockets: Socket[] = [];
+const eventLoop = { degraded: false, delayP99Ms: 20, delayMaxMs: 30, utilization: 0.1 };
 beforeEach(async () => {
-  vestibule = createVestibule();
+  vestibule = createVestibule(() => eventLoop);
   server = createServer(vestibule.handler).on("upgrade", vestibule.upgrade);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 });
@@ -41,7 +42,7 @@ const arrived = (count: number) =>
 test("probes are answered before anything else is there", async () => {
   expect(await ask("/healthz")).toMatchObject({ status: 200, body: '{"ok":true,"status":"live"}' });
   const { status, body } = await ask("/readyz");
-  expect([status, JSON.parse(body)]).toMatchObject([503, { ready: false, phase: "starting" }]);
+  expect([status, JSON.parse(body)]).toMatchObject([503, { ready: false, phase: "starting", eventLoop }]);
 });
 
 test("a request and an upgrade that come too early are taken in as soon as there is somebody", async () => {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { answerAndEnd } from "../../sdk/gateway/edge/linger.ts";
 import { rawResponse, setBaseline } from "../../sdk/gateway/edge/raw-response.ts";
+import type { EventLoopFigures } from "../event-loop.ts";
 import { answerProbe } from "./probes.ts";
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;
@@ -18,11 +19,11 @@ export interface Vestibule {
 /** More than these do not wait: they are told to come back. */
 const MAX_WAITING = 256;
 
-export function createVestibule(): Vestibule {
+export function createVestibule(eventLoop: () => EventLoopFigures): Vestibule {
   const since = performance.now();
   const probe = {
     phase: () => "starting" as const,
-    detail: () => ({ failing: [], uptimeMs: Math.round(performance.now() - since), eventLoop: {} }),
+    detail: () => ({ failing: [], uptimeMs: Math.round(performance.now() - since), eventLoop: eventLoop() }),
   };
   let inner: Parameters<Vestibule["open"]>[0] | undefined;
   let waiting: Array<(to: NonNullable<typeof inner>) => void> = [];

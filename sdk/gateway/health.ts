@@ -1,4 +1,3 @@
-import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import type { HealthPart } from "../hooks.ts";
 import { limits } from "../protocol/frames.ts";
 import { hasScope } from "../scopes.ts";
@@ -14,7 +13,6 @@ export interface Health {
   /** Collects anew as soon as the last collection is a second old, and tells everybody; for what must not wait until somebody asks. */
   refresh(): void;
   version(): number;
-  eventLoop(): Record<string, unknown>;
   /** Parts that are not ok, for `/readyz`. */
   failing(): string[];
   dispose(): void;
@@ -45,14 +43,13 @@ export function createHealth(deps: {
   /** For ages. */
   monotonic(): number;
   base(): Record<string, unknown>;
+  /** Figures of the event loop as they are now. */
+  eventLoop(): object;
   /** After a change and after each refresh, once for each kind of reader. */
   publish(text: string, only: (client: ClientInfo) => boolean): void;
   /** A collection that nobody waited for failed. */
   onFault(error: unknown): void;
 }): Health {
-  const delay = monitorEventLoopDelay({ resolution: 20 });
-  delay.enable();
-  let utilization = performance.eventLoopUtilization();
   let cached: Snapshot | undefined;
   let stale = true;
   let collecting: { deep: boolean; done: Promise<void> } | undefined;
@@ -109,22 +106,12 @@ export function createHealth(deps: {
     if (probe || age > limits.healthCacheMs || (stale && age > MIN_AGE_MS)) await refresh(probe);
     return cached as Snapshot;
   };
-  const eventLoop = () => ({
-    delayP99Ms: Math.round(delay.percentile(99) / 1e5) / 10,
-    delayMaxMs: Math.round(delay.max / 1e5) / 10,
-    utilization: Math.round(performance.eventLoopUtilization(utilization).utilization * 1000) / 1000,
-  });
-  const windowTimer = setInterval(() => {
-    delay.reset();
-    utilization = performance.eventLoopUtilization();
-  }, limits.healthCacheMs);
-  windowTimer.unref();
 
   let live = { at: Number.NEGATIVE_INFINITY, text: "" };
   const liveText = () => {
     if (deps.monotonic() - live.at > MIN_AGE_MS) {
       const memory = process.memoryUsage();
-      const figures = { eventLoop: eventLoop(), memory: { rssBytes: memory.rss, heapUsedBytes: memory.heapUsed } };
+      const figures = { eventLoop: deps.eventLoop(), memory: { rssBytes: memory.rss, heapUsedBytes: memory.heapUsed } };
       live = { at: deps.monotonic(), text: JSON.stringify(figures).slice(1) };
     }
     return live.text;
@@ -152,12 +139,9 @@ export function createHealth(deps: {
       }, waitMs);
     },
     version: () => version,
-    eventLoop,
     failing: () => cached?.failing ?? [],
     dispose() {
-      clearInterval(windowTimer);
       clearTimeout(later);
-      delay.disable();
     },
   };
 }

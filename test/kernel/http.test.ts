@@ -63,7 +63,18 @@ describe("probes", () => {
   });
 
   test("readyz tells details to direct local callers only", async () => {
-    expect(JSON.parse((await raw({ path: "/readyz" })).body)).toMatchObject({ ready: true, phase: "ready", failing: [] });
+    expect(JSON.parse((await raw({ path: "/readyz" })).body)).toEqual({
+      ready: true,
+      phase: "ready",
+      failing: [],
+      uptimeMs: expect.any(Number),
+      eventLoop: {
+        degraded: expect.any(Boolean),
+        delayP99Ms: expect.any(Number),
+        delayMaxMs: expect.any(Number),
+        utilization: expect.any(Number),
+      },
+    });
     expect((await raw({ path: "/readyz", headers: { "x-forwarded-for": "1.2.3.4" } })).body).toBe('{"ready":true}');
   });
 });

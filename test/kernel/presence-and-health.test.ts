@@ -1,6 +1,7 @@
 import type { JsonObject } from "svc/sdk";
 import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { connected } from "./_ws.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -90,11 +91,17 @@ describe("health and status", () => {
       sessions: { count: 0, recent: [] },
       configReload: { status: "active" },
       secrets: { stale: [], unavailable: [] },
-      eventLoop: { delayP99Ms: expect.any(Number), utilization: expect.any(Number) },
+      eventLoop: { degraded: expect.any(Boolean), delayP99Ms: expect.any(Number), utilization: expect.any(Number) },
       memory: { rssBytes: expect.any(Number), heapUsedBytes: expect.any(Number) },
       queues: { lanes: 0, queued: 0, active: 0 },
       jobs: expect.any(Object),
     });
+  });
+
+  test("say in hello-ok too whether the event loop is degraded", async () => {
+    const socket = await connected(gateway);
+    expect(socket.hello.snapshot.health.eventLoop).toMatchObject({ degraded: expect.any(Boolean) });
+    await socket.close();
   });
 
   test("are told in the event as in the answer: with paths to administrators only", async () => {

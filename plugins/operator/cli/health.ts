@@ -31,7 +31,13 @@ function printHealth(cli: CliContext, health: ResultOf<"health">): void {
   const { version, phase, uptimeMs, memory: process, eventLoop, plugins, agents = [] } = health;
   const state = health.ok ? color.green("ok") : color.red("not ok");
   const megabytes = `${Math.round(process.rssBytes / 1e6)} MB`;
-  const details = [version, phase, `up ${formatDuration(uptimeMs)}`, megabytes, `event loop p99 ${eventLoop.delayP99Ms} ms`];
+  const details = [
+    version,
+    phase,
+    `up ${formatDuration(uptimeMs)}`,
+    megabytes,
+    `event loop p99 ${eventLoop.delayP99Ms} ms${eventLoop.degraded ? " (degraded)" : ""}`,
+  ];
   stdout.line(`Gateway: ${state} (${details.join(", ")})`);
   const { loaded, errors } = plugins;
   stdout.line(`Plugins: ${loaded.length} loaded${errors.length > 0 ? `, ${errors.length} with errors` : ""}`);

@@ -81,7 +81,12 @@ export const health = z
     heartbeatSeconds: z.number().min(0).exactOptional().describe("of the default agent; plugin `agents`"),
     defaultAgentId: agentId.exactOptional().describe("plugin `agents`"),
     sessions: sessionFigures.exactOptional().describe("plugin `agents`"),
-    eventLoop: z.object({ delayP99Ms: z.number(), delayMaxMs: z.number(), utilization: z.number() }),
+    eventLoop: z.object({
+      degraded: z.boolean().describe("the delay is noticeable (200 ms at the 99th percentile), or there is hardly any idle time"),
+      delayP99Ms: z.number(),
+      delayMaxMs: z.number(),
+      utilization: z.number(),
+    }),
     memory: z.object({ rssBytes: count, heapUsedBytes: count }),
   })
   .meta({ id: "Health" });
