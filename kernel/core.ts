@@ -152,7 +152,7 @@ export function createCore({ options, plan, eventLoop, outbound }: CoreParts): C
   });
   const authenticator = createAuthenticator(
     plan.auth,
-    createFailureLimiter(() => config().gateway.auth.rateLimit, clock.monotonic, addressBucket),
+    createFailureLimiter(() => config().gateway.auth.rateLimit, monotonic, addressBucket),
     (given, transport, { address }) =>
       hooks.isUsed("auth.identify") ? hooks.run("auth.identify", { credentials: given, transport, remote: address }) : undefined,
   );

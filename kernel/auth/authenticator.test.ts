@@ -5,14 +5,15 @@ import { createFailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
 import type { ResolvedAuth } from "../../sdk/host/secrets.ts";
 import { createAuthenticator } from "./authenticator.ts";
 
+const time = { now: 0 };
 const far = { address: "192.0.2.1", directLoopback: false };
 
-function setup(auth: Partial<ResolvedAuth> = {}, maxAttempts = 10) {
+function setup(auth: Partial<ResolvedAuth> = {}, maxAttempts = 10, identify?: Parameters<typeof createAuthenticator>[2]) {
   const limiter = createFailureLimiter(
-    () => ({ maxAttempts, windowMs: 60_000, lockoutMs: 300_000, exemptLoopback: true }),
-    () => 0,
+    () => ({ maxAttempts, windowMs: 60_000, lockoutMs: 300_000, exemptLoopback: false }),
+    () => time.now,
   );
-  return createAuthenticator({ mode: "token", secret: "the secret", source: "config", ...auth }, limiter);
+  return createAuthenticator({ mode: "token", secret: "the secret", source: "config", ...auth }, limiter, identify);
 }
 
 describe("a token gateway", () => {
@@ -89,6 +90,47 @@ test("many wrong secrets at the same moment are all counted before any is answer
   const answers = await Promise.allSettled(Array.from({ length: 8 }, () => auth.check({ token: "wrong" }, far)));
   const codes = answers.map((a) => (a.status === "rejected" ? (a.reason as { code: string }).code : "in"));
   expect(codes).toEqual([...Array(5).fill("unauthorized"), ...Array(3).fill("rate-limited")]);
+});
+
+describe("on a loopback that is locked out", () => {
+  const near = { address: "127.0.0.1", directLoopback: true };
+  const locked = { code: "rate-limited", details: { code: "AUTH_RATE_LIMITED" } };
+  async function lockedOut(identify?: Parameters<typeof createAuthenticator>[2]) {
+    const auth = setup({}, 1, identify);
+    await expect(auth.check({ token: "wrong" }, near)).rejects.toMatchObject({ code: "unauthorized" });
+    return auth;
+  }
+
+  test("the right secret opens once a second, and ends the lockout", async () => {
+    const auth = await lockedOut();
+    await expect(auth.check({ token: "the secret" }, near)).rejects.toMatchObject({ ...locked, retryAfterMs: 300_000 });
+    time.now += 1_000;
+    await auth.check({ token: "the secret" }, near);
+    await auth.check({ token: "the secret" }, near);
+  });
+
+  test("a wrong secret is answered alike whether or not it was looked at, and a missing one takes nobody's turn", async () => {
+    const auth = await lockedOut();
+    time.now += 1_000;
+    for (let i = 0; i < 3; i++) await expect(auth.check({}, near)).rejects.toMatchObject(locked);
+    for (let i = 0; i < 3; i++)
+      await expect(auth.check({ token: "wrong" }, near)).rejects.toMatchObject({ ...locked, retryAfterMs: 299_000 });
+    await expect(auth.check({ token: "the secret" }, near)).rejects.toMatchObject(locked);
+    time.now += 1_000;
+    await auth.check({ token: "the secret" }, near);
+  });
+
+  test("who is known by other means is asked for once a second too", async () => {
+    const asked: unknown[] = [];
+    const auth = await lockedOut(async ({ token }) => {
+      asked.push(token);
+      return token === "a friend" ? { identity: "ada", scopes: [] } : undefined;
+    });
+    await expect(auth.check({ token: "a friend" }, near)).rejects.toMatchObject(locked);
+    time.now += 1_000;
+    expect(await auth.check({ token: "a friend" }, near)).toMatchObject({ known: { identity: "ada" } });
+    expect(asked).toEqual(["wrong", "a friend"]);
+  });
 });
 
 test("mode none asks for nothing; a mode without a secret lets nobody in", async () => {

@@ -1,12 +1,12 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { authorityEnded } from "../../sdk/gateway/credential-errors.ts";
+import { authorityEnded, rateLimited } from "../../sdk/gateway/credential-errors.ts";
 import { judgeCredentials, type Presented } from "../../sdk/gateway/credentials.ts";
 import type { PassedBy } from "../../sdk/gateway/devices/admission.ts";
 import type { DeviceClaim } from "../../sdk/gateway/devices/claim.ts";
 import { proxyUnauthorized } from "../../sdk/gateway/edge/proxy-refusal.ts";
 import type { ProxyVerdict } from "../../sdk/gateway/edge/types.ts";
-import type { FailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
+import type { CredentialClass, FailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
 import { createSecretCheck, type ResolvedAuth } from "../../sdk/host/secrets.ts";
 import type { Remote } from "../../sdk/types/http.ts";
 import "../errors.ts";
@@ -83,12 +83,14 @@ export function createAuthenticator(auth: ResolvedAuth, limiter: FailureLimiter,
       if (vouched) return vouched;
       const { address, directLoopback } = remote;
       const { signal } = valid;
-      const isLocked = limiter.retryAfterMs(address, directLoopback) > 0;
-      const known = isLocked ? undefined : await identify?.({ token: presented.token, password: presented.password }, transport, remote);
+      const attempt = createAttempt(limiter, remote);
+      const { token, password } = presented;
+      const isLocked = attempt.waitMs("shared-secret", Boolean(token || password)) > 0;
+      const known = isLocked ? undefined : await identify?.({ token, password }, transport, remote);
       if (known) return { by: { via: "identity", ceiling: known.scopes }, revoked: signal, known };
       const verdict = judgeCredentials({
         ...{ mode, presented, claim: device, matches: valid.matches, hasSecret: valid.secret !== undefined },
-        waitMs: (kind) => limiter.retryAfterMs(address, directLoopback, kind),
+        waitMs: attempt.waitMs,
       });
       if (verdict.passed === "secret") {
         limiter.succeed(address);
@@ -101,8 +103,27 @@ export function createAuthenticator(auth: ResolvedAuth, limiter: FailureLimiter,
       // Counted before anybody is answered (`security.md` A-06).
       const delays = verdict.wrong.map((kind) => limiter.fail(address, directLoopback, kind).delayMs);
       if (delays.some((ms) => ms > 0)) await sleep(Math.max(...delays));
-      throw verdict.error;
+      // During a lockout nothing tells a guess that was checked from one that was not.
+      throw verdict.wrong.length > 0 && attempt.lockedMs() > 0 ? rateLimited(attempt.lockedMs()) : verdict.error;
     },
+  };
+}
+
+/** Asks the limiter once for each class of credentials, so that one caller uses up one attempt. */
+function createAttempt(limiter: FailureLimiter, { address, directLoopback }: Remote) {
+  const asked = new Map<CredentialClass, number>();
+  let lockedMs = 0;
+  return {
+    waitMs(kind: CredentialClass, isSent: boolean): number {
+      const locked = limiter.retryAfterMs(address, directLoopback, kind);
+      if (!isSent) return locked;
+      const wait = asked.get(kind) ?? limiter.attempt(address, directLoopback, kind);
+      asked.set(kind, wait);
+      if (wait === 0) lockedMs = Math.max(lockedMs, locked);
+      return wait;
+    },
+    /** Time that is left of a lockout in which a credential was checked all the same. */
+    lockedMs: () => lockedMs,
   };
 }
 

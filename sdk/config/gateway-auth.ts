@@ -23,7 +23,10 @@ const rateLimit = z
     maxAttempts: z.number().int().min(1).max(1000).default(10).describe("Failures of one address before it is locked out"),
     windowMs: defaulted(durationMs(1000, 3_600_000), 60_000, "1m").describe("Time in which they are counted"),
     lockoutMs: defaulted(durationMs(1000, 86_400_000), 300_000, "5m").describe("Length of the lockout"),
-    exemptLoopback: z.boolean().default(true).describe("This machine is never locked out"),
+    exemptLoopback: z
+      .boolean()
+      .default(false)
+      .describe("Never lock this machine out; else one attempt a second is still checked there during a lockout"),
   })
   .meta({ reload: "hot" });
 

@@ -19,8 +19,11 @@ export interface CredentialQuestion {
   matches(secret: string): boolean;
   /** The device that shows a token; without its proof a token opens nothing. */
   claim: DeviceClaim | undefined;
-  /** How long the address is locked out for a class; 0 = not. */
-  waitMs(kind: CredentialClass): number;
+  /**
+   * How long the address is locked out for a class; 0 = a credential of it may be checked.
+   * @param isSent false: there is none to check, so that no attempt is used up
+   */
+  waitMs(kind: CredentialClass, isSent: boolean): number;
 }
 
 /** Let in, or refused after the wrong ones were counted. */
@@ -38,12 +41,12 @@ export function judgeCredentials(question: CredentialQuestion): CredentialVerdic
   // Where proxies name the callers, a device token would be a way around them.
   const claim = mode === "trusted-proxy" ? undefined : question.claim;
   const token = presented.deviceToken || (claim && presented.token) || undefined;
-  const locked = { secret: waitMs("shared-secret"), token: waitMs("device-token") };
+  const [first, second] = mode === "token" ? [presented.token, presented.password] : [presented.password, presented.token];
+  const secret = (first ?? second) || undefined;
+  const locked = { secret: waitMs("shared-secret", secret !== undefined), token: waitMs("device-token", token !== undefined) };
   if (locked.secret > 0 && (token === undefined || locked.token > 0)) return refused(rateLimited(Math.max(locked.secret, locked.token)));
   if (mode === "trusted-proxy" && !hasSecret) return refused(proxyUnauthorized("proxy_user_missing"));
 
-  const [first, second] = mode === "token" ? [presented.token, presented.password] : [presented.password, presented.token];
-  const secret = (first ?? second) || undefined;
   if (secret !== undefined && locked.secret === 0 && matches(secret)) return { passed: "secret" };
   const judged = token !== undefined && locked.token === 0 ? claim?.judge(token) : undefined;
   if (token !== undefined && judged?.verdict === "valid") return { passed: "device-token", token, entry: judged.entry };
@@ -66,7 +69,7 @@ function refusalOf({ mode, presented, claim, secret, locked, judged, waitMs }: F
   if (isTokenSent || judged?.verdict === "revoked") return refused(deviceTokenRefusal(isPaired), wrong);
   if (secret !== undefined) return refused(secretRefusal(mode, "mismatch", isPaired), wrong);
   if (!presented.bootstrapToken) return refused(secretRefusal(mode, "missing", isPaired), wrong);
-  const lockedMs = waitMs("bootstrap");
+  const lockedMs = waitMs("bootstrap", true);
   return lockedMs > 0 ? refused(rateLimited(lockedMs)) : refused(bootstrapRefusal(), ["bootstrap"]);
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createFailureLimiter, type RateLimitConfig } from "./failure-limiter.ts";
 
 function setup(change: Partial<RateLimitConfig> = {}, bucketOf?: (address: string) => string) {
-  const config = { maxAttempts: 10, windowMs: 60_000, lockoutMs: 300_000, exemptLoopback: true, ...change };
+  const config = { maxAttempts: 10, windowMs: 60_000, lockoutMs: 300_000, exemptLoopback: false, ...change };
   const time = { now: 1_000_000 };
   const limiter = createFailureLimiter(
     () => config,
@@ -75,23 +75,51 @@ test("a success clears what was counted", () => {
 });
 
 describe("direct loopback", () => {
-  test("is never locked; its failures are answered later and later, up to 5 s", () => {
-    const { limiter } = setup();
+  test("that is exempt is never locked; its failures are answered later and later, up to 5 s", () => {
+    const { limiter } = setup({ exemptLoopback: true });
     const delays = Array.from({ length: 12 }, () => limiter.fail("127.0.0.1", true).delayMs);
     expect(delays).toEqual([250, 500, 1_000, 2_000, 4_000, 5_000, 5_000, 5_000, 5_000, 5_000, 5_000, 5_000]);
     expect(limiter.retryAfterMs("127.0.0.1", true)).toBe(0);
   });
 
-  test("is delayed up to 5 s also where few attempts are allowed to others", () => {
-    const { limiter } = setup({ maxAttempts: 1 });
+  test("that is exempt is delayed up to 5 s also where few attempts are allowed to others", () => {
+    const { limiter } = setup({ exemptLoopback: true, maxAttempts: 1 });
     const delays = Array.from({ length: 6 }, () => limiter.fail("127.0.0.1", true).delayMs);
     expect(delays.at(-1)).toBe(5_000);
   });
 
-  test("is treated like everybody else when it is not exempt", () => {
-    const { limiter } = setup({ exemptLoopback: false });
-    for (let i = 0; i < 10; i++) expect(limiter.fail("127.0.0.1", true).delayMs).toBe(0);
+  test("is delayed in the same way, and locked like everybody else", () => {
+    const { limiter } = setup();
+    const delays = Array.from({ length: 10 }, () => limiter.fail("127.0.0.1", true).delayMs);
+    expect(delays).toEqual([250, 500, 1_000, 2_000, 4_000, 5_000, 5_000, 5_000, 5_000, 5_000]);
     expect(limiter.retryAfterMs("127.0.0.1", true)).toBe(300_000);
+  });
+
+  test("has one attempt a second while it is locked, the first a second after the lock; others have none", () => {
+    const { limiter, time, fail } = setup();
+    fail(10);
+    for (let i = 0; i < 10; i++) limiter.fail("127.0.0.1", true);
+    const attempts = () => Array.from({ length: 3 }, () => limiter.attempt("127.0.0.1", true));
+    expect(attempts()).toEqual([300_000, 300_000, 300_000]);
+    time.now += 999;
+    expect(attempts()).toEqual([299_001, 299_001, 299_001]);
+    time.now += 1;
+    expect(attempts()).toEqual([0, 299_000, 299_000]);
+    time.now += 1_000;
+    expect(attempts()).toEqual([0, 298_000, 298_000]);
+    expect(limiter.attempt("192.0.2.1", false)).toBe(298_000);
+  });
+
+  test("is not locked for longer by what it tries during the lockout, and free again after a success", () => {
+    const { limiter, time } = setup();
+    for (let i = 0; i < 10; i++) limiter.fail("127.0.0.1", true);
+    time.now += 1_000;
+    expect(limiter.attempt("127.0.0.1", true)).toBe(0);
+    expect(limiter.fail("127.0.0.1", true).delayMs).toBe(0);
+    expect(limiter.retryAfterMs("127.0.0.1", true)).toBe(299_000);
+    limiter.succeed("127.0.0.1");
+    expect(limiter.attempt("127.0.0.1", true)).toBe(0);
+    expect(limiter.attempt("127.0.0.1", true)).toBe(0);
   });
 });
 

@@ -9,11 +9,15 @@ export interface RateLimitConfig {
 interface Entry {
   failures: number[];
   lockedUntil: number;
+  /** When one of its credentials was last checked during the lockout, or the lockout began. */
+  checkedAt: number;
 }
 
 const MAX_ENTRIES = 10_000;
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 5_000;
+/** Direct loopback has one attempt in this time while it is locked out. */
+const LOCKED_ATTEMPT_MS = 1_000;
 /** As many failures are remembered at least as the delay takes to grow to its end. */
 const DELAYED_FAILURES = 6;
 
@@ -24,14 +28,20 @@ export type CredentialClass = "shared-secret" | "device-token" | "bootstrap";
 export interface FailureLimiter {
   /** Milliseconds until this address may try again; 0 when it may now. */
   retryAfterMs(address: string, directLoopback: boolean, kind?: CredentialClass): number;
-  /** Counts a wrong credential; returns how long the answer must be delayed (loopback only). */
+  /**
+   * Asks whether a credential may be checked now. During a lockout that is so once a second for direct loopback, and then uses up that attempt.
+   * @returns 0, or the milliseconds until the lockout ends
+   */
+  attempt(address: string, directLoopback: boolean, kind?: CredentialClass): number;
+  /** Counts a wrong credential, unless the address is locked out; returns how long the answer must be delayed (loopback only). */
   fail(address: string, directLoopback: boolean, kind?: CredentialClass): { delayMs: number };
   succeed(address: string, kind?: CredentialClass): void;
 }
 
 /**
  * Failed-authentication limiter: `maxAttempts` wrong credentials of one class in a sliding window lock an address out, also for the right one.
- * Direct loopback is never locked; its failures are answered later and later instead. Bounded to 10,000 entries, the oldest that is not locked out first.
+ * Failures of direct loopback are answered later and later; an operator there shares the address with every local process, so one attempt a second is
+ * still checked during its lockout, and with `exemptLoopback` there is none. Bounded to 10,000 entries, the oldest that is not locked out first.
  * @param bucketOf which addresses count as one, such as an IPv6 /64
  */
 export function createFailureLimiter(
@@ -42,7 +52,7 @@ export function createFailureLimiter(
   const entries = new Map<string, Entry>();
   const keyOf = (address: string, kind: CredentialClass = "shared-secret") => `${kind}|${bucketOf(address)}`;
   const entryOf = (bucket: string): Entry => {
-    const entry = entries.get(bucket) ?? { failures: [], lockedUntil: 0 };
+    const entry = entries.get(bucket) ?? { failures: [], lockedUntil: 0, checkedAt: 0 };
     entries.delete(bucket);
     entries.set(bucket, entry);
     if (entries.size > MAX_ENTRIES) entries.delete(oldestUnlocked(bucket) ?? (entries.keys().next().value as string));
@@ -53,21 +63,31 @@ export function createFailureLimiter(
     for (const [bucket, entry] of entries) if (bucket !== except && entry.lockedUntil <= now()) return bucket;
     return undefined;
   };
+  const retryAfterMs: FailureLimiter["retryAfterMs"] = (address, directLoopback, kind) => {
+    if (entries.size === 0 || (directLoopback && config().exemptLoopback)) return 0;
+    const entry = entries.get(keyOf(address, kind));
+    return entry ? Math.max(0, entry.lockedUntil - now()) : 0;
+  };
   return {
-    retryAfterMs(address, directLoopback, kind) {
-      if (entries.size === 0 || (directLoopback && config().exemptLoopback)) return 0;
-      const entry = entries.get(keyOf(address, kind));
-      return entry ? Math.max(0, entry.lockedUntil - now()) : 0;
+    retryAfterMs,
+    attempt(address, directLoopback, kind) {
+      const lockedMs = retryAfterMs(address, directLoopback, kind);
+      if (lockedMs === 0 || !directLoopback) return lockedMs;
+      const entry = entryOf(keyOf(address, kind));
+      if (now() - entry.checkedAt < LOCKED_ATTEMPT_MS) return lockedMs;
+      entry.checkedAt = now();
+      return 0;
     },
     fail(address, directLoopback, kind) {
+      if (retryAfterMs(address, directLoopback, kind) > 0) return { delayMs: 0 };
       const { maxAttempts, windowMs, lockoutMs, exemptLoopback } = config();
       const entry = entryOf(keyOf(address, kind));
       entry.failures = [...entry.failures.filter((t) => t > now() - windowMs), now()].slice(-Math.max(maxAttempts, DELAYED_FAILURES));
-      if (directLoopback && exemptLoopback) {
-        return { delayMs: Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (entry.failures.length - 1)) };
+      if (entry.failures.length >= maxAttempts && !(directLoopback && exemptLoopback)) {
+        entry.lockedUntil = now() + lockoutMs;
+        entry.checkedAt = now();
       }
-      if (entry.failures.length >= maxAttempts) entry.lockedUntil = now() + lockoutMs;
-      return { delayMs: 0 };
+      return { delayMs: directLoopback ? Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (entry.failures.length - 1)) : 0 };
     },
     succeed(address, kind) {
       if (entries.size > 0) entries.delete(keyOf(address, kind));

@@ -20,11 +20,16 @@ describe("credentials", () => {
   beforeAll(async () => {
     gateway = await createTestGateway({
       plugins: [door],
-      config: { gateway: { auth: { token: TOKEN, rateLimit: { maxAttempts: 1_000, exemptLoopback: false } } } },
+      config: { gateway: { auth: { token: TOKEN, rateLimit: { maxAttempts: 1_000 } } } },
     });
   });
   afterAll(() => gateway.close());
   const send = (request: string) => sendRaw(gateway.gateway.port, request);
+  // A success forgets the failures before it, whose answers would be delayed more and more.
+  beforeEach(async () => {
+    expect(statusOf(await send(get("/door", bearer(TOKEN))))).toBe(200);
+    seen.requests = [];
+  });
 
   test.each([
     ["nothing", "", "token_missing"],
@@ -141,32 +146,38 @@ describe("a body that never ends (N-03)", () => {
 });
 
 describe("guessing", () => {
+  const far = "X-Forwarded-For: 192.0.2.7\r\n";
   let gateway: TestGateway;
   beforeEach(async () => {
     gateway = await createTestGateway({
       plugins: [door],
-      config: { gateway: { auth: { token: TOKEN, rateLimit: { maxAttempts: 10, exemptLoopback: false } } } },
+      config: { gateway: { trustedProxies: ["127.0.0.1"], auth: { token: TOKEN, rateLimit: { maxAttempts: 10 } } } },
     });
   });
   afterEach(() => gateway.close());
   const send = (request: string) => sendRaw(gateway.gateway.port, request);
 
-  test("A-06: ten wrong tokens are 401, the eleventh is 429 with the seconds to wait, and so is the right one, on both doors", async () => {
+  test("A-06: ten wrong tokens are 401, the eleventh is 429 with the seconds to wait, and so is the right one, on HTTP and WebSocket", async () => {
     const statuses: number[] = [];
-    for (let i = 0; i < 12; i++) statuses.push(statusOf(await send(get("/door", bearer(`guess-${i}`)))));
+    for (let i = 0; i < 12; i++) statuses.push(statusOf(await send(get("/door", far + bearer(`guess-${i}`)))));
     expect(statuses).toEqual([...Array(10).fill(401), 429, 429]);
-    const right = await send(get("/door", bearer(TOKEN)));
+    const right = await send(get("/door", far + bearer(TOKEN)));
     expect([statusOf(right), codeOf(right)]).toEqual([429, "rate_limited"]);
     expect(headerOf(right, "retry-after")).toMatch(/^(29\d|300)$/);
-    const socket = await challenged(gateway);
+    const socket = await challenged(gateway, { "x-forwarded-for": "192.0.2.7" });
     const res = await socket.request("1", "connect", connectParams(TOKEN));
     expect(res.error).toMatchObject({ retryable: true, details: { code: "AUTH_RATE_LIMITED", authReason: "rate_limited" } });
   });
 
-  test("A-06: guesses in parallel are counted before any of them is answered", async () => {
-    const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => send(get("/door", bearer(`guess-${i}`)))));
+  test.each([
+    ["from elsewhere", far],
+    ["on this machine", ""],
+  ])("A-06: guesses in parallel %s are counted before any of them is answered", async (_, lines) => {
+    const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => send(get("/door", lines + bearer(`guess-${i}`)))));
     expect(answers.filter((answer) => statusOf(answer) === 401)).toHaveLength(10);
-    expect(answers.filter((answer) => statusOf(answer) === 429)).toHaveLength(190);
+    const limited = answers.filter((answer) => statusOf(answer) === 429);
+    expect(limited).toHaveLength(190);
+    for (const answer of limited) expect(headerOf(answer, "retry-after")).toMatch(/^(29\d|300)$/);
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
   });
 
@@ -180,10 +191,35 @@ describe("guessing", () => {
   });
 });
 
-test("A-07: this machine is never locked out; its wrong guesses are answered later and later", async () => {
+test("A-07: guesses on this machine are answered with 429 by default, and its operator gets in all the same, on HTTP and WebSocket", async () => {
+  const clock = { now: () => Date.now(), monotonic: () => performance.now() + passed };
+  let passed = 0;
   const gateway = await createTestGateway({
     plugins: [door],
+    clock,
     config: { gateway: { auth: { token: TOKEN, rateLimit: { maxAttempts: 2 } } } },
+  });
+  const status = async (secret: string) => statusOf(await sendRaw(gateway.gateway.port, get("/door", bearer(secret))));
+  try {
+    const guesses = Array.from({ length: 20 }, (_, i) => status(`guess-${i}`));
+    expect((await Promise.all(guesses)).sort()).toEqual([401, 401, ...Array(18).fill(429)]);
+    passed += 1_000;
+    expect(await status(TOKEN)).toBe(200);
+
+    expect(await Promise.all([status("wrong"), status("wrong")])).toEqual([401, 401]);
+    passed += 1_000;
+    const socket = await challenged(gateway);
+    expect((await socket.request("1", "connect", connectParams(TOKEN))).ok).toBe(true);
+    await socket.close();
+  } finally {
+    await gateway.close();
+  }
+});
+
+test("A-07: with exemptLoopback this machine is never locked out; its wrong guesses are answered later and later", async () => {
+  const gateway = await createTestGateway({
+    plugins: [door],
+    config: { gateway: { auth: { token: TOKEN, rateLimit: { maxAttempts: 2, exemptLoopback: true } } } },
   });
   try {
     for (let i = 0; i < 3; i++) expect(statusOf(await sendRaw(gateway.gateway.port, get("/door", bearer("wrong"))))).toBe(401);

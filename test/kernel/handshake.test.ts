@@ -249,18 +249,19 @@ test("a password gateway takes the password and says so when it is wrong", async
   }
 });
 
-test("too many wrong tokens lock out, also the right one, on ws and http alike, with a retry time", async () => {
+test("too many wrong tokens lock a remote address out, also for the right one, on ws and http alike, with a retry time", async () => {
+  const headers = { "x-forwarded-for": "192.0.2.7" };
   const strict = await createTestGateway({
     plugins: [fixture("leaky")],
-    config: { gateway: { auth: { token: "test-token-5f2d9a", rateLimit: { maxAttempts: 3, exemptLoopback: false } } } },
+    config: { gateway: { trustedProxies: ["127.0.0.1"], auth: { token: "test-token-5f2d9a", rateLimit: { maxAttempts: 3 } } } },
   });
   try {
     for (let i = 0; i < 3; i++) {
-      const socket = await challenged(strict);
+      const socket = await challenged(strict, headers);
       const res = await socket.request("1", "connect", connectParams("wrong"));
       expect(res.error.details.code).toBe("AUTH_TOKEN_MISMATCH");
     }
-    const socket = await challenged(strict);
+    const socket = await challenged(strict, headers);
     const res = await socket.request("1", "connect", connectParams(strict.token));
     expect(res.error).toMatchObject({
       code: "INVALID_REQUEST",
@@ -268,7 +269,7 @@ test("too many wrong tokens lock out, also the right one, on ws and http alike, 
       details: { code: "AUTH_RATE_LIMITED", recommendedNextStep: "wait_then_retry" },
     });
     expect(res.error.retryAfterMs).toBeGreaterThan(290_000);
-    const http = await strict.fetch("/leaky");
+    const http = await strict.fetch("/leaky", { headers });
     expect(http.status).toBe(429);
     expect(Number(http.headers.get("retry-after"))).toBeGreaterThan(290);
   } finally {

@@ -20,7 +20,7 @@ gateway.auth.trustedProxy.scopes : list of operator.admin|operator.approvals|ope
 gateway.auth.rateLimit.maxAttempts : integer = 10
 gateway.auth.rateLimit.windowMs : integer|string = "1m"
 gateway.auth.rateLimit.lockoutMs : integer|string = "5m"
-gateway.auth.rateLimit.exemptLoopback : boolean = true
+gateway.auth.rateLimit.exemptLoopback : boolean = false
 gateway.auth.allowTailscale : boolean
 gateway.trustedProxies : list of string = []
 gateway.allowRealIpFallback : boolean = false
