@@ -57,19 +57,14 @@ describe("on the edge", () => {
     expect(statusOf(await send(gateway, get(`/${"x".repeat(100_000)}`)))).toBe(431);
   });
 
-  test("pipelined requests are answered in order, and the thousandth is the last of a connection", async () => {
+  test("pipelined requests are answered in order, and no request is the last of a connection", async () => {
     const { socket, received } = await dial(gateway);
     socket.write(Array.from({ length: 1_001 }, (_, i) => get("/healthz", `X-Request-Id: r${i}\r\n`)).join(""));
     const answers = () => received().split("HTTP/1.1 ").slice(1);
     await eventually(() => answers().length === 1_001);
-    const ids = answers().map((answer) => /x-request-id: r(\d+)/.exec(answer)?.[1]);
-    expect(ids).toEqual([...Array.from({ length: 1_000 }, (_, i) => String(i)), undefined]);
-    expect(
-      answers()
-        .map((answer) => answer.includes("Connection: close"))
-        .indexOf(true),
-    ).toBe(999);
-    expect(answers()[1_000]).toMatch(/^503 /);
+    const ids = answers().map((answer) => /^200 .*x-request-id: r(\d+)/s.exec(answer)?.[1]);
+    expect(ids).toEqual(Array.from({ length: 1_001 }, (_, i) => String(i)));
+    expect(received()).not.toContain("Connection: close");
   });
 
   test.each([
