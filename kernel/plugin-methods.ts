@@ -24,6 +24,8 @@ export interface PluginMethodDeps {
   addPath(path: string): Promise<PluginCandidate>;
   /** Loads a plugin that waits for its first use. */
   useOf(id: string): Promise<void> | undefined;
+  /** Lets a plugin load again that ended a gateway by blocking its event loop. */
+  lift(id: string): Promise<void>;
 }
 
 /** `plugins.*`: what is there, and changing it while the gateway runs. */
@@ -74,6 +76,7 @@ export function registerPluginMethods(methods: MethodRegistry, deps: PluginMetho
     if (!writer) throw new SvcError("service-unavailable", { service: "config@1" });
     const patch = { plugins: { entries: { [pluginId]: { enabled } } } };
     const written = await writer.patch(patch, { note: `plugins.setEnabled ${pluginId}` });
+    if (enabled) await deps.lift(pluginId);
     const results = await loader.applyEntries([pluginId]);
     const { state, reason } = known(pluginId).record;
     const isOn = state !== "disabled" && state !== "blocked";
@@ -97,6 +100,7 @@ export function registerPluginMethods(methods: MethodRegistry, deps: PluginMetho
     if (!isAbsolute(path)) throw new SvcError("plugin-not-loadable", { path, reason: "expected an absolute path" });
     const { id, problem } = await deps.addPath(path);
     if (problem) throw new SvcError("plugin-not-loadable", { path, reason: problem.reason });
+    await deps.lift(id); // its author asks for this very code
     const reloaded = await loader.reload(id);
     await deps.useOf(id); // its author wants to see it run
     const { state, reason } = known(id).record;

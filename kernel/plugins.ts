@@ -3,6 +3,7 @@ import { resolveAgents } from "../sdk/agents.ts";
 import { knownIdsOf, requireKnownChannels, unknownIdWarnings } from "../sdk/config/known-ids.ts";
 import type { SvcConfig } from "../sdk/config/root.ts";
 import { createGatewayIdentity } from "../sdk/gateway/devices/gateway-identity.ts";
+import { blameText, liftQuarantine, readQuarantine, settleOpenBlock } from "../sdk/gateway/quarantine.ts";
 import type { DiscoveryRequest } from "../sdk/loader/discover.ts";
 import { createLoader, type Loader } from "../sdk/loader/loader.ts";
 import { reservedBy } from "../sdk/loader/reserved.ts";
@@ -29,6 +30,7 @@ import { registerSecretsMethods } from "./secrets-methods.ts";
 export async function openPlugins(core: Core): Promise<(plain: SvcConfig) => SvcConfig> {
   const { options, plan, logger } = core;
   const places = createPlaces(core);
+  await reportOpenBlock(core);
   const found = await discoverPlugins(places.request(plan.config));
   const present = found.flatMap(({ manifest }) => manifest ?? []);
   requireKnownChannels({ ...plan.loaded, config: plan.config }, present);
@@ -49,6 +51,16 @@ export async function openPlugins(core: Core): Promise<(plain: SvcConfig) => Svc
   core.attach({ loader, reloader: openReloader(core, { loader, mask, present }) });
   registerMethods(core, places);
   return mask;
+}
+
+/** The process before this one may have been killed while a plugin blocked it. */
+async function reportOpenBlock({ options, logger }: Core): Promise<void> {
+  const open = await settleOpenBlock(options.paths.stateDir);
+  if (!open) return;
+  const { plugin, ms, what, pid, stack } = open;
+  const whose = plugin === undefined ? "by nobody that could be named" : `by plugin "${plugin}" (${what})`;
+  const message = `the gateway before this one (pid ${pid}) ended while its event loop was blocked for ${Math.round(ms / 1_000)} s ${whose}`;
+  logger.warn(message, { stack });
 }
 
 /** Where plugins are looked for: the config's places, and folders added while the gateway runs. */
@@ -93,11 +105,19 @@ function pluginHost(core: Core, mask: (plain: SvcConfig) => SvcConfig): Host {
   };
 }
 
-function announceState({ health, fanout, hooks, late }: Core, record: PluginRecord, from: PluginState): void {
+function announceState(core: Core, record: PluginRecord, from: PluginState): void {
+  const { health, fanout, hooks, late } = core;
   health.invalidate();
   fanout.emit("plugins.changed", { generation: late().loader.generation(), pluginId: record.id, state: record.state });
+  if (record.origin === "bundled" && record.state === "active") void markBlamed(core, record.id);
   if (!hooks.isUsed("plugin.state")) return;
   void hooks.run("plugin.state", { id: record.id, from, to: record.state, ...(record.reason ? { error: record.reason } : {}) });
+}
+
+/** A bundled plugin that ended a gateway is not kept out, since others may need it; everybody sees what it did. */
+async function markBlamed({ options, late }: Core, id: string): Promise<void> {
+  const blame = (await readQuarantine(options.paths.stateDir)).get(id);
+  if (blame) late().loader.degrade(id, "blocked-event-loop", blameText(blame));
 }
 
 function openReloader(core: Core, own: { loader: Loader; mask(plain: SvcConfig): SvcConfig; present: readonly Manifest[] }) {
@@ -172,5 +192,8 @@ function registerMethods(core: Core, places: ReturnType<typeof createPlaces>): v
       return candidate;
     },
     useOf: activation.useOf,
+    async lift(id) {
+      if (await liftQuarantine(options.paths.stateDir, id)) loader.restore(id, "blocked-event-loop");
+    },
   });
 }

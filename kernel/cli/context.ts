@@ -55,6 +55,7 @@ export function createCliContext(options: ContextOptions): CliContext {
       return owner ? { pid: owner.pid, ...(owner.port ? { port: owner.port } : {}) } : undefined;
     },
     local: (plugins) => openLocal(options, plugins),
+    liftQuarantine: async (id) => (await import("../../sdk/gateway/quarantine.ts")).liftQuarantine(paths.stateDir, id),
     manifests: async () => listManifests(paths, await load()),
     candidates: async () => discoverHere(paths, await load()),
     importPlugin: async (entry) => (await import("../loader/import.ts")).importModule(entry, paths.stateDir),
@@ -110,7 +111,7 @@ async function listManifests(paths: ProfilePaths, loaded: LoadedConfig): Promise
     origin,
     enabled: problem === undefined,
     state: problem?.state ?? "ready",
-    ...(problem ? { reason: `${problem.code}: ${problem.reason}` } : {}),
+    ...(problem ? { reason: `${problem.code}: ${problem.reason}`, ...(problem.hint ? { hint: problem.hint } : {}) } : {}),
     secrets: manifest?.secrets ?? [],
   }));
 }

@@ -8,6 +8,13 @@ import { createGateway, type Gateway } from "../gateway.ts";
 /** The kernel, as the command `gateway run` takes it. */
 export const gatewayMaker: GatewayMaker = {
   create: (options) => createGateway({ ...options, exportEnv }),
-  guard: (gateway, logger) =>
-    installProcessGuard(gateway as Gateway, logger, { exit: exitProcess, watchdog: watchdogLimitsFrom(process.env) }),
+  guard: (running, logger) => {
+    const gateway = running as Gateway;
+    return installProcessGuard(gateway, logger, {
+      exit: exitProcess,
+      watchdog: watchdogLimitsFrom(process.env),
+      stateDir: gateway.service("gateway@1").info().stateDir,
+      logFile: () => gateway.config().logging.file,
+    });
+  },
 };

@@ -96,7 +96,7 @@ export function toPluginHealth(
   return {
     loaded: records.filter((r) => r.state === "active" || r.state === "degraded").map((r) => r.id),
     errors: records
-      .filter((r) => r.state === "failed" || r.state === "degraded" || r.state === "retrying")
+      .filter((r) => ["failed", "degraded", "retrying"].includes(r.state) || r.code === "quarantined")
       .map((r) => ({ id: r.id, error: r.reason ?? r.code ?? r.state })),
     quarantined,
   };

@@ -2,11 +2,11 @@
 export interface WatchdogLimits {
   /** Whose code runs is found out. */
   blameMs: number;
-  /** Owner and stack go to stderr at once: the log itself waits for the main thread. */
+  /** Owner and stack go to stderr and the log file, past the main thread. */
   reportMs: number;
-  /** Said again, as the gateway is of no use to anybody now. */
+  /** Said again, as the gateway is of no use to anybody now; noted in the state directory, in case somebody kills the process. */
   sickMs: number;
-  /** The process ends with exit code 70, for a supervisor to start it anew. */
+  /** Blame is written down and the process ends with exit code 70, for a supervisor to start it anew. */
   exitMs: number;
 }
 
@@ -22,8 +22,8 @@ export interface Stall {
   stack: string[];
 }
 
-/** Places of the shared Int32s: beats of the main thread; 1 while a debugger is attached to it; 1 while it beats quickly. */
-export const shared = { beats: 0, debugged: 1, quick: 2 } as const;
+/** Places of the shared Int32s: beats of the main thread; 1 while a debugger is attached to it; 1 while it beats quickly; 1 once it ends the process. */
+export const shared = { beats: 0, debugged: 1, quick: 2, ending: 3 } as const;
 
 /** Milliseconds between two beats: while plugin code is being entered, and while nothing happens. */
 export const beat = { quickMs: 100, idleMs: 1_000 } as const;
@@ -34,4 +34,14 @@ export interface WatchdogData {
   limits: WatchdogLimits;
   /** Key in the symbol registry of the function that names the running code. */
   ownerKey: string;
+  /** Key in the symbol registry of the function that ends the process with a code. */
+  endKey: string;
+  /** Where blame is kept and the log stands; undefined: only stderr hears of a block. */
+  stateDir: string | undefined;
+  logFile: string | undefined;
+}
+
+/** What the main thread sends to the watching one: `logging.file` has another value now. */
+export interface WatchdogNews {
+  logFile: string | undefined;
 }

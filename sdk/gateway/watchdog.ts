@@ -1,12 +1,15 @@
+import { closeSync, openSync } from "node:fs";
 import { url as inspectorUrl } from "node:inspector";
+import { devNull } from "node:os";
 import type { Worker } from "node:worker_threads";
 import { onEntered, running } from "../hooks/running.ts";
 import { startWorker, workerUrl } from "../worker.ts";
-import { beat, type Stall, shared, type WatchdogData, type WatchdogLimits, watchdogLimits } from "./watchdog-shared.ts";
+import { beat, type Stall, shared, type WatchdogData, type WatchdogLimits, type WatchdogNews, watchdogLimits } from "./watchdog-shared.ts";
 
 /** Quick beats without an entry, after which it is idle again. */
 const QUIET_BEATS = 20;
 const OWNER_KEY = "svc.running";
+const END_KEY = "svc.end-blocked";
 
 /**
  * Watches the main thread from another one. Nothing of it waits for the main thread: the thread looks into it by an inspector session of its own,
@@ -16,17 +19,35 @@ const OWNER_KEY = "svc.running";
  */
 export function startWatchdog(options: {
   limits?: Partial<WatchdogLimits>;
+  /** Where blame outlives the process, and the log of the gateway. */
+  stateDir?: string;
+  /** `logging.file` as it is now. */
+  logFile?(): string | undefined;
   onStall(stall: Stall): void;
   onError(error: unknown): void;
 }): () => void {
-  const buffer = new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT);
+  const buffer = new SharedArrayBuffer(4 * Int32Array.BYTES_PER_ELEMENT);
   const globals = globalThis as unknown as Record<symbol, unknown>;
   globals[Symbol.for(OWNER_KEY)] = () => running.getStore();
-  const stopBeating = startBeating(new Int32Array(buffer));
-  const data: WatchdogData = { buffer, limits: { ...watchdogLimits, ...options.limits }, ownerKey: OWNER_KEY };
+  globals[Symbol.for(END_KEY)] = (code: number) => endBlocked(code, new Int32Array(buffer));
+  let logFile = options.logFile?.();
+  const data: WatchdogData = {
+    buffer,
+    limits: { ...watchdogLimits, ...options.limits },
+    ownerKey: OWNER_KEY,
+    endKey: END_KEY,
+    stateDir: options.stateDir,
+    logFile,
+  };
   const worker: Worker = startWorker(workerUrl(import.meta.url, "./watchdog.worker"), {
     workerData: data,
     resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 },
+  });
+  const stopBeating = startBeating(new Int32Array(buffer), () => {
+    const next = options.logFile?.();
+    if (next === logFile) return;
+    logFile = next;
+    worker.postMessage({ logFile } satisfies WatchdogNews);
   });
   worker.unref();
   worker.on("message", options.onStall);
@@ -34,12 +55,27 @@ export function startWatchdog(options: {
   return () => {
     stopBeating();
     delete globals[Symbol.for(OWNER_KEY)];
+    delete globals[Symbol.for(END_KEY)];
     worker.removeAllListeners();
     void worker.terminate();
   };
 }
 
-function startBeating(view: Int32Array): () => void {
+/**
+ * Ends the process from within whatever blocks it, by way of the session through which the watching thread looks into it. Node would tell the
+ * console that it waits for a debugger, and wait: once everybody who listens to `exit` has had their say, stderr leads nowhere, and the watching thread
+ * is asked to disconnect.
+ */
+function endBlocked(code: number, view: Int32Array): void {
+  process.once("exit", () => {
+    Atomics.store(view, shared.ending, 1);
+    closeSync(2);
+    openSync(devNull, "w"); // takes the lowest number that is free
+  });
+  process.exit(code);
+}
+
+function startBeating(view: Int32Array, onBeat: () => void): () => void {
   let timer: NodeJS.Timeout | undefined;
   let isQuick = false;
   let wasEntered = false;
@@ -50,6 +86,7 @@ function startBeating(view: Int32Array): () => void {
   };
   const strike = () => {
     mark();
+    onBeat();
     quietBeats = wasEntered ? 0 : quietBeats + 1;
     wasEntered = false;
     if (isQuick && quietBeats >= QUIET_BEATS) setPace(false);

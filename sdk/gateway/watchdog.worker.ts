@@ -2,25 +2,39 @@ import { writeSync } from "node:fs";
 import { type Debugger, Session } from "node:inspector";
 import { fileURLToPath } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
-import { beat, type Stall, shared, type WatchdogData } from "./watchdog-shared.ts";
+import { appendLogLineSync } from "../host/log-file.ts";
+import { toLogLine } from "../host/log-line.ts";
+import { logFilePath } from "../host/log-path.ts";
+import { forgetOpenBlockSync, noteOpenBlockSync, type OpenBlock, quarantineSync } from "./quarantine.ts";
+import { beat, type Stall, shared, type WatchdogData, type WatchdogNews } from "./watchdog-shared.ts";
 import { createWatchdogState, type WatchdogStep } from "./watchdog-state.ts";
 
 const TICK_MS = 50;
 const IDLE_TICK_MS = 1_000;
-/** A main thread inside a native call does not answer; then nobody can be named. */
+/** A main thread inside a native call does not answer; then nobody can be named. On a starved machine an answer takes its time. */
 const LOOK_MS = 1_000;
+const LONG_LOOK_MS = 5_000;
 const EXIT_CODE = 70;
-/** How long the main thread may take to end itself. */
-const EXIT_MS = 2_000;
+/** How long the main thread may take until it ends itself, and then until the process is gone. */
+const EXIT_MS = 5_000;
+const GONE_MS = 2_000;
+const POLL_MS = 20;
 const MAX_FRAMES = 20;
 
 type Seen = Pick<Stall, "owner" | "stack">;
 
-const { buffer, limits, ownerKey } = workerData as WatchdogData;
+const { buffer, limits, ownerKey, endKey, stateDir, ...given } = workerData as WatchdogData;
+let { logFile } = given;
 const view = new Int32Array(buffer);
 const state = createWatchdogState(limits);
 let seen: Seen = { stack: [] };
+/** Beats counted when `seen` was seen: a later look at the same block that gets no answer takes nothing away. */
+let seenBeats = -1;
+let isNoted = false;
 
+parentPort?.on("message", (news: WatchdogNews) => {
+  logFile = news.logFile;
+});
 tick();
 
 function tick(): void {
@@ -37,16 +51,53 @@ function tick(): void {
 }
 
 function follow(step: WatchdogStep): void {
-  if (step === "over") parentPort?.postMessage({ ms: state.stalledMs(), ...seen } satisfies Stall);
-  else if (step === "exit") exit();
-  else look(step === "blame" ? () => undefined : say);
+  if (step === "over") {
+    if (isNoted) keep(forgetOpenBlockSync);
+    isNoted = false;
+    parentPort?.postMessage({ ms: state.stalledMs(), ...seen } satisfies Stall);
+  } else if (step === "exit") exit();
+  else if (step === "blame") look(LOOK_MS, () => undefined);
+  else if (step === "report") look(LONG_LOOK_MS, () => say("warn", `the event loop has been blocked for ${seconds()} s${by()}`));
+  else {
+    look(LONG_LOOK_MS, () => {
+      say("warn", `the event loop has been blocked for ${seconds()} s${by()}`);
+      isNoted = true;
+      keep((dir) => noteOpenBlockSync(dir, block()));
+    });
+  }
 }
 
-/** The log waits for the main thread; the descriptor does not. */
-function say(): void {
+function by(): string {
+  const { owner } = seen;
+  return owner ? ` by plugin "${owner.plugin}" (${owner.what})` : "";
+}
+
+function block(): OpenBlock {
   const { owner, stack } = seen;
-  const by = owner ? ` by plugin "${owner.plugin}" (${owner.what})` : "";
-  writeSync(2, `svc: the event loop has been blocked for ${seconds()} s${by}\n${stack.map((line) => `    ${line}\n`).join("")}`);
+  const blame = { at: Date.now(), ms: state.stalledMs(), what: owner?.what ?? "unknown", stack, pid: process.pid };
+  return owner ? { ...blame, plugin: owner.plugin } : blame;
+}
+
+/** Tells stderr and the log file, past the main thread. Either may fail: the other still has it. */
+function say(level: "warn" | "error", message: string): void {
+  const { stack } = seen;
+  attempt(() => writeSync(2, `svc: ${message}\n${stack.map((line) => `    ${line}\n`).join("")}`));
+  const fields = stack.length > 0 ? { fields: { stack } } : {};
+  const line = toLogLine({ ts: Date.now(), level, subsystem: "gateway", message, ...fields }, process.pid);
+  keep((dir) => appendLogLineSync(logFilePath(dir, logFile, new Date()), line));
+}
+
+function keep(write: (stateDir: string) => void): void {
+  if (stateDir !== undefined) attempt(() => write(stateDir));
+}
+
+/** A full disk or a closed console keeps nobody from going on. */
+function attempt(run: () => void): void {
+  try {
+    run();
+  } catch {
+    // there is nowhere left to say so
+  }
 }
 
 function seconds(): number {
@@ -54,37 +105,49 @@ function seconds(): number {
 }
 
 /** Stops the main thread for the moment it takes to see whose code runs and where. */
-function look(then: () => void): void {
+function look(limitMs: number, then: () => void): void {
   const beats = Atomics.load(view, shared.beats);
-  seen = { stack: [] };
+  if (beats !== seenBeats) seen = { stack: [] };
+  seenBeats = beats;
   const whose = `JSON.stringify(globalThis[Symbol.for(${JSON.stringify(ownerKey)})]?.() ?? null)`;
-  inMain(whose, (stack, owner) => {
+  inMain(whose, limitMs, (stack, owner) => {
     // When it went on before it could be stopped, what ran then is not to blame.
-    if (Atomics.load(view, shared.beats) === beats) seen = { stack, ...parseOwner(owner) };
+    if (stack.length > 0 && Atomics.load(view, shared.beats) === beats) seen = { ...seen, stack, ...parseOwner(owner) };
     then();
   });
 }
 
-/** The main thread ends itself in the middle of its loop; when it cannot even do that, it is killed. */
+/** Writes blame down, then has the main thread end itself in the middle of its loop; when it cannot even do that, it is killed. */
 function exit(): void {
-  writeSync(2, `svc: the event loop has been blocked for ${seconds()} s; ending with exit code ${EXIT_CODE}\n`);
-  setTimeout(() => process.kill(process.pid, "SIGKILL"), EXIT_MS);
-  inMain(`process.exit(${EXIT_CODE})`, () => undefined);
+  keep((dir) => quarantineSync(dir, block()));
+  say("error", `the event loop has been blocked for ${seconds()} s${by()}; ending with exit code ${EXIT_CODE}`);
+  setTimeout(() => process.kill(process.pid, "SIGKILL"), EXIT_MS + GONE_MS);
+  const disconnect = inMain(`globalThis[Symbol.for(${JSON.stringify(endKey)})]?.(${EXIT_CODE})`, EXIT_MS, () => undefined);
+  // While the session stands, the end of the process waits for it.
+  const poll = setInterval(() => {
+    if (Atomics.load(view, shared.ending) === 0) return;
+    clearInterval(poll);
+    disconnect();
+  }, POLL_MS);
 }
 
 /**
  * Evaluates an expression in the main thread, wherever that is, and lets it go on.
  * @param done called once, with the stack it stood in and the value; with neither when it did not answer
+ * @returns ends the session before there is an answer
  */
-function inMain(expression: string, done: (stack: string[], value: unknown) => void): void {
+function inMain(expression: string, limitMs: number, done: (stack: string[], value: unknown) => void): () => void {
   const session = new Session();
   const urls = new Map<string, string>();
+  let isOver = false;
   const end = (stack: string[], value: unknown) => {
+    if (isOver) return;
+    isOver = true;
     clearTimeout(limit);
     session.disconnect();
     done(stack, value);
   };
-  const limit = setTimeout(() => end([], undefined), LOOK_MS);
+  const limit = setTimeout(() => end([], undefined), limitMs);
   session.connectToMainThread();
   session.on("Debugger.scriptParsed", ({ params }) => urls.set(params.scriptId, params.url));
   session.once("Debugger.paused", ({ params }) => {
@@ -96,6 +159,7 @@ function inMain(expression: string, done: (stack: string[], value: unknown) => v
   });
   session.post("Debugger.enable");
   session.post("Debugger.pause");
+  return () => end([], undefined);
 }
 
 function formatFrame({ functionName, location, url }: Debugger.CallFrame, urls: ReadonlyMap<string, string>): string {

@@ -94,13 +94,18 @@ export function createLogFile(options: LogFileOptions): LogFile {
     writeRest() {
       for (const { path, text } of queue.splice(0)) {
         try {
-          appendFileSync(path, text, { mode: 0o600 });
+          appendLogLineSync(path, text);
         } catch {
           return; // the process ends; the console has the line
         }
       }
     },
   });
+}
+
+/** Puts one line into the log at once, past everything that waits: for a thread of its own, while the thread that owns the log is blocked. */
+export function appendLogLineSync(path: string, line: string): void {
+  appendFileSync(path, line, { mode: 0o600 });
 }
 
 /** The next lines for one file. */

@@ -25,7 +25,14 @@ export interface GuardedGateway {
 export function installProcessGuard(
   gateway: GuardedGateway,
   logger: Logger,
-  options: { exit(code: number): void; watchdog: Partial<WatchdogLimits> | false },
+  options: {
+    exit(code: number): void;
+    watchdog: Partial<WatchdogLimits> | false;
+    /** Where blame for a blocked event loop is kept. */
+    stateDir?: string;
+    /** `logging.file` as it is now. */
+    logFile?(): string | undefined;
+  },
 ): () => void {
   const { exit } = options;
   const onRejection = (error: unknown) => {
@@ -52,6 +59,8 @@ export function installProcessGuard(
     options.watchdog &&
     startWatchdog({
       limits: options.watchdog,
+      ...(options.stateDir === undefined ? {} : { stateDir: options.stateDir }),
+      ...(options.logFile ? { logFile: options.logFile } : {}),
       onStall: gateway.faults.blocked,
       onError: (error) => logger.error("the watchdog ended; a blocked event loop will not be noticed", { error }),
     });

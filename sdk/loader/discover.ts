@@ -4,6 +4,7 @@ import { expandPath } from "../agents.ts";
 import type { SvcConfig } from "../config/root.ts";
 import { SDK_API_VERSION } from "../define.ts";
 import { messageOf } from "../errors.ts";
+import { blameText, type LoopBlame, readQuarantine } from "../gateway/quarantine.ts";
 import { type InstallIndex, type InstallRecord, installedPluginsRoot, readInstallIndex } from "../host/install-record.ts";
 import { readRegularFile } from "../host/read-regular.ts";
 import { MANIFEST_FILE, MANIFEST_MAX_BYTES, type ManifestResult, parseManifest } from "../manifest.ts";
@@ -14,6 +15,7 @@ import type { PluginOrigin } from "../types/manifest.ts";
 import type { PluginCandidate, PluginProblem } from "../types/plugin-candidate.ts";
 import { satisfies } from "../version-range.ts";
 import { enablementProblem } from "./enablement.ts";
+import { hintFor } from "./faults.ts";
 import { resolvePrecedence } from "./precedence.ts";
 import { identityOf, moduleName } from "./single-file.ts";
 
@@ -55,7 +57,7 @@ interface Place {
  */
 export async function discover(request: DiscoveryRequest, host: DiscoveryHost): Promise<PluginCandidate[]> {
   const { config, stateDir } = request;
-  const index = await readIndex(stateDir);
+  const [index, quarantine] = await Promise.all([readIndex(stateDir), readQuarantine(stateDir)]);
   const lists = await Promise.all([
     ...config.plugins.load.paths.map((path) => readLoadPath(expandPath(path, request.configDir), host)),
     scan(join(request.workspace, ".svc", "plugins"), "workspace", { host }),
@@ -67,7 +69,10 @@ export async function discover(request: DiscoveryRequest, host: DiscoveryHost): 
     ranked.map(async (candidate) => {
       if (candidate.problem) return candidate;
       const looked = request.only === undefined || request.only === candidate.id;
-      const problem = enablementProblem(candidate, config) ?? (looked ? await contentProblem(candidate, index.value) : undefined);
+      const problem =
+        enablementProblem(candidate, config) ??
+        quarantineProblem(candidate, quarantine.get(candidate.id)) ??
+        (looked ? await contentProblem(candidate, index.value) : undefined);
       return problem ? { ...candidate, entry: undefined, problem } : candidate;
     }),
   );
@@ -78,6 +83,12 @@ export async function inspectFolder(root: string, host: DiscoveryHost): Promise<
   const candidate = await readLoadPath(root, host);
   const problem = candidate.problem ?? (await contentProblem(candidate, { version: 1, plugins: {} }));
   return problem ? { ...candidate, problem } : candidate;
+}
+
+/** A bundled plugin is part of what people rely on: it loads again, and its record says what it did. */
+function quarantineProblem({ id, origin }: PluginCandidate, blame: LoopBlame | undefined): PluginProblem | undefined {
+  if (!blame || origin === "bundled") return undefined;
+  return blocked("quarantined", blameText(blame), hintFor("quarantined", id) ?? "");
 }
 
 /** Looks into the files of a plugin that may load: the recorded hash of an installed one, and where local imports lead. */

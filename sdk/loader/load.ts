@@ -24,6 +24,8 @@ export interface Loading {
   await(slot: Slot): void;
   /** The records follow what runs now: active, or degraded by its first refused registration. */
   settled(slot: Slot): void;
+  /** Active again, or degraded by its first refused registration: whatever else marked it is forgotten. */
+  unmark(slot: Slot): void;
   cancelRetry(slot: Slot): void;
 }
 
@@ -105,10 +107,13 @@ export function createLoading(slots: Slots, { life, host, onUp }: { life: Life; 
       const { isolation } = (slot.current as Running).entry;
       delete slot.record.isolation;
       Object.assign(slot.record, { instance: identity.instance, version: identity.version, diagnostics }, isolation && { isolation });
-      // What is deprecated still works.
-      const first = diagnostics.find(({ code }) => !code.startsWith("SVC_DEP"));
-      slots.move(slot, first ? "degraded" : "active", first && { code: first.code, reason: first.message });
+      loading.unmark(slot);
       onUp(slot);
+    },
+    unmark(slot) {
+      // What is deprecated still works.
+      const first = slot.record.diagnostics.find(({ code }) => !code.startsWith("SVC_DEP"));
+      slots.move(slot, first ? "degraded" : "active", first && { code: first.code, reason: first.message });
     },
     cancelRetry(slot) {
       clearTimeout(slot.retry?.timer);

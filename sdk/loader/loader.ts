@@ -34,6 +34,8 @@ export interface Loader {
   secretPaths(): string[];
   /** Marks a running plugin as degraded; nothing of it is taken away. */
   degrade(id: string, code: string, reason: string): void;
+  /** Takes a mark of this code off a degraded plugin. */
+  restore(id: string, code: string): void;
   /** Ends one plugin because its code threw where nobody could catch it. False when no such plugin runs. */
   fail(id: string, error: unknown): Promise<boolean>;
   /** Watches plugin folders, or stops that, as the present config says. */
@@ -168,6 +170,10 @@ export function createLoader(candidates: readonly Candidate[], host: LoaderHost)
     degrade(id, code, reason) {
       const slot = slots.get(id);
       if (slot?.record.state === "active" || slot?.record.state === "degraded") slots.move(slot, "degraded", { code, reason });
+    },
+    restore(id, code) {
+      const slot = slots.get(id);
+      if (slot?.current && slot.record.state === "degraded" && slot.record.code === code) loading.unmark(slot);
     },
     async fail(id, error) {
       const slot = slots.get(id);

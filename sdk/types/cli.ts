@@ -102,6 +102,8 @@ export interface CliContext {
   lockOwner(): Promise<{ pid: number; port?: number } | undefined>;
   /** Boots the kernel without a listener and only these plugins (and what they require) under the state lock. */
   local(plugins: string[]): Promise<CliLocal>;
+  /** Lets a plugin load again that ended a gateway by blocking its event loop; false when nothing kept it out. */
+  liftQuarantine(id: string): Promise<boolean>;
   /** Plugins as their manifests say, no code run. */
   manifests(): Promise<
     Array<{
@@ -113,6 +115,8 @@ export interface CliContext {
       enabled: boolean;
       state: string;
       reason?: string;
+      /** What to do about it. */
+      hint?: string;
       /** Sensitive config paths and the variables that may hold the value. */
       secrets: ReadonlyArray<{ path: string; env?: string[] }>;
     }>

@@ -38,6 +38,8 @@ export const pluginCodes = [
   "start-failed",
   "permission-missing",
   "reload-failed",
+  "quarantined",
+  "blocked-event-loop",
 ] as const;
 
 /** One tap of a plugin, as `plugins.list` and `svc status` show it. */

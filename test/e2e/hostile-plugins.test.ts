@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { eventually } from "svc/sdk/testing";
@@ -74,7 +74,13 @@ async function stateOf(port: number, id: string): Promise<string | undefined> {
   return (JSON.parse(list.stdout) as { plugins: Array<{ id: string; state: string }> }).plugins.find((p) => p.id === id)?.state;
 }
 
-test("an endless loop of a plugin is named with its stack while it runs, and ends the process with code 70", async () => {
+async function logText(): Promise<string> {
+  const logs = join(home.stateDir, "logs");
+  const files = (await readdir(logs)).filter((name) => name.endsWith(".jsonl"));
+  return (await Promise.all(files.map((name) => readFile(join(logs, name), "utf8")))).join("");
+}
+
+test("an endless loop of a plugin is named while it runs and ends the process with 70; then the plugin is in quarantine until it is enabled", async () => {
   const { child, port, out } = await startHostile({ SVC_TEST: "1", SVC_WATCHDOG_MS: "100,1000,3000,8000" });
   const closed = once(child, "close") as Promise<[number | null]>;
 
@@ -82,9 +88,48 @@ test("an endless loop of a plugin is named with its stack while it runs, and end
   const [code] = await closed;
 
   expect(code, out.stderr).toBe(70);
-  expect(out.stderr).toContain('blocked for 1 s by plugin "hostile" (method hostile.spin)');
+  expect(out.stderr).toMatch(/blocked for \d+ s by plugin "hostile" \(method hostile\.spin\)\n/);
   expect(out.stderr).toMatch(/spin \S*fixtures\/plugins\/hostile\/index\.ts/);
   expect(out.stderr).toContain("ending with exit code 70");
+  expect(out.stderr).not.toContain("debugger");
+  const told = (await logText()).split("\n").filter((line) => line.includes("has been blocked"));
+  expect(told.at(-1), told.join("\n")).toMatch(
+    /"level":"error".*blocked for \d+ s by plugin \\"hostile\\" \(method hostile.spin\); ending with exit code 70/,
+  );
+
+  const lifts = "let it load again with: svc plugins enable hostile";
+  const [list, doctor] = [await svcCommand(home, ["plugins", "list"]), await svcCommand(home, ["doctor"])];
+  expect(list.stdout).toMatch(/hostile .*blocked .*quarantined: it blocked the event loop for \d+ s \(method hostile\.spin\)/);
+  expect(list.stdout).toContain(lifts);
+  expect(doctor).toMatchObject({ code: 1, stdout: expect.stringContaining(lifts) });
+
+  const again = await startGateway(home);
+  gateway = again;
+  const at = { SVC_GATEWAY_PORT: String(again.port) };
+  for (const command of [["status"], ["health"]])
+    expect((await svcCommand(home, command, at)).stdout).toMatch(/hostile: it blocked the event loop for \d+ s \(method hostile\.spin\)/);
+  expect(await svcCommand(home, ["plugins", "enable", "hostile"], at)).toMatchObject({ code: 0 });
+  expect(await stateOf(again.port, "hostile")).toBe("active");
+});
+
+test("a gateway that was killed while a plugin blocked it starts without that plugin; one that stands still is not said to be absent", async () => {
+  const { child, port, out } = await startHostile({ SVC_TEST: "1", SVC_WATCHDOG_MS: "100,500,1000,600000" });
+  void call(port, "hostile.spin");
+  const blocked = () => out.stderr.match(/blocked for \d+ s by plugin "hostile" \(method hostile\.spin\)/g)?.length ?? 0;
+  await eventually(() => blocked() >= 2, 30_000); // the second is noted in the state directory
+
+  const hanging = await svcCommand(home, ["plugins", "list"], { SVC_GATEWAY_PORT: String(port) });
+  const closed = once(child, "close");
+  child.kill("SIGKILL");
+  await closed;
+  gateway = await startGateway(home);
+
+  expect(hanging.stdout).toContain("A gateway runs here and does not answer");
+  expect(hanging.stdout).not.toContain("No gateway runs here");
+  expect(await stateOf(gateway.port, "hostile")).toBe("blocked");
+  expect(gateway.out.stderr).toMatch(
+    /the gateway before this one \(pid \d+\) ended while its event loop was blocked for \d+ s by plugin "hostile"/,
+  );
 });
 
 test("while a debugger is attached a loop is nobody's fault: it may stand at a breakpoint", async () => {

@@ -26,22 +26,27 @@ export default defineCommand({
   rpc: true,
   run: async (cli) => {
     const live = await liveRows(cli);
-    const plugins = (live ?? (await cli.manifests())).toSorted((a, b) => (a.id < b.id ? -1 : 1));
-    if (cli.json) cli.stdout.json({ ok: true, source: live ? "gateway" : "manifests", plugins });
-    else print(cli, plugins, live !== undefined);
+    const plugins = (live.rows ?? (await cli.manifests())).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    if (cli.json) cli.stdout.json({ ok: true, source: live.rows ? "gateway" : "manifests", gateway: live.gateway, plugins });
+    else print(cli, plugins, live);
     return 0;
   },
 });
 
-/** Undefined when no gateway answers; why it does not is said on stderr. */
-async function liveRows(cli: CliContext): Promise<PluginRow[] | undefined> {
+/** What a running gateway says of its plugins, or why it says nothing. */
+interface Live {
+  gateway: "running" | "silent" | "none";
+  rows?: PluginRow[];
+}
+
+async function liveRows(cli: CliContext): Promise<Live> {
   try {
     const answer = await withLiveGateway(cli, (client) => client.request("plugins.list", {}));
-    return answer?.plugins.map(toRow);
+    return answer ? { gateway: "running", rows: answer.plugins.map(toRow) } : { gateway: "none" };
   } catch (error) {
     if (!isSvcError(error)) throw error;
     cli.stderr.line(`${error.message}; showing manifests only`);
-    return undefined;
+    return { gateway: (await cli.lockOwner()) ? "silent" : "none" };
   }
 }
 
@@ -59,12 +64,13 @@ function toRow(plugin: WirePlugin): PluginRow & Pick<WirePlugin, "hooks" | "diag
   };
 }
 
-function print(cli: CliContext, plugins: readonly PluginRow[], live: boolean): void {
+function print(cli: CliContext, plugins: readonly PluginRow[], live: Live): void {
   printTable(
     cli,
     ["ID", "VERSION", "ORIGIN", "STATE", "ABOUT"],
     plugins.map((p) => [p.id, p.version, p.origin, p.state, p.reason ?? p.description]),
   );
   for (const p of plugins) for (const note of p.notes ?? (p.hint ? [p.hint] : [])) cli.stdout.line(cli.color.dim(`${p.id}: ${note}`));
-  if (!live) cli.stdout.line(cli.color.dim("No gateway runs here: states are those of the manifests and the config."));
+  const why = { running: undefined, silent: "A gateway runs here and does not answer", none: "No gateway runs here" }[live.gateway];
+  if (why) cli.stdout.line(cli.color.dim(`${why}: states are those of the manifests and the config.`));
 }

@@ -23,6 +23,7 @@ function command(word: "enable" | "disable", enabled: boolean): CliCommand {
         return undefined;
       });
       if (!live) await writeEntry(cli, id, enabled);
+      if (!live && enabled) await cli.liftQuarantine(id);
       const warnings = live?.warnings ?? [];
       const state = live?.plugin.runtime.state;
       if (cli.json)

@@ -27,7 +27,7 @@ export interface Evidence {
   /** Undefined while the config is not valid. */
   auth: { mode: string; secretChars: number | undefined; refusal: { code: string; message: string } | undefined } | undefined;
   pluginIssues: Array<{ path: string; message: string }>;
-  plugins: Array<{ id: string; state: string; reason: string | undefined }>;
+  plugins: Array<{ id: string; state: string; reason: string | undefined; hint?: string | undefined }>;
   /** Files and folders that others than their owner may read: path and mode. */
   open: Array<{ path: string; mode: number; kind: "config" | "state" }>;
   secrets: Array<{ code: string; path: string; message: string }>;
@@ -120,12 +120,12 @@ function pluginFindings({ pluginIssues, plugins }: Evidence): DoctorFinding[] {
     ...plugins
       .filter(({ state }) => state === "failed" || state === "blocked")
       .map(
-        ({ id, reason }): DoctorFinding => ({
+        ({ id, reason, hint }): DoctorFinding => ({
           id: "plugins/load",
           severity: "error",
           path: `plugins.entries.${id}`,
           message: `plugin "${id}" does not load: ${reason ?? "unknown reason"}`,
-          fix: `svc plugins doctor; or svc plugins disable ${id}`,
+          fix: hint ?? `svc plugins doctor; or svc plugins disable ${id}`,
         }),
       ),
   ];

@@ -36,7 +36,7 @@ export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
     },
     auth: loaded.config && authOf(cli, loaded.config, refusal),
     pluginIssues: await file.pluginIssues(),
-    plugins: (await cli.manifests()).map(({ id, state, reason }) => ({ id, state, reason })),
+    plugins: (await cli.manifests()).map(({ id, state, reason, hint }) => ({ id, state, reason, hint })),
     open: await openFiles(file.path, stateDir),
     secrets: loaded.valid ? (await cli.auditSecrets({ allowExec: false })).findings : [],
     staleLocks: await staleLocks(file.path),
