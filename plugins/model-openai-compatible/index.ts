@@ -10,6 +10,9 @@ export default definePlugin({
     ctx.onDispose(() => providers.close());
     providers.update();
     // Secrets of the new config can be had once it is in force, so there is nothing to prepare.
-    ctx.onReload({ prefixes: ["models"], prepare: async () => ({ apply: () => providers.update(), discard: () => undefined }) });
+    ctx.onReload({
+      prefixes: ["models", "agents.defaults.models"],
+      prepare: async () => ({ apply: () => providers.update(), discard: () => undefined }),
+    });
   },
 });

@@ -112,6 +112,22 @@ describe("a turn", () => {
     expect(vendor.requests[0]?.body).not.toHaveProperty("max_tokens");
   });
 
+  test("sends the config's parameters of vendor and model, and the request's own win", async () => {
+    const lab = provider({ params: { temperature: 0.1, top_k: 5, model: "other" }, modelParams: { ok: { top_k: 9 } } });
+    await collect(request("ok"), lab);
+    await collect(request("ok", { sampling: { temperature: 0.7 } }), lab);
+    expect(vendor.requests.map((r) => r.body)).toMatchObject([
+      { model: "ok", temperature: 0.1, top_k: 9 },
+      { model: "ok", temperature: 0.7, top_k: 9 },
+    ]);
+  });
+
+  test("asks for no longer answer than the model is said to give", async () => {
+    const lab = provider({ models: [{ id: "ok", maxTokens: 777 }] });
+    for (const sampling of [{}, { maxTokens: 100 }, { maxTokens: 5_000 }]) await collect(request("ok", { sampling }), lab);
+    expect(vendor.requests.map((r) => (r.body as { max_tokens?: number }).max_tokens)).toEqual([777, 100, 777]);
+  });
+
   test("sends a thinking level only to a model declared to reason", async () => {
     await collect(request("ok", { thinking: "high" }));
     await collect(request("ok", { thinking: "high" }), provider({ models: [{ id: "ok", reasoning: true }] }));

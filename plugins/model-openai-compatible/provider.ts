@@ -3,7 +3,7 @@ import { createCatalog } from "./catalog.ts";
 import type { Connection } from "./connection.ts";
 import { toDeltas } from "./deltas.ts";
 import { toModelError } from "./faults.ts";
-import { type ChatModel, toCallOptions } from "./request.ts";
+import { type ChatModel, toCallOptions, toRequestBody } from "./request.ts";
 import type { ProviderSettings } from "./settings.ts";
 
 /** Models kept ready: making one builds the schemas of its answers, which costs more than a short answer itself. */
@@ -58,8 +58,7 @@ async function loadVendorPackage(settings: ProviderSettings, connection: Connect
     includeUsage: true,
     supportsStructuredOutputs: true,
     fetch: connection.fetch,
-    transformRequestBody: ({ max_tokens: budget, ...body }) =>
-      budget === undefined ? body : { ...body, [settings.maxTokensField]: budget },
+    transformRequestBody: (body) => toRequestBody(body, settings),
   });
   const models = new Map<string, ChatModel>();
   return (name) => {

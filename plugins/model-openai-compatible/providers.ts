@@ -3,7 +3,7 @@ import { type Connection, createConnection } from "./connection.ts";
 import { createPreload } from "./preload.ts";
 import { createProvider } from "./provider.ts";
 import { withSecrets } from "./secrets.ts";
-import { type ProviderSettings, resolveProviders } from "./settings.ts";
+import { modelParamsOf, type ProviderSettings, resolveProviders } from "./settings.ts";
 
 /** A run that began with a provider ends with it, so its sockets outlive it; more than this many such pools are not kept. */
 const MAX_RETIRED = 16;
@@ -57,7 +57,9 @@ export function createProviders(ctx: PluginContext): { update(): void; close(): 
         for (const { id, reason } of skipped) ctx.logger.warn(`models.providers.${id}: ${reason}`);
       skippedBefore = JSON.stringify(skipped);
       for (const id of [...registered.keys()]) if (!providers.some((settings) => settings.id === id)) drop(id);
-      for (const settings of providers) {
+      const { models } = ctx.snapshot().agents.defaults;
+      for (const provider of providers) {
+        const settings = { ...provider, modelParams: modelParamsOf(models, provider.id) };
         const key = JSON.stringify(settings);
         if (registered.get(settings.id)?.key === key) continue;
         drop(settings.id);

@@ -78,6 +78,21 @@ function toResponseFormat(format: NonNullable<ModelRequest["sampling"]>["respons
   return { type: "json", schema: format.schema, ...(format.name === undefined ? {} : { name: format.name }) };
 }
 
+/**
+ * The body as it is sent: what the request says, over the model's parameters, over the vendor's; its answer within the model's own limit. Pure.
+ * @param body in the words of the protocol
+ */
+export function toRequestBody(
+  { max_tokens: asked, ...body }: Record<string, unknown>,
+  { models, params, modelParams, maxTokensField }: Pick<ProviderSettings, "models" | "params" | "modelParams" | "maxTokensField">,
+): Record<string, unknown> {
+  const model = String(body.model);
+  const limit = models.find(({ id }) => id === model)?.maxTokens;
+  const budget = typeof asked === "number" && limit !== undefined ? Math.min(asked, limit) : (asked ?? limit);
+  const said = Object.entries({ ...body, [maxTokensField]: budget }).filter(([, value]) => value !== undefined);
+  return { ...params, ...modelParams?.[model], ...Object.fromEntries(said) };
+}
+
 /** The thinking level goes only to models that are declared to reason: others refuse the whole request for it. */
 function vendorOptions(req: ModelRequest, settings: Pick<ProviderSettings, "models">): Record<string, string | boolean> {
   const reasons = settings.models.find((model) => model.id === req.model)?.reasoning === true;

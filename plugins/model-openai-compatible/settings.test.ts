@@ -1,7 +1,7 @@
 import { SvcError } from "svc/sdk";
 import { describe, expect, test } from "vitest";
 import { withSecrets } from "./secrets.ts";
-import { resolveProviders } from "./settings.ts";
+import { modelParamsOf, resolveProviders } from "./settings.ts";
 
 const noEnv = () => undefined;
 const env = (values: Record<string, string>) => (name: string) => values[name];
@@ -150,4 +150,9 @@ describe("whether it can be used", () => {
   ])("%j", (config, unavailable) => {
     expect(one(config).unavailable).toBe(unavailable);
   });
+});
+
+test("parameters of single models are found by provider and id", () => {
+  const models = { "lab/a/b": { params: { top_k: 1 } }, "lab/c": { alias: "c" }, "other/a": { params: { top_k: 2 } } };
+  expect(modelParamsOf(models, "lab")).toEqual({ "a/b": { top_k: 1 } });
 });

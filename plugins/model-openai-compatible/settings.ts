@@ -17,6 +17,9 @@ export interface ProviderSettings {
   models: ModelInfo[];
   defaultModel?: string;
   maxTokensField: "max_tokens" | "max_completion_tokens";
+  /** Further fields of each request, and those for single models, which win; the request's own win over both. */
+  params?: Readonly<Record<string, unknown>>;
+  modelParams?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Why it cannot be used, if so. */
   unavailable?: string;
 }
@@ -86,8 +89,20 @@ function resolve(id: string, source: Source): ProviderSettings {
     models: (entry.models ?? []).map(definedOnly),
     ...(defaultModel === undefined ? {} : { defaultModel }),
     maxTokensField: vendor?.maxTokensField ?? "max_tokens",
+    ...(entry.params === undefined ? {} : { params: entry.params }),
     ...(unavailable === undefined ? {} : { unavailable }),
   };
+}
+
+/** Parameters that `agents.defaults.models` has for models of one provider, by model id. */
+export function modelParamsOf(
+  models: SvcConfig["agents"]["defaults"]["models"],
+  provider: string,
+): Record<string, Record<string, unknown>> {
+  const own = Object.entries(models ?? {}).flatMap(([ref, { params }]) =>
+    ref.startsWith(`${provider}/`) && params ? [[ref.slice(provider.length + 1), params] as const] : [],
+  );
+  return Object.fromEntries(own);
 }
 
 /** The address; Ollama's own API lives at the root, so its plain address gets the `/v1` of this protocol. */

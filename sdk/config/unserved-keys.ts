@@ -50,10 +50,7 @@ export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
     wireFormat("bedrock-converse"),
     wireFormat("ollama"),
     { path: "models.providers.*.auth", value: "aws-sdk", kept: true },
-    "models.providers.*.params",
-    "models.providers.*.models.*.maxTokens",
     "models.providers.*.models.*.cost",
-    "agents.defaults.models.*.params",
   ],
   "memory-core": ["plugins.entries.memory-core.config.dreaming"],
   "memory-sidecar": [
