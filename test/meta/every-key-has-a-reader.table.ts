@@ -1,0 +1,94 @@
+/** Where a key is read, and code that stands there outside comments. */
+interface Place {
+  file: string;
+  code: string;
+}
+
+const twice = (key: string, place: Place) => ({ [`agents.defaults.${key}`]: place, [`agents.list[].${key}`]: place });
+/** A setting of an agent is asked for by its name. */
+const setting = (key: string, file: string, config = "kit.config") =>
+  twice(key, {
+    file,
+    code: `agentSetting(${config}, ${file.includes("prompt") || file.includes("execute") ? "run.agent.id" : "agent.id"}, "${key}")`,
+  });
+const limiter = (code: string): Place => ({ file: "sdk/gateway/failure-limiter.ts", code });
+const tlsFiles = (code: string): Place => ({ file: "sdk/host/tls-files.ts", code });
+const policy = (code: string): Place => ({ file: "plugins/agents/tools/policy.ts", code });
+const identity = (key: string): Place => ({ file: "plugins/control-ui/bootstrap.ts", code: `agent?.identity.${key}` });
+const secretFile = (code: string): Place => ({ file: "sdk/secrets/file-provider.ts", code });
+const secretProgram = (code: string): Place => ({ file: "sdk/secrets/exec-provider.ts", code });
+const environment = (code: string): Place => ({ file: "sdk/config/environment.ts", code });
+const account: Place = { file: "examples/plugin-channel/src/accounts.ts", code: "const { enabled = true," };
+
+/**
+ * Keys that reach their reader through a type of its own, by a name in a text, or before a schema has seen the file: there the compiler
+ * cannot tell whose property is read.
+ */
+export const readElsewhere: Readonly<Record<string, Place>> = {
+  // Editors read it.
+  $schema: { file: "plugins/operator/cli/config-types.ts", code: "svc.schema.json" },
+  "gateway.port": { file: "kernel/start.ts", code: "gateway?.port" },
+  "gateway.auth.rateLimit.maxAttempts": limiter(">= maxAttempts"),
+  "gateway.auth.rateLimit.windowMs": limiter("- windowMs"),
+  "gateway.auth.rateLimit.lockoutMs": limiter("+ lockoutMs"),
+  "gateway.auth.rateLimit.exemptLoopback": limiter(".exemptLoopback"),
+  "gateway.tools.allow": { file: "plugins/agents/tools/outside-policy.ts", code: "lists.allow" },
+  "gateway.tools.deny": { file: "plugins/agents/tools/outside-policy.ts", code: "lists.deny" },
+  "gateway.tls.certPath": tlsFiles("absolute(certPath)"),
+  "gateway.tls.keyPath": tlsFiles("absolute(keyPath)"),
+  "gateway.tls.caPath": tlsFiles("absolute(caPath)"),
+  "hooks.token": { file: "plugins/webhooks/door/entrance.ts", code: 'secretAt("hooks.token")' },
+  ...twice("skipBootstrap", { file: "plugins/agents/agents.ts", code: '"skipBootstrap")' }),
+  ...setting("bootstrapMaxChars", "plugins/agents/workspace/files.ts", "config"),
+  ...setting("bootstrapTotalMaxChars", "plugins/agents/workspace/files.ts", "config"),
+  ...setting("thinkingDefault", "plugins/agents/runs/prompt.ts"),
+  ...setting("timeoutSeconds", "plugins/agents/runs/execute.ts"),
+  ...setting("contextTokens", "plugins/agents/runs/prompt.ts"),
+  ...twice("tools.allow", policy("level.allow")),
+  ...twice("tools.deny", policy("level.deny")),
+  ...twice("memorySearch.remote.apiKey", { file: "plugins/memory-core/providers/provider-settings.ts", code: "`${where}.apiKey`" }),
+  "agents.list[].identity.name": identity("name"),
+  "agents.list[].identity.emoji": identity("emoji"),
+  "agents.list[].identity.avatar": identity("avatar"),
+  "models.providers.<name>.models[].name": { file: "plugins/agents/rpc/models.ts", code: "model.name" },
+  // Told to clients, which choose by it.
+  "models.providers.<name>.models[].input": { file: "plugins/agents/rpc/models.ts", code: "...rest," },
+  "models.providers.<name>.models[].contextWindow": { file: "plugins/agents/runs/prompt.ts", code: "known?.contextWindow" },
+  "models.providers.<name>.models[].maxTokens": { file: "plugins/model-openai-compatible/request.ts", code: "?.maxTokens" },
+  "models.providers.<name>.models[].reasoning": { file: "plugins/model-openai-compatible/request.ts", code: "?.reasoning" },
+  "tools.allow": policy("level.allow"),
+  "tools.deny": policy("level.deny"),
+  "session.resetByType": { file: "plugins/agents/sessions/expiry.ts", code: "config.resetByType[type]" },
+  "session.resetByChannel": { file: "plugins/agents/sessions/expiry.ts", code: "config.resetByChannel[channel]" },
+  "logging.maxFileBytes": { file: "sdk/host/log-file.ts", code: "settings.maxFileBytes" },
+  "logging.maxFiles": { file: "sdk/host/log-file.ts", code: "settings.maxFiles" },
+  "logging.retentionDays": { file: "sdk/host/log-rotation.ts", code: "retentionDays," },
+  "secrets.providers.<name>.allowlist": { file: "sdk/secrets/env-provider.ts", code: "provider.allowlist" },
+  "secrets.providers.<name>.path": secretFile("{ path }: FileProvider"),
+  "secrets.providers.<name>.mode": secretFile("provider.mode"),
+  "secrets.providers.<name>.timeoutMs": secretFile("provider.timeoutMs"),
+  "secrets.providers.<name>.maxBytes": secretFile("provider.maxBytes"),
+  "secrets.providers.<name>.command": secretProgram("provider.command"),
+  "secrets.providers.<name>.args": secretProgram("provider.args"),
+  "secrets.providers.<name>.passEnv": secretProgram("provider.passEnv"),
+  "secrets.providers.<name>.env": secretProgram("provider.env"),
+  "secrets.providers.<name>.maxOutputBytes": secretProgram("provider.maxOutputBytes"),
+  "secrets.providers.<name>.jsonOnly": secretProgram("provider.jsonOnly"),
+  "secrets.providers.<name>.trustedDirs": secretProgram("trustedDirs.map"),
+  "secrets.defaults": { file: "sdk/secrets/resolve.ts", code: "defaults[ref.source]" },
+  "plugins.slots.memory": { file: "sdk/loader/enablement.ts", code: "plugins.slots[slot]" },
+  "channels.<name>.enabled": account,
+  "channels.<name>.accounts.<name>.enabled": account,
+  "env.vars": environment("section.vars"),
+  "env.shellEnv.enabled": environment("section.shellEnv?.enabled"),
+  "env.shellEnv.timeoutMs": environment("section.shellEnv?.timeoutMs"),
+};
+
+/** Refused keys that code reads all the same, and why nothing comes of it. */
+export const stillRead: Readonly<Record<string, string>> = {
+  "gateway.http.endpoints.toolsInvoke.enabled": "it shares its schema with the surfaces that are served",
+  "agents.list[].agentDir": "nothing is kept in that folder, so a delete finds nothing there",
+  "cron.maxConcurrentRuns": "it limits a lane that has no runs yet",
+  bindings: "a delete of an agent takes its bindings out and counts them",
+  "bindings[].agentId": "see bindings",
+};
