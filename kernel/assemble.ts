@@ -1,5 +1,5 @@
 import { SvcError } from "../sdk/errors.ts";
-import type { acquireStateLock } from "../sdk/host/lock.ts";
+import type { HeldLock } from "../sdk/host/lock.ts";
 import type { Services } from "../sdk/types/services.ts";
 import { type Core, createCore } from "./core.ts";
 import { comeUp, goDown, startJobs } from "./course.ts";
@@ -14,7 +14,7 @@ import { recordRefusal, removeRuntimeFiles, type StartPlan } from "./start.ts";
 export interface Site {
   options: GatewayOptions;
   plan: StartPlan;
-  lock: Awaited<ReturnType<typeof acquireStateLock>>;
+  lock: HeldLock;
   /** Undefined when the gateway does not listen. */
   listeners: Listeners | undefined;
   vestibule: Vestibule;

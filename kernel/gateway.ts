@@ -1,5 +1,5 @@
 import type { PluginFaults } from "../sdk/gateway/plugin-faults.ts";
-import { acquireStateLock } from "../sdk/host/lock.ts";
+import { acquireConfigLock, acquireStateLock, type HeldLock } from "../sdk/host/lock.ts";
 import type { RootLogger } from "../sdk/host/logger.ts";
 import type { Env, ProfilePaths } from "../sdk/host/paths.ts";
 import type { ContributionView } from "../sdk/types/context.ts";
@@ -59,7 +59,7 @@ export interface Gateway extends RunningGateway {
 
 /**
  * Starts a gateway: guards, lock, listener, then plugins behind it. Resolves once the port listens.
- * @throws {SvcError} `already-listening`, `invalid-config`, `start-blocked`, `secret-unresolved`, `bind-without-auth`, `lock-held`, `port-taken`, `bind-failed`
+ * @throws {SvcError} `already-listening`, `invalid-config`, `start-blocked`, `secret-unresolved`, `bind-without-auth`, `lock-held`, `config-lock-held`, `port-taken`, `bind-failed`
  */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const listen = options.listen ?? true;
@@ -73,7 +73,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     });
     const { configPath, stateDir } = options.paths;
     const record = { configPath, stateDir, port: listen ? plan.port : null, version: options.version };
-    const lock = await acquireStateLock(record, options.lockWaitMs);
+    const lock = await acquireLocks(record, { listen, waitMs: options.lockWaitMs });
     try {
       await writeRuntimeToken(options.paths.stateDir, plan.auth);
       return await boot(options, plan, lock);
@@ -88,10 +88,31 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
-type StateLock = Awaited<ReturnType<typeof acquireStateLock>>;
+/** The state directory always; the config file only by a gateway that serves: commands that open the state merely read it. */
+async function acquireLocks(
+  record: Parameters<typeof acquireStateLock>[0],
+  { listen, waitMs }: { listen: boolean; waitMs: number | undefined },
+): Promise<HeldLock> {
+  const state = await acquireStateLock(record, waitMs);
+  if (!listen) return state;
+  const config = await acquireConfigLock(record, waitMs).catch(async (error: unknown) => {
+    await state.release();
+    throw error;
+  });
+  return {
+    async update(fields) {
+      await state.update(fields);
+      await config?.update(fields);
+    },
+    async release() {
+      await config?.release();
+      await state.release();
+    },
+  };
+}
 
 /** The port opens before the rest is loaded: a supervisor's probe and a second start get their answer at once. */
-async function boot(options: GatewayOptions, plan: StartPlan, lock: StateLock): Promise<Gateway> {
+async function boot(options: GatewayOptions, plan: StartPlan, lock: HeldLock): Promise<Gateway> {
   const { logger } = options;
   for (const secret of [...plan.loaded.secrets.values(), plan.auth.secret]) logger.addSecret(secret);
   logger.redactWith(() => plan.config.logging.redactPatterns);

@@ -68,6 +68,7 @@ export {
   readInstallIndex,
   writeInstallRecord,
 } from "./host/install-record.ts";
+export { isAlive, type LockOwner, processStartTime } from "./host/lock.ts";
 export { logFilePath } from "./host/log-path.ts";
 export { currentLogFile, type LogTail, type LogTailQuestion, tailLog } from "./host/log-tail.ts";
 export { formatLogLine, isWantedLogLine, type LogLine, type LogLineStyle, parseLogLine } from "./host/log-view.ts";

@@ -1,4 +1,13 @@
-import { type AgentInfo, type Agents, agentSetting, messageOf, type PluginContext, type PluginLife, perSnapshot } from "svc/sdk";
+import {
+  type AgentInfo,
+  type Agents,
+  agentSetting,
+  type DoctorFinding,
+  messageOf,
+  type PluginContext,
+  type PluginLife,
+  perSnapshot,
+} from "svc/sdk";
 import { KeyedMutex } from "./common/mutex.ts";
 import { createDirectory } from "./directory.ts";
 import { healthParts, sessionDefaults } from "./health.ts";
@@ -22,6 +31,7 @@ import { createMaintenanceJob } from "./sessions/maintenance-job.ts";
 import { Subscriptions } from "./sessions/subscriptions.ts";
 import { wireSession } from "./sessions/wire.ts";
 import { createToolBox } from "./tools/toolbox.ts";
+import { WorkspaceClaims } from "./workspace/claims.ts";
 import { createWorkspacePrompt, ensureWorkspace } from "./workspace/files.ts";
 
 export interface AgentsPlugin {
@@ -113,10 +123,15 @@ function createLife(kit: Kit, runner: Runner, heartbeats: Heartbeats): PluginLif
   const { ctx } = kit;
   const problems = new Map<string, string>();
   const maintenance = createMaintenanceJob(kit);
-  ctx.on("health.collect", (_event, meta) => {
-    for (const part of healthParts(kit, heartbeats, [...problems.values()])) meta.report(part);
+  const claims = new WorkspaceClaims(ctx.service("gateway@1").info().stateDir);
+  ctx.on("health.collect", async (_event, meta) => {
+    const shared = (await sharedWorkspaces(kit, claims)).map(({ message }) => message);
+    for (const part of healthParts(kit, heartbeats, [...problems.values(), ...shared])) meta.report(part);
     const maintained = maintenance.health();
     if (maintained) meta.report(maintained);
+  });
+  ctx.on("doctor.collect", async (_event, meta) => {
+    for (const finding of await sharedWorkspaces(kit, claims)) meta.report(finding);
   });
   ctx.on("hello.snapshot", (event) => ({ ...event, sessionDefaults: sessionDefaults(kit) }));
   ctx.on("gateway.ready", () => heartbeats.wakeWaiting());
@@ -143,6 +158,8 @@ function createLife(kit: Kit, runner: Runner, heartbeats: Heartbeats): PluginLif
     }
   };
 
+  const claimWorkspaces = () => claims.hold([...new Set(kit.directory.list().map(({ workspace }) => workspace))]);
+
   /** Who came or moved gets a workspace; what else depends on the config reads it when it is used. */
   ctx.onReload({
     prefixes: ["agents"],
@@ -153,6 +170,7 @@ function createLife(kit: Kit, runner: Runner, heartbeats: Heartbeats): PluginLif
           const agents = kit.directory.list();
           for (const id of problems.keys()) if (!agents.some((agent) => agent.id === id)) problems.delete(id);
           for (const agent of agents) if (before.get(agent.id) !== agent.workspace) await prepareWorkspace(agent);
+          await claimWorkspaces();
           kit.lanes.refill();
           heartbeats.update();
         },
@@ -166,6 +184,8 @@ function createLife(kit: Kit, runner: Runner, heartbeats: Heartbeats): PluginLif
       const count = await markInterrupted(kit);
       if (count > 0) ctx.logger.warn(`${count} runs of an earlier process did not end; they are marked as interrupted`);
       for (const agent of kit.directory.list()) await prepareWorkspace(agent);
+      await claimWorkspaces();
+      for (const { message } of await sharedWorkspaces(kit, claims)) ctx.logger.warn(message);
       await heartbeats.start();
       maintenance.start();
       // A later instance of this plugin misses the moment at which the gateway became ready.
@@ -174,6 +194,20 @@ function createLife(kit: Kit, runner: Runner, heartbeats: Heartbeats): PluginLif
     async stop() {
       heartbeats.stop();
       await Promise.all([maintenance.stop(), runner.drain()]);
+      await claims.hold([]);
     },
   };
+}
+
+/** Workspaces in which another gateway of this machine works too: both index and write the same notes without knowing of each other. */
+async function sharedWorkspaces(kit: Kit, claims: WorkspaceClaims): Promise<DoctorFinding[]> {
+  const findings: DoctorFinding[] = [];
+  for (const { id, workspace } of kit.directory.list()) {
+    for (const { pid, stateDir } of await claims.others(workspace)) {
+      const message = `workspace of agent "${id}" is shared with another gateway (pid ${pid}, state directory ${stateDir}): ${workspace}`;
+      const fix = "give each gateway workspaces of its own: agents.defaults.workspace, agents.list[].workspace";
+      findings.push({ id: "workspace/shared", severity: "warning", path: `agents.list[id=${id}].workspace`, message, fix });
+    }
+  }
+  return findings;
 }

@@ -8,6 +8,13 @@ export const hostErrors = defineErrors({
     rpc: "UNAVAILABLE",
     exit: 78,
   },
+  "config-lock-held": {
+    message:
+      "gateway already running with this config (pid {pid}, state directory {stateDir}): {configPath}; give each gateway a config file of its own (SVC_CONFIG_PATH)",
+    http: 500,
+    rpc: "UNAVAILABLE",
+    exit: 78,
+  },
   "tls-unusable": {
     message: "gateway.tls: {reason}; expected a certificate chain and its key, both PEM",
     http: 500,

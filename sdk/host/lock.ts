@@ -1,6 +1,6 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { link, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { link, mkdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SvcError } from "../errors.ts";
@@ -39,16 +39,46 @@ export function stateLockPath(stateDir: string): string {
   return join(stateDir, "gateway", "state.lock");
 }
 
+type NewRecord = Omit<LockRecord, "pid" | "startTime" | "createdAt">;
+
+/** Lock of a config file, beside the file itself by whatever name it is reached, so that gateways with different state directories meet there. */
+export async function configLockPath(configPath: string): Promise<string> {
+  const real = await realpath(configPath).catch(() => configPath);
+  return join(dirname(real), `gateway.${createHash("sha1").update(real).digest("hex").slice(0, 8)}.lock`);
+}
+
 /**
  * Takes the one writer lock of a state directory, waiting at most 5 s. Leftovers of a dead owner are reclaimed silently.
  * @throws {SvcError} `lock-held` with the owner's pid
  */
-export async function acquireStateLock(
-  record: Omit<LockRecord, "pid" | "startTime" | "createdAt">,
-  waitMs = DEFAULT_WAIT_MS,
-): Promise<HeldLock> {
+export async function acquireStateLock(record: NewRecord, waitMs = DEFAULT_WAIT_MS): Promise<HeldLock> {
   const path = stateLockPath(record.stateDir);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  return acquire(path, record, { waitMs, refuse: ({ pid }) => new SvcError("lock-held", { pid, waitedMs: waitMs }) });
+}
+
+/**
+ * Takes the lock of the config file that a gateway is about to run with; the one gateway that runs with it also writes it. Undefined when there is no
+ * such file, or its folder takes no files: nobody writes there.
+ * @throws {SvcError} `config-lock-held` with the owner's pid and state directory
+ */
+export async function acquireConfigLock(record: NewRecord, waitMs = DEFAULT_WAIT_MS): Promise<HeldLock | undefined> {
+  const { configPath } = record;
+  if (!(await stat(configPath).catch(() => undefined))) return undefined;
+  const refuse = ({ pid, stateDir }: LockRecord) => new SvcError("config-lock-held", { pid, configPath, stateDir });
+  try {
+    return await acquire(await configLockPath(configPath), record, { waitMs, refuse });
+  } catch (error) {
+    if (["EACCES", "EPERM", "EROFS", "ENOENT"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+    throw error;
+  }
+}
+
+async function acquire(
+  path: string,
+  record: NewRecord,
+  { waitMs, refuse }: { waitMs: number; refuse(owner: LockRecord): SvcError },
+): Promise<HeldLock> {
   const mine: LockRecord = { ...record, pid: process.pid, startTime: processStartTime(process.pid), createdAt: Date.now() };
   const deadlineMs = performance.now() + waitMs;
   for (;;) {
@@ -58,7 +88,7 @@ export async function acquireStateLock(
       await removeStale(path, owner);
       continue;
     }
-    if (performance.now() >= deadlineMs) throw new SvcError("lock-held", { pid: owner.pid, waitedMs: waitMs });
+    if (performance.now() >= deadlineMs) throw refuse(owner);
     await sleep(RETRY_MS);
   }
 }

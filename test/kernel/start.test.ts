@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createGateway, type Gateway, type GatewayOptions } from "../../kernel/gateway.ts";
+import { configLockPath } from "../../sdk/host/lock.ts";
 import { createLogger, type LogRecord } from "../../sdk/host/logger.ts";
 import { type Env, resolvePaths } from "../../sdk/host/paths.ts";
 
@@ -147,6 +148,35 @@ describe("off loopback a gateway without auth is refused", () => {
   });
 });
 
+describe("a config file that another gateway runs with", () => {
+  const shared = () => ({ SVC_CONFIG_PATH: path("link.json") });
+
+  test("refuses a second gateway on a state directory of its own, by whatever name it reaches the file, until the first one stops", async () => {
+    const first = await start({ config: local });
+    await symlink(path("state", "svc.json"), path("link.json"));
+    await expect(start({ state: "other", env: shared() })).rejects.toMatchObject({
+      code: "config-lock-held",
+      message: expect.stringContaining(`(pid ${process.pid}, state directory ${path("state")}): ${path("link.json")}`),
+      spec: { exit: 78 },
+    });
+    expect(await live(first)).toBe(200);
+    expect(await readdir(path("other", "gateway"))).toEqual(["last-refusal.json"]);
+
+    await first.close("test over");
+    expect(await readdir(path("state"))).not.toContainEqual(expect.stringMatching(/\.lock$/));
+    expect(await live(await start({ state: "other", env: shared() }))).toBe(200);
+  });
+
+  test("refuses nobody when its owner is gone, nor a command that only reads", async () => {
+    const lock = await configLockPath(path("state", "svc.json"));
+    await mkdir(path("state"), { recursive: true });
+    await writeFile(lock, JSON.stringify({ pid: process.pid, startTime: "1", createdAt: 1 }));
+    const gateway = await start({ config: local });
+    expect(JSON.parse(await readFile(lock, "utf8"))).toMatchObject({ pid: process.pid, port: gateway.port });
+    await start({ state: "other", env: { SVC_CONFIG_PATH: path("state", "svc.json") }, listen: false });
+  });
+});
+
 describe("a port that is taken", () => {
   test("by a gateway is told so, and that one goes on undisturbed", async () => {
     const first = await start({ config: local });
@@ -263,6 +293,7 @@ describe("one state directory", () => {
     const entries = await readdir(path("state"), { recursive: true, withFileTypes: true });
     expect(entries.map((e) => e.name).sort()).toEqual([
       "gateway",
+      basename(await configLockPath(path("state", "svc.json"))),
       "runtime-token",
       "runtime.json",
       "state.lock",

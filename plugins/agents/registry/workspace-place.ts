@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { SvcError } from "svc/sdk";
 import "../errors.ts";
+import { isClaim } from "../workspace/claims.ts";
 
 /** What a wanted workspace is compared with. */
 export interface PlaceContext {
@@ -49,7 +50,7 @@ export async function checkWorkspacePlace(wanted: string, context: PlaceContext)
     }
   }
   if (!found || (await context.isMadeBySvc(folder))) return;
-  const names = await readdir(folder);
+  const names = (await readdir(folder)).filter((name) => !isClaim(name));
   if (names.length === 0) return;
   const some = names.slice(0, 3).join(", ");
   const held = `it holds files that svc did not write (${some}${names.length > 3 ? ", …" : ""})`;
