@@ -223,12 +223,25 @@ export class Connection implements Receiver {
       place = await this.#deps.methods.admit(this.#signal());
       if (this.#site.ws.readyState !== this.#site.ws.OPEN) return;
       const result = await this.#deps.methods.call(frame.method, frame.params, this.#call(frame, done));
-      this.#respond(frame.id, undefined, result);
+      const text = result instanceof RawJson ? result.text : this.#jsonOf(frame.method, result);
+      this.#respond(frame.id, undefined, new RawJson(text));
     } catch (error) {
       this.#respond(frame.id, error ?? new SvcError("failed", { message: "the method failed" }));
     } finally {
       done();
     }
+  }
+
+  /** @throws {SvcError} `failed` for what cannot be sent, after the log has named its plugin */
+  #jsonOf(method: string, result: unknown): string {
+    let cause: unknown = new TypeError(`it is a ${typeof result}`);
+    try {
+      const text = JSON.stringify(result === undefined ? {} : result) as string | undefined;
+      if (text !== undefined) return text;
+    } catch (error) {
+      cause = error;
+    }
+    throw this.#deps.methods.unsendable(method, cause);
   }
 
   #signal(): AbortSignal {

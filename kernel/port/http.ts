@@ -14,12 +14,13 @@ import type { Activation } from "../../sdk/loader/activation.ts";
 import { parseJsonBody, readBody } from "../../sdk/request-body.ts";
 import { allScopes, hasScope } from "../../sdk/scopes.ts";
 import type { Logger } from "../../sdk/types/common.ts";
-import type { HttpCall, HttpReply, HttpRoute, Remote } from "../../sdk/types/http.ts";
+import type { HttpCall, HttpFault, HttpReply, HttpRoute, Remote } from "../../sdk/types/http.ts";
 import type { OperatorScope } from "../../sdk/types/rpc.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { HookBus } from "../hooks/bus.ts";
 import { plain } from "./plain.ts";
 import { answerProbe, type ProbeState } from "./probes.ts";
+import { BadAnswer, toAnswer } from "./route-answer.ts";
 import type { RouteMatch, RouteTable } from "./routes.ts";
 import { sendReply } from "./send-reply.ts";
 import { createWebSides, type WebSide } from "./web-side.ts";
@@ -133,11 +134,11 @@ async function answerFor(exchange: Exchange, deps: HttpDeps): Promise<Response |
       const { method = "", headers } = req;
       const seen = { method, path, headers: plainHeaders(headers), remote: remote.address };
       const claim = await deps.hooks.run("http.request", seen);
-      if (claim) return claim.response;
+      if (claim) return toAnswer(claim.response);
     }
     const { route, owner } = match.entry;
     const call = createCall({ exchange, match, remote, revoked: passed?.revoked, scopes: passed?.scopes ?? [] }, deps);
-    return await runAs(owner, `route ${route.path}`, () => route.handler(call));
+    return toAnswer(await runAs(owner, `route ${route.path}`, () => route.handler(call)));
   } catch (error) {
     return refuse(error, { route: match.entry.route, owner: match.entry.owner, path, logger: deps.logger });
   }
@@ -233,12 +234,28 @@ function unclaimed(deps: HttpDeps): Response {
   return settled ? plain(404, "Not Found") : plain(503, "svc is not ready; try again in a second", { "Retry-After": "1", Refresh: "1" });
 }
 
+/** The fault in the body format of its route; in the common one when that format fails itself. */
+function formatted(fault: HttpFault, { route, owner, logger }: { route: HttpRoute; owner: string; logger: Logger }): Response {
+  if (!route.onError) return defaultFaultResponse(fault);
+  try {
+    const response: unknown = runAs(owner, `route ${route.path}`, () => route.onError?.(fault));
+    if (response instanceof Response && !response.bodyUsed) return response;
+    logger.error(`route ${route.path} of plugin "${owner}": its onError returned no Response`);
+  } catch (error) {
+    logger.error(`route ${route.path} of plugin "${owner}": its onError failed`, { error });
+  }
+  return defaultFaultResponse(fault);
+}
+
 function refuse(error: unknown, at: { route: HttpRoute; owner: string; path: string; logger: Logger }): Response {
   const fault = toHttpFault(error);
   if (fault.status >= 500 && fault.code === "internal") {
-    at.logger.error(`route ${at.route.path} of plugin "${at.owner}" failed`, { path: at.path, error });
+    const what = `route ${at.route.path} of plugin "${at.owner}"`;
+    // Its stack leads nowhere into the plugin.
+    if (error instanceof BadAnswer) at.logger.error(`${what}: ${error.message}`, { path: at.path });
+    else at.logger.error(`${what} failed`, { path: at.path, error });
   }
-  const response = at.route.onError ? at.route.onError(fault) : defaultFaultResponse(fault);
+  const response = formatted(fault, at);
   for (const [name, value] of Object.entries(fault.headers)) response.headers.set(name, value);
   return response;
 }

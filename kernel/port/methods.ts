@@ -27,6 +27,8 @@ export interface MethodRegistry {
   has(name: string): boolean;
   /** Runs a method for a client. Rejects with `SvcError` for every refusal. */
   call(name: string, params: unknown, call: RpcCall): Promise<unknown>;
+  /** Logs that a method returned what has no JSON form, and gives the error for its caller. */
+  unsendable(name: string, cause: unknown): SvcError;
   /** Takes a place among the running handlers; resolves when there is one. The signal ends the wait. @throws {SvcError} `busy` */
   admit(signal?: AbortSignal): Promise<Disposable>;
 }
@@ -81,6 +83,11 @@ export function createMethodRegistry(deps: MethodDeps): MethodRegistry {
       return waiting.length === 0 ? listed : [...new Set([...listed, ...waiting])];
     },
     has: (name) => methods.has(name),
+    unsendable(name, cause) {
+      const owner = methods.get(name)?.owner;
+      deps.logger.error(`method ${name}${owner ? ` of plugin "${owner}"` : ""} returned what has no JSON form: ${messageOf(cause)}`);
+      return new SvcError("failed", { message: `method ${name} failed: its result cannot be sent` });
+    },
     admit: admission,
     async call(name, params, call) {
       if (!methods.has(name)) await deps.activation?.use("rpc", name);

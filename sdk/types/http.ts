@@ -46,6 +46,14 @@ export interface HttpReply {
   body: string | Uint8Array;
 }
 
+/**
+ * What a route handler may return. A `Response` is sent as it is, and so is an `HttpReply`: an object with a `body` of text or bytes and nothing beside it
+ * but `status` and `headers`. Text is `text/plain`; bytes, a `Blob`, a web or Node stream and an async iterable are a body of bytes; any other value with a
+ * JSON form, `null` included, is `application/json`. Use `Response.json` for a status or headers of your own, and for JSON that looks like an `HttpReply`.
+ * Anything else (`undefined`, a function, a bigint, a circular object, a body that was used already) is answered with 500, and the log names plugin and route.
+ */
+export type HttpAnswer = Response | HttpReply | string | number | boolean | null | object;
+
 /** A path of the port that a plugin answers. */
 export interface HttpRoute {
   /** Upper-case methods; anything else answers 405 with `Allow`. */
@@ -61,7 +69,7 @@ export interface HttpRoute {
   maxBodyBytes?: number;
   /** Asked last, for GET and HEAD only; one plugin may own it. */
   fallback?: boolean;
-  handler(call: HttpCall): Response | HttpReply | Promise<Response | HttpReply>;
+  handler(call: HttpCall): HttpAnswer | Promise<HttpAnswer>;
   /** Turns a refusal of the kernel or a thrown error into the route's own body format. */
   onError?(error: HttpFault): Response;
 }

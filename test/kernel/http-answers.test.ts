@@ -1,0 +1,133 @@
+import { Readable } from "node:stream";
+import { definePlugin, type HttpAnswer, z } from "svc/sdk";
+import { createTestGateway, type TestGateway } from "svc/sdk/testing";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+
+const returned: { make: () => unknown } = { make: () => undefined };
+
+const clerk = definePlugin<unknown>({
+  id: "clerk",
+  version: "1.0.0",
+  svc: { api: "^1.0.0" },
+  setup(ctx) {
+    const handler = () => returned.make() as HttpAnswer;
+    ctx.registerHttpRoute({ method: ["GET", "HEAD"], path: "/clerk", match: "exact", auth: "gateway", handler });
+    const onError = () => undefined as never;
+    ctx.registerHttpRoute({ method: "GET", path: "/mute", match: "exact", auth: "gateway", handler, onError });
+    ctx.registerRpc({ method: "clerk.give", scope: "read", params: z.strictObject({}), handler: () => returned.make() as object });
+  },
+});
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await createTestGateway({ plugins: [clerk] });
+});
+afterAll(() => gateway.close());
+beforeEach(() => void gateway.logs.splice(0));
+
+async function answerTo(make: () => unknown, path = "/clerk") {
+  returned.make = make;
+  const answer = await gateway.fetch(path);
+  const { status, headers } = answer;
+  return { status, type: headers.get("content-type"), body: await answer.text() };
+}
+
+const errors = () => gateway.logs.filter((l) => l.level === "error").map((l) => l.message);
+const json = "application/json; charset=utf-8";
+const binary = "application/octet-stream";
+
+describe("what a route handler returns is its answer:", () => {
+  test.each<[string, () => unknown, string | null, string]>([
+    ["an object", () => ({ temperature: 21 }), json, '{"temperature":21}'],
+    ["an array", () => [1, "two"], json, '[1,"two"]'],
+    ["null", () => null, json, "null"],
+    ["a number", () => 21.5, json, "21.5"],
+    ["a boolean", () => false, json, "false"],
+    ["an object that is JSON although it has a status", () => ({ status: "ok", body: "text" }), json, '{"status":"ok","body":"text"}'],
+    ["an object with a toJSON", () => ({ at: new Date(0) }), json, '{"at":"1970-01-01T00:00:00.000Z"}'],
+    ["text", () => "grüße", "text/plain; charset=UTF-8", "grüße"],
+    ["bytes", () => new TextEncoder().encode("bytes"), binary, "bytes"],
+    ["a buffer", () => new TextEncoder().encode("buffer").buffer, binary, "buffer"],
+    ["a blob", () => new Blob(["blob"], { type: "text/css" }), "text/css", "blob"],
+    ["a web stream", () => new Blob(["web ", "stream"]).stream(), binary, "web stream"],
+    ["a stream of Node", () => Readable.from([Buffer.from("node "), Buffer.from("stream")]), binary, "node stream"],
+    ["a stream of texts", () => Readable.from(["text ", "stream"]), binary, "text stream"],
+    ["an iterable", () => pieces("iter", "able"), binary, "iterable"],
+    ["a reply", () => ({ status: 200, headers: { "Content-Type": "text/css" }, body: "reply" }), "text/css", "reply"],
+    ["a Response", () => Response.json({ own: true }), "application/json", '{"own":true}'],
+  ])("%s", async (_, make, type, body) => {
+    expect(await answerTo(make)).toEqual({ status: 200, type, body });
+    expect(errors()).toEqual([]);
+  });
+});
+
+async function* pieces(...texts: string[]) {
+  yield* texts;
+}
+
+const circular: { self?: object } = {};
+circular.self = circular;
+async function usedResponse() {
+  const answer = new Response("once");
+  await answer.text();
+  return answer;
+}
+async function usedStream() {
+  const stream = Readable.from(["once"]);
+  for await (const _ of stream);
+  return stream;
+}
+
+const expected = "expected a Response, text, bytes, a stream or a JSON value";
+const mistakes: Array<[string, () => unknown]> = [
+  ["nothing (undefined)", () => undefined],
+  ["a function", () => () => "late"],
+  ["a symbol", () => Symbol("x")],
+  ["a bigint", () => 1n],
+  ["NaN", () => Number.NaN],
+  ["an object that has no JSON form (Do not know how to serialize a BigInt)", () => ({ big: 1n })],
+  ["an object that has no JSON form (Converting circular structure to JSON)", () => circular],
+  ["a Map", () => new Map([["a", 1]])],
+  ["an error instead of throwing it (late)", () => new Error("late")],
+  ["a Response whose body was used already", usedResponse],
+  ['a Response of type "error"', () => Response.error()],
+  ["a stream that was read or ended already", usedStream],
+  ["a reply with status 7", () => ({ status: 7, body: "x" })],
+];
+
+describe("a mistake of a handler is a failure in JSON, and the log names plugin, route and what was returned:", () => {
+  test.each(mistakes)("%s", async (what, make) => {
+    const { status, type, body } = await answerTo(make);
+    expect({ status, type }).toEqual({ status: 500, type: json });
+    expect(JSON.parse(body)).toEqual({ error: { message: "internal error", type: "internal", param: null, code: null } });
+    expect(errors()).toEqual([`route /clerk of plugin "clerk": its handler returned ${what}; ${expected}`]);
+  });
+
+  test("also when the route's own format of errors fails", async () => {
+    expect(await answerTo(() => undefined, "/mute")).toMatchObject({ status: 500, type: json });
+    expect(errors()).toEqual([
+      `route /mute of plugin "clerk": its handler returned nothing (undefined); ${expected}`,
+      'route /mute of plugin "clerk": its onError returned no Response',
+    ]);
+  });
+});
+
+test("a stream that fails half-way ends its connection and nothing else", async () => {
+  async function* broken() {
+    yield "half";
+    throw new Error("no more");
+  }
+  for (const make of [broken, () => Readable.from(broken()), () => new ReadableStream({ pull: (c) => c.error(new Error("no more")) })]) {
+    await expect(answerTo(make)).rejects.toThrow();
+    expect((await answerTo(() => "next")).body).toBe("next");
+  }
+});
+
+test.each<[string, () => unknown, string]>([
+  ["a bigint", () => ({ big: 1n }), "Do not know how to serialize a BigInt"],
+  ["a function", () => () => 1, "it is a function"],
+])("a method that returns %s fails with its name, and the log names its plugin", async (_, make, why) => {
+  returned.make = make;
+  await expect(gateway.rpc("clerk.give")).rejects.toThrow("method clerk.give failed: its result cannot be sent");
+  expect(errors()).toEqual([`method clerk.give of plugin "clerk" returned what has no JSON form: ${why}`]);
+});
