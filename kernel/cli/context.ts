@@ -3,7 +3,7 @@ import { isIndirect, resolveTarget } from "../../sdk/cli/target.ts";
 import type { LoadedConfig } from "../../sdk/config/loaded.ts";
 import { writeFileAtomic } from "../../sdk/files.ts";
 import { readLockOwner } from "../../sdk/host/lock.ts";
-import { type Env, type ProfilePaths, packageRoot } from "../../sdk/host/paths.ts";
+import { type ProfilePaths, packageRoot } from "../../sdk/host/paths.ts";
 import type { CliCommand, CliContext, CliLocal, CliTarget, CliValues } from "../../sdk/types/cli.ts";
 import type { JsonObject } from "../../sdk/types/common.ts";
 import type { Candidate } from "../loader/discovery.ts";
@@ -20,7 +20,16 @@ export function createCliContext(options: ContextOptions): CliContext {
     loading ??= import("../config/load.ts").then(({ loadConfig }) => loadConfig(paths.configPath, { env, secrets: "none" }));
     return loading;
   };
-  const target = (): Promise<CliTarget> => resolveTarget({ values: rpc, env, paths, readConfig: (path) => readForTarget(path, env) });
+  let isTold = false;
+  const usable = async (secrets: "none" | "start") => {
+    const { loadUsable } = await import("./broken-config.ts");
+    const { loaded, problem } = await loadUsable(paths.configPath, { env, secrets });
+    if (problem !== undefined && !isTold) options.output.stderr.line(options.output.color.yellow(`warning: ${problem}`));
+    isTold ||= problem !== undefined;
+    return loaded;
+  };
+  const readConfig = (path: string) => readForTarget(path, async () => (await usable("start")).resolved);
+  const target = (): Promise<CliTarget> => resolveTarget({ values: rpc, env, paths, readConfig });
 
   return {
     ...options.output,
@@ -30,13 +39,13 @@ export function createCliContext(options: ContextOptions): CliContext {
     version,
     target,
     async config() {
-      const { exists, valid, issues, unserved, config } = await load();
+      const { exists, valid, issues, unserved, source, config } = await load();
       const { formatIssue } = await import("../../sdk/config/issues.ts");
       return {
         exists,
         valid,
         issues: [...issues, ...unserved].map((issue) => ({ path: issue.path, message: issue.message, text: formatIssue(issue) })),
-        config: config as JsonObject | undefined,
+        config: (config ?? (source === undefined ? (await usable("none")).config : undefined)) as JsonObject | undefined,
       };
     },
     async configFile() {
@@ -69,12 +78,15 @@ export function createCliContext(options: ContextOptions): CliContext {
   };
 }
 
-/** Most files say themselves where the gateway is; the reader of includes, variables and secrets is loaded only for those that do not. */
-async function readForTarget(path: string, env: Env): Promise<unknown> {
-  const authored = await readLooseJson(path);
-  if (!isIndirect(authored)) return authored;
-  const { loadConfig } = await import("../config/load.ts");
-  return (await loadConfig(path, { env, secrets: "start" })).resolved;
+/** Most files say themselves where the gateway is; the reader of includes, variables and secrets is loaded only for those that do not, or do not parse. */
+async function readForTarget(path: string, resolved: () => Promise<unknown>): Promise<unknown> {
+  let authored: unknown;
+  try {
+    authored = await readLooseJson(path);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT" ? undefined : resolved();
+  }
+  return isIndirect(authored) ? ((await resolved()) ?? authored) : authored;
 }
 
 /** The common connection flags; an own option of the same name (`agent --timeout <s>`) means something else. */

@@ -79,7 +79,7 @@ export interface CliContext {
   readonly version: string;
   /** Where this command would connect to, and with which secret's source. */
   target(): Promise<CliTarget>;
-  /** Parsed config of this profile; never throws for a bad file. A valid one has issues too when it holds keys that are not part of this release. */
+  /** Config of this profile, or the last one that a gateway became ready with when the file does not parse; never throws for a bad file. A valid one has issues too when it holds keys that are not part of this release. */
   config(): Promise<{
     exists: boolean;
     valid: boolean;

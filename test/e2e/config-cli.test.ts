@@ -2,7 +2,7 @@ import { readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { eventually } from "svc/sdk/testing";
 import { afterEach, describe, expect, test } from "vitest";
-import { freshHome, gatewayIn, json, stopAll, token } from "./_cli.ts";
+import { configured, freePort, freshHome, gatewayIn, json, stopAll, token } from "./_cli.ts";
 import { createHome, type Home, svcCommand } from "./_process.ts";
 
 afterEach(stopAll);
@@ -236,6 +236,27 @@ describe("with a gateway", () => {
     const done = await svc(home, "config", "set", "gateway.auth.token", "another-long-token");
     expect(done).toMatchObject({ code: 0, stdout: "Applied live by the running gateway.\n" });
     expect((await svc(home, "gateway", "call", "health")).code).toBe(0);
+  });
+});
+
+describe("a config with a syntax error", () => {
+  test("leaves the commands their way to the running gateway, and says where the error is", async () => {
+    const home = await configured(await freshHome(), { gateway: { mode: "local", port: await freePort(), auth: { token } } });
+    const gateway = await gatewayIn(home);
+    await eventually(() => readFile(join(home.stateDir, "svc.json.last-good")));
+    await writeFile(join(home.stateDir, "svc.json"), '{\n  gateway: { mode: "local",\n  logging: {} ');
+
+    for (const args of [["status"], ["sessions", "list"], ["agent", "--message", "hello"], ["logs"], ["dashboard", "--no-open"]]) {
+      const done = await svcCommand(home, args);
+      expect([args[0], done.code, done.code === 0 ? "" : done.stderr]).toEqual([args[0], 0, ""]);
+      expect(done.stderr).toMatch(/^warning: svc\.json:3:\d+ .*; svc\.json\.last-good is used for address and token; repair the file/m);
+      expect(done.stderr.match(/last-good is used/g)).toHaveLength(1);
+    }
+    expect((await svcCommand(home, ["dashboard", "--no-open"])).stdout).toContain(`#token=${token}`);
+
+    await gateway.kill("SIGTERM");
+    const logs = await svcCommand(home, ["logs"]);
+    expect([logs.code, logs.stdout]).toEqual([0, expect.stringContaining("listening on")]);
   });
 });
 
