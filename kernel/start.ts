@@ -76,8 +76,7 @@ export async function planStart(options: PlanOptions): Promise<StartPlan> {
   const missing = options.listen ? missingStartSecret(asked, flags) : undefined;
   if (missing) throw new SvcError("secret-unresolved", missing);
   const decided = decideAuth({ config: await requireValid(asked), env: asked.env, flags, bind, port, listen: options.listen });
-  const seeds =
-    options.listen && !flags.allowUnconfigured ? seedsOf({ loaded: asked, auth: decided, loopbackOnly: bind.loopbackOnly, port }) : {};
+  const seeds = options.listen && !flags.allowUnconfigured ? seedsOf({ loaded: asked, auth: decided }) : {};
   const { loaded, written, notes } = await plantSeeds(asked, seeds, { host: writerOf(paths.configPath, env), env });
   const auth: ResolvedAuth = written && seeds.token ? { ...decided, source: "config" } : decided;
   const config = await requireValid(loaded);

@@ -3,14 +3,12 @@ import { isTree } from "../config/tree.ts";
 import { loadSecrets } from "../config/trees.ts";
 import { type ConfigWriterHost, writeConfig } from "../config/write.ts";
 import { messageOf } from "../errors.ts";
-import { seededOrigins } from "../gateway/edge/origins.ts";
 import type { Env } from "./paths.ts";
 import type { ResolvedAuth } from "./secrets.ts";
 
 /** What a first start adds to a config, so that it is the same at the next one (`operations.md` 7.4). */
 export interface Seeds {
   token?: string;
-  allowedOrigins?: string[];
 }
 
 /** What decides about seeds. */
@@ -18,21 +16,14 @@ export interface SeedQuestion {
   loaded: LoadedConfig;
   /** As decided for this start; source `runtime` = made up, because nothing is configured. */
   auth: ResolvedAuth;
-  loopbackOnly: boolean;
-  /** Effective port; 0 while the system is to choose one. */
-  port: number;
 }
 
-/** The seeds of this start: a token where no secret is configured at all, origins for a control UI that is reached from elsewhere. */
-export function seedsOf({ loaded, auth, loopbackOnly, port }: SeedQuestion): Seeds {
+/** The seeds of this start: a token where no secret is configured at all. */
+export function seedsOf({ loaded, auth }: SeedQuestion): Seeds {
   const gateway = loaded.config?.gateway;
   if (!loaded.exists || gateway?.mode !== "local") return {};
   const hasToken = auth.source === "runtime" && auth.mode === "token" && auth.secret !== undefined;
-  const needsOrigins = !loopbackOnly && port !== 0 && gateway.controlUi.enabled && gateway.controlUi.allowedOrigins === undefined;
-  return {
-    ...(hasToken && auth.secret ? { token: auth.secret } : {}),
-    ...(needsOrigins ? { allowedOrigins: seededOrigins(port, gateway.tls.enabled ? "https" : "http") } : {}),
-  };
+  return hasToken && auth.secret ? { token: auth.secret } : {};
 }
 
 /**
@@ -44,9 +35,8 @@ export async function plantSeeds(
   seeds: Seeds,
   options: { host: ConfigWriterHost; env: Env },
 ): Promise<{ loaded: LoadedConfig; written: boolean; notes: string[] }> {
-  const names = [...(seeds.token ? ["gateway.auth.token"] : []), ...(seeds.allowedOrigins ? ["gateway.controlUi.allowedOrigins"] : [])];
-  if (names.length === 0) return { loaded, written: false, notes: [] };
-  const what = names.join(" and ");
+  if (seeds.token === undefined) return { loaded, written: false, notes: [] };
+  const what = "gateway.auth.token";
   try {
     const { after } = await writeConfig(
       options.host,
@@ -65,13 +55,10 @@ export async function plantSeeds(
 }
 
 /** A copy of a source tree with the seeds in it. */
-export function withSeeds(source: unknown, { token, allowedOrigins }: Seeds): unknown {
+export function withSeeds(source: unknown, { token }: Seeds): unknown {
   const member = (tree: unknown, key: string, change: (inner: Record<string, unknown>) => Record<string, unknown>) => {
     const inner = isTree(tree) ? tree[key] : undefined;
     return { ...(isTree(tree) ? tree : {}), [key]: change(isTree(inner) ? inner : {}) };
   };
-  return member(source, "gateway", (gateway) => {
-    const withToken = token ? member(gateway, "auth", (auth) => ({ ...auth, token })) : gateway;
-    return allowedOrigins ? member(withToken, "controlUi", (ui) => ({ ...ui, allowedOrigins })) : withToken;
-  });
+  return member(source, "gateway", (gateway) => (token ? member(gateway, "auth", (auth) => ({ ...auth, token })) : gateway));
 }

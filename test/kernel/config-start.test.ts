@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createGateway, type Gateway, type GatewayOptions } from "../../kernel/gateway.ts";
+import { createClient } from "../../sdk/client/index.ts";
 import { createLogger, type LogRecord } from "../../sdk/host/logger.ts";
 import { type Env, resolvePaths } from "../../sdk/host/paths.ts";
 import { eventually } from "../../sdk/testing/eventually.ts";
@@ -222,17 +223,45 @@ describe("a first start beyond loopback", () => {
     return port;
   };
 
-  test("writes the origins of the control UI with the port in use, once", async () => {
-    const port = await freePort();
+  /** Whether a page of this origin, reached through another name of the gateway, gets a greeting. */
+  const opens = async (port: number, origin: string): Promise<boolean> => {
+    const client = createClient({
+      ...{ url: `ws://127.0.0.1:${port}`, auth: { token: "the-token" }, headers: { origin } },
+      client: { id: "svc-control-ui", version: "1", platform: "web", mode: "ui" },
+      reconnect: false,
+    });
+    const isOpen = await client.connect().then(
+      () => true,
+      () => false,
+    );
+    await client.close();
+    return isOpen;
+  };
+
+  test("lets the gateway's own page in on the port in use, also after the port changed, and writes no origins", async () => {
     const config = "{ gateway: { mode: 'local', bind: 'lan', auth: { token: 'the-token' } } }";
-    const gateway = await start(config, { flags: { port } });
-    const origins = [`http://localhost:${port}`, `http://127.0.0.1:${port}`];
-    expect(gateway.plan.config.gateway.controlUi.allowedOrigins).toEqual(origins);
-    const written = await text();
-    for (const origin of origins) expect(written).toContain(origin);
+    const first = await freePort();
+    const gateway = await start(config, { flags: { port: first } });
+    expect(await opens(first, `http://localhost:${first}`)).toBe(true);
     await gateway.close("test over");
-    await start(undefined, { flags: { port } });
-    expect(await text()).toBe(written);
+
+    const second = await freePort();
+    await start(undefined, { flags: { port: second } });
+    expect(await opens(second, `http://localhost:${second}`)).toBe(true);
+    expect(await opens(second, `http://localhost:${first}`)).toBe(false);
+    expect(await text()).toBe(config);
+  });
+
+  test("follows the port too where an earlier release wrote the origins down", async () => {
+    const [old, port] = [await freePort(), await freePort()];
+    const allowedOrigins = JSON.stringify([`http://localhost:${old}`, `http://127.0.0.1:${old}`]);
+    await start(
+      `{ gateway: { mode: 'local', bind: 'lan', auth: { token: 'the-token' }, controlUi: { allowedOrigins: ${allowedOrigins} } } }`,
+      {
+        flags: { port },
+      },
+    );
+    expect(await opens(port, `http://localhost:${port}`)).toBe(true);
   });
 
   test("leaves origins alone that somebody wrote, also an empty list", async () => {

@@ -5,7 +5,7 @@ import { perSnapshot } from "../../per-snapshot.ts";
 import { createFailureLimiter } from "../failure-limiter.ts";
 import { addressRanges } from "./addresses.ts";
 import { readCaller } from "./caller.ts";
-import { hostNames, isKnownHost, isOriginAllowed, seededOrigins } from "./origins.ts";
+import { effectiveOrigins, hostNames, isKnownHost, isOriginAllowed } from "./origins.ts";
 import { interfaceAddresses, judgeProxy } from "./proxy-verdict.ts";
 import type { Caller, EdgeRequest, ProxyVerdict } from "./types.ts";
 
@@ -113,7 +113,7 @@ export function createEdge(options: EdgeOptions): Edge {
 function rulesOf({ gateway }: SvcConfig, { loopbackOnly, port }: EdgeOptions) {
   const { controlUi } = gateway;
   const scheme: "http" | "https" = gateway.tls.enabled ? "https" : "http";
-  const allowed = controlUi.allowedOrigins ?? (loopbackOnly ? [] : seededOrigins(port, scheme));
+  const allowed = effectiveOrigins(controlUi.allowedOrigins, { loopbackOnly, port, scheme });
   return {
     isTrusted: addressRanges(gateway.trustedProxies),
     allowRealIp: gateway.allowRealIpFallback,

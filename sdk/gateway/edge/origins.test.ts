@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { hostNames, isKnownHost, isOriginAllowed, type OriginQuestion, seededOrigins } from "./origins.ts";
+import { effectiveOrigins, hostNames, isKnownHost, isOriginAllowed, type OriginQuestion } from "./origins.ts";
 
 const local: Omit<OriginQuestion, "origin"> = {
   host: "127.0.0.1:18789",
@@ -151,6 +151,14 @@ test.each([
 });
 
 test("a gateway that listens beyond loopback lists its own local pages, with the port that is in use", () => {
-  expect(seededOrigins(4711, "http")).toEqual(["http://localhost:4711", "http://127.0.0.1:4711"]);
-  expect(seededOrigins(4711, "https")).toEqual(["https://localhost:4711", "https://127.0.0.1:4711"]);
+  const beyond = { loopbackOnly: false, port: 4711, scheme: "http" } as const;
+  const own = ["http://localhost:4711", "http://127.0.0.1:4711"];
+  expect(effectiveOrigins(undefined, beyond)).toEqual(own);
+  expect(effectiveOrigins(undefined, { ...beyond, scheme: "https" })).toEqual(["https://localhost:4711", "https://127.0.0.1:4711"]);
+  expect(effectiveOrigins(undefined, { ...beyond, loopbackOnly: true })).toEqual([]);
+  expect(effectiveOrigins([], beyond)).toEqual([]);
+  expect(effectiveOrigins(["https://ui.example"], beyond)).toEqual(["https://ui.example"]);
+  const written = ["http://localhost:18789", "http://127.0.0.1:18789"];
+  expect(effectiveOrigins(written, beyond)).toEqual([...written, ...own]);
+  expect(effectiveOrigins([...written, "https://ui.example"], beyond)).toHaveLength(3);
 });

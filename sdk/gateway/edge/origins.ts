@@ -54,8 +54,26 @@ export function hostNames(origins: ReadonlyArray<string | undefined>): Set<strin
   return new Set(origins.flatMap((origin) => (origin === undefined ? [] : (safeUrl(origin)?.hostname.toLowerCase() ?? []))));
 }
 
-/** Origins of the gateway's own pages when it listens beyond loopback, for a config that lists none. */
-export function seededOrigins(port: number, scheme: "http" | "https"): string[] {
+/**
+ * Origins that pages may have: the configured ones; beyond loopback, when none are configured, those of the gateway's own pages on the port in use. They are
+ * worked out at each start and never written, so that they follow the port. Earlier releases wrote them: such a list counts as none configured.
+ */
+export function effectiveOrigins(
+  configured: readonly string[] | undefined,
+  { loopbackOnly, port, scheme }: { loopbackOnly: boolean; port: number; scheme: "http" | "https" },
+): readonly string[] {
+  if (configured && !isWrittenSeed(configured)) return configured;
+  return loopbackOnly ? (configured ?? []) : [...(configured ?? []), ...seededOrigins(port, scheme)];
+}
+
+/** Exactly the pair that was once written for one port. */
+function isWrittenSeed(origins: readonly string[]): boolean {
+  const [first = "", second = ""] = origins;
+  const port = /^(https?):\/\/localhost:(\d{1,5})$/.exec(first);
+  return origins.length === 2 && port !== null && second === `${port[1]}://127.0.0.1:${port[2]}`;
+}
+
+function seededOrigins(port: number, scheme: "http" | "https"): string[] {
   return [`${scheme}://localhost:${port}`, `${scheme}://127.0.0.1:${port}`];
 }
 
