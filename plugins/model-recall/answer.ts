@@ -4,9 +4,10 @@ import type { Search } from "./search-result.ts";
 const howToAddModel =
   "No language model is configured, so svc can only quote your notes; to get written answers, add a provider under `models.providers.<vendor>` in the config file or set an API key such as `OPENAI_API_KEY` in the environment.";
 
-/** The whole answer as Markdown: what was found (or why nothing was), then how to add a language model. */
-export function writeAnswer(question: string, search: Search): string {
-  return `${body(question, search)}\n\n${howToAddModel}`;
+/** The whole answer as Markdown: what was found (or why nothing was), then why no language model answers, or how to add one. @param notice see `ModelRequest` */
+export function writeAnswer(question: string, search: Search, notice?: string): string {
+  const why = notice && `No language model can answer (${notice}), so svc can only quote your notes; \`svc doctor\` says what to do.`;
+  return `${body(question, search)}\n\n${why ?? howToAddModel}`;
 }
 
 function body(question: string, search: Search): string {

@@ -1,4 +1,4 @@
-import { createTestGateway } from "svc/sdk/testing";
+import { createTestGateway, eventually } from "svc/sdk/testing";
 import { expect, test } from "vitest";
 
 test("a gateway without any language model answers from the notes and cites them", async () => {
@@ -25,6 +25,25 @@ test("a gateway without any language model answers from the notes and cites them
     expect(found?.match(/No language model is configured/g)).toHaveLength(1);
 
     expect(await ask("zymurgy?")).toContain("There is nothing about this in the notes");
+  } finally {
+    await gateway.close();
+  }
+});
+
+test("a wake without a language model brings the event into the main chat, and no quotes of unrelated notes", async () => {
+  const gateway = await createTestGateway({
+    plugins: ["store", "agents", "memory-core", "model-recall"],
+    workspace: { "MEMORY.md": "# Memory\n\n- Check the boiler periodically; nobody is at home on Mondays.\n" },
+  });
+  try {
+    const socket = await gateway.ws();
+    await gateway.rpc("wake", { mode: "now", text: "The parcel has come." });
+    const report = await eventually(() => socket.events.find(({ event }) => event === "heartbeat"));
+    expect(report.payload).toMatchObject({ preview: "> The parcel has come." });
+    const { messages } = await gateway.rpc<{ messages: Array<{ role: string; content: unknown }> }>("chat.history", { sessionKey: "main" });
+    expect(messages.filter(({ role }) => role === "assistant").map(({ content }) => content)).toEqual([
+      [{ type: "text", text: "> The parcel has come." }],
+    ]);
   } finally {
     await gateway.close();
   }

@@ -301,3 +301,70 @@ test("what the gateway tells the agent beside a question is not searched for", a
   const call = (await collect(request([{ role: "user", content }]))).find((delta) => delta.type === "toolCall");
   expect(call).toMatchObject({ name: "memory_search", argsDelta: JSON.stringify({ query: "Where is the router?" }) });
 });
+
+describe("what the gateway tells", () => {
+  const told = (events: string, prompt: string): ModelMessage => ({
+    role: "user",
+    content: [
+      { type: "text", text: events },
+      { type: "text", text: prompt },
+    ],
+  });
+  const check = "This is a periodic check, nobody is waiting. Follow HEARTBEAT.md if it is part of your workspace files.";
+  const heartbeat = (message: ModelMessage) => {
+    const req = request([message]);
+    return collect({ ...req, context: { ...req.context, trigger: "heartbeat" } });
+  };
+
+  test("a heartbeat after a wake names the events and quotes no note", async () => {
+    const deltas = await heartbeat(told("System: The parcel has come.\nSystem: It is in the hall.\nSystem:", check));
+
+    expect(deltas.filter((d) => d.type === "toolCall")).toEqual([]);
+    expect(textOf(deltas)).toBe("> The parcel has come.\n> It is in the hall.");
+  });
+
+  test("a heartbeat without events is acknowledged", async () => {
+    const deltas = await heartbeat(user(check));
+    expect(deltas.filter((d) => d.type === "toolCall")).toEqual([]);
+    expect(textOf(deltas)).toBe("HEARTBEAT_OK");
+  });
+
+  test("events of others are named without the frame around them, and a long list is cut", async () => {
+    const lines = Array.from({ length: 60 }, (_, i) => `System: event ${i} ${"x".repeat(1_000)}`);
+    const framed = [
+      'System: <<<EXTERNAL_UNTRUSTED_CONTENT id="0123456789abcdef">>>',
+      "System: Source: webhook",
+      "System: ---",
+      "System: the build is red",
+      'System: <<<END_EXTERNAL_UNTRUSTED_CONTENT id="0123456789abcdef">>>',
+    ];
+    expect(textOf(await heartbeat(told(framed.join("\n"), check)))).toBe("> the build is red");
+
+    const text = textOf(await heartbeat(told(lines.join("\n"), check)));
+    expect(text.split("\n")).toHaveLength(41);
+    expect(text.split("\n").at(-1)).toBe("> … and 20 more lines");
+    expect(text.length).toBeLessThan(13_000);
+  });
+
+  test("events that came with a question are named before its answer, and are not searched for", async () => {
+    const [question, ...rest] = found("Where is the router?", [router]);
+    const asked = told("System: The parcel has come.", "Where is the router?");
+    expect(question?.role).toBe("user");
+
+    const [call] = await collect(request([asked]));
+    expect(call).toMatchObject({ type: "toolCall", argsDelta: JSON.stringify({ query: "Where is the router?" }) });
+    const text = textOf(await collect(request([asked, ...rest])));
+    expect(text.startsWith("> The parcel has come.\n\nThis is in your notes:")).toBe(true);
+  });
+});
+
+test("the answer says why no language model answers, when the gateway knows", async () => {
+  const req = request(found("Where is the router?", [router]));
+  const notice = 'model provider "lab" cannot be used: no API key';
+  const text = textOf(await collect({ ...req, context: { ...req.context, notice } }));
+
+  expect(text).toContain(
+    'No language model can answer (model provider "lab" cannot be used: no API key), so svc can only quote your notes; `svc doctor` says what to do.',
+  );
+  expect(text).not.toContain("No language model is configured");
+});

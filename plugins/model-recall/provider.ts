@@ -2,11 +2,14 @@ import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { EMBEDDED_PROVIDER_ID, type ModelDelta, type ModelMessage, type ModelProvider, type ModelRequest, type Usage } from "svc/sdk";
 import { writeAnswer } from "./answer.ts";
+import { isSystemText, quoteEvents } from "./events.ts";
 import { readSearchResult } from "./search-result.ts";
 
 const SEARCH_TOOL = "memory_search";
 /** Longer questions are pasted documents; their beginning says what is asked. */
 const MAX_QUERY_CHARS = 1_000;
+/** What an agent says to a heartbeat when nothing needs attention. */
+const ACKNOWLEDGED = "HEARTBEAT_OK";
 const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
 
 /** The model of last resort: asks memory through the ordinary tool loop, then quotes what was found. It knows nothing of memory but the tool's answer. */
@@ -25,7 +28,8 @@ export function createRecallProvider(): ModelProvider {
 async function* recall(req: ModelRequest, signal: AbortSignal): AsyncIterable<ModelDelta> {
   const turn = currentTurn(req.messages);
   const found = turn.results.at(-1);
-  if (!found && turn.question !== "" && canSearch(req)) {
+  const isHeartbeat = req.context.trigger === "heartbeat";
+  if (!isHeartbeat && !found && turn.question !== "" && canSearch(req)) {
     throwIfAborted(signal);
     const id = `recall_${randomUUID()}`;
     yield { type: "toolCall", id, name: SEARCH_TOOL, argsDelta: JSON.stringify({ query: turn.question }) };
@@ -34,7 +38,10 @@ async function* recall(req: ModelRequest, signal: AbortSignal): AsyncIterable<Mo
     yield { type: "finish", reason: "tool_calls" };
     return;
   }
-  const text = writeAnswer(turn.question, found ? readSearchResult(found.text, found.isError === true) : { kind: "no-tool" });
+  const search = found ? readSearchResult(found.text, found.isError === true) : ({ kind: "no-tool" } as const);
+  // The prompt of a heartbeat is an instruction, not a question that notes could answer.
+  const said = isHeartbeat ? (turn.events ?? ACKNOWLEDGED) : writeAnswer(turn.question, search, req.context.notice);
+  const text = isHeartbeat || turn.events === undefined ? said : `${turn.events}\n\n${said}`;
   for (const delta of words(text)) {
     throwIfAborted(signal);
     yield { type: "text", delta };
@@ -47,24 +54,19 @@ async function* recall(req: ModelRequest, signal: AbortSignal): AsyncIterable<Mo
 
 interface Turn {
   question: string;
+  /** What the gateway told with it, as it is shown. */
+  events: string | undefined;
   /** Answers of the search tool since the question. */
   results: Array<Extract<ModelMessage, { role: "tool" }>>;
-}
-
-/** What the gateway tells the agent is no question. */
-function isSystemLine(text: string): boolean {
-  return text.startsWith("System: ");
 }
 
 function currentTurn(messages: ModelMessage[]): Turn {
   const at = messages.findLastIndex((m) => m.role === "user");
   const asked = messages[at];
-  const text =
-    asked?.role === "user"
-      ? asked.content.map((part) => (part.type === "text" && !isSystemLine(part.text) ? part.text : "")).join("\n")
-      : "";
+  const texts = asked?.role === "user" ? asked.content.map((part) => (part.type === "text" ? part.text : "")) : [];
+  const text = texts.map((part) => (isSystemText(part) ? "" : part)).join("\n");
   const results = messages.slice(at + 1).filter((m) => m.role === "tool" && m.name === SEARCH_TOOL);
-  return { question: clip(text.trim()), results: results as Turn["results"] };
+  return { question: clip(text.trim()), events: quoteEvents(texts.filter(isSystemText)), results: results as Turn["results"] };
 }
 
 function canSearch(req: ModelRequest): boolean {

@@ -1,3 +1,4 @@
+import type { RunTrigger } from "./agents.ts";
 import type { JsonSchema } from "./schema.ts";
 
 /** What is known of a model; sizes in tokens. */
@@ -53,7 +54,15 @@ export interface ModelRequest {
   toolChoice?: ToolChoice;
   sampling?: ModelSampling;
   thinking?: string;
-  context: { agentId: string; sessionKey: string; runId: string };
+  context: {
+    agentId: string;
+    sessionKey: string;
+    runId: string;
+    /** What began the run; absent: not known. */
+    trigger?: RunTrigger;
+    /** Only for the embedded provider: why no language model answers, a clause without a full stop; absent: none is configured. */
+    notice?: string;
+  };
 }
 
 /** Tokens of one request. */

@@ -116,7 +116,7 @@ function requestFor(run: Run, given: { candidate: Candidate; prompt: Prompt; isF
     ...(choice === undefined ? {} : { toolChoice: choice }),
     ...(request.sampling ? { sampling: request.sampling } : {}),
     thinking: prompt.thinking,
-    context: { agentId: run.agent.id, sessionKey: run.sessionKey, runId: run.id },
+    context: { agentId: run.agent.id, sessionKey: run.sessionKey, runId: run.id, trigger: request.trigger },
   };
 }
 
