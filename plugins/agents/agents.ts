@@ -17,6 +17,9 @@ import type { Kit } from "./kit.ts";
 import { createCatalog } from "./models/catalog.ts";
 import { createModelChoice } from "./models/choice.ts";
 import { Cooldown } from "./models/cooldown.ts";
+import { registerModelDoctor } from "./models/doctor.ts";
+import { followServers } from "./models/follow-servers.ts";
+import { createModelStates } from "./models/states.ts";
 import { createWorkspaceRecord } from "./registry/workspace-record.ts";
 import { Lanes } from "./runs/lanes.ts";
 import { LeftOut } from "./runs/left-out.ts";
@@ -61,6 +64,7 @@ export function createAgents(ctx: PluginContext): AgentsPlugin {
     models: createModelChoice(config, catalog),
     workspace: createWorkspacePrompt(config),
   }));
+  const cooldown = new Cooldown(() => ctx.clock.monotonic());
   const kit: Kit = {
     ctx,
     get config() {
@@ -80,7 +84,15 @@ export function createAgents(ctx: PluginContext): AgentsPlugin {
       return parts().workspace;
     },
     workspaces: createWorkspaceRecord(ctx.kv),
-    cooldown: new Cooldown(() => ctx.clock.monotonic()),
+    cooldown,
+    modelStates: createModelStates({
+      catalog,
+      cooldown,
+      config: () => parts().config,
+      models: () => parts().models,
+      clock: ctx.clock,
+      onChange: () => gateway.invalidateHealth(),
+    }),
     lanes: new Lanes((lane) => placesOf(lane, parts().config)),
     sessionLock: new KeyedMutex(),
     events,
@@ -133,6 +145,8 @@ function createLife(kit: Kit, runner: Runner, heartbeats: Heartbeats): PluginLif
   ctx.on("doctor.collect", async (_event, meta) => {
     for (const finding of await sharedWorkspaces(kit, claims)) meta.report(finding);
   });
+  registerModelDoctor(kit);
+  followServers(kit);
   ctx.on("hello.snapshot", (event) => ({ ...event, sessionDefaults: sessionDefaults(kit) }));
   ctx.on("gateway.ready", () => heartbeats.wakeWaiting());
   ctx.on("gateway.resumed", () => heartbeats.resumed());

@@ -27,8 +27,26 @@ export function healthParts(kit: Kit, heartbeats: Pick<Heartbeats, "figures">, p
     { part: "heartbeatSeconds", ok: true, value: enabled ? everyMs / 1_000 : 0 },
     { part: "defaultAgentId", ok: true, value: kit.directory.defaultId },
     { part: "queues", ok: true, value: { lanes: kit.lanes.lanes, queued: kit.lanes.queued, active: kit.lanes.active } },
+    modelsPart(kit),
     ...statusParts(kit, heartbeats, byAgent),
   ];
+}
+
+/** The model in force of each agent. Nobody is asked for it: what is known of servers comes from calls and from looks in the background. */
+function modelsPart(kit: Kit): HealthPart {
+  const rows = kit.directory.list().map((agent) => kit.modelStates.of(agent));
+  const notice = kit.modelStates.notice();
+  const wrong = rows.filter(({ state }) => state !== "ready" && state !== "none" && state !== "embedded");
+  const problems = wrong.map(({ agentId, provider, model, reason }) => `agent "${agentId}" with ${provider}/${model}: ${reason}`);
+  const isWithout = rows.some(({ state }) => state === "embedded");
+  if (isWithout && notice !== undefined) problems.push(`no language model can answer: ${notice}`);
+  return {
+    part: "models",
+    ok: problems.length === 0,
+    critical: false,
+    value: rows,
+    ...(problems.length > 0 ? { message: problems.join("; ") } : {}),
+  };
 }
 
 function statusParts(kit: Kit, heartbeats: Pick<Heartbeats, "figures">, byAgent: JsonObject[]): HealthPart[] {

@@ -4,6 +4,7 @@ import type { Directory } from "./directory.ts";
 import type { Catalog } from "./models/catalog.ts";
 import type { ModelChoice } from "./models/choice.ts";
 import type { Cooldown } from "./models/cooldown.ts";
+import type { ModelStates } from "./models/states.ts";
 import type { WorkspaceRecord } from "./registry/workspace-record.ts";
 import type { Lanes } from "./runs/lanes.ts";
 import type { LeftOut } from "./runs/left-out.ts";
@@ -31,6 +32,7 @@ export interface Kit {
   readonly workspace: WorkspacePrompt;
   readonly workspaces: WorkspaceRecord;
   readonly cooldown: Cooldown;
+  readonly modelStates: ModelStates;
   readonly lanes: Lanes;
   /** Guards the row of a session: accept, reset, delete and patch of one key happen one after the other. */
   readonly sessionLock: KeyedMutex;

@@ -1,5 +1,6 @@
-import { type Clock, type ModelInfo, z } from "svc/sdk";
+import { type Clock, type ModelInfo, type ModelProbe, z } from "svc/sdk";
 import type { Connection } from "./connection.ts";
+import { toModelError } from "./faults.ts";
 import type { ProviderSettings } from "./settings.ts";
 
 const FRESH_MS = 600_000;
@@ -10,38 +11,68 @@ const MAX_MODELS = 1_000;
 
 const listSchema = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) });
 
-/** The server's own list of models: fetched when asked for, kept for ten minutes, empty when it cannot be had. */
-export function createCatalog(settings: ProviderSettings, deps: { connection: Connection; clock: Clock }): () => Promise<ModelInfo[]> {
+/** The server's own list of models. */
+export interface ServerCatalog {
+  /** Fetched when asked for, kept for ten minutes, empty when it cannot be had. */
+  models(): Promise<ModelInfo[]>;
+  /** Asks for the list now, to see whether the server answers and takes the key. */
+  probe(signal: AbortSignal): Promise<ModelProbe>;
+}
+
+export function createCatalog(settings: ProviderSettings, deps: { connection: Connection; clock: Clock }): ServerCatalog {
   let cached: { models: Promise<ModelInfo[]>; until: number } | undefined;
 
   async function load(entry: { until: number }): Promise<ModelInfo[]> {
     try {
-      const models = await fetchList(settings, deps.connection);
+      const models = await fetchList(settings, deps.connection, AbortSignal.timeout(TIMEOUT_MS));
       entry.until = deps.clock.now() + FRESH_MS;
       return models;
     } catch {
-      // Asked for lists and hints only; a chat request tells what is wrong.
+      // Asked for lists and hints only; a chat request and a probe tell what is wrong.
       entry.until = deps.clock.now() + FAILED_FRESH_MS;
       return [];
     }
   }
 
-  return () => {
-    if (cached && deps.clock.now() < cached.until) return cached.models;
-    const entry = { until: Number.POSITIVE_INFINITY, models: Promise.resolve<ModelInfo[]>([]) };
-    entry.models = load(entry);
-    cached = entry;
-    return entry.models;
+  return {
+    models() {
+      if (cached && deps.clock.now() < cached.until) return cached.models;
+      const entry = { until: Number.POSITIVE_INFINITY, models: Promise.resolve<ModelInfo[]>([]) };
+      entry.models = load(entry);
+      cached = entry;
+      return entry.models;
+    },
+    async probe(signal) {
+      try {
+        const models = await fetchList(settings, deps.connection, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]));
+        cached = { models: Promise.resolve(models), until: deps.clock.now() + FRESH_MS };
+        return { ok: true };
+      } catch (error) {
+        return judge(error, settings);
+      }
+    },
   };
 }
 
-async function fetchList(settings: ProviderSettings, connection: Connection): Promise<ModelInfo[]> {
+/** A server that refuses the list for any other reason than the key is there, and may answer questions nevertheless. */
+function judge(error: unknown, { id, baseUrl, apiKey }: ProviderSettings): ModelProbe {
+  if (error instanceof Error && (error.name === "TimeoutError" || error.name === "AbortError")) {
+    return { ok: false, fault: "timeout", reason: `${baseUrl} does not answer within ${TIMEOUT_MS / 1_000} s` };
+  }
+  const { fault, status, message } = toModelError(error, { provider: id, secrets: apiKey === undefined ? [] : [apiKey], now: 0 });
+  if (fault === "auth") return { ok: false, fault, reason: `${baseUrl} rejected the key (${status})` };
+  if (status !== undefined) return status >= 500 ? { ok: false, fault, reason: `${baseUrl} fails (${status})` } : { ok: true };
+  // What came was no list: a server that keeps none.
+  if (error instanceof SyntaxError || error instanceof z.ZodError) return { ok: true };
+  return { ok: false, fault, reason: `${baseUrl} does not answer (${message.split(": ").at(-1)})` };
+}
+
+async function fetchList(settings: ProviderSettings, connection: Connection, signal: AbortSignal): Promise<ModelInfo[]> {
   const authorization = settings.apiKey === undefined ? {} : { authorization: `Bearer ${settings.apiKey}` };
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
   const response = await connection.fetch(`${settings.baseUrl}/models`, { headers: { ...authorization, ...settings.headers }, signal });
   if (!response.ok) {
     await response.body?.cancel();
-    throw new Error(`status ${response.status}`);
+    throw Object.assign(new Error("refused"), { statusCode: response.status });
   }
   const list = listSchema.parse(await response.json());
   return list.data.slice(0, MAX_MODELS).map(({ id }) => ({ id }));

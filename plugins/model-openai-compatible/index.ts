@@ -1,4 +1,5 @@
 import { definePlugin, type PluginContext } from "svc/sdk";
+import { registerModelDoctor } from "./doctor.ts";
 import { createProviders } from "./providers.ts";
 
 export default definePlugin({
@@ -9,6 +10,7 @@ export default definePlugin({
     const providers = createProviders(ctx as PluginContext);
     ctx.onDispose(() => providers.close());
     providers.update();
+    registerModelDoctor(ctx as PluginContext, providers);
     // Secrets of the new config can be had once it is in force, so there is nothing to prepare.
     ctx.onReload({
       prefixes: ["models", "agents.defaults.models"],

@@ -42,8 +42,10 @@ export function createProvider(settings: ProviderSettings, deps: ProviderDeps): 
     id: settings.id,
     name: settings.name,
     ...(settings.defaultModel === undefined ? {} : { defaultModel: settings.defaultModel }),
-    models: () => (settings.models.length > 0 || settings.unavailable !== undefined ? settings.models : catalog()),
+    models: () => (settings.models.length > 0 || settings.unavailable !== undefined ? settings.models : catalog.models()),
     available: () => (settings.unavailable === undefined ? { ok: true } : { ok: false, reason: settings.unavailable }),
+    probe: async ({ signal }) =>
+      settings.unavailable === undefined ? catalog.probe(signal) : { ok: false, fault: "auth", reason: settings.unavailable },
     stream: (req, { signal }) => stream(req, signal),
   };
 }

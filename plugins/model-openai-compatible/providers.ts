@@ -4,6 +4,7 @@ import { createPreload } from "./preload.ts";
 import { createProvider } from "./provider.ts";
 import { withSecrets } from "./secrets.ts";
 import { modelParamsOf, type ProviderSettings, resolveProviders } from "./settings.ts";
+import { vendors } from "./vendors.ts";
 
 /** A run that began with a provider ends with it, so its sockets outlive it; more than this many such pools are not kept. */
 const MAX_RETIRED = 16;
@@ -15,8 +16,18 @@ interface Registered {
   isUsable: boolean;
 }
 
+/** What is made of `models.providers` and of keys in the environment. */
+export interface Providers {
+  update(): void;
+  /** Entries of the config that nothing can be done with, and why. */
+  skipped(): ReadonlyArray<{ id: string; reason: string }>;
+  /** Ids of the providers there are. */
+  ids(): string[];
+  close(): Promise<void>;
+}
+
 /** The providers of the config in force: a change replaces those whose settings differ and leaves the others as they are. */
-export function createProviders(ctx: PluginContext): { update(): void; close(): Promise<void> } {
+export function createProviders(ctx: PluginContext): Providers {
   const registered = new Map<string, Registered>();
   const retired: Connection[] = [];
   const preload = createPreload(ctx);
@@ -27,7 +38,7 @@ export function createProviders(ctx: PluginContext): { update(): void; close(): 
     if (phase === "ready" && port !== 0 && [...registered.values()].some(({ isUsable }) => isUsable)) preload.begin();
   };
   ctx.on("gateway.ready", prepareCalls);
-  let skippedBefore = "";
+  let skipped: ReadonlyArray<{ id: string; reason: string }> = [];
 
   const drop = (id: string) => {
     const old = registered.get(id);
@@ -52,10 +63,13 @@ export function createProviders(ctx: PluginContext): { update(): void; close(): 
   return {
     update() {
       const { entries, unavailable } = withSecrets(ctx.snapshot().models.providers, ctx.secret);
-      const { providers, skipped } = resolveProviders(entries, (name) => readEnv(ctx.env, name), unavailable);
-      if (JSON.stringify(skipped) !== skippedBefore)
-        for (const { id, reason } of skipped) ctx.logger.warn(`models.providers.${id}: ${reason}`);
-      skippedBefore = JSON.stringify(skipped);
+      const resolved = resolveProviders(entries, (name) => readEnv(ctx.env, name), unavailable);
+      const { providers } = resolved;
+      if (JSON.stringify(resolved.skipped) !== JSON.stringify(skipped))
+        for (const { id, reason } of resolved.skipped) ctx.logger.warn(`models.providers.${id}: ${reason}`);
+      skipped = resolved.skipped;
+      for (const { id, keyEnv } of vendors)
+        if (keyEnv && !providers.some((one) => one.id === id)) ctx.logger.debug(`vendor "${id}" is skipped: ${keyEnv} is not set`);
       for (const id of [...registered.keys()]) if (!providers.some((settings) => settings.id === id)) drop(id);
       const { models } = ctx.snapshot().agents.defaults;
       for (const provider of providers) {
@@ -67,6 +81,8 @@ export function createProviders(ctx: PluginContext): { update(): void; close(): 
       }
       prepareCalls();
     },
+    skipped: () => skipped,
+    ids: () => [...registered.keys()],
     async close() {
       void preload.dispose();
       await Promise.all([...[...registered.values()].map((r) => r.connection), ...retired].map((connection) => connection.close()));

@@ -56,6 +56,16 @@ export const vendors: readonly Vendor[] = [
   { id: "lmstudio", name: "LM Studio", baseUrl: "http://127.0.0.1:1234/v1" },
 ];
 
+/** Vendors whose keys people have in the environment, and that no plugin of this release talks to. */
+export const unservedKeys: ReadonlyArray<{ name: string; keyEnv: string }> = [
+  { name: "Anthropic", keyEnv: "ANTHROPIC_API_KEY" },
+  { name: "Google", keyEnv: "GEMINI_API_KEY" },
+  { name: "Google", keyEnv: "GOOGLE_API_KEY" },
+];
+
+/** Variables that bring a language model by themselves. */
+export const servedKeys: readonly string[] = vendors.flatMap(({ keyEnv }) => keyEnv ?? []);
+
 export function knownVendor(id: string): Vendor | undefined {
   return vendors.find((vendor) => vendor.id === id);
 }

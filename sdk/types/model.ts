@@ -87,6 +87,9 @@ export type ModelDelta =
 /** `operations.md` 13.5: the first five move on to the next candidate, `invalid_request` stops. */
 export type ModelFault = "auth" | "rate_limit" | "overloaded" | "timeout" | "network" | "context_overflow" | "invalid_request";
 
+/** What a look at a provider's server found. */
+export type ModelProbe = { ok: true } | { ok: false; fault: ModelFault; reason: string };
+
 /** A language model behind one vendor or server. Retries and time-outs belong to the run loop, not here. */
 export interface ModelProvider {
   id: string;
@@ -98,6 +101,8 @@ export interface ModelProvider {
   models(): ModelInfo[] | Promise<ModelInfo[]>;
   /** Cheap and local: is there what it needs to call out (a key, an address)? */
   available(): { ok: true } | { ok: false; reason: string };
+  /** Asks the server whether it answers and takes the key, at no cost and within a few seconds. Never rejects. Absent: there is nothing to ask. */
+  probe?(options: { signal: AbortSignal }): Promise<ModelProbe>;
   /**
    * One model turn.
    * @throws {ModelError} with the class of the fault; aborting rejects with an `AbortError`

@@ -58,6 +58,8 @@ async function ask(cli: CliContext, client: CliClient, params: ParamsOf<"agent">
     progress.end();
     if (cli.json) cli.stdout.json(final);
     else if (!progress.wroteText) cli.stdout.line(answerOf(final));
+    const notes = final.status === "ok" ? (final.result.meta.notes ?? []) : [];
+    if (!cli.json) for (const note of notes) cli.stderr.line(cli.color.dim(`note: ${note}`));
     return 0;
   } catch (error) {
     progress.end();

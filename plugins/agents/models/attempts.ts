@@ -31,7 +31,7 @@ export async function withFailover<T>(options: AttemptOptions<T>): Promise<{ val
       return { value, candidate };
     } catch (error) {
       if (!isModelError(error) || !advances(error.fault)) throw error;
-      options.cooldown.failed(candidate.provider.id, error.fault);
+      options.cooldown.failed(candidate.provider.id, error.fault, error.message);
       if (!options.mayFailover()) throw error;
       last = error;
     }

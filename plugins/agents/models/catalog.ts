@@ -32,7 +32,8 @@ export function createCatalog(ctx: PluginContext): Catalog {
     const listing: Listing = { readAt: ctx.clock.monotonic(), pending: before ? before.pending : fresh, latest: before?.latest ?? [] };
     listings.set(provider, listing);
     void fresh.then((models) => {
-      listing.latest = models;
+      // A server that is away for a moment still has its models.
+      if (models.length > 0) listing.latest = models;
       listing.pending = fresh;
     });
     return listing;

@@ -24,12 +24,17 @@ function catalogOf(offers: Record<string, Offer>): Catalog {
       },
     }),
   );
+  const read = new Map<string, ReturnType<Catalog["known"]>>();
   return {
     providers: () => providers,
     ready: async () => undefined,
     provider: (id) => providers.find((p) => p.id === id),
-    models: async (p) => p.models(),
-    known: () => [],
+    models: async (p) => {
+      const listed = await p.models();
+      read.set(p.id, listed);
+      return listed;
+    },
+    known: (p) => read.get(p.id) ?? [],
   };
 }
 
@@ -122,4 +127,21 @@ test("a reference is split at its first slash", () => {
   expect(splitRef("bare")).toBeUndefined();
   expect(splitRef("/x")).toBeUndefined();
   expect(splitRef("x/")).toBeUndefined();
+});
+
+describe("a vendor whose model nobody named", () => {
+  const listing = {
+    recall: { models: ["recall"], defaultModel: "recall", embedded: true },
+    server: { models: ["zeta", "nomic-embed-text", "alpha"] },
+  };
+
+  test("is asked for its list, and the first by name that is no embedding model answers", async () => {
+    expect(await chain({ offers: listing })).toEqual(["server/alpha"]);
+  });
+
+  test("comes after one whose model is named, and before the embedded one", async () => {
+    expect(await chain({ offers: { ...listing, big: { models: ["large"], defaultModel: "large" } } })).toEqual(["big/large"]);
+    expect(await chain({ offers: { ...listing, server: {} } })).toEqual(["recall/recall"]);
+    expect(await chain({ offers: { ...listing, server: { models: ["alpha"], ready: false } } })).toEqual(["recall/recall"]);
+  });
 });

@@ -27,8 +27,10 @@ export interface ModelChoice {
    * @throws {SvcError} `invalid-model`
    */
   candidates(agent: AgentInfo, override?: ModelRef | string): Promise<Candidate[]>;
-  /** What would answer without an override; no list is read. */
+  /** What would answer without an override, as far as it is known; no list is read. */
   standard(agent: AgentInfo): ModelRef | undefined;
+  /** What a name stands for, as far as it is known; no list is read. `provider` is empty when nobody is known to offer it. */
+  named(name: string): ModelRef;
 }
 
 export function createModelChoice(config: SvcConfig, catalog: Catalog): ModelChoice {
@@ -47,15 +49,24 @@ export function createModelChoice(config: SvcConfig, catalog: Catalog): ModelCho
     throw await unknownModel(catalog, text, [...aliases.keys()]);
   };
 
+  const named = (name: string): ModelRef => {
+    const text = aliases.get(name.trim().toLowerCase()) ?? name.trim();
+    const full = splitRef(text);
+    if (full && catalog.provider(full.provider)) return full;
+    const owner = catalog.providers().find((p) => p.defaultModel === text || catalog.known(p).some((m) => m.id === text));
+    return owner ? { provider: owner.id, model: text } : (full ?? { provider: "", model: text });
+  };
+
   const standard = (agent: AgentInfo): ModelRef | undefined => {
     const first = agent.models[0];
-    if (first !== undefined) return splitRef(aliases.get(first.toLowerCase()) ?? first) ?? { provider: "", model: first };
+    if (first !== undefined) return named(first);
     const ready = firstReady(catalog);
     return ready && { provider: ready.provider.id, model: ready.model };
   };
 
   return {
     standard,
+    named,
     async check(agent, named) {
       const ref = await resolve(named, standard(agent)?.provider);
       const id = `${ref.provider}/${ref.model}`;
@@ -81,7 +92,11 @@ export function createModelChoice(config: SvcConfig, catalog: Catalog): ModelCho
       }
       if (refs.length > 0) return distinct(refs).flatMap((ref) => toCandidate(catalog, ref));
       const ready = firstReady(catalog);
-      return ready ? [ready] : [];
+      if (ready && !ready.provider.embedded) return [ready];
+      // A server whose models nobody named is asked for its list, before anybody says that there is no language model.
+      await Promise.all(unnamed(catalog).map((p) => catalog.models(p)));
+      const listed = firstReady(catalog);
+      return listed ? [listed] : [];
     },
   };
 }
@@ -111,11 +126,27 @@ async function findBare(catalog: Catalog, model: string, preferred: string | und
   return undefined;
 }
 
+/** The first vendor whose model is named, else the first whose server lists one, else the embedded provider. */
 function firstReady(catalog: Catalog): Candidate | undefined {
   const providers = catalog.providers();
   const vendor = providers.find((p) => !p.embedded && p.defaultModel !== undefined && p.available().ok);
-  const chosen = vendor ?? providers.find((p) => p.embedded);
-  return chosen && { provider: chosen, model: chosen.defaultModel ?? chosen.id };
+  if (vendor) return { provider: vendor, model: vendor.defaultModel as string };
+  for (const provider of unnamed(catalog)) {
+    const model = firstListed(catalog.known(provider).map(({ id }) => id));
+    if (model !== undefined) return { provider, model };
+  }
+  const embedded = providers.find((p) => p.embedded);
+  return embedded && { provider: embedded, model: embedded.defaultModel ?? embedded.id };
+}
+
+/** Vendors that can be used and whose model nobody named. */
+function unnamed(catalog: Catalog): ModelProvider[] {
+  return catalog.providers().filter((p) => !p.embedded && p.defaultModel === undefined && p.available().ok);
+}
+
+/** The first by name, so that it does not depend on the order of an answer; models that only embed, speak or draw are left out by their names. */
+export function firstListed(ids: readonly string[]): string | undefined {
+  return [...ids].sort().find((id) => !/embed|rerank|whisper|tts|bge-|e5-|minilm|stable-diffusion/i.test(id));
 }
 
 async function unknownModel(catalog: Catalog, model: string, aliases: string[]): Promise<SvcError> {

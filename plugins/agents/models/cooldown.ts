@@ -4,9 +4,19 @@ import type { ModelFault } from "svc/sdk";
 const STEPS_MS = [30_000, 60_000, 300_000, 1_500_000, 3_600_000] as const;
 const MAX_ENTRIES = 256;
 
+/** Why a provider rests, and until when. */
+export interface Rest {
+  fault: ModelFault;
+  /** As the failed turn said it; no secret is in it. */
+  reason: string;
+  /** Monotonic milliseconds. */
+  until: number;
+}
+
 /** Providers that failed and rest for a while. Bounded: the oldest entry goes first. */
 export class Cooldown {
-  readonly #entries = new Map<string, { until: number; step: number; fault: ModelFault }>();
+  readonly #entries = new Map<string, Rest & { step: number }>();
+  readonly #answeredAt = new Map<string, number>();
   readonly #now: () => number;
 
   /** @param now monotonic milliseconds */
@@ -14,21 +24,36 @@ export class Cooldown {
     this.#now = now;
   }
 
-  failed(id: string, fault: ModelFault): void {
+  failed(id: string, fault: ModelFault, reason: string = fault): void {
     const step = (this.#entries.get(id)?.step ?? -1) + 1;
     const restMs = STEPS_MS[Math.min(step, STEPS_MS.length - 1)] ?? 0;
     this.#entries.delete(id);
-    this.#entries.set(id, { until: this.#now() + restMs, step, fault });
+    this.#entries.set(id, { until: this.#now() + restMs, step, fault, reason });
     const oldest = this.#entries.keys().next().value;
     if (this.#entries.size > MAX_ENTRIES && oldest !== undefined) this.#entries.delete(oldest);
   }
 
   succeeded(id: string): void {
     this.#entries.delete(id);
+    this.#answeredAt.delete(id);
+    this.#answeredAt.set(id, this.#now());
+    const oldest = this.#answeredAt.keys().next().value;
+    if (this.#answeredAt.size > MAX_ENTRIES && oldest !== undefined) this.#answeredAt.delete(oldest);
+  }
+
+  /** The rest of a provider that is not over yet. */
+  restOf(id: string): Rest | undefined {
+    const entry = this.#entries.get(id);
+    return entry && entry.until > this.#now() ? entry : undefined;
+  }
+
+  /** When a provider last answered a turn, in monotonic milliseconds. */
+  answeredAt(id: string): number | undefined {
+    return this.#answeredAt.get(id);
   }
 
   rests(id: string): boolean {
-    return (this.#entries.get(id)?.until ?? 0) > this.#now();
+    return this.restOf(id) !== undefined;
   }
 
   /** What the last turn of a provider failed by, until one succeeds. */

@@ -16,7 +16,9 @@ export function registerModelsMethods(ctx: PluginContext, kit: Kit): void {
     ...protocolMethod("models.list"),
     handler: async (params) => {
       const agent = kit.directory.get(params.agentId ?? kit.directory.defaultId);
-      return { models: await listModels(kit, agent, params) };
+      const models = await listModels(kit, agent, params);
+      const skipped = kit.modelStates.skipped();
+      return { models, ...(skipped.length === 0 ? {} : { skipped }) };
     },
   });
 }

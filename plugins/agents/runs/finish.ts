@@ -10,12 +10,18 @@ import { blankRow, type LoopResult } from "./loop.ts";
 import { MERGED, type StoredOutcome, statesOf } from "./outcome.ts";
 import type { Run } from "./run.ts";
 import { chatError } from "./run-events.ts";
+import { thinkingNote } from "./thinking-note.ts";
 import { commitRun, type NewMessage, runRow, type SessionChange } from "./writes.ts";
 
 /** Durable first: the answer and the end of the run are one commit, and only then anybody hears of it. */
 export async function succeed(run: Run, kit: Kit, result: LoopResult): Promise<void> {
   beginEnd(run);
-  const outcome = outcomeFor(run, kit, { status: "ok", stopReason: result.stopReason, toolCalls: result.toolCalls });
+  const note = thinkingNote(run, kit);
+  if (note !== undefined) kit.ctx.logger.info(`run ${run.id}: ${note}`);
+  const outcome = {
+    ...outcomeFor(run, kit, { status: "ok", stopReason: result.stopReason, toolCalls: result.toolCalls }),
+    ...(note === undefined ? {} : { notes: [note] }),
+  };
   const [last] = await store(run, kit, outcome, result.last);
   await handOver(run, kit);
   concludeTurn(run, kit, outcome, {

@@ -12,6 +12,7 @@ import { RunFailure } from "./failure.ts";
 import { takeSteered } from "./join.ts";
 import { buildPrompt, type Prompt } from "./prompt.ts";
 import type { Run } from "./run.ts";
+import { wantedLevel } from "./thinking-note.ts";
 import { dropOlderHalf, textOf, userContent } from "./transcript.ts";
 import { commitRun, type NewMessage } from "./writes.ts";
 
@@ -35,6 +36,9 @@ export interface LoopResult {
 export async function runLoop(run: Run, kit: Kit): Promise<LoopResult> {
   const candidates = await candidatesFor(run, kit);
   if (candidates.length === 0) throw new RunFailure("NO_MODEL", "no language model is available; add one under models.providers");
+  // Read meanwhile, so that the end can say whether the thinking level had an effect.
+  if (wantedLevel(run, kit) !== undefined && candidates[0] && !candidates[0].provider.embedded)
+    void kit.catalog.models(candidates[0].provider);
   kit.events.status(run, "preparing_context");
   const prompt = await buildPrompt(run, kit, candidates[0]);
   kit.events.status(run, "starting_model");
@@ -75,7 +79,7 @@ async function modelTurn(
     attempt: (candidate) => {
       select(run, kit, candidate);
       run.beginMessage();
-      return readTurn((signal) => candidate.provider.stream(requestFor(run, { candidate, prompt, isFirst }), { signal }), {
+      return readTurn((signal) => candidate.provider.stream(requestFor(run, kit, { candidate, prompt, isFirst }), { signal }), {
         signal: run.signal,
         idleMs: IDLE_MS,
         onText: (delta) => kit.events.text(run, delta),
@@ -102,12 +106,14 @@ async function modelTurn(
   return value;
 }
 
-function requestFor(run: Run, given: { candidate: Candidate; prompt: Prompt; isFirst: boolean }): ModelRequest {
+function requestFor(run: Run, kit: Kit, given: { candidate: Candidate; prompt: Prompt; isFirst: boolean }): ModelRequest {
   const { prompt, candidate, isFirst } = given;
   const { request } = run;
   // A forced call is forced once; asking for it again after its result would never end.
   const asked = isFirst || request.toolChoice === "none" ? request.toolChoice : undefined;
   const choice = run.toolCallsLeft === 0 ? "none" : asked;
+  // Whoever names the embedded model wants it, and needs no excuse.
+  const notice = candidate.provider.embedded && run.agent.models.length === 0 ? kit.modelStates.notice() : undefined;
   return {
     model: candidate.model,
     system: prompt.system,
@@ -116,7 +122,13 @@ function requestFor(run: Run, given: { candidate: Candidate; prompt: Prompt; isF
     ...(choice === undefined ? {} : { toolChoice: choice }),
     ...(request.sampling ? { sampling: request.sampling } : {}),
     thinking: prompt.thinking,
-    context: { agentId: run.agent.id, sessionKey: run.sessionKey, runId: run.id, trigger: request.trigger },
+    context: {
+      agentId: run.agent.id,
+      sessionKey: run.sessionKey,
+      runId: run.id,
+      trigger: request.trigger,
+      ...(notice === undefined ? {} : { notice }),
+    },
   };
 }
 

@@ -5,6 +5,8 @@ import { noUsage } from "../models/turn.ts";
 export interface StoredOutcome extends RunOutcome {
   /** One per assistant message with text. */
   texts: string[];
+  /** What the caller should know besides the answer. */
+  notes?: string[];
   /** Too many were waiting: the message stays in the history, no model reads it. */
   isLeftOut?: true;
 }
@@ -28,6 +30,7 @@ export function successPayload(run: { runId: string; sessionId: string; outcome:
       meta: {
         durationMs: outcome.durationMs ?? 0,
         stopReason: outcome.stopReason,
+        ...(outcome.notes === undefined ? {} : { notes: outcome.notes }),
         agentMeta: { sessionId: run.sessionId, provider: outcome.provider, model: outcome.model, usage: outcome.usage },
       },
     },

@@ -2,6 +2,7 @@
 import type { CliCommand, CliContext, ResultOf } from "svc/sdk";
 import { hooksLine } from "./hooks-line.ts";
 import { memoryLine } from "./memory-line.ts";
+import { modelsLine } from "./models-line.ts";
 import { reloadIssue } from "./status-issues.ts";
 import { formatDuration } from "./text.ts";
 import { withClient } from "./with-client.ts";
@@ -50,6 +51,8 @@ function printHealth(cli: CliContext, health: ResultOf<"health">): void {
   }
   const { queues } = health;
   if (queues) stdout.line(`Queues: ${queues.active} at work, ${queues.queued} waiting in ${queues.lanes} lanes`);
+  const models = modelsLine(health.models);
+  if (models) stdout.line(`Model: ${models}`);
   const memory = memoryLine(health.memoryIndex);
   if (memory) stdout.line(`Memory: ${memory}`);
   const hooks = hooksLine(health.hooks);

@@ -3,6 +3,7 @@ import { release } from "node:os";
 import type { CliCommand, CliContext, CliTarget, ResultOf } from "svc/sdk";
 import { hooksLine } from "./hooks-line.ts";
 import { type MemoryFigures, memoryLine } from "./memory-line.ts";
+import { modelsLine } from "./models-line.ts";
 import { pageUrl } from "./page-url.ts";
 import { issuesOf } from "./status-issues.ts";
 import { formatDuration, formatTime, printTable } from "./text.ts";
@@ -58,6 +59,7 @@ function items(status: StatusPayload, { target, page, memory }: Around): Array<[
     ["Dashboard", page ?? "off (gateway.controlUi.enabled)"],
     ["Service", "not installed"],
     ["Agents", agents.join(", ") || "none"],
+    ["Model", modelsLine(status.models) ?? "none"],
     ["Memory", memoryLine(memory) ?? "off"],
     ["Hooks", hooksLine(status.hooks) ?? "off"],
     ["Heartbeat", beats.join(", ") || "off"],

@@ -69,5 +69,11 @@ export const agentsResults = {
   "agents.files.list": z.object({ agentId, workspace: text, files: z.array(fileRow) }),
   "agents.files.get": file,
   "agents.files.set": file,
-  "models.list": z.object({ models: z.array(model) }),
+  "models.list": z.object({
+    models: z.array(model),
+    skipped: z
+      .array(z.object({ provider: text, reason: text }))
+      .exactOptional()
+      .describe("providers that are configured or have a plugin and cannot be used, and why"),
+  }),
 };

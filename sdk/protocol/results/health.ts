@@ -24,6 +24,17 @@ const agentHealth = z.object({
   memory: memoryFigures.exactOptional().describe("plugin `memory-core`"),
 });
 
+const modelState = z.object({
+  agentId,
+  provider: z.string().describe("empty when the name of the model says none"),
+  model: z.string(),
+  state: z
+    .enum(["ready", "embedded", "unknown", "unavailable", "key-rejected", "unreachable", "cooldown", "none"])
+    .describe("`embedded`: no language model, notes are quoted; `unavailable`: what the provider needs is missing, such as a key"),
+  reason: z.string().exactOptional().describe("why it is not ready"),
+  until: epochMs.exactOptional().describe("when a provider that rests is tried again"),
+});
+
 const tap = z.object({
   id: z.string().describe("plugin"),
   hook: z.string(),
@@ -60,6 +71,7 @@ export const standing = {
     .describe("owners that run with an old value or with none"),
   configReload,
   queues: z.object({ lanes: count, queued: count, active: count }).exactOptional().describe("plugin `agents`"),
+  models: z.array(modelState).exactOptional().describe("the model in force of each agent; plugin `agents`"),
   memoryIndex: z.record(agentId, memoryFigures).exactOptional().describe("by agent; plugin `memory-core`"),
   hooks: z
     .object({ enabled: z.boolean(), path: z.string().exactOptional(), mappings: count.exactOptional(), ...hookFigures })

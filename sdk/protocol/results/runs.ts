@@ -21,6 +21,7 @@ const finished = z
       meta: z.object({
         durationMs,
         stopReason: z.string().exactOptional(),
+        notes: z.array(z.string()).exactOptional().describe("what the caller should know besides, such as a setting without effect"),
         agentMeta: z
           .object({ sessionId: z.string(), provider: z.string().exactOptional(), model: z.string().exactOptional(), usage })
           .exactOptional()

@@ -1,0 +1,166 @@
+import type { AgentInfo, ModelProbe, ModelProvider, SvcConfig } from "svc/sdk";
+import type { Catalog } from "./catalog.ts";
+import type { ModelChoice } from "./choice.ts";
+import { closest } from "./closest.ts";
+import type { Cooldown } from "./cooldown.ts";
+
+/** How it stands with a provider. `embedded`: comes with svc and is no language model. */
+export interface ProviderState {
+  state: "ready" | "embedded" | "unavailable" | "key-rejected" | "unreachable" | "cooldown";
+  /** Why it is not ready. */
+  reason?: string;
+  /** When a provider that rests is tried again; wall clock in epoch ms. */
+  until?: number;
+}
+
+/** The model that answers an agent, and how it stands with it. */
+export interface ModelState extends Omit<ProviderState, "state"> {
+  agentId: string;
+  /** Empty where the name says none. */
+  provider: string;
+  model: string;
+  /** `none`: no plugin offers any model. */
+  state: ProviderState["state"] | "unknown" | "none";
+}
+
+/** A provider that cannot be used, and why. */
+export interface SkippedProvider {
+  provider: string;
+  reason: string;
+}
+
+/** What is known of models and providers without a wait; only `refresh` asks servers. */
+export interface ModelStates {
+  of(agent: AgentInfo): ModelState;
+  /** How it stands with one name of a model: an alias, `provider/model` or a bare id. */
+  named(agentId: string, name: string): ModelState;
+  provider(provider: ModelProvider): ProviderState;
+  skipped(): SkippedProvider[];
+  /** Why no language model answers although something is configured, as a clause; undefined when nothing is. */
+  notice(): string | undefined;
+  /** Asks servers whether they are there: all of them, or those that the config names by an address. 5 s at most; never rejects. */
+  refresh(which: "all" | "named"): Promise<void>;
+}
+
+interface Deps {
+  catalog: Catalog;
+  cooldown: Cooldown;
+  config(): SvcConfig;
+  models(): ModelChoice;
+  clock: { now(): number; monotonic(): number };
+  /** Something is known that was not. */
+  onChange(): void;
+}
+
+const PROBE_MS = 5_000;
+const MAX_PROBED = 64;
+/** Skipped providers that one sentence names. */
+const MAX_NAMED = 3;
+
+export function createModelStates(deps: Deps): ModelStates {
+  const { catalog, cooldown, clock } = deps;
+  const probes = new WeakMap<ModelProvider, { at: number; found: ModelProbe }>();
+  const vendors = () => catalog.providers().filter((p) => !p.embedded);
+
+  const lastProbe = (provider: ModelProvider): ModelProbe | undefined => {
+    const probe = probes.get(provider);
+    // A turn that was answered later knows better.
+    return probe && probe.at >= (cooldown.answeredAt(provider.id) ?? Number.NEGATIVE_INFINITY) ? probe.found : undefined;
+  };
+
+  const stateOf = (provider: ModelProvider): ProviderState => {
+    if (provider.embedded) return { state: "embedded" };
+    const ready = provider.available();
+    if (!ready.ok) return { state: "unavailable", reason: ready.reason };
+    const rest = cooldown.restOf(provider.id);
+    const isRejected = cooldown.lastFault(provider.id) === "auth";
+    // To the second, so that the same rest reads the same at each look.
+    const until = rest && Math.ceil((clock.now() + rest.until - clock.monotonic()) / 1_000) * 1_000;
+    if (rest) return { state: isRejected ? "key-rejected" : "cooldown", reason: rest.reason, ...(until === undefined ? {} : { until }) };
+    const probe = lastProbe(provider);
+    if (probe && !probe.ok) return { state: probe.fault === "auth" ? "key-rejected" : "unreachable", reason: probe.reason };
+    return isRejected ? { state: "key-rejected", reason: "the key was rejected at the last call" } : { state: "ready" };
+  };
+
+  const skipped = (): SkippedProvider[] => {
+    const there = vendors();
+    const unusable = there.flatMap((p) => {
+      const ready = p.available();
+      if (!ready.ok) return [{ provider: p.id, reason: ready.reason }];
+      const isNamed = p.defaultModel !== undefined || catalog.known(p).length > 0;
+      const probe = lastProbe(p);
+      if (isNamed) return [];
+      return [{ provider: p.id, reason: probe && !probe.ok ? probe.reason : "no model of it is named, and its server lists none so far" }];
+    });
+    const unserved = Object.entries(deps.config().models.providers)
+      .filter(([id]) => !there.some((p) => p.id === id))
+      .map(([id, entry]) => ({ provider: id, reason: unservedReason(entry) }));
+    return [...unusable, ...unserved];
+  };
+
+  const judge = (agentId: string, ref: { provider: string; model: string } | undefined): ModelState => {
+    if (!ref) return { agentId, provider: "", model: "", state: "none", reason: "no plugin offers a model" };
+    const provider = catalog.provider(ref.provider);
+    if (!provider) return { agentId, ...ref, state: "unknown", reason: unknownReason(ref, deps.config(), catalog) };
+    const found = stateOf(provider);
+    const known = catalog.known(provider);
+    const isListed = known.length === 0 || provider.defaultModel === ref.model || known.some((m) => m.id === ref.model);
+    if (isListed || found.state !== "ready") return { agentId, ...ref, ...found };
+    const ids = known.map((m) => m.id);
+    const near = closest(ref.model, ids);
+    return {
+      agentId,
+      ...ref,
+      state: "unknown",
+      reason: `"${ref.provider}" lists no such model${near ? `; the closest is "${near}"` : ""}`,
+    };
+  };
+
+  return {
+    of: (agent) => judge(agent.id, deps.models().standard(agent)),
+    named: (agentId, name) => judge(agentId, deps.models().named(name)),
+    provider: stateOf,
+    skipped,
+    notice() {
+      const all = skipped();
+      if (all.length === 0) return undefined;
+      const named = all.slice(0, MAX_NAMED).map(({ provider, reason }) => `provider "${provider}": ${reason.replace(/\.$/, "")}`);
+      return [...named, ...(all.length > MAX_NAMED ? [`${all.length - MAX_NAMED} more`] : [])].join("; ");
+    },
+    async refresh(which) {
+      const entries = deps.config().models.providers;
+      // One that is loaded on first use is wanted where the config names it.
+      await Promise.allSettled(Object.keys(entries).map((id) => catalog.ready(id)));
+      const asked = vendors().filter((p) => p.available().ok && (which === "all" || entries[p.id]?.baseUrl !== undefined));
+      const before = JSON.stringify(asked.map(stateOf));
+      await Promise.allSettled(
+        asked.slice(0, MAX_PROBED).map(async (provider) => {
+          const found = await provider.probe?.({ signal: AbortSignal.timeout(PROBE_MS) });
+          if (found) probes.set(provider, { at: clock.monotonic(), found });
+          await catalog.models(provider);
+        }),
+      );
+      if (JSON.stringify(asked.map(stateOf)) !== before) deps.onChange();
+    },
+  };
+}
+
+type Entry = SvcConfig["models"]["providers"][string];
+
+/** Why no active plugin offers a provider that the config names. */
+function unservedReason({ api, auth, baseUrl }: Entry): string {
+  if (api !== undefined && api !== "openai-completions") return `no active plugin speaks its api, "${api}"`;
+  if (auth === "aws-sdk") return 'no active plugin takes auth "aws-sdk"';
+  if (baseUrl === undefined) return "no active plugin knows an address for it; set its baseUrl";
+  return "no active plugin offers it";
+}
+
+function unknownReason({ provider, model }: { provider: string; model: string }, config: SvcConfig, catalog: Catalog): string {
+  const entry = config.models.providers[provider];
+  if (entry) return unservedReason(entry);
+  const lists = catalog.providers().flatMap((p) => catalog.known(p).map((m) => `${p.id}/${m.id}`));
+  const defaults = catalog.providers().flatMap((p) => (p.embedded || p.defaultModel === undefined ? [] : [`${p.id}/${p.defaultModel}`]));
+  const near = closest(provider === "" ? model : `${provider}/${model}`, [...new Set([...lists, ...defaults])]);
+  const what = provider === "" ? "no provider lists it" : `there is no model provider "${provider}"`;
+  return `${what}${near ? `; the closest model is "${near}"` : ""}`;
+}

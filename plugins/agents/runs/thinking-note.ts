@@ -1,0 +1,20 @@
+import type { Kit } from "../kit.ts";
+import type { Run } from "./run.ts";
+
+/** What a caller should know whose thinking level had no effect; undefined when it had, or when nobody asked for one. Nothing is waited for. */
+export function thinkingNote(run: Run, kit: Kit): string | undefined {
+  const level = wantedLevel(run, kit);
+  const provider = run.provider === undefined ? undefined : kit.catalog.provider(run.provider);
+  if (level === undefined || !provider) return undefined;
+  const name = `${provider.id}/${run.modelId}`;
+  if (provider.embedded) return `the thinking level "${level}" has no effect: ${name} is no language model`;
+  const known = kit.catalog.known(provider);
+  if (known.length === 0 || known.some((m) => m.id === run.modelId && m.reasoning === true)) return undefined;
+  return `the thinking level "${level}" has no effect: ${name} is not known to reason; set reasoning: true for it in models.providers if it does`;
+}
+
+/** A thinking level that somebody asked for, for this run or for its session. */
+export function wantedLevel(run: Run, kit: Kit): string | undefined {
+  const level = run.request.thinking ?? kit.store().sessions.get(run.sessionKey)?.thinkingLevel;
+  return level === "off" ? undefined : level;
+}
