@@ -29,7 +29,7 @@ export function openDoors(core: Core, { listeners, vestibule }: { listeners: Lis
   const stopped = new AbortController();
   const edge = createEdge({
     ...{ config, mode: plan.auth.mode, loopbackOnly: plan.bind.loopbackOnly, port: listeners?.port ?? plan.port },
-    ...{ now: clock.monotonic, interfaces: networkInterfaces },
+    ...{ now: clock.monotonic, interfaces: networkInterfaces, certificateNames: () => listeners?.certificateNames() ?? [] },
   });
   const { sockets, presenceNews } = openSockets(core, edge, () => listeners?.hasRoom() ?? true);
   const handler = createHttpHandler({
@@ -43,6 +43,10 @@ export function openDoors(core: Core, { listeners, vestibule }: { listeners: Lis
     },
     hooks,
     logger,
+    isHookPath(path) {
+      const base = config().hooks.path;
+      return path === base || path.startsWith(`${base}/`);
+    },
     hsts: () => core.config().gateway.http.securityHeaders.strictTransportSecurity || undefined,
     stopSignal: stopped.signal,
   });

@@ -37,6 +37,8 @@ export interface HttpDeps {
   logger: Logger;
   /** Value of `Strict-Transport-Security`, if any. */
   hsts(): string | undefined;
+  /** Is the path one of the webhook ingress, whether or not that is on? */
+  isHookPath(path: string): boolean;
   /** Aborts when the gateway stops for good. */
   stopSignal: AbortSignal;
 }
@@ -122,6 +124,12 @@ async function answerFor(exchange: Exchange, deps: HttpDeps): Promise<Response |
     await loading;
     matches = deps.routes.match(path);
   }
+  const misdirection = isIngress(matches, path, deps) ? undefined : deps.edge.hostRefusalOf(req);
+  if (misdirection) {
+    const [first] = matches;
+    const isPage = !first || first.entry.route.fallback === true;
+    return isPage ? plain(421, misdirection.message) : refuse(misdirection, refusalAt(first, path, deps));
+  }
   if (matches.length === 0) return unclaimed(deps);
   const match = matches.find((m) => m.entry.methods.includes(req.method ?? ""));
   if (!match) return plain(405, "Method Not Allowed", { Allow: matches.map((m) => m.entry.allow).join(", ") });
@@ -140,8 +148,14 @@ async function answerFor(exchange: Exchange, deps: HttpDeps): Promise<Response |
     const call = createCall({ exchange, match, remote, revoked: passed?.revoked, scopes: passed?.scopes ?? [] }, deps);
     return toAnswer(await runAs(owner, `route ${route.path}`, () => route.handler(call)));
   } catch (error) {
-    return refuse(error, { route: match.entry.route, owner: match.entry.owner, path, logger: deps.logger });
+    return refuse(error, refusalAt(match, path, deps));
   }
+}
+
+/** Callers of an ingress prove themselves to its plugin, so it does not matter by which name they came. The page of the fallback is no ingress. */
+function isIngress(matches: readonly RouteMatch[], path: string, { isHookPath }: HttpDeps): boolean {
+  if (matches.length === 0) return isHookPath(path);
+  return matches.every(({ entry: { route } }) => route.auth === "plugin" && !route.fallback);
 }
 
 /** @throws {SvcError} `draining`, `proxy-attribution-required` */
@@ -235,7 +249,7 @@ function unclaimed(deps: HttpDeps): Response {
 }
 
 /** The fault in the body format of its route; in the common one when that format fails itself. */
-function formatted(fault: HttpFault, { route, owner, logger }: { route: HttpRoute; owner: string; logger: Logger }): Response {
+function formatted(fault: HttpFault, { route, owner, logger }: RefusalSite): Response {
   if (!route.onError) return defaultFaultResponse(fault);
   try {
     const response: unknown = runAs(owner, `route ${route.path}`, () => route.onError?.(fault));
@@ -247,7 +261,18 @@ function formatted(fault: HttpFault, { route, owner, logger }: { route: HttpRout
   return defaultFaultResponse(fault);
 }
 
-function refuse(error: unknown, at: { route: HttpRoute; owner: string; path: string; logger: Logger }): Response {
+interface RefusalSite {
+  route: HttpRoute;
+  owner: string;
+  path: string;
+  logger: Logger;
+}
+
+function refusalAt({ entry: { route, owner } }: RouteMatch, path: string, { logger }: HttpDeps): RefusalSite {
+  return { route, owner, path, logger };
+}
+
+function refuse(error: unknown, at: RefusalSite): Response {
   const fault = toHttpFault(error);
   if (fault.status >= 500 && fault.code === "internal") {
     const what = `route ${at.route.path} of plugin "${at.owner}"`;

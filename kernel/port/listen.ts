@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { SecureContextOptions, Server as TlsServer } from "node:tls";
+import type { Server as TlsServer } from "node:tls";
 import { messageOf, SvcError } from "../../sdk/errors.ts";
 import type { BindPlan } from "../../sdk/gateway/edge/bind-plan.ts";
 import { answerClientError } from "../../sdk/gateway/edge/client-error.ts";
@@ -22,6 +22,8 @@ export interface Listeners {
   host: string;
   port: number;
   servers: Server[];
+  /** Host names of the certificate in use; none without TLS. */
+  certificateNames(): readonly string[];
   /** Account of what is unsent on all connections of the port. */
   outbound: SlowConsumers;
   /** Are there descriptors to spare for a socket that lasts? */
@@ -70,6 +72,7 @@ export async function openListeners(options: ListenOptions): Promise<Listeners> 
     port,
     servers,
     outbound,
+    certificateNames: () => followed?.names() ?? [],
     hasRoom: budget.mayUpgrade,
     close: async () => {
       followed?.dispose();
@@ -136,13 +139,16 @@ async function makeServer({ tls }: ListenOptions): Promise<Server> {
 }
 
 /** New certificates count from the next connection on; those that are open stay. */
-async function followTls(servers: readonly Server[], { tls, logger }: ListenOptions): Promise<{ dispose(): void } | undefined> {
+async function followTls(servers: readonly Server[], { tls, logger }: ListenOptions) {
   if (!tls) return undefined;
+  let { names } = tls;
   const { followTlsFiles } = await import("../../sdk/host/tls-files.ts");
-  const apply = (context: SecureContextOptions) => {
-    for (const server of servers as unknown as readonly TlsServer[]) server.setSecureContext(context);
+  const apply = (next: TlsMaterial) => {
+    for (const server of servers as unknown as readonly TlsServer[]) server.setSecureContext(next.context);
+    names = next.names;
   };
-  return followTlsFiles(tls.paths, { apply, logger });
+  const followed = followTlsFiles(tls.paths, { apply, logger });
+  return { names: () => names, dispose: () => followed.dispose() };
 }
 
 /** The one expectation that HTTP knows, `100-continue`, never comes here. */

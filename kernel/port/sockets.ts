@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
 import { addressBucket } from "../../sdk/gateway/edge/addresses.ts";
-import type { Edge } from "../../sdk/gateway/edge/edge.ts";
+import type { Edge, EdgeRefusal } from "../../sdk/gateway/edge/edge.ts";
 import { answerAndEnd } from "../../sdk/gateway/edge/linger.ts";
 import { rawResponse } from "../../sdk/gateway/edge/raw-response.ts";
 import { createRevocations } from "../../sdk/gateway/fanout/revocations.ts";
@@ -77,7 +77,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
   };
 }
 
-function refusal(req: IncomingMessage, deps: SocketsDeps): { status: number; retryAfter?: number } | undefined {
+function refusal(req: IncomingMessage, deps: SocketsDeps): (Omit<EdgeRefusal, "status"> & { status: number }) | undefined {
   const path = (req.url ?? "/").split("?", 1)[0] as string;
   if (!deps.paths.has(path)) return { status: 404 };
   const isLeaving = deps.phase() === "draining" || deps.phase() === "stopped";

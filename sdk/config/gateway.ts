@@ -21,7 +21,7 @@ const controlUi = z.strictObject({
     .optional()
     .meta({ reload: "hot" })
     .describe(
-      "Origins of pages that may use the gateway, `*` for any; unset and not bound to loopback: the local ones with the port in use",
+      "Origins of pages that may use the gateway, `*` for any; their host names are served on a loopback bind too; unset and not bound to loopback: the local ones with the port in use",
     ),
   dangerouslyAllowHostHeaderOriginFallback: z
     .boolean()
@@ -76,7 +76,7 @@ export const gatewaySchema = z
       .regex(/^https:\/\/[^/?#\s@]+$/, 'expected an https origin such as "https://gateway.example", without a path')
       .optional()
       .meta(hot)
-      .describe("Address under which others reach the gateway; used in links"),
+      .describe("Address under which others reach the gateway, for links; its host name is served on a loopback bind too"),
     auth: gatewayAuthSchema.prefault({}),
     trustedProxies: z.array(addressRange()).default([]).meta(hot).describe("Addresses that may say who the client is by forwarded headers"),
     allowRealIpFallback: z.boolean().default(false).meta(hot).describe("Take `X-Real-IP` when `X-Forwarded-For` is missing"),

@@ -23,6 +23,8 @@ export interface TlsMaterial {
   context: SecureContextOptions;
   /** SHA-256 of the certificate, as `AB:CD:…`. */
   fingerprint: string;
+  /** Host names that the certificate is for, in lower case; `*.` at the beginning stands for one label. */
+  names: readonly string[];
 }
 
 /** Files are read again once they have been quiet for this long. */
@@ -55,24 +57,30 @@ export async function readTlsFiles(paths: TlsPaths): Promise<TlsMaterial> {
   const context: SecureContextOptions = { cert, key, minVersion: "TLSv1.2", ...(ca ? { ca } : {}) };
   try {
     createSecureContext(context);
-    return { paths, context, fingerprint: new X509Certificate(cert).fingerprint256 };
+    const certificate = new X509Certificate(cert);
+    return { paths, context, fingerprint: certificate.fingerprint256, names: namesOf(certificate) };
   } catch (error) {
     const reason = `${paths.cert} and ${paths.key} cannot be used together (${(error as NodeJS.ErrnoException).code ?? "not PEM"})`;
     throw new SvcError("tls-unusable", { reason });
   }
 }
 
+/** Host names of a certificate. Commas separate the entries; names with odd characters are quoted by Node and left out. */
+function namesOf({ subjectAltName = "" }: X509Certificate): string[] {
+  return subjectAltName.split(", ").flatMap((entry) => (/^DNS:[\w.*-]+$/.test(entry) ? [entry.slice("DNS:".length).toLowerCase()] : []));
+}
+
 /** Hands over what the files hold after each change of them; what cannot be used is told, and the old stays. */
 export function followTlsFiles(
   paths: TlsPaths,
-  { apply, logger, pollMs }: { apply(context: SecureContextOptions): void; logger: Pick<Logger, "info" | "warn">; pollMs?: number },
+  { apply, logger, pollMs }: { apply(material: TlsMaterial): void; logger: Pick<Logger, "info" | "warn">; pollMs?: number },
 ): { dispose(): void } {
   let turn: Promise<void> = Promise.resolve();
   const again = async () => {
     try {
-      const { context, fingerprint } = await readTlsFiles(paths);
-      apply(context);
-      logger.info("the TLS certificate was read again", { fingerprint });
+      const material = await readTlsFiles(paths);
+      apply(material);
+      logger.info("the TLS certificate was read again", { fingerprint: material.fingerprint });
     } catch (error) {
       logger.warn(`the TLS certificate stays as it was: ${messageOf(error)}`);
     }

@@ -45,6 +45,12 @@ export const protocolErrors = defineErrors({
     expose: ["authReason", "canRetryWithDeviceToken", "recommendedNextStep"],
     retryable: true,
   },
+  "misdirected-request": {
+    message:
+      'the host name "{host}" is not one of this gateway; set gateway.publicOrigin to its https origin, or add its origin to gateway.controlUi.allowedOrigins',
+    http: 421,
+    rpc: "INVALID_REQUEST",
+  },
   "proxy-attribution-required": {
     message: "forwarded headers from an address outside gateway.trustedProxies; list the proxy there",
     http: 403,

@@ -77,7 +77,7 @@ test("N-03: ten bodies of 50 MB behind wrong tokens are answered and not taken i
   const pour = async (lines: string): Promise<RawSocket> => {
     const raw = await dial(gateway.port);
     raw.socket.setMaxListeners(0);
-    raw.write(`POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\nContent-Length: 50000000\r\n${lines}\r\n`);
+    raw.write(`POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50000000\r\n${lines}\r\n`);
     for (let i = 0; i < 50 && raw.socket.writable; i++) {
       if (!raw.socket.write(chunk)) await Promise.race([new Promise((resolve) => raw.socket.once("drain", resolve)), raw.ended]);
     }

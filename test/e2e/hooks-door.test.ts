@@ -36,7 +36,7 @@ afterEach(closeRawSockets);
 
 const bearer = `Authorization: Bearer ${HOOK_TOKEN}\r\n`;
 const wake = JSON.stringify({ text: "hello", mode: "next-heartbeat" });
-const post = (path: string, headers: string, body = "") => `POST ${path} HTTP/1.1\r\nHost: h\r\n${headers}\r\n${body}`;
+const post = (path: string, headers: string, body = "") => `POST ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n${body}`;
 const sized = (body: string) => `Content-Length: ${Buffer.byteLength(body)}\r\n`;
 const from = (client: string) => `X-Forwarded-For: ${client}\r\n`;
 
@@ -66,7 +66,7 @@ describe("a sender", () => {
     const client = from("192.0.2.1");
     const said = await converse([
       post("/hooks/wake?token=x", client + bearer + sized(wake), wake),
-      `GET /hooks/wake HTTP/1.1\r\nHost: h\r\n${client}\r\n`,
+      `GET /hooks/wake HTTP/1.1\r\nHost: localhost\r\n${client}\r\n`,
       post("/hooks/wake", client + sized(wake), wake),
       post("/hooks", client + bearer + sized("{}"), "{}"),
       post("/hooks/nobody", client + bearer + sized("{}"), "{}"),

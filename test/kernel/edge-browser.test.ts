@@ -71,7 +71,9 @@ describe("pages", () => {
 
   test("B-02: on a rebound name are not the gateway's own, unless that name is listed or the Host is believed", async () => {
     const rebound = [`http://rebound.example:${port}`, `rebound.example:${port}`] as const;
-    expect(await connectFrom(gateway, ...rebound)).toBe("CONTROL_UI_ORIGIN_NOT_ALLOWED");
+    const upgrade = upgradeRequest("/", `Origin: ${rebound[0]}\r\n`).replace("Host: 127.0.0.1", `Host: ${rebound[1]}`);
+    expect(statusOf(await sendRaw(port, upgrade))).toBe(421);
+    expect(await connectFrom(gateway, rebound[0], `127.0.0.1:${port}`)).toBe("CONTROL_UI_ORIGIN_NOT_ALLOWED");
     await editAndApply(gateway, (c) => {
       c.gateway.controlUi = { allowedOrigins: [], dangerouslyAllowHostHeaderOriginFallback: true };
     });

@@ -96,7 +96,7 @@ describe("credentials", () => {
 
   test("N-03: a wrong token is answered before the body comes, and then the connection ends", async () => {
     const { write, received, ended } = await dial(gateway.gateway.port);
-    write(`POST /door HTTP/1.1\r\nHost: h\r\n${bearer("wrong")}Content-Length: 50000000\r\n\r\n{`);
+    write(`POST /door HTTP/1.1\r\nHost: localhost\r\n${bearer("wrong")}Content-Length: 50000000\r\n\r\n{`);
     await ended;
     expect(statusesOf(received())).toEqual([401]);
     expect(headerOf(received(), "connection")).toBe("close");
@@ -108,7 +108,7 @@ test("N-03: a request behind a body that was refused never runs, and the client 
   try {
     const { write, received, ended, closed } = await dial(gateway.gateway.port);
     const body = "x".repeat(100_000);
-    write(`POST /door HTTP/1.1\r\nHost: h\r\n${bearer("wrong")}Content-Length: ${body.length}\r\n\r\n${body.slice(1)}`);
+    write(`POST /door HTTP/1.1\r\nHost: localhost\r\n${bearer("wrong")}Content-Length: ${body.length}\r\n\r\n${body.slice(1)}`);
     await ended;
     expect(statusesOf(received())).toEqual([401]);
     write(`x${get("/door", bearer(gateway.token))}`);
@@ -130,7 +130,7 @@ describe("a body that never ends (N-03)", () => {
     try {
       const { write, received, ended } = await dial(gateway.gateway.port);
       vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-      write(`POST /door HTTP/1.1\r\nHost: h\r\n${bearer(gateway.token)}Content-Length: 100\r\n\r\n{`);
+      write(`POST /door HTTP/1.1\r\nHost: localhost\r\n${bearer(gateway.token)}Content-Length: 100\r\n\r\n{`);
       while (!seen.requests.includes("/door")) await new Promise((resolve) => setImmediate(resolve));
       await vi.advanceTimersByTimeAsync(29_900);
       expect(received()).toBe("");

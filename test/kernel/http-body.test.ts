@@ -66,7 +66,7 @@ test("a handler may want less than its route allows, never more", async () => {
 
 test("a body that stalls ends at the handler's own time: 408, then the end of the connection", async () => {
   const { write, received, ended } = await dial(gateway.gateway.port);
-  write("POST /read/short HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nab");
+  write("POST /read/short HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nab");
   await ended;
   expect(statusesOf(received())).toEqual([408]);
   expect(headerOf(received(), "connection")).toBe("close");
@@ -74,7 +74,7 @@ test("a body that stalls ends at the handler's own time: 408, then the end of th
 
 test("a client that goes in the middle ends the read with client-gone, and is no error of the gateway", async () => {
   const { socket, write } = await dial(gateway.gateway.port);
-  write("POST /read/leaving HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nab");
+  write("POST /read/leaving HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nab");
   await eventually(() => begun.includes("leaving"));
   socket.destroy();
   await eventually(() => faults.includes("client-gone"));
@@ -83,7 +83,7 @@ test("a client that goes in the middle ends the read with client-gone, and is no
 
 test("a short body that nobody reads costs no connection, a long one does", async () => {
   const request = (bytes: number, sent: number) =>
-    `POST /read/unread HTTP/1.1\r\nHost: h\r\nContent-Length: ${bytes}\r\n\r\n${"x".repeat(sent)}`;
+    `POST /read/unread HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${bytes}\r\n\r\n${"x".repeat(sent)}`;
   const { write, received } = await dial(gateway.gateway.port);
   write(request(5, 5));
   await eventually(() => received().endsWith("no"));
@@ -97,7 +97,7 @@ test("a short body that nobody reads costs no connection, a long one does", asyn
 });
 
 test("who asks before it sends hears 100 only when the body is wanted", async () => {
-  const head = (path: string) => `POST /read/${path} HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`;
+  const head = (path: string) => `POST /read/${path} HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`;
   const { write, received } = await dial(gateway.gateway.port);
   write(head("twice"));
   await eventually(() => received().includes("100 Continue"));

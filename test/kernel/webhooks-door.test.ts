@@ -214,7 +214,7 @@ describe("bodies", () => {
   });
 
   test("without a declared length are counted; the answer comes first, then the end of the connection", async () => {
-    const head = `POST /hooks/wake HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${TOKEN}\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const head = `POST /hooks/wake HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\nTransfer-Encoding: chunked\r\n\r\n`;
     const { write, received, ended } = await dial(gateway.gateway.port);
     write(`${head}1000\r\n${"y".repeat(2_049)}`);
     await ended;

@@ -66,7 +66,7 @@ describe("a reload", () => {
   test("row 8: a request whose body arrives across it is 409, and a connection that stays may try again", async () => {
     const { write, received } = await dial(gateway.gateway.port);
     const body = JSON.stringify({ text: "across", mode: "next-heartbeat" });
-    const head = `POST /hooks/wake HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const head = `POST /hooks/wake HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: ${body.length}\r\n\r\n`;
     write(`${head}${body.slice(0, 5)}`);
     await gateway.fetch("/healthz");
 
@@ -260,7 +260,7 @@ test("a gateway that stops answers in the form of this path, and stores nothing"
   const closing = own.close();
   try {
     await eventually(() => own.service("gateway@1").info().phase === "draining");
-    write(`POST /hooks/wake HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: 2\r\n\r\n{}`);
+    write(`POST /hooks/wake HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: 2\r\n\r\n{}`);
     await eventually(() => received().includes("\r\n\r\n"));
     expect(received()).toContain("HTTP/1.1 503 ");
     expect(received()).toMatch(/^retry-after: [1-9]/im);

@@ -26,6 +26,8 @@ test("a certificate and its key are read with TLS 1.2 as the least; others are r
   const [one, two] = [await makeCertificate(folder, "one"), await makeCertificate(folder, "two")];
   const material = await readTlsFiles(one);
   expect(material.context.minVersion).toBe("TLSv1.2");
+  expect(material.names).toEqual(["localhost"]);
+  expect((await readTlsFiles(await makeCertificate(folder, "wild", "*.Example.org"))).names).toEqual(["*.example.org"]);
   expect(material.fingerprint).toMatch(/^([0-9A-F]{2}:){31}[0-9A-F]{2}$/);
   const refused = { code: "tls-unusable", message: expect.stringMatching(/^gateway\.tls: .*; expected a certificate chain and its key/) };
   for (const paths of [
@@ -45,7 +47,7 @@ test("changed files are handed over once they can be used", async () => {
   const applied: unknown[] = [];
   const lines: string[] = [];
   const logger = { info: (message: string) => void lines.push(message), warn: (message: string) => void lines.push(message) };
-  const watch = followTlsFiles(files, { apply: (context) => void applied.push(context.cert), logger, pollMs: 50 });
+  const watch = followTlsFiles(files, { apply: ({ context }) => void applied.push(context.cert), logger, pollMs: 50 });
   try {
     await writeFile(files.key, "no key");
     await eventually(() => lines.some((line) => line.startsWith("the TLS certificate stays as it was: gateway.tls: ")));

@@ -61,8 +61,29 @@ describe("before path and credentials", () => {
     ]);
   });
 
-  test("with a secret any Host does, because a rebound page has none", () => {
-    expect(edgeOf().refusalOf(request({ host: "evil.example" }))).toBeUndefined();
+  test("with a secret the Host is judged by path, and only on loopback", () => {
+    const foreign = () => request({ host: "evil.example" });
+    expect(edgeOf().refusalOf(foreign())).toBeUndefined();
+    expect(edgeOf().hostRefusalOf(foreign())).toMatchObject({ code: "misdirected-request", spec: { http: 421 } });
+    expect(edgeOf().upgradeRefusalOf(foreign())).toMatchObject({ status: 421, message: expect.stringContaining("gateway.publicOrigin") });
+    expect(edgeOf({}, { loopbackOnly: false }).hostRefusalOf(foreign())).toBeUndefined();
+    expect(edgeOf({ controlUi: { allowedOrigins: ["*"] } }).hostRefusalOf(foreign())).toBeUndefined();
+    expect(edgeOf({ controlUi: { dangerouslyAllowHostHeaderOriginFallback: true } }).hostRefusalOf(foreign())).toBeUndefined();
+  });
+
+  test("names of the certificate are served, a star for one label of them, as they are now", () => {
+    let names = ["gw.example", "*.lan.example"];
+    const edge = edgeOf({}, { certificateNames: () => names });
+    const isServed = (host: string) => edge.hostRefusalOf(request({ host })) === undefined;
+    expect(["gw.example:18789", "a.lan.example", "a.b.lan.example", "lan.example", "x.gw.example"].map(isServed)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
+    names = [];
+    expect(isServed("gw.example")).toBe(false);
   });
 
   test("an upgrade with forwarded headers of an unlisted peer is refused, a request is left to its route (A-09)", () => {

@@ -1,11 +1,13 @@
 import type { networkInterfaces } from "node:os";
 import type { SvcConfig } from "../../config/root.ts";
+import type { SvcError } from "../../errors.ts";
 import type { AuthMode } from "../../host/secrets.ts";
 import { perSnapshot } from "../../per-snapshot.ts";
 import { createFailureLimiter } from "../failure-limiter.ts";
 import { addressRanges } from "./addresses.ts";
-import { readCaller } from "./caller.ts";
-import { effectiveOrigins, hostNames, isKnownHost, isOriginAllowed } from "./origins.ts";
+import { hasForwardingHeader, readCaller } from "./caller.ts";
+import { misdirected } from "./host-refusal.ts";
+import { effectiveOrigins, hostNames, isKnownHost, isOriginAllowed, isServedHost } from "./origins.ts";
 import { interfaceAddresses, judgeProxy } from "./proxy-verdict.ts";
 import type { Caller, EdgeRequest, ProxyVerdict } from "./types.ts";
 
@@ -21,13 +23,17 @@ export interface EdgeOptions {
   now(): number;
   /** `os.networkInterfaces`. */
   interfaces(): ReturnType<typeof networkInterfaces>;
+  /** Host names of the certificate in use; none without TLS. */
+  certificateNames?(): readonly string[];
 }
 
 /** A refusal that needs neither path nor credentials. */
 export interface EdgeRefusal {
-  status: 400 | 403 | 429 | 431;
+  status: 400 | 403 | 421 | 429 | 431;
   /** Seconds until it is worth coming back. */
   retryAfter?: number;
+  /** What is wrong and what to do, where the status does not say it. */
+  message?: string;
 }
 
 /** Who stands at the port and what page sent them: asked before credentials, with the config in force. */
@@ -36,7 +42,12 @@ export interface Edge {
   callerOf(req: EdgeRequest): Caller;
   /** Undefined: the request may go on. Constant work: nothing is read from disk, nothing parsed but the head. */
   refusalOf(req: EdgeRequest): EdgeRefusal | undefined;
-  /** The same for an upgrade, which no path exempts from attribution. */
+  /**
+   * Refusal of a request whose `Host` is not a name of this gateway, for every path that needs the gateway's own credentials or none (`misdirected-request`).
+   * Only a gateway that listens on loopback alone is sure which names lead to it; one behind a listed proxy leaves the names to the proxy.
+   */
+  hostRefusalOf(req: EdgeRequest): SvcError | undefined;
+  /** The same two for an upgrade, which no path exempts, nor from attribution. */
   upgradeRefusalOf(req: EdgeRequest): EdgeRefusal | undefined;
   /** May a page of this origin use the gateway? A refusal counts against that origin. */
   isOriginAllowed(origin: string, req: EdgeRequest, transport?: "ws" | "http"): boolean;
@@ -84,13 +95,25 @@ export function createEdge(options: EdgeOptions): Edge {
   const isHostKnown = (req: EdgeRequest) =>
     (options.mode !== "none" && options.mode !== "trusted-proxy") || isKnownHost(firstOf(req.headers.host), rules().hosts);
 
+  const { loopbackOnly, certificateNames = () => [] } = options;
+  const hostRefusalOf = (req: EdgeRequest): SvcError | undefined => {
+    const host = firstOf(req.headers.host);
+    const { hosts, anyHost } = rules();
+    // Without a Host (HTTP/1.0) there is no browser. A proxy that is not listed is refused for that, with the better advice.
+    if (!loopbackOnly || anyHost || host === undefined || hasForwardingHeader(req.headers)) return undefined;
+    return isServedHost(host, hosts, certificateNames()) ? undefined : misdirected(host);
+  };
+
   return {
     callerOf,
     refusalOf,
+    hostRefusalOf,
     upgradeRefusalOf(req) {
       const refusal = refusalOf(req);
       if (refusal) return refusal;
       if (callerOf(req).unattributed) return { status: 403 };
+      const misdirection = hostRefusalOf(req);
+      if (misdirection) return { status: 421, message: misdirection.message };
       const origin = firstOf(req.headers.origin);
       const waitMs = origin === undefined ? 0 : originRetryAfterMs(origin);
       if (origin === undefined || waitMs === 0 || isAllowed(origin, req, "ws")) return undefined;
@@ -119,6 +142,7 @@ function rulesOf({ gateway }: SvcConfig, { loopbackOnly, port }: EdgeOptions) {
     allowRealIp: gateway.allowRealIpFallback,
     trustedProxy: gateway.auth.trustedProxy,
     hosts: hostNames([...allowed, gateway.publicOrigin]),
+    anyHost: allowed.includes("*") || controlUi.dangerouslyAllowHostHeaderOriginFallback,
     origins: { allowed, scheme, hostFallback: controlUi.dangerouslyAllowHostHeaderOriginFallback },
   };
 }

@@ -49,6 +49,26 @@ export function isKnownHost(host: string | undefined, listed: ReadonlySet<string
   return name === "localhost" || isIP(name) !== 0 || listed.has(name);
 }
 
+/** A `Host` that names this machine itself or is an address: `localhost` and names below it (RFC 6761), with or without the root dot. */
+function isLocalOrAddress(name: string): boolean {
+  return name === "localhost" || name.endsWith(".localhost") || isIP(name) !== 0;
+}
+
+/**
+ * May a gateway that listens on loopback only be reached by this `Host`? A foreign DNS name that points here is what a page uses to read answers as if
+ * it were the gateway's own (DNS rebinding).
+ *
+ * @param listed names from the config
+ * @param certified names of the certificate; `*.` at the beginning stands for one label
+ */
+export function isServedHost(host: string, listed: ReadonlySet<string>, certified: readonly string[]): boolean {
+  const url = parseHost(host, "http:");
+  if (!url) return false;
+  const name = bareName(url).replace(/\.$/, "");
+  const wildcard = name.replace(/^[^.]+/, "*");
+  return isLocalOrAddress(name) || listed.has(name) || certified.some((entry) => entry === name || entry === wildcard);
+}
+
 /** Host names that the operator listed by way of origins. */
 export function hostNames(origins: ReadonlyArray<string | undefined>): Set<string> {
   return new Set(origins.flatMap((origin) => (origin === undefined ? [] : (safeUrl(origin)?.hostname.toLowerCase() ?? []))));

@@ -24,19 +24,21 @@ export function setBaseline(req: IncomingMessage, res: ServerResponse): void {
  * status in words, and the connection ends after it.
  *
  * @param options.retryAfter whole seconds
+ * @param options.message instead of the status in words
  */
 export function rawResponse(
   status: number,
-  options: { retryAfter?: number | undefined; requestId?: string | string[] | undefined } = {},
+  options: { retryAfter?: number | undefined; message?: string | undefined; requestId?: string | string[] | undefined } = {},
 ): string {
-  const body = STATUS_CODES[status] ?? "";
+  const reason = STATUS_CODES[status] ?? "";
+  const body = options.message ?? reason;
   const headers: Array<readonly [string, string]> = [
     ...baselineHeaders,
     ["x-request-id", requestIdOf(options.requestId)],
     ...(options.retryAfter === undefined ? [] : [["Retry-After", String(options.retryAfter)] as const]),
     ["Content-Type", "text/plain; charset=utf-8"],
-    ["Content-Length", String(body.length)],
+    ["Content-Length", String(Buffer.byteLength(body))],
     ["Connection", "close"],
   ];
-  return `HTTP/1.1 ${status} ${body}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${body}`;
+  return `HTTP/1.1 ${status} ${reason}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${body}`;
 }
