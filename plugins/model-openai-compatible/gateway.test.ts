@@ -103,6 +103,7 @@ test("the doctor finds a dead server, a rejected key and a missing one; health a
   ]);
   expect(JSON.stringify(found)).not.toContain("sk-wrong");
   expect(await row(gateway)).toMatchObject({ provider: "dead", state: "unreachable" });
+  expect(await gateway.rpc("status")).toMatchObject({ models: [{ provider: "dead", model: "m", state: "unreachable" }] });
 });
 
 test("a provider that rests is named with the reason and the time of the next try, until it answers", async () => {

@@ -22,6 +22,7 @@ const repeated = [
   "queues",
   "memorySearch",
   "memoryIndex",
+  "models",
   "hooks",
   "problems",
 ] as const;
