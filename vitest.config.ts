@@ -13,8 +13,6 @@ const storms = ["test/e2e/{storm,reload-storm,stop-under-load}.test.ts"];
 export default defineConfig({
   ...shared,
   test: {
-    reporters: process.env.CI ? ["default", "json"] : ["default"],
-    outputFile: { json: "test/.tmp/results.json" },
     // The default is one less than the cores: one, on the smallest machine that runs this. Most tests wait for sockets, files and clocks.
     maxWorkers: Math.max(3, availableParallelism()),
     globalSetup: ["./test/global-setup.ts"],

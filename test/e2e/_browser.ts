@@ -1,6 +1,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { commandPath } from "../servers/needs.ts";
 import { checkFrames } from "./_frames.ts";
 
 const args = [
@@ -17,8 +18,12 @@ const screens = join(import.meta.dirname, "../.tmp/screens");
 export const desktop = { width: 1440, height: 900 } as const;
 export const phone = { width: 390, height: 844, touch: true } as const;
 
+function chromiumPath(): string {
+  return process.env.CHROMIUM_PATH ?? commandPath("chromium") ?? "/usr/bin/chromium";
+}
+
 export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium", args });
+  return chromium.launch({ executablePath: chromiumPath(), args });
 }
 
 export interface Tab {

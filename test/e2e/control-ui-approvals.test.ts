@@ -1,7 +1,10 @@
 import type { Browser, Page } from "playwright-core";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { needs } from "../servers/needs.ts";
 import { axeViolations, desktop, launchChromium, openTab, phone, type Tab } from "./_browser.ts";
+
+const { test } = needs("chromium");
 
 let gateway: TestGateway;
 let browser: Browser;

@@ -3,9 +3,12 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import type { SessionRow } from "svc/sdk";
 import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { needs } from "../servers/needs.ts";
 import { axeViolations, launchChromium, openTab, type Tab } from "./_browser.ts";
 import { createHome, type Home, type Running, startGateway } from "./_process.ts";
+
+const { describe, test } = needs("chromium");
 
 const mirror = join(import.meta.dirname, "../fixtures/plugins/model-mirror");
 const plugins = ["store", "agents", "memory-core", "model-recall", "control-ui", mirror];

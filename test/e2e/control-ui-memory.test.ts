@@ -2,8 +2,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { needs } from "../servers/needs.ts";
 import { axeViolations, desktop, launchChromium, openTab, phone, type Tab } from "./_browser.ts";
+
+const { describe, test } = needs("chromium");
 
 const notes = {
   "MEMORY.md": `# Home\n\n${"A line about nothing much.\n".repeat(60)}\nThe router stands in the hall, on the second shelf.\nIts password is on a sticker.\n`,

@@ -1,8 +1,11 @@
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
+import { needs } from "../servers/needs.ts";
 import { launchChromium, openTab, type Tab } from "./_browser.ts";
+
+const { test } = needs("chromium");
 
 const mirror = join(import.meta.dirname, "../fixtures/plugins/model-mirror");
 const plugins = ["store", "agents", "memory-core", "control-ui", mirror];

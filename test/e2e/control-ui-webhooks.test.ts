@@ -1,8 +1,11 @@
 import type { Browser, Page } from "playwright-core";
 import type { SvcConfigInput } from "svc/sdk";
 import { createTestGateway, eventually, fakeModel, type TestGateway } from "svc/sdk/testing";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
+import { needs } from "../servers/needs.ts";
 import { axeViolations, desktop, launchChromium, openTab, phone, type Tab } from "./_browser.ts";
+
+const { describe, test } = needs("chromium");
 
 const TOKEN = "hook-token-of-this-test-0123456789";
 const hostile = `<img src=x onerror="document.title='taken'"> ‮ {{x}}`;

@@ -2,8 +2,11 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Page, Response } from "playwright-core";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { needs } from "../servers/needs.ts";
 import { axeViolations, desktop, launchChromium, openTab, phone, type Tab } from "./_browser.ts";
+
+const { describe, test } = needs("chromium");
 
 const notes = join(import.meta.dirname, "../../examples/workspace");
 const question = "Where is the router?";

@@ -1,9 +1,12 @@
 import { request } from "node:http";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import type WebSocket from "ws";
 import { BareSocket, connectParams, type Frame } from "../kernel/_ws.ts";
+import { needs } from "../servers/needs.ts";
 import { type Nginx, startNginx } from "../servers/nginx.ts";
 import { configured, freePort, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
+
+const { describe, test } = needs("nginx");
 
 const forwarded = "proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; proxy_set_header X-Forwarded-Proto http;";
 /** The client's own address, another loopback one than nginx's, so that nginx is the only listed hop. */

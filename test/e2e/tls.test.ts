@@ -4,12 +4,15 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import { createClient } from "svc/sdk/client";
 import { eventually } from "svc/sdk/testing";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, expect } from "vitest";
 import { sendRaw } from "../kernel/_raw.ts";
 import { BareSocket, connectParams } from "../kernel/_ws.ts";
 import { type Certificate, makeCertificate } from "../servers/certificate.ts";
+import { needs } from "../servers/needs.ts";
 import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import { type Home, type Running, svcCommand } from "./_process.ts";
+
+const { describe, test } = needs("openssl");
 
 afterEach(stopAll);
 

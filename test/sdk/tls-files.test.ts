@@ -2,9 +2,12 @@ import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually } from "svc/sdk/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { followTlsFiles, readTlsFiles, tlsPaths } from "../../sdk/host/tls-files.ts";
 import { makeCertificate } from "../servers/certificate.ts";
+import { needs } from "../servers/needs.ts";
+
+const { test } = needs("openssl");
 
 let folder: string;
 beforeAll(async () => {

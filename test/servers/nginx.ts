@@ -27,7 +27,7 @@ export interface NginxOptions {
 }
 
 /**
- * Starts nginx in the foreground with a folder of its own, and waits until it listens. The Debian package is `nginx-light`.
+ * Starts nginx in the foreground with a folder of its own, and waits until it listens.
  * @throws {Error} when it is not installed, with what it printed when it does not start
  */
 export async function startNginx(options: NginxOptions): Promise<Nginx> {
@@ -44,7 +44,7 @@ export async function startNginx(options: NginxOptions): Promise<Nginx> {
   });
   let missing: Error | undefined;
   child.once("error", (error) => {
-    missing = new Error(`nginx does not run here (${error.message}); install the package nginx-light`);
+    missing = new Error(`nginx does not run here (${error.message}); its Debian package stands in .ci/packages`);
   });
   const stop = async () => {
     if (!missing && child.exitCode === null && child.signalCode === null) {

@@ -1,0 +1,57 @@
+#!/usr/bin/env node
+/**
+ * `npm test [-- <arguments of vitest>]`: runs the tests and closes with one line, `N passed, N failed, N skipped`, whose numbers are true; the exit code is 0
+ * only when nothing failed.
+ * `npm run test:long [name]`: the long forms of loops, storms and fuzz; those whose file has the name in its path. `SVC_TEST_SEED` and `SVC_FUZZ_SEED` repeat
+ * a run.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { join, relative } from "node:path";
+
+const root = join(import.meta.dirname, "..");
+const args = process.argv.slice(2);
+const isLong = take("--long");
+const report = takeValue("--report") ?? join(root, "test/.tmp/results.json");
+
+const chosen = isLong ? longFiles(args) : args;
+const env = isLong ? { SVC_TEST_LONG: "1", SVC_FUZZ_SECONDS: "600", ...process.env } : process.env;
+rmSync(report, { force: true });
+const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+const child = spawn(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...reporters, ...chosen], {
+  cwd: root,
+  env,
+  stdio: "inherit",
+});
+// A Ctrl-C reaches vitest too, being of the same terminal; who ends this process alone means both.
+process.on("SIGINT", () => undefined);
+process.on("SIGTERM", () => child.kill("SIGTERM"));
+child.on("close", (code) => {
+  const { status } = spawnSync(process.execPath, [join(root, ".ci/counts.mjs"), report, String(code ?? 1)], { stdio: "inherit" });
+  process.exitCode = code || status || 0;
+});
+
+/** Test files that have a long form: they read `SVC_TEST_LONG` or a number of seconds for fuzz. */
+function longFiles(names) {
+  const files = readdirSync(join(root, "test"), { recursive: true })
+    .filter((name) => name.endsWith(".test.ts"))
+    .map((name) => join(root, "test", name))
+    .filter((path) => /SVC_TEST_LONG|SVC_FUZZ_SECONDS/.test(readFileSync(path, "utf8")))
+    .map((path) => relative(root, path))
+    .sort();
+  const wanted = files.filter((path) => names.length === 0 || names.some((name) => path.includes(name)));
+  if (wanted.length > 0) return wanted;
+  process.stderr.write(`no long test has ${names.join(" or ")} in its path; there are:\n  ${files.join("\n  ")}\n`);
+  process.exit(2);
+}
+
+function take(flag) {
+  const at = args.indexOf(flag);
+  if (at !== -1) args.splice(at, 1);
+  return at !== -1;
+}
+
+function takeValue(flag) {
+  const at = args.indexOf(flag);
+  return at === -1 ? undefined : args.splice(at, 2)[1];
+}
