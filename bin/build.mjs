@@ -5,13 +5,15 @@
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { dirname, join, relative, sep } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, "dist");
 const layers = ["kernel", "sdk", "plugins"];
-const stamp = join(dist, "tsconfig.tsbuildinfo");
+const notes = join(dist, "tsconfig.tsbuildinfo");
+/** Dated with the beginning of the last good build. The compiler's own notes do not tell: `npm run types` writes them, and joins nothing. */
+const stamp = join(dist, ".built");
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -21,20 +23,28 @@ async function main(args) {
     if (!existsSync(join(dist, "kernel/bin.js"))) console.log("svc: no TypeScript compiler installed, running from sources");
     return 0;
   }
-  if (args.includes("--if-needed") && isFresh()) return 0;
+  if (isOthersInstall() || (args.includes("--if-needed") && isFresh())) return 0;
   const release = await lock();
   // What changes while the compiler reads is not in this build: its date is that of its beginning.
   const begun = new Date();
   try {
     removeOrphans();
     const code = Math.max(compile(tsc), await joinCode({ clean: !args.includes("--if-needed") }));
-    // A failed build leaves its notes too: an old date keeps `--if-needed` from taking them for a good one.
-    const date = code === 0 ? begun : new Date(0);
-    if (existsSync(stamp)) utimesSync(stamp, date, date);
+    rmSync(stamp, { force: true });
+    if (code === 0) {
+      writeFileSync(stamp, "");
+      utimesSync(stamp, begun, begun);
+    }
     return code;
   } finally {
     release();
   }
+}
+
+/** npm runs `prepare` of a linked folder with each install of the package that links it: a plugin's, whose author did not mean to build its host. */
+function isOthersInstall() {
+  const { npm_lifecycle_event: event, npm_config_local_prefix: prefix, npm_config_global: isGlobal } = process.env;
+  return event === "prepare" && isGlobal !== "true" && prefix !== undefined && resolve(prefix) !== root;
 }
 
 function compilerPath() {
@@ -44,7 +54,7 @@ function compilerPath() {
 
 /** `tsc -b` trusts its own notes, so outputs that somebody deleted are only made again by force. */
 function compile(tsc) {
-  const force = sources().some((file) => !existsSync(outputOf(file))) && existsSync(stamp) ? ["--force"] : [];
+  const force = sources().some((file) => !existsSync(outputOf(file))) && existsSync(notes) ? ["--force"] : [];
   const { status, error } = spawnSync(process.execPath, [tsc, "-b", ...force], { cwd: root, stdio: "inherit" });
   if (error) throw error;
   return status ?? 1;
