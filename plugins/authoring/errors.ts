@@ -13,6 +13,12 @@ export const errors = defineErrors({
     rpc: "INVALID_REQUEST",
     exit: 1,
   },
+  "package-unreadable": {
+    message: "{path} cannot be read: {reason}; expected the package.json of a folder",
+    http: 400,
+    rpc: "INVALID_REQUEST",
+    exit: 1,
+  },
   "folder-not-empty": {
     message: "{folder} is not empty; choose another folder with --dir, or empty this one",
     http: 409,

@@ -1,5 +1,7 @@
-import { lstat, mkdir, realpath, rm, symlink } from "node:fs/promises";
+import { lstat, mkdir, readFile, realpath, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { type JsonObject, messageOf, SvcError } from "svc/sdk";
+import "./errors.ts";
 
 /**
  * Links `node_modules/svc` of a plugin folder to the product that runs this command, so that its editor, its type check and its tests see the very SDK
@@ -15,4 +17,47 @@ export async function linkHost(folder: string, packageRoot: string): Promise<boo
   await mkdir(dirname(link), { recursive: true });
   await symlink(packageRoot, link, "junction");
   return true;
+}
+
+/** The folder of an installation as it stands behind `file:` in a `package.json`. */
+export function hostFolder(packageRoot: string): string {
+  return packageRoot.replaceAll("\\", "/").replace(/\/+$/, "");
+}
+
+/**
+ * The text of a folder's `package.json` with `svc` as a `file:` dependency on an installation, which `npm install` keeps. Where it is listed already it stays in
+ * its section; otherwise a plugin gets it for development, and a program for its run. Undefined when nothing is to be changed.
+ * @param path of the file; one that is not there counts as an empty private package of ES modules
+ * @throws {SvcError} `package-unreadable`
+ */
+export async function withHostDependency(
+  path: string,
+  { packageRoot, isPlugin }: { packageRoot: string; isPlugin: boolean },
+): Promise<string | undefined> {
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  const manifest: JsonObject = text === undefined ? { private: true, type: "module" } : parsePackage(path, text);
+  const sections = ["dependencies", "devDependencies"] as const;
+  const listed = (section: string) => (isObject(manifest[section]) ? manifest[section] : {});
+  const section = sections.find((name) => "svc" in listed(name)) ?? (isPlugin ? "devDependencies" : "dependencies");
+  const wanted = `file:${hostFolder(packageRoot)}`;
+  if (listed(section).svc === wanted) return undefined;
+  return `${JSON.stringify({ ...manifest, [section]: { ...listed(section), svc: wanted } }, null, 2)}\n`;
+}
+
+function parsePackage(path: string, text: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new SvcError("package-unreadable", { path, reason: messageOf(error) }, { cause: error });
+  }
+  if (isObject(value)) return value;
+  throw new SvcError("package-unreadable", { path, reason: "it holds no object" });
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

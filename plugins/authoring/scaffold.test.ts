@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { type Manifest, SDK_API_VERSION } from "svc/sdk";
 import { createTestGateway, fakeModel } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { linkHost } from "./host-link.ts";
+import { linkHost, withHostDependency } from "./host-link.ts";
 import { kinds, namesOf } from "./kinds.ts";
 import { scaffold } from "./scaffold.ts";
 
@@ -27,7 +27,12 @@ describe.each(kinds)("a new plugin of kind %s", (kind) => {
       ]),
     );
     expect(JSON.parse(files.get("svc.plugin.json") as string) as Manifest).toMatchObject({ id: "my-thing", entry: "src/index.ts" });
-    expect(JSON.parse(files.get("package.json") as string)).toMatchObject({ name: "my-thing", peerDependencies: { svc: "^1.2.3" } });
+    expect(JSON.parse(files.get("package.json") as string)).toMatchObject({
+      name: "my-thing",
+      devDependencies: { svc: `file:${packageRoot.replace(/\/$/, "")}` },
+    });
+    expect(files.get("package.json")).not.toContain("peerDependencies");
+    expect(files.get(".npmrc")).toContain("ignore-scripts=true");
     expect(files.get("README.md")).toContain("# my-thing");
   });
 
@@ -102,5 +107,45 @@ describe("the link to the host", () => {
 
     expect(await linkHost(folder, packageRoot)).toBe(false);
     expect((await lstat(join(folder, "node_modules/svc"))).isDirectory()).toBe(true);
+  });
+});
+
+describe("the dependency on this installation", () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "svc-package-"));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const write = async (text: string): Promise<string> => {
+    await writeFile(join(folder, "package.json"), text);
+    return join(folder, "package.json");
+  };
+  const change = async (path: string, isPlugin: boolean) => {
+    const text = await withHostDependency(path, { packageRoot: "/opt/svc", isPlugin });
+    return text === undefined ? undefined : (JSON.parse(text) as unknown);
+  };
+
+  test("makes a package of a folder that is none", async () => {
+    expect(await change(join(folder, "package.json"), false)).toEqual({
+      private: true,
+      type: "module",
+      dependencies: { svc: "file:/opt/svc" },
+    });
+  });
+
+  test("keeps everything else, and stays in its section", async () => {
+    const path = await write('{"name":"p","devDependencies":{"a":"1","svc":"file:/elsewhere"},"x":[1]}');
+    expect(await change(path, false)).toEqual({ name: "p", devDependencies: { a: "1", svc: "file:/opt/svc" }, x: [1] });
+    expect(await change(await write('{"dependencies":{"a":"1"}}'), true)).toEqual({
+      dependencies: { a: "1" },
+      devDependencies: { svc: "file:/opt/svc" },
+    });
+    expect(await change(await write('{"devDependencies":{"svc":"file:/opt/svc"}}'), true)).toBeUndefined();
+  });
+
+  test.each(["[1]", "{", "null"])("leaves a package.json that holds %s alone, and says so", async (text) => {
+    const path = await write(text);
+    await expect(change(path, false)).rejects.toMatchObject({ code: "package-unreadable" });
   });
 });

@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { SDK_API_VERSION } from "svc/sdk";
+import { hostFolder } from "./host-link.ts";
 import { type Kind, kindSpecs, type Names, namesOf } from "./kinds.ts";
 
 export interface ScaffoldFile {
@@ -34,7 +35,14 @@ export async function scaffold(options: { id: string; kind: Kind; packageRoot: s
   const { kind, packageRoot, version } = options;
   const spec = kindSpecs[kind];
   const names = namesOf(options.id);
-  const fields = { ...names, version, api: SDK_API_VERSION, purpose: spec.purpose, permissions: spec.permissions };
+  const fields = {
+    ...names,
+    version,
+    api: SDK_API_VERSION,
+    purpose: spec.purpose,
+    permissions: spec.permissions,
+    packageRoot: JSON.stringify(hostFolder(packageRoot)).slice(1, -1),
+  };
   const common = await readFiles(join(packageRoot, "plugins/authoring/templates/common"));
   const own = await readFiles(join(packageRoot, spec.from));
   const replaced =
@@ -46,7 +54,7 @@ export async function scaffold(options: { id: string; kind: Kind; packageRoot: s
 
 function fill(files: readonly ScaffoldFile[], fields: Readonly<Record<string, string>>): ScaffoldFile[] {
   return files.map(({ path, text }) => ({
-    path: path.replace(/\.tmpl$/, "").replace(/^gitignore$/, ".gitignore"),
+    path: path.replace(/\.tmpl$/, "").replace(/^(gitignore|npmrc)$/, ".$1"),
     text: text.replace(/\{\{(\w+)\}\}/g, (whole, name: string) => fields[name] ?? whole),
   }));
 }

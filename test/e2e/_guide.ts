@@ -14,7 +14,10 @@ export function guideBlocks(markdown: string): GuideBlock[] {
   });
 }
 
-/** Words of a command line; quotes of the shell hold them together. */
-export function commandWords(line: string): string[] {
-  return [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map((m) => m[1] ?? m[2] ?? m[3] ?? "");
+/** Lines of a block as a shell reads them: one that ends in a backslash goes on in the next. */
+export function shellLines(text: string): string[] {
+  return text
+    .trim()
+    .split(/(?<!\\)\n/)
+    .filter((line) => line.trim() !== "");
 }

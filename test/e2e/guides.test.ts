@@ -1,149 +1,96 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { eventually } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { needs } from "../servers/needs.ts";
 import { launchChromium, openTab } from "./_browser.ts";
-import { configured, freePort, gatewayIn, root, stopAll, token } from "./_cli.ts";
-import { commandWords, type GuideBlock, guideBlocks } from "./_guide.ts";
-import { linkFolder, linkPackage, type PackedProduct, packProduct, runTool } from "./_packed.ts";
-import { type Home, type Running, svcCommand } from "./_process.ts";
+import { configured, gatewayIn, root, stopAll, token } from "./_cli.ts";
+import { type GuideBlock, guideBlocks, shellLines } from "./_guide.ts";
+import { type PackedProduct, packProduct } from "./_packed.ts";
+import type { Home } from "./_process.ts";
+import { createReader, type ReaderOptions } from "./_reader.ts";
 
 const folder = join(root, "sdk/docs/guide");
-const pages = readdirSync(folder).map((name) => ({ name, blocks: guideBlocks(readFileSync(join(folder, name), "utf8")) }));
+const pageOf = (name: string, path: string) => ({ name, blocks: guideBlocks(readFileSync(path, "utf8")) });
+const guides = readdirSync(folder).map((name) => pageOf(name, join(folder, name)));
+const readme = pageOf("README.md", join(root, "README.md"));
+
+/** Lines of README that no test of this file types, each with the reason. */
+const leftOut: Readonly<Record<string, string>> = {
+  "npm install && npm start": "it installs and starts the checkout itself; .ci/smoke.mjs does, with an empty home",
+  "npm install && npm test": "this file is a part of it",
+  'alias svc="node $PWD/bin/svc.mjs"': "an alias is for the shell of a person; the reader's svc is a program on its PATH",
+};
+
+const isRegistryThere = await promisify(execFile)("npm", ["view", "vitest@4.1.12", "version"], {
+  env: { ...process.env, npm_config_cache: join(homedir(), ".npm") },
+  timeout: 30_000,
+}).then(
+  () => true,
+  () => false,
+);
+if (!isRegistryThere && process.env.CI)
+  throw new Error("the npm registry cannot be reached, and CI has to run npm install as the guides print it");
+
+/** What a page needs of the machine that reads it. */
+function needsOf(blocks: readonly GuideBlock[]): { test: typeof test } {
+  const typed = blocks
+    .filter(({ language }) => language === "sh")
+    .map(({ text }) => text)
+    .join("\n");
+  if (/^npm install\b/m.test(typed) && !isRegistryThere && !typed.includes("npm start")) return { test: test.skip as typeof test };
+  const commands = ["curl", "openssl"].filter((command) => new RegExp(`\\b${command}\\b`).test(typed));
+  return needs(...commands, ...(blocks.some(({ language }) => language === "html") ? ["chromium"] : []));
+}
 
 let product: PackedProduct;
-let home: Home;
-let gateway: Running;
-const authors: string[] = [];
+const homes: Home[] = [];
 
 beforeAll(async () => {
   product = await packProduct();
-  home = await configured(await product.home());
-  gateway = await gatewayIn(home);
 });
 
 afterAll(async () => {
   await stopAll();
-  await home?.remove();
+  for (const home of homes) await home.remove();
   await product?.remove();
-  for (const author of authors) await rm(author, { recursive: true, force: true });
 });
 
-/** A reader who does what the page says, block by block, in an empty folder. */
-async function createReader() {
-  const author = await mkdtemp(join(tmpdir(), "svc-guide-"));
-  const port = await freePort();
-  authors.push(author);
-  let cwd = author;
-  let said = "";
-  const exported: Record<string, string> = {};
-  let server: ChildProcess | undefined;
-  let dev: { child: ChildProcess; lines(): string[] } | undefined;
+/** A gateway of the packed product, and where it listens, also after it has restarted itself. */
+async function startProduct(): Promise<Pick<ReaderOptions, "home" | "port">> {
+  const home = await configured(await product.home());
+  homes.push(home);
+  await gatewayIn(home);
+  const port = () =>
+    eventually(async () => {
+      const info = JSON.parse(await readFile(join(home.stateDir, "gateway/runtime.json"), "utf8")) as { port: number };
+      return (await fetch(`http://127.0.0.1:${info.port}/readyz`)).ok && info.port;
+    }, 30_000);
+  return { home, port };
+}
 
-  const startDev = async () => {
-    const child = spawn(process.execPath, [home.program as string, "plugins", "dev", "--json"], { cwd, env: home.env });
-    let text = "";
-    child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
-    dev = { child, lines: () => text.split("\n").slice(0, -1) };
-    await eventually(() => (dev?.lines().length ?? 0) > 0, 20_000);
-  };
-  const gatewayUrl = () => `ws://127.0.0.1:${gateway.port}`;
-  const runScript = async (file: string): Promise<string> => {
-    const env = { ...home.env, GATEWAY_URL: gatewayUrl(), GATEWAY_TOKEN: token };
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [file], { cwd, env });
-    expect(stderr).toBe("");
-    return stdout;
-  };
-  const serve = async () => {
-    const child = spawn(process.execPath, ["serve.mjs"], { cwd, env: home.env });
-    server = child;
-    await eventually(async () => (await fetch(`http://127.0.0.1:${port}/`)).ok, 10_000);
-  };
-  /** Opens the page that is served, does what its form asks for, and reads what it says. */
-  const seePage = async (expected: string): Promise<void> => {
-    const browser = await launchChromium();
-    try {
-      const { page, problems } = await openTab(browser);
-      await page.goto(`http://127.0.0.1:${port}/`);
-      await page.locator("[name=url]").fill(gatewayUrl());
-      await page.locator("[name=token]").fill(token);
-      await page.getByRole("button").click();
-      await page.getByText(expected).waitFor();
-      expect(problems).toEqual([]);
-    } finally {
-      await browser.close();
-    }
-  };
-  /** What only a shell understands; what it exports is there for the next lines. */
-  const runShell = async (line: string): Promise<void> => {
-    const name = /^export (\w+)=/.exec(line)?.[1];
-    const script = `svc() { "${process.execPath}" "${home.program}" "$@"; }\n${line}${name ? `\nprintf %s "$${name}"` : ""}`;
-    const { stdout } = await promisify(execFile)("sh", ["-ec", script], { cwd, env: { ...home.env, ...exported } });
-    if (name) exported[name] = stdout;
-    else said = stdout;
-  };
-  const runLine = async (line: string): Promise<void> => {
-    const [program, ...args] = commandWords(line);
-    if (program === "cd") cwd = join(cwd, args[0] as string);
-    else if (line === "svc plugins dev") await startDev();
-    else if (line === "npm link svc") await linkFolder(cwd, "svc", product.packageRoot);
-    else if (line === "npm install ws") await linkPackage(cwd, "ws");
-    else if (line === "node serve.mjs") await serve();
-    else if (program === "curl" || program === "export" || line.includes("$")) await runShell(line);
-    else if (program === "node") said = await runScript(args[0] as string);
-    else if (line === "npm install && npm test") {
-      for (const name of ["vitest", "@types/node"]) await linkPackage(cwd, name);
-      expect(await runTool("vitest/vitest.mjs", ["run"], cwd)).toMatchObject({ code: 0 });
-    } else if (line === "npx tsc --noEmit") expect(await runTool("typescript/bin/tsc", ["--noEmit"], cwd)).toEqual({ code: 0, text: "" });
-    else {
-      expect(program, line).toBe("svc");
-      const done = await svcCommand({ ...home, cwd }, args);
-      expect(`${line}: ${done.code} ${done.code === 0 ? "" : done.stdout + done.stderr}`).toBe(`${line}: 0 `);
-      said = done.stdout;
-    }
-  };
-  const write = async ({ file, text }: GuideBlock): Promise<void> => {
-    const before = dev?.lines().length ?? 0;
-    const path = (file as string).startsWith("~/") ? join(home.env.HOME as string, (file as string).slice(2)) : join(cwd, file as string);
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, text);
-    if (dev) await eventually(() => (dev?.lines().length ?? 0) > before, 20_000);
-  };
-
-  const endServer = async (use: () => Promise<void>): Promise<void> => {
-    const child = server;
-    server = undefined;
-    try {
-      await use();
-    } finally {
-      child?.kill("SIGTERM");
-    }
-  };
-
-  return {
-    async follow(block: GuideBlock): Promise<void> {
-      const text = block.text.replaceAll("8080", String(port)).replaceAll("127.0.0.1:18789", `127.0.0.1:${gateway.port}`);
-      if (block.file !== undefined) return write({ ...block, text });
-      if (block.language === "sh") for (const line of text.trim().split("\n")) await runLine(line);
-      else if (server) await endServer(() => seePage(text.trim()));
-      else expect(said).toContain(block.text.trim());
-    },
-    async leave(): Promise<void> {
-      if (!dev) return;
-      dev.child.kill("SIGINT");
-      await once(dev.child, "close");
-      expect(JSON.parse(dev.lines().at(-1) as string)).not.toHaveProperty("error");
-    },
-  };
+/** Opens a page that a guide serves, does what its form asks for, and reads what it says. */
+async function seePage(expected: string, serverPort: number, gatewayPort: number): Promise<void> {
+  const browser = await launchChromium();
+  try {
+    const { page, problems } = await openTab(browser);
+    await page.goto(`http://127.0.0.1:${serverPort}/`);
+    await page.locator("[name=url]").fill(`ws://127.0.0.1:${gatewayPort}`);
+    await page.locator("[name=token]").fill(token);
+    await page.getByRole("button").click();
+    await page.getByText(expected).waitFor();
+    expect(problems).toEqual([]);
+  } finally {
+    await browser.close();
+  }
 }
 
 test("there is a guide for each thing a newcomer wants to do", () => {
-  expect(pages.map((p) => p.name)).toEqual([
+  expect(guides.map((p) => p.name)).toEqual([
     "channel.md",
     "embedding-adapter.md",
     "hook-preset.md",
@@ -155,24 +102,71 @@ test("there is a guide for each thing a newcomer wants to do", () => {
   ]);
 });
 
-describe("a reader who does as the page says gets there", () => {
-  test.each(pages)("$name", async ({ blocks }) => {
-    expect(blocks.length).toBeGreaterThan(2);
-    const reader = await createReader();
+describe("a reader who types what the page prints gets there", () => {
+  let gateway: Pick<ReaderOptions, "home" | "port"> | undefined;
 
-    for (const block of blocks) await reader.follow(block);
+  for (const { name, blocks } of guides) {
+    needsOf(blocks).test(name, { timeout: 300_000 }, async () => {
+      gateway ??= await startProduct();
+      const { port } = gateway;
+      const reader = await createReader({
+        ...gateway,
+        seePage: async (expected, server) => seePage(expected, server, await port()),
+      });
+      expect(blocks.length).toBeGreaterThan(2);
+
+      for (const block of blocks) await reader.follow(block);
+
+      await reader.leave();
+    });
+  }
+
+  needsOf(readme.blocks).test("README.md", { timeout: 300_000 }, async () => {
+    const reader = await createReader({ ...(await startProduct()), leftOut });
+
+    for (const block of readme.blocks) await reader.follow(block);
 
     await reader.leave();
+  });
+
+  test("what is left out of README stands there, and has a reason", () => {
+    const lines = readme.blocks.flatMap(({ text }) => shellLines(text));
+    for (const [line, reason] of Object.entries(leftOut)) expect([lines.includes(line), reason.length > 10], line).toEqual([true, true]);
+  });
+});
+
+describe("commands named in the running text", () => {
+  const pages = [
+    readFileSync(join(root, "README.md"), "utf8"),
+    ...readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8")),
+  ];
+  const inline = pages.flatMap((page) =>
+    [...page.replace(/^```[\s\S]*?^```$/gm, "").matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code),
+  );
+
+  test("every npm script exists", () => {
+    const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: Record<string, string> };
+    const named = inline
+      .flatMap((code) => /^npm (?:run )?(start|test|dev|[\w:]+)/.exec(code)?.[1] ?? [])
+      .filter((name) => name !== "install");
+    for (const name of named) expect(Object.keys(scripts), name).toContain(name);
+  });
+
+  test("no page tells anybody to link svc through npm, or to take a package of that name from a registry", () => {
+    for (const page of pages) expect(page).not.toMatch(/npm (?:link|i|install|add) (?:-\S+ )*svc\b/);
   });
 });
 
 test("the parts of a page are told apart", () => {
-  const page = "text\n```ts\n// file: src/a.ts\nconst a = 1;\n```\n```sh\nsvc x --y 'a b'\n```\n```md\n<!-- file: R.md -->\n# r\n```\n";
+  const page =
+    "text\n```ts\n// file: src/a.ts\nconst a = 1;\n```\n```sh\nsvc x \\\n  --y 'a b'\n\nnext\n```\n```md\n<!-- file: R.md -->\n# r\n```\n";
 
-  expect(guideBlocks(page)).toEqual([
+  const blocks = guideBlocks(page);
+
+  expect(blocks).toEqual([
     { language: "ts", file: "src/a.ts", text: "const a = 1;\n" },
-    { language: "sh", text: "svc x --y 'a b'\n" },
+    { language: "sh", text: "svc x \\\n  --y 'a b'\n\nnext\n" },
     { language: "md", file: "R.md", text: "# r\n" },
   ]);
-  expect(commandWords("svc x --y 'a b' \"c d\"")).toEqual(["svc", "x", "--y", "a b", "c d"]);
+  expect(shellLines(blocks[1]?.text ?? "")).toEqual(["svc x \\\n  --y 'a b'", "next"]);
 });

@@ -14,7 +14,7 @@ export default defineCommand({
   summary: "Start a new plugin in a folder of its own",
   details: [
     "Writes a manifest, TypeScript sources that run without a build step, a test that runs the contract of its kind, and what an editor needs.",
-    "node_modules/svc becomes a link to this installation, so that nothing has to be downloaded to check types.",
+    "svc becomes a dependency on the folder of this installation, linked at once, so that nothing has to be downloaded to check types.",
   ].join("\n"),
   examples: [
     ["A tool for agents", "svc plugins create weather --kind tool"],

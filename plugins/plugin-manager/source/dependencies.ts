@@ -1,12 +1,13 @@
-import { readFile, rm } from "node:fs/promises";
+import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf, SvcError } from "svc/sdk";
+import { messageOf, SvcError, writeFileAtomic } from "svc/sdk";
 import "../errors.ts";
 import { runNpm } from "./npm.ts";
 
 interface LockedPackage {
   integrity?: unknown;
   link?: unknown;
+  resolved?: unknown;
   dev?: unknown;
   peer?: unknown;
   inBundle?: unknown;
@@ -32,8 +33,50 @@ export async function installDependencies(
     if (reason === "nothing") continue;
     if (reason !== undefined) throw new SvcError("plugin-lockfile-missing", { spec: options.spec, reason });
     options.onStart();
-    await runNpm(["ci", "--omit=dev", "--omit=peer", "--no-bin-links"], { cwd: root, env: options.env, signal: options.signal });
+    await installInto(root, options);
   }
+}
+
+/** A folder beside the plugin's files in which npm sees what is to be installed, and nothing of what its author had for development. */
+const STAGING = ".svc-install";
+
+async function installInto(
+  root: string,
+  options: { env: Readonly<Record<string, string | undefined>>; signal: AbortSignal },
+): Promise<void> {
+  const staging = join(root, STAGING);
+  await rm(staging, { recursive: true, force: true });
+  await mkdir(staging);
+  try {
+    const { devDependencies: _, ...manifest } = (await readJson(join(root, "package.json"))) ?? {};
+    const lock = (await readLock(root)) ?? {};
+    await writeFileAtomic(join(staging, "package.json"), JSON.stringify(manifest));
+    await writeFileAtomic(
+      join(staging, "package-lock.json"),
+      JSON.stringify({ ...lock, packages: withoutDevelopment(asObject(lock.packages)) }),
+    );
+    await runNpm(["ci", "--omit=dev", "--omit=peer", "--no-bin-links"], { cwd: staging, ...options });
+    await rm(join(root, "node_modules"), { recursive: true, force: true });
+    await rename(join(staging, "node_modules"), join(root, "node_modules")).catch((error: NodeJS.ErrnoException) => {
+      // Every package was an optional one for another system.
+      if (error.code !== "ENOENT") throw error;
+    });
+  } finally {
+    await rm(staging, { recursive: true, force: true });
+  }
+}
+
+/** A link for development, such as that to the author's own host, leads to a folder that is not here. */
+function withoutDevelopment(packages: Record<string, unknown>): Record<string, unknown> {
+  const { devDependencies: _, ...own } = asObject(packages[""]);
+  const needed = Object.entries(packages).filter(([path]) => path !== "" && !isForDevelopment(packages, path));
+  return { "": own, ...Object.fromEntries(needed) };
+}
+
+function isForDevelopment(packages: Record<string, unknown>, path: string): boolean {
+  const locked: LockedPackage = asObject(packages[path]);
+  if (locked.dev === true) return true;
+  return locked.link === true && typeof locked.resolved === "string" && asObject(packages[locked.resolved]).dev === true;
 }
 
 /** `nothing` = no dependencies; undefined = a lockfile with a hash for each; else what is wrong. */
@@ -42,14 +85,19 @@ async function lockProblem(root: string): Promise<string | undefined> {
   if (manifest === undefined) return "nothing";
   const listed = { ...asObject(manifest.dependencies), ...asObject(manifest.optionalDependencies) };
   if (Object.keys(listed).length === 0) return "nothing";
-  const lock = (await readJson(join(root, "npm-shrinkwrap.json"))) ?? (await readJson(join(root, "package-lock.json")));
+  const lock = await readLock(root);
   if (lock === undefined) return "there is no lockfile";
-  const packages = Object.entries(asObject(lock.packages)).flatMap(([path, locked]): Array<[string, LockedPackage]> => {
-    return path === "" ? [] : [[path, asObject(locked)]];
+  const all = asObject(lock.packages);
+  const packages = Object.entries(all).flatMap(([path, locked]): Array<[string, LockedPackage]> => {
+    return path === "" || isForDevelopment(all, path) ? [] : [[path, asObject(locked)]];
   });
   if (packages.length === 0) return "its lockfile names no packages";
   const loose = packages.find(([, p]) => p.link === true || !(p.integrity || p.dev || p.peer || p.inBundle));
   return loose && `its lockfile has no integrity hash for ${loose[0]}`;
+}
+
+async function readLock(root: string): Promise<Record<string, unknown> | undefined> {
+  return (await readJson(join(root, "npm-shrinkwrap.json"))) ?? (await readJson(join(root, "package-lock.json")));
 }
 
 async function readJson(path: string): Promise<Record<string, unknown> | undefined> {

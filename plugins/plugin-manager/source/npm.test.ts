@@ -138,6 +138,24 @@ describe("dependencies", () => {
     expect(started).toBe(0);
   });
 
+  test("are installed also where the link to the author's own svc leads nowhere", async () => {
+    await publish(dep);
+    const own = { devDependencies: { svc: "file:/nowhere/svc" } };
+    const lock = lockOf(dep, own);
+    Object.assign(lock.packages, {
+      "../../nowhere/svc": { name: "svc", version: "0.1.0", dev: true, dependencies: { "never-published": "1.0.0" } },
+      "node_modules/svc": { resolved: "../../nowhere/svc", link: true },
+    });
+    const folder = await plugin({ dependencies: { dep: "^1.0.0" }, ...own }, lock);
+    const before = await readFile(join(folder, "package.json"), "utf8");
+
+    await install(folder);
+
+    expect((await readdir(join(folder, "node_modules"))).filter((name) => !name.startsWith("."))).toEqual(["dep"]);
+    expect((await readdir(folder)).sort()).toEqual(["node_modules", "package-lock.json", "package.json"]);
+    expect(await readFile(join(folder, "package.json"), "utf8")).toBe(before);
+  });
+
   test("for development and of the host stay away", async () => {
     await publish(dep);
     const own = { devDependencies: { tool: "^1.0.0" }, peerDependencies: { svc: ">=0.1.0" } };

@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { eventually } from "svc/sdk/testing";
+import { expect } from "vitest";
+import { freePort, token } from "./_cli.ts";
+import { type GuideBlock, shellLines } from "./_guide.ts";
+import type { Home } from "./_process.ts";
+
+/** Port of the gateway, and of the page's own server, as the pages print them. */
+const PRINTED = { gateway: "127.0.0.1:18789", server: "8080" };
+/** Lines that go on until somebody ends them. */
+const serving = /^(svc plugins dev|node serve\.mjs)\b/;
+const LINE_MS = 300_000;
+
+/** What npm needs to reach the registry of this machine; a reader's home is empty. */
+const npmSettings = /^(npm_config_(registry|globalconfig)|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+)$/i;
+
+/** Somebody in an empty folder who types what a page prints, into a shell, line by line. */
+export interface Reader {
+  /** Types the lines of a `sh` block, writes a block that names its file, and finds any other one in what was printed last. */
+  follow(block: GuideBlock): Promise<void>;
+  /** Ends what still runs. @throws when `svc plugins dev` had a failure to show */
+  leave(): Promise<void>;
+}
+
+export interface ReaderOptions {
+  /** Home of the gateway and of the commands; `program` is the `svc` of its shell. */
+  home: Home;
+  /** Where the gateway listens now. */
+  port(): Promise<number>;
+  /** Called instead of reading the output, for what is seen at a server that runs. */
+  seePage?(expected: string, serverPort: number): Promise<void>;
+  /** Lines that are left out, each with the reason. */
+  leftOut?: Readonly<Record<string, string>>;
+}
+
+export async function createReader({ home, port: gatewayPort, seePage, leftOut = {} }: ReaderOptions): Promise<Reader> {
+  const folder = await mkdtemp(join(tmpdir(), "svc-reader-"));
+  const [work, bin, state] = [join(folder, "work"), join(folder, "bin"), join(folder, "state")];
+  for (const path of [work, bin, state]) await mkdir(path);
+  await writeFile(join(bin, "svc"), `#!/bin/sh\nexec "${process.execPath}" "${home.program}" "$@"\n`);
+  await chmod(join(bin, "svc"), 0o755);
+  await writeFile(join(state, "env"), "");
+  await writeFile(join(state, "cwd"), work);
+  const serverPort = await freePort();
+  let said = "";
+  const running: Array<{ line: string; child: ChildProcess; text(): string }> = [];
+
+  const env = async (): Promise<Record<string, string>> => ({
+    ...Object.fromEntries(Object.entries(process.env).filter((e): e is [string, string] => npmSettings.test(e[0]))),
+    npm_config_userconfig: join(homedir(), ".npmrc"),
+    npm_config_cache: join(homedir(), ".npm"),
+    npm_config_prefer_offline: "true",
+    ...home.env,
+    PATH: `${bin}${delimiter}${dirname(process.execPath)}${delimiter}${home.env.PATH}`,
+    GATEWAY_URL: `ws://127.0.0.1:${await gatewayPort()}`,
+    GATEWAY_TOKEN: token,
+  });
+  const local = async (text: string) =>
+    text.replaceAll(PRINTED.server, String(serverPort)).replaceAll(PRINTED.gateway, `127.0.0.1:${await gatewayPort()}`);
+  const cwd = () => readFile(join(state, "cwd"), "utf8");
+  const start = async (script: string): Promise<{ child: ChildProcess; out: { stdout: string; stderr: string } }> => {
+    const child = spawn("sh", ["-c", script], { cwd: await cwd(), env: await env(), stdio: ["ignore", "pipe", "pipe"], timeout: LINE_MS });
+    const out = { stdout: "", stderr: "" };
+    for (const name of ["stdout", "stderr"] as const) child[name]?.on("data", (chunk: Buffer) => (out[name] += chunk.toString()));
+    return { child, out };
+  };
+
+  /** What a line exports, and where it goes, holds for the lines after it, as in one shell. */
+  const type = async (line: string): Promise<void> => {
+    const restore = `set -e; . "${state}/env"; cd "$(cat "${state}/cwd")"`;
+    const keep = `export -p | grep -v -E '^export (PATH|PWD|OLDPWD|GATEWAY_URL)=' > "${state}/env"; printf %s "$PWD" > "${state}/cwd"`;
+    const { child, out } = await start(`${restore}\n${await local(line)}\n${keep}`);
+    const [code] = (await once(child, "close")) as [number | null];
+    // A finding of doctor is no failure of the page.
+    const isFine = code === 0 || (code === 1 && line.startsWith("svc doctor"));
+    expect(`${line}: ${isFine ? "" : `${code} ${out.stdout}${out.stderr}`}`).toBe(`${line}: `);
+    said = out.stdout;
+  };
+  const serve = async (line: string): Promise<void> => {
+    const { child, out } = await start(`. "${state}/env"; exec ${await local(line)}`);
+    const entry = { line, child, text: () => out.stdout + out.stderr };
+    running.push(entry);
+    await eventually(async () => {
+      if (child.exitCode !== null) throw new Error(`${line} ended with ${child.exitCode}: ${entry.text()}`);
+      return line.startsWith("node") ? (await fetch(`http://127.0.0.1:${serverPort}/`)).ok : entry.text().includes("watching");
+    }, 30_000);
+  };
+  const dev = () => running.find(({ line }) => line.startsWith("svc plugins dev"));
+  const server = () => running.find(({ line }) => line.startsWith("node"));
+  const end = async (entry: (typeof running)[number]): Promise<void> => {
+    running.splice(running.indexOf(entry), 1);
+    const closed = once(entry.child, "close");
+    entry.child.kill("SIGINT");
+    await closed;
+  };
+  const write = async ({ file = "", text }: GuideBlock): Promise<void> => {
+    const before = dev()?.text().length ?? 0;
+    const path = file.startsWith("~/") ? join(home.env.HOME as string, file.slice(2)) : join(await cwd(), file);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, await local(text));
+    if (dev()) await eventually(() => (dev()?.text().length ?? 0) > before, 20_000);
+  };
+
+  return {
+    async follow(block) {
+      if (block.file !== undefined) return write(block);
+      if (block.language !== "sh") {
+        const page = server();
+        if (!page) return expect(said).toContain((await local(block.text)).trim());
+        await seePage?.(block.text.trim(), serverPort);
+        return end(page);
+      }
+      for (const line of shellLines(block.text)) {
+        if (leftOut[line] === undefined) await (serving.test(line) ? serve(line) : type(line));
+      }
+    },
+    async leave() {
+      const watched = dev()?.text();
+      for (const entry of [...running]) await end(entry);
+      await rm(folder, { recursive: true, force: true });
+      const events = watched?.split("\n").filter((line) => /^\d\d:\d\d:\d\d /.test(line)) ?? [];
+      if (watched !== undefined) expect(events.at(-1)).toMatch(/ (enabled|reloaded|restart-required) /);
+    },
+  };
+}
