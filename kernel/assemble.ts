@@ -93,6 +93,13 @@ function provideGatewayService(core: Core, listeners: Listeners | undefined): vo
     clients: core.fanout.receivers,
     beacon: core.presence.beacon,
     invalidateHealth: health.invalidate,
+    refuseStart(error) {
+      core.startRefusal ??= error;
+    },
+    setReadiness(part, problem) {
+      if (problem === undefined) core.notReady.delete(part);
+      else core.notReady.set(part, problem);
+    },
     requestRestart: (reason) => restarts.request(reason, reason),
     hold: holds.hold,
   };

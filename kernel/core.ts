@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Reloader } from "../sdk/config/reloader.ts";
 import type { SvcConfig } from "../sdk/config/root.ts";
 import { unservedSummary } from "../sdk/config/unserved.ts";
-import { messageOf } from "../sdk/errors.ts";
+import { messageOf, type SvcError } from "../sdk/errors.ts";
 import { createDeviceBook, type DeviceBook } from "../sdk/gateway/devices/book.ts";
 import { createDeviceRows } from "../sdk/gateway/devices/rows.ts";
 import { addressBucket, isLoopback } from "../sdk/gateway/edge/addresses.ts";
@@ -51,6 +51,10 @@ export interface Core {
   readonly startedAt: number;
   uptimeMs(): number;
   phase: Phase;
+  /** A plugin without which nothing should be served could not start for a reason that only an operator can remove. */
+  startRefusal: SvcError | undefined;
+  /** Why the gateway should get no new work, by part of health. */
+  readonly notReady: Map<string, string>;
   /** Aborted when a stop begins. */
   readonly leaving: AbortController;
   readonly holds: Holds;
@@ -186,6 +190,8 @@ export function createCore({ options, plan, eventLoop, outbound }: CoreParts): C
     },
     startedAt: clock.now(),
     phase: "starting",
+    startRefusal: undefined,
+    notReady: new Map(),
     leaving,
     methods: createMethodRegistry({ hooks, logger, activation, leaving: leaving.signal }),
     routes: createRouteTable(),

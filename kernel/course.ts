@@ -49,6 +49,7 @@ export async function comeUp(core: Core, doors: Doors, mask: (plain: SvcConfig) 
   await loader.loadAll();
   if (isLeaving()) return;
   logger.info(loader.summary());
+  if (core.startRefusal) throw core.startRefusal;
   const failed = failedRequired(config().plugins.entries, loader.records());
   if (failed) throw new SvcError("required-plugin-failed", failed);
   for (const issue of await hooks.run("config.validate", { config: mask(config()), paths: [] }))

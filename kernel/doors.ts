@@ -39,7 +39,13 @@ export function openDoors(core: Core, { listeners, vestibule }: { listeners: Lis
     authenticator: core.authenticator,
     probe: {
       phase: () => core.phase,
-      detail: () => ({ failing: health.failing(), uptimeMs: core.uptimeMs(), eventLoop: core.eventLoop.figures() }),
+      notReady: () => core.notReady,
+      detail: () => ({
+        failing: health.failing(),
+        problems: health.problems(),
+        uptimeMs: core.uptimeMs(),
+        eventLoop: core.eventLoop.figures(),
+      }),
     },
     hooks,
     logger,

@@ -72,6 +72,7 @@ export { isAlive, type LockOwner, processStartTime } from "./host/lock.ts";
 export { logFilePath } from "./host/log-path.ts";
 export { currentLogFile, type LogTail, type LogTailQuestion, tailLog } from "./host/log-tail.ts";
 export { formatLogLine, isWantedLogLine, type LogLine, type LogLineStyle, parseLogLine } from "./host/log-view.ts";
+export { dropNotice, type Notice, noticePath, readNotices, writeNotice } from "./host/notices.ts";
 export { importOwn, resolveOwn } from "./import-own.ts";
 export * from "./json-schema.ts";
 export { exceedsJsonShape } from "./json-shape.ts";

@@ -6,8 +6,10 @@ export type Phase = "starting" | "plugins" | "ready" | "draining" | "stopped";
 
 export interface ProbeState {
   phase(): Phase;
-  /** Details for `/readyz` of a direct local caller. */
-  detail(): { failing: string[]; uptimeMs: number; eventLoop: EventLoopFigures };
+  /** Why the gateway should get no new work although it is up, by part of health; known at once, not with the next look at health. */
+  notReady(): ReadonlyMap<string, string>;
+  /** Details for `/readyz` of a direct local caller; `problems`: part → why it fails. */
+  detail(): { failing: string[]; problems: Record<string, string>; uptimeMs: number; eventLoop: EventLoopFigures };
 }
 
 const live = Buffer.from('{"ok":true,"status":"live"}');
@@ -29,14 +31,24 @@ export function answerProbe(req: IncomingMessage, res: ServerResponse, state: Pr
     send(res, { status: 200, type: "application/json; charset=utf-8", body: live, head });
     return true;
   }
-  const isReady = state.phase() === "ready";
+  const obstacles = state.notReady();
+  const isReady = state.phase() === "ready" && obstacles.size === 0;
   const body = isDirectLoopback(req)
-    ? Buffer.from(JSON.stringify({ ready: isReady, phase: state.phase(), ...state.detail() }))
+    ? Buffer.from(JSON.stringify({ ready: isReady, phase: state.phase(), ...withReasons(state.detail(), obstacles) }))
     : isReady
       ? ready
       : notReady;
   send(res, { status: isReady ? 200 : 503, type: "application/json; charset=utf-8", body, head });
   return true;
+}
+
+function withReasons(detail: ReturnType<ProbeState["detail"]>, obstacles: ReadonlyMap<string, string>) {
+  if (obstacles.size === 0) return detail;
+  return {
+    ...detail,
+    failing: [...new Set([...obstacles.keys(), ...detail.failing])],
+    problems: { ...detail.problems, ...Object.fromEntries(obstacles) },
+  };
 }
 
 function send(res: ServerResponse, answer: { status: number; type: string; body: Buffer; head?: boolean }): void {

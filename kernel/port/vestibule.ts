@@ -23,7 +23,8 @@ export function createVestibule(eventLoop: () => EventLoopFigures): Vestibule {
   const since = performance.now();
   const probe = {
     phase: () => "starting" as const,
-    detail: () => ({ failing: [], uptimeMs: Math.round(performance.now() - since), eventLoop: eventLoop() }),
+    notReady: () => new Map<string, string>(),
+    detail: () => ({ failing: [], problems: {}, uptimeMs: Math.round(performance.now() - since), eventLoop: eventLoop() }),
   };
   let inner: Parameters<Vestibule["open"]>[0] | undefined;
   let waiting: Array<(to: NonNullable<typeof inner>) => void> = [];

@@ -15,6 +15,8 @@ export interface Health {
   version(): number;
   /** Parts that are not ok, for `/readyz`. */
   failing(): string[];
+  /** Why they are not, by part. */
+  problems(): Record<string, string>;
   dispose(): void;
 }
 
@@ -26,6 +28,7 @@ interface Snapshot {
   value: Record<string, unknown>;
   status: Record<string, unknown>;
   failing: string[];
+  problems: Record<string, string>;
 }
 
 /** Between two collections at least this long, however often somebody invalidates. */
@@ -33,6 +36,10 @@ const MIN_AGE_MS = 1_000;
 
 function headOf(value: Record<string, unknown>): string {
   return JSON.stringify(value).slice(0, -1);
+}
+
+function problemsOf(parts: readonly HealthPart[]): Record<string, string> {
+  return Object.fromEntries(parts.flatMap(({ part, ok, message }) => (ok || message === undefined ? [] : [[part, message]])));
 }
 
 /** Collects the parts of `health` from the kernel and from plugins, and keeps the result ready to send. */
@@ -70,6 +77,7 @@ export function createHealth(deps: {
       value,
       status: statusParts(parts),
       failing: parts.filter((p) => !p.ok).map((p) => p.part),
+      problems: problemsOf(parts),
     };
     if (changed) version += 1;
     if (changed || isAwaited) publish(cached);
@@ -140,6 +148,7 @@ export function createHealth(deps: {
     },
     version: () => version,
     failing: () => cached?.failing ?? [],
+    problems: () => cached?.problems ?? {},
     dispose() {
       clearTimeout(later);
     },

@@ -1,3 +1,4 @@
+import type { SvcError } from "../errors.ts";
 import type { Disposable } from "./common.ts";
 import type { ClientInfo } from "./rpc.ts";
 
@@ -37,6 +38,16 @@ export interface GatewayService {
   beacon(beacon: PresenceBeacon): void;
   /** The cached health snapshot is rebuilt before its next use. */
   invalidateHealth(): void;
+  /**
+   * `/readyz` answers 503 with this text as long as it is set. Key: the part of health it belongs to. For what makes accepting work wrong, not for what
+   * merely does not work.
+   */
+  setReadiness(part: string, problem: string | undefined): void;
+  /**
+   * Ends the start of the gateway with this error and its exit code, once the other plugins have settled: what would be served without the caller is worse
+   * than nothing. Without effect when the gateway is up already.
+   */
+  refuseStart(error: SvcError): void;
   /** Asks for a graceful restart, deferred while runs are held; at most one per 30 s, further ones join it. */
   requestRestart(reason: string): void;
   /** Work that a stop waits for, at most `gateway.shutdown.drainMs`. */
