@@ -53,14 +53,14 @@ export const storeErrors = defineErrors({
   },
   "store-too-new": {
     message:
-      "state database {path} has schema version {found}, this program reads up to {known}; start the newer program, or restore state.sqlite.pre-{known}",
+      "state database {path} has schema version {found} and needs a program that knows version {needed}; this one knows up to {known}, and left the file untouched; start the newer program, or put back a copy from before the migration: rm -f {path}-wal {path}-shm; mv {path} {path}.newer; cp {path}.pre-{known}-<time> {path}",
     http: 503,
     rpc: "UNAVAILABLE",
     exit: 78,
   },
   "store-migration-failed": {
     message:
-      "state database {path}: the step to schema version {version} failed ({reason}); nothing was changed; fix the cause and start again",
+      "state database {path}: the step to schema version {version} failed ({reason}) and was undone; fix the cause and start again, or go back to the program before it with the copy of that time: rm -f {path}-wal {path}-shm; cp {copy} {path}",
     http: 503,
     rpc: "UNAVAILABLE",
     exit: 78,

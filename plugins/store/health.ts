@@ -1,23 +1,32 @@
-import type { HealthPart, StoreStatus } from "svc/sdk";
+import type { HealthPart, Notice, StoreStatus } from "svc/sdk";
 import { storageAdvice } from "./storage-unavailable.ts";
 
-/** The part `store` of the health snapshot. A store that starts afresh after damage works, and says so. */
+/** The part `store` of the health snapshot. */
 export function toHealthPart(status: StoreStatus): HealthPart {
-  const { ok, reason, queued, damaged, unreadableRows } = status;
-  const message = reason
-    ? storageAdvice[reason]
-    : damaged && `the state database was damaged and is kept as ${damaged}; a fresh one was started`;
+  const { ok, reason, notReady, queued, damaged, restored, unreadableRows, snapshotAt } = status;
+  const kept = damaged && `the state database was damaged and is kept as ${damaged}`;
+  const message = notReady ?? (reason ? storageAdvice[reason] : kept);
   return {
     part: "store",
-    ok,
+    ok: ok && notReady === undefined,
     critical: true,
     value: {
       ok,
       ...(reason ? { reason } : {}),
       queued,
       ...(damaged ? { damaged } : {}),
+      ...(restored ? { restored } : {}),
       ...(unreadableRows ? { unreadableRows } : {}),
+      ...(snapshotAt === undefined ? {} : { snapshotAt }),
     },
     ...(message ? { message } : {}),
   };
+}
+
+/** The part `stateHistory`: what happened to the database and was not acknowledged yet. The store works, so the whole stays healthy. */
+export function historyPart(notices: readonly Notice[]): HealthPart | undefined {
+  const own = notices.filter(({ id }) => id.startsWith("state/"));
+  if (own.length === 0) return undefined;
+  const message = own.map((notice) => notice.message).join("; ");
+  return { part: "stateHistory", ok: false, value: own.map(({ id, at }) => ({ id, at })), message };
 }

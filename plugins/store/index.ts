@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { definePlugin } from "svc/sdk";
-import { plannedFailpoint, plannedFaultFile } from "./env.ts";
-import { toHealthPart } from "./health.ts";
+import { definePlugin, isSvcError, messageOf, readNotices, writeNotice } from "svc/sdk";
+import { plannedFailpoint, plannedFaultFile, testGuardMs } from "./env.ts";
+import { historyPart, toHealthPart } from "./health.ts";
 import { openStore } from "./open-store.ts";
 import { createPluginRows } from "./plugin-rows.ts";
 
@@ -12,20 +12,48 @@ export default definePlugin({
   svc: { api: "^1.0.0" },
   async setup(ctx) {
     const gateway = ctx.service("gateway@1");
+    const { stateDir } = gateway.info();
     const failpoint = plannedFailpoint();
     const faultFile = plannedFaultFile();
+    const guardMs = testGuardMs();
+    let keeping: Promise<void> = Promise.resolve();
     const store = await openStore({
-      path: join(gateway.info().stateDir, "state.sqlite"),
+      path: join(stateDir, "state.sqlite"),
       clock: ctx.clock,
       logger: ctx.logger,
-      onStatus: () => gateway.invalidateHealth(),
+      onStatus() {
+        gateway.invalidateHealth();
+        gateway.setReadiness("store", store.status().notReady);
+      },
+      onNotice(notice) {
+        keeping = keeping
+          .then(() => writeNotice(stateDir, notice))
+          .catch((error: unknown) =>
+            ctx.logger.warn("a notice for the operator could not be kept", { id: notice.id, error: messageOf(error) }),
+          );
+      },
+      // The next start puts a sound database in its place; until then nothing can be stored.
+      onDamage: (message) => gateway.requestRestart(`the state database is damaged (${message}); the next start restores it`),
       ...(failpoint === undefined ? {} : { failpoint }),
       ...(faultFile === undefined ? {} : { faults: { file: faultFile } }),
+      ...(guardMs === undefined ? {} : { guardMs }),
+    }).catch((error: unknown) => {
+      // Serving on an empty memory would look like the loss of everything; which program or file is to be used is the operator's choice.
+      if (isSvcError(error, "store-too-new") || isSvcError(error, "store-migration-failed")) gateway.refuseStart(error);
+      throw error;
     });
     // First registered, last undone: everybody who may still write has stopped by then.
-    ctx.onDispose(() => store.close());
+    ctx.onDispose(async () => {
+      await store.close();
+      await keeping;
+    });
+    ctx.onDispose(() => gateway.setReadiness("store", undefined));
     ctx.registerService("store@1", store);
     ctx.contribute("kv", "store", createPluginRows(store));
-    ctx.on("health.collect", (_, { report }) => report(toHealthPart(store.status())));
+    ctx.on("health.collect", async (_, { report }) => {
+      report(toHealthPart(store.status()));
+      const history = historyPart(await readNotices(stateDir, ctx.clock.now()));
+      if (history) report(history);
+    });
   },
 });

@@ -8,12 +8,14 @@ const longestRestartMs = 30_000;
 const stableMs = 60_000;
 
 export interface KeeperOptions {
-  path: string;
+  /** The file that is written to now. */
+  path(): string;
   clock: Clock;
   /** First pause before a dead thread is started again; doubles up to 30 s. */
   restartMs: number;
   setup: Pick<WriterSetup, "failpoint" | "faults">;
-  onUp(): void;
+  /** Another thread has taken over. */
+  onUp(opened: Opened): void;
   onDown(error: SvcError): void;
 }
 
@@ -35,7 +37,8 @@ export function createLinkKeeper(options: KeeperOptions): LinkKeeper {
   let closed = false;
 
   async function start(again: boolean): Promise<Opened> {
-    const { path, clock, setup } = options;
+    const { clock, setup } = options;
+    const path = options.path();
     // A failpoint is for the first thread; the one that takes over must live.
     const data: WriterSetup = { path, now: clock.now(), again, ...(again && setup.faults ? { faults: setup.faults } : again ? {} : setup) };
     const link = startWriterLink(data, (error) => {
@@ -67,8 +70,8 @@ export function createLinkKeeper(options: KeeperOptions): LinkKeeper {
   async function tryAgain(): Promise<void> {
     if (closed) return;
     try {
-      await start(true);
-      if (!closed) options.onUp();
+      const opened = await start(true);
+      if (!closed) options.onUp(opened);
     } catch {
       scheduleRestart();
     }

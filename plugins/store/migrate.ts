@@ -1,9 +1,10 @@
-import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Failpoint } from "./failpoint.ts";
 import type { Sqlite } from "./native.ts";
 import { Refusal } from "./refusal.ts";
 import type { SchemaStep } from "./schema.ts";
+import { copyWhole, syncFile } from "./snapshots.ts";
 import { storageFault } from "./sqlite-fault.ts";
 
 const copiesKept = 3;
@@ -13,39 +14,75 @@ export function versionOf(db: Sqlite): number {
   return db.pragma("user_version", { simple: true }) as number;
 }
 
+/** Oldest schema whose programs read and write this file correctly: a later step may only have added what they do not look at. */
+export function minReaderOf(db: Sqlite): number {
+  const version = versionOf(db);
+  // A program that does not keep this row changed the schema: nothing is known of what it did.
+  const stored: unknown = hasInfo(db)
+    ? db.prepare("SELECT min_reader FROM schema_info WHERE id = 1 AND version = ?").pluck().get(version)
+    : undefined;
+  return typeof stored === "number" ? stored : version;
+}
+
+export interface MigrateOptions {
+  steps: readonly SchemaStep[];
+  visit: (point: Failpoint) => void;
+  /** Epoch ms, for the name of the copy. */
+  now?: number;
+  /** False for a copy: the original is still there. Default true. */
+  copyBefore?: boolean;
+}
+
 /**
  * Brings the schema up to the newest step, each step in its own transaction. A database that has something in it is copied to
- * `<path>.pre-<version>` first.
+ * `<path>.pre-<version>-<ts>` first.
  * @throws {Refusal} `store-migration-failed`; steps before the failed one stay, the failed one leaves nothing
  */
-export function migrate(
-  db: Sqlite,
-  path: string,
-  options: { steps: readonly SchemaStep[]; visit: (point: Failpoint) => void },
-): { from: number; to: number } {
+export async function migrate(db: Sqlite, path: string, options: MigrateOptions): Promise<{ from: number; to: number }> {
   const from = versionOf(db);
   const due = options.steps.filter((step) => step.version > from);
   if (due.length === 0) return { from, to: from };
-  if (!isEmpty(db)) {
-    copyBefore(db, path, from);
+  let copy = "";
+  if (options.copyBefore !== false && !isEmpty(db)) {
+    copy = await copyBefore(db, path, { version: from, now: options.now ?? 0 });
     options.visit("store.after-copy");
   }
-  for (const step of due) runStep(db, path, { step, visit: options.visit });
+  for (const step of due) runStep(db, path, { step, copy, visit: options.visit });
   return { from, to: versionOf(db) };
 }
 
-function runStep(db: Sqlite, path: string, { step, visit }: { step: SchemaStep; visit: (point: Failpoint) => void }): void {
+interface Step {
+  step: SchemaStep;
+  copy: string;
+  visit: (point: Failpoint) => void;
+}
+
+function runStep(db: Sqlite, path: string, { step, copy, visit }: Step): void {
   try {
     db.transaction(() => {
       step.up(db);
       db.pragma(`user_version = ${step.version}`);
+      writeMinReader(db, step);
       visit("store.before-migrated");
     }).immediate();
   } catch (error) {
     // Damage is dealt with by the opening, which keeps the file.
     if (storageFault(error) === "corrupt") throw error;
-    throw new Refusal("store-migration-failed", { path, version: step.version, reason: (error as Error).message });
+    throw new Refusal("store-migration-failed", { path, version: step.version, reason: (error as Error).message, copy });
   }
+}
+
+/** Never lowered: a step that old programs may ignore does not make an earlier one harmless to them. */
+function writeMinReader(db: Sqlite, { version, minReader = version }: SchemaStep): void {
+  if (!hasInfo(db)) return;
+  db.prepare(
+    `INSERT INTO schema_info (id, version, min_reader) VALUES (1, @version, @minReader)
+     ON CONFLICT (id) DO UPDATE SET version = @version, min_reader = max(min_reader, @minReader)`,
+  ).run({ version, minReader });
+}
+
+function hasInfo(db: Sqlite): boolean {
+  return db.prepare("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'schema_info'").pluck().get() === 1;
 }
 
 function isEmpty(db: Sqlite): boolean {
@@ -53,30 +90,24 @@ function isEmpty(db: Sqlite): boolean {
 }
 
 /** The copy appears under its name only when it is whole and on disk. */
-function copyBefore(db: Sqlite, path: string, version: number): void {
-  const target = `${path}.pre-${version}`;
+async function copyBefore(db: Sqlite, path: string, { version, now }: { version: number; now: number }): Promise<string> {
+  const target = `${path}.pre-${version}-${now}`;
   const temp = `${target}.tmp`;
-  rmSync(temp, { force: true });
-  db.prepare("VACUUM INTO ?").run(temp);
-  chmodSync(temp, 0o600);
-  const file = openSync(temp, "r+");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  const damage = await copyWhole(db, temp, "quick");
+  if (damage !== undefined) throw Object.assign(new Error(damage), { name: "SqliteError", code: "SQLITE_CORRUPT" });
   renameSync(temp, target);
+  syncFile(dirname(path));
   dropOldCopies(path);
+  return target;
 }
 
 function dropOldCopies(path: string): void {
   const prefix = `${basename(path)}.pre-`;
-  const versions = readdirSync(dirname(path))
-    .filter((name) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)))
-    .map((name) => Number(name.slice(prefix.length)))
-    .sort((a, b) => b - a);
-  for (const version of versions.slice(copiesKept)) {
-    const old = join(dirname(path), `${prefix}${version}`);
-    if (existsSync(old)) rmSync(old);
-  }
+  const copies = readdirSync(dirname(path))
+    .flatMap((name) => {
+      const [, version, at] = /^(\d+)-(\d+)$/.exec(name.startsWith(prefix) ? name.slice(prefix.length) : "") ?? [];
+      return version === undefined ? [] : [{ name, version: Number(version), at: Number(at) }];
+    })
+    .sort((a, b) => b.at - a.at || b.version - a.version);
+  for (const { name } of copies.slice(copiesKept)) rmSync(join(dirname(path), name), { force: true });
 }

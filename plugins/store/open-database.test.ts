@@ -11,9 +11,10 @@ import {
   writeSync,
 } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { migrate, versionOf } from "./migrate.ts";
+import { migrate, minReaderOf, versionOf } from "./migrate.ts";
 import { openConnection, type Sqlite } from "./native.ts";
-import { openDatabase, suspectMark } from "./open-database.ts";
+import { openDatabase } from "./open-database.ts";
+import { suspectMark } from "./restore.ts";
 import { schemaSteps } from "./schema.ts";
 import { accept, append, put, session, type TempStore, tempStore } from "./testing/temp-store.ts";
 
@@ -38,6 +39,7 @@ function damage(path: string): void {
   closeSync(file);
 }
 
+const copies = (temp: TempStore) => readdirSync(temp.dir).filter((name) => name.includes(".pre-"));
 const kept = (temp: TempStore) => readdirSync(temp.dir).filter((name) => name.includes(".corrupt."));
 
 test("a fresh database has the newest schema, WAL, full synchronisation and is readable by its owner only", async () => {
@@ -50,7 +52,10 @@ test("a fresh database has the newest schema, WAL, full synchronisation and is r
   expect(db.pragma("synchronous", { simple: true })).toBe(2);
   expect(db.pragma("busy_timeout", { simple: true })).toBe(5_000);
   expect(statSync(temp.path).mode & 0o777).toBe(0o600);
-  expect(readdirSync(temp.dir).filter((name) => name.includes(".pre-"))).toEqual([]);
+  expect(db.pragma("foreign_keys", { simple: true })).toBe(1);
+  expect(db.pragma("trusted_schema", { simple: true })).toBe(0);
+  expect(db.pragma("journal_size_limit", { simple: true })).toBe(64 * 1024 * 1024);
+  expect(copies(temp)).toEqual([]);
   db.close();
 });
 
@@ -63,10 +68,11 @@ test("an older database is copied before its schema changes, and the copy is the
   db.close();
 
   expect(migrated).toEqual({ from: newest, to: newest + 1 });
-  const copy = await openConnection(`${temp.path}.pre-${newest}`, { readonly: true });
+  expect(copies(temp)).toEqual([`state.sqlite.pre-${newest}-1000`]);
+  const copy = await openConnection(`${temp.path}.pre-${newest}-1000`, { readonly: true });
   expect(versionOf(copy)).toBe(newest);
   expect(copy.prepare("SELECT count(*) FROM messages").pluck().get()).toBe(60);
-  expect(statSync(`${temp.path}.pre-${newest}`).mode & 0o777).toBe(0o600);
+  expect(statSync(`${temp.path}.pre-${newest}-1000`).mode & 0o777).toBe(0o600);
   copy.close();
 });
 
@@ -100,7 +106,7 @@ test("a database of the third schema keeps what it has and takes deliveries", as
   const store = await temp.open();
   await store.commit([accept("u1")]);
 
-  expect(existsSync(`${temp.path}.pre-3`)).toBe(true);
+  expect(copies(temp)).toEqual([expect.stringMatching(/^state\.sqlite\.pre-3-\d+$/)]);
   expect(store.kv.get("s", "k")).toBe(1);
   expect(store.systemEvents.pending("k", 10)).toMatchObject([{ text: "t" }]);
   expect(store.deliveries.get("u1")).toMatchObject({ state: "accepted" });
@@ -115,7 +121,7 @@ test("a database of version 0 with something in it is copied and brought up", as
   const store = await temp.open();
   await store.commit([append("m")]);
 
-  expect(existsSync(`${temp.path}.pre-0`)).toBe(true);
+  expect(copies(temp)).toEqual([expect.stringMatching(/^state\.sqlite\.pre-0-\d+$/)]);
   expect(store.messages.count("s")).toBe(1);
 });
 
@@ -126,21 +132,22 @@ test("a step that fails leaves the database as it was, and the message names the
 
   await expect(open(temp, [...schemaSteps, broken])).rejects.toMatchObject({
     code: "store-migration-failed",
-    fields: { version: newest + 1, reason: expect.stringContaining("half") },
+    fields: { version: newest + 1, reason: expect.stringContaining("half"), copy: `${temp.path}.pre-${newest}-1000` },
   });
 
   const store = await temp.open();
   expect(store.messages.count("s")).toBe(60);
 });
 
-test("only the copies of the newest three versions are kept", async () => {
+test("only the newest three copies are kept", async () => {
   const temp = tempStore(onTestFinished);
   const { db } = await open(temp);
   const steps = [...schemaSteps, ...[1, 2, 3, 4, 5].map((n) => ({ version: newest + n, up: () => undefined }))];
-  for (let count = newest + 1; count <= steps.length; count += 1) migrate(db, temp.path, { steps: steps.slice(0, count), visit });
+  for (let count = newest + 1; count <= steps.length; count += 1)
+    await migrate(db, temp.path, { steps: steps.slice(0, count), visit, now: count });
   db.close();
 
-  expect(readdirSync(temp.dir).filter((name) => name.includes(".pre-"))).toEqual([2, 3, 4].map((n) => `state.sqlite.pre-${newest + n}`));
+  expect(copies(temp)).toEqual([2, 3, 4].map((n) => `state.sqlite.pre-${newest + n}-${newest + n + 1}`));
 });
 
 test("a database of a newer program is refused and not touched", async () => {
@@ -154,7 +161,9 @@ test("a database of a newer program is refused and not touched", async () => {
   await expect(temp.open()).rejects.toMatchObject({
     code: "store-too-new",
     spec: { exit: 78 },
-    message: expect.stringContaining("schema version 99"),
+    message: expect.stringMatching(
+      new RegExp(`schema version 99 and needs .* version 99; this one knows up to ${newest}.*cp .*pre-${newest}-`),
+    ),
   });
 
   expect(readFileSync(temp.path).equals(before)).toBe(true);
@@ -169,9 +178,36 @@ test("a path that cannot be a database is a clear error", async () => {
   await expect(temp.open({ path: `${temp.dir}/file/state.sqlite` })).rejects.toMatchObject({ code: "store-open-failed" });
 });
 
+test("a database of a newer program that only added what this one does not look at is used as it is", async () => {
+  const temp = tempStore(onTestFinished);
+  await filled(temp);
+  const more = { version: newest + 1, minReader: newest, up: (db: Sqlite) => db.exec("CREATE TABLE more (x)") };
+  const { db } = await open(temp, [...schemaSteps, more]);
+  db.close();
+
+  const store = await temp.open();
+  await store.commit([append("m")]);
+
+  expect(store.messages.count("s")).toBe(61);
+  await store.close();
+  const raw = await openConnection(temp.path, { readonly: true });
+  expect(versionOf(raw)).toBe(newest + 1);
+  raw.close();
+});
+
+test("a later step that anybody may read does not open an earlier one to programs that must not", async () => {
+  const temp = tempStore(onTestFinished);
+  const changed = { version: newest + 1, up: () => undefined };
+  const harmless = { version: newest + 2, minReader: newest, up: () => undefined };
+  const { db } = await open(temp, [...schemaSteps, changed, harmless]);
+
+  expect(minReaderOf(db)).toBe(newest + 1);
+  db.close();
+  await expect(temp.open()).rejects.toMatchObject({ code: "store-too-new", fields: { needed: newest + 1 } });
+});
+
 test.each([
   ["random bytes", (path: string) => writeFileSync(path, Buffer.alloc(50_000, 0x5a))],
-  ["a damaged header", (path: string) => writeFileSync(path, Buffer.concat([Buffer.alloc(100, 1), readFileSync(path).subarray(100)]))],
   ["a text file", (path: string) => writeFileSync(path, "not a database\n")],
 ])("%s instead of a database: it is kept, a fresh one starts, and the status says where", async (_, spoil) => {
   const temp = tempStore(onTestFinished);

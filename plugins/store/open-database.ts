@@ -1,12 +1,15 @@
-import { chmodSync, closeSync, existsSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, rmSync } from "node:fs";
+import { sizeOf } from "./damaged-copy.ts";
 import type { Failpoint } from "./failpoint.ts";
-import { migrate, versionOf } from "./migrate.ts";
+import { migrate, minReaderOf, versionOf } from "./migrate.ts";
 import { openConnection, type Sqlite } from "./native.ts";
 import { Refusal } from "./refusal.ts";
+import { adoptNext, type Restored, restoreDatabase, suspectMark } from "./restore.ts";
 import type { SchemaStep } from "./schema.ts";
+import { type CheckDepth, findDamage, listSnapshots } from "./snapshots.ts";
 import { isLocked, storageFault } from "./sqlite-fault.ts";
 
-/** Above this a full check would hold up the start; damage then shows when it is met. */
+/** Above this a check would hold up the start; the check that follows in the background finds what is wrong. */
 const checkedBytes = 256 * 1024 * 1024;
 const lockWaitMs = 5_000;
 
@@ -14,7 +17,7 @@ export interface OpenOptions {
   path: string;
   steps: readonly SchemaStep[];
   visit: (point: Failpoint) => void;
-  /** Epoch ms for the name of a damaged file. */
+  /** Epoch ms for the names of files that are put aside. */
   now: number;
   /** A writer that takes over inside the same process: the file was checked when the process started. */
   again?: boolean;
@@ -22,47 +25,51 @@ export interface OpenOptions {
 
 export interface OpenedDatabase {
   db: Sqlite;
-  /** Where a damaged database was moved; a fresh one is in its place. */
-  damaged?: string;
+  /** The database was damaged, or missing: what was done about it. */
+  restored?: Restored;
   migrated?: { from: number; to: number };
-}
-
-/** Beside the database when damage was met while running: the next start checks the file even after a clean stop. */
-export function suspectMark(path: string): string {
-  return `${path}.suspect`;
+  /** The last process did not close it. */
+  unclean?: true;
 }
 
 /**
- * Opens the state database for writing: refuses a newer one untouched, sets a damaged one aside, migrates an older one.
+ * Opens the state database for writing: refuses a newer one untouched, replaces a damaged one by the newest good snapshot and what can be salvaged,
+ * migrates an older one.
  * @throws {Refusal} `store-too-new`, `store-migration-failed`, `store-native-missing`, `store-open-failed`
  */
 export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase> {
+  const { path, steps, now } = options;
   try {
     return await openChecked(options);
   } catch (error) {
-    if (storageFault(error) !== "corrupt") throw toOpenRefusal(error, options.path);
-    const damaged = setAside(options.path, options.now);
+    if (storageFault(error) !== "corrupt") throw toOpenRefusal(error, path);
     try {
-      return { ...(await openChecked(options)), damaged };
+      const restored = await restoreDatabase({ path, steps, now, fault: (error as Error).message });
+      return { ...(await openChecked(options)), restored };
     } catch (again) {
-      throw toOpenRefusal(again, options.path);
+      throw toOpenRefusal(again, path);
     }
   }
 }
 
-async function openChecked({ path, steps, visit, again }: OpenOptions): Promise<OpenedDatabase> {
+async function openChecked({ path, steps, visit, now, again }: OpenOptions): Promise<OpenedDatabase> {
   if (again) return { db: configure(await openConnection(path, { timeout: lockWaitMs, fileMustExist: true })) };
-  const unclean = sizeOf(`${path}-wal`) > 0 || existsSync(suspectMark(path));
+  adoptNext(path);
+  const isSuspect = existsSync(suspectMark(path));
+  const hasLog = sizeOf(`${path}-wal`) > 0;
   if (sizeOf(path) > 0) await refuseNewer(path, steps.at(-1)?.version ?? 0);
-  else if (unclean) throw corrupt("the file is empty, its log is not");
+  else if (hasLog || isSuspect) throw corrupt("the file is empty, its log is not");
+  else if (listSnapshots(path).length > 0) throw corrupt(existsSync(path) ? "the file is empty" : "the file is missing");
   closeSync(openSync(path, "a", 0o600));
   const db = await openConnection(path, { timeout: lockWaitMs });
   try {
     configure(db);
-    if (unclean && sizeOf(path) <= checkedBytes) check(db);
-    const moved = migrate(db, path, { steps, visit });
+    // What was found while running may be an index that contradicts its table, which only the full check sees.
+    if (isSuspect) check(db, "full");
+    else if (hasLog && sizeOf(path) <= checkedBytes) check(db, "quick");
+    const moved = await migrate(db, path, { steps, visit, now });
     rmSync(suspectMark(path), { force: true });
-    return moved.from === moved.to ? { db } : { db, migrated: moved };
+    return { db, ...(hasLog ? { unclean: true } : {}), ...(moved.from === moved.to ? {} : { migrated: moved }) };
   } catch (error) {
     db.close();
     throw error;
@@ -74,13 +81,15 @@ async function refuseNewer(path: string, known: number): Promise<void> {
   const db = await openConnection(path, { readonly: true, timeout: lockWaitMs });
   try {
     const found = versionOf(db);
-    if (found > known) throw new Refusal("store-too-new", { path, found, known });
+    if (found <= known) return;
+    const needed = minReaderOf(db);
+    if (needed > known) throw new Refusal("store-too-new", { path, found, needed, known });
   } finally {
     db.close();
   }
 }
 
-/** `FULL`: a commit is acknowledged only when power loss cannot undo it (reliability: class M). */
+/** `FULL`: a commit is acknowledged only when power loss cannot undo it. */
 function configure(db: Sqlite): Sqlite {
   db.pragma("journal_mode = WAL");
   db.pragma("synchronous = FULL");
@@ -90,31 +99,14 @@ function configure(db: Sqlite): Sqlite {
   return db;
 }
 
-function check(db: Sqlite): void {
-  const verdict = db.pragma("quick_check(1)", { simple: true });
-  if (verdict !== "ok") throw corrupt(String(verdict));
+function check(db: Sqlite, depth: CheckDepth): void {
+  const damage = findDamage(db, depth);
+  if (damage !== undefined) throw corrupt(damage);
 }
 
 /** What SQLite throws itself when it meets damage; used where damage is seen before SQLite can. */
 function corrupt(message: string): Error {
   return Object.assign(new Error(message), { name: "SqliteError", code: "SQLITE_CORRUPT" });
-}
-
-/** The database goes first: a crash in between leaves a log without a database, which the next start sets aside too. */
-function setAside(path: string, now: number): string {
-  const target = `${path}.corrupt.${now}`;
-  for (const suffix of ["", "-wal", "-shm"]) {
-    if (existsSync(path + suffix)) {
-      renameSync(path + suffix, target + suffix);
-      chmodSync(target + suffix, 0o600);
-    }
-  }
-  rmSync(suspectMark(path), { force: true });
-  return target;
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function toOpenRefusal(error: unknown, path: string): unknown {

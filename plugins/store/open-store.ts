@@ -1,14 +1,18 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
-import { type Clock, type Logger, messageOf, type Store, type StoreStatus, SvcError } from "svc/sdk";
+import { type Clock, type Logger, messageOf, type Notice, type Store, type StoreStatus, SvcError } from "svc/sdk";
 import "./errors.ts";
 import { type QueueLimits, queueLimits } from "./commit-queue.ts";
-import { openConnection, type Sqlite } from "./native.ts";
-import { createReader, type Reads } from "./reader.ts";
+import { createFileGuard, type FileEvent, type FileGuard, guardMs } from "./file-guard.ts";
+import { detachedText, fileNotice, lostFileText, restoredFigures, restoredNotice } from "./incidents.ts";
+import { openConnection, reopenConnection, type Sqlite } from "./native.ts";
+import type { Reads } from "./reader.ts";
 import { Refusal } from "./refusal.ts";
+import { createSnapshotKeeper, type SnapshotKeeper } from "./snapshot-keeper.ts";
 import { isLocked, storageFault } from "./sqlite-fault.ts";
-import { storageUnavailable } from "./storage-unavailable.ts";
+import { storageAdvice, storageUnavailable } from "./storage-unavailable.ts";
 import { createStoreWriter, type StoreWriter } from "./store-writer.ts";
+import { createSwitchedReader, type SwitchedReader } from "./switched-reader.ts";
 import type { Opened, StorageFaults } from "./writer-messages.ts";
 
 /** A read waits this long for a lock of another process; it holds up the main thread, so not longer. */
@@ -21,14 +25,24 @@ export interface OpenStoreOptions {
   path: string;
   clock: Clock;
   logger: Logger;
-  /** Called after each change of `status().ok` or its reason. */
+  /** Called after each change of what `status()` says about whether and where the store can write. */
   onStatus?: () => void;
+  /** Something happened to the database that an operator should hear of later, too. */
+  onNotice?: (notice: Notice) => void;
+  /** The database was found to be damaged while it was in use: only another start can help. */
+  onDamage?: (message: string) => void;
   limits?: Partial<QueueLimits>;
   /** Pause between attempts on a faulty disk; default 5 s. */
   probeMs?: number;
   /** First pause before a dead writer thread is started again; default 100 ms, doubling to 30 s. */
   restartMs?: number;
   maintenanceMs?: number;
+  /** Between two snapshots; default one hour. */
+  snapshotMs?: number;
+  /** Before the first one; default 1 min, 5 s after an unclean end. */
+  firstSnapshotMs?: number;
+  /** Between two looks whether the file still is in its place; default 20 s. */
+  guardMs?: number;
   /** Tests only: see `failpoint.ts`. */
   failpoint?: string;
   /** Tests only: see `writer-messages.ts`. */
@@ -48,14 +62,17 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
   const { path, logger } = options;
   await makeFolder(path);
   const sessions = { version: 1 };
+  const late: { reader?: SwitchedReader; snapshots?: SnapshotKeeper } = {};
   const writer = createStoreWriter({
     path,
     logger,
     clock: options.clock,
     onStatus: options.onStatus ?? (() => undefined),
     onStored(ops) {
+      late.snapshots?.changed();
       if (ops.some(({ op }) => op.startsWith("session."))) sessions.version += 1;
     },
+    onMoved: (moved) => late.reader?.switchTo(reopenConnection(moved, { readonly: true, timeout: readLockWaitMs })),
     limits: { ...queueLimits, ...options.limits },
     probeMs: options.probeMs ?? 5_000,
     restartMs: options.restartMs ?? 100,
@@ -66,13 +83,36 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
     },
   });
   const opened = await writer.open();
-  announce(opened, logger);
+  announce(opened, options);
   let db: Sqlite | undefined;
   try {
     db = await openConnection(path, { readonly: true, timeout: readLockWaitMs });
-    return joinStore(path, { writer, opened, logger, db, sessions });
+    const unreadable = createUnreadable(db, logger);
+    const reader = createSwitchedReader(db, {
+      onUnreadable: unreadable.add,
+      toError: (error, isOpen) => toReadError(error, { isOpen, writer }),
+    });
+    const guard = createGuard(options, writer);
+    const snapshots = createSnapshotKeeper({
+      path: () => writer.path,
+      clock: options.clock,
+      logger,
+      intervalMs: options.snapshotMs ?? hourMs,
+      isUnclean: opened.unclean === true,
+      firstMs: options.firstSnapshotMs,
+      async prepare() {
+        await guard.look();
+        await writer.checkpoint();
+      },
+      onDamage(message) {
+        writer.reportDamage(new Error(message));
+        options.onDamage?.(message);
+      },
+    });
+    Object.assign(late, { reader, snapshots });
+    return joinStore({ writer, opened, reader, guard, snapshots, unreadable, sessions });
   } catch (error) {
-    await writer.close(() => db?.close());
+    await writer.close(() => void db?.close());
     if (error instanceof Refusal) throw new SvcError(error.code, error.fields);
     throw new SvcError("store-open-failed", { path, reason: messageOf(error) }, { cause: error });
   }
@@ -89,52 +129,111 @@ async function makeFolder(path: string): Promise<void> {
 interface Parts {
   writer: StoreWriter;
   opened: Opened;
-  logger: Logger;
-  db: Sqlite;
+  reader: SwitchedReader;
+  guard: Guard;
+  snapshots: SnapshotKeeper;
+  unreadable: Unreadable;
   /** Grows with each commit that may have changed a session. */
   sessions: { version: number };
 }
 
-function joinStore(path: string, { writer, opened, logger, db, sessions }: Parts): OpenStore {
-  const unreadable = new Set<string>();
-  const setAsideBefore = db.prepare("SELECT count(*) FROM set_aside").pluck().get() as number;
-  const reads: Reads = createReader(db, {
-    onUnreadable(table, row) {
-      const id = `${table}:${String(row)}`;
-      if (unreadable.has(id) || unreadable.size >= mostUnreadable) return;
-      unreadable.add(id);
-      logger.warn("a row of the state database could not be read and is skipped", { table, row });
-    },
-    toError(error) {
-      if (!db.open) return storageUnavailable("closed");
-      if (isLocked(error)) return new SvcError("storage-busy", { queued: writer.queuedOps }, { cause: error });
-      const fault = storageFault(error);
-      if (fault === "corrupt") writer.reportDamage(error);
-      return fault ? storageUnavailable(fault, error) : error;
-    },
-  });
+function joinStore({ writer, opened, reader, guard, snapshots, unreadable, sessions }: Parts): OpenStore {
+  const { restored } = opened;
+  const status = (): StoreStatus => {
+    const { reason, queuedOps: queued, path } = writer;
+    const notReady = reason === undefined ? guard.trouble() : storageAdvice[reason];
+    const snapshotAt = snapshots.newestAt();
+    return {
+      ok: reason === undefined,
+      ...(reason === undefined ? {} : { reason }),
+      ...(notReady === undefined ? {} : { notReady }),
+      queued,
+      path,
+      ...(restored?.damaged === undefined ? {} : { damaged: restored.damaged }),
+      ...(restored === undefined ? {} : { restored: restoredFigures(restored) }),
+      ...(unreadable.count() === 0 ? {} : { unreadableRows: unreadable.count() }),
+      ...(snapshotAt === undefined ? {} : { snapshotAt }),
+    };
+  };
   return {
-    ...reads,
-    sessions: { ...reads.sessions, version: () => sessions.version },
+    ...reader.reads,
+    sessions: { ...reader.reads.sessions, version: () => sessions.version },
     commit: (ops, { signal } = {}) => writer.commit(ops, signal),
-    status(): StoreStatus {
-      const { reason, queuedOps: queued } = writer;
-      const unreadableRows = setAsideBefore + unreadable.size;
-      return {
-        ok: reason === undefined,
-        ...(reason === undefined ? {} : { reason }),
-        queued,
-        path,
-        ...(opened.damaged === undefined ? {} : { damaged: opened.damaged }),
-        ...(unreadableRows === 0 ? {} : { unreadableRows }),
-      };
-    },
-    // The reader goes first: the last connection to close removes the log, and a read-only one cannot.
-    close: () => writer.close(() => db.close()),
+    status,
+    close: () =>
+      writer.close(async () => {
+        await guard.close();
+        await snapshots.close();
+        // The reader goes before the writer: the last connection to close removes the log, and a read-only one cannot.
+        reader.close();
+      }),
   };
 }
 
-function announce(opened: Opened, logger: Logger): void {
-  if (opened.damaged) logger.error("the state database was damaged; it was kept and a fresh one was started", { kept: opened.damaged });
-  if (opened.migrated && opened.migrated.from > 0) logger.info("state database brought up to date", opened.migrated);
+interface Guard extends FileGuard {
+  /** What is wrong with the place of the file, as long as it is. */
+  trouble(): string | undefined;
+}
+
+function createGuard({ logger, clock, onStatus, onNotice, ...options }: OpenStoreOptions, writer: StoreWriter): Guard {
+  let lost: string | undefined;
+  let detached: string | undefined;
+  const onEvent = (event: FileEvent) => {
+    const before = lost;
+    lost = event.kind === "failed" ? lostFileText(event) : undefined;
+    if (event.kind === "detached") detached = detachedText(event);
+    if (event.kind !== "failed") {
+      const notice = fileNotice(event, clock.now());
+      logger.error(notice.message, { path: event.path });
+      onNotice?.(notice);
+    } else if (before === undefined) logger.error(lost as string);
+    onStatus?.();
+  };
+  const guard = createFileGuard({
+    logger,
+    intervalMs: options.guardMs ?? guardMs,
+    path: () => writer.path,
+    files: () => writer.files,
+    now: () => clock.now(),
+    rescue: (moveTo, ownLog) => writer.rescue(moveTo, ownLog),
+    onEvent,
+  });
+  return { ...guard, trouble: () => lost ?? detached };
+}
+
+interface Unreadable {
+  add(table: string, row: unknown): void;
+  count(): number;
+}
+
+/** Rows that were skipped, each counted once, and those that an earlier process has set aside. */
+function createUnreadable(db: Sqlite, logger: Logger): Unreadable {
+  const setAsideBefore = db.prepare("SELECT count(*) FROM set_aside").pluck().get() as number;
+  const seen = new Set<string>();
+  return {
+    add(table, row) {
+      const id = `${table}:${String(row)}`;
+      if (seen.has(id) || seen.size >= mostUnreadable) return;
+      seen.add(id);
+      logger.warn("a row of the state database could not be read and is skipped", { table, row });
+    },
+    count: () => setAsideBefore + seen.size,
+  };
+}
+
+function toReadError(error: unknown, { isOpen, writer }: { isOpen: boolean; writer: StoreWriter }): unknown {
+  if (!isOpen) return storageUnavailable("closed");
+  if (isLocked(error)) return new SvcError("storage-busy", { queued: writer.queuedOps }, { cause: error });
+  const fault = storageFault(error);
+  if (fault === "corrupt") writer.reportDamage(error);
+  return fault ? storageUnavailable(fault, error) : error;
+}
+
+function announce({ restored, migrated }: Opened, { logger, path, clock, onNotice }: OpenStoreOptions): void {
+  if (restored) {
+    const notice = restoredNotice(restored, { path, now: clock.now() });
+    logger.error(notice.message, { kept: restored.damaged, snapshot: restored.snapshot?.path });
+    onNotice?.(notice);
+  }
+  if (migrated && migrated.from > 0) logger.info("state database brought up to date", migrated);
 }

@@ -3,6 +3,11 @@ import type { Sqlite } from "./native.ts";
 export interface SchemaStep {
   /** `PRAGMA user_version` after this step; 1, 2, 3 … without gaps. */
   version: number;
+  /**
+   * Oldest schema version whose programs may still use the file after this step; stored with it. Default: this version, which is right for every step that
+   * changes what an older program reads or writes.
+   */
+  minReader?: number;
   /** Runs inside its own transaction. No network, no clock, repeatable. */
   up(db: Sqlite): void;
 }
@@ -13,6 +18,7 @@ export const schemaSteps: readonly SchemaStep[] = [
   { version: 2, up: (db) => db.exec(second) },
   { version: 3, up: (db) => db.exec(systemEvents) },
   { version: 4, up: (db) => db.exec(deliveries) },
+  { version: 5, minReader: 4, up: (db) => db.exec(schemaInfo) },
 ];
 
 /**
@@ -151,4 +157,13 @@ CREATE UNIQUE INDEX deliveries_by_key ON deliveries (idem_scope, idem_key, finge
 CREATE INDEX deliveries_open ON deliveries (lane, id, dir, state, not_before, created_at, expires_at, payload_bytes) WHERE ended_at IS NULL;
 CREATE INDEX deliveries_ended ON deliveries (state, ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX deliveries_by_state ON deliveries (state, dir);
+`;
+
+/** What a program has to know to use the file; `migrate.ts` writes it with each step from here on. */
+const schemaInfo = `
+CREATE TABLE schema_info (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  version INTEGER NOT NULL,
+  min_reader INTEGER NOT NULL
+);
 `;

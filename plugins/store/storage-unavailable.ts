@@ -6,8 +6,9 @@ export type StorageReason = NonNullable<StoreStatus["reason"]>;
 export const storageAdvice: Record<StorageReason, string> = {
   full: "the disk is full, nothing can be stored; free some space, writing goes on by itself within 5 s",
   readonly: "the state database is read-only, nothing can be stored; make it writable, writing goes on by itself within 5 s",
-  corrupt: "the state database is damaged, nothing more is stored; restart the gateway: it keeps the file aside and starts a fresh one",
-  io: "the disk does not store the state database; check the disk and its mount, writing goes on by itself within 5 s",
+  corrupt:
+    "the state database is damaged, nothing can be stored; restart the gateway: it keeps the file aside, restores the newest snapshot and takes over what can be read",
+  io: "the disk fails, nothing can be stored; check the disk and its mount, writing goes on by itself within 5 s",
   down: "the writer thread has ended, nothing can be stored; it is being restarted",
   closed: "the state database is closed; the gateway is stopping",
 };

@@ -1,15 +1,17 @@
 import { type Clock, type Logger, messageOf, type OpResult, type StoreOp, SvcError, writeFileAtomic } from "svc/sdk";
 import { createCommitQueue, type QueueLimits } from "./commit-queue.ts";
 import { createLinkKeeper, type LinkKeeper } from "./link-keeper.ts";
-import { suspectMark } from "./open-database.ts";
 import { encodeOp, type WriteOp } from "./operations.ts";
 import { Refusal } from "./refusal.ts";
+import { suspectMark } from "./restore.ts";
 import { createStorageState, type StorageState } from "./storage-state.ts";
 import { type StorageReason, storageUnavailable } from "./storage-unavailable.ts";
-import type { Opened, WriterReply, WriterRequest, WriterSetup } from "./writer-messages.ts";
+import type { FileIdentity, Opened, OpenFiles, WriterReply, WriterRequest, WriterSetup } from "./writer-messages.ts";
 import { createPump } from "./writer-pump.ts";
 
 const requestTimeoutMs = 60_000;
+/** The whole database is copied. */
+const rescueTimeoutMs = 600_000;
 const drainTimeoutMs = 3_000;
 const closeTimeoutMs = 2_000;
 /** So many deliveries end before old ones are dropped without waiting for the hour: a busy door ends hundreds in a second. */
@@ -22,6 +24,8 @@ export interface StoreWriterOptions {
   onStatus(): void;
   /** A commit is stored; called before its caller hears of it. */
   onStored(ops: readonly WriteOp[]): void;
+  /** Another file is written to from now on; called before anything is stored in it. */
+  onMoved(path: string): void;
   limits: QueueLimits;
   /** Pause before the writer tries a faulty disk again. */
   probeMs: number;
@@ -36,19 +40,29 @@ export interface StoreWriter {
   commit(ops: StoreOp[], signal?: AbortSignal): Promise<OpResult[]>;
   /** A reader met damage: no more writes until the next start, which checks the file. */
   reportDamage(cause: unknown): void;
+  /** Brings what is in the log into the database. */
+  checkpoint(): Promise<void>;
+  /** The file that is written to. */
+  readonly path: string;
+  readonly files: OpenFiles;
+  /** See the request `rescue`. @throws {SvcError} when it could not be written; nothing has changed then */
+  rescue(moveTo: string, ownLog: FileIdentity | undefined): Promise<void>;
   readonly reason: StorageReason | undefined;
   readonly queuedOps: number;
-  /** Writes what waits (3 s at most), calls `beforeLast`, truncates the log and ends the thread. */
-  close(beforeLast: () => void): Promise<void>;
+  /** Takes nothing more, writes what waits (3 s at most), waits for `finish`, truncates the log and ends the thread. */
+  close(finish: () => Promise<void> | void): Promise<void>;
 }
 
 /** Joins queue, pump, thread and storage state. */
 export function createStoreWriter(options: StoreWriterOptions): StoreWriter {
-  const { path, logger, clock, restartMs, setup, probeMs } = options;
+  const { logger, clock, restartMs, setup, probeMs } = options;
+  let { path } = options;
+  let files: OpenFiles = { database: { dev: 0, ino: 0 }, log: undefined };
   const queue = createCommitQueue(options.limits);
   let maintenance: NodeJS.Timeout | undefined;
   let closing: Promise<void> | undefined;
   let ended = 0;
+  let marked: Promise<void> | undefined;
 
   const state: StorageState = createStorageState({
     logger,
@@ -56,7 +70,7 @@ export function createStoreWriter(options: StoreWriterOptions): StoreWriter {
     probe: async () => (await ask({ type: "probe" }))?.type === "healthy",
     onFault(reason, cause) {
       queue.failAll(() => storageUnavailable(reason, cause));
-      if (reason === "corrupt") markSuspect(path, logger);
+      if (reason === "corrupt") marked = markSuspect(path, logger);
       options.onStatus();
     },
     onHealed() {
@@ -65,11 +79,14 @@ export function createStoreWriter(options: StoreWriterOptions): StoreWriter {
     },
   });
   const keeper: LinkKeeper = createLinkKeeper({
-    path,
+    path: () => path,
     clock,
     restartMs,
     setup,
-    onUp: () => state.restarted(),
+    onUp(opened) {
+      files = opened.files;
+      state.restarted();
+    },
     onDown: (error) => state.fail("down", error),
   });
   const pump = createPump({ queue, ask, blocked: () => state.reason, now: () => clock.now() });
@@ -81,16 +98,17 @@ export function createStoreWriter(options: StoreWriterOptions): StoreWriter {
     return reply;
   }
 
-  async function close(beforeLast: () => void): Promise<void> {
+  async function close(finish: () => Promise<void> | void): Promise<void> {
     clearInterval(maintenance);
     await within(pump.drain(), drainTimeoutMs);
     state.close();
     queue.failAll(() => storageUnavailable("closed"));
-    beforeLast();
+    await finish();
     await keeper.link?.request({ type: "close" }, closeTimeoutMs).catch((error: unknown) => {
       logger.warn("the state database was not closed cleanly", { error: messageOf(error) });
     });
     await keeper.close();
+    await marked;
   }
 
   const stored = (ops: readonly WriteOp[]) => {
@@ -105,6 +123,7 @@ export function createStoreWriter(options: StoreWriterOptions): StoreWriter {
   return {
     async open() {
       const opened = await keeper.open();
+      files = opened.files;
       maintenance = setInterval(() => pump.wantMaintenance(), options.maintenanceMs);
       maintenance.unref();
       pump.wantMaintenance();
@@ -122,14 +141,30 @@ export function createStoreWriter(options: StoreWriterOptions): StoreWriter {
       }
     },
     reportDamage: (cause) => state.fail("corrupt", cause),
+    async checkpoint() {
+      await ask({ type: "checkpoint" });
+    },
+    get path() {
+      return path;
+    },
+    get files() {
+      return files;
+    },
+    async rescue(moveTo, ownLog) {
+      const reply = await keeper.link?.request({ type: "rescue", moveTo, ownLog }, rescueTimeoutMs);
+      if (reply?.type !== "rescued") throw new Error(reply?.type === "failed" ? reply.message : "the writer thread is being restarted");
+      path = reply.path;
+      files = reply.files;
+      options.onMoved(path);
+    },
     get reason() {
       return reason();
     },
     get queuedOps() {
       return queue.queuedOps;
     },
-    close(beforeLast) {
-      closing ??= close(beforeLast);
+    close(finish) {
+      closing ??= close(finish);
       return closing;
     },
   };
@@ -147,8 +182,8 @@ function encodeAll(ops: StoreOp[]): WriteOp[] {
   }
 }
 
-function markSuspect(path: string, logger: Logger): void {
-  writeFileAtomic(suspectMark(path), "").catch((error: unknown) => {
+function markSuspect(path: string, logger: Logger): Promise<void> {
+  return writeFileAtomic(suspectMark(path), "").catch((error: unknown) => {
     logger.warn("could not leave the mark that makes the next start check the database", { error: messageOf(error) });
   });
 }

@@ -1,6 +1,7 @@
 import type { CommitOutcome } from "./group-commit.ts";
 import type { WriteOp } from "./operations.ts";
 import type { PlainRefusal } from "./refusal.ts";
+import type { Restored } from "./restore.ts";
 import type { StorageFault } from "./sqlite-fault.ts";
 
 /** What the main thread asks of the writer; one at a time, each answered by one reply. */
@@ -8,13 +9,32 @@ export type WriterRequest =
   | { type: "open" }
   | { type: "group"; commits: WriteOp[][] }
   | { type: "probe" }
+  /** Brings what is in the log into the database. */
+  | { type: "checkpoint" }
   | { type: "maintain"; now: number }
+  /** The file is gone from its place, or another one is there: writes the open database to `moveTo`, and goes on with that. */
+  | { type: "rescue"; moveTo: string; ownLog: FileIdentity | undefined }
   | { type: "close" };
+
+/** Which file a name stands for. */
+export interface FileIdentity {
+  dev: number;
+  ino: number;
+}
+
+/** The database and its log, as they were when they were opened. */
+export interface OpenFiles {
+  database: FileIdentity;
+  log: FileIdentity | undefined;
+}
 
 export interface Opened {
   type: "opened";
-  damaged?: string;
+  restored?: Restored;
   migrated?: { from: number; to: number };
+  /** The last process did not close it. */
+  unclean?: true;
+  files: OpenFiles;
 }
 
 export type WriterReply =
@@ -22,6 +42,7 @@ export type WriterReply =
   | { type: "group"; outcomes: CommitOutcome[] }
   | { type: "healthy" }
   | { type: "maintained"; more: boolean }
+  | { type: "rescued"; path: string; files: OpenFiles }
   | { type: "closed" }
   /** Nothing of the request is stored. */
   | { type: "failed"; fault: StorageFault | "locked"; message: string }
@@ -29,6 +50,7 @@ export type WriterReply =
 
 /** `workerData` of the writer. */
 export interface WriterSetup {
+  /** The file that is written to; another one after a rescue. */
   path: string;
   now: number;
   again: boolean;

@@ -2,7 +2,9 @@ import { createFailpoint, type Failpoint } from "./failpoint.ts";
 import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
 import type { Sqlite } from "./native.ts";
 import { openDatabase } from "./open-database.ts";
+import { identify } from "./open-files.ts";
 import { Refusal } from "./refusal.ts";
+import { completeRescue, copyForRescue } from "./rescue.ts";
 import { createRetention, type Retention } from "./retention.ts";
 import { schemaSteps } from "./schema.ts";
 import { isLocked, storageFault } from "./sqlite-fault.ts";
@@ -21,14 +23,27 @@ interface OpenWriter {
 export function createWriter(setup: WriterSetup): { handle(request: WriterRequest): Promise<WriterReply>; visit(point: Failpoint): void } {
   const visit = createFailpoint(setup.failpoint);
   let open: OpenWriter | undefined;
-  let again = setup.again;
+  let { again, path } = setup;
 
   async function openWriter(): Promise<{ writer: OpenWriter; reply: WriterReply }> {
-    const { path, now } = setup;
-    const { db, ...rest } = await openDatabase({ path, now, steps: schemaSteps, visit, again });
+    const { db, ...rest } = await openDatabase({ path, now: setup.now, steps: schemaSteps, visit, again });
     again = true;
     open = { db, group: createGroupCommit(db, visit), retention: createRetention(db) };
-    return { writer: open, reply: { type: "opened", ...rest } };
+    return { writer: open, reply: { type: "opened", ...rest, files: identify(path) } };
+  }
+
+  async function rescue({ db }: OpenWriter, { moveTo, ownLog }: Extract<WriterRequest, { type: "rescue" }>): Promise<WriterReply> {
+    try {
+      await copyForRescue(db, moveTo);
+    } catch (error) {
+      // The open handle is all there is of the database: whatever is wrong, it stays open.
+      return { type: "failed", fault: storageFault(error) ?? "io", message: error instanceof Error ? error.message : String(error) };
+    }
+    completeRescue(db, { from: path, to: moveTo, ownLog });
+    open = undefined;
+    path = moveTo;
+    await openWriter();
+    return { type: "rescued", path, files: identify(path) };
   }
 
   /** After an I/O error SQLite's view of the file is in doubt (a failed fsync is not repeatable): the next request opens it anew. */
@@ -50,8 +65,13 @@ export function createWriter(setup: WriterSetup): { handle(request: WriterReques
         return { type: "group", outcomes: writer.group.run(request.commits) };
       case "probe":
         return probe(writer.db);
+      case "checkpoint":
+        writer.db.pragma("wal_checkpoint(PASSIVE)");
+        return { type: "healthy" };
       case "maintain":
         return { type: "maintained", more: writer.retention.step(request.now) };
+      case "rescue":
+        return rescue(writer, request);
     }
   }
 

@@ -356,12 +356,25 @@ export interface StoreStatus {
   ok: boolean;
   /** Why not. `io`: the disk fails; `down`: the writer thread restarts; `closed`: the gateway stops. All but `corrupt` and `closed` heal by themselves. */
   reason?: "full" | "readonly" | "corrupt" | "io" | "down" | "closed";
+  /** Why the gateway should get no new work: commits are not taken, or what is stored is not where the next start will look for it. */
+  notReady?: string;
   /** Operations not yet on disk. */
   queued: number;
-  /** Absolute path of the database. */
+  /** Absolute path of the database; of the file it went on in, after another one took its place. */
   path: string;
-  /** At this start the database was damaged: where it was kept. A fresh one took its place. */
+  /** At this start the database was damaged: where it was kept. */
   damaged?: string;
+  /** At this start the database was damaged or missing: what took its place. */
+  restored?: {
+    /** Age of the snapshot, epoch ms; absent: there was none, and an empty database took its place. */
+    snapshotAt?: number;
+    /** Newer rows that were read from the damaged file. */
+    salvagedRows: number;
+    /** Upper bound of rows that were in the damaged file and could not be read. */
+    unreadableRows: number;
+  };
+  /** When the newest snapshot was taken, epoch ms. */
+  snapshotAt?: number;
   /** Rows that could not be read and were skipped, when there are any. */
   unreadableRows?: number;
 }

@@ -157,6 +157,15 @@ for (const disk of disks) {
       expect(await client.request("health", {})).toMatchObject({ ok: false, store: { ok: false, reason: disk.reason } });
       return true;
     });
+    const probe = await fetch(`${gateway.url}/readyz`);
+    expect({ status: probe.status, body: await probe.json() }).toMatchObject({
+      status: 503,
+      body: {
+        ready: false,
+        failing: expect.arrayContaining(["store"]),
+        problems: { store: expect.stringContaining("nothing can be stored") },
+      },
+    });
     expect(await isKeyFound(client)).toBe(true);
     expect(await client.request("chat.history", { sessionKey: "main" })).toMatchObject({ messages: expect.any(Array) });
     expect(readState(home).deliveries).toHaveLength(1 + taken);
@@ -168,6 +177,7 @@ for (const disk of disks) {
     }, 20_000);
 
     expect(after.headers.get("idempotent-replay")).toBeNull();
+    expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
     const replay = await agentHook(gateway.url, "meanwhile");
     expect(replay).toMatchObject({ status: 200, body: { runId: after.body.runId } });
     expect(await agentHook(gateway.url, "before")).toMatchObject({ status: 200 });

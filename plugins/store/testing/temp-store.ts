@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { LogFields, Logger, MessageRow, NewDelivery, RunRow, SessionRow, StoreOp } from "svc/sdk";
+import type { LogFields, Logger, MessageRow, NewDelivery, Notice, RunRow, SessionRow, StoreOp } from "svc/sdk";
 import { type OpenStore, type OpenStoreOptions, openStore } from "../open-store.ts";
 
 /** A folder with a state database; stores are opened in it as often as a test wants. */
@@ -9,6 +9,7 @@ export interface TempStore {
   readonly dir: string;
   readonly path: string;
   readonly logs: Array<{ level: string; message: string; fields?: LogFields }>;
+  readonly notices: Notice[];
   open(options?: Partial<OpenStoreOptions>): Promise<OpenStore>;
 }
 
@@ -18,6 +19,7 @@ export function tempStore(cleanup: (fn: () => Promise<void>) => void): TempStore
   const path = join(dir, "state.sqlite");
   const stores: OpenStore[] = [];
   const logs: TempStore["logs"] = [];
+  const notices: Notice[] = [];
   cleanup(async () => {
     for (const store of stores) await store.close();
     rmSync(dir, { recursive: true, force: true });
@@ -26,8 +28,15 @@ export function tempStore(cleanup: (fn: () => Promise<void>) => void): TempStore
     dir,
     path,
     logs,
+    notices,
     async open(options = {}) {
-      const store = await openStore({ path, clock: systemClock, logger: recordingLogger(logs), ...options });
+      const store = await openStore({
+        path,
+        clock: systemClock,
+        logger: recordingLogger(logs),
+        onNotice: (notice) => notices.push(notice),
+        ...options,
+      });
       stores.push(store);
       return store;
     },
