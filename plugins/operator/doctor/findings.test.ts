@@ -12,6 +12,8 @@ const healthy: Evidence = {
   staleLocks: [],
   node: { version: "20.19.0", floor: "20.19.0" },
   freeBytes: 1_000_000_000,
+  notices: [],
+  network: undefined,
   live: [],
 };
 const issue = (code: string, path: string) => ({ code, path, message: "m", text: `svc.json:1:1  ${path}: m` });
@@ -74,8 +76,23 @@ test.each([
   ["lock/stale", "info", { staleLocks: ["/s/svc.json.lock"] }],
   ["node/version", "error", { node: { version: "20.18.9", floor: "20.19.0" } }],
   ["disk/free", "warning", { freeBytes: 999_999_999 }],
+  ["state/network-fs", "warning", { network: { path: "/s", kind: "nfs4" } }],
 ] satisfies Array<[string, string, Partial<Evidence>]>)("%s is a finding of severity %s", (id, severity, change) => {
   expect(found(change)).toMatchObject([{ id, severity }]);
+});
+
+test("what happened while nobody looked is shown with its time, until --fix takes it away", () => {
+  const notice = {
+    id: "state/restored",
+    severity: "error" as const,
+    message: "m",
+    fix: "f",
+    at: 0,
+    file: "/s/gateway/notices/state-restored.json",
+  };
+  expect(found({ notices: [notice] })).toEqual([
+    { id: "state/restored", severity: "error", path: notice.file, message: "1970-01-01T00:00:00.000Z: m", fix: "f", fixable: true },
+  ]);
 });
 
 test("at the limits nothing is found", () => {

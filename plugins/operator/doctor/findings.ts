@@ -1,4 +1,4 @@
-import type { DoctorFinding } from "svc/sdk";
+import type { DoctorFinding, Notice } from "svc/sdk";
 
 export type Severity = DoctorFinding["severity"];
 export const severities: readonly Severity[] = ["info", "warning", "error"];
@@ -34,6 +34,10 @@ export interface Evidence {
   staleLocks: string[];
   node: { version: string; floor: string };
   freeBytes: number | undefined;
+  /** What happened while nobody looked, and was not acknowledged yet; `file` holds it. */
+  notices: Array<Notice & { file: string }>;
+  /** The network file system that the state is on, if it is on one. */
+  network: { path: string; kind: string } | undefined;
   /** What a running gateway's plugins say. */
   live: DoctorFinding[];
 }
@@ -51,6 +55,7 @@ export function findingsOf(evidence: Evidence): DoctorFinding[] {
     ...fileFindings(evidence),
     ...secretFindings(evidence),
     ...machineFindings(evidence),
+    ...noticeFindings(evidence),
     ...evidence.live,
   ];
   return found.sort((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
@@ -166,8 +171,17 @@ function secretFindings({ secrets }: Evidence): DoctorFinding[] {
   return secrets.flatMap(({ code, path, message }) => (ids[code] ? [{ ...ids[code], path, message }] : []));
 }
 
-function machineFindings({ node, freeBytes }: Evidence): DoctorFinding[] {
+function machineFindings({ node, freeBytes, network }: Evidence): DoctorFinding[] {
   const found: DoctorFinding[] = [];
+  if (network !== undefined) {
+    found.push({
+      id: "state/network-fs",
+      severity: "warning",
+      path: network.path,
+      message: `the state is on a network file system (${network.kind}): its locks and its memory maps do not hold what the database needs, which can damage it`,
+      fix: "move the state directory to a local disk (SVC_STATE_DIR)",
+    });
+  }
   if (isOlder(node.version, node.floor)) {
     found.push({ id: "node/version", severity: "error", message: `Node ${node.version} is too old; ${node.floor} or newer is needed` });
   }
@@ -176,6 +190,18 @@ function machineFindings({ node, freeBytes }: Evidence): DoctorFinding[] {
     found.push({ id: "disk/free", severity: "warning", message });
   }
   return found;
+}
+
+/** Each is taken away by removing its file: the operator has read it. */
+function noticeFindings({ notices }: Evidence): DoctorFinding[] {
+  return notices.map(({ id, severity, message, fix, at, file }) => ({
+    id,
+    severity,
+    path: file,
+    message: `${new Date(at).toISOString()}: ${message}`,
+    ...(fix === undefined ? {} : { fix }),
+    fixable: true,
+  }));
 }
 
 function isOlder(version: string, floor: string): boolean {

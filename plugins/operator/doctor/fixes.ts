@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { chmod, rm, stat } from "node:fs/promises";
+import { basename, dirname } from "node:path";
 import { type CliContext, type DoctorFinding, messageOf, withValueAt } from "svc/sdk";
 import { withClient } from "../cli/with-client.ts";
 
@@ -15,7 +16,7 @@ export interface FixResult {
 export async function applyFixes(cli: CliContext, findings: readonly DoctorFinding[]): Promise<FixResult[]> {
   const results: FixResult[] = [];
   for (const finding of findings.filter((f) => f.fixable && f.path !== undefined)) {
-    const mend = fileFixes[finding.id];
+    const mend = fileFixes[finding.id] ?? (isNotice(finding) ? acknowledge : undefined);
     if (mend) results.push(await attempt(finding, () => mend(finding.path as string)));
     if (finding.id === "memory/index-identity") results.push(await attempt(finding, () => rebuildIndex(cli, finding.path as string)));
   }
@@ -30,6 +31,16 @@ const fileFixes: Record<string, (path: string) => Promise<string>> = {
   "lock/stale": remove,
   "memory/orphan-temp": remove,
 };
+
+/** Something that happened; there is nothing to mend but the memory of it. */
+function isNotice({ path }: DoctorFinding): boolean {
+  return path !== undefined && basename(dirname(path)) === "notices";
+}
+
+async function acknowledge(path: string): Promise<string> {
+  await rm(path, { force: true });
+  return "acknowledged; it is not shown any more";
+}
 
 async function remove(path: string): Promise<string> {
   await rm(path, { force: true });

@@ -6,12 +6,15 @@ import {
   formatIssue,
   isSvcError,
   knownIdsOf,
+  noticePath,
   ownValue,
+  readNotices,
   type SvcConfig,
   unknownIdWarnings,
 } from "svc/sdk";
 import { withClient } from "../cli/with-client.ts";
 import type { Evidence } from "./findings.ts";
+import { networkKind } from "./network-folder.ts";
 
 /** Looks at everything and changes nothing. */
 export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
@@ -45,6 +48,8 @@ export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
       ({ bavail, bsize }) => bavail * bsize,
       () => undefined,
     ),
+    notices: (await readNotices(stateDir, Date.now())).map((notice) => ({ ...notice, file: noticePath(stateDir, notice.id) })),
+    network: await networkFolder(stateDir),
     live: await liveFindings(cli),
   };
 }
@@ -68,6 +73,17 @@ async function openFiles(path: string, stateDir: string): Promise<Evidence["open
     [...files, ...state].map(async (one) => ({ ...one, mode: (await stat(one.path).catch(() => undefined))?.mode })),
   );
   return seen.flatMap(({ mode, ...one }) => (mode !== undefined && (mode & 0o077) !== 0 ? [{ ...one, mode: mode & 0o777 }] : []));
+}
+
+/** The kind of network file system that the state is on; undefined for a local one, and where the system does not say. */
+async function networkFolder(stateDir: string): Promise<Evidence["network"]> {
+  const type = await statfs(stateDir).then(
+    (found) => found.type,
+    () => undefined,
+  );
+  const mounts = await readFile("/proc/self/mountinfo", "utf8").catch(() => "");
+  const kind = networkKind({ path: await realpath(stateDir).catch(() => stateDir), type, mounts });
+  return kind === undefined ? undefined : { path: stateDir, kind };
 }
 
 async function staleLocks(path: string): Promise<string[]> {
