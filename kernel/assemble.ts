@@ -25,7 +25,7 @@ export interface Site {
 export async function assemble({ options, plan, lock, listeners, vestibule, eventLoop }: Site): Promise<Gateway> {
   const { logger, paths } = options;
   const takeEnvBack = options.exportEnv?.(plan.loaded.env);
-  const core = createCore({ options, plan, eventLoop, outbound: listeners?.outbound });
+  const core = createCore({ options, plan, eventLoop, listeners });
   const mask = await openPlugins(core).catch((error: unknown) => {
     takeEnvBack?.();
     throw error;

@@ -8,7 +8,6 @@ import { createDeviceRows } from "../sdk/gateway/devices/rows.ts";
 import { addressBucket, isLoopback } from "../sdk/gateway/edge/addresses.ts";
 import { createFailureLimiter } from "../sdk/gateway/failure-limiter.ts";
 import { createFanout, type Fanout } from "../sdk/gateway/fanout/fanout.ts";
-import type { SlowConsumers } from "../sdk/gateway/fanout/slow-consumers.ts";
 import { createHealth, type Health } from "../sdk/gateway/health.ts";
 import { createHolds, type Holds } from "../sdk/gateway/holds.ts";
 import { createJobs, type Jobs } from "../sdk/gateway/jobs.ts";
@@ -31,6 +30,7 @@ import { type Contributions, createContributions } from "./contributions.ts";
 import type { EventLoopMonitor } from "./event-loop.ts";
 import type { GatewayOptions } from "./gateway.ts";
 import { createHookBus, type HookBus } from "./hooks/bus.ts";
+import type { Listeners } from "./port/listen.ts";
 import { createMethodRegistry, type MethodRegistry } from "./port/methods.ts";
 import type { Phase } from "./port/probes.ts";
 import { createRouteTable, type RouteTable } from "./port/routes.ts";
@@ -89,12 +89,12 @@ export interface CoreParts {
   options: GatewayOptions;
   plan: StartPlan;
   eventLoop: EventLoopMonitor;
-  /** Account of what is unsent on the port; undefined when the gateway does not listen. */
-  outbound: SlowConsumers | undefined;
+  /** Undefined when the gateway does not listen. */
+  listeners: Pick<Listeners, "outbound" | "connections"> | undefined;
 }
 
 /** Makes the shared parts in the order in which they need each other. */
-export function createCore({ options, plan, eventLoop, outbound }: CoreParts): Core {
+export function createCore({ options, plan, eventLoop, listeners }: CoreParts): Core {
   const { logger } = options;
   const clock: Clock = { now: Date.now, monotonic: () => performance.now() };
   const { monotonic } = options.clock ?? clock;
@@ -118,7 +118,7 @@ export function createCore({ options, plan, eventLoop, outbound }: CoreParts): C
     onMoved: () => health.invalidate(),
   });
   const activation = createActivation();
-  const fanout = createFanout({ monotonic, outbound });
+  const fanout = createFanout({ monotonic, outbound: listeners?.outbound });
   const presence = createPresence({
     version: options.version,
     bootId: plan.bootId,
@@ -128,7 +128,13 @@ export function createCore({ options, plan, eventLoop, outbound }: CoreParts): C
   });
   const jobs = createJobs({ logger, now: clock.monotonic });
   const health: Health = createHealth({
-    collect: async (deep) => [...configParts(), ...(await hooks.run("health.collect", { deep })), jobs.look().part, ...faults.parts()],
+    collect: async (deep) => [
+      ...configParts(),
+      ...(await hooks.run("health.collect", { deep })),
+      jobs.look().part,
+      ...faults.parts(),
+      ...(listeners ? [listeners.connections()] : []),
+    ],
     now: clock.now,
     base: () => ({
       uptimeMs: uptimeMs(),

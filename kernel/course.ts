@@ -59,6 +59,7 @@ export async function comeUp(core: Core, doors: Doors, mask: (plain: SvcConfig) 
   reloader.start();
   core.health.invalidate();
   await leaveTraces(core, doors);
+  await doors.listeners?.checkRoom();
   logger.info("ready", { ms: uptimeMs() });
   await hooks.run("gateway.ready", { uptimeMs: uptimeMs() });
 }

@@ -31,7 +31,7 @@ export function openDoors(core: Core, { listeners, vestibule }: { listeners: Lis
     ...{ config, mode: plan.auth.mode, loopbackOnly: plan.bind.loopbackOnly, port: listeners?.port ?? plan.port },
     ...{ now: clock.monotonic, interfaces: networkInterfaces, certificateNames: () => listeners?.certificateNames() ?? [] },
   });
-  const { sockets, presenceNews } = openSockets(core, edge, () => listeners?.hasRoom() ?? true);
+  const { sockets, presenceNews } = openSockets(core, edge, (open) => listeners?.hasRoom(open) ?? true);
   const handler = createHttpHandler({
     edge,
     routes: core.routes,
@@ -70,7 +70,7 @@ export function openDoors(core: Core, { listeners, vestibule }: { listeners: Lis
   };
 }
 
-function openSockets(core: Core, edge: Edge, hasRoom: () => boolean) {
+function openSockets(core: Core, edge: Edge, hasRoom: (open: number) => boolean) {
   const { options, plan, methods, fanout, logger, presence, hooks, health, stateVersion, authenticator, uptimeMs, config, devices } = core;
   const hello = createHello({
     ...{ version: options.version, paths: options.paths, plan, config, uptimeMs, methods, presence, health, hooks, stateVersion },

@@ -11,11 +11,13 @@ import { answerAndEnd } from "../../sdk/gateway/edge/linger.ts";
 import { rawResponse, setBaseline } from "../../sdk/gateway/edge/raw-response.ts";
 import { outboundLimits } from "../../sdk/gateway/fanout/fanout.ts";
 import { createSlowConsumers, type SlowConsumers } from "../../sdk/gateway/fanout/slow-consumers.ts";
+import type { HealthPart } from "../../sdk/hooks.ts";
 import { countDescriptors, readDescriptorLimit } from "../../sdk/host/descriptors.ts";
 import { answersAsGateway } from "../../sdk/host/gateway-probe.ts";
 import type { TlsMaterial } from "../../sdk/host/tls-files.ts";
 import type { Logger } from "../../sdk/types/common.ts";
 import "../errors.ts";
+import { createRefusedConnections, judgeDescriptors, type RefusedConnections } from "./refused-connections.ts";
 import { createRequestPipeline, type RequestPipeline } from "./request-pipeline.ts";
 
 export interface Listeners {
@@ -26,8 +28,12 @@ export interface Listeners {
   certificateNames(): readonly string[];
   /** Account of what is unsent on all connections of the port. */
   outbound: SlowConsumers;
-  /** Are there descriptors to spare for a socket that lasts? */
-  hasRoom(): boolean;
+  /** Connections that were refused, as a part of health. */
+  connections(): HealthPart;
+  /** Counts descriptors and logs when their limit leaves few connections or none. */
+  checkRoom(): Promise<void>;
+  /** Is there room for one more WebSocket? A `false` counts as a refusal. */
+  hasRoom(openWebSockets: number): boolean;
   close(): Promise<void>;
 }
 
@@ -37,10 +43,13 @@ export interface ListenOptions {
   handler: RequestListener;
   /** Undefined: plain HTTP. */
   tls?: TlsMaterial | undefined;
-  logger: Pick<Logger, "info" | "warn">;
+  logger: Pick<Logger, "info" | "warn" | "error">;
   monotonic(): number;
   onUpgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
+
+/** Number of WebSocket connections at a time. */
+const MAX_WEBSOCKETS = 12_000;
 
 /** Head, whole request and idle keep-alive limits (`security.md` 2, N-02, N-03); Node looks only each `connectionsCheckingInterval`. */
 const timeouts = { headersTimeout: 15_000, requestTimeout: 60_000, keepAliveTimeout: 5_000, connectionsCheckingInterval: 2_000 };
@@ -52,8 +61,9 @@ const timeouts = { headersTimeout: 15_000, requestTimeout: 60_000, keepAliveTime
 export async function openListeners(options: ListenOptions): Promise<Listeners> {
   const { plan } = options;
   const budget = createDescriptorBudget({ limit: readDescriptorLimit, count: countDescriptors, now: () => performance.now() });
+  const refused = createRefusedConnections({ logger: options.logger, monotonic: options.monotonic, figures: budget.figures });
   const outbound = createSlowConsumers(outboundLimits, options.monotonic);
-  const shared = { ...options, budget, pipeline: createRequestPipeline({ handler: options.handler, outbound }) };
+  const shared = { ...options, budget, refused, pipeline: createRequestPipeline({ handler: options.handler, outbound }) };
   const main = await listenOne(plan.host, options.port, shared);
   const { port } = main.address() as { port: number };
   const servers = [main];
@@ -73,9 +83,21 @@ export async function openListeners(options: ListenOptions): Promise<Listeners> 
     servers,
     outbound,
     certificateNames: () => followed?.names() ?? [],
-    hasRoom: budget.mayUpgrade,
+    connections: refused.part,
+    async checkRoom() {
+      await budget.recount();
+      const figures = budget.figures();
+      const judged = figures && judgeDescriptors(figures);
+      if (judged) options.logger[judged.level](judged.message);
+    },
+    hasRoom(openWebSockets) {
+      const hasRoom = openWebSockets < MAX_WEBSOCKETS && budget.mayUpgrade();
+      if (!hasRoom) refused.count();
+      return hasRoom;
+    },
     close: async () => {
       followed?.dispose();
+      refused.dispose();
       await Promise.all(servers.map(closeServer));
     },
   };
@@ -91,11 +113,12 @@ async function closeServer(server: Server): Promise<void> {
 
 interface Shared extends ListenOptions {
   budget: DescriptorBudget;
+  refused: RefusedConnections;
   pipeline: RequestPipeline;
 }
 
 async function listenOne(host: string, port: number, options: Shared): Promise<Server> {
-  const { pipeline } = options;
+  const { pipeline, refused } = options;
   const server = await makeServer(options);
   server.on("request", pipeline.handle);
   server.on("checkContinue", pipeline.handle);
@@ -110,7 +133,8 @@ async function listenOne(host: string, port: number, options: Shared): Promise<S
     else socket.destroy();
   });
   server.on("clientError", answerClientError);
-  server.on("connection", (socket) => admitConnection(socket, options.budget));
+  server.on("connection", (socket) => admitConnection(socket, options));
+  server.on("drop", refused.count);
   // Node takes its own listeners off a connection that it hands over (`connect`, `upgrade`); an error without a listener would end the process.
   server.on(options.tls ? "secureConnection" : "connection", (socket: Socket) => socket.on("error", () => socket.destroy()));
   try {
@@ -123,7 +147,9 @@ async function listenOne(host: string, port: number, options: Shared): Promise<S
   }
   // What `accept` fails with; only a lack of descriptors lasts longer than the one connection.
   server.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EMFILE" || error.code === "ENFILE") options.budget.exhausted();
+    if (error.code !== "EMFILE" && error.code !== "ENFILE") return;
+    options.budget.exhausted();
+    refused.count();
   });
   return server;
 }
@@ -157,10 +183,12 @@ function refuseExpectation(req: IncomingMessage, res: ServerResponse): void {
   res.writeHead(417, { Connection: "close", "Content-Length": "0" }).end();
 }
 
-function admitConnection(socket: Socket, budget: DescriptorBudget): void {
+function admitConnection(socket: Socket, { budget, refused }: Shared): void {
   budget.opened();
   socket.once("close", budget.closed);
-  if (!budget.mayConnect()) socket.destroy();
+  if (budget.mayConnect()) return;
+  socket.destroy();
+  refused.count();
 }
 
 async function bindError(host: string, port: number, error: unknown): Promise<SvcError> {

@@ -22,16 +22,13 @@ interface SocketsDeps extends ConnectionDeps {
   /** Paths that take an upgrade. */
   paths: ReadonlySet<string>;
   edge: Edge;
-  /** Are there descriptors to spare? */
-  hasRoom(): boolean;
+  /** Is there room for one more? */
+  hasRoom(open: number): boolean;
 }
 
 /** What may gather in one turn before it is written in the middle of it. */
 const MAX_GATHERED_BYTES = 1_048_576;
 const silentBudget = { perAddress: limits.maxSilentPerAddress, total: limits.maxSilent };
-
-/** Connections of all kinds at a time (`security.md` 2). */
-const MAX_OPEN = 12_000;
 
 /** Control connections: who may upgrade, the budget of silent sockets, and the list of all that are open. */
 export function createSockets(deps: SocketsDeps): Sockets {
@@ -62,7 +59,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
   };
   return {
     upgrade(req, socket, head) {
-      const refused = refusal(req, deps) ?? (open.size < MAX_OPEN && deps.hasRoom() ? undefined : { status: 503, retryAfter: 1 });
+      const refused = refusal(req, deps) ?? (deps.hasRoom(open.size) ? undefined : { status: 503, retryAfter: 1 });
       if (refused) return refuse(socket, { ...refused, requestId: req.headers["x-request-id"] });
       turn.write(socket, 0); // the answer to the upgrade leaves together with the challenge
       server.handleUpgrade(req, socket, head, (ws) => admit(ws, req, socket));

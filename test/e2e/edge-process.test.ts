@@ -1,13 +1,15 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { eventually } from "svc/sdk/testing";
 import { afterEach, describe, expect, test } from "vitest";
 import { WebSocketServer } from "ws";
 import { bodyOf, closeRawSockets, dial, type RawSocket, sendRaw, statusesOf, statusOf, upgradeRequest } from "../kernel/_raw.ts";
-import { configured, freePort, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
+import { configured, freePort, freshHome, gatewayIn, root, stopAll, token } from "./_cli.ts";
 import { svcCommand } from "./_process.ts";
 
 const run = promisify(execFile);
@@ -226,3 +228,26 @@ test("pipelined requests whose answers nobody reads cost the memory of one answe
 
   expect((await memoryOf(gateway.child.pid)) - before).toBeLessThan(150_000_000);
 }, 60_000);
+
+test("a descriptor limit that leaves no room is said at the start, and what is refused for it is logged", async () => {
+  const home = await configured(await freshHome());
+  const program = join(root, "bin/svc.mjs");
+  const script = 'ulimit -n 64; exec "$0" "$@"';
+  const child = spawn("/bin/sh", ["-c", script, process.execPath, program, "gateway"], {
+    env: home.env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const closed = once(child, "close");
+  let out = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (out += chunk.toString()));
+  try {
+    await eventually(() => /\bready\b/.test(out), 60_000);
+    expect(out).toMatch(/descriptor limit: 64 may be open in this process and \d+ are, so every connection is refused; raise it to 1024/);
+    const { port } = JSON.parse(await readFile(join(home.stateDir, "gateway", "runtime.json"), "utf8"));
+    for (let i = 0; i < 5; i++) expect(await sendRaw(port, get("/v1/models"))).toBe("");
+    await eventually(() => /connections? (was|were) refused/.test(out));
+  } finally {
+    child.kill("SIGTERM");
+    await closed;
+  }
+}, 90_000);

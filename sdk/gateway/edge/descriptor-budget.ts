@@ -8,6 +8,14 @@ export interface DescriptorSources {
   now(): number;
 }
 
+/** Descriptors of this process. */
+export interface DescriptorFigures {
+  /** Number that may be open. */
+  limit: number;
+  /** Number that is open: as of the last count, with the connections since. */
+  open: number;
+}
+
 /** Watches that connections never take the last descriptors, which files, workers and the database need (`security.md` 2). */
 export interface DescriptorBudget {
   opened(): void;
@@ -18,12 +26,16 @@ export interface DescriptorBudget {
   mayConnect(): boolean;
   /** May one more of the lasting kind come? */
   mayUpgrade(): boolean;
+  /** Counts anew now. Never rejects. */
+  recount(): Promise<void>;
+  /** Undefined while nothing is known. */
+  figures(): DescriptorFigures | undefined;
 }
 
 /** Spare descriptors below which no WebSocket is taken. */
-const SPARE_FOR_UPGRADE = 64;
+export const SPARE_FOR_UPGRADE = 64;
 /** Spare descriptors below which a connection is closed at once; the room between is for probes and operators. */
-const SPARE_FOR_CONNECTION = 32;
+export const SPARE_FOR_CONNECTION = 32;
 /** Counting reads a folder; between two counts connections are added and taken off. */
 const COUNT_MS = 1_000;
 const PAUSE_MS = 1_000;
@@ -38,19 +50,19 @@ export function createDescriptorBudget(sources: DescriptorSources): DescriptorBu
 
   const recount = async () => {
     countedAt = sources.now();
-    const [max, open] = await Promise.all([sources.limit(), sources.count()]);
+    const [max, open] = await Promise.all([sources.limit(), sources.count()]).catch(() => []);
     if (max === undefined || open === undefined) return;
     limit = max;
     counted = open;
     since = 0;
   };
   const spare = () => limit - counted - since;
-  void recount().catch(() => undefined);
+  void recount();
 
   return {
     opened() {
       since += 1;
-      if (sources.now() - countedAt >= COUNT_MS) void recount().catch(() => undefined);
+      if (sources.now() - countedAt >= COUNT_MS) void recount();
     },
     closed() {
       since -= 1;
@@ -59,6 +71,8 @@ export function createDescriptorBudget(sources: DescriptorSources): DescriptorBu
       pausedUntil = sources.now() + PAUSE_MS;
     },
     mayConnect: () => sources.now() >= pausedUntil && spare() >= SPARE_FOR_CONNECTION,
+    recount,
+    figures: () => (Number.isFinite(limit) ? { limit, open: counted + since } : undefined),
     mayUpgrade: () => spare() >= SPARE_FOR_UPGRADE,
   };
 }

@@ -93,6 +93,10 @@ export const health = z
     heartbeatSeconds: z.number().min(0).exactOptional().describe("of the default agent; plugin `agents`"),
     defaultAgentId: agentId.exactOptional().describe("plugin `agents`"),
     sessions: sessionFigures.exactOptional().describe("plugin `agents`"),
+    connections: z
+      .object({ refused: count.describe("since the start, for want of descriptors or room"), descriptorLimit: count.exactOptional() })
+      .exactOptional()
+      .describe("while the gateway listens"),
     eventLoop: z.object({
       degraded: z.boolean().describe("the delay is noticeable (200 ms at the 99th percentile), or there is hardly any idle time"),
       delayP99Ms: z.number(),
