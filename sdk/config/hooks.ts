@@ -29,6 +29,7 @@ export const hookMappingSchema = z.strictObject({
     .strictObject({
       path: z
         .string()
+        .max(1_024)
         .regex(/^[^/?#\s][^?#\s]*$/, "expected the path below hooks.path, without a slash at either end")
         .regex(/[^/]$/, "expected the path below hooks.path, without a slash at either end")
         .refine((path) => path !== "wake" && path !== "agent", { error: "wake and agent cannot be mapped" })

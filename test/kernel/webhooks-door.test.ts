@@ -86,6 +86,9 @@ describe("K-01: the first check that fails answers, whatever else is wrong", () 
       '{"ok":false,"error":"waitForCompletion must be boolean"}',
       json,
     ],
+    ["a path that is too long, before the token", `/hooks/a${"/".repeat(1_024)}`, { headers: {} }, 414, "URI Too Long", text],
+    ["a query that is too long, before the token", `/hooks/agent?${"a".repeat(8_192)}`, { headers: {} }, 414, "URI Too Long", text],
+    ["the longest path, after the token", `/hooks/${"a".repeat(1_024)}`, { body: "{}" }, 404, "Not Found", text],
   ] as Array<[string, string, Asked, number, string, string]>)("%s", async (_name, path, asked, status, body, type) => {
     const answer = await ask(path, asked);
     expect([answer.status, answer.text, answer.type]).toEqual([status, body, type]);
@@ -147,6 +150,7 @@ describe("the throttle", () => {
     expect([locked.status, locked.text]).toEqual([429, "Too Many Requests"]);
     expect(Number(locked.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
     expect(Number(locked.headers.get("retry-after"))).toBeLessThanOrEqual(60);
+    expect((await ask(`/hooks/a${"/".repeat(15_000)}`, { ...bad, client })).status).toBe(414);
     expect((await ask("/hooks/wake", { body: wake("after a lockout"), client })).status).toBe(200);
     expect((await ask("/hooks/agent", { ...bad, client })).status).toBe(401);
     const warnings = gateway.logs.filter((line) => line.level === "warn" && line.fields?.client === client);

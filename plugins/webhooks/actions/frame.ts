@@ -24,7 +24,9 @@ export function frameParts(parts: readonly Part[], meta: { source: string; task?
   if (joined.length === 1 || joined.filter((part) => part.isExternal).length > MAX_FRAMES) {
     return wrapExternal(joined.map((part) => part.text).join(""), meta);
   }
-  const lines = joined.map((part) => (part.isExternal ? frameExternal(part.text, meta) : part.text.replace(/^[ \t]+|[ \t]+$/g, "")));
+  const lines = joined.map((part) =>
+    part.isExternal ? frameExternal(part.text, meta) : part.text.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, ""),
+  );
   return `${EXTERNAL_NOTICE}\n\n${lines.filter((line) => line !== "").join("\n")}`;
 }
 

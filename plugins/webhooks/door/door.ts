@@ -3,16 +3,17 @@ import { type Answer, failure, notFound, textAnswer, unavailable } from "./answe
 import { readPayload } from "./body.ts";
 import { hasQueryToken, isToken, presentedToken, QUERY_TOKEN_REFUSED } from "./credentials.ts";
 import { dispatch } from "./dispatch.ts";
-import { subPath } from "./hook-request.ts";
+import { isTooLong, subPath } from "./hook-request.ts";
 import { refuseCaller } from "./refuse-caller.ts";
 import { createVisitor, type DoorDeps, turnAway, type Visitor } from "./visitor.ts";
 
-/** Every check of `hooks.md` 1, in its order; the first that fails answers. */
+/** Every check of `hooks.md` 1, in its order, behind one of the address's length; the first that fails answers. */
 export function createDoor(deps: DoorDeps): (call: HttpCall) => Promise<Answer> {
   return async (call) => {
     const lease = deps.generations.enter();
     if (!lease) return notFound();
     try {
+      if (isTooLong(call.rest, call.url.search)) return textAnswer(414, "URI Too Long");
       const visitor = createVisitor(call, lease, subPath(call.rest));
       const refused = judgeHead(visitor, deps);
       if (refused) return refused;

@@ -102,7 +102,7 @@ export function createEntrance(ctx: PluginContext, deliveries: Deliveries): Entr
       const { ingress, look, ...found } = opened.finish(generation, secretAt);
       const tokenDigest = token.value === undefined ? undefined : digestOf(token.value.trim());
       generations.swap({ ingress, tokenDigest });
-      const path = ingress.hooks.path.replace(/\/+$/, "");
+      const path = ingress.hooks.path.replace(/(?<!\/)\/+$/, "");
       answerAt(path);
       const lost = token.problem ? [token.problem] : [];
       const knownPresets = ingress.hooks.presets.filter((_, i) => seen[i] !== undefined);

@@ -14,9 +14,21 @@ const secretHeaders = [
   "svix-signature",
 ];
 
-/** The path below `hooks.path` without slashes at either end. */
+/** Longest path below `hooks.path`, and longest query: no mapping has more, and nobody has shown a token yet when they are looked at. */
+const MAX_PATH_CHARS = 1_024;
+const MAX_QUERY_CHARS = 8_192;
+
+/** Whether an address is too long to be looked at. */
+export function isTooLong(rest: string, query: string): boolean {
+  return rest.length > MAX_PATH_CHARS || query.length > MAX_QUERY_CHARS;
+}
+
+/** The path below `hooks.path` without slashes at either end. Reads it once, whatever it is. */
 export function subPath(rest: string): string {
-  return rest.replace(/^\/+|\/+$/g, "");
+  let [from, to] = [0, rest.length];
+  while (from < to && rest[from] === "/") from += 1;
+  while (to > from && rest[to - 1] === "/") to -= 1;
+  return rest.slice(from, to);
 }
 
 /** All headers, by lower-case name. No prototype: a header may be called anything. */
