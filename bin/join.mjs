@@ -214,7 +214,7 @@ function filesOf(output) {
 
 /** One character beyond ASCII makes Node keep the whole file at two bytes a character. Applied last: the bundler prints escapes as what they mean. */
 function asciiText(code) {
-  return code.replace(/(\\*)([\u0080-\uffff])/g, (_, slashes, c) => {
+  return code.replace(/(?<!\\)(\\*)([\u0080-\uffff])/g, (_, slashes, c) => {
     const unit = `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`;
     // An odd one belongs to the character.
     return slashes.slice(slashes.length % 2) + unit;

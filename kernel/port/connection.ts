@@ -339,7 +339,7 @@ function truncate(reason: string): string {
   return Buffer.from(reason)
     .subarray(0, 123)
     .toString("utf8")
-    .replace(/\uFFFD+$/, "");
+    .replace(/(?<!\uFFFD)\uFFFD+$/, "");
 }
 
 /** ws 8 has one limit per server; its receiver reads the field for each frame (test/kernel/protocol pins this). */

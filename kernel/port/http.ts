@@ -179,7 +179,7 @@ async function authorize(
   if ((mode === "none" || mode === "trusted-proxy") && origin !== undefined && !deps.edge.isOriginAllowed(origin, req, "http")) {
     throw originUnauthorized(deps.edge.originRetryAfterMs(origin));
   }
-  const bearer = /^Bearer\s+(.*)$/i.exec(req.headers.authorization ?? "")?.[1]?.trim();
+  const bearer = /^Bearer\s+(\S.*)$/i.exec(req.headers.authorization ?? "")?.[1]?.trim();
   const presented = { token: bearer, password: bearer };
   const { revoked, known } = await deps.authenticator.check(presented, remote, { proxy: deps.edge.proxyVerdict(req) });
   const granted = known ? allScopes.filter((scope) => known.scopes.includes(scope)) : allScopes;

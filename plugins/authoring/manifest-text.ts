@@ -93,7 +93,7 @@ function trimEnd(code: string, from: number, to: number): number {
 
 /** The text with every comment replaced by spaces, so that places stay the same. */
 function blankComments(text: string): string {
-  return text.replace(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (m) =>
+  return text.replace(/"(?:\\[\s\S]|[^"\\])*"?|'(?:\\[\s\S]|[^'\\])*'?|\/\/[^\n]*|\/\*(?:[\s\S]*?\*\/|[\s\S]*)/g, (m) =>
     /^\//.test(m) ? m.replace(/[^\n]/g, " ") : m,
   );
 }
@@ -107,7 +107,7 @@ function indentOf(text: string, first: Property | undefined): string {
 /** Takes a property away together with its comma and, when nothing else stands there, its line. */
 function remove(text: string, { start, end }: Property): string {
   const after = /^\s*,/.exec(blankComments(text.slice(end)))?.[0].length ?? 0;
-  const before = after > 0 ? undefined : /,[^\S\n]*\n?[^\S\n]*$/.exec(text.slice(0, start));
+  const before = after > 0 ? undefined : /,[^\S\n]*(?:\n[^\S\n]*)?$/.exec(text.slice(0, start));
   const from = before ? start - before[0].length : start;
   const rest = text.slice(end + after);
   const line = /^[^\S\n]*\n[^\S\n]*/.exec(rest);

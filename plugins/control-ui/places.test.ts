@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { growth, LINEAR } from "../../test/tools/growth.ts";
 
 const page = (path: string) => import(new URL(`./public/${path}`, import.meta.url).href);
 const { parsePlace, formatPlace, sessionOfPath, splitSources, linkPlaces } = await page("core/places.js");
@@ -123,4 +124,12 @@ test("a fragment that is no address is not taken for one", () => {
   expect(parseRoute("#token=abc").view).toBe("");
   expect(parseRoute("").view).toBe("");
   expect(parseRoute("#/chat/%zz").rest).toBe("%zz");
+});
+
+test("an answer of a few kilobytes does not freeze the page: its footers are read once", () => {
+  const footers = (n: number) => () => splitSources("Source: memory/a.md#L1\n".repeat(n / 20));
+  const blanks = (n: number) => () => splitSources(`Source: a${" ".repeat(n)}\u2028`);
+  const quotes = (n: number) => () => parsePlace(`${'"'.repeat(n)}.md`);
+
+  for (const work of [footers, blanks, quotes]) expect(growth(work, { from: 1_000, to: 128_000 })).toBeLessThan(LINEAR);
 });

@@ -13,8 +13,8 @@ const byName: ReadonlyArray<readonly [name: RegExp, fault: EmbeddingFault]> = [
 ];
 
 const tooLongPattern =
-  /too many (input )?tokens|maxLength|(input|text)[^.]* too (long|large)|(exceed|longer than)[^.]*(length|limit|maximum|token)/i;
-const unknownModelPattern = /model (identifier|id)\b[^.]*(invalid|not (found|exist|supported))|invalid model/i;
+  /too many (input )?tokens|maxLength|(input|text)[^.]{0,200} too (long|large)|(exceed|longer than)[^.]{0,200}(length|limit|maximum|token)/i;
+const unknownModelPattern = /model (identifier|id)\b[^.]{0,200}(invalid|not (found|exist|supported))|invalid model/i;
 const quotaPattern = /insufficient_quota|billing/i;
 /** The package calls these a time-out, though somebody hung up. */
 const hungUpCodes = new Set(["ECONNRESET", "EPIPE"]);

@@ -24,7 +24,7 @@ export interface Addresses {
  * @throws {EmbeddingError} `model` for an address that is none
  */
 export function placeOf(env: Env, { remote, vendor }: Addresses): Place {
-  const endpoint = (remote ?? vendor)?.replace(/\/+$/, "");
+  const endpoint = (remote ?? vendor)?.replace(/(?<!\/)\/+$/, "");
   const url = endpoint === undefined ? undefined : parseAddress(endpoint, remote === undefined ? "models" : "remote");
   const region = readEnv(env, "AWS_REGION") ?? readEnv(env, "AWS_DEFAULT_REGION") ?? (url && regionOf(url.hostname)) ?? DEFAULT_REGION;
   return { region, ...(endpoint === undefined ? {} : { endpoint }) };

@@ -50,6 +50,6 @@ const usual: OllamaModel = { maxInputTokens: 2_048, prefix: none };
 /** The row of a model by its name without the namespace, with its tag or without. */
 export function modelOf(model: string): { isKnown: boolean; row: OllamaModel } {
   const name = model.slice(model.lastIndexOf("/") + 1).toLowerCase();
-  const found = [name, name.replace(/:.*$/, "")].find((key) => Object.hasOwn(models, key));
+  const found = [name, name.split(":", 1)[0] as string].find((key) => Object.hasOwn(models, key));
   return { isKnown: found !== undefined, row: (found === undefined ? undefined : models[found]) ?? usual };
 }

@@ -33,7 +33,8 @@ export function faultOf(status: number, body: string): EmbeddingFault | undefine
 }
 
 function isModelMissing(body: string): boolean {
-  return /\bmodel\b.*\bnot found\b|\bpull/i.test(body);
+  const at = body.search(/\bmodel\b/i);
+  return (at >= 0 && /\bnot found\b/i.test(body.slice(at))) || /\bpull/i.test(body);
 }
 
 /** Asks by `/api/embed`; a server too old for it by `/api/embeddings`, one text at a time. */

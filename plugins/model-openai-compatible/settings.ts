@@ -82,7 +82,7 @@ function resolve(id: string, source: Source): ProviderSettings {
   return {
     id,
     name: vendor?.name ?? id,
-    baseUrl: url.href.replace(/\/+$/, ""),
+    baseUrl: url.href.replace(/(?<!\/)\/+$/, ""),
     ...(apiKey === undefined ? {} : { apiKey }),
     headers,
     timeoutMs: (entry.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000,

@@ -35,5 +35,10 @@ function quote(passage: Passage): string {
 
 /** Headings of a note are not headings of the answer. */
 function asQuoted(line: string): string {
-  return line.replace(/^#{1,6}\s+(.*?)\s*#*$/, "**$1**");
+  const mark = /^#{1,6}\s+/.exec(line)?.[0];
+  if (mark === undefined) return line;
+  return `**${line
+    .slice(mark.length)
+    .replace(/(?<!#)#+$/, "")
+    .trimEnd()}**`;
 }

@@ -78,7 +78,7 @@ export function isHeading(line: string): boolean {
 
 /** A list marker alone is what a cut snippet ends with. */
 function isFilled(line: string): boolean {
-  return !/^\s*([-*+]|\d+[.)])?\s*$/.test(line);
+  return !/^([-*+]|\d+[.)])?$/.test(line.trim());
 }
 
 function trimBlank(lines: string[]): string[] {

@@ -9,7 +9,7 @@ export type DurationUnit = keyof typeof unitNames;
 
 /** `1h30m`, `45s`, `250ms` → milliseconds; undefined when it is not a duration. */
 export function parseDuration(text: string): number | undefined {
-  const parts = [...text.trim().matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)];
+  const parts = [...text.trim().matchAll(/(?<![\d.])(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)];
   if (parts.length === 0 || parts.map((p) => p[0]).join("") !== text.trim()) return undefined;
   return parts.reduce((sum, p) => sum + Number(p[1]) * (durationUnits[p[2] as string] as number), 0);
 }

@@ -50,7 +50,7 @@ function ingressConflicts(hooks: Hooks): Conflict[] {
 const takenPaths = ["/v1", "/tools", "/api", "/health", "/healthz", "/ready", "/readyz"];
 
 function pathConflicts({ enabled, path }: Hooks, { controlUi }: SvcConfig["gateway"]): Conflict[] {
-  const base = path.replace(/\/+$/, "");
+  const base = path.replace(/(?<!\/)\/+$/, "");
   const pages = controlUi.enabled && controlUi.basePath !== "/" ? [controlUi.basePath] : [];
   const owner = [...takenPaths, ...pages].find((taken) => base === taken || base.startsWith(`${taken}/`) || taken.startsWith(`${base}/`));
   if (!enabled || base === "" || owner === undefined) return [];
@@ -65,7 +65,7 @@ export function effectivePrefixes(hooks: Pick<Hooks, "allowedSessionKeyPrefixes"
 }
 
 /** Sessions of the gateway's own runs. */
-const reservedKey = /^\s*(?:agent:[^:]*:)?\s*(subagent|cron|acp):/i;
+const reservedKey = /^\s*(?:agent:[^:]*:\s*)?(subagent|cron|acp):/i;
 
 function sessionKeyConflicts(hooks: Hooks): Conflict[] {
   const namespace = reservedKey.exec(hooks.defaultSessionKey ?? "")?.[1];

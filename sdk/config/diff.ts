@@ -71,7 +71,7 @@ function joinPath(path: string, key: string): string {
 /** The steps of a dotted path: keys, and `[id=…]` as one step each. */
 export function pathSteps(path: string): string[] {
   const steps: string[] = [];
-  for (const [, quoted, element, key] of path.matchAll(/\["((?:[^"\\]|\\.)*)"\]|(\[[^\]]*\])|([^.[\]]+)/g)) {
+  for (const [, quoted, element, key] of path.matchAll(/\["((?:[^"\\]|\\.)*)"\]|(\[[^\]]*(?:\]|$))|([^.[\]]+)/g)) {
     if (quoted !== undefined) steps.push(JSON.parse(`"${quoted}"`) as string);
     else steps.push((element ?? key) as string);
   }

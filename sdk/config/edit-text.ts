@@ -73,7 +73,7 @@ function styleFor(edit: Edit, span: Span): TextStyle {
 
 function noteLost(edit: Edit, span: Span, path: Change["path"]): void {
   if (span.kind === "scalar") return;
-  const strings = /"(?:[^"\\]|\\[\s\S])*"|'(?:[^'\\]|\\[\s\S])*'/g;
+  const strings = /"(?:[^"\\]|\\[\s\S])*"?|'(?:[^'\\]|\\[\s\S])*'?/g;
   if (/\/\/|\/\*/.test(edit.text.slice(span.start, span.end).replace(strings, ""))) edit.lost.push(formatConfigPath(path));
 }
 

@@ -84,12 +84,12 @@ function isSafePattern(text: string): boolean {
 
 /** Is a group repeated that holds a repetition itself? */
 function hasNestedRepetition(text: string): boolean {
-  const plain = text.replace(/\\./gs, "x").replace(/\[[^\]]*\]/g, "x");
+  const plain = text.replace(/\\./gs, "x").replace(/\[[^\]]*(?:\]|$)/g, "x");
   const groups: boolean[] = [];
   let closed = false;
   for (let i = 0; i < plain.length; i++) {
     const at = plain[i] as string;
-    const repeats = at === "*" || at === "+" || (at === "{" && /^\{\d+,?\d*\}/.test(plain.slice(i)));
+    const repeats = at === "*" || at === "+" || (at === "{" && /^\{\d+(?:,\d*)?\}/.test(plain.slice(i)));
     if (repeats && closed) return true;
     closed = false;
     if (at === "(") groups.push(false);

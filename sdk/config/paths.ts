@@ -44,8 +44,8 @@ function parseBracket(text: string, refuse: (reason: string) => SvcError): { ste
   if (index) return { step: Number(index[1]), length: index[0].length };
   const quoted = /^\[\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*\]/.exec(text);
   if (quoted) return { step: unquote(quoted[1] as string), length: quoted[0].length };
-  const id = /^\[\s*id\s*=\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\]"']+?)\s*\]/.exec(text);
-  if (id) return { step: { id: unquote(id[1] as string) }, length: id[0].length };
+  const id = /^\[\s*id\s*=\s*(?:("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*|([^\]"'\s][^\]"']*))\]/.exec(text);
+  if (id) return { step: { id: unquote(id[1] ?? (id[2] as string).trimEnd()) }, length: id[0].length };
   throw refuse(`expected [0], ["key"] or [id=name] at "${text.slice(0, 20)}"`);
 }
 

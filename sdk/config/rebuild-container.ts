@@ -106,7 +106,7 @@ function splitForInsert(job: Rebuild, pending: string, isFirst: boolean): { lead
   if (job.inline) {
     const second = job.items.length > 1 ? job.text.slice((job.items[0] as Item).end, (job.items[1] as Item).start) : undefined;
     const blank = second !== undefined && /^,\s*$/.test(second) ? second.slice(1) : style.compact ? "" : " ";
-    if (!isFirst) return { lead: pending.trim() === "" ? blank : `${pending.trimEnd()} `, rest: /\s*$/.exec(pending)?.[0] ?? "" };
+    if (!isFirst) return { lead: pending.trim() === "" ? blank : `${pending.trimEnd()} `, rest: pending.slice(pending.trimEnd().length) };
     const pad = job.text[job.span.start] === "{" && !style.compact ? " " : "";
     if (job.items.length === 0) return pending.trim() === "" ? { lead: pad, rest: pad } : { lead: `${pending.trimEnd()} `, rest: pad };
     return { lead: /^[ \t]*/.exec(pending)?.[0] ?? "", rest: `${blank}${pending.trimStart()}` };

@@ -55,7 +55,7 @@ function repeatsKeys(text: string, parse: (text: string) => unknown): boolean {
   }
 }
 
-const wordOrQuoted = /"(?:[^"\\]|\\.)*"|(?<!\w)'(?:[^'\\]|\\.)*'|[^\s"',;()]{6,}/g;
+const wordOrQuoted = /"(?:[^"\\]|\\[\s\S])*\\?(?:"|$)|(?<!\w)'(?:[^'\\]|\\[\s\S])*\\?(?:'|$)|[^\s"',;()]{6,}/g;
 const blanks = /\s*/y;
 
 /**

@@ -54,7 +54,7 @@ function endsWithComma(text: string, span: Span): boolean {
 /** Offset of the comma in a gap of white space and comments; -1 when there is none. */
 export function commaAfter(text: string, from: number, to: number): number {
   const gap = text.slice(from, to);
-  const comma = gap.replace(/\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?\*\//g, (comment) => " ".repeat(comment.length)).indexOf(",");
+  const comma = gap.replace(/\/\/[^\n\r\u2028\u2029]*|\/\*(?:[\s\S]*?\*\/|[\s\S]*)/g, (comment) => " ".repeat(comment.length)).indexOf(",");
   return comma < 0 ? -1 : from + comma;
 }
 

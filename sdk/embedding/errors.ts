@@ -25,7 +25,7 @@ export interface RefusedAnswer {
 
 const quotaWords = /insufficient_quota|billing|credit balance|payment required/i;
 const lengthWords =
-  /(maximum|max|context)[\w ]*(context|length|tokens|size)|too many tokens|(input|text|prompt|request)[\w ]* is too (long|large)|exceeds? the [\w ]*(limit|maximum|context)/i;
+  /(maximum|max|context)[\w ]{0,80}(context|length|tokens|size)|too many tokens|(input|text|prompt|request)[\w ]{0,80} is too (long|large)|exceeds? the [\w ]{0,80}(limit|maximum|context)/i;
 
 /** The fault a status stands for (`embedding-adapters.md` 1, error mapping); `body` tells money from speed, and length from other mistakes. */
 export function faultOfStatus(status: number, body: string): EmbeddingFault {

@@ -190,5 +190,5 @@ async function readStart(exchange: Exchange): Promise<string> {
     if (bytes > MAX_ERROR_BYTES) break;
   }
   const text = Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES).toString("utf8");
-  return bytes > MAX_ERROR_BYTES ? text.replace(/\S*$/, "") : text;
+  return bytes > MAX_ERROR_BYTES ? text.replace(/(?<!\S)\S+$/, "") : text;
 }

@@ -92,7 +92,7 @@ function addressOf(text: string, { adapter }: RemoteVendor): URL {
 }
 
 function withoutSlash(url: URL): string {
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
+  return `${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, "");
 }
 
 type ProviderEntry = EmbeddingContext["config"]["models"]["providers"][string] | undefined;

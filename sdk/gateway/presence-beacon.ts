@@ -26,7 +26,7 @@ export function presenceKey(id: string): string {
 export function parseBeaconText(text: string): Partial<PresenceBeacon> {
   if (!text.startsWith("Node:")) return {};
   const [place = "", ...rest] = text.slice("Node:".length).split("·");
-  const named = /^([^()]*)(?:\(([^()]*)\))?\s*$/.exec(place.trim());
+  const named = /^([^()]*)(?:\(([^()]*)\))?$/.exec(place.trim());
   const parts = rest.map((part) => part.trim());
   const after = (word: string) =>
     parts

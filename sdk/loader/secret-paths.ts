@@ -37,8 +37,20 @@ function valueAt(tree: unknown, steps: readonly string[]): unknown {
 /** Is a dotted path the one meant? A name with dots in it may stand for more than one; then it is better to ask once too often. */
 function namesPath(dotted: string, steps: readonly string[]): boolean {
   if (!steps.includes("*")) return dotted === steps.join(".");
-  const parts = steps.map((step) => (step === "*" ? ".+" : step.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")));
-  return new RegExp(`^${parts.join("\\.")}$`, "s").test(dotted);
+  // Between its fixed parts a path has one character or more for each `*`; the first place that fits is the best one.
+  const [first = "", ...rest] = steps
+    .map((step) => (step === "*" ? "\0" : step))
+    .join(".")
+    .split("\0");
+  const last = rest.pop() ?? "";
+  if (!dotted.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = dotted.indexOf(part, at + 1);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return dotted.length - last.length > at && dotted.endsWith(last);
 }
 
 /** The config as plugins see it: what the key tree calls sensitive and what any manifest lists under `secrets` reads `__SVC_REDACTED__`. */

@@ -13,7 +13,7 @@ const HEAD = 4_096;
  * compares them with what the code then says. Without literals there: the file's name and 0.0.0.
  */
 export function identityOf(file: string, source: string): { id: string; version: string } {
-  const at = source.search(/\bdefinePlugin\s*(<[^>]*>)?\s*\(\s*\{/);
+  const at = source.search(/\bdefinePlugin\s*(?:<[^<>]*>\s*)?\(\s*\{/);
   const head = at === -1 ? "" : source.slice(at, at + HEAD);
   const id = /\bid\s*:\s*["'`]([^"'`\n]+)["'`]/.exec(head)?.[1];
   const version = /\bversion\s*:\s*["'`]([^"'`\n]+)["'`]/.exec(head)?.[1];

@@ -17,7 +17,7 @@ export function describe(error: unknown, root: string | undefined): GuestError {
 /** `helper.ts:3:9`: the first place of a stack, or of a syntax error's text, below the guest's own folder. */
 function placeOf(stack: string, root: string): string | undefined {
   for (const part of stack.split(root).slice(1)) {
-    const found = /^[/\\]*([^\s()'"]+:\d+:\d+)/.exec(part);
+    const found = /^[/\\]*([^\s()'"/\\][^\s()'"]*:\d+:\d+)/.exec(part);
     if (found) return found[1];
   }
   return undefined;

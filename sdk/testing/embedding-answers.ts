@@ -87,7 +87,7 @@ async function startWay(vendor: URL): Promise<Way> {
   }
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  way.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${vendor.pathname.replace(/\/+$/, "")}`;
+  way.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${vendor.pathname.replace(/(?<!\/)\/+$/, "")}`;
   return way;
 }
 

@@ -13,8 +13,12 @@ const OVERLAP = 4_096;
 const sources = new Set([".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"]);
 const extensions = ["", ".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx", ".json"];
 
-/** `import … from "x"`, `export … from "x"` and `import "x"` where a statement may begin. */
-const statement = /(?:^|[;}])[ \t]*(?:import|export)\b(?:[^"'`;]{0,2000}?\bfrom\s*|\s*)["']([^"'\r\n]{1,1000})["']/gm;
+/** What ends the head of a statement: the quote before a specifier, or something that no head of an import has. */
+const headEnd = /["'`;]/g;
+/** `import` or `export` where a statement may begin. */
+const keyword = /(?:^|[;}])[ \t]*(?:import|export)\b/m;
+const bareImport = /(?:^|[;}])[ \t]*(?:import|export)$/;
+const quoted = /([^"'\r\n]{1,1000})["']/y;
 /** `import("x")` and `require("x")`. */
 const call = /\b(?:import|require)\s*\(\s*["'`]([^"'`$\r\n]{1,1000})["'`]/g;
 
@@ -49,10 +53,24 @@ export async function specifiersIn(text: string): Promise<Set<string>> {
   for (let from = 0; from < text.length; from += SLICE) {
     if (from > 0) await turn();
     const slice = text.slice(from, from + SLICE + OVERLAP);
-    for (const m of slice.matchAll(statement)) found.add(m[1] as string);
+    for (const specifier of statementSpecifiers(slice)) found.add(specifier);
     for (const m of slice.matchAll(call)) if (!isInComment(slice, m.index)) found.add(m[1] as string);
   }
   return new Set([...found].filter((specifier) => /^(\.|\/|file:|[a-zA-Z]:[/\\])/.test(specifier)));
+}
+
+/** Specifiers of `import … from "x"`, `export … from "x"` and `import "x"`. Each part of the text is looked at once. */
+function* statementSpecifiers(text: string): Generator<string> {
+  let from = 0;
+  for (const { 0: mark, index } of text.matchAll(headEnd)) {
+    const head = text.slice(from, index).trimEnd();
+    from = index + 1;
+    if (mark !== '"' && mark !== "'") continue;
+    const isImport = /\bfrom$/.test(head) ? keyword.test(head) : bareImport.test(head.slice(head.lastIndexOf("\n") + 1));
+    quoted.lastIndex = from;
+    const specifier = isImport ? quoted.exec(text)?.[1] : undefined;
+    if (specifier !== undefined) yield specifier;
+  }
 }
 
 function isInComment(text: string, at: number): boolean {

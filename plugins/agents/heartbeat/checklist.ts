@@ -12,10 +12,22 @@ export async function isChecklistBlank(workspace: string): Promise<boolean> {
 
 /** Nothing but blank lines, headings, rules, comments and list marks without text. */
 export function asksForNothing(text: string): boolean {
-  return text
-    .replace(/<!--[\s\S]*?-->/g, "")
+  return withoutComments(text)
     .split("\n")
-    .every((line) => /^\s*(?:#{1,6}(?:\s.*)?|[-*_]{3,}|[-*+]|[-*+] \[[ xX]?\]|\d+[.)])?\s*$/.test(line));
+    .every((line) => /^(?:#{1,6}(?:\s.*)?|[-*_]{3,}|[-*+]|[-*+] \[[ xX]?\]|\d+[.)])?$/.test(line.trim()));
+}
+
+/** One pass, whatever the text: a comment that is never closed is text. */
+function withoutComments(text: string): string {
+  const kept: string[] = [];
+  let from = 0;
+  for (let start = text.indexOf("<!--"); start >= 0; start = text.indexOf("<!--", from)) {
+    const end = text.indexOf("-->", start + "<!--".length);
+    if (end < 0) break;
+    kept.push(text.slice(from, start));
+    from = end + "-->".length;
+  }
+  return kept.join("") + text.slice(from);
 }
 
 async function readStart(path: string): Promise<string | undefined> {

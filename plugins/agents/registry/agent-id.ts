@@ -15,7 +15,7 @@ export function agentIdOf(name: string): string {
     .replace(/[^a-z0-9_]+/g, "-")
     .replace(/^[-_]+/, "")
     .slice(0, MAX_CHARS)
-    .replace(/[-_]+$/, "");
+    .replace(/(?<![-_])[-_]+$/, "");
   if (!agentIdPattern.test(id)) throw new SvcError("agent-name-empty", { name });
   if (reserved.has(id)) throw new SvcError("agent-name-reserved", { agentId: id });
   return id;

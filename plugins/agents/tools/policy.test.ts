@@ -20,6 +20,10 @@ test.each<[string, ToolPolicy[], string, boolean]>([
   ["a later level cannot widen", [{ deny: ["exec"] }, { profile: "full", allow: ["exec"] }], "exec", false],
   ["group:plugins is what no other group holds", [{ deny: ["group:plugins"] }], "weather", false],
   ["group:plugins leaves grouped tools", [{ deny: ["group:plugins"] }], "memory_search", true],
+  ["a star stands for nothing too", [{ deny: ["exec*"] }], "exec", false],
+  ["two stars, in order", [{ deny: ["a*b*c"] }], "axxbxxc", false],
+  ["two stars, out of order", [{ deny: ["a*b*c"] }], "axxcxxb", true],
+  ["parts do not share a character", [{ deny: ["ab*ba"] }], "aba", true],
   ["a dot in a pattern is a dot", [{ deny: ["a.c*"] }], "abc", true],
 ])("%s", (_name, levels, tool, allowed) => {
   expect(isToolAllowed(tool, levels)).toBe(allowed);

@@ -44,11 +44,17 @@ export function matchesTool(tool: string, patterns: readonly string[]): boolean 
   });
 }
 
+/** `*` stands for any text. Each part is looked for behind the one before it: the first place that fits is the best one. */
 function isGlobMatch(text: string, pattern: string): boolean {
-  if (!pattern.includes("*")) return text === pattern;
-  const source = pattern
-    .split("*")
-    .map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"))
-    .join(".*");
-  return new RegExp(`^${source}$`, "s").test(text);
+  const [first = "", ...rest] = pattern.split("*");
+  const last = rest.pop();
+  if (last === undefined) return text === pattern;
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return text.length - last.length >= at && text.endsWith(last);
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { growth, LINEAR } from "../../../test/tools/growth.ts";
 import { headingsOf, readOutline } from "./headings.ts";
 
 const outline = (text: string) => readOutline(text.split("\n"));
@@ -30,4 +31,25 @@ test("underlined headings and closing marks count, hash tags do not", () => {
     "Part",
     "Closed",
   ]);
+});
+
+test("a line of blanks that ends in a line separator does not stop the index: each line is read once", () => {
+  const work = (n: number) => {
+    const blanks = " ".repeat(n);
+    const lines = ["---", `title: ${blanks}x${blanks}\u2028`, "---", `# ${blanks}x${blanks}\u2028`, `# ${"# ".repeat(n / 2)}x`];
+    return () => readOutline(lines);
+  };
+
+  expect(growth(work, { from: 500, to: 128_000 })).toBeLessThan(LINEAR);
+});
+
+test("the trails of many passages are found without a walk over all headings", () => {
+  const work = (n: number) => {
+    const outline = readOutline(Array.from({ length: n }, (_, i) => `## heading ${i}`));
+    return () => {
+      for (let line = 1; line < n; line += 10) headingsOf({ startLine: line, endLine: line + 9 }, outline);
+    };
+  };
+
+  expect(growth(work, { from: 500, to: 64_000 })).toBeLessThan(LINEAR);
 });

@@ -12,9 +12,11 @@ export interface Outline {
   title: string;
 }
 
-const atx = /^ {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$/;
+/** Each expression and each step here reads a line once: notes come from anybody. */
+const atxMark = /^ {0,3}(#{1,6})[ \t]+/;
+const blanksAtEnd = /(?<![ \t])[ \t]+$/;
+const closingMark = /(?<![ \t])[ \t]+#+$/;
 const fence = /^ {0,3}(`{3,}|~{3,})/;
-const frontMatterTitle = /^title:[ \t]*["']?(.*?)["']?[ \t]*$/;
 
 /** Reads the headings; lines in code fences and in front matter are none. */
 export function readOutline(lines: readonly string[]): Outline {
@@ -43,10 +45,23 @@ export function readOutline(lines: readonly string[]): Outline {
  * Each word chain appears once.
  */
 export function headingsOf(chunk: Pick<Chunk, "startLine" | "endLine">, outline: Outline): string {
-  const before = outline.headings.findLast((h) => h.line <= chunk.startLine);
-  const inside = outline.headings.filter((h) => h.line > chunk.startLine && h.line <= chunk.endLine);
+  const { headings } = outline;
+  const first = countUpTo(headings, chunk.startLine);
+  const before = headings[first - 1];
+  const inside = headings.slice(first, countUpTo(headings, chunk.endLine));
   const names = new Set([...(before?.trail ?? []), ...inside.flatMap((h) => h.trail)]);
   return [...names].join(" > ");
+}
+
+/** How many of the headings, which stand in order, begin at this line or before it. */
+function countUpTo(headings: readonly Heading[], line: number): number {
+  let [low, high] = [0, headings.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((headings[middle] as Heading).line <= line) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function addHeading(outline: Outline, levels: string[], found: { level: number; text: string; line: number }): void {
@@ -59,8 +74,11 @@ function addHeading(outline: Outline, levels: string[], found: { level: number; 
 
 function headingAt(lines: readonly string[], index: number): { level: number; text: string } | undefined {
   const line = lines[index] ?? "";
-  const match = atx.exec(line);
-  if (match) return match[2] ? { level: match[1]?.length ?? 1, text: match[2] } : undefined;
+  const mark = atxMark.exec(line);
+  if (mark) {
+    const text = line.slice(mark[0].length).replace(blanksAtEnd, "").replace(closingMark, "");
+    return text === "" ? undefined : { level: mark[1]?.length ?? 1, text };
+  }
   const under = lines[index + 1] ?? "";
   const isText = /^ {0,3}[^\s>*+-]/.test(line) && (index === 0 || (lines[index - 1] ?? "").trim() === "");
   if (isText && /^ {0,3}=+[ \t]*$/.test(under)) return { level: 1, text: line.trim() };
@@ -73,6 +91,14 @@ function skipFrontMatter(lines: readonly string[], outline: Outline): number {
   if (lines[0]?.trimEnd() !== "---") return 0;
   const end = lines.findIndex((line, index) => index > 0 && /^(---|\.\.\.)\s*$/.test(line));
   if (end < 0) return 0;
-  for (const line of lines.slice(1, end)) outline.title ||= frontMatterTitle.exec(line)?.[1] ?? "";
+  for (const line of lines.slice(1, end)) outline.title ||= titleIn(line);
   return end + 1;
+}
+
+/** Value of a `title:` line of front matter, without the quotes around it. */
+function titleIn(line: string): string {
+  if (!line.startsWith("title:")) return "";
+  const value = line.slice("title:".length).trim();
+  const from = /^["']/.test(value) ? 1 : 0;
+  return value.slice(from, value.length > from && /["']$/.test(value) ? -1 : undefined);
 }

@@ -17,8 +17,8 @@ function withoutPlural(word: string): string {
 }
 
 function withoutVerbEnd(word: string): string {
-  if (word.length > 5 && /[aeiouy].*ing$/.test(word)) return word.slice(0, -3);
-  return word.length > 4 && /[aeiouy].*ed$/.test(word) ? word.slice(0, -2) : word;
+  if (word.length > 5 && word.endsWith("ing") && /[aeiouy]/.test(word.slice(0, -3))) return word.slice(0, -3);
+  return word.length > 4 && word.endsWith("ed") && /[aeiouy]/.test(word.slice(0, -2)) ? word.slice(0, -2) : word;
 }
 
 /** `dropp` of `dropped`. */

@@ -50,5 +50,5 @@ function sectionsOf(path: string, text: string): Section[] {
 
 /** Headings without marks and signatures, as the questions name them. */
 export function sectionName(path: string, heading: string): string {
-  return `${path}#${heading.replaceAll("`", "").replace(/\s*\(.*$|:$/, "")}`;
+  return `${path}#${heading.replaceAll("`", "").replace(/(?<!\s)\s*\([\s\S]*$|:$/, "")}`;
 }

@@ -94,7 +94,7 @@ async function print(
 
 async function addressOf(cli: CliContext, path: string): Promise<string> {
   const { url } = await cli.target();
-  return `${url.replace(/^ws/, "http").replace(/\/+$/, "")}${path}`;
+  return `${url.replace(/^ws/, "http").replace(/(?<!\/)\/+$/, "")}${path}`;
 }
 
 function mappingRow({ id, path, source, action, verify, transform, preset, broken }: Mapping): string[] {

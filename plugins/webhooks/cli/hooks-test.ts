@@ -93,7 +93,7 @@ export function headersOf(given: CliValues[string]): Record<string, string> {
   const lines = typeof given === "string" ? given.split("\n") : [];
   return Object.fromEntries(
     lines.map((line) => {
-      const parts = /^([!#$%&'*+.^_`|~\w-]+)\s*[=:]\s*(.*)$/.exec(line);
+      const parts = /^([!#$%&'*+.^_`|~\w-]+)\s*[=:]\s*((?:\S.*)?)$/.exec(line);
       if (!parts) throw new SvcError("usage", { message: `--header: expected name=value, got "${line.slice(0, 60)}"` });
       return [(parts[1] as string).toLowerCase(), parts[2] as string];
     }),

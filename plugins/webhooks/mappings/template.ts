@@ -18,7 +18,7 @@ export interface RenderedPart {
 /** Longest output of a template, in bytes of UTF-8 (`hooks.md` 9). */
 export const MAX_OUTPUT_BYTES = 256 * 1024;
 
-const placeholder = /\{\{\s*([^{}]*?)\s*\}\}/g;
+const placeholder = /\{\{([^{}]*)\}\}/g;
 const pathShape = /^[^.[\]]+(?:\.[^.[\]]+|\[\d{1,10}\])*$/;
 
 /** Reads a template; whatever is no placeholder is text. Never fails. */
@@ -28,7 +28,7 @@ export function parseTemplate(source: string): Template {
   let text = "";
   let kept = 0;
   for (const match of source.matchAll(placeholder)) {
-    const expression = match[1] as string;
+    const expression = (match[1] as string).trim();
     if (!pathShape.test(expression)) continue;
     text += source.slice(kept, match.index);
     kept = match.index + match[0].length;

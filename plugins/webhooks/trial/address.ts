@@ -9,7 +9,7 @@ export function addressOf(
 ): { path: string; url: URL } {
   const cut = name.indexOf("?");
   const [before, query] = cut < 0 ? [name, ""] : [name.slice(0, cut), name.slice(cut)];
-  const root = `${base.replace(/\/+$/, "")}/`;
+  const root = `${base.replace(/(?<!\/)\/+$/, "")}/`;
   const named = subPath(before.startsWith(root) ? before.slice(root.length) : before);
   const isPath = named === "wake" || named === "agent" || mappings.some(({ path }) => path === named);
   const path = (isPath ? undefined : mappings.find(({ id }) => id === named)?.path) ?? named;

@@ -2,7 +2,7 @@ import { BlockList, isIP, SocketAddress } from "node:net";
 
 /** Plain form of an IP address: IPv4-mapped IPv6 folded to IPv4, zone dropped, IPv6 in its shortest form. Undefined when the text is none. */
 export function plainAddress(text: string | undefined): string | undefined {
-  const bare = (text ?? "").replace(/%.*$/, "");
+  const bare = (text ?? "").split("%", 1)[0] as string;
   const version = isIP(bare);
   if (version === 0) return undefined;
   if (version === 4) return bare;

@@ -28,7 +28,8 @@ function spread(topics) {
 
 /** @param {string} path */
 function isDated(path) {
-  return /\d{4}-\d{2}-\d{2}[^/]*\.md$/.test(path);
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  return name.endsWith(".md") && /\d{4}-\d{2}-\d{2}/.test(name);
 }
 
 /** `memory/home/router-and-wifi.md` → "router and wifi". @param {string} path */

@@ -5,8 +5,8 @@
  * @typedef {{ kind: "text", text: string } | { kind: "sources", places: Place[] }} Segment
  */
 
-const footer = /^\s*(?:>\s*)?(?:[-*]\s+)?(?:\*\*|_)?Sources?:(?:\*\*|_)?\s*(.+?)\s*$/i;
-const cited = /^[`"(]*(.+?\.md|sessions\/[\w-]+)#L(\d+)(?:-L?(\d+))?[`")]*[.,;]?$/;
+const footer = /^(?:>\s*)?(?:[-*]\s+)?(?:\*\*|_)?Sources?:(?:\*\*|_)?(.*)$/is;
+const range = /^#L(\d+)(?:-L?(\d+))?[`")]*[.,;]?$/;
 const inline = /(?<![\w/.-])([\w][\w./-]*\.md|sessions\/[\w-]+)#L(\d+)(?:-L?(\d+))?/g;
 
 /**
@@ -15,10 +15,13 @@ const inline = /(?<![\w/.-])([\w][\w./-]*\.md|sessions\/[\w-]+)#L(\d+)(?:-L?(\d+
  * @returns {Place | undefined}
  */
 export function parsePlace(text) {
-  const match = cited.exec(text.trim());
-  if (!match) return undefined;
-  const from = Number(match[2]);
-  return { path: /** @type {string} */ (match[1]), from, to: match[3] === undefined ? from : Math.max(from, Number(match[3])) };
+  const whole = text.trim();
+  const hash = whole.lastIndexOf("#L");
+  const match = hash < 0 ? null : range.exec(whole.slice(hash));
+  const path = whole.slice(0, hash).replace(/^[`"(]+/, "");
+  if (!match || !(/.\.md$/.test(path) || /^sessions\/[\w-]+$/.test(path))) return undefined;
+  const from = Number(match[1]);
+  return { path, from, to: match[2] === undefined ? from : Math.max(from, Number(match[2])) };
 }
 
 /** Id of the session a place is in; undefined for a file. @param {string} path */
@@ -45,12 +48,13 @@ export function splitSources(text, { isStreaming = false } = {}) {
   let inFence = false;
   for (const [i, line] of lines.entries()) {
     if (/^\s*(```|~~~)/.test(line)) inFence = !inFence;
-    const match = inFence ? null : footer.exec(line);
+    const match = inFence ? null : footer.exec(line.trim());
     if (isStreaming && i === lines.length - 1 && !inFence && isUnfinished(line)) break;
-    const places = match ? placesOf(/** @type {string} */ (match[1])) : undefined;
+    const places = match ? placesOf(/** @type {string} */ (match[1]).trim()) : undefined;
     if (places) addPlaces(segments, places);
     else addLine(segments, line);
   }
+  for (const segment of segments) if (segment.kind === "sources") segment.places = uniquePlaces(segment.places);
   return segments.filter((s) => s.kind === "sources" || s.text.trim() !== "");
 }
 
@@ -87,7 +91,7 @@ export function hitsOf({ details, text }) {
       path: String(r.path),
       from: numberOr(r.startLine),
       to: numberOr(r.endLine),
-      ...(typeof r.snippet === "string" ? { snippet: r.snippet.replace(/\n*^Source: .*$/m, "").trim() } : {}),
+      ...(typeof r.snippet === "string" ? { snippet: r.snippet.replace(/(?<!\n)\n*^Source: .*$/m, "").trim() } : {}),
       ...(typeof r.score === "number" ? { score: r.score } : {}),
       ...(typeof r.source === "string" ? { source: r.source } : {}),
     }));
@@ -106,7 +110,7 @@ function isUnfinished(line) {
 
 /** @param {string} list @returns {Place[] | undefined} */
 function placesOf(list) {
-  const places = list.split(/\s*[,;]\s+|\s+and\s+/).map(parsePlace);
+  const places = list.split(/(?<!\s)\s*[,;]\s+|(?<!\s)\s+and\s+/).map(parsePlace);
   if (places.every((p) => p !== undefined)) return /** @type {Place[]} */ (places);
   const whole = parsePlace(list);
   return whole ? [whole] : undefined;
@@ -116,7 +120,7 @@ function placesOf(list) {
 function addPlaces(segments, places) {
   // Blank lines between two footers do not part them.
   const last = segments.findLast((s) => s.kind === "sources" || s.text.trim() !== "");
-  if (last?.kind === "sources") last.places = uniquePlaces([...last.places, ...places]);
+  if (last?.kind === "sources") for (const place of places) last.places.push(place);
   else segments.push({ kind: "sources", places });
 }
 
