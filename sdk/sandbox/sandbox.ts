@@ -40,7 +40,8 @@ export interface SandboxOptions {
   guest: URL;
   /** What each guest is handed when it starts; plain JSON. */
   data(): unknown;
-  read?: readonly string[];
+  /** Mode `process`: paths a guest may read; a function is asked at each start of one. */
+  read?: readonly string[] | (() => readonly string[]);
   limits?: Partial<SandboxLimits>;
   /** What rests after too many ends: the guest as a whole (default), or the calls of the name that was being called. */
   rest?: RestScope;
@@ -71,6 +72,10 @@ export interface Sandbox {
   dispose(): void;
 }
 
+function readablePaths({ read = [] }: SandboxOptions): readonly string[] {
+  return typeof read === "function" ? read() : read;
+}
+
 /** Prepares a guest; it is opened by `start` or by the first call, and ended by `dispose`. */
 export function createSandbox(options: SandboxOptions): Sandbox {
   const { name, mode, logger, now = () => performance.now() } = options;
@@ -89,7 +94,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     made = openHostGuest({
       ...{ name, limits, logger, now },
       cell: {
-        ...{ mode, guest: options.guest, read: options.read ?? [], memoryMb: limits.memoryMb },
+        ...{ mode, guest: options.guest, read: readablePaths(options), memoryMb: limits.memoryMb },
         ...(options.program === undefined ? {} : { program: options.program }),
       },
       data: options.data(),

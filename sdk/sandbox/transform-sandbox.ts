@@ -12,8 +12,10 @@ import type { TransformGuestData } from "./transform-guest.ts";
 
 /** Where the functions of one folder run, and within which bounds. */
 export interface TransformSandboxOptions {
-  /** Absolute and resolved folder: all that a child process may read. */
+  /** Absolute and resolved folder of the functions. */
   root: string;
+  /** What of it a child process may read, asked for at each start of one: absolute paths. Default: all of it. */
+  read?: () => readonly string[];
   /** `process`: a child without rights; `worker`: a thread; `off`: here, where a loop cannot be ended. */
   isolation: "process" | "worker" | "off";
   /** May use the network; with `off` it always may. */
@@ -56,14 +58,14 @@ export function createTransformSandbox(options: TransformSandboxOptions): Transf
 
 type Place = Omit<TransformSandbox, "check">;
 
-function openApart({ root, net, timeoutMs, logger, now }: TransformSandboxOptions, mode: "process" | "worker"): Place {
+function openApart({ root, read = () => [root], net, timeoutMs, logger, now }: TransformSandboxOptions, mode: "process" | "worker"): Place {
   const data: TransformGuestData = { root, net, jiti: import.meta.resolve("jiti") };
   const sandbox = createSandbox({
     name: NAME,
     mode,
     guest: workerUrl(import.meta.url, "./transform-guest"),
     data: () => data,
-    read: [root],
+    read,
     limits: { callMs: timeoutMs, maxArgsBytes: MAX_ARGS_BYTES },
     rest: "call",
     logger,

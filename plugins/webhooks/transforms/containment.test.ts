@@ -17,6 +17,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(outside, { recursive: true, force: true }));
 const within = (module: string) => `hook transform module path must be within ${here.root}: ${module}`;
+const leftOut = (link: string) =>
+  `${join(here.root, link)} is a link that leads out of ${here.root}; it is left out, and a transform that needs it fails`;
 const problems = async (module: string) =>
   (await here.transforms.problems([module])).map(({ module: of, severity, message }) => [of, severity, message]);
 
@@ -51,16 +53,39 @@ describe("a module", () => {
       "first",
     ],
     ["is not there, in a folder that is a link", async () => symlink(outside, join(here.root, "lib")), "lib/none.js", "lib"],
-  ] as const)("that %s is refused, with everything beside it", async (_name, make, module, shown) => {
+  ] as const)("that %s is refused, and those beside it go on", async (_name, make, module, shown) => {
     await write({ "fine.js": "export default () => null;" });
     await make();
     open();
-    expect(await problems(module)).toEqual([
-      [undefined, "error", within(shown)],
-      [module, "error", within(shown)],
-    ]);
-    expect(await fault(use(module))).toEqual(failed(within(shown)));
-    expect(await fault(use("fine.js"))).toEqual(failed(within(shown)));
+    const found = await problems(module);
+    expect(found).toContainEqual([undefined, "warning", leftOut(shown)]);
+    expect(found.filter(([, severity]) => severity === "error")).toEqual([[module, "error", within(module)]]);
+    expect(await fault(use(module))).toEqual(failed(within(module)));
+    expect(await use("fine.js")).toEqual({ kind: "skip" });
+  });
+
+  test("goes on beside a stray link that leads out, and cannot read through it", async () => {
+    await write({
+      "a.ts":
+        'import { name } from "./lib/b.ts";\nimport data from "./data.json" with { type: "json" };\nexport default () => ({ name: name + data.n });',
+      "lib/b.ts": 'export const name = "b";',
+      "data.json": '{ "n": 1 }',
+      "peek.js": `import { readFileSync } from "node:fs";
+        const root = new URL(".", import.meta.url);
+        const read = (path) => { try { return readFileSync(new URL(path, root), "utf8"); } catch (error) { return error.code; } };
+        export default ({ payload }) => ({ name: payload.map(read).join(" ") });`,
+    });
+    await symlink(outside, join(here.root, "notes"));
+    await symlink(join(outside, "out.js"), join(here.root, "lib", "stray.js"));
+    await symlink("lib", join(here.root, "again"));
+    open();
+    expect(await use("a.ts")).toEqual({ kind: "fields", fields: { name: "b1" } });
+    const ways = ["notes/out.js", "lib/stray.js", "again/stray.js", "lib/../notes/out.js", "/proc/self/cwd/package.json", "data.json"];
+    const denied = Array.from({ length: 5 }, () => "ERR_ACCESS_DENIED");
+    expect(await use("peek.js", { given: { payload: ways } })).toEqual({
+      kind: "fields",
+      fields: { name: [...denied, '{ "n": 1 }'].join(" ") },
+    });
   });
 
   test("may be a link that stays inside, and links that lead nowhere hurt nobody", async () => {

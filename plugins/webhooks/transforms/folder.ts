@@ -11,12 +11,17 @@ export type Folder = {
   dir: string;
   /** Changes with every edit below it: path, time, size and inode of each file. */
   fingerprint: string;
+  /**
+   * Absolute paths that a process without rights may read: the folder as a whole, or, when a link in it leads out, the rest of it piece by piece. Node's
+   * permission model goes by the path that is asked for and follows links, so a readable folder must hold no such link.
+   */
+  readable: string[];
   /** Settings that work and deserve a look. */
   warnings: string[];
 };
 
 /**
- * Looks through the folder of transforms. Nothing in it may lead out of it: a process without rights follows links all the same.
+ * Looks through the folder of transforms. Links that lead out of it are left out of what may be read; whoever uses one of them is refused.
  * @param options.dir the folder of the config, absolute
  * @param options.root folder that it must be, or lie in
  * @returns the folder, or why nothing of it may be loaded
@@ -29,7 +34,6 @@ export async function readFolder({ dir, root }: { dir: string; root: string }): 
   const folders: Array<Pick<Entry, "path" | "isOpen">> = [{ path: real, isOpen: await isOpenToAll(real) }];
   for (const folder of folders) {
     for (const entry of await entriesOf(folder.path, real)) {
-      if (entry.leaves) return { problem: outsideProblem(dir, relative(real, entry.path)) };
       if (entry.kind === "folder") folders.push(entry);
       else files.push(entry);
       if (files.length > MAX_FILES || folders.length > MAX_FILES) {
@@ -41,8 +45,33 @@ export async function readFolder({ dir, root }: { dir: string; root: string }): 
     entries.filter(({ isOpen }) => isOpen).map(({ path }) => openProblem(join(dir, relative(real, path))));
   const [problem] = open(files);
   if (problem !== undefined) return { problem };
-  const facts = files.map((file) => [file.path, file.facts] as const).sort(([a], [b]) => (a < b ? -1 : 1));
-  return { dir: real, fingerprint: JSON.stringify([real, facts]), warnings: open(folders) };
+  const facts = files.map((file) => [file.path, file.facts, file.leaves] as const).sort(([a], [b]) => (a < b ? -1 : 1));
+  const leaving = files.filter(({ leaves }) => leaves).map(({ path }) => leavingWarning(dir, relative(real, path)));
+  return {
+    dir: real,
+    fingerprint: JSON.stringify([real, facts]),
+    readable: readableOf(folders, files),
+    warnings: [...open(folders), ...leaving],
+  };
+}
+
+/** Whole folders without a link that leads out, and single files of the others. A link to a folder is never among them: what is in there may lead out. */
+function readableOf(folders: ReadonlyArray<{ path: string }>, files: readonly Entry[]): string[] {
+  const leaving = files.filter(({ leaves }) => leaves);
+  const isClean = (folder: string) => !leaving.some(({ path }) => isInside(folder, path));
+  const readable: string[] = [];
+  // Parents stand before what they hold.
+  for (const { path } of folders) {
+    if (isClean(path) && !readable.some((outer) => isInside(outer, path))) readable.push(path);
+  }
+  const single = files.filter(
+    ({ path, leaves, kind }) => !leaves && kind !== "folder-link" && !readable.some((outer) => isInside(outer, path)),
+  );
+  return [...readable, ...single.map(({ path }) => path)];
+}
+
+function leavingWarning(dir: string, link: string): string {
+  return `${join(dir, link)} is a link that leads out of ${dir}; it is left out, and a transform that needs it fails`;
 }
 
 function openProblem(path: string): string {
@@ -63,7 +92,7 @@ export function outsideProblem(dir: string, module: string): string {
 
 interface Entry {
   path: string;
-  kind: "file" | "folder" | "link";
+  kind: "file" | "folder" | "link" | "folder-link";
   /** A link that leads to something outside. One that leads nowhere is harmless until something is there: an editor's lock, for one. */
   leaves: boolean;
   /** Everybody may write it. */
@@ -77,9 +106,10 @@ async function look(path: string, dir: string): Promise<Entry | undefined> {
   if (!facts) return undefined;
   const isLink = facts.isSymbolicLink();
   const target = isLink ? await realpath(path).catch(() => undefined) : undefined;
+  const isFolderLink = target !== undefined && (await stat(target).catch(() => undefined))?.isDirectory() === true;
   return {
     path,
-    kind: isLink ? "link" : facts.isDirectory() ? "folder" : "file",
+    kind: isFolderLink ? "folder-link" : isLink ? "link" : facts.isDirectory() ? "folder" : "file",
     leaves: target !== undefined && target !== dir && !isInside(dir, target),
     isOpen: !isLink && isWritableByAll(Number(facts.mode)),
     facts: `${facts.mtimeNs} ${facts.size} ${facts.ino}`,

@@ -63,7 +63,9 @@ export function createTransforms(options: TransformsOptions): Transforms {
     if (place && place.folder.dir !== folder.dir) close();
     if (!place) {
       const { isolation, allowNet: net, timeoutMs } = config;
-      place = { folder, sandbox: openTransformSandbox({ root: folder.dir, isolation, net, timeoutMs, logger, now }) };
+      // Asked for at each start of a process: what may be read changes with the folder.
+      const read = () => place?.folder.readable ?? [];
+      place = { folder, sandbox: openTransformSandbox({ root: folder.dir, read, isolation, net, timeoutMs, logger, now }) };
     } else if (place.folder.fingerprint !== folder.fingerprint) {
       place.folder = folder;
       (await place.sandbox).renew();
