@@ -7,6 +7,7 @@ import { type Doors, openDoors } from "./doors.ts";
 import type { EventLoopMonitor } from "./event-loop.ts";
 import type { Gateway, GatewayOptions } from "./gateway.ts";
 import { openPlugins } from "./plugins.ts";
+import { whyAbsent } from "./plugins-down.ts";
 import type { Listeners } from "./port/listen.ts";
 import type { Vestibule } from "./port/vestibule.ts";
 import { recordRefusal, removeRuntimeFiles, type StartPlan } from "./start.ts";
@@ -71,7 +72,7 @@ function gatewayOf(core: Core, { listeners }: Doors): Omit<Gateway, "ready" | "r
     faults,
     service(name) {
       const found = contributions.view<never>("service").get(name);
-      if (!found) throw new SvcError("service-unavailable", { service: name });
+      if (!found) throw new SvcError("service-unavailable", { service: name, why: whyAbsent(loader, name) });
       return found.value;
     },
     contributions: contributions.view,

@@ -30,6 +30,7 @@ import { type Contributions, createContributions } from "./contributions.ts";
 import type { EventLoopMonitor } from "./event-loop.ts";
 import type { GatewayOptions } from "./gateway.ts";
 import { createHookBus, type HookBus } from "./hooks/bus.ts";
+import { downParts, findDownOwner } from "./plugins-down.ts";
 import type { Listeners } from "./port/listen.ts";
 import { createMethodRegistry, type MethodRegistry } from "./port/methods.ts";
 import type { Phase } from "./port/probes.ts";
@@ -134,6 +135,7 @@ export function createCore({ options, plan, eventLoop, listeners }: CoreParts): 
       jobs.look().part,
       ...faults.parts(),
       ...(listeners ? [listeners.connections()] : []),
+      ...downParts(late().loader),
     ],
     now: clock.now,
     base: () => ({
@@ -199,7 +201,14 @@ export function createCore({ options, plan, eventLoop, listeners }: CoreParts): 
     startRefusal: undefined,
     notReady: new Map(),
     leaving,
-    methods: createMethodRegistry({ hooks, logger, activation, leaving: leaving.signal }),
+    methods: createMethodRegistry({
+      hooks,
+      logger,
+      activation,
+      leaving: leaving.signal,
+      down: (name) =>
+        findDownOwner(late().loader, "rpc", (declared, id) => declared === name || (declared === "*" && name.startsWith(`${id}.`))),
+    }),
     routes: createRouteTable(),
     stateVersion: () => ({ presence: presence.version(), health: health.version() }),
     config,

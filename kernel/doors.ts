@@ -6,6 +6,7 @@ import { type Env, envValue } from "../sdk/host/paths.ts";
 import { limits } from "../sdk/protocol/frames.ts";
 import type { Core } from "./core.ts";
 import { createHello } from "./hello.ts";
+import { findDownOwner } from "./plugins-down.ts";
 import { admitClient } from "./port/handshake.ts";
 import { createHttpHandler } from "./port/http.ts";
 import type { Listeners } from "./port/listen.ts";
@@ -14,6 +15,11 @@ import type { Vestibule } from "./port/vestibule.ts";
 
 /** Longest pause between two events about who is here; a millisecond for each who is told, below that. */
 const PRESENCE_PAUSE_MS = 2_000;
+
+/** Whoever declares `*` answers what nobody else does: a page of its own, at the root. */
+function isRouteFor(declared: string, path: string): boolean {
+  return declared === "*" ? path === "/" : path === declared || path.startsWith(`${declared}/`);
+}
 
 /** The port and everybody who came through it. */
 export interface Doors {
@@ -47,6 +53,7 @@ export function openDoors(core: Core, { listeners, vestibule }: { listeners: Lis
         eventLoop: core.eventLoop.figures(),
       }),
     },
+    down: (path) => findDownOwner(core.late().loader, "http", (declared) => isRouteFor(declared, path)),
     hooks,
     logger,
     isHookPath(path) {

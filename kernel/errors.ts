@@ -54,6 +54,13 @@ export const kernelErrors = defineErrors({
     rpc: "UNAVAILABLE",
   },
   "reserved-name": { message: 'plugin "{plugin}": the name "{name}" is reserved for {owner}', http: 500, rpc: "UNAVAILABLE" },
+  "plugin-not-running": {
+    message: '{subject}: plugin "{plugin}" is not running: {reason}',
+    http: 503,
+    rpc: "UNAVAILABLE",
+    details: "PLUGIN_NOT_RUNNING",
+    expose: ["plugin"],
+  },
   "route-conflict": { message: 'plugin "{plugin}": route {path} overlaps that of plugin "{owner}"', http: 500, rpc: "UNAVAILABLE" },
   "plugin-timeout": {
     message: 'plugin "{plugin}": {phase} did not finish within {seconds} s; see svc plugins list',

@@ -21,6 +21,7 @@ import { discoverOne, discoverPlugins, inspectPluginFolder } from "./loader/disc
 import { importModule, isCompiledBundle } from "./loader/import.ts";
 import { registerLogsMethods } from "./logs-methods.ts";
 import { registerPluginMethods } from "./plugin-methods.ts";
+import { updateReadiness, whyAbsent } from "./plugins-down.ts";
 import { registerSecretsMethods } from "./secrets-methods.ts";
 
 /**
@@ -93,6 +94,7 @@ function pluginHost(core: Core, mask: (plain: SvcConfig) => SvcConfig): Host {
   return {
     ...{ hooks, contributions, methods, routes, activation, config },
     reservedBy: (kind, isSame) => reservedBy(foundBy(core.late().loader), kind, isSame),
+    whyAbsent: (service) => whyAbsent(core.late().loader, service),
     emit: core.fanout.emit,
     snapshot: () => mask(config()),
     secret: (path) => secretAt(core.late().reloader.current(), path),
@@ -108,6 +110,7 @@ function pluginHost(core: Core, mask: (plain: SvcConfig) => SvcConfig): Host {
 function announceState(core: Core, record: PluginRecord, from: PluginState): void {
   const { health, fanout, hooks, late } = core;
   health.invalidate();
+  updateReadiness(core.notReady, late().loader, record);
   fanout.emit("plugins.changed", { generation: late().loader.generation(), pluginId: record.id, state: record.state });
   if (record.origin === "bundled" && record.state === "active") void markBlamed(core, record.id);
   if (!hooks.isUsed("plugin.state")) return;

@@ -128,7 +128,7 @@ defineErrors({
   },
   "invalid-session-key": { message: "invalid session key: {reason}", http: 400, rpc: "INVALID_REQUEST" },
   "service-unavailable": {
-    message: 'service "{service}" is not available; see svc plugins list',
+    message: 'service "{service}" is not available{why}; see svc plugins list',
     http: 503,
     rpc: "UNAVAILABLE",
     retryable: true,

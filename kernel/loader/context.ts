@@ -42,6 +42,8 @@ export interface Host {
   activation: Activation;
   /** The bundled plugin in force that declares such a name. */
   reservedBy(kind: keyof Contributes, isSame: (declared: string) => boolean): string | undefined;
+  /** What keeps the provider of a service from running, as the rest of a sentence; undefined when nothing is known. */
+  whyAbsent?(service: string): string | undefined;
   emit(event: string, payload: unknown, options?: EmitOptions): void;
   config(): SvcConfig;
   /** The same with every secret masked. */
@@ -180,7 +182,7 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
   const services = host.contributions.view<object>("service");
   const serviceNow = (name: string) => {
     const found = services.get(name);
-    if (!found) throw new SvcError("service-unavailable", { service: name });
+    if (!found) throw new SvcError("service-unavailable", { service: name, why: host.whyAbsent?.(name) });
     return found.value;
   };
   let stateDir: string | undefined;

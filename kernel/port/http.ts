@@ -2,6 +2,7 @@ import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { SvcError } from "../../sdk/errors.ts";
 import { narrowScopes } from "../../sdk/gateway/edge/asked-scopes.ts";
+import { isDirectLoopback } from "../../sdk/gateway/edge/caller.ts";
 import type { Edge } from "../../sdk/gateway/edge/edge.ts";
 import { lingerAfterAnswer } from "../../sdk/gateway/edge/linger.ts";
 import { attributionRequired, originUnauthorized } from "../../sdk/gateway/edge/proxy-refusal.ts";
@@ -18,6 +19,7 @@ import type { HttpCall, HttpFault, HttpReply, HttpRoute, Remote } from "../../sd
 import type { OperatorScope } from "../../sdk/types/rpc.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { HookBus } from "../hooks/bus.ts";
+import type { DownPlugin } from "../plugins-down.ts";
 import { plain } from "./plain.ts";
 import { answerProbe, type ProbeState } from "./probes.ts";
 import { BadAnswer, toAnswer } from "./route-answer.ts";
@@ -33,6 +35,8 @@ export interface HttpDeps {
   authenticator: Authenticator;
   edge: Edge;
   probe: ProbeState;
+  /** The plugin that declares a route for this path and is not running, if there is one. */
+  down(path: string): DownPlugin | undefined;
   hooks: HookBus;
   logger: Logger;
   /** Value of `Strict-Transport-Security`, if any. */
@@ -130,7 +134,7 @@ async function answerFor(exchange: Exchange, deps: HttpDeps): Promise<Response |
     const isPage = !first || first.entry.route.fallback === true;
     return isPage ? plain(421, misdirection.message) : refuse(misdirection, refusalAt(first, path, deps));
   }
-  if (matches.length === 0) return unclaimed(deps);
+  if (matches.length === 0) return unclaimed(exchange, deps);
   const match = matches.find((m) => m.entry.methods.includes(req.method ?? ""));
   if (!match) return plain(405, "Method Not Allowed", { Allow: matches.map((m) => m.entry.allow).join(", ") });
   const held = match.entry.hold();
@@ -243,8 +247,17 @@ function safeDecode(text: string): string {
   }
 }
 
-function unclaimed(deps: HttpDeps): Response {
+/** Nobody answers here. Whose route is missing, and why, is for callers of this machine: nobody can be authenticated without the route. */
+function unclaimed({ req, path }: Exchange, deps: HttpDeps): Response {
   const settled = deps.probe.phase() === "ready";
+  const down = settled ? deps.down(path) : undefined;
+  if (down) {
+    const fault = toHttpFault(new SvcError("plugin-not-running", { subject: path, ...down }));
+    const message = isDirectLoopback(req) ? fault.message : `${path}: not available at present`;
+    const response = defaultFaultResponse({ ...fault, message });
+    response.headers.set("Cache-Control", "no-store");
+    return response;
+  }
   return settled ? plain(404, "Not Found") : plain(503, "svc is not ready; try again in a second", { "Retry-After": "1", Refresh: "1" });
 }
 

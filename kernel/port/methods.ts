@@ -11,6 +11,7 @@ import { hasScope, toOperatorScope } from "../../sdk/scopes.ts";
 import type { Disposable, Logger } from "../../sdk/types/common.ts";
 import type { ClientInfo, RpcCall, RpcMethod } from "../../sdk/types/rpc.ts";
 import type { HookBus } from "../hooks/bus.ts";
+import type { DownPlugin } from "../plugins-down.ts";
 
 interface Registered {
   method: RpcMethod;
@@ -42,6 +43,8 @@ export interface MethodDeps {
   hooks: HookBus;
   logger: Logger;
   activation?: Activation;
+  /** The plugin that declares this method and is not running, if there is one. */
+  down?(name: string): DownPlugin | undefined;
   /** Aborted when a stop begins: from then on a method that is not there has gone already. */
   leaving?: AbortSignal;
 }
@@ -92,7 +95,10 @@ export function createMethodRegistry(deps: MethodDeps): MethodRegistry {
     async call(name, params, call) {
       if (!methods.has(name)) await deps.activation?.use("rpc", name);
       const entry = methods.get(name);
-      if (!entry) throw deps.leaving?.aborted ? new SvcError("draining", {}, { retryAfterMs: 1_000 }) : unknownMethod(name, call.client);
+      if (!entry)
+        throw deps.leaving?.aborted
+          ? new SvcError("draining", {}, { retryAfterMs: 1_000 })
+          : absentMethod(name, call.client, deps.down?.(name));
       // From here on: the checks take time, and the owner must not be taken down between them and its handler.
       const held = entry.hold?.();
       try {
@@ -139,9 +145,13 @@ function requireScope(client: ClientInfo, scope: RpcMethod["scope"]): void {
   if (!hasScope(client.scopes, needed)) throw new SvcError("missing-scope", { missingScope: needed, requiredScopes: [needed] });
 }
 
-/** Names are confirmed to administrators only. */
-function unknownMethod(name: string, client: ClientInfo): SvcError {
-  if (hasScope(client.scopes, "operator.admin")) return new SvcError("unknown-method", { method: name });
+/** Names are confirmed to administrators only; those of the protocol are known to everybody, and their callers hear what is wrong with them. */
+function absentMethod(name: string, client: ClientInfo, down: DownPlugin | undefined): SvcError {
+  const row = Object.hasOwn(protocolMethods, name) ? protocolMethods[name as ProtocolMethod] : undefined;
+  const isAdmin = hasScope(client.scopes, "operator.admin");
+  if (down && (isAdmin || (row && hasScope(client.scopes, toOperatorScope(row.scope)))))
+    return new SvcError("plugin-not-running", { subject: name, ...down });
+  if (isAdmin) return new SvcError("unknown-method", { method: name });
   return new SvcError("missing-scope", { missingScope: "operator.admin", requiredScopes: ["operator.admin"] });
 }
 

@@ -30,6 +30,8 @@ export interface Loader {
   reload(id: string): Promise<PluginReload>;
   /** Looks for plugins again: new ones are loaded, vanished ones stopped. Resolves to the ids that came or went. */
   rescan(): Promise<string[]>;
+  /** Plugins that cannot do without this one, as far as they may load. */
+  dependents(id: string): string[];
   /** Config paths that some manifest lists as secret, `*` for one segment. */
   secretPaths(): string[];
   /** Marks a running plugin as degraded; nothing of it is taken away. */
@@ -166,6 +168,7 @@ export function createLoader(candidates: readonly Candidate[], host: LoaderHost)
         : { id, status: "enabled", ms };
     },
     rescan,
+    dependents: (id) => slots.graph().dependents(id),
     secretPaths: () => slots.all().flatMap((s) => s.candidate.manifest?.secrets?.map(({ path }) => path) ?? []),
     degrade(id, code, reason) {
       const slot = slots.get(id);

@@ -8,7 +8,7 @@ export interface GraphMember {
   version: string;
   manifest: Manifest | undefined;
   /** Its state is read when a question is asked. */
-  record: { readonly state: PluginState };
+  record: { readonly state: PluginState; readonly reason?: string };
 }
 
 export interface PluginGraph {
@@ -61,5 +61,8 @@ function unmetBy(other: GraphMember | undefined, id: string, range: string | und
     return { code: "missing-dependency", reason: `plugin "${id}" is version ${other.version}, needed is ${range}` };
   }
   if (other.record.state === "active" || other.record.state === "degraded") return undefined;
-  return { code: "dependency-failed", reason: `plugin "${id}" is ${other.record.state}` };
+  return {
+    code: "dependency-failed",
+    reason: `plugin "${id}" is ${other.record.state}${other.record.reason ? `: ${other.record.reason}` : ""}`,
+  };
 }

@@ -67,6 +67,7 @@ describe("probes", () => {
       ready: true,
       phase: "ready",
       failing: [],
+      problems: {},
       uptimeMs: expect.any(Number),
       eventLoop: {
         degraded: expect.any(Boolean),

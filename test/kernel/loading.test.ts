@@ -35,7 +35,7 @@ test("a dependency must have the version that is asked for, and be active", asyn
     reason: 'plugin "base" is version 1.0.0, needed is ^1.1.0',
   });
   expect(record("lost")).toMatchObject({ code: "missing-dependency", reason: 'plugin "nowhere" is not there or not enabled' });
-  expect(record("behind")).toMatchObject({ code: "dependency-failed", reason: 'plugin "broken" is failed' });
+  expect(record("behind")).toMatchObject({ code: "dependency-failed", reason: expect.stringMatching(/^plugin "broken" is failed: ./) });
 });
 
 test("boot waits for a required plugin that takes its time, and not for others", async () => {

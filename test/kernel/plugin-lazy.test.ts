@@ -88,7 +88,7 @@ describe("a plugin that is loaded on first use", () => {
   test("that fails at its first use is failed like any other, and its methods are gone", async () => {
     await own.start({ plugins: [await own.write("lazy", { manifest: lazy(["rpc:*"]), setup: `throw new Error("never");` })] });
 
-    await expect(own.ask("lazy.word")).rejects.toThrow("unknown method");
+    await expect(own.ask("lazy.word")).rejects.toThrow(`lazy.word: plugin "lazy" is not running: `);
 
     expect(own.record("lazy")).toMatchObject({ state: "failed", code: "setup-failed", reason: expect.stringContaining("never") });
     expect((await own.gateway.client()).hello?.features.methods).not.toContain("lazy.word");

@@ -35,7 +35,7 @@ describe("a plugin that threw where nobody could catch it", () => {
     await eventually(() => shared.starts === 2);
 
     const failing = own.gateway.gateway.failPlugin("racer", new Error("thrown late"));
-    await expect(own.ask("racer.word")).rejects.toThrow("unknown method");
+    await expect(own.ask("racer.word")).rejects.toThrow(`racer.word: plugin "racer" is not running: `);
     held.open();
 
     expect(await failing).toBe(true);

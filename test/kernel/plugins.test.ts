@@ -54,7 +54,7 @@ test("what a plugin registered before its setup threw is gone", async () => {
   expect(await listed("throws-in-setup")).toMatchObject({
     runtime: { state: "failed", code: "setup-failed", reason: expect.stringContaining("half way through") },
   });
-  await expect(gateway.rpc("throws-in-setup.ping")).rejects.toThrow("unknown method");
+  await expect(gateway.rpc("throws-in-setup.ping")).rejects.toThrow(`plugin "throws-in-setup" is not running: setup-failed: `);
 });
 
 test("an undeclared registration and one without its permission are refused and reported, the rest works", async () => {

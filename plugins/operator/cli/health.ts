@@ -62,7 +62,8 @@ function printHealth(cli: CliContext, health: ResultOf<"health">): void {
   if (stale.length > 0) stdout.line(color.yellow(`Secrets still with the old value: ${stale.join(", ")}; see svc secrets reload`));
   const reload = reloadIssue(health.configReload);
   if (reload) stdout.line(color.yellow(`Config reload: ${reload}`));
-  for (const [part, message] of Object.entries(health.problems ?? {})) stdout.line(color.yellow(`Problem in ${part}: ${message}`));
+  const others = Object.entries(health.problems ?? {}).filter(([part]) => !part.startsWith("plugin:")); // these stand above
+  for (const [part, message] of others) stdout.line(color.yellow(`Problem in ${part}: ${message}`));
 }
 
 export default [healthCommand(["health"]), healthCommand(["gateway", "health"])];

@@ -28,6 +28,8 @@ export function issuesOf({ plugins, problems = {}, configReload }: StatusProblem
     ...(reload ? [`config reload: ${reload}`] : []),
     ...failed,
     ...resting,
-    ...Object.entries(problems).map(([part, message]) => `${part}: ${message}`),
+    ...Object.entries(problems)
+      .filter(([part]) => !part.startsWith("plugin:")) // those stand among the failed ones
+      .map(([part, message]) => `${part}: ${message}`),
   ];
 }
