@@ -21,7 +21,7 @@ export async function linkHost(folder: string, packageRoot: string): Promise<boo
 
 /** The folder of an installation as it stands behind `file:` in a `package.json`. */
 export function hostFolder(packageRoot: string): string {
-  return packageRoot.replaceAll("\\", "/").replace(/\/+$/, "");
+  return packageRoot.replaceAll("\\", "/").replace(/(?<!\/)\/+$/, "");
 }
 
 /**

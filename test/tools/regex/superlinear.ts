@@ -7,10 +7,12 @@ const lengths = [10, 16, 22, 30, 40, 64, 256, 1_024, 4_096];
 const SUSPICIOUS_MS = 0.3;
 /** Factor between the two lengths that are compared, and what a character of the longer one may cost more when the work is linear. */
 const STEP = 4;
-const LINEAR = 2.4;
+const LINEAR = 2.2;
+const CLEARLY_LINEAR = 1.5;
 const ROUNDS = 5;
+const TRIES = 4;
 /** Beyond this length, and with work that takes this long, nothing is left to doubt. */
-const MAX_LENGTH = 4_000;
+const MAX_LENGTH = 8_000;
 const HOPELESS_MS = 100;
 
 /** The family of strings on which the work of an expression grows faster than the string, or undefined. */
@@ -46,19 +48,27 @@ function isSlow(regex: RegExp, text: string): boolean {
 /** A bounded repetition costs more and more until its bound is reached: only what goes on growing counts. */
 function keepsGrowing(regex: RegExp, attack: Attack, length: number): boolean {
   // Exponential work shows at once; a much longer string would not end.
-  const longer = length < 64 ? length + 4 : length * STEP;
+  const longer = length < 64 ? length + 6 : length * STEP;
   const { ratio, largeMs } = growth(regex, attack, { length, longer });
   if (ratio <= LINEAR) return false;
   return longer > MAX_LENGTH || largeMs > HOPELESS_MS || keepsGrowing(regex, attack, longer);
 }
 
-/** How much dearer a character gets in a longer string of the family, at its least: 1 for linear work, 4 for quadratic. */
+/** How much dearer a character gets in a longer string of the family: 1 for linear work, 4 for quadratic. The least times of several tries are compared. */
 function growth(regex: RegExp, attack: Attack, { length, longer }: { length: number; longer: number }) {
-  let [ratio, largeMs] = [Number.POSITIVE_INFINITY, 0];
-  for (let i = 0; i < 3 && ratio > LINEAR && largeMs < HOPELESS_MS; i++) {
-    const smallMs = cpuMs(() => run(regex, textOf(attack, length)), ROUNDS);
-    largeMs = cpuMs(() => run(regex, textOf(attack, longer)), 2);
-    ratio = Math.min(ratio, (largeMs / smallMs) * (length / longer));
+  const [short, long] = [textOf(attack, length), textOf(attack, longer)];
+  let [smallMs, largeMs, ratio] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 0];
+  for (let i = 0; i < TRIES; i++) {
+    smallMs = Math.min(
+      smallMs,
+      cpuMs(() => run(regex, short), ROUNDS),
+    );
+    largeMs = Math.min(
+      largeMs,
+      cpuMs(() => run(regex, long), 1),
+    );
+    ratio = (largeMs / smallMs) * (length / longer);
+    if (ratio < CLEARLY_LINEAR || largeMs > HOPELESS_MS) break;
   }
   return { ratio, largeMs };
 }
