@@ -168,7 +168,14 @@ function registerMethods(core: Core, places: ReturnType<typeof createPlaces>): v
   const requestRestart = (reason: string, delayMs: number) => restarts.request(reason, reason, delayMs);
   registerKernelMethods(methods, { health, presence, hooks, version: options.version, requestRestart, checkRestart: core.checkRestart });
   registerConfigMethods(methods, contributions, {
-    host: createConfigHost({ path: options.paths.configPath, env: options.env, flags: options.flags ?? {}, manifests }),
+    host: createConfigHost({
+      path: options.paths.configPath,
+      stateDir: options.paths.stateDir,
+      env: options.env,
+      flags: options.flags ?? {},
+      manifests,
+      modelProviders: () => [...contributions.view("modelProvider")].map(({ id }) => id),
+    }),
     reloader,
     manifests,
     emit: fanout.emit,

@@ -52,6 +52,10 @@ describe("parseArgs", () => {
     expect(parse("a", "-q", "--no-quick", "-m", "x", "--message=-y").values).toMatchObject({ quick: false, message: "-y" });
   });
 
+  it("takes a number below zero as a value", () => {
+    expect(parse("-1", "--message", "-.5")).toMatchObject({ positionals: ["-1"], values: { message: "-.5" } });
+  });
+
   it("adds the connection flags to commands that ask for them", () => {
     const values = parseArgs({ ...command, rpc: true }, ["a", "--port", "18789", "--token", "t", "--timeout", "5"]).values;
     expect(values).toMatchObject({ port: 18_789, token: "t", timeout: 5, url: undefined });

@@ -20,15 +20,17 @@ export function parseArgs(command: CliCommand, args: readonly string[]): ParsedA
   const options = optionsOf(command);
   const given = new Map<string, string | boolean>();
   const refuse = (message: string) => new SvcError("usage", { message: `${command.path.join(" ")}: ${message}` });
-  const { tokens, positionals } = splitArgs({
-    args: [...args],
+  const split = splitArgs({
+    args: args.map(hidden),
     options: Object.fromEntries(Object.entries(options).map(([name, option]) => [name, toSplit(option)])),
     strict: false,
     tokens: true,
   });
-  for (const token of tokens) {
+  const positionals = split.positionals.map(shown);
+  for (const token of split.tokens) {
     if (token.kind !== "option") continue;
-    const { name, value } = readOption(token, options, refuse);
+    const read = readOption(token, options, refuse);
+    const { name, value } = { ...read, value: typeof read.value === "string" ? shown(read.value) : read.value };
     const before = isRepeated(options[name]) ? given.get(name) : undefined;
     given.set(name, before === undefined ? value : `${before}\n${value}`);
   }
@@ -37,6 +39,17 @@ export function parseArgs(command: CliCommand, args: readonly string[]): ParsedA
   const values: CliValues = {};
   for (const [name, option] of Object.entries(options)) values[name] = optionValue(name, option, given.get(name));
   return { values, positionals };
+}
+
+/** A number below zero is a value; the splitter would take it for a flag. No argument of a command line holds the mark. */
+const MARK = "\0";
+
+function hidden(arg: string): string {
+  return /^-(\d|\.\d)/.test(arg) ? MARK + arg : arg;
+}
+
+function shown(arg: string): string {
+  return arg.startsWith(MARK) ? arg.slice(MARK.length) : arg;
 }
 
 function isRepeated(option: CliOption | undefined): boolean {

@@ -9,7 +9,7 @@ export function openConfigFile(
   { paths, env }: { paths: ProfilePaths; env: Env },
   found: { manifests(): Promise<Manifest[]>; onWrite(): void },
 ): CliConfigFile {
-  const host = createConfigHost({ path: paths.configPath, env, manifests: found.manifests });
+  const host = createConfigHost({ path: paths.configPath, env, stateDir: paths.stateDir, manifests: found.manifests });
   const checkStart = async () => (await import("../start.ts")).checkNextStart({ paths, env });
   return createCliConfigFile({ ...found, host, checkStart });
 }

@@ -1,4 +1,5 @@
 import { type ConfigServiceDeps, createConfigMethods } from "../../sdk/config/config-service.ts";
+import type { ConfigWarning, LoadedConfig } from "../../sdk/config/loaded.ts";
 import { pluginConfigIssues, secretPatterns } from "../../sdk/config/plugin-config-issues.ts";
 import { loadSecrets } from "../../sdk/config/trees.ts";
 import type { ConfigWriterHost } from "../../sdk/config/write.ts";
@@ -11,18 +12,27 @@ import type { RpcMethod } from "../../sdk/types/rpc.ts";
 import type { Contributions } from "../contributions.ts";
 import type { MethodRegistry } from "../port/methods.ts";
 import { configSyntax, loadConfig } from "./load.ts";
+import { type SettingQuestion, settingIssues, settingWarnings } from "./setting-checks.ts";
 
 export interface ConfigHostOptions {
   path: string;
   env: Env;
+  stateDir: string;
   manifests(): Manifest[] | Promise<Manifest[]>;
+  /** Model providers of the plugins that run; a command knows none. */
+  modelProviders?(): string[];
   /** Of a gateway: a candidate without the secrets that a start needs is refused. Commands run in shells that lack its environment. */
   flags?: StartFlags;
 }
 
 /** What the writers of this installation's config stand on, in a gateway and in a command. */
-export function createConfigHost({ path, env, manifests, flags }: ConfigHostOptions): ConfigWriterHost {
+export function createConfigHost({ path, env, stateDir, manifests, modelProviders, flags }: ConfigHostOptions): ConfigWriterHost {
   let patterns: string[] = [];
+  const about = async <T>(loaded: LoadedConfig, look: (question: SettingQuestion) => Promise<T[]>): Promise<T[]> => {
+    if (!loaded.config) return [];
+    const found = await manifests();
+    return look({ loaded: { ...loaded, config: loaded.config }, stateDir, manifests: found, modelProviders: modelProviders?.() ?? [] });
+  };
   return {
     path,
     readonly: env.SVC_CONFIG_READONLY === "1",
@@ -34,10 +44,19 @@ export function createConfigHost({ path, env, manifests, flags }: ConfigHostOpti
     async check(after, before) {
       const missing = flags && missingStartSecret(await loadSecrets(after, { env }), flags);
       if (missing) return [{ path: missing.path, message: missing.reason }];
-      return after.config ? pluginConfigIssues(await manifests(), { ...after, config: after.config }, before.config) : [];
+      const own = after.config ? await pluginConfigIssues(await manifests(), { ...after, config: after.config }, before.config) : [];
+      const [old, now] = [await about(before, settingIssues), await about(after, settingIssues)];
+      return [...own, ...newOf(now, old)];
     },
+    issues: (loaded) => about(loaded, settingIssues),
+    warnings: (loaded) => about(loaded, settingWarnings),
     redaction: () => ({ patterns }),
   };
+}
+
+/** What the config did not say before is this write's business. */
+function newOf(now: readonly ConfigWarning[], old: readonly ConfigWarning[]): ConfigWarning[] {
+  return now.filter(({ path, message }) => !old.some((one) => one.path === path && one.message === message));
 }
 
 /** `config.*` and the service `config@1`. */

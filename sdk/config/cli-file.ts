@@ -35,6 +35,10 @@ export function createCliConfigFile(from: {
       const { config } = await host.load();
       return config ? unknownIdWarnings(config, knownIdsOf(await manifests())) : [];
     },
+    async settings() {
+      const loaded = await host.load();
+      return { issues: (await host.issues?.(loaded)) ?? [], warnings: (await host.warnings?.(loaded)) ?? [] };
+    },
     manifests,
   };
 }

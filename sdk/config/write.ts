@@ -10,7 +10,7 @@ import "./errors.ts";
 import { type LockTimes, withConfigLock } from "./config-lock.ts";
 import { editText, freshText } from "./edit-text.ts";
 import { formatIssue } from "./issues.ts";
-import type { LoadedConfig } from "./loaded.ts";
+import type { ConfigWarning, LoadedConfig } from "./loaded.ts";
 import { ownedEdit } from "./owned-edit.ts";
 import type { RedactOptions } from "./redact.ts";
 import { restoreRedacted } from "./restore.ts";
@@ -28,6 +28,10 @@ export interface ConfigWriterHost {
   load(overlay?: ReadonlyMap<string, string>): Promise<LoadedConfig>;
   /** What is wrong with a candidate besides what `load` finds: rules of plugins about their own config. */
   check?(candidate: LoadedConfig, before: LoadedConfig): Promise<Array<{ path: string; message: string }>>;
+  /** Settings of a config that cannot be meant although a gateway starts with them; a check refuses those that a candidate brings. */
+  issues?(loaded: LoadedConfig): Promise<ConfigWarning[]>;
+  /** Settings that deserve a word and stop nothing. */
+  warnings?(loaded: LoadedConfig): Promise<ConfigWarning[]>;
   redaction?: () => RedactOptions;
   lockTimes?: LockTimes;
 }
@@ -183,8 +187,17 @@ async function planWrite(host: ConfigWriterHost, change: ConfigChange, options: 
   const clobber = clobberReason(draft, before, after, options.allowDestructive);
   if (clobber) throw await refused(new SvcError("config-clobber", { file: basename(draft.file), ...clobber }));
   const issues = after.valid ? [...newlyUnserved(before, after), ...((await host.check?.(after, before)) ?? [])] : after.issues;
-  if (issues.length > 0) throw await refused(rejected(issues, after));
-  return { outcome: { ...outcome, after, changedPaths: diffConfig(before.config ?? {}, after.config) }, text: draft.text };
+  if (issues.length > 0) throw await refused(rejected(issues, { after, isWhole: change.kind === "replace" }));
+  const warnings = [...outcome.warnings, ...(await newWarnings(host, before, after))];
+  return { outcome: { ...outcome, warnings, after, changedPaths: diffConfig(before.config ?? {}, after.config) }, text: draft.text };
+}
+
+/** What deserves a word now and did not before. */
+async function newWarnings(host: ConfigWriterHost, before: LoadedConfig, after: LoadedConfig): Promise<string[]> {
+  const texts = async (loaded: LoadedConfig) =>
+    [...loaded.warnings, ...((await host.warnings?.(loaded)) ?? [])].map(({ path, message }) => `${path}: ${message}`);
+  const old = new Set(await texts(before));
+  return (await texts(after)).filter((text) => !old.has(text));
 }
 
 interface Draft {
@@ -263,13 +276,25 @@ function clobberReason(
   return { reason: `it would shrink from ${old} to ${now} bytes`, advice: "say so with --replace, or name the lists in replacePaths" };
 }
 
-function rejected(issues: ReadonlyArray<{ path: string; message: string }>, after: LoadedConfig): SvcError {
+/** Every issue when there are several, with its hint. */
+function withoutPlaces(issues: ReadonlyArray<{ path: string; message: string; hint?: string }>): string[] {
+  return issues.flatMap(({ path, message, hint }) => [
+    ...(issues.length > 1 ? [path ? `${path}: ${message}` : message] : []),
+    ...(hint === undefined ? [] : [`hint: ${hint}`]),
+  ]);
+}
+
+/** @param from `isWhole`: the caller sent the text itself, so places in it mean something to him; those of an edit are in no file */
+function rejected(
+  issues: ReadonlyArray<{ path: string; message: string; hint?: string }>,
+  { after, isWhole }: { after: LoadedConfig; isWhole: boolean },
+): SvcError {
   const [first] = issues;
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
   const problem = `${first?.path ? `${first.path}: ` : ""}${first?.message ?? ""}${more}`;
   return new SvcError("config-rejected", {
     problem,
     issues: issues.map(({ path, message }) => ({ path, message })),
-    hint: after.issues.map(formatIssue).join("\n") || undefined,
+    hint: (isWhole ? after.issues.map(formatIssue) : withoutPlaces(issues)).join("\n") || undefined,
   });
 }

@@ -158,6 +158,8 @@ export interface CliConfigFile {
   pluginIssues(): Promise<Array<{ path: string; message: string }>>;
   /** Ids in the config that no plugin found here goes by; a start only warns about them. */
   pluginWarnings(): Promise<Array<{ path: string; message: string }>>;
+  /** Settings that a gateway starts with and that cannot be meant, and those that deserve a word: what a writer refuses, and what it warns of. */
+  settings(): Promise<Record<"issues" | "warnings", Array<{ path: string; message: string }>>>;
   /** Of every plugin that is found, no code run. */
   manifests(): Promise<Manifest[]>;
 }

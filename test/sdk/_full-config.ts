@@ -121,7 +121,7 @@ export const fullConfig: SvcConfigInput = {
         allowLoopback: true,
         scopes: ["operator.read"],
       },
-      rateLimit: { maxAttempts: 5, windowMs: "2m", lockoutMs: "10m", exemptLoopback: false },
+      rateLimit: { maxAttempts: 5, windowMs: "2m", lockoutMs: "10m", exemptLoopback: true },
       allowTailscale: false,
     },
     trustedProxies: ["10.0.0.0/8"],

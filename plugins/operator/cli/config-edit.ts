@@ -1,5 +1,6 @@
 import { basename } from "node:path";
-import { type CliContext, type CliValues, createMergePatch, lostEntries, type ResultOf, SvcError, sameValue, valueAt } from "svc/sdk";
+import { type CliContext, type CliValues, createMergePatch, lostEntries, SvcError, sameValue, valueAt } from "svc/sdk";
+import { closingNote } from "./closing-note.ts";
 import { withClient } from "./with-client.ts";
 
 /** How often an edit is made again because the file changed under it. */
@@ -104,18 +105,12 @@ async function viaGateway(cli: CliContext, change: { before: unknown; after: unk
     });
   }
   const { path: file, changedPaths, action, pendingRestart } = result;
-  return report(cli, { file, changedPaths, changed: result.noop !== true, action, pendingRestart, text: closing(result) });
+  return report(cli, { file, changedPaths, changed: result.noop !== true, action, pendingRestart, text: closingNote(result) });
 }
 
 function isAuthChanged(error: unknown): boolean {
   const { code, details } = error as { code?: string; details?: { closeCode?: number } };
   return code === "connection-closed" && details?.closeCode === AUTH_CHANGED;
-}
-
-function closing({ noop, action, pendingRestart, changedPaths }: ResultOf<"config.patch">): string {
-  if (noop) return "No change.";
-  if (action !== "restart") return "Applied live by the running gateway.";
-  return `Restart needed: svc gateway restart (${(pendingRestart.length > 0 ? pendingRestart : changedPaths).join(", ")})`;
 }
 
 function wouldChange(file: string, paths: readonly string[]): string {

@@ -29,9 +29,14 @@ async function judge(cli: CliContext): Promise<Verdict> {
   const warnings = [...ofFile];
   const found: Verdict["issues"] = [...issues, ...unserved].map((issue) => ({ ...issue, text: formatIssue(issue) }));
   if (valid) {
-    warnings.push(...(await file.pluginWarnings()));
-    const own = await file.pluginIssues();
-    found.push(...own.map((issue) => ({ ...issue, code: "plugin_config", text: `${issue.path}: ${issue.message}` })));
+    const [own, settings] = [await file.pluginIssues(), await file.settings()];
+    warnings.push(...(await file.pluginWarnings()), ...settings.warnings);
+    const told = (code: string) => (issue: { path: string; message: string }) => ({
+      ...issue,
+      code,
+      text: `${issue.path}: ${issue.message}`,
+    });
+    found.push(...own.map(told("plugin_config")), ...settings.issues.map(told("invalid_value")));
     const refusal = await file.checkStart().then(
       () => undefined,
       (error: unknown) => error,
@@ -39,7 +44,9 @@ async function judge(cli: CliContext): Promise<Verdict> {
     if (isSvcError(refusal)) found.push({ path: "", code: refusal.code, message: refusal.message, text: refusal.message });
     else if (refusal) throw refusal;
   }
-  return { path: file.path, exists, issues: found, warnings };
+  const isTold = ({ path, message }: { path: string; message: string }) =>
+    found.some((one) => one.path === path && one.message === message);
+  return { path: file.path, exists, issues: found, warnings: warnings.filter((warning) => !isTold(warning)) };
 }
 
 function print(cli: CliContext, { path, issues, warnings }: Verdict): void {

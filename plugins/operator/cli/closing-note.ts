@@ -1,0 +1,13 @@
+import { ownValue, type ResultOf } from "svc/sdk";
+
+type Written = Pick<ResultOf<"config.patch">, "noop" | "action" | "pendingRestart" | "changedPaths" | "config">;
+
+/** What became of a write, by the reload mode that is in force: `hot` and `off` leave a restart to the operator, the others make it themselves. Pure. */
+export function closingNote({ noop, action, pendingRestart, changedPaths, config }: Written): string {
+  if (noop) return "No change.";
+  if (action !== "restart") return "Applied live by the running gateway.";
+  const paths = (pendingRestart.length > 0 ? pendingRestart : changedPaths).join(", ");
+  const mode = ownValue(ownValue(ownValue(config, "gateway"), "reload"), "mode");
+  if (mode === "hot" || mode === "off") return `Restart needed: svc gateway restart (${paths})`;
+  return `The gateway restarts by itself to take it over, once its active runs are done (${paths}).`;
+}
