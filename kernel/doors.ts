@@ -35,7 +35,7 @@ export function openDoors(core: Core, { listeners, vestibule }: { listeners: Lis
   const stopped = new AbortController();
   const edge = createEdge({
     ...{ config, mode: plan.auth.mode, loopbackOnly: plan.bind.loopbackOnly, port: listeners?.port ?? plan.port },
-    ...{ now: clock.monotonic, interfaces: networkInterfaces, certificateNames: () => listeners?.certificateNames() ?? [] },
+    ...{ now: clock.monotonic, interfaces: networkInterfaces, ...(listeners && { certificateNames: listeners.certificateNames }) },
   });
   const { sockets, presenceNews } = openSockets(core, edge, (open) => listeners?.hasRoom(open) ?? true);
   const handler = createHttpHandler({

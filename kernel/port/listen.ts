@@ -48,6 +48,8 @@ export interface ListenOptions {
   onUpgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
+const noNames: readonly string[] = [];
+
 /** Number of WebSocket connections at a time. */
 const MAX_WEBSOCKETS = 12_000;
 
@@ -82,7 +84,7 @@ export async function openListeners(options: ListenOptions): Promise<Listeners> 
     port,
     servers,
     outbound,
-    certificateNames: () => followed?.names() ?? [],
+    certificateNames: followed?.names ?? (() => noNames),
     connections: refused.part,
     async checkRoom() {
       await budget.recount();

@@ -57,6 +57,8 @@ export interface Edge {
   proxyVerdict(req: EdgeRequest): ProxyVerdict | undefined;
 }
 
+const noNames: readonly string[] = [];
+
 /** Header lines of one request (`security.md` 2). */
 const MAX_HEADER_LINES = 100;
 /** Interfaces come and go; asking for them on every request would be work for whoever can reach the port. */
@@ -95,13 +97,19 @@ export function createEdge(options: EdgeOptions): Edge {
   const isHostKnown = (req: EdgeRequest) =>
     (options.mode !== "none" && options.mode !== "trusted-proxy") || isKnownHost(firstOf(req.headers.host), rules().hosts);
 
-  const { loopbackOnly, certificateNames = () => [] } = options;
+  const { loopbackOnly, certificateNames = () => noNames } = options;
+  /** The name that was served last and what it was found in: most callers use one name, and reading it anew costs more than the comparison. */
+  let served: { host: string; hosts: ReadonlySet<string>; names: readonly string[] } | undefined;
   const hostRefusalOf = (req: EdgeRequest): SvcError | undefined => {
     const host = firstOf(req.headers.host);
     const { hosts, anyHost } = rules();
     // Without a Host (HTTP/1.0) there is no browser. A proxy that is not listed is refused for that, with the better advice.
     if (!loopbackOnly || anyHost || host === undefined || hasForwardingHeader(req.headers)) return undefined;
-    return isServedHost(host, hosts, certificateNames()) ? undefined : misdirected(host);
+    const names = certificateNames();
+    if (served?.host === host && served.hosts === hosts && served.names === names) return undefined;
+    if (!isServedHost(host, hosts, names)) return misdirected(host);
+    served = { host, hosts, names };
+    return undefined;
   };
 
   return {
