@@ -6,6 +6,7 @@ import { comeUp, goDown, startJobs } from "./course.ts";
 import { type Doors, openDoors } from "./doors.ts";
 import type { EventLoopMonitor } from "./event-loop.ts";
 import type { Gateway, GatewayOptions } from "./gateway.ts";
+import { type Boots, beginBoot } from "./operations/boots.ts";
 import { openPlugins } from "./plugins.ts";
 import { whyAbsent } from "./plugins-down.ts";
 import type { Listeners } from "./port/listen.ts";
@@ -25,10 +26,12 @@ export interface Site {
 /** The order of a start behind the open port: shared parts, plugins looked for, doors open; then plugins loaded. */
 export async function assemble({ options, plan, lock, listeners, vestibule, eventLoop }: Site): Promise<Gateway> {
   const { logger, paths } = options;
+  const boots = listeners && (await noteBoot(options, plan));
   const takeEnvBack = options.exportEnv?.(plan.loaded.env);
-  const core = createCore({ options, plan, eventLoop, listeners });
-  const mask = await openPlugins(core).catch((error: unknown) => {
+  const core = createCore({ options, plan, eventLoop, boots, listeners });
+  const mask = await openPlugins(core).catch(async (error: unknown) => {
     takeEnvBack?.();
+    await boots?.ended();
     throw error;
   });
   logger.redactWith(() => core.config().logging.redactPatterns);
@@ -40,7 +43,9 @@ export async function assemble({ options, plan, lock, listeners, vestibule, even
     throw error;
   });
   ready.catch(() => undefined);
-  const stop = async (reason: string, restart: boolean) => {
+  const stop = async (reason: string, { restart, isCrash }: { restart: boolean; isCrash: boolean }) => {
+    if (!isCrash)
+      await boots?.ended().catch((error: unknown) => logger.warn("the end could not be noted; it will count as a crash", { error }));
     await goDown(core, doors, { reason, restart });
     await removeRuntimeFiles(paths.stateDir);
     takeEnvBack?.();
@@ -52,8 +57,18 @@ export async function assemble({ options, plan, lock, listeners, vestibule, even
     ...gatewayOf(core, doors),
     ready,
     reload: (reason) => ready.then(() => core.late().reloader.reload(reason)),
-    close: (reason, { restart = false } = {}) => (stopping ??= stop(reason, restart)),
+    close: (reason, { restart = false, isCrash = false } = {}) => (stopping ??= stop(reason, { restart, isCrash })),
   };
+}
+
+/** Undefined where nothing can be written; the start itself says so. */
+async function noteBoot({ paths, logger }: GatewayOptions, { bootId }: StartPlan): Promise<Boots | undefined> {
+  try {
+    return await beginBoot(paths.stateDir, { bootId, now: Date.now() });
+  } catch (error) {
+    logger.warn("this start could not be noted; a crash loop would not be noticed", { error });
+    return undefined;
+  }
 }
 
 function gatewayOf(core: Core, { listeners }: Doors): Omit<Gateway, "ready" | "reload" | "close"> {

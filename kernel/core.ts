@@ -18,8 +18,10 @@ import { createRestartDeferral, type RestartDeferral } from "../sdk/gateway/rest
 import { operatorLimitMs } from "../sdk/hooks/operator-limit.ts";
 import type { HealthPart } from "../sdk/hooks.ts";
 import type { RootLogger } from "../sdk/host/logger.ts";
+import { envValue } from "../sdk/host/paths.ts";
 import { type Activation, createActivation } from "../sdk/loader/activation.ts";
 import type { Loader } from "../sdk/loader/loader.ts";
+import type { TimedClock } from "../sdk/loader/timers.ts";
 import type { StateVersion } from "../sdk/protocol/frames.ts";
 import { RawJson } from "../sdk/protocol/raw-json.ts";
 import { secretHealth } from "../sdk/secrets/reload-result.ts";
@@ -30,6 +32,8 @@ import { type Contributions, createContributions } from "./contributions.ts";
 import type { EventLoopMonitor } from "./event-loop.ts";
 import type { GatewayOptions } from "./gateway.ts";
 import { createHookBus, type HookBus } from "./hooks/bus.ts";
+import type { Boots } from "./operations/boots.ts";
+import { createSafeMode, type SafeMode, type SetTimeout, undoableTimeout } from "./operations/safe-mode.ts";
 import { downParts, findDownOwner } from "./plugins-down.ts";
 import type { Listeners } from "./port/listen.ts";
 import { createMethodRegistry, type MethodRegistry } from "./port/methods.ts";
@@ -52,6 +56,7 @@ export interface Core {
   readonly startedAt: number;
   uptimeMs(): number;
   phase: Phase;
+  readonly safeMode: SafeMode;
   /** A plugin without which nothing should be served could not start for a reason that only an operator can remove. */
   startRefusal: SvcError | undefined;
   /** Why the gateway should get no new work, by part of health. */
@@ -91,11 +96,18 @@ export interface CoreParts {
   plan: StartPlan;
   eventLoop: EventLoopMonitor;
   /** Undefined when the gateway does not listen. */
+  boots: Boots | undefined;
+  /** Undefined when the gateway does not listen. */
   listeners: Pick<Listeners, "outbound" | "connections"> | undefined;
 }
 
+/** The clock of a test drives what waits, too. */
+function laterOn(clock: GatewayOptions["clock"]): SetTimeout {
+  return (clock as TimedClock | undefined)?.setTimeout ?? undoableTimeout;
+}
+
 /** Makes the shared parts in the order in which they need each other. */
-export function createCore({ options, plan, eventLoop, listeners }: CoreParts): Core {
+export function createCore({ options, plan, eventLoop, boots, listeners }: CoreParts): Core {
   const { logger } = options;
   const clock: Clock = { now: Date.now, monotonic: () => performance.now() };
   const { monotonic } = options.clock ?? clock;
@@ -136,6 +148,7 @@ export function createCore({ options, plan, eventLoop, listeners }: CoreParts): 
       ...faults.parts(),
       ...(listeners ? [listeners.connections()] : []),
       ...downParts(late().loader),
+      ...safeMode.parts(),
     ],
     now: clock.now,
     base: () => ({
@@ -150,6 +163,10 @@ export function createCore({ options, plan, eventLoop, listeners }: CoreParts): 
     eventLoop: eventLoop.figures,
     publish: (text, only) => fanout.emit("health", new RawJson(text), { stateVersion: core.stateVersion(), only }),
     onFault: (error) => logger.warn("health could not be collected", { error }),
+  });
+  const safeMode = createSafeMode({
+    ...{ boots, clock, logger, stateDir: options.paths.stateDir, setTimeout: laterOn(options.clock) },
+    isForbidden: envValue(options.env, "SVC_SAFE_MODE") === "off",
   });
   const checkRestart = async () => checkNextStart({ ...options, env: (await options.readEnv?.()) ?? options.env });
   const leaving = new AbortController();
@@ -195,6 +212,7 @@ export function createCore({ options, plan, eventLoop, listeners }: CoreParts): 
       contributions,
       store,
       devices,
+      safeMode,
     },
     startedAt: clock.now(),
     phase: "starting",

@@ -6,6 +6,7 @@ import { createGapDetector } from "../sdk/gateway/gap-detector.ts";
 import { failedRequired } from "../sdk/gateway/required-plugins.ts";
 import { envValue } from "../sdk/host/paths.ts";
 import { withLimit } from "../sdk/limit.ts";
+import { SAFE_MODE_CODE } from "../sdk/loader/discover.ts";
 import { limits } from "../sdk/protocol/frames.ts";
 import type { Core } from "./core.ts";
 import type { Doors } from "./doors.ts";
@@ -55,21 +56,41 @@ export async function comeUp(core: Core, doors: Doors, mask: (plain: SvcConfig) 
   for (const issue of await hooks.run("config.validate", { config: mask(config()), paths: [] }))
     logger.warn(`config: ${issue.path}: ${issue.message}`);
   if (isLeaving()) return;
-  core.phase = "ready";
+  core.phase = core.safeMode.isOn() ? "safe-mode" : "ready";
   reloader.start();
   core.health.invalidate();
   await leaveTraces(core, doors);
   await doors.listeners?.checkRoom();
+  if (core.safeMode.isOn()) return core.safeMode.watch(() => leaveSafeMode(core));
+  await keepGoodConfig(core);
   logger.info("ready", { ms: uptimeMs() });
   await hooks.run("gateway.ready", { uptimeMs: uptimeMs() });
 }
 
-/** For commands: where the gateway is. For the doctor: a config that worked. */
-async function leaveTraces({ options, logger, startedAt, late }: Core, { listeners }: Doors): Promise<void> {
+/** What was kept off starts: plugins of third parties first, as in any start. */
+async function leaveSafeMode(core: Core): Promise<void> {
+  if (core.leaving.signal.aborted) return;
+  const { loader } = core.late();
+  core.phase = "ready";
+  core.health.refresh();
+  const waiting = loader.records().filter(({ code }) => code === SAFE_MODE_CODE);
+  await loader.applyEntries(waiting.map(({ id }) => id));
+  await keepGoodConfig(core);
+  core.logger.info("ready", { ms: core.uptimeMs() });
+  await core.hooks.run("gateway.ready", { uptimeMs: core.uptimeMs() });
+}
+
+/** For commands: where the gateway is. */
+async function leaveTraces({ options, startedAt }: Core, { listeners }: Doors): Promise<void> {
   if (!listeners) return;
   const info = { pid: process.pid, port: listeners.port, host: listeners.host, version: options.version, startedAt };
   await writeFileAtomic(runtimeInfoPath(options.paths.stateDir), JSON.stringify(info));
   await forgetRefusal(options.paths.stateDir);
+}
+
+/** For the doctor: a config that worked. One that gateways crash with is none. */
+async function keepGoodConfig({ options, logger, late }: Core): Promise<void> {
+  if (options.listen === false) return;
   if (envValue(options.env, "SVC_CONFIG_READONLY") === "1") return;
   await saveLastGood(late().reloader.current()).catch((error: unknown) => logger.warn("the last-good config was not kept", { error }));
 }
@@ -88,6 +109,7 @@ export async function goDown(core: Core, doors: Doors, { reason, restart }: { re
   await holds.whenFree(Math.max(0, deadlineMs - (uptimeMs() - begun)));
   await loader.stopAll();
   jobs.dispose();
+  core.safeMode.dispose();
   fanout.emit("shutdown", { reason, ...(restart ? { restartExpectedMs: RESTART_EXPECTED_MS } : {}) });
   await fanout.flushed(limits.shutdownFlushMs);
   await doors.close(restart);

@@ -7,6 +7,7 @@ import { RawJson } from "../sdk/protocol/raw-json.ts";
 import { hasScope } from "../sdk/scopes.ts";
 import type { RpcCall, RpcMethod } from "../sdk/types/rpc.ts";
 import type { HookBus } from "./hooks/bus.ts";
+import type { SafeMode } from "./operations/safe-mode.ts";
 import type { MethodRegistry } from "./port/methods.ts";
 
 export interface KernelMethodDeps {
@@ -17,6 +18,7 @@ export interface KernelMethodDeps {
   requestRestart(reason: string, delayMs: number): void;
   /** Rejects with what the next start would be refused for. */
   checkRestart(): Promise<void>;
+  safeMode: Pick<SafeMode, "leave">;
 }
 
 /** Methods the kernel answers itself, also with zero plugins. */
@@ -43,4 +45,5 @@ export function registerKernelMethods(methods: MethodRegistry, deps: KernelMetho
   };
   add(protocolMethod("gateway.restart.request"), restart);
   add(protocolMethod("gateway.restart"), restart);
+  add(protocolMethod("gateway.exitSafeMode"), async () => ({ ok: true, left: await deps.safeMode.leave("an operator asked for it") }));
 }

@@ -65,7 +65,7 @@ async function reportOpenBlock({ options, logger }: Core): Promise<void> {
 }
 
 /** Where plugins are looked for: the config's places, and folders added while the gateway runs. */
-function createPlaces({ options }: Core) {
+function createPlaces({ options, safeMode }: Core) {
   const { configPath, stateDir } = options.paths;
   const added: string[] = [];
   return {
@@ -74,6 +74,7 @@ function createPlaces({ options }: Core) {
       config: { ...config, plugins: { ...config.plugins, load: { paths: [...config.plugins.load.paths, ...added] } } },
       stateDir,
       configDir: dirname(configPath),
+      isSafeMode: safeMode.isOn(),
       workspace: resolveAgents(config, stateDir).find((a) => a.isDefault)?.workspace ?? join(stateDir, "workspace"),
     }),
   };
@@ -166,7 +167,15 @@ function registerMethods(core: Core, places: ReturnType<typeof createPlaces>): v
   const { loader, reloader } = core.late();
   const manifests = () => manifestsOf(loader);
   const requestRestart = (reason: string, delayMs: number) => restarts.request(reason, reason, delayMs);
-  registerKernelMethods(methods, { health, presence, hooks, version: options.version, requestRestart, checkRestart: core.checkRestart });
+  registerKernelMethods(methods, {
+    health,
+    presence,
+    hooks,
+    version: options.version,
+    requestRestart,
+    checkRestart: core.checkRestart,
+    safeMode: core.safeMode,
+  });
   registerConfigMethods(methods, contributions, {
     host: createConfigHost({
       path: options.paths.configPath,

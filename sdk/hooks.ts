@@ -133,7 +133,7 @@ const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every
 
 /** Every hook by name. */
 export const hooks = {
-  "gateway.ready": hook<{ uptimeMs: number }>()("observe", "boot has settled"),
+  "gateway.ready": hook<{ uptimeMs: number }>()("observe", "boot has settled; in safe mode, when that is over"),
   "gateway.stopping": hook<{ reason: string; deadlineMs: number }>()(
     "observe",
     "a stop has begun; sockets are still open; one plugin after the other, the last loaded first",

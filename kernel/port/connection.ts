@@ -21,7 +21,7 @@ import { validTraceparent } from "../../sdk/protocol/traceparent.ts";
 import type { Disposable, Logger } from "../../sdk/types/common.ts";
 import type { ClientInfo, RpcCall } from "../../sdk/types/rpc.ts";
 import { type MethodRegistry, toWireError } from "./methods.ts";
-import type { Phase } from "./probes.ts";
+import { isServing, type Phase } from "./probes.ts";
 
 export interface ConnectionDeps {
   methods: MethodRegistry;
@@ -157,7 +157,7 @@ export class Connection implements Receiver {
     if (phase === "starting" || phase === "plugins") {
       return this.#refuse(frame.id, new SvcError("gateway-starting", { reason: "startup-sidecars" }, { retryAfterMs: 500 }));
     }
-    if (phase !== "ready") return this.#refuseLate(frame.id);
+    if (!isServing(phase)) return this.#refuseLate(frame.id);
     this.#held = [];
     void this.#handshake(frame, this.#req as IncomingMessage);
   }
@@ -170,7 +170,7 @@ export class Connection implements Receiver {
     const { ws, revocations } = this.#site;
     try {
       const { info, hello, rights } = await this.#deps.admit(frame.params, req, this.#nonce);
-      if (this.#deps.phase() !== "ready") this.#refuseLate(frame.id);
+      if (!isServing(this.#deps.phase())) this.#refuseLate(frame.id);
       else this.#unfollow = followRights(rights, revocations, (reason) => this.cut(4001, reason));
       if (ws.readyState !== ws.OPEN) {
         this.#unfollow?.();

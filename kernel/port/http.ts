@@ -21,7 +21,7 @@ import type { Authenticator } from "../auth/authenticator.ts";
 import type { HookBus } from "../hooks/bus.ts";
 import type { DownPlugin } from "../plugins-down.ts";
 import { plain } from "./plain.ts";
-import { answerProbe, type ProbeState } from "./probes.ts";
+import { answerProbe, isServing, type ProbeState } from "./probes.ts";
 import { BadAnswer, toAnswer } from "./route-answer.ts";
 import type { RouteMatch, RouteTable } from "./routes.ts";
 import { sendReply } from "./send-reply.ts";
@@ -249,7 +249,7 @@ function safeDecode(text: string): string {
 
 /** Nobody answers here. Whose route is missing, and why, is for callers of this machine: nobody can be authenticated without the route. */
 function unclaimed({ req, path }: Exchange, deps: HttpDeps): Response {
-  const settled = deps.probe.phase() === "ready";
+  const settled = isServing(deps.probe.phase());
   const down = settled ? deps.down(path) : undefined;
   if (down) {
     const fault = toHttpFault(new SvcError("plugin-not-running", { subject: path, ...down }));

@@ -2,7 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { isDirectLoopback } from "../../sdk/gateway/edge/caller.ts";
 import type { EventLoopFigures } from "../event-loop.ts";
 
-export type Phase = "starting" | "plugins" | "ready" | "draining" | "stopped";
+export type Phase = "starting" | "plugins" | "ready" | "safe-mode" | "draining" | "stopped";
+
+/** Requests are answered; in safe mode, too. */
+export function isServing(phase: Phase): boolean {
+  return phase === "ready" || phase === "safe-mode";
+}
 
 export interface ProbeState {
   phase(): Phase;

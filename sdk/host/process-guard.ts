@@ -12,7 +12,7 @@ export interface GuardedGateway {
   /** Ends a plugin whose code threw where nobody could catch it; false when no such plugin runs. */
   failPlugin(id: string, error: unknown): Promise<boolean>;
   readonly faults: PluginFaults;
-  close(reason: string): Promise<void>;
+  close(reason: string, options?: { isCrash?: boolean }): Promise<void>;
 }
 
 /**
@@ -47,7 +47,7 @@ export function installProcessGuard(
       if (owner && (await gateway.failPlugin(owner.plugin, error))) return;
       const lastWords = setTimeout(() => exit(1), LAST_WORDS_MS);
       await gateway
-        .close("internal error")
+        .close("internal error", { isCrash: true })
         .catch((failure: unknown) => logger.error("the gateway did not stop cleanly", { error: failure }));
       clearTimeout(lastWords);
       exit(1);

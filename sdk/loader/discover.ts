@@ -19,6 +19,9 @@ import { hintFor } from "./faults.ts";
 import { resolvePrecedence } from "./precedence.ts";
 import { identityOf, moduleName } from "./single-file.ts";
 
+/** Code of a plugin that waits for the end of safe mode. */
+export const SAFE_MODE_CODE = "safe-mode";
+
 /** What discovery needs to know of the installation. Paths are absolute. */
 export interface DiscoveryHost {
   /** Folder of the bundled plugins' manifests and assets. */
@@ -37,6 +40,8 @@ export interface DiscoveryRequest {
   configDir: string;
   /** Of the default agent. */
   workspace: string;
+  /** The gateway is in safe mode: only bundled plugins may load. */
+  isSafeMode?: boolean;
   /** Only this id is looked at to the end (integrity, imports); the others are told with what their manifests say. */
   only?: string;
 }
@@ -72,6 +77,7 @@ export async function discover(request: DiscoveryRequest, host: DiscoveryHost): 
       const problem =
         enablementProblem(candidate, config) ??
         quarantineProblem(candidate, quarantine.get(candidate.id)) ??
+        (request.isSafeMode ? safeModeProblem(candidate) : undefined) ??
         (looked ? await contentProblem(candidate, index.value) : undefined);
       return problem ? { ...candidate, entry: undefined, problem } : candidate;
     }),
@@ -89,6 +95,12 @@ export async function inspectFolder(root: string, host: DiscoveryHost): Promise<
 function quarantineProblem({ id, origin }: PluginCandidate, blame: LoopBlame | undefined): PluginProblem | undefined {
   if (!blame || origin === "bundled") return undefined;
   return blocked("quarantined", blameText(blame), hintFor("quarantined", id) ?? "");
+}
+
+/** Whatever ended the gateway again and again, the code of third parties is the first that it can do without. */
+function safeModeProblem({ id, origin }: PluginCandidate): PluginProblem | undefined {
+  if (origin === "bundled") return undefined;
+  return blocked(SAFE_MODE_CODE, "the gateway is in safe mode after a crash loop", hintFor(SAFE_MODE_CODE, id) ?? "");
 }
 
 /** Looks into the files of a plugin that may load: the recorded hash of an installed one, and where local imports lead. */

@@ -38,6 +38,7 @@ const hints: Readonly<Record<string, string>> = {
   "reserved-name": "its methods are named <id>.<verb>; a name of a bundled plugin is free once that one is disabled",
   "invalid-registration": "mend what it registers; svc plugins info <id> names it",
   "reload-failed": "the instance before it serves on; mend it and try again: svc plugins reload <id>",
+  "safe-mode": "it is loaded when safe mode is over; to end it now: svc gateway call gateway.exitSafeMode",
   quarantined: "once it is mended, let it load again with: svc plugins enable <id>",
   "blocked-event-loop": "report it; take the note away with: svc plugins enable <id>",
   "retry-later": "it asked for another try; svc plugins reload <id> tries at once",

@@ -30,7 +30,8 @@ export interface GatewayService {
     host: string;
     port: number;
     startedAt: number;
-    phase: "starting" | "plugins" | "ready" | "draining" | "stopped";
+    /** `safe-mode`: up, but nothing is done that nobody asks for; `gateway.ready` runs when that ends. */
+    phase: "starting" | "plugins" | "ready" | "safe-mode" | "draining" | "stopped";
   };
   /** Who is connected now, in order of arrival. */
   clients(): Iterable<ClientInfo>;

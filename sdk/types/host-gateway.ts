@@ -28,8 +28,8 @@ export interface RunningGateway {
   /** False when `commands.restart` forbids restarts by signal. */
   mayRestart(): boolean;
   tap<N extends HookName>(hook: N, fn: (event: HookEvent<N>) => void): Disposable;
-  /** Graceful stop; may be called twice. `restart`: clients are told to come back. */
-  close(reason: string, options?: { restart?: boolean }): Promise<void>;
+  /** Graceful stop; may be called twice. `restart`: clients are told to come back. `isCrash`: nobody asked for it, which counts towards safe mode. */
+  close(reason: string, options?: { restart?: boolean; isCrash?: boolean }): Promise<void>;
 }
 
 /** How a process makes one; given by the kernel. */

@@ -39,6 +39,7 @@ export const pluginCodes = [
   "permission-missing",
   "reload-failed",
   "quarantined",
+  "safe-mode",
   "blocked-event-loop",
 ] as const;
 

@@ -12,7 +12,10 @@ export const hookToken = "hooks-token-of-the-tests-5b1d";
 export async function hooksHome(model: FakeOpenAi, options: { model?: string; hooks?: object; gateway?: object } = {}): Promise<Home> {
   const off = Object.fromEntries(["memory-core", "control-ui", "openai-http", "model-recall"].map((id) => [id, { enabled: false }]));
   const models = ["ok", "unhurried", "401-once", "tool-then-401"].map((id) => ({ id }));
-  return configured(await freshHome(), {
+  const home = await freshHome();
+  // Its gateways are killed again and again, and what was accepted must run all the same.
+  home.env.SVC_SAFE_MODE = "off";
+  return configured(home, {
     gateway: { mode: "local", auth: { token }, ...options.gateway },
     hooks: { enabled: true, token: hookToken, ...options.hooks },
     models: { providers: { lab: { baseUrl: model.url, apiKey: model.apiKey, models } } },

@@ -17,6 +17,7 @@ let token: string;
 
 beforeAll(async () => {
   home = await createHome();
+  home.env.SVC_SAFE_MODE = "off"; // its gateways are killed on purpose
   const setup = await svcCommand(home, ["setup", "--non-interactive", "--if-missing"]);
   expect(setup, setup.stderr).toMatchObject({ code: 0 });
   token = (JSON.parse(await readFile(join(home.stateDir, "svc.json"), "utf8")) as { gateway: { auth: { token: string } } }).gateway.auth

@@ -21,6 +21,7 @@ let home: Home;
 
 beforeAll(async () => {
   home = await freshHome();
+  home.env.SVC_SAFE_MODE = "off"; // its gateways are killed on purpose
   await configured(home, { gateway: { mode: "local", auth: { token } }, plugins: { load: { paths: ["./sender.ts"] } } });
   await writeFile(join(home.stateDir, "sender.ts"), sender);
 });

@@ -19,4 +19,5 @@ export const gatewayMethods = {
   ),
   "gateway.restart.request": method("admin", "ask for a graceful restart, once active runs have ended", restart),
   "gateway.restart": method("admin", "the same as `gateway.restart.request`", restart),
+  "gateway.exitSafeMode": method("admin", "end safe mode: what was kept off after a crash loop starts now", none),
 } as const;

@@ -44,4 +44,5 @@ export const gatewayResults = {
   "gateway.identity.get": z.object({ deviceId: z.string(), publicKey: z.string() }),
   "gateway.restart.request": scheduled,
   "gateway.restart": scheduled,
+  "gateway.exitSafeMode": z.object({ ok: z.literal(true), left: z.boolean().describe("false: the gateway was not in safe mode") }),
 };
