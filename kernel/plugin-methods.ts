@@ -22,6 +22,8 @@ export interface PluginMethodDeps {
   mayWriteConfig: boolean;
   /** Looks at a folder and, when it holds a plugin, finds it there for the rest of this run. */
   addPath(path: string): Promise<PluginCandidate>;
+  /** Forgets the folders of a plugin that were added so. */
+  dropPaths(id: string): void;
   /** Loads a plugin that waits for its first use. */
   useOf(id: string): Promise<void> | undefined;
   /** Lets a plugin load again that ended a gateway by blocking its event loop. */
@@ -71,6 +73,8 @@ export function registerPluginMethods(methods: MethodRegistry, deps: PluginMetho
     };
   });
   const setEnabled = async (pluginId: string, enabled: boolean) => {
+    // Its folder may have come while the gateway runs.
+    if (!loader.find(pluginId)) await loader.rescan();
     known(pluginId);
     const writer = config();
     if (!writer) throw new SvcError("service-unavailable", { service: "config@1" });
@@ -91,9 +95,12 @@ export function registerPluginMethods(methods: MethodRegistry, deps: PluginMetho
   add(protocolMethod("plugins.setEnabled"), (p: { pluginId: string; enabled: boolean; idempotencyKey?: string }) =>
     replays.run(p.idempotencyKey, () => setEnabled(p.pluginId, p.enabled)),
   );
-  add(protocolMethod("plugins.reload"), async ({ plugins }: { plugins: Array<{ pluginId: string }> }) => {
+  add(protocolMethod("plugins.reload"), async ({ plugins }: { plugins: Array<{ pluginId: string; installed?: boolean }> }) => {
     const results: PluginReload[] = [];
-    for (const { pluginId } of plugins) results.push(await loader.reload(pluginId));
+    for (const { pluginId, installed } of plugins) {
+      if (installed) deps.dropPaths(pluginId);
+      results.push(await loader.reload(pluginId));
+    }
     return { pluginIds: results.filter((r) => r.status !== "failed").map((r) => r.id), restartRequired: needsRestart(results), results };
   });
   add(protocolMethod("plugins.dev"), async ({ path }: { path: string }) => {

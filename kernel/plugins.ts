@@ -67,11 +67,14 @@ async function reportOpenBlock({ options, logger }: Core): Promise<void> {
 /** Where plugins are looked for: the config's places, and folders added while the gateway runs. */
 function createPlaces({ options, safeMode }: Core) {
   const { configPath, stateDir } = options.paths;
-  const added: string[] = [];
+  const added = new Map<string, string>();
   return {
-    add: (path: string) => void (added.includes(path) || added.push(path)),
+    add: (path: string, id: string) => void added.set(path, id),
+    drop(id: string) {
+      for (const [path, of] of added) if (of === id) added.delete(path);
+    },
     request: (config: SvcConfig): DiscoveryRequest => ({
-      config: { ...config, plugins: { ...config.plugins, load: { paths: [...config.plugins.load.paths, ...added] } } },
+      config: { ...config, plugins: { ...config.plugins, load: { paths: [...config.plugins.load.paths, ...added.keys()] } } },
       stateDir,
       configDir: dirname(configPath),
       isSafeMode: safeMode.isOn(),
@@ -205,9 +208,10 @@ function registerMethods(core: Core, places: ReturnType<typeof createPlaces>): v
     hooks,
     contributions,
     mayWriteConfig: options.env.SVC_CONFIG_READONLY !== "1",
+    dropPaths: places.drop,
     async addPath(path) {
       const candidate = await inspectPluginFolder(path);
-      if (!candidate.problem) places.add(path);
+      if (!candidate.problem) places.add(path, candidate.id);
       return candidate;
     },
     useOf: activation.useOf,

@@ -1,5 +1,5 @@
 /** What `svc plugins create` can start. */
-export const kinds = ["plain", "tool", "channel", "embedding", "model", "memory", "hook-preset"] as const;
+export const kinds = ["plain", "tool", "channel", "embedding", "model", "hook-preset"] as const;
 export type Kind = (typeof kinds)[number];
 
 export interface KindSpec {
@@ -35,7 +35,6 @@ export const kindSpecs: Readonly<Record<Kind, KindSpec>> = {
     permissions: "none",
   },
   model: template("model", "A model provider that says back what it was asked."),
-  memory: template("memory", "A memory backend that searches lines."),
   "hook-preset": template("hook-preset", "A webhook preset that turns notices into tasks."),
 };
 

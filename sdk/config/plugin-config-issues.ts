@@ -1,4 +1,5 @@
 import { formatIssues, toSchema } from "../json-schema.ts";
+import { isolationProblem } from "../loader/isolation-support.ts";
 import type { Manifest } from "../types/manifest.ts";
 import { ownChannelConfig } from "./compose-schema.ts";
 import { channelIssues } from "./known-ids.ts";
@@ -29,6 +30,10 @@ export async function pluginConfigIssues(
     const [now, old] = [config.plugins.entries[manifest.id], before?.plugins.entries[manifest.id]];
     if (now?.config !== undefined && now.enabled !== false && !(before && sameValue(now, old))) {
       await judge(`plugins.entries.${manifest.id}.config`, manifest.configSchema ?? emptyConfig, now.config);
+    }
+    if (now?.isolation !== undefined && now.enabled !== false && now.isolation !== old?.isolation) {
+      const message = isolationProblem(manifest, now.isolation);
+      if (message) issues.push({ path: `plugins.entries.${manifest.id}.isolation`, message });
     }
     for (const [id, schema] of Object.entries(manifest.channelConfigs ?? {})) {
       const body = config.channels[id];

@@ -28,7 +28,12 @@ const entry = z
         stopTimeoutMs: documented(stepTimeoutMs(), 5_000).describe("Longest stop"),
       })
       .optional(),
-    isolation: z.enum(["worker", "process"]).optional().describe("Run it in a worker thread or in a child process; unset: in the gateway"),
+    isolation: z
+      .enum(["worker", "process"])
+      .optional()
+      .describe(
+        "Run it in a worker thread or in a child process, for plugins of tools, hook presets and observe hooks only; unset: in the gateway",
+      ),
   })
   .meta({ reload: "plugin" });
 

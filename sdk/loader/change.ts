@@ -99,6 +99,8 @@ export function createChanges(slots: Slots, { life, loading, host }: { life: Lif
     if (problem && slot.current && !offCodes.has(problem.code)) return { status: "failed", error: new Error(problem.reason) };
     const wasOff = slot.candidate.problem !== undefined;
     slot.candidate = found;
+    const { manifest, origin } = found;
+    Object.assign(slot.record, { origin, name: manifest?.name ?? slot.id, description: manifest?.description ?? "" });
     slots.redraw();
     if (problem) return switchOff(slot, problem);
     if (!slot.current) return switchOn(slot, wasOff);

@@ -9,6 +9,8 @@ import { PluginFault } from "./faults.ts";
 /** A plugin's code as it was imported once. Config changes use it again; only changed bytes are imported anew. */
 export interface LoadedCode {
   readonly definition: PluginDefinition;
+  /** Folder of the plugin that it was read from. */
+  readonly root: string;
   /** Undefined for code that is never fresh: compiled into the product, or run in a guest that reads it itself. */
   readonly print: CodePrint | undefined;
   /** Copy it was imported from, also its `ctx.root`; removed when no instance runs from it. */
@@ -37,8 +39,10 @@ const importedInPlace = new Set<string>();
  * @throws {PluginFault} `import-failed`, `integrity`, `manifest-invalid`, `restart-required`, or what the module throws
  */
 export async function importCode(candidate: PluginCandidate, options: ImportOptions): Promise<LoadedCode> {
-  const { previous, importModule } = options;
+  const { importModule } = options;
   const { manifest, root } = candidate;
+  // The same bytes in another folder are another plugin's place: what they import later is there.
+  const previous = options.previous?.root === root ? options.previous : undefined;
   const entry = candidate.entry as string;
   if (options.isCompiled(entry)) return previous ?? loaded(candidate, await importModule(entry), undefined);
   const print = await readCodePrint(root, manifest ? undefined : entry);
@@ -92,7 +96,7 @@ export async function requireIntegrity(folder: string, integrity: string): Promi
   if ((await treeIntegrity(folder)) !== integrity) throw new PluginFault("integrity", "its files are not those that were installed");
 }
 
-function loaded({ id, manifest }: PluginCandidate, value: unknown, print: CodePrint | undefined): LoadedCode {
+function loaded({ id, manifest, root }: PluginCandidate, value: unknown, print: CodePrint | undefined): LoadedCode {
   if (!isDefinition(value)) throw new PluginFault("import-failed", "its entry has no default export made by definePlugin");
   if (manifest && value.id !== manifest.id) {
     throw new PluginFault("manifest-invalid", `its code says id "${value.id}", its manifest "${manifest.id}"`);
@@ -100,7 +104,7 @@ function loaded({ id, manifest }: PluginCandidate, value: unknown, print: CodePr
   // Config, grants and precedence went by the id that stands in the text.
   if (value.id !== id)
     throw new PluginFault("manifest-invalid", `its code says id "${value.id}", its file "${id}"; write the id there as it is`);
-  return { definition: value, print, users: 0, refused: [] };
+  return { definition: value, root, print, users: 0, refused: [] };
 }
 
 /** True for what `definePlugin` returns, of any SDK copy. */

@@ -16,6 +16,7 @@ import { faultText } from "./fault-text.ts";
 import { PluginFault } from "./faults.ts";
 import type { LoaderHost } from "./host.ts";
 import type { Instance } from "./instance.ts";
+import { isolationProblem } from "./isolation-support.ts";
 
 /** One plugin of a gateway: what was found, what is shown, what runs. */
 export interface Slot {
@@ -165,6 +166,8 @@ type Isolated = PluginEntry & { isolation: "worker" | "process" };
 /** The code runs in a guest of its own; what it cannot do from there is told as diagnostics. */
 async function isolated({ candidate }: Slot, { isolation: mode, grants = [], env = {} }: Isolated, stateDir: string): Promise<LoadedCode> {
   const { id, version, manifest, origin } = candidate;
+  const problem = manifest && isolationProblem(manifest, mode);
+  if (problem) throw new PluginFault("config-invalid", `plugins.entries.${id}.isolation: ${problem}`);
   const copy = origin === "global" ? await copyInstalled(candidate, stateDir) : undefined;
   const { folder: root = candidate.root, integrity } = copy ?? {};
   const refused: LoadedCode["refused"] = [];
@@ -177,7 +180,7 @@ async function isolated({ candidate }: Slot, { isolation: mode, grants = [], env
     net: (origin === "bundled" || grants.includes("net")) && (manifest?.permissions?.includes("net") ?? false),
     refuse: ({ code, message }) => void refused.push({ code, message }),
   });
-  return { definition, print: undefined, users: 0, refused, ...(copy ? { folder: copy.folder } : {}) };
+  return { definition, root: candidate.root, print: undefined, users: 0, refused, ...(copy ? { folder: copy.folder } : {}) };
 }
 
 async function runStep<T>(

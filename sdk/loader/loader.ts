@@ -24,7 +24,7 @@ export interface Loader {
   summary(): string;
   /** Counts changes of any plugin's state. */
   generation(): number;
-  /** Brings plugins in line with their changed `plugins.entries`: on, off, new config. */
+  /** Brings plugins in line with their changed `plugins.entries`: on, off, new config. An id that nobody has yet is looked for. */
   applyEntries(ids: readonly string[]): Promise<PluginReload[]>;
   /** Replaces an instance with what stands on disk now; tries a failed plugin again. An id that nobody has yet is looked for. */
   reload(id: string): Promise<PluginReload>;
@@ -147,6 +147,7 @@ export function createLoader(candidates: readonly Candidate[], host: LoaderHost)
       ),
     generation: slots.generation,
     async applyEntries(ids) {
+      if (ids.some((id) => !slots.get(id)) && !stopping.signal.aborted) await rescan();
       const known = ids.flatMap((id) => slots.get(id) ?? []).sort((a, b) => a.order - b.order);
       const results: PluginReload[] = [];
       for (const slot of known) results.push(await changes.run(slot, "entry"));

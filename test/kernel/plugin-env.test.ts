@@ -60,7 +60,10 @@ describe("ctx.env", () => {
     const tool = `ctx.registerTool({ name: "look", description: "", input: z.object({}), run: () => JSON.stringify(ctx.env) });`;
     const caller = `return { async start() { const tool = ctx.contributions("tool").get("look"); shared.answer = await tool.value.run({}, { signal: ctx.signal }); } };`;
     await own.start({
-      plugins: [await own.write("apart", { setup: tool }), await own.write("caller", { setup: caller, manifest: { after: ["apart"] } })],
+      plugins: [
+        await own.write("apart", { setup: tool, manifest: { contributes: { tools: ["look"] } } }),
+        await own.write("caller", { setup: caller, manifest: { after: ["apart"] } }),
+      ],
       env: { PLACE: "hall" },
       config: entries({ apart: { isolation, env: { KEY: "own" } } }),
     });

@@ -110,9 +110,9 @@ test("a guest that died is not started again from files that are not those that 
   const user = await writePlugin(base, "user", {
     setup: method("user.go", `await ctx.contributions("tool").get("die").value.run({}, {})`),
   });
-  await install("apart", { setup: tool });
+  await install("apart", { setup: tool, manifest: { contributes: { tools: ["die"] } } });
   const entries = { apart: { enabled: true, isolation: "worker" as const } };
-  gateway = await createTestGateway({ stateDir, plugins: [user], config: { plugins: { entries } } });
+  gateway = await createTestGateway({ stateDir, plugins: [user], config: { plugins: { entries } }, stragglerMs: 60_000 });
   expect(record("apart")).toMatchObject({ state: "active", isolation: "worker" });
   await expect(ask("user.go")).rejects.not.toThrow("those that were installed");
 

@@ -7,10 +7,10 @@ export interface Activation {
   message: string;
 }
 
-/** Has a running gateway look for the plugin, new or changed, and says what became of it. */
+/** Has a running gateway look for the plugin, new or changed, in place of a folder that `plugins dev` runs, and says what became of it. */
 export async function activate(cli: CliContext, id: string): Promise<Activation> {
   const live = await withLive(cli, async (client) => {
-    await client.request("plugins.reload", { plugins: [{ pluginId: id }] });
+    await client.request("plugins.reload", { plugins: [{ pluginId: id, installed: true }] });
     return client.request("plugins.list", {});
   });
   if (!live) return { message: "it will be loaded when the gateway starts" };

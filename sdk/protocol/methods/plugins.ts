@@ -13,8 +13,13 @@ export const pluginsMethods = {
   ),
   "plugins.reload": method(
     "admin",
-    "replaces running instances with what stands on disk; ids nobody has yet are looked for",
-    z.strictObject({ plugins: z.array(z.strictObject({ pluginId })).min(1).max(64) }),
+    "replaces running instances with what stands on disk; ids nobody has yet are looked for; `installed` leaves a folder that plugins.dev added",
+    z.strictObject({
+      plugins: z
+        .array(z.strictObject({ pluginId, installed: z.boolean().optional() }))
+        .min(1)
+        .max(64),
+    }),
   ),
   "plugins.dev": method(
     "admin",
