@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { messageOf, type OpResult, reached, type StoreOp } from "svc/sdk";
 import type { AgentAction, WakeAction } from "../action.ts";
 import { aboutOf } from "./about.ts";
@@ -8,6 +9,9 @@ import { encodeAction } from "./stored-action.ts";
 
 /** How long accepted work may wait (`reliability.md` 2). */
 export const EXPIRY_MS = 24 * 3_600_000;
+
+/** Actions that are encoded between two turns of the event loop. */
+const PLANNED_IN_A_TURN = 8;
 
 /** A submission as operations, and how their results are read. */
 interface Planned {
@@ -23,7 +27,12 @@ export interface AcceptOptions {
 
 /** All of a request in one commit; see `Deliveries.accept`. */
 export async function acceptAll(submissions: readonly Submission[], { kit, onAccepted }: AcceptOptions): Promise<Accepted[]> {
-  const planned = submissions.map((submission) => plan(submission, kit));
+  const planned: Planned[] = [];
+  for (const submission of submissions) {
+    // Each action may be large: others get their turn between some of them.
+    if (planned.length > 0 && planned.length % PLANNED_IN_A_TURN === 0) await nextTurn();
+    planned.push(plan(submission, kit));
+  }
   const before = reached("hooks.before-accept");
   if (before) await before;
   const results = await kit.store().commit(planned.flatMap(({ ops }) => ops));

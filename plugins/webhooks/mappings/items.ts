@@ -1,9 +1,11 @@
+import { ItemView } from "./item-view.ts";
+
 /** Most items of one request (`hooks.md` 9). */
 const MAX_ITEMS = 200;
 
 /** Payloads that a request comes to: itself, or one for each item of a list in it. */
 export interface Items {
-  payloads: unknown[];
+  payloads: Array<unknown | ItemView>;
   warnings: string[];
 }
 
@@ -13,7 +15,7 @@ export function itemsOf(payload: unknown, forEach: string | undefined): Items {
   const list = isRecord(payload) && Object.hasOwn(payload, forEach) ? payload[forEach] : undefined;
   if (!Array.isArray(list)) return { payloads: [], warnings: [`the payload has no list "${forEach}"; nothing is done`] };
   const warnings = list.length > MAX_ITEMS ? [`"${forEach}" has ${list.length} items; the first ${MAX_ITEMS} are taken`] : [];
-  return { payloads: list.slice(0, MAX_ITEMS).map((item) => ({ ...(payload as object), [forEach]: [item] })), warnings };
+  return { payloads: list.slice(0, MAX_ITEMS).map((item) => new ItemView(payload as Record<string, unknown>, forEach, item)), warnings };
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

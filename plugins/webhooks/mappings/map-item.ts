@@ -3,6 +3,7 @@ import type { Draft } from "../actions/draft.ts";
 import type { Part } from "../actions/frame.ts";
 import type { KeyOrigin } from "../actions/session-key.ts";
 import type { CompiledMapping, TemplateField } from "./compiled.ts";
+import { ItemView } from "./item-view.ts";
 import type { RenderScope } from "./scope.ts";
 import { renderParts, renderText } from "./template.ts";
 import { readTransformFields, type TransformFields } from "./transform-fields.ts";
@@ -24,7 +25,10 @@ export async function mapItem(compiled: CompiledMapping, scope: RenderScope, sig
   const standard = ready.mapping.action ?? "agent";
   let made: TransformFields = { kind: standard, fields: {} };
   if (ready.transform) {
-    const result = await ready.transform({ payload, headers, path, url: url.href }, { signal });
+    const result = await ready.transform(
+      { payload: payload instanceof ItemView ? payload.toObject() : payload, headers, path, url: url.href },
+      { signal },
+    );
     if (result.kind === "skip") return undefined;
     if (result.kind === "fields") made = readTransformFields(result.fields, standard);
   }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Agents, Clock, Messaging } from "svc/sdk";
+import { type Agents, type Clock, type Messaging, SvcError } from "svc/sdk";
 import type { Action, HookRequest, HooksConfig, Refusal, Resolved } from "../action.ts";
 import type { Draft } from "../actions/draft.ts";
 import type { Fields } from "../actions/fields.ts";
@@ -7,10 +7,12 @@ import { invalid, toRefusal } from "../actions/refusal.ts";
 import { type ActionDeps, toAction } from "../actions/to-action.ts";
 import type { Ingress } from "../ingress.ts";
 import { type CompiledMapping, compileMapping, findMapping } from "./compiled.ts";
+import { ItemView } from "./item-view.ts";
 import { itemsOf } from "./items.ts";
 import { mapItem } from "./map-item.ts";
 import type { ReadyMapping } from "./mapping.ts";
 import type { RenderScope } from "./scope.ts";
+import { isLongerThan } from "./value-text.ts";
 
 export interface ResolverDeps {
   hooks: HooksConfig;
@@ -27,6 +29,9 @@ export interface ResolverDeps {
 const CONCURRENCY = 4;
 /** Longest time for all transforms of one request: each has its own limit, a list of them needs one, too. */
 const FAN_OUT_MS = 30_000;
+/** What a fan-out may make of one body: JSON that is handed to its transform, in all calls together, and text of its actions. */
+const MAX_HANDED_CHARS = 4 * 1024 * 1024;
+const MAX_ACTION_CHARS = 16 * 1024 * 1024;
 /** Lines in the log for one request. */
 const MAX_WARNINGS = 20;
 
@@ -85,13 +90,20 @@ async function mapped(compiled: CompiledMapping, request: HookRequest, { deps, s
     return { kind: "actions", mapping: id, isFanOut: false, items: [{ refusal }], warnings: [] };
   }
   const { payloads, warnings } = itemsOf(request.payload, mapping.forEach);
+  if (transform && isRepeatedTooOften(payloads)) {
+    const message = `the payload beside "${mapping.forEach}" is too large to go with each of ${payloads.length} items`;
+    return { kind: "actions", mapping: id, isFanOut: false, items: [{ refusal: { status: 413, message } }], warnings };
+  }
+  let room = MAX_ACTION_CHARS;
   const now = new Date(deps.clock.now()).toISOString();
   const limit = isFanOut && transform ? AbortSignal.any([signal, AbortSignal.timeout(FAN_OUT_MS)]) : signal;
   const items = await inOrder(payloads, async (payload) => {
     signal.throwIfAborted();
     const scope: RenderScope = { path: request.path, now, headers: request.headers, url: request.url, payload };
-    const item = await toItem(() => mapItem(compiled, scope, limit), { deps, warnings });
+    const made = await toItem(() => mapItem(compiled, scope, limit), { deps, warnings });
     signal.throwIfAborted();
+    if (isFanOut && made && "action" in made) room -= textLengthOf(made.action);
+    const item: Item | undefined = room < 0 ? { refusal: toRefusal(new SvcError("hook-too-large")) } : made;
     // Each text may be large: others get their turn between two of them.
     if (isFanOut) await nextTurn();
     return item;
@@ -100,6 +112,17 @@ async function mapped(compiled: CompiledMapping, request: HookRequest, { deps, s
   const made = items.filter((item) => item !== undefined);
   if (made.length === 0 && told.length === 0) return { kind: "none" };
   return { kind: "actions", mapping: id, isFanOut, items: made, warnings: told };
+}
+
+/** Every call of a transform gets all of the payload but the other items. */
+function isRepeatedTooOften(payloads: ReadonlyArray<unknown | ItemView>): boolean {
+  const [first] = payloads;
+  if (!(first instanceof ItemView) || payloads.length < 2) return false;
+  return isLongerThan(first.withoutItem(), MAX_HANDED_CHARS / payloads.length);
+}
+
+function textLengthOf(action: Action): number {
+  return action.kind === "agent" ? action.message.length : action.text.length;
 }
 
 interface ItemOptions {

@@ -1,4 +1,5 @@
 import type { HookRequest } from "../action.ts";
+import { ItemView } from "./item-view.ts";
 
 /** What placeholders may name. */
 export interface RenderScope {
@@ -8,7 +9,8 @@ export interface RenderScope {
   now: string;
   headers: HookRequest["headers"];
   url: URL;
-  payload: unknown;
+  /** Any JSON, or the view of one item. */
+  payload: unknown | ItemView;
 }
 
 /** A name, or an index. */
@@ -42,7 +44,8 @@ function isNames(steps: readonly Step[]): boolean {
 function walk(value: unknown, steps: readonly Step[]): unknown {
   let at = value;
   for (const step of steps) {
-    if (typeof step === "number") at = Array.isArray(at) ? at[step] : undefined;
+    if (at instanceof ItemView) at = typeof step === "string" ? at.member(step) : undefined;
+    else if (typeof step === "number") at = Array.isArray(at) ? at[step] : undefined;
     else at = isRecord(at) && Object.hasOwn(at, step) ? at[step] : undefined;
     if (at === undefined) return undefined;
   }

@@ -1,4 +1,5 @@
 import { mappingFailed } from "../actions/refusal.ts";
+import { ItemView } from "./item-view.ts";
 
 /** Deeper JSON is not written; the door lets none of it in. */
 const MAX_DEPTH = 256;
@@ -30,6 +31,11 @@ export function outputTooLarge(): Error {
   return mappingFailed("the output of a template is larger than 256 KiB");
 }
 
+/** Whether a value has more than `limit` units as JSON. Work is in proportion to the limit. */
+export function isLongerThan(value: unknown, limit: number): boolean {
+  return boundedJson(value, limit).length > limit;
+}
+
 /** JSON of a value, at least its first `limit` units; what follows may be missing once there are more than `limit`. */
 function boundedJson(value: unknown, limit: number): string {
   let out = "";
@@ -38,7 +44,8 @@ function boundedJson(value: unknown, limit: number): string {
     if (typeof at === "string") out += JSON.stringify(at.length > limit ? at.slice(0, limit + 1) : at);
     else if (typeof at !== "object" || at === null) out += JSON.stringify(at) ?? "null";
     else if (Array.isArray(at)) return writeList(at, depth);
-    else return writeMembers(at as Record<string, unknown>, depth);
+    else if (at instanceof ItemView) return writeMembers(Object.keys(at.payload), (name) => at.member(name), depth);
+    else return writeMembers(Object.keys(at), (name) => (at as Record<string, unknown>)[name], depth);
     return out.length <= limit;
   };
   const writeList = (list: readonly unknown[], depth: number): boolean => {
@@ -50,15 +57,15 @@ function boundedJson(value: unknown, limit: number): string {
     out += "]";
     return out.length <= limit;
   };
-  const writeMembers = (members: Record<string, unknown>, depth: number): boolean => {
+  const writeMembers = (names: readonly string[], memberOf: (name: string) => unknown, depth: number): boolean => {
     out += "{";
     let isFirst = true;
-    for (const name of Object.keys(members)) {
+    for (const name of names) {
       out += isFirst ? "" : ",";
       isFirst = false;
       if (!write(name, depth + 1)) return false;
       out += ":";
-      if (!write(members[name], depth + 1)) return false;
+      if (!write(memberOf(name), depth + 1)) return false;
     }
     out += "}";
     return out.length <= limit;
