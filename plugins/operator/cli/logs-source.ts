@@ -2,7 +2,7 @@ import { type CliClient, type CliContext, currentLogFile, type LogTail, messageO
 
 /** Where a reading of the log comes from: the gateway, or the file beside it. */
 export interface LogSource {
-  /** @throws {SvcError} `gateway-unreachable` and `client-unauthorized` for a gateway elsewhere, what the gateway refuses */
+  /** @throws {SvcError} `gateway-unreachable` for a gateway elsewhere, `client-unauthorized`, what the gateway refuses */
   read(question: { cursor?: number }): Promise<LogTail>;
   close(): Promise<void>;
 }
@@ -17,8 +17,6 @@ export interface LogSourceOptions {
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
 const lostCodes: ReadonlySet<unknown> = new Set(["gateway-unreachable", "connection-closed", "request-timed-out", "UNAVAILABLE"]);
-/** The gateway of this machine does not know this caller; whoever may read its files may read its log. */
-const NOT_ADMITTED = "client-unauthorized";
 
 /** One connection, made again when it is lost after a pause of 1 s that doubles up to 30 s; meanwhile a gateway on this machine is read by its file. */
 export function createLogSource(cli: CliContext, { isNamed, limits, notice }: LogSourceOptions): LogSource {
@@ -58,7 +56,7 @@ export function createLogSource(cli: CliContext, { isNamed, limits, notice }: Lo
         return await ask(question);
       } catch (error) {
         await drop();
-        if (isElsewhere || !(isLost(error) || (error as { code?: unknown }).code === NOT_ADMITTED)) throw error;
+        if (isElsewhere || !isLost(error)) throw error;
         lost(error);
         return readFile(question);
       }
