@@ -114,7 +114,7 @@ function isAuthChanged(error: unknown): boolean {
 }
 
 function wouldChange(file: string, paths: readonly string[]): string {
-  return `Would change ${file}${paths.length > 0 ? `: ${paths.join(", ")}` : " (nothing that the gateway reads)"}`;
+  return `Would change ${file}${paths.length > 0 ? `: ${paths.join(", ")}` : " (only how it is written: every value in force stays the same)"}`;
 }
 
 interface Report {
