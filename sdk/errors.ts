@@ -135,7 +135,7 @@ defineErrors({
   },
   "plugin-disposed": { message: 'plugin "{plugin}": its context was used after it stopped', http: 500, rpc: "UNAVAILABLE" },
   "gateway-unreachable": {
-    message: "gateway not reachable at {url}: {reason}; start it with: svc gateway",
+    message: "gateway not reachable at {url}: {reason}; {advice}",
     http: 503,
     rpc: "UNAVAILABLE",
     exit: 1,

@@ -73,7 +73,10 @@ function explain(error: unknown, target: CliTarget): unknown {
   if (!isClientError(error)) return error;
   if (error.code === "gateway-unreachable" || error.code === "connection-closed") {
     const reason = error.message.replace(`gateway not reachable at ${target.url}: `, "");
-    return new SvcError("gateway-unreachable", { url: target.url, reason, cause: error.details?.reason ?? "network" }, { cause: error });
+    const cause = error.details?.reason ?? "network";
+    // Somebody holds the port; another start would not help.
+    const advice = cause === "timeout" ? "it may be hanging; see svc gateway status and the log" : "start it with: svc gateway";
+    return new SvcError("gateway-unreachable", { url: target.url, reason, cause, advice }, { cause: error });
   }
   const hint = secretHint(error, target);
   const fields = { message: error.message, authReason: error.details?.authReason ?? error.detailCode ?? error.code, hint };

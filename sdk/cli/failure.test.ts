@@ -8,7 +8,7 @@ it.each([
   [new SvcError("usage", { message: "m", hint: "h" }), { type: "usage", code: "usage", message: "m", hint: "h", exit: 2 }],
   [new SvcError("invalid-config", { message: "m" }), { type: "config", code: "invalid-config", message: "m", exit: 78 }],
   [
-    new SvcError("gateway-unreachable", { url: "ws://x", reason: "refused" }),
+    new SvcError("gateway-unreachable", { url: "ws://x", reason: "refused", advice: "start it with: svc gateway" }),
     {
       type: "transport",
       code: "gateway-unreachable",
