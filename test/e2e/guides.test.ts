@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { eventually } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { needs } from "../servers/needs.ts";
+import { needs, skippedFor } from "../servers/needs.ts";
 import { launchChromium, openTab } from "./_browser.ts";
 import { configured, gatewayIn, root, stopAll, token } from "./_cli.ts";
 import { type GuideBlock, guideBlocks, shellLines } from "./_guide.ts";
@@ -42,7 +42,7 @@ function needsOf(blocks: readonly GuideBlock[]): { test: typeof test } {
     .filter(({ language }) => language === "sh")
     .map(({ text }) => text)
     .join("\n");
-  if (/^npm install\b/m.test(typed) && !isRegistryThere && !typed.includes("npm start")) return { test: test.skip as typeof test };
+  if (/^npm install\b/m.test(typed) && !isRegistryThere && !typed.includes("npm start")) return skippedFor("the npm registry");
   const commands = ["curl", "openssl"].filter((command) => new RegExp(`\\b${command}\\b`).test(typed));
   return needs(...commands, ...(blocks.some(({ language }) => language === "html") ? ["chromium"] : []));
 }

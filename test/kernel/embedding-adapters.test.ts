@@ -77,18 +77,18 @@ test("the key and the headers of the vendor's entry reach the vendor, and no log
   expect(JSON.stringify(gateway.logs)).not.toContain(server.apiKey);
 });
 
-test("a key of the environment goes where its name is given as the key, the gateway's as the plugin's own, and to no other server", async () => {
-  const server = await vendor();
+test("a key of the environment goes to the address of its vendor's entry, the gateway's as the plugin's own, and to no other server", async () => {
+  const [server, other] = [await vendor(), await vendor()];
   const models = { providers: { openai: { baseUrl: server.url } } };
-  const remote = { apiKey: "OPENAI_API_KEY" };
   const fromGateway = await start({ config: { models }, env: { OPENAI_API_KEY: server.apiKey } });
-  expect(await fromGateway.embed("openai", { remote })).toHaveLength(1_536);
-  await expect(fromGateway.embed("openai")).rejects.toMatchObject({ fault: "auth" });
-  expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${server.apiKey}`, undefined]);
+  expect(await fromGateway.embed("openai")).toHaveLength(1_536);
+  await expect(fromGateway.embed("openai", { remote: { baseUrl: other.url } })).rejects.toMatchObject({ fault: "auth" });
+  expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${server.apiKey}`]);
+  expect(other.requests.map(({ headers }) => headers.authorization)).toEqual([undefined]);
 
   const own = { "embed-openai": { env: { OPENAI_API_KEY: server.apiKey } } };
   const fromPlugin = await start({ config: { models, plugins: { entries: own } } });
-  expect(await fromPlugin.embed("openai", { remote })).toHaveLength(1_536);
+  expect(await fromPlugin.embed("openai")).toHaveLength(1_536);
 });
 
 test("a key that is a variable without a value is a fault that says so, and no other key takes its place", async () => {

@@ -42,8 +42,12 @@ export function missingOf(commands: readonly string[], machine: Machine = {}): s
 /** `describe` and `test` for tests that need these commands: skipped, each by its name, on a machine that lacks one. */
 export function needs(...commands: string[]): { describe: typeof describe; test: typeof test } {
   const missing = missingOf(commands);
-  if (missing.length === 0) return { describe, test };
-  process.stderr.write(`skipped here: tests that need ${missing.join(" and ")}\n`);
+  return missing.length === 0 ? { describe, test } : skippedFor(missing.join(" and "));
+}
+
+/** `describe` and `test` that skip by name, for tests that need something this machine lacks; says so once. */
+export function skippedFor(need: string): { describe: typeof describe; test: typeof test } {
+  process.stderr.write(`skipped here: tests that need ${need}\n`);
   return { describe: describe.skip as typeof describe, test: test.skip as typeof test };
 }
 
