@@ -156,13 +156,12 @@ describe("a hostile transform", () => {
     await eventually(() => said().includes(reason));
   });
 
-  test("behind a link stops every transform until the link is gone", async () => {
+  test("behind a link that leads out is refused, and those beside it go on", async () => {
     await symlink("/etc/passwd", join(folder, "linked.ts"));
-    await eventually(async () => (await issue({ ...opened, action: "closed" })).status === 500, 30_000);
     expect(await post("linked")).toEqual(failed);
-    await eventually(() => said().includes(`hook transform module path must be within ${folder}: linked.ts`));
+    await eventually(() => said().includes(`hook transform module path must be within ${folder}: linked.ts`), 30_000);
+    expect((await issue({ ...opened, action: "closed" })).status).toBe(204);
     await rm(join(folder, "linked.ts"));
-    await eventually(async () => (await issue({ ...opened, action: "closed" })).status === 204, 30_000);
   });
 
   test("that ends its process five times within a minute rests, and says for how long", async () => {
