@@ -18,7 +18,7 @@ import { limits, type RequestFrame, requestFrame, type WireError } from "../../s
 import { RawJson } from "../../sdk/protocol/raw-json.ts";
 import { refusalClose } from "../../sdk/protocol/refusal-close.ts";
 import { validTraceparent } from "../../sdk/protocol/traceparent.ts";
-import type { Disposable, Logger } from "../../sdk/types/common.ts";
+import type { Disposable, LogFields, Logger } from "../../sdk/types/common.ts";
 import type { ClientInfo, RpcCall } from "../../sdk/types/rpc.ts";
 import { type MethodRegistry, toWireError } from "./methods.ts";
 import { isServing, type Phase } from "./probes.ts";
@@ -105,6 +105,7 @@ export class Connection implements Receiver {
     const { ws, socket, turn } = this.#site;
     if (ws.readyState !== ws.OPEN) return;
     turn.write(socket, frame.length);
+    this.#deps.logger.trace("frame out", () => traced(frame, this.#info));
     ws.send(frame);
   }
 
@@ -129,7 +130,9 @@ export class Connection implements Receiver {
     if (ws.bufferedAmount > limits.stallBytes) this.#readLater();
     if (this.#held) return this.#hold(data, isBinary);
     if (isBinary) return this.cut(1003, "");
-    const frame = parseFrame(data.toString());
+    const text = data.toString();
+    const frame = parseFrame(text);
+    this.#deps.logger.trace("frame in", () => traced(text, this.#info));
     if (!this.#info) return this.#beforeHello(frame);
     if (frame instanceof SvcError) return this.#badFrame(frame);
     if (frame.method === "connect") return this.#respond(frame.id, new SvcError("already-connected"));
@@ -195,6 +198,7 @@ export class Connection implements Receiver {
     this.#respond(id, undefined, hello);
     this.#timer = setInterval(() => this.#beat(), limits.pingIntervalMs);
     this.#deps.joined(info);
+    this.#deps.logger.debug("client connected", () => described(info));
     const held = this.#held ?? [];
     this.#held = undefined;
     ws.resume();
@@ -294,8 +298,32 @@ export class Connection implements Receiver {
     this.#line?.remove();
     this.#lane.clear();
     this.#gone?.abort(new SvcError("connection-closed", { code, reason }));
-    if (this.#info) this.#deps.left(this.#info, code, reason);
+    if (!this.#info) return;
+    const info = this.#info;
+    this.#deps.logger.debug("client gone", () => ({ ...described(info), code, ...(reason ? { reason } : {}) }));
+    this.#deps.left(info, code, reason);
   }
+}
+
+/** Longer frames are named in a trace line, not shown. */
+const MAX_TRACED_CHARS = 2_000;
+
+/** A frame as the log may show it: values of sensitive keys are masked there, so it is passed as an object. */
+function traced(text: string, info: ClientInfo | undefined): LogFields {
+  const at = { connId: info?.connId ?? "not greeted", chars: text.length };
+  if (text.length <= MAX_TRACED_CHARS) {
+    try {
+      return { ...at, frame: JSON.parse(text) };
+    } catch {
+      return { ...at, frame: "not JSON" };
+    }
+  }
+  const [, name] = /"(?:event|method)":"([\w.-]{1,64})"/.exec(text.slice(0, 200)) ?? [];
+  return { ...at, ...(name === undefined ? {} : { name }) };
+}
+
+function described({ connId, clientId, mode, remote, scopes }: ClientInfo): LogFields {
+  return { connId, clientId, mode, remote, scopes: scopes.join(" ") };
 }
 
 function parseFrame(text: string): RequestFrame | SvcError {

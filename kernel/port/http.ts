@@ -56,8 +56,24 @@ export function createHttpHandler(deps: HttpDeps): RequestListener {
     if (hsts) res.setHeader("Strict-Transport-Security", hsts);
     const status = deps.edge.refusalOf(req)?.status;
     if (status) res.writeHead(status, { "Content-Type": "text/plain; charset=utf-8", Connection: "close" }).end(STATUS_CODES[status]);
-    else if (!answerProbe(req, res, deps.probe)) void serve(new Exchange(req, res, webSideOf), deps);
+    else if (!answerProbe(req, res, deps.probe)) {
+      const exchange = new Exchange(req, res, webSideOf);
+      logEnd(exchange, deps.logger);
+      void serve(exchange, deps);
+    }
   };
+}
+
+/** A line for each request at its end; never its query, which may hold a secret. */
+function logEnd({ req, res, path }: Exchange, logger: Logger): void {
+  const started = performance.now();
+  res.once("close", () =>
+    logger.debug("http", () => {
+      const cut = res.writableFinished ? {} : { cut: true };
+      const ms = Math.round((performance.now() - started) * 10) / 10;
+      return { method: req.method, path, status: res.statusCode, ms, remote: req.socket.remoteAddress, ...cut };
+    }),
+  );
 }
 
 /** One request and its answer; what is web about them is made on demand. */

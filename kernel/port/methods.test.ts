@@ -8,7 +8,7 @@ import { createMethodRegistry, toWireError } from "./methods.ts";
 
 function setup() {
   const logs: LogRecord[] = [];
-  const logger = createLogger([(record) => logs.push(record)]);
+  const logger = createLogger([(record) => logs.push(record)], Date.now, () => "info");
   const hooks = createHookBus(logger);
   return { logs, hooks, methods: createMethodRegistry({ hooks, logger }) };
 }

@@ -8,7 +8,7 @@ import type { Activation } from "../../sdk/loader/activation.ts";
 import { limits, type WireError } from "../../sdk/protocol/frames.ts";
 import { type ProtocolMethod, protocolMethods } from "../../sdk/protocol/methods.ts";
 import { hasScope, toOperatorScope } from "../../sdk/scopes.ts";
-import type { Disposable, Logger } from "../../sdk/types/common.ts";
+import type { Disposable, LogFields, Logger } from "../../sdk/types/common.ts";
 import type { ClientInfo, RpcCall, RpcMethod } from "../../sdk/types/rpc.ts";
 import type { HookBus } from "../hooks/bus.ts";
 import type { DownPlugin } from "../plugins-down.ts";
@@ -101,8 +101,16 @@ export function createMethodRegistry(deps: MethodDeps): MethodRegistry {
           : absentMethod(name, call.client, deps.down?.(name));
       // From here on: the checks take time, and the owner must not be taken down between them and its handler.
       const held = entry.hold?.();
+      const started = performance.now();
+      const log = (outcome: () => LogFields) =>
+        deps.logger.debug("rpc", () => ({ method: name, ...outcome(), ms: msSince(started), connId: call.client.connId }));
       try {
-        return await checkAndRun(entry, params, call);
+        const result = await checkAndRun(entry, params, call);
+        log(() => ({ ok: true }));
+        return result;
+      } catch (error) {
+        log(() => ({ ok: false, code: isSvcError(error) ? error.code : "internal" }));
+        throw error;
       } finally {
         void held?.dispose();
       }
@@ -138,6 +146,10 @@ async function run(
       });
     throw error;
   }
+}
+
+function msSince(started: number): number {
+  return Math.round((performance.now() - started) * 10) / 10;
 }
 
 function requireScope(client: ClientInfo, scope: RpcMethod["scope"]): void {

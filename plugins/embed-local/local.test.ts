@@ -20,7 +20,7 @@ const env = { PATH: process.env.PATH ?? "", HOME: tmpdir() };
 const own: Array<() => Promise<unknown> | unknown> = [];
 const logged: string[] = [];
 const note = (message: string) => void logged.push(message);
-const logger: Logger = { debug: note, info: note, warn: note, error: note, child: () => logger };
+const logger: Logger = { trace: note, debug: note, info: note, warn: note, error: note, child: () => logger };
 
 let dir: string;
 let modelPath: string;

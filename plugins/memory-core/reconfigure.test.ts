@@ -18,7 +18,14 @@ afterEach(async () => {
   ws.remove();
 });
 
-const logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, child: () => logger };
+const logger = {
+  trace: () => undefined,
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => logger,
+};
 const host: MemoryHost = {
   logger,
   timers: {

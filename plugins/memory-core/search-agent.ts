@@ -71,6 +71,10 @@ async function searchIndex(
     },
     { signal },
   );
+  host.logger.debug("memory searched", () => {
+    const ms = Math.round(performance.now() - startedAt);
+    return { agentId, mode: reply.mode, queryChars: asked.query.length, sources: sources.join(" "), hits: reply.hits.length, ms };
+  });
   const hits = await afterSearch(host, { agentId, query: asked.query, hits: reply.hits });
   const cited = showsCitations(options.citations ?? settings.citations, sessionKey) ? withCitations(hits) : hits;
   return withNotes(searchResult(by(), fitInjected(cited, limits.maxInjectedChars), reply.mode), by(), reply);

@@ -21,7 +21,14 @@ afterEach(async () => {
   await vendor.close();
 });
 
-const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, child: () => quiet };
+const quiet = {
+  trace: () => undefined,
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => quiet,
+};
 const searchTool = {
   name: "memory_search",
   description: "Searches.",

@@ -3,7 +3,14 @@ import { expect, onTestFinished, test } from "vitest";
 import { createStorageState } from "./storage-state.ts";
 import { until } from "./testing/temp-store.ts";
 
-const quiet: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, child: () => quiet };
+const quiet: Logger = {
+  trace: () => undefined,
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => quiet,
+};
 
 function stateWith(probe: () => boolean) {
   const events: string[] = [];

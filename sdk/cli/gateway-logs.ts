@@ -3,7 +3,7 @@ import type { SvcConfig } from "../config/root.ts";
 import { consoleSink } from "../host/console-log.ts";
 import { createLogFile } from "../host/log-file.ts";
 import { collapseRepeats } from "../host/log-repeats.ts";
-import { createLogger, type LogLevel, logLevels, type RootLogger } from "../host/logger.ts";
+import { createLogger, isLogged, type LogLevel, logLevels, type RootLogger } from "../host/logger.ts";
 import { envValue } from "../host/paths.ts";
 import type { CliContext } from "../types/cli.ts";
 import type { RunningGateway } from "../types/host-gateway.ts";
@@ -36,15 +36,17 @@ export function openLogs(cli: Pick<CliContext, "env" | "paths" | "stderr" | "col
   const named = envValue(cli.env, "SVC_LOG_LEVEL");
   const override = options.level ?? logLevels.find((level) => level === named);
 
+  const consoleLevel = (): LogLevel => (options.verbose ? "trace" : (override ?? settings().consoleLevel));
+  const fileLevel = (): LogLevel => override ?? settings().level;
   const { stderr, color } = cli;
   const console = consoleSink(stderr, {
-    level: () => (options.verbose ? "trace" : (override ?? settings().consoleLevel)),
+    level: consoleLevel,
     style: () => settings().consoleStyle,
-    paint: { debug: color.dim, info: color.green, warn: color.yellow, error: color.red },
+    paint: { trace: color.dim, debug: color.dim, info: color.green, warn: color.yellow, error: color.red },
   });
   const file = createLogFile({
     stateDir: cli.paths.stateDir,
-    level: () => override ?? settings().level,
+    level: fileLevel,
     settings,
     onFault: (message) => stderr.line(message),
   });
@@ -52,7 +54,7 @@ export function openLogs(cli: Pick<CliContext, "env" | "paths" | "stderr" | "col
     console(record);
     file(record);
   });
-  const logger = createLogger([sinks]);
+  const logger = createLogger([sinks], Date.now, () => (isLogged(consoleLevel(), fileLevel()) ? fileLevel() : consoleLevel()));
   logger.redactWith(() => settings().redactPatterns);
   if (named !== undefined && !logLevels.some((level) => level === named))
     logger.warn(`SVC_LOG_LEVEL: "${named}" is no level and is ignored; expected one of ${logLevels.join(", ")}`);

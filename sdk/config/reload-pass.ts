@@ -82,6 +82,12 @@ export async function runReloadPass(
   const actions = raisedOnly(classified, await deps.raise({ paths: changedPaths, actions: classified }));
   const plan = planReload(actions, { mode: secretsOnly ? "hot" : read.config.gateway.reload.mode, explicit });
   report(plan, read.config, deps.logger);
+  deps.logger.debug("config reload planned", () => ({
+    step: plan.step,
+    applied: plan.applied.slice(0, NAMED_PATHS),
+    kept: plan.kept.slice(0, NAMED_PATHS),
+    parts: [...new Set(deps.participants().map(({ plugin }) => plugin))],
+  }));
   const { pendingRestart } = plan;
   if (plan.step !== "swap" || plan.applied.length === 0) {
     const status = plan.step === "restart" ? "restart" : plan.step === "keep" ? "off" : "applied";

@@ -36,7 +36,8 @@ function setup(start: Tree = {}, own: { deps?: Partial<PassDeps>; options?: Part
   const events: string[] = [];
   const lines: string[] = [];
   const say = (message: string) => void lines.push(message);
-  const logger = { debug: say, info: say, warn: say, error: say, child: () => logger };
+  const quiet = () => undefined;
+  const logger = { trace: quiet, debug: quiet, info: say, warn: say, error: say, child: () => logger };
   let next = loadedOf(start);
   let notify: () => void = () => undefined;
   const followed: Array<readonly string[]> = [];

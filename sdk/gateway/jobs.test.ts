@@ -5,7 +5,7 @@ function setup() {
   let now = 0;
   const lines: string[] = [];
   const say = (message: string) => void lines.push(message);
-  const logger = { debug: say, info: say, warn: say, error: say, child: () => logger };
+  const logger = { trace: say, debug: say, info: say, warn: say, error: say, child: () => logger };
   const started: Array<{ fn: () => void; stopped: boolean }> = [];
   const timers = {
     setInterval(fn: () => void) {

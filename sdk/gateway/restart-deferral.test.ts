@@ -14,7 +14,7 @@ function setup(own: Partial<RestartOptions> = {}) {
   const due: string[] = [];
   const lines: string[] = [];
   const say = (message: string) => void lines.push(message);
-  const logger = { debug: say, info: say, warn: say, error: say, child: () => logger };
+  const logger = { trace: say, debug: say, info: say, warn: say, error: say, child: () => logger };
   const holds = createHolds();
   const options = { holds, limitMs: () => 300_000, logger, onDue: (reason: string) => due.push(reason), onChange: () => undefined };
   return { due, lines, holds, restarts: createRestartDeferral({ ...options, ...own }) };

@@ -18,7 +18,7 @@ export interface RepeatSink extends LogSink {
   close(): void;
 }
 
-/** Of identical messages five pass in 10 s; the rest becomes one record with `repeated: n`, when the 10 s are over. */
+/** Of identical messages above `debug` five pass in 10 s; the rest becomes one record with `repeated: n`, when the 10 s are over. */
 export function collapseRepeats(next: LogSink, monotonic: () => number = () => performance.now()): RepeatSink {
   const known = new Map<string, Known>();
   let timer: NodeJS.Timeout | undefined;
@@ -38,6 +38,8 @@ export function collapseRepeats(next: LogSink, monotonic: () => number = () => p
   };
 
   const sink: LogSink = (record) => {
+    // Whoever asked for this much wants each of them.
+    if (record.level === "trace" || record.level === "debug") return next(record);
     const key = `${record.level} ${record.subsystem} ${record.message}`;
     const before = known.get(key);
     if (before && monotonic() - before.since >= WINDOW_MS) settle(key, before);

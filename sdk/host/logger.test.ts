@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createLogger, type LogRecord } from "./logger.ts";
+import { createLogger, type LogLevel, type LogRecord } from "./logger.ts";
 
 function recorder() {
   const records: LogRecord[] = [];
@@ -139,4 +139,37 @@ describe("the operator's patterns", () => {
     logger.info("plain");
     expect(records[0]?.message).toBe("plain");
   });
+});
+
+test("below the least level nothing is made: fields of debug and trace lines cost no work when they are off", () => {
+  const records: LogRecord[] = [];
+  let least: LogLevel = "info";
+  let made = 0;
+  const logger = createLogger(
+    [(r) => records.push(r)],
+    () => 0,
+    () => least,
+  );
+  const fields = () => ({ made: ++made, token: "very-secret-value" });
+  for (let i = 0; i < 1_000; i++) {
+    logger.debug("step", fields);
+    logger.child("port").trace("frame", fields);
+  }
+  expect([made, records.length]).toEqual([0, 0]);
+
+  least = "trace";
+  logger.child("port").trace("frame", fields);
+  expect(made).toBe(1);
+  expect(records).toEqual([
+    { ts: 0, level: "trace", subsystem: "gateway/port", message: "frame", fields: { made: 1, token: "[redacted]" } },
+  ]);
+});
+
+test("a fault in the fields of a debug line stays in that line", () => {
+  const records: LogRecord[] = [];
+  const fields = () => {
+    throw new Error("no such thing");
+  };
+  createLogger([(r) => records.push(r)], () => 0).debug("step", fields);
+  expect(records[0]?.err).toMatchObject({ message: "no such thing" });
 });

@@ -1,5 +1,5 @@
 import { isNativeError } from "node:util/types";
-import type { LogFields, Logger } from "../types/common.ts";
+import type { LazyFields, LogFields, Logger } from "../types/common.ts";
 import { createRedactor } from "./log-redact.ts";
 
 /** Severities from the least; `silent` is above all of them. */
@@ -10,7 +10,7 @@ export type LogLevel = (typeof logLevels)[number];
 /** One line of the log, before it is written. */
 export interface LogRecord {
   ts: number;
-  level: "debug" | "info" | "warn" | "error";
+  level: "trace" | "debug" | "info" | "warn" | "error";
   subsystem: string;
   message: string;
   /** Redacted; an error reads as its stack. */
@@ -30,12 +30,16 @@ export interface RootLogger extends Logger {
   close(): void;
 }
 
-/** The process's logger: every record is redacted once and handed to all sinks. */
-export function createLogger(sinks: LogSink[], now: () => number = Date.now): RootLogger {
+/**
+ * The process's logger: every record is redacted once and handed to all sinks.
+ * @param least least level that any sink writes, asked for at each call: below it nothing is made or redacted
+ */
+export function createLogger(sinks: LogSink[], now: () => number = Date.now, least: () => LogLevel = () => "trace"): RootLogger {
   const redactor = createRedactor();
   let closed = false;
-  const write = (level: LogRecord["level"], subsystem: string, message: string, fields?: LogFields) => {
-    if (closed) return;
+  const write = (level: LogRecord["level"], subsystem: string, message: string, given?: LazyFields) => {
+    if (closed || !isLogged(level, least())) return;
+    const fields = typeof given === "function" ? madeBy(given) : given;
     const clean = redactor.redact(message, { fields, err: partsOf(fields?.error) });
     const record: LogRecord = { ts: now(), level, subsystem, message: clean.message };
     if (clean.fields.fields) record.fields = clean.fields.fields;
@@ -43,6 +47,7 @@ export function createLogger(sinks: LogSink[], now: () => number = Date.now): Ro
     for (const sink of sinks) sink(record);
   };
   const make = (subsystem: string): Logger => ({
+    trace: (m, f) => write("trace", subsystem, m, f),
     debug: (m, f) => write("debug", subsystem, m, f),
     info: (m, f) => write("info", subsystem, m, f),
     warn: (m, f) => write("warn", subsystem, m, f),
@@ -57,6 +62,15 @@ export function createLogger(sinks: LogSink[], now: () => number = Date.now): Ro
       closed = true;
     },
   };
+}
+
+/** A fault in what only a log line wants must not reach the work that is logged. */
+function madeBy(make: () => LogFields): LogFields {
+  try {
+    return make();
+  } catch (error) {
+    return { error };
+  }
 }
 
 function partsOf(error: unknown): LogRecord["err"] {

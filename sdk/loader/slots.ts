@@ -62,6 +62,7 @@ export function createSlots(candidates: readonly Candidate[], host: LoaderHost, 
       Object.assign(record, { state, since: host.clock.now() }, why && { code: why.code, reason: why.reason }, hint && { hint });
       generation += 1;
       if (state === "failed" && !stopping.aborted) host.logger.error(`plugin "${slot.id}" failed: ${why?.reason}`, { code: why?.code });
+      host.logger.debug("plugin state", () => ({ plugin: slot.id, from, to: state, ...why, instance: record.instance }));
       host.onState(record, from);
     },
     generation: () => generation,

@@ -102,6 +102,8 @@ function contextOf(data: PluginGuestData, config: unknown, host: { log: Log }): 
     ...Object.fromEntries(
       (["debug", "info", "warn", "error"] as const).map((level) => [level, (message: string) => host.log(level, `${prefix}${message}`)]),
     ),
+    // The host's level is not known here, and no frame is worth the way.
+    trace: () => undefined,
     child: (name: string) => logger(`${prefix}${name}: `),
   });
   const own = {

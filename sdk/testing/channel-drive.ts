@@ -104,7 +104,7 @@ export async function received(driven: DrivenAccount, matches: (event: InboundEv
 
 function recordingLogger(lines: string[]): Logger {
   const write = (message: string, fields?: unknown) => void lines.push(`${message} ${JSON.stringify(fields ?? {}, errorsAsText)}`);
-  const logger: Logger = { debug: write, info: write, warn: write, error: write, child: () => logger };
+  const logger: Logger = { trace: write, debug: write, info: write, warn: write, error: write, child: () => logger };
   return logger;
 }
 

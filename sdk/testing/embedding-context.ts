@@ -4,7 +4,14 @@ import type { EmbeddingContext } from "../types/embedding.ts";
 
 /** What an adapter is created from, with harmless values for what the test does not care about. */
 export function embeddingContext(own: Partial<EmbeddingContext>): EmbeddingContext {
-  const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, child: () => quiet };
+  const quiet = {
+    trace: () => undefined,
+    debug: () => undefined,
+    info: () => undefined,
+    warn: () => undefined,
+    error: () => undefined,
+    child: () => quiet,
+  };
   return {
     agentId: "main",
     config: rootSchema.parse({}),

@@ -5,7 +5,7 @@ import { createGateway, type Gateway } from "../../kernel/gateway.ts";
 import { createClient } from "../client/index.ts";
 import type { SvcConfigInput } from "../config/root.ts";
 import { definePlugin } from "../define.ts";
-import { createLogger, type LogRecord } from "../host/logger.ts";
+import { createLogger, type LogLevel, type LogRecord } from "../host/logger.ts";
 import { resolvePaths } from "../host/paths.ts";
 import type { Clock } from "../types/common.ts";
 import type { PluginDefinition } from "../types/context.ts";
@@ -39,6 +39,8 @@ export interface TestGatewayOptions {
   env?: Record<string, string | undefined>;
   /** How long boot waits for slow plugins; a test with a plugin that hangs makes it short. */
   stragglerMs?: number;
+  /** Least level of `logs`; default `info`. */
+  logLevel?: LogLevel;
   /** First pause of a plugin that asks to be tried later; default 5 s. */
   retryMs?: number;
 }
@@ -131,7 +133,7 @@ async function boot(options: TestGatewayOptions, stateDir: string, logs: LogReco
     paths: resolvePaths({ env }),
     env,
     version: "0.0.0-test",
-    logger: createLogger([(record) => logs.push(record)]),
+    logger: createLogger([(record) => logs.push(record)], Date.now, () => options.logLevel ?? "info"),
     stragglerMs: options.stragglerMs,
     retryMs: options.retryMs,
     ...(options.clock ? { clock: options.clock } : {}),

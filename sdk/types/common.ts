@@ -28,9 +28,14 @@ export interface Timers {
 /** What stands beside the message of a log line; JSON, or an `Error`. */
 export type LogFields = Record<string, unknown>;
 
+/** Fields of a line for the search of a fault, or a function that makes them: it is called only when the line is written. */
+export type LazyFields = LogFields | (() => LogFields);
+
 /** One line per call; values that look like secrets are redacted before they are written. */
 export interface Logger {
-  debug(message: string, fields?: LogFields): void;
+  /** For every single frame or step: written by `--verbose` and level `trace` only. */
+  trace(message: string, fields?: LazyFields): void;
+  debug(message: string, fields?: LazyFields): void;
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;

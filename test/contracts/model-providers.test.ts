@@ -33,7 +33,14 @@ describe("model-openai-compatible", () => {
     await vendor.close();
   });
 
-  const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, child: () => quiet };
+  const quiet = {
+    trace: () => undefined,
+    debug: () => undefined,
+    info: () => undefined,
+    warn: () => undefined,
+    error: () => undefined,
+    child: () => quiet,
+  };
 
   modelProviderContract(() => ({
     provider: createProvider(

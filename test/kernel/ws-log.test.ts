@@ -11,7 +11,13 @@ test.each([
   const gateway = await createTestGateway({ plugins: [fixture("leaky")] });
   try {
     const seen: string[] = [];
-    const logger = { debug: () => undefined, info: (m: string) => seen.push(m), warn: (m: string) => seen.push(m), error: () => undefined };
+    const logger = {
+      trace: () => undefined,
+      debug: () => undefined,
+      info: (m: string) => seen.push(m),
+      warn: (m: string) => seen.push(m),
+      error: () => undefined,
+    };
     tapWsLog(gateway.gateway, { ...logger, child: () => logger } as never, mode);
     const socket = await connected(gateway);
     await socket.request("1", "health");

@@ -18,6 +18,7 @@ const WATCHDOG_MS = 30_000;
 export async function executeRun(run: Run, kit: Kit): Promise<void> {
   run.phase = "running";
   run.startedAt = kit.ctx.clock.now();
+  kit.ctx.logger.debug("run started", () => ({ runId: run.id, agentId: run.agent.id, waitedMs: (run.startedAt ?? 0) - run.acceptedAt }));
   const timer = kit.ctx.timers.setTimeout(() => run.abort("timeout"), timeoutOf(run, kit));
   // The row says "running" while the model already works. Only the end waits for it; a run that fails before has its own end to store.
   const begun = begin(run, kit, run.startedAt);

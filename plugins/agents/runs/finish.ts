@@ -130,6 +130,10 @@ function conclude(run: Run, kit: Kit, outcome: StoredOutcome, say: LastWords): v
   } catch (error) {
     kit.ctx.logger.error(`run ${run.id}: its end could not be told`, { error: messageOf(error) });
   }
+  kit.ctx.logger.debug("run ended", () => {
+    const { status, code, stopReason, durationMs, provider, model, usage, toolCalls } = outcome;
+    return { runId: run.id, status, code, stopReason, durationMs, provider, model, tokens: usage.total, clientToolCalls: toolCalls.length };
+  });
   run.settle(outcome);
   run.hold?.dispose();
   tellEnd(run, kit, outcome);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { MessageBlock, ModelRequest, ToolResult } from "svc/sdk";
+import { type MessageBlock, type ModelRequest, messageOf, type ToolResult } from "svc/sdk";
 import { pause } from "../common/abort.ts";
 import type { Kit } from "../kit.ts";
 import { withFailover } from "../models/attempts.ts";
@@ -79,11 +79,13 @@ async function modelTurn(
     attempt: (candidate) => {
       select(run, kit, candidate);
       run.beginMessage();
-      return readTurn((signal) => candidate.provider.stream(requestFor(run, kit, { candidate, prompt, isFirst }), { signal }), {
-        signal: run.signal,
-        idleMs: IDLE_MS,
-        onText: (delta) => kit.events.text(run, delta),
-      });
+      return loggedCall(run, kit, { candidate, prompt }, () =>
+        readTurn((signal) => candidate.provider.stream(requestFor(run, kit, { candidate, prompt, isFirst }), { signal }), {
+          signal: run.signal,
+          idleMs: IDLE_MS,
+          onText: (delta) => kit.events.text(run, delta),
+        }),
+      );
     },
     isVisible: () => run.itemText !== "",
     mayFailover: () => !run.visible,
@@ -104,6 +106,44 @@ async function modelTurn(
     random: Math.random,
   });
   return value;
+}
+
+/** Two lines for each call of a model: what goes, and what came of it; never the texts. */
+async function loggedCall(
+  run: Run,
+  kit: Kit,
+  { candidate, prompt }: { candidate: Candidate; prompt: Prompt },
+  call: () => Promise<TurnResult>,
+): Promise<TurnResult> {
+  const { logger } = kit.ctx;
+  const startedAt = kit.ctx.clock.monotonic();
+  const head = () => ({ runId: run.id, provider: candidate.provider.id, model: candidate.model });
+  const ms = () => Math.round(kit.ctx.clock.monotonic() - startedAt);
+  logger.debug("model call", () => ({
+    ...head(),
+    messages: prompt.messages.length,
+    tools: prompt.tools.length,
+    thinking: prompt.thinking,
+  }));
+  try {
+    const result = await call();
+    logger.debug("model answered", () => {
+      const { finish, usage, text, toolCalls } = result;
+      return {
+        ...head(),
+        ms: ms(),
+        finish,
+        tokensIn: usage.input,
+        tokensOut: usage.output,
+        chars: text.length,
+        toolCalls: toolCalls.length,
+      };
+    });
+    return result;
+  } catch (error) {
+    logger.debug("model call failed", () => ({ ...head(), ms: ms(), reason: messageOf(error) }));
+    throw error;
+  }
 }
 
 function requestFor(run: Run, kit: Kit, given: { candidate: Candidate; prompt: Prompt; isFirst: boolean }): ModelRequest {

@@ -101,7 +101,12 @@ export function createRunner(kit: Kit, gateway: GatewayService): Runner {
       const run = await accept({ ...request, runId }, { ...options, ...(fresh ? { fresh } : {}) }, row);
       options.accepted?.(run);
       if (run.mode === "interrupt") abortSession(run.sessionKey, "superseded", { except: run.id });
-      return { state: enqueue(run), run };
+      const state = enqueue(run);
+      kit.ctx.logger.debug("run accepted", () => {
+        const { id: runId, agent, sessionKey, mode } = run;
+        return { runId, agentId: agent.id, sessionKey, trigger: request.trigger, mode, state };
+      });
+      return { state, run };
     },
     close() {
       isClosed = true;

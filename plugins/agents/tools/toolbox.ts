@@ -180,8 +180,9 @@ async function runTool(tool: Tool, args: unknown, target: ToolTarget): Promise<T
 }
 
 function report(ctx: PluginContext, target: ToolTarget, outcome: { tool: string; ok: boolean; ms: number }): void {
-  if (!ctx.isHookUsed("tool.after")) return;
   const { agentId, sessionKey, runId } = target;
+  ctx.logger.debug("tool called", () => ({ tool: outcome.tool, ok: outcome.ok, ms: Math.round(outcome.ms), agentId, runId }));
+  if (!ctx.isHookUsed("tool.after")) return;
   ctx
     .runHook("tool.after", { runId, agentId, sessionKey, ...outcome }, { runId, sessionKey, agentId })
     .catch((error) => ctx.logger.warn("hook tool.after failed", { error: messageOf(error) }));

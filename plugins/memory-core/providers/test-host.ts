@@ -23,7 +23,7 @@ export function createTestHost<C extends Clock>(clock: C): TestHost<C> {
   const logged: string[] = [];
   const secrets: Record<string, string> = {};
   const log = (message: string) => void logged.push(message);
-  const logger: Logger = { debug: log, info: log, warn: log, error: log, child: () => logger };
+  const logger: Logger = { trace: log, debug: log, info: log, warn: log, error: log, child: () => logger };
   const view: ContributionView<EmbeddingAdapter> = {
     get: (id) => registered.get(id),
     async ready(id) {

@@ -22,7 +22,7 @@ test("sessions that end while one is read again are one more sync, however many 
   const taps = new Map<string, (event: unknown) => void>();
   const clock = fakeClock();
   const quiet = () => undefined;
-  const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet, child: () => logger };
+  const logger = { trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet, child: () => logger };
   const host = {
     service: () => {
       throw new Error("there is no store");

@@ -47,13 +47,23 @@ async function send(
   { message, carrier, signal }: { message: Outgoing; carrier: Carrier; signal: AbortSignal },
   kit: QueueKit,
 ): Promise<void> {
+  const { channel } = message.route;
+  kit.logger.debug("delivery attempt", () => ({ uid: row.uid, channel, attempt: row.attempt }));
   const said = await within((limit) => carrier.send(message, limit), signal).catch((error: unknown) => ({ error }));
   if (!("error" in said)) {
     await reached("messaging.after-send");
+    kit.logger.debug("delivered", () => ({ uid: row.uid, channel, attempt: row.attempt, messageId: said.messageId }));
     return succeed(kit, { row, message, messageId: said.messageId });
   }
   const tried = { attempt: row.attempt, unknown: unknownTries(row), isIdempotent: carrier.isIdempotent };
   const verdict = judge(toFault(said.error), tried, kit.random());
+  kit.logger.debug("delivery failed", () => ({
+    uid: row.uid,
+    channel,
+    attempt: row.attempt,
+    next: verdict.next,
+    reason: messageOf(said.error),
+  }));
   if (verdict.next === "again") await putBack(kit, { row, message, ...verdict });
   else await fail(kit, { row, message, attempt: row.attempt, outcome: "failed", reason: verdict.reason });
 }

@@ -78,7 +78,7 @@ function start(changes: Partial<QueueKit> = {}): Queue {
 }
 
 const nothing = () => undefined;
-const silent: QueueKit["logger"] = { debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => silent };
+const silent: QueueKit["logger"] = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => silent };
 
 async function add(
   uid: string,

@@ -6,7 +6,7 @@ import { accept, append, claim, finish, run } from "./temp-store.ts";
 /** Opens the store and commits for ever from several callers; prints the id of each resolved commit, until something kills the process. */
 export async function commitForEver(options: Pick<OpenStoreOptions, "path" | "failpoint">): Promise<void> {
   const nothing = () => undefined;
-  const logger = { debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => logger };
+  const logger = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => logger };
   const store = await openStore({ ...options, logger, clock: { now: () => Date.now(), monotonic: () => performance.now() } });
   const caller = async (name: number) => {
     for (let n = 0; ; n += 1) {
@@ -24,7 +24,7 @@ export async function commitForEver(options: Pick<OpenStoreOptions, "path" | "fa
 /** Takes deliveries on for ever and carries each to its end; prints `<uid> <what>` after each resolved commit, until something kills the process. */
 export async function deliverForEver(options: Pick<OpenStoreOptions, "path" | "failpoint">): Promise<void> {
   const nothing = () => undefined;
-  const logger = { debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => logger };
+  const logger = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => logger };
   const store = await openStore({ ...options, logger, clock: { now: () => Date.now(), monotonic: () => performance.now() } });
   const caller = async (name: number) => {
     for (let n = 0; ; n += 1) {

@@ -49,7 +49,14 @@ function recordingLogger(logs: TempStore["logs"]): Logger {
   const at = (level: string) => (message: string, fields?: LogFields) => {
     logs.push({ level, message, ...(fields === undefined ? {} : { fields }) });
   };
-  const logger: Logger = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), child: () => logger };
+  const logger: Logger = {
+    trace: at("trace"),
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    child: () => logger,
+  };
   return logger;
 }
 

@@ -93,7 +93,7 @@ function contextOf(cli: CliContext, agents: OfflineAgents): Pick<PluginContext, 
 /** What a transform prints is what its author looks for here. */
 function loggerTo(cli: CliContext): Logger {
   const say = (message: string) => cli.stderr.line(cli.color.dim(message));
-  const logger: Logger = { debug: () => undefined, info: say, warn: say, error: say, child: () => logger };
+  const logger: Logger = { trace: () => undefined, debug: () => undefined, info: say, warn: say, error: say, child: () => logger };
   return logger;
 }
 

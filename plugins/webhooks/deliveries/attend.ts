@@ -17,6 +17,8 @@ export async function attend(row: DeliveryRow, given: Given): Promise<CarriedOut
   let claimed: DeliveryRow | undefined;
   try {
     claimed = await claim(row, given);
+    const { uid, attempt, lane } = claimed;
+    given.kit.ctx.logger.debug("hook delivery begun", () => ({ uid, attempt, lane }));
     return await carryOut(claimed, given);
   } catch (error) {
     if (isSvcError(error, "delivery-state")) given.kit.ctx.logger.debug("a hook delivery is somebody else's now", { uid: row.uid });

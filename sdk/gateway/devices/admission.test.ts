@@ -20,7 +20,7 @@ function bookOf(change: Partial<DeviceRows> = {}): DeviceBook & { events: string
   const kept = new Map<string, DeviceRecord>();
   const events: string[] = [];
   const nothing = () => undefined;
-  const logger = { debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => logger };
+  const logger = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => logger };
   const rows: DeviceRows = {
     get: (id) => kept.get(id),
     list: () => [...kept.values()],

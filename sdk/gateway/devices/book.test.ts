@@ -31,7 +31,7 @@ function setup(change: Partial<DeviceRows> = {}) {
   const events: Array<[string, object]> = [];
   let ids = 0;
   const nothing = () => undefined;
-  const logger = { debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => logger };
+  const logger = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => logger };
   const book = createDeviceBook({
     ...{ rows, logger, now: () => time.now, monotonic: () => time.now, randomId: () => `r${++ids}` },
     emit: (event, payload) => events.push([event, payload]),

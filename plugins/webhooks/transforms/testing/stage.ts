@@ -33,7 +33,7 @@ export interface Stage {
 export function stage({ beforeEach, afterEach, watchLeaks }: StageKit): Stage {
   const lines: string[] = [];
   const record = (message: string) => void lines.push(message);
-  const logger: Logger = { debug: record, info: record, warn: record, error: record, child: () => logger };
+  const logger: Logger = { trace: record, debug: record, info: record, warn: record, error: record, child: () => logger };
   let root = "";
   let transforms: Transforms | undefined;
   let leaks: ReturnType<StageKit["watchLeaks"]> | undefined;
