@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises
 import { homedir, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { eventually } from "svc/sdk/testing";
-import { expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { freePort, token } from "./_cli.ts";
 import { type GuideBlock, shellLines } from "./_guide.ts";
 import type { Home } from "./_process.ts";
@@ -22,8 +22,8 @@ const npmSettings = /^(npm_config_(registry|globalconfig)|https?_proxy|no_proxy|
 export interface Reader {
   /** Types the lines of a `sh` block, writes a block that names its file, and finds any other one in what was printed last. */
   follow(block: GuideBlock): Promise<void>;
-  /** Ends what still runs. @throws when `svc plugins dev` had a failure to show */
-  leave(): Promise<void>;
+  /** Looks at what `svc plugins dev` said last. @throws when it was a failure */
+  leave(): void;
 }
 
 export interface ReaderOptions {
@@ -37,6 +37,7 @@ export interface ReaderOptions {
   leftOut?: Readonly<Record<string, string>>;
 }
 
+/** Somebody for one test: what runs is ended, and the folder removed, when the test is over, however it ends. */
 export async function createReader({ home, port: gatewayPort, seePage, leftOut = {} }: ReaderOptions): Promise<Reader> {
   const folder = await mkdtemp(join(tmpdir(), "svc-reader-"));
   const [work, bin, state] = [join(folder, "work"), join(folder, "bin"), join(folder, "state")];
@@ -93,6 +94,7 @@ export async function createReader({ home, port: gatewayPort, seePage, leftOut =
   const server = () => running.find(({ line }) => line.startsWith("node"));
   const end = async (entry: (typeof running)[number]): Promise<void> => {
     running.splice(running.indexOf(entry), 1);
+    if (entry.child.exitCode !== null || entry.child.signalCode !== null) return;
     const closed = once(entry.child, "close");
     entry.child.kill("SIGINT");
     await closed;
@@ -104,6 +106,11 @@ export async function createReader({ home, port: gatewayPort, seePage, leftOut =
     await writeFile(path, await local(text));
     if (dev()) await eventually(() => (dev()?.text().length ?? 0) > before, 20_000);
   };
+
+  onTestFinished(async () => {
+    for (const entry of [...running]) await end(entry);
+    await rm(folder, { recursive: true, force: true });
+  });
 
   return {
     async follow(block) {
@@ -118,10 +125,8 @@ export async function createReader({ home, port: gatewayPort, seePage, leftOut =
         if (leftOut[line] === undefined) await (serving.test(line) ? serve(line) : type(line));
       }
     },
-    async leave() {
+    leave() {
       const watched = dev()?.text();
-      for (const entry of [...running]) await end(entry);
-      await rm(folder, { recursive: true, force: true });
       const events = watched?.split("\n").filter((line) => /^\d\d:\d\d:\d\d /.test(line)) ?? [];
       if (watched !== undefined) expect(events.at(-1)).toMatch(/ (enabled|reloaded|restart-required) /);
     },

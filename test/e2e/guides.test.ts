@@ -117,7 +117,7 @@ describe("a reader who types what the page prints gets there", () => {
 
       for (const block of blocks) await reader.follow(block);
 
-      await reader.leave();
+      reader.leave();
     });
   }
 
@@ -126,7 +126,7 @@ describe("a reader who types what the page prints gets there", () => {
 
     for (const block of readme.blocks) await reader.follow(block);
 
-    await reader.leave();
+    reader.leave();
   });
 
   test("what is left out of README stands there, and has a reason", () => {
