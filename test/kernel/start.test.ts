@@ -95,7 +95,7 @@ test("a gateway without a secret makes one for this run, leaves it to local comm
 
   await gateway.close("test over");
 
-  expect(await readdir(path("state", "gateway"))).toEqual([]);
+  expect(await readdir(path("state", "gateway"))).toEqual(["boots.json"]);
   expect(await readFile(path("state", "svc.json"), "utf8")).toBe("{}");
 });
 
@@ -292,6 +292,7 @@ describe("one state directory", () => {
     await start({ config: {}, flags: { allowUnconfigured: true } });
     const entries = await readdir(path("state"), { recursive: true, withFileTypes: true });
     expect(entries.map((e) => e.name).sort()).toEqual([
+      "boots.json",
       "gateway",
       basename(await configLockPath(path("state", "svc.json"))),
       "runtime-token",
@@ -316,9 +317,9 @@ describe("one state directory", () => {
       version: "1.0.0",
       startedAt: expect.any(Number),
     });
-    expect((await readdir(path("state", "gateway"))).sort()).toEqual(["runtime.json", "state.lock"]);
+    expect((await readdir(path("state", "gateway"))).sort()).toEqual(["boots.json", "runtime.json", "state.lock"]);
     await gateway.close("test over");
-    expect(await readdir(path("state", "gateway"))).toEqual([]);
+    expect(await readdir(path("state", "gateway"))).toEqual(["boots.json"]);
   });
 });
 
