@@ -17,7 +17,11 @@ function stoppedKit() {
     ctx: {
       ...{ clock, timers: clock, service: gone, emit: gone, isHookUsed: () => false },
       kv: { set: async () => gone() },
-      logger: { warn: (message: string) => warnings.push(message), error: (message: string) => warnings.push(message) },
+      logger: {
+        debug: () => undefined,
+        warn: (message: string) => warnings.push(message),
+        error: (message: string) => warnings.push(message),
+      },
     },
     config: { agents: { defaults: {}, list: [] } },
     directory: { list: () => [{ id: "main" }] },
