@@ -12,6 +12,8 @@ const waits = "state NOT IN ('running', 'sending')";
 /** The oldest unfinished row of each lane. */
 const heads = "SELECT min(id) FROM deliveries WHERE ended_at IS NULL GROUP BY lane";
 
+export type DeliveryReads = Omit<Store["deliveries"], "crashed" | "gate">;
+
 /**
  * The reads of `Store.deliveries`. Scans of unfinished rows walk one index of at most 2,000 entries; a row that is not whole is among what they find
  * (`decodeDelivery`) and is counted.
@@ -19,7 +21,7 @@ const heads = "SELECT min(id) FROM deliveries WHERE ended_at IS NULL GROUP BY la
 export function createDeliveryReads(
   db: Sqlite,
   { rows, onUnreadable }: { rows: RowReader; onUnreadable: ReaderNotices["onUnreadable"] },
-): Store["deliveries"] {
+): DeliveryReads {
   const decode = (columns: Columns): DeliveryRow => {
     const { row, isWhole } = decodeDelivery(columns);
     if (!isWhole) onUnreadable("deliveries", row.id);

@@ -12,6 +12,7 @@ import { createSnapshotKeeper, type SnapshotKeeper } from "./snapshot-keeper.ts"
 import { isLocked, storageFault } from "./sqlite-fault.ts";
 import { storageAdvice, storageUnavailable } from "./storage-unavailable.ts";
 import { createStoreWriter, type StoreWriter } from "./store-writer.ts";
+import { createSuspects, readCrashScene, type Suspects } from "./suspects.ts";
 import { createSwitchedReader, type SwitchedReader } from "./switched-reader.ts";
 import type { Opened, StorageFaults } from "./writer-messages.ts";
 
@@ -92,6 +93,10 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
       onUnreadable: unreadable.add,
       toError: (error, isOpen) => toReadError(error, { isOpen, writer }),
     });
+    const scene = readCrashScene(db, { isUnclean: opened.unclean === true, now: options.clock.now() });
+    // What is to be forgiven is forgiven before anybody looks at it.
+    if (scene.forgive.length > 0) await writer.commit([...scene.forgive]);
+    const suspects = createSuspects(scene, () => options.clock.monotonic());
     const guard = createGuard(options, writer);
     const snapshots = createSnapshotKeeper({
       path: () => writer.path,
@@ -110,7 +115,7 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
       },
     });
     Object.assign(late, { reader, snapshots });
-    return joinStore({ writer, opened, reader, guard, snapshots, unreadable, sessions });
+    return joinStore({ writer, opened, reader, suspects, guard, snapshots, unreadable, sessions });
   } catch (error) {
     await writer.close(() => void db?.close());
     if (error instanceof Refusal) throw new SvcError(error.code, error.fields);
@@ -130,6 +135,7 @@ interface Parts {
   writer: StoreWriter;
   opened: Opened;
   reader: SwitchedReader;
+  suspects: Suspects;
   guard: Guard;
   snapshots: SnapshotKeeper;
   unreadable: Unreadable;
@@ -137,7 +143,7 @@ interface Parts {
   sessions: { version: number };
 }
 
-function joinStore({ writer, opened, reader, guard, snapshots, unreadable, sessions }: Parts): OpenStore {
+function joinStore({ writer, opened, reader, suspects, guard, snapshots, unreadable, sessions }: Parts): OpenStore {
   const { restored } = opened;
   const status = (): StoreStatus => {
     const { reason, queuedOps: queued, path } = writer;
@@ -158,6 +164,7 @@ function joinStore({ writer, opened, reader, guard, snapshots, unreadable, sessi
   return {
     ...reader.reads,
     sessions: { ...reader.reads.sessions, version: () => sessions.version },
+    deliveries: { ...reader.reads.deliveries, ...suspects },
     commit: (ops, { signal } = {}) => writer.commit(ops, signal),
     status,
     close: () =>

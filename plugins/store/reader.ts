@@ -1,5 +1,5 @@
 import type { Store, TranscriptInfo } from "svc/sdk";
-import { createDeliveryReads } from "./delivery-reads.ts";
+import { createDeliveryReads, type DeliveryReads } from "./delivery-reads.ts";
 import type { Sqlite, Statement } from "./native.ts";
 import { createRowReader, mostSkipped, type ReaderNotices, type RowReader } from "./row-reader.ts";
 import { type Columns, decodeIdempotency, decodeMessage, decodeRun, decodeSession, decodeSystemEvent } from "./rows.ts";
@@ -7,7 +7,8 @@ import { boundLimit, createSessionList } from "./session-list.ts";
 
 const lastSeq = Number.MAX_SAFE_INTEGER;
 
-export type Reads = Pick<Store, "messages" | "transcripts" | "runs" | "idempotency" | "systemEvents" | "deliveries" | "kv"> & {
+export type Reads = Pick<Store, "messages" | "transcripts" | "runs" | "idempotency" | "systemEvents" | "kv"> & {
+  deliveries: DeliveryReads;
   sessions: Omit<Store["sessions"], "version">;
   /** Number of keys in a scope. */
   kvCount(scope: string): number;
@@ -63,7 +64,7 @@ function messageReads(db: Sqlite, rows: RowReader): Reads["messages"] {
 }
 
 /** Each step of the recursion is one look into the index of messages, however many records a transcript has. */
-function transcriptReads(db: Sqlite, { rows, deliveries }: { rows: RowReader; deliveries: Store["deliveries"] }): Reads["transcripts"] {
+function transcriptReads(db: Sqlite, { rows, deliveries }: { rows: RowReader; deliveries: DeliveryReads }): Reads["transcripts"] {
   const page = db.prepare(
     `WITH RECURSIVE ids (id, n) AS (
        SELECT (SELECT min(session_id) FROM messages WHERE session_id > @after), 1

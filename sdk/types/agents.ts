@@ -36,7 +36,10 @@ export interface RunRequest {
   sessionKey?: string;
   /** Idempotency key; a repeat attaches to the same run. Default: a fresh UUID. */
   runId?: string;
-  /** A repeat of `runId` whose run was interrupted by the end of the gateway runs again, in the same transcript and with its message once. */
+  /**
+   * A repeat of `runId` whose run was interrupted by the end of the gateway runs again, in the same transcript and with its message once. That the run has
+   * begun (`startedAt` of its row) is on disk before a plugin or the model sees its message.
+   */
   resume?: boolean;
   /** `fresh`: the run begins a new transcript of its session. Default `continue`. */
   transcript?: "continue" | "fresh";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "./common.ts";
+import type { Disposable, JsonObject } from "./common.ts";
 import type { Usage } from "./model.ts";
 
 /** What the last run of a session came to, or is at. */
@@ -263,6 +263,29 @@ export interface TranscriptInfo {
   hasSession: boolean;
 }
 
+/**
+ * `guilty`: it was the only delivery whose own step (the call of a model or of a platform) was under way when the process ended, and is charged a try.
+ * `suspect`: others were under way, too; none of them is charged before it was tried alone.
+ */
+export type CrashVerdict = "guilty" | "suspect";
+
+/**
+ * Keeps suspects of a crash apart: one begins when nothing else is under way, of any queue, and nothing begins beside it before it has ended or has run for a
+ * minute (doubled with each crash it was part of). So the next crash says who it was.
+ */
+export interface DeliveryGate {
+  /** Those that are left of earlier crashes. */
+  suspects(): string[];
+  /** Number of crashes that a delivery was part of since it last ended a try; 0 for most. */
+  suspicion(uid: string): number;
+  /** Those of the deliveries that may begin now. @param owner the queue that asks; it asks again within 5 s while one of its suspects is due */
+  admit(owner: string, uids: readonly string[]): string[];
+  /** A delivery is under way until it leaves. `isCleared`: its try has ended, whichever way, and the process with it has not. */
+  enter(uid: string): { leave(end: { isCleared: boolean }): void };
+  /** Called when something that had to wait may be admitted. */
+  onFree(listener: () => void): Disposable;
+}
+
 /** Which sessions are listed; conditions are joined by "and". */
 export interface SessionQuery {
   agentId?: string;
@@ -345,6 +368,9 @@ export interface Store {
     /** Without payloads. */
     list(query: DeliveryQuery): DeliveryRow[];
     counts(): DeliveryCounts;
+    /** What a delivery had to do with an unclean end of the last process; undefined: nothing, its own step had not begun. */
+    crashed(uid: string): CrashVerdict | undefined;
+    gate: DeliveryGate;
   };
   kv: { get(scope: string, key: string): unknown; list(scope: string, prefix: string): Array<{ key: string; value: unknown }> };
   status(): StoreStatus;

@@ -7,12 +7,12 @@ import { brokenFiles, hooksHome, markCounts, postHook, readState, startModel } f
 import type { Home, Running } from "./_process.ts";
 import { runSeed, seeded } from "./_storm.ts";
 
-/** `SVC_TEST_LONG=1`: the whole hundred. */
+/** `SVC_TEST_LONG=1`: all of the fifty. */
 const isLong = process.env.SVC_TEST_LONG === "1";
-const ROUNDS = isLong ? 100 : 6;
-const SENDERS = 8;
+const ROUNDS = isLong ? 50 : 4;
+const SENDERS = 4;
 /** New actions of each sender; as many as a process can carry out before it is killed. */
-const PER_ROUND = isLong ? 1 : 3;
+const PER_ROUND = 4;
 const LONGEST_LIFE_MS = 3_000;
 /** Hook runs at a time: so many can be cut off by one kill. */
 const CONCURRENCY = 2;
@@ -77,7 +77,7 @@ async function expectWhole(home: Home, leases: ReadonlySet<string>): Promise<voi
   });
 }
 
-test(`after ${ROUNDS} kills every accepted action has run or says that it did not, and no key has another run (seed ${runSeed})`, async () => {
+test(`after ${ROUNDS} kills with ${SENDERS} senders every accepted action has run, and no key has another run (seed ${runSeed})`, async () => {
   model = await startModel();
   const home = await hooksHome(model, { model: "unhurried" });
   const random = seeded(runSeed);
@@ -89,7 +89,8 @@ test(`after ${ROUNDS} kills every accepted action has run or says that it did no
   await expectWhole(home, leases);
   for (const sender of senders) await send(sender, gateway.url, { until: ROUNDS * PER_ROUND });
   await Promise.all(senders.map((sender) => replayAll(sender, gateway)));
-  await eventually(() => readState(home).deliveries.every((row) => ["done", "failed"].includes(row.state)), 60_000);
+  // One that was alone at a kill waits for up to a minute before it is tried again.
+  await eventually(() => readState(home).deliveries.every((row) => ["done", "failed"].includes(row.state)), 180_000);
   expect(await gateway.kill("SIGTERM"), gateway.out.stderr.slice(-2_000)).toBe(0);
 
   const state = readState(home);
@@ -97,20 +98,18 @@ test(`after ${ROUNDS} kills every accepted action has run or says that it did no
   const asked = markCounts(model);
   const keys = senders.flatMap(({ acknowledged }) => [...acknowledged.keys()]);
   expect(actions.map((row) => row.key).toSorted()).toEqual(keys.toSorted());
-  for (const { key, uid, state: end, attempt } of actions) {
-    // Given up after three kills in the middle of its run, and for nothing else.
-    expect({ key, attempt: end === "failed" ? attempt : 3 }).toEqual({ key, attempt: 3 });
-    const notes = state.notes.filter((text) => text.startsWith(`Hook ${key} failed:`));
+  // A kill from outside is nobody's fault: none is given up.
+  expect(actions.filter((row) => row.state !== "done")).toEqual([]);
+  for (const { key, uid } of actions) {
     const summaries = [...state.events, ...state.notes].filter(
       (text) => text.startsWith(`Hook ${key}: `) || text.startsWith(`Hook ${key} (error): `),
     );
-    expect({ key, summaries: summaries.length, notes: notes.length }).toEqual({ key, summaries: 1, notes: end === "failed" ? 1 : 0 });
-    expect({ key, asked: end === "failed" || (asked.get(key ?? "") ?? 0) > 0 }).toEqual({ key, asked: true });
+    expect({ key, summaries: summaries.length, isAsked: (asked.get(key ?? "") ?? 0) > 0 }).toEqual({ key, summaries: 1, isAsked: true });
     expect(state.userMessages.get(uid) ?? 0).toBeLessThanOrEqual(1);
   }
   // Delivered once: the answer of every second sender stands in the main session under the id of its message.
   const outgoing = state.deliveries.filter((row) => row.dir === "out");
-  const delivered = actions.filter((row) => row.state === "done" && Number(row.key?.slice(1).split("-")[0]) % 2 === 0);
+  const delivered = actions.filter((row) => Number(row.key?.slice(1).split("-")[0]) % 2 === 0);
   expect(outgoing.map((row) => `${row.uid} ${row.state}`).toSorted()).toEqual(delivered.map((row) => `${row.uid}:out done`).toSorted());
   const extra = [...asked.values()].reduce((sum, times) => sum + times - 1, 0);
   expect(extra).toBeLessThanOrEqual(ROUNDS * CONCURRENCY);

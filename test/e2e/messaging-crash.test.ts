@@ -132,3 +132,17 @@ test.each([
   expect(last).toEqual(isIdempotent ? ["sending", "done"] : ["note", "failed"]);
   expect((await readFile(options.platform, "utf8")).trim().split("\n")).toEqual(Array(sends).fill("m"));
 });
+
+test("of messages under way together at a kill none is charged; they are sent one at a time until it is known who ends the process", async () => {
+  const folder = join((await freshHome()).stateDir);
+  await mkdir(folder, { recursive: true });
+  const options = { path: join(folder, "state.sqlite"), platform: join(folder, "platform"), isIdempotent: true };
+  const sent = async () => (await readFile(options.platform, "utf8")).trim().split("\n");
+
+  await queueUntil("sending c", { ...options, uids: ["a", "b", "c"], hangs: true });
+  expect((await sent()).toSorted()).toEqual(["a", "b", "c"]);
+  await queueUntil("sending a", { ...options, hangs: true });
+  expect((await sent()).slice(3)).toEqual(["a"]);
+  // It was alone: it waits now, and the others go on, one after the other.
+  expect(await queueUntil("done c", { ...options, hangs: false })).toEqual(["sending b", "done b", "sending c", "done c"]);
+});

@@ -20,7 +20,8 @@ export async function executeRun(run: Run, kit: Kit): Promise<void> {
   run.startedAt = kit.ctx.clock.now();
   kit.ctx.logger.debug("run started", () => ({ runId: run.id, agentId: run.agent.id, waitedMs: (run.startedAt ?? 0) - run.acceptedAt }));
   const timer = kit.ctx.timers.setTimeout(() => run.abort("timeout"), timeoutOf(run, kit));
-  // The row says "running" while the model already works. Only the end waits for it; a run that fails before has its own end to store.
+  // The row says "running" while the model already works. Only the end waits for it; a run that fails before has its own end to store. What a queue
+  // will try again after a crash waits: whether it had begun decides who is to blame.
   const begun = begin(run, kit, run.startedAt);
   begun.catch(() => undefined);
   try {
@@ -37,6 +38,7 @@ export async function executeRun(run: Run, kit: Kit): Promise<void> {
 }
 
 async function answer(run: Run, kit: Kit, begun: Promise<void>): Promise<LoopResult> {
+  if (run.request.resume) await begun;
   await admit(run, kit);
   const result = (await replied(run, kit)) ?? (await runLoop(run, kit));
   await begun;

@@ -12,6 +12,7 @@ import { attempt, unknownTries } from "./attempt.ts";
 import { fail } from "./ends.ts";
 import type { QueueKit } from "./kit.ts";
 import { readOutgoing } from "./message.ts";
+import { judgeLeftBehind } from "./verdict.ts";
 
 /** The rows of this plugin. */
 export const OUT: readonly DeliveryDir[] = ["out"];
@@ -25,6 +26,10 @@ const PAUSE_MS = 5_000;
 /** The wall clock may jump: nobody sleeps longer than this. */
 const LONGEST_SLEEP_MS = 60_000;
 const SHORTEST_SLEEP_MS = 250;
+/** Suspects of a crash go one after the other; who waits for that asks again. */
+const ASK_AGAIN_MS = 1_000;
+/** Of this queue at the gate of the store. */
+const OWNER = "out";
 /** Time for calls under way at a stop, and for noting those that were cut off. */
 const STOP_MS = { sending: 2_000, noting: 1_500 };
 
@@ -51,6 +56,7 @@ export function createQueue(kit: QueueKit, onEnd: (uid: string) => void): Queue 
   let timer: { dispose(): void | Promise<void> } | undefined;
   let pausedUntil = 0;
   let problem: string | undefined;
+  let freed: { dispose(): void | Promise<void> } | undefined;
 
   const pauseFor = (error: unknown) => {
     if (problem === undefined) kit.logger.warn("the message queue pauses", { error: messageOf(error), seconds: PAUSE_MS / 1_000 });
@@ -73,6 +79,16 @@ export function createQueue(kit: QueueKit, onEnd: (uid: string) => void): Queue 
     active.set(uid, job);
   };
 
+  /** One try, known to the gate: while a suspect of a crash is sent nothing else is. */
+  const tryAlone = async (row: DeliveryRow) => {
+    const turn = kit.store().deliveries.gate.enter(row.uid);
+    try {
+      await attempt(row, kit, cut.signal);
+    } finally {
+      turn.leave({ isCleared: !cut.signal.aborted });
+    }
+  };
+
   const sleep = (ms: number) => {
     timer = kit.timers.setTimeout(look, Math.min(LONGEST_SLEEP_MS, Math.max(SHORTEST_SLEEP_MS, ms)));
   };
@@ -90,9 +106,13 @@ export function createQueue(kit: QueueKit, onEnd: (uid: string) => void): Queue 
     // What is too late is never sent. While the clock is doubted it is not ended either, and must not hide what is in time.
     const limit = isDoubted ? ROUND : MAX_ACTIVE + active.size;
     const due = deliveries.due({ dirs: OUT, now, limit }).filter((row) => !active.has(row.uid) && row.expiresAt > now);
-    for (const row of due.slice(0, MAX_ACTIVE - active.size)) begin(row.uid, () => attempt(row, kit, cut.signal));
+    const uids = due.map(({ uid }) => uid);
+    const admitted = new Set(deliveries.gate.admit(OWNER, uids));
+    const beginning = due.filter(({ uid }) => admitted.has(uid)).slice(0, MAX_ACTIVE - active.size);
+    for (const row of beginning) begin(row.uid, () => tryAlone(row));
     const next = deliveries.nextAt(OUT);
-    if (next !== undefined) sleep(next - now);
+    if (admitted.size < uids.length) sleep(ASK_AGAIN_MS);
+    else if (next !== undefined) sleep(next - now);
   };
 
   const look = () => {
@@ -112,13 +132,17 @@ export function createQueue(kit: QueueKit, onEnd: (uid: string) => void): Queue 
   return {
     recover: () => recover(kit),
     open() {
-      if (state === "closed") state = "open";
+      if (state === "closed") {
+        state = "open";
+        freed = kit.store().deliveries.gate.onFree(() => look());
+      }
       look();
     },
     nudge: () => look(),
     async stop() {
       state = "stopping";
       void timer?.dispose();
+      void freed?.dispose();
       const settled = () => Promise.all(active.values());
       await settledWithin(settled(), STOP_MS.sending);
       cut.abort(new Error("the gateway stops"));
@@ -141,11 +165,18 @@ async function recover(kit: QueueKit): Promise<void> {
 /** One commit for each: a row that cannot be taken over must not keep the others. */
 async function takeOver(row: DeliveryRow, kit: QueueKit): Promise<void> {
   const { uid } = row;
+  const { deliveries } = kit.store();
   const from: DeliveryState[] = ["sending", "running"];
   const at = kit.clock.now();
-  const result = { reason: "the gateway stopped during the call", unknown: unknownTries(row) + 1 };
+  const left = judgeLeftBehind(row, { verdict: deliveries.crashed(uid), suspicion: deliveries.gate.suspicion(uid) });
+  const result = { reason: "the gateway stopped during the call", unknown: unknownTries(row) + 1, ...left.marks };
+  const message = readOutgoing(uid, row.payload);
+  if (left.isSpent && message)
+    return fail(kit, { row, message, attempt: row.attempt, outcome: "failed", reason: "the gateway ended each time while it was sent" });
   try {
-    await kit.store().commit([{ op: "delivery.requeue", uid, from, to: "uncertain", result, at }]);
+    await kit
+      .store()
+      .commit([{ op: "delivery.requeue", uid, from, to: "uncertain", attempt: left.attempt, notBefore: at + left.waitMs, result, at }]);
   } catch (error) {
     if (!isSvcError(error, "delivery-state")) throw error;
     await kit.store().commit([{ op: "delivery.finish", uid, from, state: "failed", result: { reason: "unreadable" }, at }]);

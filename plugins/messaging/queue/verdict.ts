@@ -1,4 +1,4 @@
-import { isNotDispatched, isSendRefused, messageOf } from "svc/sdk";
+import { type CrashVerdict, type DeliveryRow, isNotDispatched, isSendRefused, type JsonObject, messageOf } from "svc/sdk";
 
 /** Tries of one message. */
 export const MAX_ATTEMPTS = 12;
@@ -54,6 +54,29 @@ export function isSpent(unknown: number, isIdempotent: boolean): boolean {
 
 export function spentReason(reason: string): string {
   return `nobody knows whether the platform took it, twice; it is not sent a third time: ${reason}`;
+}
+
+/** Crashes of the gateway with nothing but this message under way, after which it is not sent again. */
+const MAX_CRASHES = 3;
+/** Before the try that follows each of them. */
+const CRASH_WAITS_MS = [1_000, 5_000];
+
+/**
+ * Judges a message that was being sent when a process ended. A try counts unless others were under way, too: they are suspects, and are tried one at a
+ * time. Pure.
+ */
+export function judgeLeftBehind(
+  { attempt, result }: Pick<DeliveryRow, "attempt" | "result">,
+  { verdict, suspicion }: { verdict: CrashVerdict | undefined; suspicion: number },
+): { isSpent: boolean; attempt: number; marks: JsonObject; waitMs: number } {
+  const earlier = typeof result?.crashes === "number" ? result.crashes : 0;
+  const crashes = earlier + (verdict === "guilty" ? 1 : 0);
+  return {
+    isSpent: crashes >= MAX_CRASHES,
+    waitMs: verdict === "guilty" ? (CRASH_WAITS_MS[crashes - 1] ?? 0) : 0,
+    attempt: verdict === "suspect" ? Math.max(0, attempt - 1) : attempt,
+    marks: { ...(suspicion > 0 ? { suspect: suspicion } : {}), ...(crashes > 0 ? { crashes } : {}) },
+  };
 }
 
 /** 1 s doubling, at most 5 min, any part of it: tries of many messages spread. @param attempt tries so far, from 1 */

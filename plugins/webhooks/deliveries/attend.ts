@@ -10,6 +10,8 @@ const GIVE_BACK_MS = 4_000;
 interface Given {
   kit: DeliveryKit;
   signal: AbortSignal;
+  /** Called when the run of the row is over; what is left is our own work. */
+  onRan(): void;
 }
 
 /** Claims a row and carries it out. Never rejects. @returns what is left to do; undefined for a row that is not ours any more */

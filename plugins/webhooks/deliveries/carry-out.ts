@@ -20,13 +20,15 @@ export type CarriedOut = { state: "ended" } | { state: "again"; inMs: number };
 interface Given {
   kit: DeliveryKit;
   signal: AbortSignal;
+  /** Called when the run of the row is over; what is left is our own work. */
+  onRan(): void;
 }
 
 /**
  * One try of a claimed row: each step that is not recorded yet, in order.
  * @throws the signal's reason, `delivery-state` once another instance has claimed the row, and whatever a step did not expect
  */
-export async function carryOut(row: DeliveryRow, { kit, signal }: Given): Promise<CarriedOut> {
+export async function carryOut(row: DeliveryRow, { kit, signal, onRan }: Given): Promise<CarriedOut> {
   const action = decodeAction(row);
   if (!action) {
     await giveUp(row, { state: "failed", from: ["running"], isOwn: true, reason: "what is stored of it cannot be read" }, { kit, signal });
@@ -37,6 +39,7 @@ export async function carryOut(row: DeliveryRow, { kit, signal }: Given): Promis
   if (step.kind !== "ran") return notRun(carried, { ...step, isFinal: step.kind === "refused" });
   signal.throwIfAborted();
   const { ran } = step;
+  onRan();
   const reply = ran.status === "ok" ? readReply(finalText(rowsOf(carried, ran.runId), ran.runId)) : undefined;
   const delivered = reply && action.deliver ? await deliverStep(carried, reply) : undefined;
   signal.throwIfAborted();

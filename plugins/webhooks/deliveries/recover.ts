@@ -3,7 +3,7 @@ import { CARRIED, type DeliveryKit } from "./kit.ts";
 import { commitAtLast } from "./patience.ts";
 import { giveUp } from "./steps/give-up.ts";
 import { decodeAction } from "./stored-action.ts";
-import { attemptsLeftBehind, MAX_ATTEMPTS, runIdOf, runNumber } from "./verdict.ts";
+import { judgeLeftBehind } from "./verdict.ts";
 
 const PAGE = 100;
 /** Bound of the work: more rows than the store takes. */
@@ -26,16 +26,19 @@ export async function recover(kit: DeliveryKit, signal: AbortSignal): Promise<nu
 }
 
 async function recoverOne(row: DeliveryRow, kit: DeliveryKit, signal: AbortSignal): Promise<boolean> {
-  const attempt = attemptsLeftBehind(row, kit.store().runs.get(runIdOf(row.uid, runNumber(row))));
-  const lost = decodeAction(row) ? "the gateway ended each time while it ran" : "what is stored of it cannot be read";
+  const { deliveries } = kit.store();
+  const isReadable = decodeAction(row) !== undefined;
+  const judged = judgeLeftBehind(row, { verdict: deliveries.crashed(row.uid), suspicion: deliveries.gate.suspicion(row.uid) });
   try {
-    if (!decodeAction(row) || attempt >= MAX_ATTEMPTS) {
-      await giveUp(row, { state: "failed", from: ["running"], isOwn: false, reason: lost }, { kit, signal });
+    if (!isReadable || judged.next === "failed") {
+      const reason = isReadable && judged.next === "failed" ? judged.reason : "what is stored of it cannot be read";
+      await giveUp(row, { state: "failed", from: ["running"], isOwn: false, reason }, { kit, signal });
     } else {
-      const result = { reason: "the gateway ended while it ran" };
+      const { attempt, result, waitMs } = judged;
       const at = kit.ctx.clock.now();
       const isStored = () => kit.store().deliveries.get(row.uid)?.state !== "running";
-      await commitAtLast([{ op: "delivery.requeue", uid: row.uid, from: ["running"], attempt, result, at }], { kit, signal, isStored });
+      const op = { op: "delivery.requeue", uid: row.uid, from: ["running"], attempt, result, at } as const;
+      await commitAtLast([waitMs === undefined ? op : { ...op, notBefore: at + waitMs }], { kit, signal, isStored });
     }
     return true;
   } catch (error) {

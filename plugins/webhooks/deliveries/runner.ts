@@ -3,6 +3,7 @@ import { type DeliveryRow, type Disposable, messageOf, SvcError, settledWithin }
 import { attend } from "./attend.ts";
 import { CARRIED, type DeliveryKit } from "./kit.ts";
 import { createOverdue } from "./overdue.ts";
+import { backoffAfter, MAX_ATTEMPTS } from "./verdict.ts";
 
 /** Rows claimed at a time. More than there are places for hook runs, so that sessions at work do not keep the others waiting. */
 const MAX_CLAIMED = 16;
@@ -12,6 +13,10 @@ const DEAD_AFTER_TICKS = 3;
 /** After the rows could not be read. */
 const READ_AGAIN_MS = 1_000;
 const STOP_MS = 4_000;
+/** Suspects of a crash go one after the other; who waits for that asks again. */
+const ASK_AGAIN_MS = 1_000;
+/** Of this queue at the gate of the store. */
+const OWNER = "hooks";
 
 /** Carries accepted rows out: lanes side by side, one after the other inside a lane. */
 export interface Runner {
@@ -43,6 +48,7 @@ export function createRunner(kit: DeliveryKit, onEnd: (uid: string) => void): Ru
   setMaxListeners(0, signal); // one listener for each row at work, and MAX_CLAIMED bounds those
   const overdue = createOverdue(kit, { signal, onEnd, isActive: (uid) => active.has(uid) });
   let ticking: Disposable | undefined;
+  let freed: Disposable | undefined;
   let tickedAt = 0;
   let isOpen = false;
 
@@ -61,11 +67,27 @@ export function createRunner(kit: DeliveryKit, onEnd: (uid: string) => void): Ru
     if (limit <= 0) return [];
     // Those being claimed are still found: they must not hide the others.
     const due = kit.store().deliveries.due({ dirs: CARRIED, now, limit: MAX_CLAIMED });
-    return due.filter((row) => !active.has(row.uid) && !pauses.has(row.uid) && row.expiresAt > clock.now()).slice(0, limit);
+    const free = due.filter((row) => !active.has(row.uid) && !pauses.has(row.uid) && row.expiresAt > clock.now());
+    const admitted = new Set(
+      kit.store().deliveries.gate.admit(
+        OWNER,
+        free.map(({ uid }) => uid),
+      ),
+    );
+    if (admitted.size < free.length) pauses.add(OWNER, ASK_AGAIN_MS);
+    return free.filter(({ uid }) => admitted.has(uid)).slice(0, limit);
+  };
+  /** What was charged for a crash waits, in later processes too: otherwise it would be the first at work in each of them, and in the way of each kill. */
+  const pauseCharged = (uid: string): void => {
+    const row = kit.store().deliveries.get(uid);
+    const leftMs = row?.state === "accepted" ? (row.notBefore ?? 0) - clock.now() : 0;
+    if (row && CARRIED.includes(row.dir) && leftMs > 0) pauses.add(uid, Math.min(leftMs, backoffAfter(MAX_ATTEMPTS)));
   };
   const begin = (row: DeliveryRow): void => {
-    const work = attend(row, { kit, signal }).then((done) => {
+    const turn = kit.store().deliveries.gate.enter(row.uid);
+    const work = attend(row, { kit, signal, onRan: () => turn.leave({ isCleared: true }) }).then((done) => {
       active.delete(row.uid);
+      turn.leave({ isCleared: !signal.aborted });
       if (done?.state === "ended") onEnd(row.uid);
       else if (done) pauses.add(row.uid, done.inMs);
       nudge();
@@ -90,6 +112,7 @@ export function createRunner(kit: DeliveryKit, onEnd: (uid: string) => void): Ru
   const close = (): void => {
     isOpen = false;
     void ticking?.dispose();
+    void freed?.dispose();
   };
 
   return {
@@ -97,6 +120,9 @@ export function createRunner(kit: DeliveryKit, onEnd: (uid: string) => void): Ru
     begin() {
       if (isOpen || signal.aborted) return;
       isOpen = true;
+      const { gate } = kit.store().deliveries;
+      freed = gate.onFree(() => nudge());
+      for (const uid of gate.suspects()) pauseCharged(uid);
       beginTicking();
     },
     tick() {

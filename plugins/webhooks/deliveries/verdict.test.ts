@@ -1,6 +1,5 @@
-import type { RunRow } from "svc/sdk";
-import { expect, test } from "vitest";
-import { attemptsLeftBehind, backoffAfter, judgeRun, runIdOf, runNumber } from "./verdict.ts";
+import { describe, expect, test } from "vitest";
+import { backoffAfter, judgeLeftBehind, judgeRun, runIdOf, runNumber } from "./verdict.ts";
 
 test.each([
   [{ status: "ok", stopReason: "stop" }, "over"],
@@ -30,14 +29,33 @@ test("the first run has the id that the sender was told, a further one an id of 
   ]);
 });
 
-test("what was left behind counts as a try only if its run had begun and had not ended", () => {
-  const run = (fields: Partial<RunRow>) => ({ state: "interrupted", ...fields }) as RunRow;
-  const row = { attempt: 2, steps: {} };
-  expect(attemptsLeftBehind(row, run({ startedAt: 1 }))).toBe(2);
-  expect(attemptsLeftBehind(row, undefined)).toBe(2);
-  expect(attemptsLeftBehind(row, run({}))).toBe(1);
-  expect(attemptsLeftBehind(row, run({ startedAt: 1, state: "ok" }))).toBe(1);
-  expect(attemptsLeftBehind({ attempt: 2, steps: { run: {} } }, run({ startedAt: 1, state: "ok" }))).toBe(1);
-  expect(attemptsLeftBehind({ attempt: 2, steps: { run: {} } }, undefined)).toBe(1);
-  expect(attemptsLeftBehind({ attempt: 0, steps: {} }, run({}))).toBe(0);
+describe("an action that was left behind", () => {
+  const reason = "the gateway ended while it ran";
+
+  test("is charged nothing when its run had not begun, or others had begun beside it", () => {
+    expect(judgeLeftBehind({ attempt: 3 }, { verdict: undefined, suspicion: 0 })).toEqual({
+      next: "again",
+      attempt: 2,
+      result: { reason },
+    });
+    expect(judgeLeftBehind({ attempt: 3 }, { verdict: "suspect", suspicion: 1 })).toEqual({
+      next: "again",
+      attempt: 2,
+      result: { reason, suspect: 1 },
+    });
+    expect(judgeLeftBehind({ attempt: 0 }, { verdict: undefined, suspicion: 0 })).toMatchObject({ attempt: 0 });
+  });
+
+  test("is charged a try when nothing else was under way, and waits before the next", () => {
+    const first = judgeLeftBehind({ attempt: 1 }, { verdict: "guilty", suspicion: 1 });
+    expect(first).toEqual({ next: "again", attempt: 1, result: { reason, suspect: 1, crashes: 1 }, waitMs: 5_000 });
+    const second = judgeLeftBehind({ attempt: 2, result: { reason, suspect: 1, crashes: 1 } }, { verdict: "guilty", suspicion: 2 });
+    expect(second).toMatchObject({ next: "again", result: { suspect: 2, crashes: 2 }, waitMs: 60_000 });
+    expect(judgeLeftBehind({ attempt: 3 }, { verdict: "guilty", suspicion: 3 })).toMatchObject({ next: "failed", attempt: 3 });
+  });
+
+  test("keeps what is known of it when it was only claimed", () => {
+    const result = { reason, suspect: 2, crashes: 1 };
+    expect(judgeLeftBehind({ attempt: 2, result }, { verdict: undefined, suspicion: 2 })).toEqual({ next: "again", attempt: 1, result });
+  });
 });

@@ -1,4 +1,4 @@
-import type { DeliveryRow, RunOutcome, RunRow } from "svc/sdk";
+import type { CrashVerdict, DeliveryRow, JsonObject, RunOutcome } from "svc/sdk";
 
 /** Tries of one action (`reliability.md` 2). */
 export const MAX_ATTEMPTS = 3;
@@ -37,16 +37,28 @@ export function runNumber({ steps }: Pick<DeliveryRow, "steps">): number {
   return typeof next === "number" ? next : 1;
 }
 
+/** How a row that was left behind goes on. */
+export type LeftBehind =
+  | { next: "again"; attempt: number; result: JsonObject; waitMs?: number }
+  | { next: "failed"; attempt: number; reason: string };
+
 /**
- * Tries that count, of a row that another process or instance left behind: those whose run had begun and was cut off. What is left to do after a run is
- * done in any case, and a run that had not begun was only waiting.
+ * Judges a row that another process or instance had claimed and did not end. A try counts only when the run had begun and nothing else was under way when the
+ * process ended: then it is known who ended it. Pure.
  */
-export function attemptsLeftBehind(row: Pick<DeliveryRow, "attempt" | "steps">, run: RunRow | undefined): number {
-  const isOver = row.steps.run !== undefined || (run !== undefined && isFinished(run));
-  const hadNotBegun = run !== undefined && run.startedAt === undefined;
-  return isOver || hadNotBegun ? Math.max(0, row.attempt - 1) : row.attempt;
+export function judgeLeftBehind(
+  { attempt, result }: Pick<DeliveryRow, "attempt" | "result">,
+  { verdict, suspicion }: { verdict: CrashVerdict | undefined; suspicion: number },
+): LeftBehind {
+  const reason = "the gateway ended while it ran";
+  const earlier = countIn(result, "crashes");
+  const marks = { ...(suspicion > 0 ? { suspect: suspicion } : {}), ...(earlier > 0 ? { crashes: earlier } : {}) };
+  if (verdict !== "guilty") return { next: "again", attempt: Math.max(0, attempt - 1), result: { reason, ...marks } };
+  if (attempt >= MAX_ATTEMPTS) return { next: "failed", attempt, reason: "the gateway ended each time while it ran, and nothing else did" };
+  return { next: "again", attempt, result: { reason, ...marks, crashes: earlier + 1 }, waitMs: backoffAfter(attempt) };
 }
 
-function isFinished({ state }: RunRow): boolean {
-  return state !== "queued" && state !== "running" && state !== "interrupted";
+function countIn(result: JsonObject | undefined, name: string): number {
+  const value = result?.[name];
+  return typeof value === "number" ? value : 0;
 }
