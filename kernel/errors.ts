@@ -18,7 +18,7 @@ export const kernelErrors = defineErrors({
     exit: 78,
   },
   "port-taken": {
-    message: "another gateway instance is already listening on ws://{host}:{port}{holder}: EADDRINUSE; choose another --port",
+    message: "port {port} is in use{holder}: EADDRINUSE; stop that program or choose another --port",
     http: 500,
     rpc: "UNAVAILABLE",
     exit: 1,

@@ -115,7 +115,9 @@ function announceState(core: Core, record: PluginRecord, from: PluginState): voi
   const { health, fanout, hooks, late } = core;
   health.invalidate();
   updateReadiness(core.notReady, late().loader, record);
-  fanout.emit("plugins.changed", { generation: late().loader.generation(), pluginId: record.id, state: record.state });
+  // A stop ends every plugin: clients are told of it once, by the event shutdown.
+  if (!core.leaving.signal.aborted)
+    fanout.emit("plugins.changed", { generation: late().loader.generation(), pluginId: record.id, state: record.state });
   if (record.origin === "bundled" && record.state === "active") void markBlamed(core, record.id);
   if (!hooks.isUsed("plugin.state")) return;
   void hooks.run("plugin.state", { id: record.id, from, to: record.state, ...(record.reason ? { error: record.reason } : {}) });

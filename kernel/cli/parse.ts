@@ -80,7 +80,8 @@ function readOption(token: OptionToken, options: Record<string, CliOption>, refu
 }
 
 function countProblem({ positionals = [] }: CliCommand, given: readonly string[]): string | undefined {
-  if (given.length < positionals.filter((p) => p.required).length) return "not enough positional arguments";
+  const missing = positionals.filter((p) => p.required)[given.length];
+  if (missing) return `not enough positional arguments: <${missing.name}> is missing`;
   if (given.length <= positionals.length || positionals.at(-1)?.rest) return undefined;
   return `extraneous positional argument ("${given[positionals.length]}")`;
 }

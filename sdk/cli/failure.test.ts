@@ -35,3 +35,10 @@ it("calls anything else a fault of the program", () => {
   expect(toFailure(new TypeError("x is undefined"))).toMatchObject({ type: "internal", message: "x is undefined", exit: 1 });
   expect(toFailure("text")).toMatchObject({ type: "internal", message: "text" });
 });
+
+it("calls a folder that cannot be written what it is, and not a fault of svc", () => {
+  const error = Object.assign(new Error("EROFS: read-only file system, mkdir '/x/gateway'"), { code: "EROFS" });
+  const failure = toFailure(error);
+  expect(failure).toMatchObject({ type: "config", code: "erofs", message: error.message, exit: 1 });
+  expect(failure.hint).toContain("SVC_STATE_DIR");
+});

@@ -26,6 +26,11 @@ export function toFailure(error: unknown): Failure {
     const type = error.detailCode?.startsWith("AUTH_") ? "auth" : typeOf(error.code, 1);
     return { type, code, message: error.message, exit: 1 };
   }
+  const denied = /^(EACCES|EPERM|EROFS|ENOSPC)$/.exec(String((error as NodeJS.ErrnoException | undefined)?.code))?.[1];
+  if (denied !== undefined) {
+    const hint = "the file or folder cannot be written; check its owner, its mode and the disk, or choose another SVC_STATE_DIR";
+    return { type: "config", code: denied.toLowerCase(), message: messageOf(error), hint, exit: 1 };
+  }
   return {
     type: "internal",
     code: "internal",

@@ -141,7 +141,10 @@ async function password(values: CliValues): Promise<string | undefined> {
 async function withHolder(error: unknown): Promise<unknown> {
   if (!isSvcError(error) || !("holder" in error.fields) || error.fields.holder !== "") return error;
   const holder = (await findPortHolders(Number(error.fields.port)).catch(() => []))[0];
-  return holder ? new SvcError(error.code, { ...error.fields, holder: ` (held by ${holder.command}, pid ${holder.pid})` }) : error;
+  if (!holder) return error;
+  const { command, pid } = holder;
+  const shown = error.code === "port-taken" ? ` by ${command} (pid ${pid})` : ` (held by ${command}, pid ${pid})`;
+  return new SvcError(error.code, { ...error.fields, holder: shown });
 }
 
 /** SIGHUP reads config and secrets again; SIGUSR1 and SIGUSR2 restart the gateway in this process. */

@@ -72,7 +72,6 @@ function print(cli: CliContext, f: Findings): void {
   const tint = (ok: boolean, text: string) => (ok ? color.green(text) : color.red(text));
   const page = pageUrl(f.target.url, f.config.config);
   const state = !f.config.exists ? "missing" : f.config.valid ? "valid" : "invalid";
-  stdout.line("Service: not installed");
   stdout.line(`State: ${paths.stateDir} (source: ${paths.stateDirSource})`);
   stdout.line(`Config: ${paths.configPath} (${state}; source: ${paths.configPathSource})`);
   for (const issue of f.config.issues) stdout.line(color.yellow(`  ${issue.text.replaceAll("\n", "\n  ")}`));

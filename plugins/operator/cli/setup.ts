@@ -96,5 +96,5 @@ function report(cli: CliContext, done: { config: string; secret: SecretSource; w
   const secret = done.secret === "generated" ? "a fresh token is in it" : `the secret comes from ${done.secret}`;
   cli.stdout.line(`Config:    ${done.config} (gateway.mode is local; ${secret})`);
   cli.stdout.line(`Workspace: ${done.workspace}${done.notes > 0 ? ` (${done.notes} example notes)` : ""}`);
-  cli.stdout.line("Next:      svc gateway");
+  cli.stdout.line(`Next:      svc ${cli.paths.profile ? `--profile ${cli.paths.profile} ` : ""}gateway`);
 }

@@ -10,7 +10,7 @@ export default [
   }),
   command("drop", {
     summary: "Give up a delivery that waits",
-    details: "It ends as failed, with a note in the agent's main session. One that is running is stopped by svc sessions or in the chat.",
+    details: "It ends as failed, with a note in the agent's main session. One that is running is stopped in the chat of its session.",
     done: "is given up; a note says so",
   }),
 ];
