@@ -20,7 +20,7 @@ const gc = runInNewContext("gc");
 export default definePlugin({ id: "steady", version: "1.0.0", svc: { api: "*" }, setup(ctx) {
   let n = 0;
   ctx.timers.setInterval(() => ctx.emit("count", { n: ++n }, { scope: "read", topic: "steady" }), 20);
-  ctx.on("config.changed", ({ next }) => ctx.emit("changed", { edit: next.meta?.lastTouchedVersion }, { scope: "read" }));
+  ctx.on("config.changed", ({ next }) => ctx.emit("changed", { edit: next.logging.redactPatterns[0] }, { scope: "read" }));
   ctx.registerRpc({ method: "steady.listen", scope: "read", params: z.strictObject({}), handler: (_, call) => { call.subscribe("steady"); return {}; } });
   ctx.registerRpc({ method: "steady.heap", scope: "read", params: z.strictObject({}), handler: async () => {
     const samples = [];
@@ -58,14 +58,14 @@ function configAt(edit: number) {
   const vendor = { baseUrl: "http://127.0.0.1:9/v1", models: [{ id: "m" }] };
   const at = (kind: number) => Math.floor((edit + 5 - kind) / 5);
   return {
-    meta: { lastTouchedVersion: String(edit) },
+    logging: { redactPatterns: [`edit-${edit}`] },
     gateway: {
       mode: "local",
       auth: { token },
       reload: { debounceMs: 0 },
       http: { maxBodyBytes: 1_000_000 + at(0) },
     },
-    session: { scope: at(1) % 2 ? "global" : "per-sender" },
+    session: { reset: { mode: "daily", atHour: at(1) % 24 } },
     models: { providers: { lab: { ...vendor, apiKey: `sk-lab-${at(2)}-0123456789` } } },
     plugins: {
       load: { paths: ["./steady.ts", "./small.ts"] },
@@ -106,9 +106,9 @@ test(`${EDITS} config edits and ${(EDITS * 2) / 5} plugin reloads under load dro
         () => reject(new Error(`edit ${edit} did not take effect: ${gateway.out.stderr.slice(-2_000)}`)),
         EDIT_LIMIT_MS,
       );
-      waiting.set(String(edit), () => {
+      waiting.set(`edit-${edit}`, () => {
         clearTimeout(timer);
-        waiting.delete(String(edit));
+        waiting.delete(`edit-${edit}`);
         resolve();
       });
     });
