@@ -14,11 +14,12 @@ const color = Object.fromEntries(
 
 let stateDir: string;
 let logs: GatewayLogs | undefined;
+const everyLogs: GatewayLogs[] = [];
 beforeEach(async () => {
   stateDir = await mkdtemp(join(tmpdir(), "svc-logs-"));
 });
 afterEach(async () => {
-  await logs?.close();
+  await Promise.all(everyLogs.splice(0).map((each) => each.close()));
   logs = undefined;
   await rm(stateDir, { recursive: true, force: true });
 });
@@ -42,6 +43,7 @@ function start({ configured, env = {}, isTTY = false, flags = {} }: Start) {
     { level: flags.level, verbose: flags.verbose === true, configured: configured && config(configured).logging },
   );
   logs = opened;
+  everyLogs.push(opened);
   return {
     logger: opened.logger,
     /** Puts another config in force. */
