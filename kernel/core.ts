@@ -90,7 +90,7 @@ export interface Core {
   attach(late: Late): void;
 }
 
-/** What a start has made before the core. */
+/** Parts of a start that exist before the core. */
 export interface CoreParts {
   options: GatewayOptions;
   plan: StartPlan;

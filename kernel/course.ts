@@ -67,7 +67,7 @@ export async function comeUp(core: Core, doors: Doors, mask: (plain: SvcConfig) 
   await hooks.run("gateway.ready", { uptimeMs: uptimeMs() });
 }
 
-/** What was kept off starts: plugins of third parties first, as in any start. */
+/** Starts everything that safe mode kept off: plugins of third parties first, as in any start. */
 async function leaveSafeMode(core: Core): Promise<void> {
   if (core.leaving.signal.aborted) return;
   const { loader } = core.late();

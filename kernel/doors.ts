@@ -16,7 +16,7 @@ import type { Vestibule } from "./port/vestibule.ts";
 /** Longest pause between two events about who is here; a millisecond for each who is told, below that. */
 const PRESENCE_PAUSE_MS = 2_000;
 
-/** Whoever declares `*` answers what nobody else does: a page of its own, at the root. */
+/** A plugin that declares `*` answers every path that no other plugin does: a page of its own, at the root. */
 function isRouteFor(declared: string, path: string): boolean {
   return declared === "*" ? path === "/" : path === declared || path.startsWith(`${declared}/`);
 }

@@ -29,7 +29,7 @@ export function findDownOwner(
   return undefined;
 }
 
-/** What keeps the provider of a service from running, as the rest of a sentence. */
+/** Reason why the provider of a service is not running, as the rest of a sentence. */
 export function whyAbsent(loader: Loader, service: string): string | undefined {
   const down = findDownOwner(loader, "provides", (name) => name === service);
   return down && `: plugin "${down.plugin}" is not running: ${down.reason}`;

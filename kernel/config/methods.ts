@@ -54,7 +54,7 @@ export function createConfigHost({ path, env, stateDir, manifests, modelProvider
   };
 }
 
-/** What the config did not say before is this write's business. */
+/** Problems that this write brings: the config did not have them before. */
 function newOf(now: readonly ConfigWarning[], old: readonly ConfigWarning[]): ConfigWarning[] {
   return now.filter(({ path, message }) => !old.some((one) => one.path === path && one.message === message));
 }

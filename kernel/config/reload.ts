@@ -100,7 +100,7 @@ export function createReloader(host: ReloadHost): Reloader {
   return reloader;
 }
 
-/** What the log says of a config that is in force, each text once. */
+/** Log lines about the config in force, each text once. */
 function warningsOf({ warnings, unserved }: LoadedConfig): Set<string> {
   const summary = unservedSummary(unserved);
   return new Set([...warnings.map(({ path, message }) => `${path}: ${message}`), ...(summary === undefined ? [] : [summary])]);

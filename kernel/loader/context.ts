@@ -42,7 +42,7 @@ export interface Host {
   activation: Activation;
   /** The bundled plugin in force that declares such a name. */
   reservedBy(kind: keyof Contributes, isSame: (declared: string) => boolean): string | undefined;
-  /** What keeps the provider of a service from running, as the rest of a sentence; undefined when nothing is known. */
+  /** Reason why the provider of a service is not running, as the rest of a sentence; undefined when nothing is known. */
   whyAbsent?(service: string): string | undefined;
   emit(event: string, payload: unknown, options?: EmitOptions): void;
   config(): SvcConfig;

@@ -15,7 +15,7 @@ export interface SafeMode {
   isOn(): boolean;
   /** Ends it. False when it was not on. */
   leave(reason: string): Promise<boolean>;
-  /** What health says of it; nothing while it is off. */
+  /** Health entry of safe mode; nothing while it is off. */
   parts(): HealthPart[];
   /** Says that it is on, and begins the quiet time after which it ends by itself. @param onLeave brings up what was kept off */
   watch(onLeave: () => Promise<void>): void;

@@ -1,6 +1,6 @@
 import type { OutputStream, StandardOutput } from "../../sdk/cli/standard-output.ts";
 
-/** What may wait for a reader that has stopped reading; text beyond it is dropped. */
+/** Maximum bytes that wait for a reader that has stopped reading; text beyond it is dropped. */
 const MAX_WAITING_BYTES = 1_000_000;
 /** How long nothing is written to a stream after it failed: a named pipe may get another reader. */
 const PAUSE_MS = 1_000;

@@ -67,7 +67,7 @@ export interface Board {
   find(kind: ApprovalKind, id: string): Question & { readonly resolution?: Resolution };
   /** Open ones, oldest first. */
   list(kind: ApprovalKind): ApprovalRecord[];
-  /** Those that ended without an answer, newest first; at most 20 of both families together. */
+  /** Requests that ended without an answer, newest first; at most 20 of both families together. */
   unanswered(kind: ApprovalKind): Resolution[];
 }
 

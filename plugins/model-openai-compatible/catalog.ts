@@ -62,7 +62,7 @@ function judge(error: unknown, { id, baseUrl, apiKey }: ProviderSettings): Model
   const { fault, status, message } = toModelError(error, { provider: id, secrets: apiKey === undefined ? [] : [apiKey], now: 0 });
   if (fault === "auth") return { ok: false, fault, reason: `${baseUrl} rejected the key (${status})` };
   if (status !== undefined) return status >= 500 ? { ok: false, fault, reason: `${baseUrl} fails (${status})` } : { ok: true };
-  // What came was no list: a server that keeps none.
+  // The answer was no list: this server keeps none.
   if (error instanceof SyntaxError || error instanceof z.ZodError) return { ok: true };
   return { ok: false, fault, reason: `${baseUrl} does not answer (${message.split(": ").at(-1)})` };
 }

@@ -2,7 +2,7 @@ import { type DoctorFinding, type PluginContext, readEnv } from "svc/sdk";
 import type { Providers } from "./providers.ts";
 import { servedKeys, unservedKeys } from "./vendors.ts";
 
-/** What of the config and the environment brings no language model, and what to do (`svc doctor`). */
+/** Findings about config and environment entries that bring no language model, each with its fix (`svc doctor`). */
 export function registerModelDoctor(ctx: Pick<PluginContext, "on" | "env">, providers: Providers): void {
   ctx.on("doctor.collect", (_event, meta) => {
     const isSet = (name: string) => readEnv(ctx.env, name) !== undefined;

@@ -28,7 +28,7 @@ export const undiciParts = [
 
 const require = createRequire(import.meta.url);
 
-/** What a model call needs, a step at a time; the last steps are the packages themselves. */
+/** Modules of a model call, a step at a time; the last steps are the packages themselves. */
 function loadingSteps(): Array<() => unknown> {
   const parts = undiciParts.map((file) => () => require(file) as unknown);
   return [

@@ -16,7 +16,7 @@ interface Registered {
   isUsable: boolean;
 }
 
-/** What is made of `models.providers` and of keys in the environment. */
+/** Providers made from `models.providers` and from keys in the environment. */
 export interface Providers {
   update(): void;
   /** Entries of the config that nothing can be done with, and why. */

@@ -8,7 +8,7 @@ import { readSearchResult } from "./search-result.ts";
 const SEARCH_TOOL = "memory_search";
 /** Longer questions are pasted documents; their beginning says what is asked. */
 const MAX_QUERY_CHARS = 1_000;
-/** What an agent says to a heartbeat when nothing needs attention. */
+/** Acknowledgement of a heartbeat that needs no attention. */
 const ACKNOWLEDGED = "HEARTBEAT_OK";
 const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
 

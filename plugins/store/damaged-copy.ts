@@ -2,7 +2,7 @@ import { closeSync, copyFileSync, existsSync, openSync, readSync, rmSync, statSy
 
 const pageBytes = 4_096;
 const headerBytes = 100;
-/** What every database begins with. */
+/** First bytes of every database file. */
 const magic = Buffer.from("SQLite format 3\0", "latin1");
 
 /** A copy of a damaged database to read from; the original stays as it was found. */

@@ -7,7 +7,7 @@ import type { FileIdentity, OpenFiles } from "./writer-messages.ts";
 /** Three looks within the minute in which a loss has to be noticed. */
 export const guardMs = 20_000;
 
-/** What became of the file. `writtenBack`: it was gone, and is there again. `detached`: another file has its name, ours has a new one. */
+/** Outcome of a rescue. `writtenBack`: it was gone, and is there again. `detached`: another file has its name, ours has a new one. */
 export type FileEvent =
   | { kind: "writtenBack"; path: string; lost: "database" | "log" }
   | { kind: "detached"; path: string; foreign: string }

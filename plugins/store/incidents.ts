@@ -8,7 +8,7 @@ import type { Salvaged } from "./salvage.ts";
 const shownMs = 7 * 86_400_000;
 const readFix = "look at what is said, then run svc doctor --fix to take this notice away; it goes by itself after a week";
 
-/** What happened to a damaged database, in numbers. */
+/** Repair of a damaged database, in numbers. */
 export function restoredFigures({ snapshot, salvaged }: Restored): NonNullable<StoreStatus["restored"]> {
   const sum = (of: Record<string, number> | undefined) => Object.values(of ?? {}).reduce((all, n) => all + n, 0);
   return {
@@ -18,7 +18,7 @@ export function restoredFigures({ snapshot, salvaged }: Restored): NonNullable<S
   };
 }
 
-/** What operators are told of a database that was damaged or missing. Pure. */
+/** Notice for operators about a database that was damaged or missing. Pure. */
 export function restoredNotice(restored: Restored, { path, now }: { path: string; now: number }): Notice {
   const { damaged, fault, snapshot, salvaged } = restored;
   const what = damaged
@@ -57,7 +57,7 @@ function partsOf(rows: Record<string, number>): string {
     .join(", ");
 }
 
-/** What operators are told of a file that was deleted or replaced while the gateway ran. Pure. */
+/** Notice for operators about a file that was deleted or replaced while the gateway ran. Pure. */
 export function fileNotice(event: Exclude<FileEvent, { kind: "failed" }>, now: number): Notice {
   if (event.kind === "writtenBack") {
     const what = event.lost === "database" ? "the file of the state database was deleted" : "the log of the state database was deleted";

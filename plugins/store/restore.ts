@@ -10,15 +10,15 @@ import { isSound, listSnapshots, type Snapshot, syncFile } from "./snapshots.ts"
 /** A start waits no longer for rows of a damaged file; the file is kept. */
 const salvageMs = 15_000;
 
-/** What happened to a database that was damaged, or missing. */
+/** Incident of a database that was damaged or missing. */
 export interface Restored {
   /** Where the damaged file was put; absent when there was none. */
   damaged?: string;
-  /** What SQLite says is wrong with it. */
+  /** Damage as SQLite reports it. */
   fault: string;
   /** The snapshot that took its place; absent: an empty database did. */
   snapshot?: Snapshot;
-  /** What was read from the damaged file; absent when nothing could be. */
+  /** Rows read from the damaged file; absent when nothing could be read. */
   salvaged?: Salvaged;
 }
 

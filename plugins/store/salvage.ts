@@ -5,7 +5,7 @@ import type { Columns } from "./rows.ts";
 const rangeRows = 1_024;
 const valuesAtATime = 500;
 
-/** What was taken over from a damaged database. */
+/** Rows taken over from a damaged database. */
 export interface Salvaged {
   /** Rows that were added or replaced, by table; only tables with some. */
   rows: Record<string, number>;

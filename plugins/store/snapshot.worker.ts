@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { type CheckDepth, takeSnapshot } from "./snapshots.ts";
 
-/** What the thread is asked for. */
+/** Request to the thread. */
 export interface SnapshotOrder {
   path: string;
   at: number;

@@ -28,7 +28,7 @@ export function listSnapshots(path: string): Snapshot[] {
     .sort((a, b) => b.at - a.at);
 }
 
-/** What is wrong with a database; undefined when it is sound. */
+/** Damage of a database; undefined when it is sound. */
 export function findDamage(db: Sqlite, depth: CheckDepth): string | undefined {
   const verdict = db.pragma(depth === "full" ? "integrity_check(1)" : "quick_check(1)", { simple: true });
   return verdict === "ok" ? undefined : String(verdict);

@@ -6,7 +6,7 @@ const aloneMs = 60_000;
 /** A request for the place of a suspect that is not renewed is over: its queue may have stopped. */
 const wantMs = 5_000;
 
-/** What an unclean end has left behind, read before anybody changes it. */
+/** Deliveries that were under way at an unclean end, read before anything changes them. */
 export interface CrashScene {
   /** Deliveries whose own step was under way: the call of a model or of a platform. */
   begun: ReadonlySet<string>;

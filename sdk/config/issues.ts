@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Locate } from "./place.ts";
 import { childSchema, isOpenBody, knownKeys, schemaMeta, schemasBelow } from "./schema-walk.ts";
 
-/** What kind of thing is wrong. `not_in_release`: the key or value is specified, and this release does not serve it; `secret_ref`: a reference to a secret is not well formed, or leads nowhere; `plugin_config`: a plugin's own section. */
+/** Kind of problem. `not_in_release`: the key or value is specified, and this release does not serve it; `secret_ref`: a reference to a secret is not well formed, or leads nowhere; `plugin_config`: a plugin's own section. */
 export type IssueCode =
   | "parse"
   | "include"

@@ -117,7 +117,7 @@ function leavesOf(value: unknown, path: Array<string | number>): Array<Array<str
   return Object.entries(value).flatMap(([key, member]) => leavesOf(member, [...path, key]));
 }
 
-/** What was found, as issues with their place, in the order of the file. */
+/** Findings as issues with their place, in the order of the file. */
 export function unservedIssues(found: readonly FoundUnserved[], file: string, locate: Locate): ConfigIssue[] {
   const issues = found.map(
     ({ path, value }): ConfigIssue => ({

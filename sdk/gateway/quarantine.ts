@@ -9,7 +9,7 @@ export interface LoopBlame {
   at: number;
   /** How long the loop had been blocked. */
   ms: number;
-  /** What of the plugin was running, such as `method weather.now`. */
+  /** Part of the plugin that was running, such as `method weather.now`. */
   what: string;
   /** Innermost call first. */
   stack: string[];

@@ -115,7 +115,7 @@ export interface CliContext {
       enabled: boolean;
       state: string;
       reason?: string;
-      /** What to do about it. */
+      /** Advice for the operator. */
       hint?: string;
       /** Sensitive config paths and the variables that may hold the value. */
       secrets: ReadonlyArray<{ path: string; env?: string[] }>;

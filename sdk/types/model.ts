@@ -58,7 +58,7 @@ export interface ModelRequest {
     agentId: string;
     sessionKey: string;
     runId: string;
-    /** What began the run; absent: not known. */
+    /** Trigger of the run; absent: not known. */
     trigger?: RunTrigger;
     /** Only for the embedded provider: why no language model answers, a clause without a full stop; absent: none is configured. */
     notice?: string;
@@ -87,7 +87,7 @@ export type ModelDelta =
 /** `operations.md` 13.5: the first five move on to the next candidate, `invalid_request` stops. */
 export type ModelFault = "auth" | "rate_limit" | "overloaded" | "timeout" | "network" | "context_overflow" | "invalid_request";
 
-/** What a look at a provider's server found. */
+/** Result of a probe of a provider's server. */
 export type ModelProbe = { ok: true } | { ok: false; fault: ModelFault; reason: string };
 
 /** A language model behind one vendor or server. Retries and time-outs belong to the run loop, not here. */

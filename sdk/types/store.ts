@@ -274,11 +274,11 @@ export type CrashVerdict = "guilty" | "suspect";
  * minute (doubled with each crash it was part of). So the next crash says who it was.
  */
 export interface DeliveryGate {
-  /** Those that are left of earlier crashes. */
+  /** Suspects that are left of earlier crashes. */
   suspects(): string[];
   /** Number of crashes that a delivery was part of since it last ended a try; 0 for most. */
   suspicion(uid: string): number;
-  /** Those of the deliveries that may begin now. @param owner the queue that asks; it asks again within 5 s while one of its suspects is due */
+  /** Deliveries that may begin now. @param owner the queue that asks; it asks again within 5 s while one of its suspects is due */
   admit(owner: string, uids: readonly string[]): string[];
   /** A delivery is under way until it leaves. `isCleared`: its try has ended, whichever way, and the process with it has not. */
   enter(uid: string): { leave(end: { isCleared: boolean }): void };

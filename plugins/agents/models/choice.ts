@@ -27,9 +27,9 @@ export interface ModelChoice {
    * @throws {SvcError} `invalid-model`
    */
   candidates(agent: AgentInfo, override?: ModelRef | string): Promise<Candidate[]>;
-  /** What would answer without an override, as far as it is known; no list is read. */
+  /** Model that would answer without an override, as far as it is known; reads no list. */
   standard(agent: AgentInfo): ModelRef | undefined;
-  /** What a name stands for, as far as it is known; no list is read. `provider` is empty when nobody is known to offer it. */
+  /** Model that a name stands for, as far as it is known; reads no list. `provider` is empty when nobody is known to offer it. */
   named(name: string): ModelRef;
 }
 

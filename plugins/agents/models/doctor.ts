@@ -11,7 +11,7 @@ export function registerModelDoctor(kit: Kit): void {
   });
 }
 
-/** What was found out about models. */
+/** Findings about models. */
 export interface ModelEvidence {
   /** The models that agents name, with the keys that name them; an agent that names none has what answers it. */
   named: Array<{ path: string; found: ModelState }>;
@@ -19,7 +19,7 @@ export interface ModelEvidence {
   skipped: readonly SkippedProvider[];
   /** Thinking levels of agents whose model is not known to reason. */
   thinking: Array<{ path: string; level: string; model: string }>;
-  /** What answers the default agent. */
+  /** Model of the default agent. */
   inForce: ModelState;
 }
 
@@ -59,7 +59,7 @@ function gather(kit: Kit): ModelEvidence {
   };
 }
 
-/** What is wrong with models, and what to do. Pure. */
+/** Problems with models, each with its fix. Pure. */
 export function modelFindings({ named, providers, skipped, thinking, inForce }: ModelEvidence): DoctorFinding[] {
   const seen = new Set<string>();
   const unknown = named.filter(({ path, found }) => {

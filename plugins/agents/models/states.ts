@@ -29,7 +29,7 @@ export interface SkippedProvider {
   reason: string;
 }
 
-/** What is known of models and providers without a wait; only `refresh` asks servers. */
+/** Known state of models and providers, read without a wait; only `refresh` asks servers. */
 export interface ModelStates {
   of(agent: AgentInfo): ModelState;
   /** How it stands with one name of a model: an alias, `provider/model` or a bare id. */

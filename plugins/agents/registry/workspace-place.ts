@@ -5,7 +5,7 @@ import { SvcError } from "svc/sdk";
 import "../errors.ts";
 import { isClaim } from "../workspace/claims.ts";
 
-/** What a wanted workspace is compared with. */
+/** Places that a requested workspace is compared with. */
 export interface PlaceContext {
   stateDir: string;
   configPath: string;

@@ -152,7 +152,7 @@ function requestFor(run: Run, kit: Kit, given: { candidate: Candidate; prompt: P
   // A forced call is forced once; asking for it again after its result would never end.
   const asked = isFirst || request.toolChoice === "none" ? request.toolChoice : undefined;
   const choice = run.toolCallsLeft === 0 ? "none" : asked;
-  // Whoever names the embedded model wants it, and needs no excuse.
+  // A caller that names the embedded model wants it; the note about a missing model is left out.
   const notice = candidate.provider.embedded && run.agent.models.length === 0 ? kit.modelStates.notice() : undefined;
   return {
     model: candidate.model,

@@ -5,7 +5,7 @@ import { noUsage } from "../models/turn.ts";
 export interface StoredOutcome extends RunOutcome {
   /** One per assistant message with text. */
   texts: string[];
-  /** What the caller should know besides the answer. */
+  /** Notes for the caller beside the answer. */
   notes?: string[];
   /** Too many were waiting: the message stays in the history, no model reads it. */
   isLeftOut?: true;

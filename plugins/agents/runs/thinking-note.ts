@@ -1,7 +1,7 @@
 import type { Kit } from "../kit.ts";
 import type { Run } from "./run.ts";
 
-/** What a caller should know whose thinking level had no effect; undefined when it had, or when nobody asked for one. Nothing is waited for. */
+/** Note for a caller whose thinking level had no effect; undefined when it had, or when nobody asked for one. Nothing is waited for. */
 export function thinkingNote(run: Run, kit: Kit): string | undefined {
   const level = wantedLevel(run, kit);
   const provider = run.provider === undefined ? undefined : kit.catalog.provider(run.provider);

@@ -4,7 +4,7 @@ import type { Kit } from "../kit.ts";
 /** Scope of the rows that say since when a transcript has no session; their key is its `sessionId`. */
 const SCOPE = "session-archive";
 
-/** What is remembered of a transcript that no session reads any more. */
+/** Record of a transcript that no session reads any more. */
 export interface ArchiveNote {
   sessionKey: string;
   agentId: string;

@@ -13,7 +13,7 @@ const MAX_CANDIDATES = 10_000;
 
 type Limits = SvcConfig["session"]["maintenance"];
 
-/** What a pass removed, or with mode `warn` would remove. */
+/** Counts of rows that a pass removed, or with mode `warn` would remove. */
 export interface MaintenanceCounts {
   /** Sessions unused for longer than `pruneAfter`, and single requests after a day. */
   expired: number;

@@ -34,7 +34,7 @@ export function printApproval(cli: CliContext, approval: Approval, { shown, now 
   stdout.line(color.dim(`  svc approvals allow ${shown}${always}  |  svc approvals deny ${shown}`));
 }
 
-/** What was asked, in one line of at most 160 characters. */
+/** Text of the request, in one line of at most 160 characters. */
 export function summaryOf({ request }: Pick<Approval, "request">): string {
   const text = textOf(request.command) ?? textOf(request.title) ?? "";
   return text.length > 160 ? `${text.slice(0, 159)}…` : text;

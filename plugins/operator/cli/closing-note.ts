@@ -2,7 +2,7 @@ import { ownValue, type ResultOf } from "svc/sdk";
 
 type Written = Pick<ResultOf<"config.patch">, "noop" | "action" | "pendingRestart" | "changedPaths" | "config">;
 
-/** What became of a write, by the reload mode that is in force: `hot` and `off` leave a restart to the operator, the others make it themselves. Pure. */
+/** Closing note of a write, by the reload mode in force: `hot` and `off` leave a restart to the operator, the others make it themselves. Pure. */
 export function closingNote({ noop, action, pendingRestart, changedPaths, config }: Written): string {
   if (noop) return "No change.";
   if (action !== "restart") return "Applied live by the running gateway.";

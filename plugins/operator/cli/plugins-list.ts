@@ -33,7 +33,7 @@ export default defineCommand({
   },
 });
 
-/** What a running gateway says of its plugins, or why it says nothing. */
+/** Plugins as a running gateway reports them, or the reason why it reports none. */
 interface Live {
   gateway: "running" | "silent" | "none";
   rows?: PluginRow[];

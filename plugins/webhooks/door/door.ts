@@ -7,7 +7,7 @@ import { isTooLong, subPath } from "./hook-request.ts";
 import { refuseCaller } from "./refuse-caller.ts";
 import { createVisitor, type DoorDeps, turnAway, type Visitor } from "./visitor.ts";
 
-/** Every check of `hooks.md` 1, in its order, behind one of the address's length; the first that fails answers. */
+/** Checks of a request's head, in a fixed order, behind one of the address's length; the first that fails answers. */
 export function createDoor(deps: DoorDeps): (call: HttpCall) => Promise<Answer> {
   return async (call) => {
     const lease = deps.generations.enter();

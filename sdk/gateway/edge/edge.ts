@@ -32,7 +32,7 @@ export interface EdgeRefusal {
   status: 400 | 403 | 421 | 429 | 431;
   /** Seconds until it is worth coming back. */
   retryAfter?: number;
-  /** What is wrong and what to do, where the status does not say it. */
+  /** Problem and fix, where the status does not name them. */
   message?: string;
 }
 
