@@ -1,4 +1,4 @@
-import { SvcError } from "../sdk/errors.ts";
+import { commonErrors } from "../sdk/errors.ts";
 import type { HeldLock } from "../sdk/host/lock.ts";
 import type { Services } from "../sdk/types/services.ts";
 import { type Core, createCore } from "./core.ts";
@@ -87,7 +87,7 @@ function gatewayOf(core: Core, { listeners }: Doors): Omit<Gateway, "ready" | "r
     faults,
     service(name) {
       const found = contributions.view<never>("service").get(name);
-      if (!found) throw new SvcError("service-unavailable", { service: name, why: whyAbsent(loader, name) });
+      if (!found) throw commonErrors.serviceUnavailable({ service: name, why: whyAbsent(loader, name) });
       return found.value;
     },
     contributions: contributions.view,

@@ -1,6 +1,5 @@
 import { saveLastGood } from "../sdk/config/last-good.ts";
 import type { SvcConfig } from "../sdk/config/root.ts";
-import { SvcError } from "../sdk/errors.ts";
 import { writeFileAtomic } from "../sdk/files.ts";
 import { createGapDetector } from "../sdk/gateway/gap-detector.ts";
 import { failedRequired } from "../sdk/gateway/required-plugins.ts";
@@ -10,6 +9,7 @@ import { SAFE_MODE_CODE } from "../sdk/loader/discover.ts";
 import { limits } from "../sdk/protocol/frames.ts";
 import type { Core } from "./core.ts";
 import type { Doors } from "./doors.ts";
+import { kernelErrors } from "./errors.ts";
 import { completeSecrets, forgetRefusal, runtimeInfoPath } from "./start.ts";
 
 /** What clients are told to expect between the shutdown of a restart and the next hello. */
@@ -52,7 +52,7 @@ export async function comeUp(core: Core, doors: Doors, mask: (plain: SvcConfig) 
   logger.info(loader.summary());
   if (core.startRefusal) throw core.startRefusal;
   const failed = failedRequired(config().plugins.entries, loader.records());
-  if (failed) throw new SvcError("required-plugin-failed", failed);
+  if (failed) throw kernelErrors.requiredPluginFailed(failed);
   for (const issue of await hooks.run("config.validate", { config: mask(config()), paths: [] }))
     logger.warn(`config: ${issue.path}: ${issue.message}`);
   if (isLeaving()) return;

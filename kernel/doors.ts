@@ -1,8 +1,8 @@
 import { networkInterfaces } from "node:os";
-import { SvcError } from "../sdk/errors.ts";
 import { createEdge, type Edge } from "../sdk/gateway/edge/edge.ts";
 import { createCoalesced } from "../sdk/gateway/fanout/coalesce.ts";
 import { type Env, envValue } from "../sdk/host/paths.ts";
+import { protocolErrors } from "../sdk/protocol/errors.ts";
 import { limits } from "../sdk/protocol/frames.ts";
 import type { Core } from "./core.ts";
 import { createHello } from "./hello.ts";
@@ -67,7 +67,7 @@ export function openDoors(core: Core, { listeners, vestibule }: { listeners: Lis
   return {
     listeners,
     async close(restart) {
-      stopped.abort(new SvcError("draining"));
+      stopped.abort(protocolErrors.draining());
       const closing = listeners?.close();
       const [code, reason] = restart ? ([1012, "service restart"] as const) : ([1001, "gateway stopping"] as const);
       await sockets.closeAll({ code, reason, graceMs: limits.closeTimeoutMs });
@@ -105,7 +105,7 @@ function openSockets(core: Core, edge: Edge, hasRoom: (open: number) => boolean)
     async admit(params, req, nonce) {
       const { info, connect, issued, rights } = await admitClient(params, { req, nonce }, { authenticator, edge, devices });
       const gate = await hooks.run("ws.connect", { client: info, scopes: info.scopes });
-      if (gate.block) throw new SvcError("blocked", { reason: gate.reason, plugin: gate.plugin });
+      if (gate.block) throw protocolErrors.blocked({ reason: gate.reason, plugin: gate.plugin });
       presence.joined(info, connect);
       return { info, hello: await hello(info, issued), rights };
     },

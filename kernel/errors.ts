@@ -1,5 +1,4 @@
 import { defineErrors } from "../sdk/errors.ts";
-import "../sdk/protocol/errors.ts";
 
 /** Every code the kernel throws: template, HTTP status, protocol code, exit code. Codes are never reused. */
 export const kernelErrors = defineErrors({
@@ -12,13 +11,13 @@ export const kernelErrors = defineErrors({
     exit: 78,
   },
   "already-listening": {
-    message: "another gateway instance is already listening on ws://{host}:{port}{holder}; stop it, use --force, or choose another --port",
+    message: "another gateway instance is already listening on ws://{host}:{port}{holder?}; stop it, use --force, or choose another --port",
     http: 500,
     rpc: "UNAVAILABLE",
     exit: 78,
   },
   "port-taken": {
-    message: "port {port} is in use{holder}: EADDRINUSE; stop that program or choose another --port",
+    message: "port {port} is in use{holder?}: EADDRINUSE; stop that program or choose another --port",
     http: 500,
     rpc: "UNAVAILABLE",
     exit: 1,
@@ -62,9 +61,4 @@ export const kernelErrors = defineErrors({
     expose: ["plugin"],
   },
   "route-conflict": { message: 'plugin "{plugin}": route {path} overlaps that of plugin "{owner}"', http: 500, rpc: "UNAVAILABLE" },
-  "plugin-timeout": {
-    message: 'plugin "{plugin}": {phase} did not finish within {seconds} s; see svc plugins list',
-    http: 500,
-    rpc: "UNAVAILABLE",
-  },
 });

@@ -1,7 +1,7 @@
 import { isAbsolute } from "node:path";
-import { SvcError } from "../sdk/errors.ts";
-import "../sdk/loader/errors.ts";
+import { commonErrors } from "../sdk/errors.ts";
 import { declaredBy, toPluginRow } from "../sdk/gateway/plugin-summary.ts";
+import { loaderErrors } from "../sdk/loader/errors.ts";
 import type { Loader } from "../sdk/loader/loader.ts";
 import { toUiDescriptor } from "../sdk/loader/ui-panels.ts";
 import { protocolMethod } from "../sdk/protocol/methods.ts";
@@ -38,7 +38,7 @@ export function registerPluginMethods(methods: MethodRegistry, deps: PluginMetho
   const config = () => contributions.view<Services["config@1"]>("service").get("config@1")?.value;
   const known = (id: string) => {
     const found = loader.find(id);
-    if (!found) throw new SvcError("plugin-not-installed", { id });
+    if (!found) throw loaderErrors.pluginNotInstalled({ id });
     return found;
   };
   const row = (id: string) => {
@@ -77,7 +77,7 @@ export function registerPluginMethods(methods: MethodRegistry, deps: PluginMetho
     if (!loader.find(pluginId)) await loader.rescan();
     known(pluginId);
     const writer = config();
-    if (!writer) throw new SvcError("service-unavailable", { service: "config@1" });
+    if (!writer) throw commonErrors.serviceUnavailable({ service: "config@1" });
     const patch = { plugins: { entries: { [pluginId]: { enabled } } } };
     const written = await writer.patch(patch, { note: `plugins.setEnabled ${pluginId}` });
     if (enabled) await deps.lift(pluginId);
@@ -104,9 +104,9 @@ export function registerPluginMethods(methods: MethodRegistry, deps: PluginMetho
     return { pluginIds: results.filter((r) => r.status !== "failed").map((r) => r.id), restartRequired: needsRestart(results), results };
   });
   add(protocolMethod("plugins.dev"), async ({ path }: { path: string }) => {
-    if (!isAbsolute(path)) throw new SvcError("plugin-not-loadable", { path, reason: "expected an absolute path" });
+    if (!isAbsolute(path)) throw loaderErrors.pluginNotLoadable({ path, reason: "expected an absolute path" });
     const { id, problem } = await deps.addPath(path);
-    if (problem) throw new SvcError("plugin-not-loadable", { path, reason: problem.reason });
+    if (problem) throw loaderErrors.pluginNotLoadable({ path, reason: problem.reason });
     await deps.lift(id); // its author asks for this very code
     const reloaded = await loader.reload(id);
     await deps.useOf(id); // its author wants to see it run

@@ -1,6 +1,6 @@
 import type { Reloader } from "../sdk/config/reloader.ts";
-import { SvcError } from "../sdk/errors.ts";
 import { protocolMethod } from "../sdk/protocol/methods.ts";
+import { secretErrors } from "../sdk/secrets/errors.ts";
 import { type SecretsQuestion, secretsForCommand } from "../sdk/secrets/for-command.ts";
 import { secretsReloadResult } from "../sdk/secrets/reload-result.ts";
 import type { Manifest } from "../sdk/types/manifest.ts";
@@ -10,14 +10,14 @@ import type { MethodRegistry } from "./port/methods.ts";
 /** `secrets.reload`: all secrets anew in one swap; who could not be asked keeps what it had. `secrets.resolve`: values, for this machine only. */
 export function registerSecretsMethods(methods: MethodRegistry, reloader: Reloader, manifests: () => Manifest[]): void {
   const resolve = (question: unknown, { client }: RpcCall) => {
-    if (!client.directLoopback) throw new SvcError("secrets-not-local");
+    if (!client.directLoopback) throw secretErrors.secretsNotLocal();
     return secretsForCommand(reloader.current(), question as SecretsQuestion, manifests());
   };
   methods.add({ ...protocolMethod("secrets.resolve"), handler: resolve }, "kernel");
   const handler = async () => {
     const { status, issues } = await reloader.reload("secrets");
     if (status === "invalid" || status === "rejected") {
-      throw new SvcError("secrets-reload-rejected", { reason: issues.map(({ path, message }) => `${path}: ${message}`).join("; ") });
+      throw secretErrors.secretsReloadRejected({ reason: issues.map(({ path, message }) => `${path}: ${message}`).join("; ") });
     }
     return secretsReloadResult(reloader.current());
   };

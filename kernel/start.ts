@@ -8,7 +8,7 @@ import { newestBackup } from "../sdk/config/newest-backup.ts";
 import type { SvcConfig } from "../sdk/config/root.ts";
 import { loadSecrets } from "../sdk/config/trees.ts";
 import type { ConfigWriterHost } from "../sdk/config/write.ts";
-import { isSvcError, SvcError } from "../sdk/errors.ts";
+import { commonErrors, isSvcError } from "../sdk/errors.ts";
 import { writeFileAtomic } from "../sdk/files.ts";
 import { type BindMode, type BindPlan, planBind } from "../sdk/gateway/edge/bind-plan.ts";
 import { answersAsGateway, isBindable } from "../sdk/host/gateway-probe.ts";
@@ -16,10 +16,11 @@ import { type Env, envValue, type ProfilePaths, resolvePort } from "../sdk/host/
 import { type ResolvedAuth, resolveAuth } from "../sdk/host/secrets.ts";
 import { plantSeeds, seedsOf } from "../sdk/host/seed.ts";
 import type { TlsMaterial } from "../sdk/host/tls-files.ts";
+import { secretErrors } from "../sdk/secrets/errors.ts";
 import { missingStartSecret } from "../sdk/secrets/start.ts";
 import type { StartFlags } from "../sdk/types/host-gateway.ts";
 import { configSyntax, loadConfig } from "./config/load.ts";
-import "./errors.ts";
+import { kernelErrors } from "./errors.ts";
 
 /** Everything decided before anything is opened. */
 export interface StartPlan {
@@ -68,13 +69,13 @@ export async function planStart(options: PlanOptions): Promise<StartPlan> {
   const bind = planBind(bindMode, { customBindHost, interfaces: networkInterfaces(), loopbackBindable });
   const asks = options.listen && port !== 0;
   if (asks && !options.takePort && (await answersAsGateway(bind.host, port))) {
-    throw new SvcError("already-listening", { host: bind.host, port, holder: "" });
+    throw kernelErrors.alreadyListening({ host: bind.host, port });
   }
   await requireValid(read);
   if (options.listen) await guardMode(read, flags);
   const asked = await loadSecrets(read, { env, secrets: "start" });
   const missing = options.listen ? missingStartSecret(asked, flags) : undefined;
-  if (missing) throw new SvcError("secret-unresolved", missing);
+  if (missing) throw secretErrors.secretUnresolved(missing);
   const decided = decideAuth({ config: await requireValid(asked), env: asked.env, flags, bind, port, listen: options.listen });
   const seeds = options.listen && !flags.allowUnconfigured ? seedsOf({ loaded: asked, auth: decided }) : {};
   const { loaded, written, notes } = await plantSeeds(asked, seeds, { host: writerOf(paths.configPath, env), env });
@@ -121,17 +122,17 @@ async function requireValid(loaded: LoadedConfig): Promise<SvcConfig> {
   if (loaded.config) return loaded.config;
   const backup = await newestBackup(loaded.path);
   const hint = backup ? [`newest backup: ${backup}; see svc doctor`] : [];
-  throw new SvcError("invalid-config", { message: [`${loaded.path} is not valid`, ...loaded.issues.map(formatIssue), ...hint].join("\n") });
+  throw commonErrors.invalidConfig({ message: [`${loaded.path} is not valid`, ...loaded.issues.map(formatIssue), ...hint].join("\n") });
 }
 
 async function guardMode(loaded: LoadedConfig, flags: StartFlags): Promise<void> {
   if (flags.allowUnconfigured) return;
-  if (!loaded.exists) throw new SvcError("start-blocked", { reason: `no config at ${loaded.path}` });
+  if (!loaded.exists) throw kernelErrors.startBlocked({ reason: `no config at ${loaded.path}` });
   const mode = loaded.config?.gateway.mode;
-  if (mode === "remote") throw new SvcError("start-blocked", { reason: "current: remote" });
+  if (mode === "remote") throw kernelErrors.startBlocked({ reason: "current: remote" });
   if (mode !== undefined) return;
   const backup = await newestBackup(loaded.path);
-  throw new SvcError("start-blocked", { reason: `key missing: the file may be damaged${backup ? `; newest backup ${backup}` : ""}` });
+  throw kernelErrors.startBlocked({ reason: `key missing: the file may be damaged${backup ? `; newest backup ${backup}` : ""}` });
 }
 
 interface AuthQuestion {
@@ -148,7 +149,7 @@ function decideAuth(q: AuthQuestion): ResolvedAuth {
   const auth = resolveAuth(q);
   if (!q.listen) return auth;
   const usable = auth.mode === "trusted-proxy" || (auth.mode !== "none" && auth.secret !== undefined);
-  if (!q.bind.loopbackOnly && !usable) throw new SvcError("bind-without-auth", { host: q.bind.host, port: q.port });
+  if (!q.bind.loopbackOnly && !usable) throw kernelErrors.bindWithoutAuth({ host: q.bind.host, port: q.port });
   if (auth.mode === "none" || usable) return auth;
   return { mode: auth.mode, secret: randomBytes(32).toString("base64url"), source: "runtime" };
 }

@@ -1,4 +1,4 @@
-import { SvcError } from "./errors.ts";
+import { commonErrors } from "./errors.ts";
 import type { Disposable } from "./types/common.ts";
 
 /**
@@ -35,7 +35,7 @@ export function createAdmission({
       active += 1;
       return place();
     }
-    if (waiting.length >= maxWaiting) throw new SvcError("busy", {}, { retryAfterMs: 1_000 });
+    if (waiting.length >= maxWaiting) throw commonErrors.busy({}, { retryAfterMs: 1_000 });
     await turnIn(waiting, signal);
     return place();
   };

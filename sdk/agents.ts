@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import type { SvcConfig } from "./config/root.ts";
-import { SvcError } from "./errors.ts";
+import { commonErrors } from "./errors.ts";
 import type { AgentInfo } from "./types/agents.ts";
 
 type AgentEntry = SvcConfig["agents"]["list"][number];
@@ -64,18 +64,18 @@ export const MAX_SESSION_KEY = 512;
  */
 export function canonicalSessionKey(key: string, agentId: string, explicitAgent = false): { key: string; agentId: string } {
   const text = key.trim();
-  if (text === "") throw new SvcError("invalid-session-key", { reason: "expected at least one character" });
-  if (text.length > MAX_SESSION_KEY) throw new SvcError("invalid-session-key", { reason: `longer than ${MAX_SESSION_KEY} characters` });
+  if (text === "") throw commonErrors.invalidSessionKey({ reason: "expected at least one character" });
+  if (text.length > MAX_SESSION_KEY) throw commonErrors.invalidSessionKey({ reason: `longer than ${MAX_SESSION_KEY} characters` });
   // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are refused
-  if (/[\u0000-\u001f\u007f]/.test(text)) throw new SvcError("invalid-session-key", { reason: "control characters are not allowed" });
+  if (/[\u0000-\u001f\u007f]/.test(text)) throw commonErrors.invalidSessionKey({ reason: "control characters are not allowed" });
   const parts = /^agent:([^:]+):(.+)$/s.exec(text);
   if (!parts) {
-    if (text.startsWith("agent:")) throw new SvcError("invalid-session-key", { reason: "expected agent:<agentId>:<key>" });
+    if (text.startsWith("agent:")) throw commonErrors.invalidSessionKey({ reason: "expected agent:<agentId>:<key>" });
     return { key: `agent:${agentId}:${text}`, agentId };
   }
   const owner = (parts[1] as string).toLowerCase();
   if (explicitAgent && owner !== agentId) {
-    throw new SvcError("invalid-session-key", { reason: `it belongs to agent "${owner}", but agent "${agentId}" was named` });
+    throw commonErrors.invalidSessionKey({ reason: `it belongs to agent "${owner}", but agent "${agentId}" was named` });
   }
   return { key: `agent:${owner}:${parts[2]}`, agentId: owner };
 }

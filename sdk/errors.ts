@@ -3,7 +3,7 @@ export type RpcCode = "INVALID_REQUEST" | "FORBIDDEN" | "NOT_PAIRED" | "APPROVAL
 
 /** What an error code means everywhere: its text, its HTTP and protocol form, its exit code. */
 export interface ErrorSpec {
-  /** `{field}` is replaced by `fields.field`. */
+  /** `{field}` is replaced by `fields.field`; `{field?}` is empty when the error has no such field. */
   message: string;
   http: number;
   rpc: RpcCode;
@@ -16,24 +16,65 @@ export interface ErrorSpec {
   retryable?: boolean;
 }
 
-const registry = new Map<string, ErrorSpec>();
+/** `storage-busy` as the name of a function: `storageBusy`. */
+type CamelCase<S extends string> = S extends `${infer Head}-${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : S;
+
+/** Names in braces of a message that an error must fill; a name with a question mark may be left out. */
+type Placeholder<S extends string> = S extends `${string}{${infer Name}}${infer Rest}`
+  ? (Name extends `${string}?` ? never : Name) | Placeholder<Rest>
+  : never;
+
+/** Fields of an error: those its message names are required, others may come along. */
+type FieldsOf<Spec extends ErrorSpec> = { [name in Placeholder<Spec["message"]>]: unknown } & Record<string, unknown>;
+
+/** Makes one error of a table; the fields may be left out when the message names none. */
+export type CreateError<Spec extends ErrorSpec> = [Placeholder<Spec["message"]>] extends [never]
+  ? (fields?: Record<string, unknown>, options?: SvcErrorOptions) => SvcError
+  : (fields: FieldsOf<Spec>, options?: SvcErrorOptions) => SvcError;
+
+/** One function for each code of a table: `storage-busy` is made by `storageBusy(fields)`. */
+export type ErrorTable<T extends Record<string, ErrorSpec>> = {
+  readonly [code in keyof T & string as CamelCase<code>]: CreateError<T[code]>;
+};
+
+const specsByTable = new WeakMap<object, Readonly<Record<string, ErrorSpec>>>();
 
 /**
- * Adds a table of error codes. Each layer and plugin has one; a code means one thing for ever.
- * @throws {Error} when a code is already defined differently
+ * Makes the errors of one layer or plugin: `const errors = defineErrors({ "no-tide": { message: "no tide at {place}", … } })`, then
+ * `throw errors.noTide({ place })`. A code means one thing for ever and stands in one table only.
  */
-export function defineErrors<T extends Record<string, ErrorSpec>>(table: T): T {
+export function defineErrors<const T extends Record<string, ErrorSpec>>(table: T): ErrorTable<T> {
+  const creators: Record<string, unknown> = {};
   for (const [code, spec] of Object.entries(table)) {
-    const known = registry.get(code);
-    if (known && known.message !== spec.message) throw new Error(`error code "${code}" is defined twice with different meanings`);
-    registry.set(code, spec);
+    const create = (fields?: Record<string, unknown>, options?: SvcErrorOptions) => {
+      const error = new SvcError(code, spec, fields, options);
+      Error.captureStackTrace?.(error, create);
+      return error;
+    };
+    creators[camelCase(code)] = create;
   }
-  return table;
+  const made = Object.freeze(creators);
+  specsByTable.set(made, table);
+  return made as ErrorTable<T>;
 }
 
-/** Every code defined so far in this process, for the reference page and its test. */
-export function definedErrors(): ReadonlyMap<string, ErrorSpec> {
-  return registry;
+/** The specifications of a table made by `defineErrors`, by code; undefined for any other value. */
+export function errorSpecsOf(table: unknown): Readonly<Record<string, ErrorSpec>> | undefined {
+  return typeof table === "object" && table !== null ? specsByTable.get(table) : undefined;
+}
+
+/**
+ * Makes the error of a table by a code that is known only at run time, such as one that crossed a thread border.
+ * @throws {TypeError} when the table has no such code
+ */
+export function createError(table: object, code: string, fields?: Record<string, unknown>, options?: SvcErrorOptions): SvcError {
+  const spec = specsByTable.get(table)?.[code];
+  if (!spec) throw new TypeError(`"${code}" is not a code of this table of errors`);
+  return new SvcError(code, spec, fields, options);
+}
+
+function camelCase(code: string): string {
+  return code.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** What one error carries besides the fields of its text. */
@@ -48,7 +89,7 @@ export interface SvcErrorOptions {
 
 /**
  * The one error class. `code` is stable, the message is for people: subject, what is wrong, what was expected, what to do; one line, no secret.
- * Works across threads and SDK copies by `code` and `fields`, see `toPlain`/`fromPlain`.
+ * Made by the functions of a table, see `defineErrors`. Works across threads and SDK copies by `code` and `fields`, see `toPlain`/`fromPlain`.
  */
 export class SvcError extends Error {
   readonly code: string;
@@ -58,10 +99,9 @@ export class SvcError extends Error {
   readonly spec: ErrorSpec;
   readonly #details: string | undefined;
 
-  constructor(code: string, fields: Record<string, unknown> = {}, options: SvcErrorOptions = {}) {
-    const spec = registry.get(code) ?? { message: String(fields.message ?? code), http: 500, rpc: "UNAVAILABLE" as const };
+  constructor(code: string, spec: ErrorSpec, fields: Record<string, unknown> = {}, options: SvcErrorOptions = {}) {
     super(
-      spec.message.replace(/\{(\w+)\}/g, (_, name: string) => String(fields[name] ?? "")),
+      spec.message.replace(/\{(\w+)\??\}/g, (_, name: string) => String(fields[name] ?? "")),
       options.cause === undefined ? undefined : { cause: options.cause },
     );
     this.name = "SvcError";
@@ -83,13 +123,27 @@ export class SvcError extends Error {
   }
 
   /** Plain data that survives a thread border. */
-  toPlain(): { code: string; fields: Record<string, unknown>; message: string } {
-    return { code: this.code, fields: this.fields, message: this.message };
+  toPlain(): PlainError {
+    return { code: this.code, fields: this.fields, message: this.message, spec: { ...this.spec, message: this.message } };
   }
 
-  static fromPlain(plain: { code: string; fields?: Record<string, unknown>; message?: string }): SvcError {
-    return new SvcError(plain.code, { message: plain.message, ...plain.fields });
+  /** The error that `toPlain` was asked of; one without a specification counts as a fault of the program. */
+  static fromPlain(plain: PlainError): SvcError {
+    const spec: ErrorSpec = plain.spec ?? { message: plain.message ?? plain.code, http: 500, rpc: "UNAVAILABLE" };
+    // The text is finished: a brace that came in with a field is no placeholder any more.
+    const error = new SvcError(plain.code, { ...spec, message: "" }, plain.fields);
+    error.message = plain.message ?? spec.message;
+    return error;
   }
+}
+
+/** An `SvcError` as plain data. */
+export interface PlainError {
+  code: string;
+  fields: Record<string, unknown>;
+  message?: string;
+  /** Left out by code that knows no table; the error then counts as a fault of the program. */
+  spec?: ErrorSpec;
 }
 
 /** True for an `SvcError` of any SDK copy, optionally of one code. */
@@ -102,7 +156,8 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-defineErrors({
+/** Codes that every layer and plugin may use. */
+export const commonErrors = defineErrors({
   "invalid-config": { message: "{message}", http: 500, rpc: "INVALID_REQUEST", exit: 78 },
   "invalid-params": { message: "invalid {method} params: {issues}", http: 400, rpc: "INVALID_REQUEST" },
   "invalid-json": { message: "the request body is not valid JSON: {reason}", http: 400, rpc: "INVALID_REQUEST" },
@@ -128,7 +183,7 @@ defineErrors({
   },
   "invalid-session-key": { message: "invalid session key: {reason}", http: 400, rpc: "INVALID_REQUEST" },
   "service-unavailable": {
-    message: 'service "{service}" is not available{why}; see svc plugins list',
+    message: 'service "{service}" is not available{why?}; see svc plugins list',
     http: 503,
     rpc: "UNAVAILABLE",
     retryable: true,

@@ -1,9 +1,8 @@
 import type { ReloadAction } from "./config/reload-plan.ts";
 import type { SvcConfig } from "./config/root.ts";
-import { SvcError } from "./errors.ts";
+import { hookErrors } from "./hooks/errors.ts";
 import type { Permission } from "./types/manifest.ts";
 import type { ClientInfo, OperatorScope } from "./types/rpc.ts";
-import "./hooks/errors.ts";
 
 /**
  * The table of hooks. A name counts only if something emits it; `test/meta` demands a test and a documentation row for each.
@@ -301,7 +300,7 @@ export type HookKindOf<N extends HookName> = Hooks[N]["kind"];
 
 /** A row of the table in its general form, for code that handles any hook. @throws {SvcError} `unknown-hook` */
 export function hookSpec(name: HookName): HookSpec {
-  if (!Object.hasOwn(hooks, name)) throw new SvcError("unknown-hook", { hook: name });
+  if (!Object.hasOwn(hooks, name)) throw hookErrors.unknownHook({ hook: name });
   return hooks[name] as HookSpec;
 }
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { SvcError } from "./errors.ts";
+import { commonErrors } from "./errors.ts";
 
 /** Conditions of an `exports` map that hold for a module which Node imports. */
 const conditions = ["node", "import", "default"];
@@ -21,7 +21,7 @@ export async function resolveOwn(root: string, name: string): Promise<URL> {
     () => undefined,
   );
   const target = manifest?.exports === undefined ? manifest && (manifest.main ?? "./index.js") : entryOf(manifest.exports);
-  if (target === undefined) throw new SvcError("missing-dependency", { plugin: root, name, prefix: vendor });
+  if (target === undefined) throw commonErrors.missingDependency({ plugin: root, name, prefix: vendor });
   return pathToFileURL(join(folder, target));
 }
 

@@ -5,6 +5,7 @@ export { type ChildOptions, startChild } from "./child.ts";
 export { durationMs, parseDuration, parseSize, sizeBytes } from "./config/amounts.ts";
 export { composeConfigSchema } from "./config/compose-schema.ts";
 export { configTypes } from "./config/config-types.ts";
+export { configErrors } from "./config/errors.ts";
 export { agentIdPattern, type SecretRef, secret } from "./config/fields.ts";
 export { hookMappingSchema } from "./config/hooks.ts";
 export { formatIssue } from "./config/issues.ts";
@@ -51,7 +52,20 @@ export {
   type TextKind,
 } from "./embedding/text-embedder.ts";
 export { checkedVectors, type ExpectedVectors, inIndexOrder, readVector, toUnitVector } from "./embedding/vectors.ts";
-export { defineErrors, type ErrorSpec, isSvcError, messageOf, type RpcCode, SvcError, type SvcErrorOptions } from "./errors.ts";
+export {
+  type CreateError,
+  commonErrors,
+  createError,
+  defineErrors,
+  type ErrorSpec,
+  type ErrorTable,
+  isSvcError,
+  messageOf,
+  type PlainError,
+  type RpcCode,
+  SvcError,
+  type SvcErrorOptions,
+} from "./errors.ts";
 export { createExpiryClock, type ExpiryClock } from "./expiry-clock.ts";
 export { reached } from "./failpoint.ts";
 export { writeFileAtomic } from "./files.ts";
@@ -77,7 +91,9 @@ export { importOwn, resolveOwn } from "./import-own.ts";
 export * from "./json-schema.ts";
 export { exceedsJsonShape } from "./json-shape.ts";
 export { settledWithin } from "./limit.ts";
+export { loaderErrors } from "./loader/errors.ts";
 export { perSnapshot } from "./per-snapshot.ts";
+export { protocolErrors } from "./protocol/errors.ts";
 export type { EventPayloadOf } from "./protocol/event-payloads.ts";
 export { type EventSpec, type ProtocolEvent, protocolEvents } from "./protocol/events.ts";
 export * from "./protocol/frames.ts";
@@ -92,6 +108,7 @@ export { retryAfterMs } from "./retry-after.ts";
 export { openTransformSandbox } from "./sandbox/open-transform-sandbox.ts";
 export { toStrictJson } from "./sandbox/strict-json.ts";
 export type { TransformSandbox, TransformSandboxOptions } from "./sandbox/transform-sandbox.ts";
+export { secretErrors } from "./secrets/errors.ts";
 export { isNotDispatched, isSendRefused, NotDispatchedError, SendRefusedError } from "./send-errors.ts";
 export { isBareToken, judgeReply, MAX_WRAP_CHARS, mayBecomeToken, type Reply, stripAck, stripLeadingAck } from "./text/acknowledgement.ts";
 export {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { messageOf, SvcError } from "./errors.ts";
+import { commonErrors, messageOf } from "./errors.ts";
 
 /** Time a whole body may take (`http.md` 2). */
 const BODY_TIMEOUT_MS = 30_000;
@@ -23,10 +23,10 @@ export interface BodyLimits {
 export async function readBody(req: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   const { maxBytes, timeoutMs = BODY_TIMEOUT_MS, proceed, revoked } = limits;
   const encoding = req.headers["content-encoding"] ?? "identity";
-  if (encoding.toLowerCase() !== "identity") throw new SvcError("content-encoding"); // nothing is inflated, so nothing can explode
-  if (Number(req.headers["content-length"] ?? 0) > maxBytes) throw new SvcError("payload-too-large", { maxBytes });
+  if (encoding.toLowerCase() !== "identity") throw commonErrors.contentEncoding(); // nothing is inflated, so nothing can explode
+  if (Number(req.headers["content-length"] ?? 0) > maxBytes) throw commonErrors.payloadTooLarge({ maxBytes });
   revoked?.throwIfAborted();
-  if (req.destroyed) throw new SvcError("client-gone");
+  if (req.destroyed) throw commonErrors.clientGone();
   if (req.readableEnded) throw new TypeError("the request body was read already");
   proceed?.();
   return collect(req, { maxBytes, limitMs: Math.min(timeoutMs, BODY_TIMEOUT_MS), revoked });
@@ -53,16 +53,16 @@ function collect(
     };
     const onData = (chunk: Buffer) => {
       size += chunk.length;
-      if (size > maxBytes) stop(new SvcError("payload-too-large", { maxBytes }));
+      if (size > maxBytes) stop(commonErrors.payloadTooLarge({ maxBytes }));
       else chunks.push(chunk);
     };
     const onEnd = () => {
       leave();
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size));
     };
-    const onGone = () => stop(new SvcError("client-gone"));
+    const onGone = () => stop(commonErrors.clientGone());
     const onRevoked = () => stop(revoked?.reason);
-    const timer = setTimeout(() => stop(new SvcError("request-timeout", { seconds: limitMs / 1000 })), limitMs);
+    const timer = setTimeout(() => stop(commonErrors.requestTimeout({ seconds: limitMs / 1000 })), limitMs);
     revoked?.addEventListener("abort", onRevoked, { once: true });
     req.on("data", onData).on("end", onEnd).on("close", onGone).on("error", onGone);
   });
@@ -74,6 +74,6 @@ export function parseJsonBody(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new SvcError("invalid-json", { reason: messageOf(error) });
+    throw commonErrors.invalidJson({ reason: messageOf(error) });
   }
 }

@@ -23,13 +23,13 @@ test("TypeScript runs as a worker, with the SDK, wherever it stands", async () =
   await writeFile(
     file,
     `import { parentPort, workerData } from "node:worker_threads";
-     import { SvcError } from "svc/sdk";
-     const error: SvcError = new SvcError("usage", { message: workerData as string });
+     import { commonErrors, type SvcError } from "svc/sdk";
+     const error: SvcError = commonErrors.usage({ message: workerData as string });
      parentPort?.postMessage(error.toPlain());`,
   );
   const worker = startWorker(pathToFileURL(file), { workerData: "from outside" });
   const [plain] = await once(worker, "message");
-  expect(plain).toEqual({ code: "usage", fields: { message: "from outside" }, message: "from outside" });
+  expect(plain).toMatchObject({ code: "usage", fields: { message: "from outside" }, message: "from outside" });
   await worker.terminate();
 });
 

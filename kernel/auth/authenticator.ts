@@ -9,7 +9,6 @@ import type { ProxyVerdict } from "../../sdk/gateway/edge/types.ts";
 import type { CredentialClass, FailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
 import { createSecretCheck, type ResolvedAuth } from "../../sdk/host/secrets.ts";
 import type { Remote } from "../../sdk/types/http.ts";
-import "../errors.ts";
 
 export interface Authenticator {
   readonly mode: ResolvedAuth["mode"];

@@ -2,7 +2,7 @@ import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type CommandPlaces, readCommands as readAll } from "../../sdk/cli/commands.ts";
 import type { CommandEntry } from "../../sdk/cli/match.ts";
-import { isSvcError, messageOf, SvcError } from "../../sdk/errors.ts";
+import { commonErrors, isSvcError, messageOf } from "../../sdk/errors.ts";
 import { type Env, type ProfilePaths, packageRoot, runsFromDist } from "../../sdk/host/paths.ts";
 import type { CliCommand } from "../../sdk/types/cli.ts";
 import { readLooseJson } from "./loose-json.ts";
@@ -25,11 +25,11 @@ export async function loadCommand(entry: CommandEntry & { module: string }, wher
     else exported = ((await import(pathToFileURL(codeFile(entry.module)).href)) as { default?: unknown }).default;
   } catch (error) {
     if (isSvcError(error, "plugin-not-loadable")) throw error;
-    throw new SvcError("failed", { message: `${name}: its module could not be loaded: ${messageOf(error)}` }, { cause: error });
+    throw commonErrors.failed({ message: `${name}: its module could not be loaded: ${messageOf(error)}` }, { cause: error });
   }
   const found = ([exported].flat() as Array<Partial<CliCommand> | undefined>).find((c) => c?.path?.join(" ") === name);
   if (!found || typeof found.run !== "function") {
-    throw new SvcError("failed", { message: `${name}: ${entry.module} does not export a command of this name` });
+    throw commonErrors.failed({ message: `${name}: ${entry.module} does not export a command of this name` });
   }
   return found as CliCommand;
 }

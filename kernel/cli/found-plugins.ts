@@ -2,9 +2,8 @@ import { dirname, join } from "node:path";
 import { resolveAgents } from "../../sdk/agents.ts";
 import type { LoadedConfig } from "../../sdk/config/loaded.ts";
 import { rootSchema } from "../../sdk/config/root.ts";
-import { SvcError } from "../../sdk/errors.ts";
-import "../../sdk/loader/errors.ts";
 import type { Env, ProfilePaths } from "../../sdk/host/paths.ts";
+import { loaderErrors } from "../../sdk/loader/errors.ts";
 import { checkPluginModule } from "../../sdk/trust/plugin-module.ts";
 import { type Candidate, discoverPlugins } from "../loader/discovery.ts";
 
@@ -28,6 +27,6 @@ export async function importFound(plugin: string, module: string, { paths, env }
     module,
   );
   if ("problem" in checked)
-    throw new SvcError("plugin-not-loadable", { path: plugin, reason: `${checked.problem.code}: ${checked.problem.reason}` });
+    throw loaderErrors.pluginNotLoadable({ path: plugin, reason: `${checked.problem.code}: ${checked.problem.reason}` });
   return importModule(checked.file, paths.stateDir);
 }

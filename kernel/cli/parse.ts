@@ -1,7 +1,7 @@
 import { parseArgs as splitArgs } from "node:util";
 import { distance } from "../../sdk/cli/match.ts";
 import { optionsOf, optionValue } from "../../sdk/cli/options.ts";
-import { SvcError } from "../../sdk/errors.ts";
+import { commonErrors, type SvcError } from "../../sdk/errors.ts";
 import type { CliCommand, CliOption, CliValues } from "../../sdk/types/cli.ts";
 
 export interface ParsedArgs {
@@ -19,7 +19,7 @@ type OptionToken = Extract<Tokens[number], { kind: "option" }>;
 export function parseArgs(command: CliCommand, args: readonly string[]): ParsedArgs {
   const options = optionsOf(command);
   const given = new Map<string, string | boolean>();
-  const refuse = (message: string) => new SvcError("usage", { message: `${command.path.join(" ")}: ${message}` });
+  const refuse = (message: string) => commonErrors.usage({ message: `${command.path.join(" ")}: ${message}` });
   const split = splitArgs({
     args: args.map(hidden),
     options: Object.fromEntries(Object.entries(options).map(([name, option]) => [name, toSplit(option)])),

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Cron } from "croner";
 import type { SvcConfig } from "../../sdk/config/root.ts";
-import { messageOf, SvcError } from "../../sdk/errors.ts";
+import { commonErrors, messageOf, SvcError } from "../../sdk/errors.ts";
 import { running } from "../../sdk/hooks/running.ts";
 import { type HookName, type HookOptions, hookSpec } from "../../sdk/hooks.ts";
 import type { Activation } from "../../sdk/loader/activation.ts";
@@ -29,6 +29,7 @@ import type { Contributes, Permission } from "../../sdk/types/manifest.ts";
 import type { ReloadParticipant } from "../../sdk/types/reload.ts";
 import type { EmitOptions, RpcMethod } from "../../sdk/types/rpc.ts";
 import type { Contributions } from "../contributions.ts";
+import { kernelErrors } from "../errors.ts";
 import type { HookBus, TapFunction } from "../hooks/bus.ts";
 import type { MethodRegistry } from "../port/methods.ts";
 import type { RouteTable } from "../port/routes.ts";
@@ -81,7 +82,7 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
   let disposed = false;
 
   const alive = () => {
-    if (disposed) throw new SvcError("plugin-disposed", { plugin: id });
+    if (disposed) throw commonErrors.pluginDisposed({ plugin: id });
   };
   /** A refused registration does not end the plugin: it is reported, and the plugin is degraded. */
   const refused = (error: unknown) => {
@@ -108,19 +109,19 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
   const declared = (kind: keyof Contributes, name: string, isSame = (other: string) => other === name) => {
     const list = manifest ? (manifest.contributes?.[kind] ?? []) : ["*"];
     if (!list.some((one) => one === name || one === "*" || (kind === "http" && one === "/*")))
-      throw new SvcError("undeclared-contribution", { plugin: id, kind, id: name });
+      throw kernelErrors.undeclaredContribution({ plugin: id, kind, id: name });
     const owner = isBundled ? undefined : host.reservedBy(kind, isSame);
-    if (owner) throw new SvcError("reserved-name", { plugin: id, name, owner: `plugin "${owner}"` });
+    if (owner) throw kernelErrors.reservedName({ plugin: id, name, owner: `plugin "${owner}"` });
   };
   const isPermitted = (permission: Permission) => {
     const granted = isBundled || (host.config().plugins.entries[id]?.grants ?? []).includes(permission);
     return granted && (!manifest || manifest.permissions?.includes(permission) === true);
   };
   const permitted = (permission: Permission, what: string) => {
-    if (!isPermitted(permission)) throw new SvcError("permission-missing", { plugin: id, what, permission });
+    if (!isPermitted(permission)) throw kernelErrors.permissionMissing({ plugin: id, what, permission });
   };
   const wrong = (kind: string, problem: string | undefined) => {
-    if (problem) throw new SvcError("invalid-registration", { plugin: id, kind, issues: problem });
+    if (problem) throw kernelErrors.invalidRegistration({ plugin: id, kind, issues: problem });
   };
   /** Goes on with a value that is what its type says; nothing else of it has been read by then. */
   const checked = (kind: ShapeKind, value: unknown, goOn: () => Disposable): Disposable => {
@@ -139,7 +140,7 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
         allow();
       },
       () => {
-        const taken = (by: string | undefined) => new SvcError("contribution-conflict", { point, id: name, plugin: id, owner: by });
+        const taken = (by: string | undefined) => kernelErrors.contributionConflict({ point, id: name, plugin: id, owner: by });
         const entry = {
           id: name,
           value: offered,
@@ -174,7 +175,7 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
   const kv = createPluginKv(id, () => {
     alive();
     const provider = host.contributions.view<KvProvider>("kv").get("store");
-    if (!provider) throw new SvcError("service-unavailable", { service: "kv" });
+    if (!provider) throw commonErrors.serviceUnavailable({ service: "kv" });
     return provider.value;
   });
   const pluginFetch = createPluginFetch(id, ended.signal, (host.fetch as typeof fetch | undefined) ?? fetch);
@@ -182,7 +183,7 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
   const services = host.contributions.view<object>("service");
   const serviceNow = (name: string) => {
     const found = services.get(name);
-    if (!found) throw new SvcError("service-unavailable", { service: name, why: host.whyAbsent?.(name) });
+    if (!found) throw commonErrors.serviceUnavailable({ service: name, why: host.whyAbsent?.(name) });
     return found.value;
   };
   let stateDir: string | undefined;
@@ -228,7 +229,7 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
     snapshot: host.snapshot,
     secret(path) {
       if (!manifest?.secrets?.some((s) => fitsPath(path, s.path)))
-        throw new SvcError("undeclared-contribution", { plugin: id, kind: "secrets", id: path });
+        throw kernelErrors.undeclaredContribution({ plugin: id, kind: "secrets", id: path });
       return host.secret(path);
     },
     kv,
@@ -242,7 +243,7 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
     contribute: (point, name, value) =>
       contribute(point, name, value, () => {
         const way = Object.hasOwn(closedPoints, point) ? closedPoints[point] : undefined;
-        if (way) throw new SvcError("reserved-name", { plugin: id, name: point, owner: way });
+        if (way) throw kernelErrors.reservedName({ plugin: id, name: point, owner: way });
         if (point === "kv") declared("services", "store@1"); // every plugin's rows are with who keeps the state
         wrong(point, shapeProblem(point, value));
         const given = declaredPoints[point] && ownName(value);
@@ -306,7 +307,7 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
     },
     emit: (event, payload, options) => {
       alive();
-      if (isKernelEvent(event)) throw new SvcError("reserved-name", { plugin: id, name: event, owner: "the kernel" });
+      if (isKernelEvent(event)) throw kernelErrors.reservedName({ plugin: id, name: event, owner: "the kernel" });
       if (Object.hasOwn(protocolEvents, event)) {
         declared("events", event);
         host.emit(event, payload, options);
@@ -318,7 +319,7 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
     },
   };
 
-  const abort = () => ended.abort(new SvcError("plugin-disposed", { plugin: id }));
+  const abort = () => ended.abort(commonErrors.pluginDisposed({ plugin: id }));
   return {
     identity,
     ctx,

@@ -3,7 +3,7 @@ import { setMaxListeners } from "node:events";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
-import { isSvcError, SvcError } from "../../sdk/errors.ts";
+import { commonErrors, isSvcError, SvcError } from "../../sdk/errors.ts";
 import { createBadFrames } from "../../sdk/gateway/fanout/bad-frames.ts";
 import type { Fanout, Line, Receiver } from "../../sdk/gateway/fanout/fanout.ts";
 import { createLiveness, type Liveness } from "../../sdk/gateway/fanout/liveness.ts";
@@ -14,6 +14,7 @@ import type { Turn } from "../../sdk/gateway/fanout/turn.ts";
 import { followRights, type Right } from "../../sdk/gateway/rights.ts";
 import { formatIssues } from "../../sdk/json-schema.ts";
 import { exceedsJsonShape } from "../../sdk/json-shape.ts";
+import { protocolErrors } from "../../sdk/protocol/errors.ts";
 import { limits, type RequestFrame, requestFrame, type WireError } from "../../sdk/protocol/frames.ts";
 import { RawJson } from "../../sdk/protocol/raw-json.ts";
 import { refusalClose } from "../../sdk/protocol/refusal-close.ts";
@@ -135,8 +136,8 @@ export class Connection implements Receiver {
     this.#deps.logger.trace("frame in", () => traced(text, this.#info));
     if (!this.#info) return this.#beforeHello(frame);
     if (frame instanceof SvcError) return this.#badFrame(frame);
-    if (frame.method === "connect") return this.#respond(frame.id, new SvcError("already-connected"));
-    if (!this.#lane.offer(frame)) this.#respond(frame.id, new SvcError("busy", {}, { retryAfterMs: 1_000 }));
+    if (frame.method === "connect") return this.#respond(frame.id, protocolErrors.alreadyConnected());
+    if (!this.#lane.offer(frame)) this.#respond(frame.id, commonErrors.busy({}, { retryAfterMs: 1_000 }));
   }
 
   /** A client that asks on and does not read the answers is not read either, until they have left. */
@@ -155,10 +156,10 @@ export class Connection implements Receiver {
 
   #beforeHello(frame: RequestFrame | SvcError): void {
     if (frame instanceof SvcError) return this.cut(1008, "invalid request frame");
-    if (frame.method !== "connect") return this.#refuse(frame.id, new SvcError("first-not-connect"));
+    if (frame.method !== "connect") return this.#refuse(frame.id, protocolErrors.firstNotConnect());
     const phase = this.#deps.phase();
     if (phase === "starting" || phase === "plugins") {
-      return this.#refuse(frame.id, new SvcError("gateway-starting", { reason: "startup-sidecars" }, { retryAfterMs: 500 }));
+      return this.#refuse(frame.id, protocolErrors.gatewayStarting({ reason: "startup-sidecars" }, { retryAfterMs: 500 }));
     }
     if (!isServing(phase)) return this.#refuseLate(frame.id);
     this.#held = [];
@@ -166,7 +167,7 @@ export class Connection implements Receiver {
   }
 
   #refuseLate(id: string): void {
-    this.#refuse(id, new SvcError("draining", {}, { retryAfterMs: 1_000 }));
+    this.#refuse(id, protocolErrors.draining({}, { retryAfterMs: 1_000 }));
   }
 
   async #handshake(frame: RequestFrame, req: IncomingMessage): Promise<void> {
@@ -230,7 +231,7 @@ export class Connection implements Receiver {
       const text = result instanceof RawJson ? result.text : this.#jsonOf(frame.method, result);
       this.#respond(frame.id, undefined, new RawJson(text));
     } catch (error) {
-      this.#respond(frame.id, error ?? new SvcError("failed", { message: "the method failed" }));
+      this.#respond(frame.id, error ?? commonErrors.failed({ message: "the method failed" }));
     } finally {
       done();
     }
@@ -297,7 +298,7 @@ export class Connection implements Receiver {
     this.#unfollow?.();
     this.#line?.remove();
     this.#lane.clear();
-    this.#gone?.abort(new SvcError("connection-closed", { code, reason }));
+    this.#gone?.abort(commonErrors.connectionClosed({ code, reason }));
     if (!this.#info) return;
     const info = this.#info;
     this.#deps.logger.debug("client gone", () => ({ ...described(info), code, ...(reason ? { reason } : {}) }));
@@ -331,10 +332,10 @@ function parseFrame(text: string): RequestFrame | SvcError {
   try {
     value = JSON.parse(text);
   } catch {
-    return new SvcError("invalid-frame", { reason: "not JSON" });
+    return protocolErrors.invalidFrame({ reason: "not JSON" });
   }
   const id = (value as { id?: unknown } | null)?.id;
-  const invalid = (reason: string) => new SvcError("invalid-frame", { reason, ...(typeof id === "string" && id ? { id } : {}) });
+  const invalid = (reason: string) => protocolErrors.invalidFrame({ reason, ...(typeof id === "string" && id ? { id } : {}) });
   if (exceedsJsonShape(value)) return invalid("deeper than 64 levels or more than 10000 keys");
   const parsed = requestFrame.safeParse(value);
   return parsed.success ? parsed.data : invalid(formatIssues(parsed.error.issues));

@@ -1,17 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { SvcError } from "../../sdk/errors.ts";
 import { type Admission, admitDevice } from "../../sdk/gateway/devices/admission.ts";
 import type { DeviceBook } from "../../sdk/gateway/devices/book.ts";
 import { createDeviceClaim } from "../../sdk/gateway/devices/claim.ts";
 import type { Edge } from "../../sdk/gateway/edge/edge.ts";
 import type { Right } from "../../sdk/gateway/rights.ts";
 import { formatIssues } from "../../sdk/json-schema.ts";
+import { protocolErrors } from "../../sdk/protocol/errors.ts";
 import { type ConnectParams, connectParams, PROTOCOL_VERSION } from "../../sdk/protocol/frames.ts";
 import { hasScope } from "../../sdk/scopes.ts";
 import type { ClientInfo } from "../../sdk/types/rpc.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
-import "../errors.ts";
 
 const browserClients = new Set(["svc-control-ui", "webchat-ui", "webchat"]);
 
@@ -39,10 +38,10 @@ export async function admitClient(params: unknown, at: { req: IncomingMessage; n
   const connect = parseConnect(params);
   if (connect.minProtocol > PROTOCOL_VERSION || connect.maxProtocol < PROTOCOL_VERSION) {
     const fields = { clientMinProtocol: connect.minProtocol, clientMaxProtocol: connect.maxProtocol, expectedProtocol: PROTOCOL_VERSION };
-    throw new SvcError("protocol-mismatch", fields);
+    throw protocolErrors.protocolMismatch(fields);
   }
   const role = connect.role ?? "operator";
-  if (role !== "operator" && role !== "node") throw new SvcError("invalid-role");
+  if (role !== "operator" && role !== "node") throw protocolErrors.invalidRole();
   checkOrigin(connect, at.req, deps);
   const remote = edge.callerOf(at.req);
   const device = createDeviceClaim(connect, { nonce: at.nonce, now: Date.now(), role, find: devices.find });
@@ -83,7 +82,7 @@ function proxyRight(info: ClientInfo, req: IncomingMessage, deps: HandshakeDeps)
 
 function parseConnect(params: unknown): ConnectParams {
   const parsed = connectParams.safeParse(params ?? {});
-  if (!parsed.success) throw new SvcError("invalid-connect", { issues: formatIssues(parsed.error.issues) });
+  if (!parsed.success) throw protocolErrors.invalidConnect({ issues: formatIssues(parsed.error.issues) });
   return parsed.data;
 }
 
@@ -91,9 +90,9 @@ function checkOrigin(connect: ConnectParams, req: IncomingMessage, deps: Handsha
   const { origin } = req.headers;
   if (origin === undefined) {
     const advice = "a browser client must send its Origin";
-    if (browserClients.has(connect.client.id)) throw new SvcError("origin-not-allowed", { advice, reason: "origin missing" });
+    if (browserClients.has(connect.client.id)) throw protocolErrors.originNotAllowed({ advice, reason: "origin missing" });
     return;
   }
   const advice = `add ${JSON.stringify(origin)} to gateway.controlUi.allowedOrigins`;
-  if (!deps.edge.isOriginAllowed(origin, req)) throw new SvcError("origin-not-allowed", { advice, reason: "not listed" });
+  if (!deps.edge.isOriginAllowed(origin, req)) throw protocolErrors.originNotAllowed({ advice, reason: "not listed" });
 }

@@ -1,6 +1,5 @@
 import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { SvcError } from "../../sdk/errors.ts";
 import { narrowScopes } from "../../sdk/gateway/edge/asked-scopes.ts";
 import { isDirectLoopback } from "../../sdk/gateway/edge/caller.ts";
 import type { Edge } from "../../sdk/gateway/edge/edge.ts";
@@ -12,12 +11,14 @@ import { plainHeaders, reviseAnswer } from "../../sdk/gateway/http-hooks.ts";
 import { runAs } from "../../sdk/hooks/running.ts";
 import { defaultFaultResponse, toHttpFault } from "../../sdk/http-fault.ts";
 import type { Activation } from "../../sdk/loader/activation.ts";
+import { protocolErrors } from "../../sdk/protocol/errors.ts";
 import { parseJsonBody, readBody } from "../../sdk/request-body.ts";
 import { allScopes, hasScope } from "../../sdk/scopes.ts";
 import type { Logger } from "../../sdk/types/common.ts";
 import type { HttpCall, HttpFault, HttpReply, HttpRoute, Remote } from "../../sdk/types/http.ts";
 import type { OperatorScope } from "../../sdk/types/rpc.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
+import { kernelErrors } from "../errors.ts";
 import type { HookBus } from "../hooks/bus.ts";
 import type { DownPlugin } from "../plugins-down.ts";
 import { plain } from "./plain.ts";
@@ -181,7 +182,7 @@ function isIngress(matches: readonly RouteMatch[], path: string, { isHookPath }:
 /** @throws {SvcError} `draining`, `proxy-attribution-required` */
 function admit({ req }: Exchange, { entry: { route } }: RouteMatch, deps: HttpDeps) {
   const remote = deps.edge.callerOf(req);
-  if (deps.probe.phase() === "draining" || deps.probe.phase() === "stopped") throw new SvcError("draining");
+  if (deps.probe.phase() === "draining" || deps.probe.phase() === "stopped") throw protocolErrors.draining();
   // Ingress of plugins takes anybody's word for nothing: the headers are ignored there. The page of the fallback is no ingress.
   if (remote.unattributed && (route.auth === "gateway" || route.fallback)) throw attributionRequired();
   return { remote, passing: route.auth === "plugin" ? undefined : authorize(req, remote, route, deps) };
@@ -205,7 +206,7 @@ async function authorize(
   const granted = known ? allScopes.filter((scope) => known.scopes.includes(scope)) : allScopes;
   const scopes = narrowScopes(granted, req.headers["x-svc-scopes"], mode);
   const needed = route.scope ?? "operator.read";
-  if (!hasScope(scopes, needed)) throw new SvcError("missing-scope", { missingScope: needed, requiredScopes: [needed] });
+  if (!hasScope(scopes, needed)) throw protocolErrors.missingScope({ missingScope: needed, requiredScopes: [needed] });
   return { revoked, scopes };
 }
 
@@ -268,7 +269,7 @@ function unclaimed({ req, path }: Exchange, deps: HttpDeps): Response {
   const settled = isServing(deps.probe.phase());
   const down = settled ? deps.down(path) : undefined;
   if (down) {
-    const fault = toHttpFault(new SvcError("plugin-not-running", { subject: path, ...down }));
+    const fault = toHttpFault(kernelErrors.pluginNotRunning({ subject: path, ...down }));
     const message = isDirectLoopback(req) ? fault.message : `${path}: not available at present`;
     const response = defaultFaultResponse({ ...fault, message });
     response.headers.set("Cache-Control", "no-store");

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Server as TlsServer } from "node:tls";
-import { messageOf, SvcError } from "../../sdk/errors.ts";
+import { messageOf, type SvcError } from "../../sdk/errors.ts";
 import type { BindPlan } from "../../sdk/gateway/edge/bind-plan.ts";
 import { answerClientError } from "../../sdk/gateway/edge/client-error.ts";
 import { declineUpgrade } from "../../sdk/gateway/edge/decline-upgrade.ts";
@@ -16,7 +16,7 @@ import { countDescriptors, readDescriptorLimit } from "../../sdk/host/descriptor
 import { answersAsGateway } from "../../sdk/host/gateway-probe.ts";
 import type { TlsMaterial } from "../../sdk/host/tls-files.ts";
 import type { Logger } from "../../sdk/types/common.ts";
-import "../errors.ts";
+import { kernelErrors } from "../errors.ts";
 import { createRefusedConnections, judgeDescriptors, type RefusedConnections } from "./refused-connections.ts";
 import { createRequestPipeline, type RequestPipeline } from "./request-pipeline.ts";
 
@@ -194,7 +194,7 @@ function admitConnection(socket: Socket, { budget, refused }: Shared): void {
 }
 
 async function bindError(host: string, port: number, error: unknown): Promise<SvcError> {
-  if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") return new SvcError("bind-failed", { host, port, reason: messageOf(error) });
-  const code = (await answersAsGateway(host, port)) ? "already-listening" : "port-taken";
-  return new SvcError(code, { host, port, holder: "" });
+  if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") return kernelErrors.bindFailed({ host, port, reason: messageOf(error) });
+  const fields = { host, port };
+  return (await answersAsGateway(host, port)) ? kernelErrors.alreadyListening(fields) : kernelErrors.portTaken(fields);
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { SvcError } from "../../sdk/errors.ts";
+import { commonErrors } from "../../sdk/errors.ts";
 import { createLogger, type LogRecord } from "../../sdk/host/logger.ts";
+import { protocolErrors } from "../../sdk/protocol/errors.ts";
 import type { OperatorScope, RpcCall, RpcMethod, Scope } from "../../sdk/types/rpc.ts";
 import { createHookBus } from "../hooks/bus.ts";
 import { createMethodRegistry, toWireError } from "./methods.ts";
@@ -154,7 +155,7 @@ describe("around a handler", () => {
       method("demo.x", {
         handler: ({ n }) => {
           ran += 1;
-          if (n === 2) throw new SvcError("failed", { message: "asked to" });
+          if (n === 2) throw commonErrors.failed({ message: "asked to" });
           if (n === 3) throw new Error("a bug");
           return {};
         },
@@ -181,7 +182,7 @@ describe("around a handler", () => {
     methods.add(
       method("demo.x", {
         handler: ({ n }) => {
-          throw n ? new Error("a bug") : new SvcError("failed", { message: "no" });
+          throw n ? new Error("a bug") : commonErrors.failed({ message: "no" });
         },
       }),
       "demo",
@@ -203,14 +204,14 @@ describe("on the wire", () => {
   });
 
   test("ours carry details, retry and nothing else", () => {
-    expect(toWireError(new SvcError("busy", { secret: "x" }, { retryAfterMs: 1_000 }))).toEqual({
+    expect(toWireError(commonErrors.busy({ secret: "x" }, { retryAfterMs: 1_000 }))).toEqual({
       code: "UNAVAILABLE",
       message: "too many requests are waiting; try again",
       details: { code: "BUSY" },
       retryable: true,
       retryAfterMs: 1_000,
     });
-    expect(toWireError(new SvcError("unknown-method", { method: "a.b" }))).toEqual({
+    expect(toWireError(protocolErrors.unknownMethod({ method: "a.b" }))).toEqual({
       code: "INVALID_REQUEST",
       message: "unknown method: a.b",
     });

@@ -1,15 +1,16 @@
 import { createAdmission } from "../../sdk/admission.ts";
-import { isSvcError, messageOf, SvcError } from "../../sdk/errors.ts";
-import "../errors.ts";
+import { commonErrors, isSvcError, messageOf, type SvcError } from "../../sdk/errors.ts";
 import { createWriteBudget } from "../../sdk/gateway/write-budget.ts";
 import { runAs } from "../../sdk/hooks/running.ts";
 import { formatIssues } from "../../sdk/json-schema.ts";
 import type { Activation } from "../../sdk/loader/activation.ts";
+import { protocolErrors } from "../../sdk/protocol/errors.ts";
 import { limits, type WireError } from "../../sdk/protocol/frames.ts";
 import { type ProtocolMethod, protocolMethods } from "../../sdk/protocol/methods.ts";
 import { hasScope, toOperatorScope } from "../../sdk/scopes.ts";
 import type { Disposable, LogFields, Logger } from "../../sdk/types/common.ts";
 import type { ClientInfo, RpcCall, RpcMethod } from "../../sdk/types/rpc.ts";
+import { kernelErrors } from "../errors.ts";
 import type { HookBus } from "../hooks/bus.ts";
 import type { DownPlugin } from "../plugins-down.ts";
 
@@ -57,11 +58,11 @@ export function createMethodRegistry(deps: MethodDeps): MethodRegistry {
   const admission = createAdmission({ maxActive: limits.maxInFlight, maxWaiting: limits.maxQueued });
 
   const checkAndRun = async (entry: Registered, params: unknown, call: RpcCall): Promise<unknown> => {
-    if (call.client.role !== "operator") throw new SvcError("unauthorized-role", { role: call.client.role });
+    if (call.client.role !== "operator") throw protocolErrors.unauthorizedRole({ role: call.client.role });
     requireScope(call.client, entry.method.scope);
     budget.take(entry.method.method, call.client);
     const parsed = await entry.method.params["~standard"].validate(params ?? {});
-    if (parsed.issues) throw new SvcError("invalid-params", { method: entry.method.method, issues: formatIssues(parsed.issues) });
+    if (parsed.issues) throw commonErrors.invalidParams({ method: entry.method.method, issues: formatIssues(parsed.issues) });
     if (entry.method.scopeFor) requireScope(call.client, entry.method.scopeFor(parsed.value));
     return run(entry, parsed.value, { call, deps });
   };
@@ -69,7 +70,7 @@ export function createMethodRegistry(deps: MethodDeps): MethodRegistry {
     add(method, owner, hold) {
       checkName(method, owner);
       const taken = methods.get(method.method);
-      if (taken) throw new SvcError("contribution-conflict", { point: "rpc", id: method.method, plugin: owner, owner: taken.owner });
+      if (taken) throw kernelErrors.contributionConflict({ point: "rpc", id: method.method, plugin: owner, owner: taken.owner });
       const entry = { method, owner, ...(hold ? { hold } : {}) };
       methods.set(method.method, entry);
       listed = undefined;
@@ -89,7 +90,7 @@ export function createMethodRegistry(deps: MethodDeps): MethodRegistry {
     unsendable(name, cause) {
       const owner = methods.get(name)?.owner;
       deps.logger.error(`method ${name}${owner ? ` of plugin "${owner}"` : ""} returned what has no JSON form: ${messageOf(cause)}`);
-      return new SvcError("failed", { message: `method ${name} failed: its result cannot be sent` });
+      return commonErrors.failed({ message: `method ${name} failed: its result cannot be sent` });
     },
     admit: admission,
     async call(name, params, call) {
@@ -97,7 +98,7 @@ export function createMethodRegistry(deps: MethodDeps): MethodRegistry {
       const entry = methods.get(name);
       if (!entry)
         throw deps.leaving?.aborted
-          ? new SvcError("draining", {}, { retryAfterMs: 1_000 })
+          ? protocolErrors.draining({}, { retryAfterMs: 1_000 })
           : absentMethod(name, call.client, deps.down?.(name));
       // From here on: the checks take time, and the owner must not be taken down between them and its handler.
       const held = entry.hold?.();
@@ -126,7 +127,7 @@ async function run(
   const { method } = entry.method;
   if (deps.hooks.isUsed("rpc.before")) {
     const gate = await deps.hooks.run("rpc.before", { method, params, client: call.client }, { signal: call.signal });
-    if (gate.block) throw new SvcError("blocked", { reason: gate.reason, plugin: gate.plugin });
+    if (gate.block) throw protocolErrors.blocked({ reason: gate.reason, plugin: gate.plugin });
   }
   const started = performance.now();
   const report = (ok: boolean, code?: string) => {
@@ -154,7 +155,7 @@ function msSince(started: number): number {
 
 function requireScope(client: ClientInfo, scope: RpcMethod["scope"]): void {
   const needed = toOperatorScope(scope ?? "admin"); // a plugin in plain JavaScript may leave it out
-  if (!hasScope(client.scopes, needed)) throw new SvcError("missing-scope", { missingScope: needed, requiredScopes: [needed] });
+  if (!hasScope(client.scopes, needed)) throw protocolErrors.missingScope({ missingScope: needed, requiredScopes: [needed] });
 }
 
 /** Names are confirmed to administrators only; those of the protocol are known to everybody, and their callers hear what is wrong with them. */
@@ -162,9 +163,9 @@ function absentMethod(name: string, client: ClientInfo, down: DownPlugin | undef
   const row = Object.hasOwn(protocolMethods, name) ? protocolMethods[name as ProtocolMethod] : undefined;
   const isAdmin = hasScope(client.scopes, "operator.admin");
   if (down && (isAdmin || (row && hasScope(client.scopes, toOperatorScope(row.scope)))))
-    return new SvcError("plugin-not-running", { subject: name, ...down });
-  if (isAdmin) return new SvcError("unknown-method", { method: name });
-  return new SvcError("missing-scope", { missingScope: "operator.admin", requiredScopes: ["operator.admin"] });
+    return kernelErrors.pluginNotRunning({ subject: name, ...down });
+  if (isAdmin) return protocolErrors.unknownMethod({ method: name });
+  return protocolErrors.missingScope({ missingScope: "operator.admin", requiredScopes: ["operator.admin"] });
 }
 
 /** A plugin's methods are its own `<id>.<verb>` or rows of the protocol, never weaker than there. */
@@ -175,9 +176,9 @@ function checkName(method: RpcMethod, owner: string): void {
   const isRow = Object.hasOwn(protocolMethods, name) && !kernelPrefixes.some(isBelow);
   const row = isRow ? protocolMethods[name as ProtocolMethod] : undefined;
   const own = nameGrammar.test(name) && isBelow(`${owner}.`) && !reservedPrefixes.some(isBelow);
-  if (!row && !own) throw new SvcError("reserved-name", { plugin: owner, name, owner: `the protocol; use ${owner}.<verb>` });
+  if (!row && !own) throw kernelErrors.reservedName({ plugin: owner, name, owner: `the protocol; use ${owner}.<verb>` });
   if (row && !hasScope([toOperatorScope(method.scope ?? "admin")], toOperatorScope(row.scope))) {
-    throw new SvcError("reserved-name", { plugin: owner, name, owner: `scope ${row.scope} or stronger` });
+    throw kernelErrors.reservedName({ plugin: owner, name, owner: `scope ${row.scope} or stronger` });
   }
 }
 

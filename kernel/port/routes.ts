@@ -1,7 +1,6 @@
-import { SvcError } from "../../sdk/errors.ts";
 import type { Disposable } from "../../sdk/types/common.ts";
 import type { HttpRoute } from "../../sdk/types/http.ts";
-import "../errors.ts";
+import { kernelErrors } from "../errors.ts";
 
 export interface RouteEntry {
   readonly route: HttpRoute;
@@ -40,7 +39,7 @@ export function createRouteTable(): RouteTable {
       const methods = typeof route.method === "string" ? [route.method] : route.method;
       const entry: RouteEntry = { route, owner, methods, allow: methods.join(", "), hold };
       if (route.fallback) {
-        if (fallback) throw new SvcError("route-conflict", { plugin: owner, path: route.path, owner: fallback.owner });
+        if (fallback) throw kernelErrors.routeConflict({ plugin: owner, path: route.path, owner: fallback.owner });
         fallback = entry;
         return {
           dispose: () => {
@@ -49,7 +48,7 @@ export function createRouteTable(): RouteTable {
         };
       }
       const rival = [...exact.values(), prefixes].flat().find((e) => overlaps(e, entry) && !mayShare(e, entry));
-      if (rival) throw new SvcError("route-conflict", { plugin: owner, path: route.path, owner: rival.owner });
+      if (rival) throw kernelErrors.routeConflict({ plugin: owner, path: route.path, owner: rival.owner });
       if (route.match === "exact") exact.set(route.path, [...(exact.get(route.path) ?? []), entry]);
       else prefixes.push(entry);
       prefixes.sort((a, b) => b.route.path.length - a.route.path.length);

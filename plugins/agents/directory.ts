@@ -1,4 +1,4 @@
-import { type AgentInfo, canonicalSessionKey, defaultAgentId, mainSessionKey, resolveAgents, type SvcConfig, SvcError } from "svc/sdk";
+import { type AgentInfo, canonicalSessionKey, commonErrors, defaultAgentId, mainSessionKey, resolveAgents, type SvcConfig } from "svc/sdk";
 
 /** Who answers, and in which session. */
 export interface Directory {
@@ -16,7 +16,7 @@ export function createDirectory(config: SvcConfig, stateDir: string): Directory 
 
   const get = (agentId: string): AgentInfo => {
     const found = agents.find((a) => a.id === agentId.trim().toLowerCase());
-    if (!found) throw new SvcError("unknown-agent", { agentId });
+    if (!found) throw commonErrors.unknownAgent({ agentId });
     return found;
   };
 

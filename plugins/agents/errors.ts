@@ -3,7 +3,7 @@ import { defineErrors } from "svc/sdk";
 /** Codes of this plugin. `draining` and `busy` are the kernel's, `exists` and `storage-*` the store's. */
 export const agentErrors = defineErrors({
   "invalid-model": {
-    message: 'unknown model "{model}"{hint}; svc gateway call models.list shows what there is',
+    message: 'unknown model "{model}"{hint?}; svc gateway call models.list shows what there is',
     http: 400,
     rpc: "INVALID_REQUEST",
     details: "INVALID_MODEL",

@@ -1,6 +1,5 @@
 import { definePlugin } from "svc/sdk";
 import { createAgents } from "./agents.ts";
-import "./errors.ts";
 import { registerAgentMethods } from "./rpc/agent.ts";
 import { registerAgentFileMethods } from "./rpc/agent-files.ts";
 import { registerAgentsMethods } from "./rpc/agents.ts";

@@ -1,4 +1,4 @@
-import { SvcError } from "svc/sdk";
+import { commonErrors } from "svc/sdk";
 import { fakeClock } from "svc/sdk/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { createHeartbeats } from "./heartbeat/heartbeats.ts";
@@ -11,7 +11,7 @@ function stoppedKit() {
   const clock = fakeClock();
   const warnings: string[] = [];
   const gone = (): never => {
-    throw new SvcError("plugin-disposed", { plugin: "agents" });
+    throw commonErrors.pluginDisposed({ plugin: "agents" });
   };
   const kit = {
     ctx: {

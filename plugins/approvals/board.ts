@@ -1,5 +1,5 @@
-import { type ApprovalDecision, type ApprovalKind, type ApprovalOutcome, type ApprovalRecord, SvcError, type Timers } from "svc/sdk";
-import "./errors.ts";
+import { type ApprovalDecision, type ApprovalKind, type ApprovalOutcome, type ApprovalRecord, commonErrors, type Timers } from "svc/sdk";
+import { approvalErrors } from "./errors.ts";
 
 /** Open questions at one time; the next asker is told to come back. */
 export const MAX_OPEN = 256;
@@ -96,16 +96,16 @@ export function createBoard(events: BoardEvents, timers: Pick<Timers, "setTimeou
   };
   const find = (kind: ApprovalKind, id: string) => {
     const entry = entries.get(id);
-    if (entry?.record.approvalKind !== kind) throw new SvcError("approval-not-found", { reason: "APPROVAL_NOT_FOUND" });
+    if (entry?.record.approvalKind !== kind) throw approvalErrors.approvalNotFound({ reason: "APPROVAL_NOT_FOUND" });
     return entry;
   };
 
   return {
     put(record, { asker, timeoutMs }) {
-      if (entries.has(record.id)) throw new SvcError("approval-exists");
+      if (entries.has(record.id)) throw approvalErrors.approvalExists();
       const waiting = open();
       if (waiting.length >= MAX_OPEN || waiting.filter((entry) => entry.asker === asker).length >= MAX_OPEN_EACH) {
-        throw new SvcError("busy", {}, { retryAfterMs: 1_000 });
+        throw commonErrors.busy({}, { retryAfterMs: 1_000 });
       }
       const { promise, resolve } = deferred<ApprovalOutcome>();
       const timer = timers.setTimeout(() => close(entry, "expired"), timeoutMs);
@@ -115,14 +115,14 @@ export function createBoard(events: BoardEvents, timers: Pick<Timers, "setTimeou
       return entry;
     },
     resolve(kind, { id, decision, by }) {
-      if (!isDecision(decision)) throw new SvcError("approval-decision");
+      if (!isDecision(decision)) throw approvalErrors.approvalDecision();
       const entry = find(kind, id);
       if (entry.resolution) {
         // What ran out of time is as unknown as what was never asked.
-        if (entry.resolution.outcome.decision === null) throw new SvcError("approval-not-found", { reason: "APPROVAL_NOT_FOUND" });
-        throw new SvcError("approval-resolved", { reason: "APPROVAL_ALREADY_RESOLVED" });
+        if (entry.resolution.outcome.decision === null) throw approvalErrors.approvalNotFound({ reason: "APPROVAL_NOT_FOUND" });
+        throw approvalErrors.approvalResolved({ reason: "APPROVAL_ALREADY_RESOLVED" });
       }
-      if (!entry.record.request.allowedDecisions.includes(decision)) throw new SvcError("approval-decision");
+      if (!entry.record.request.allowedDecisions.includes(decision)) throw approvalErrors.approvalDecision();
       end(entry, decision, { resolvedBy: by });
     },
     close: (id, reason) => close(entries.get(id), reason),

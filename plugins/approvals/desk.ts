@@ -4,10 +4,10 @@ import {
   type ApprovalQuestion,
   type ApprovalRecord,
   type ClientInfo,
+  commonErrors,
   formatIssues,
   type PluginContext,
   protocolMethod,
-  SvcError,
 } from "svc/sdk";
 import { type Board, createBoard, type Question } from "./board.ts";
 import { shownRequest } from "./display.ts";
@@ -87,5 +87,5 @@ function check({ kind, request, id, timeoutMs }: ApprovalQuestion): void {
   const { method, params } = protocolMethod(kind === "exec" ? "exec.approval.request" : "plugin.approval.request");
   const asSent = { ...request, ...(id !== undefined && kind === "exec" ? { id } : {}), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
   const parsed = params.safeParse(asSent);
-  if (!parsed.success) throw new SvcError("invalid-params", { method, issues: formatIssues(parsed.error.issues) });
+  if (!parsed.success) throw commonErrors.invalidParams({ method, issues: formatIssues(parsed.error.issues) });
 }

@@ -1,6 +1,5 @@
 import { definePlugin } from "svc/sdk";
 import { createDesk } from "./desk.ts";
-import "./errors.ts";
 import { registerApprovalMethods } from "./rpc.ts";
 import { createApprovals } from "./service.ts";
 

@@ -1,7 +1,7 @@
 import { lstat, mkdir, readFile, realpath, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type JsonObject, messageOf, SvcError } from "svc/sdk";
-import "./errors.ts";
+import { type JsonObject, messageOf } from "svc/sdk";
+import { errors } from "./errors.ts";
 
 /**
  * Links `node_modules/svc` of a plugin folder to the product that runs this command, so that its editor, its type check and its tests see the very SDK
@@ -52,10 +52,10 @@ function parsePackage(path: string, text: string): JsonObject {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new SvcError("package-unreadable", { path, reason: messageOf(error) }, { cause: error });
+    throw errors.packageUnreadable({ path, reason: messageOf(error) }, { cause: error });
   }
   if (isObject(value)) return value;
-  throw new SvcError("package-unreadable", { path, reason: "it holds no object" });
+  throw errors.packageUnreadable({ path, reason: "it holds no object" });
 }
 
 function isObject(value: unknown): value is JsonObject {

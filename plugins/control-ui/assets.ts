@@ -3,8 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { extname, join, posix } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { SvcError } from "svc/sdk";
-import "./errors.ts";
+import { errors } from "./errors.ts";
 
 /** Where the served files come from; `path` is what follows `<base>assets/<buildId>/`. */
 export type AssetSource =
@@ -67,7 +66,7 @@ async function readFolder(source: Extract<AssetSource, { kind: "folder" }>): Pro
     .filter((e) => e.isFile() && extname(e.name) in contentTypes)
     .map((e) => join(e.parentPath, e.name).slice(source.folder.length + 1))
     .filter((name) => !source.skip?.includes(name));
-  if (names.length === 0) throw new SvcError("ui-files-missing", { file: source.path || "public" });
+  if (names.length === 0) throw errors.uiFilesMissing({ file: source.path || "public" });
   return Promise.all(
     names.map(async (name) => ({
       path: posix.join(source.path, name.replaceAll("\\", "/")),
@@ -81,13 +80,13 @@ async function readFirst(source: Extract<AssetSource, { kind: "file" }>): Promis
     const text = await readFile(candidate, "utf8").catch(() => undefined);
     if (text !== undefined) return { path: source.path, text: clean(text) };
   }
-  throw new SvcError("ui-files-missing", { file: source.path });
+  throw errors.uiFilesMissing({ file: source.path });
 }
 
 async function readJoined(source: Extract<AssetSource, { kind: "joined" }>): Promise<Raw> {
   const texts = await Promise.all(source.files.map((file) => readFile(file, "utf8").catch(() => undefined)));
   const missing = texts.indexOf(undefined);
-  if (missing >= 0) throw new SvcError("ui-files-missing", { file: source.files[missing]?.split("/").at(-1) });
+  if (missing >= 0) throw errors.uiFilesMissing({ file: source.files[missing]?.split("/").at(-1) });
   return { path: source.path, text: texts.join("\n") };
 }
 

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { posix } from "node:path";
-import { SvcError } from "svc/sdk";
 import type { Assets } from "./assets.ts";
-import "./errors.ts";
+import { errors } from "./errors.ts";
 
 export interface Page {
   readonly html: string;
@@ -67,10 +66,10 @@ export function bootModules(assets: Assets, importNames: Readonly<Record<string,
   const seen = new Set([ENTRY]);
   for (const path of seen) {
     const asset = assets.get(path);
-    if (!asset) throw new SvcError("ui-files-missing", { file: path });
+    if (!asset) throw errors.uiFilesMissing({ file: path });
     for (const specifier of staticImports(asset.text)) {
       const target = specifier.startsWith(".") ? posix.join(posix.dirname(path), specifier) : importNames[specifier];
-      if (target === undefined) throw new SvcError("ui-files-missing", { file: `${specifier} (imported by ${path})` });
+      if (target === undefined) throw errors.uiFilesMissing({ file: `${specifier} (imported by ${path})` });
       seen.add(target);
     }
   }

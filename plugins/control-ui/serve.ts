@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
-import { type HttpCall, isSvcError, messageOf, SvcError } from "svc/sdk";
+import { type HttpCall, isSvcError, messageOf } from "svc/sdk";
 import { type Asset, type Assets, type Encoding, loadAssets, pack } from "./assets.ts";
+import { errors } from "./errors.ts";
 import { type Page, renderPage } from "./page.ts";
 import { importNames, uiSources } from "./sources.ts";
 
@@ -73,7 +74,7 @@ export function createUi(pluginRoot: string, basePath: string): Ui {
 async function readTemplate(pluginRoot: string): Promise<string> {
   const file = join(pluginRoot, "public/index.html");
   return readFile(file, "utf8").catch((cause: unknown) => {
-    throw new SvcError("ui-files-missing", { file: "index.html" }, { cause });
+    throw errors.uiFilesMissing({ file: "index.html" }, { cause });
   });
 }
 

@@ -1,5 +1,5 @@
-import { type MemoryProgress, SvcError } from "svc/sdk";
-import "./errors.ts";
+import type { MemoryProgress } from "svc/sdk";
+import { memoryErrors } from "./errors.ts";
 import { type MemoryIndex, type MemoryIndexOptions, openMemoryIndex, type ProviderAssignment } from "./open-memory-index.ts";
 import type { AgentMemorySettings } from "./settings.ts";
 import type { IndexState, SearchRequest } from "./worker-protocol.ts";
@@ -58,7 +58,7 @@ export function createAgentMemory(first: AgentMemorySettings, events: AgentMemor
     },
     index() {
       if (index) return index;
-      if (isClosed) throw new SvcError("memory-worker-down", { agentId: settings.agentId, reason: "it was closed", retryMs: 0 });
+      if (isClosed) throw memoryErrors.memoryWorkerDown({ agentId: settings.agentId, reason: "it was closed", retryMs: 0 });
       index = openMemoryIndex({
         ...settings.index,
         ...events,

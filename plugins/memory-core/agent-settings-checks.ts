@@ -1,5 +1,5 @@
-import { SvcError } from "svc/sdk";
-import "./errors.ts";
+import type { SvcError } from "svc/sdk";
+import { memoryErrors } from "./errors.ts";
 import type { AgentMemorySettings } from "./settings.ts";
 
 /** What the index and its background work are made from; the rest is read at each search. */
@@ -11,8 +11,8 @@ export function needsSameIndex(a: AgentMemorySettings, b: AgentMemorySettings): 
 /** Why an agent has no memory by its configuration. */
 export function refusalOf(settings: AgentMemorySettings): SvcError | undefined {
   const { agentId, index, sharedWith } = settings;
-  if (!settings.enabled) return new SvcError("memory-disabled", { agentId });
+  if (!settings.enabled) return memoryErrors.memoryDisabled({ agentId });
   if (sharedWith.length === 0) return undefined;
   const agents = [agentId, ...sharedWith].sort().join(", ");
-  return new SvcError("memory-store-shared", { agents, path: index.dbPath, token: "{agentId}" });
+  return memoryErrors.memoryStoreShared({ agents, path: index.dbPath, token: "{agentId}" });
 }

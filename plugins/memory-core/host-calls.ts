@@ -1,4 +1,4 @@
-import { SvcError } from "svc/sdk";
+import { commonErrors, SvcError } from "svc/sdk";
 import { embeddingFaultOf } from "./providers/embedding-fault.ts";
 import type { HostAnswer, HostCall, HostMethod, HostMethods, WorkerFault } from "./worker-protocol.ts";
 
@@ -43,7 +43,7 @@ export function createHostCallServer(handlers: HostHandlers, post: (answer: Host
         running.get(message.call)?.abort(new DOMException("the call was given up", "AbortError"));
         return;
       }
-      if (running.size >= MAX_CALLS) post({ answer: message.call, fault: toFault(new SvcError("busy")) });
+      if (running.size >= MAX_CALLS) post({ answer: message.call, fault: toFault(commonErrors.busy()) });
       else void run(message.call, message.host, message.params);
     },
     dispose() {
@@ -59,6 +59,6 @@ function memoryOf(results: HostMethods[HostMethod]["reply"]): ArrayBuffer[] {
 
 function toFault(error: unknown): WorkerFault {
   const known = embeddingFaultOf(error);
-  if (!known) return error instanceof SvcError ? error.toPlain() : { code: "failed", fields: { message: String(error) } };
+  if (!known) return (error instanceof SvcError ? error : commonErrors.failed({ message: String(error) })).toPlain();
   return { code: "embedding", fields: { ...known } };
 }

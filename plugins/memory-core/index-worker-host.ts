@@ -1,9 +1,9 @@
 import type { Worker } from "node:worker_threads";
-import { SvcError, startWorker, workerUrl } from "svc/sdk";
+import { type SvcError, startWorker, workerUrl } from "svc/sdk";
 import { reasonOf } from "./engine/fault.ts";
-import type { IndexSettings } from "./index-settings.ts";
-import "./errors.ts";
+import { memoryErrors } from "./errors.ts";
 import { createHostCallServer, type HostCallServer, type HostHandlers } from "./host-calls.ts";
+import type { IndexSettings } from "./index-settings.ts";
 import { createPendingRequests, type RequestOptions } from "./pending-requests.ts";
 import type { IndexMethod, IndexMethods, WorkerMessage, WorkerNews } from "./worker-protocol.ts";
 
@@ -148,6 +148,6 @@ class WorkerHost implements IndexWorkerHost {
   }
 
   #downError(reason: string, retryMs: number): SvcError {
-    return new SvcError("memory-worker-down", { agentId: this.#settings.agentId, reason, retryMs });
+    return memoryErrors.memoryWorkerDown({ agentId: this.#settings.agentId, reason, retryMs });
   }
 }

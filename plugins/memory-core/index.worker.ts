@@ -48,6 +48,9 @@ async function answer({ id, method, params }: WorkerRequest): Promise<unknown> {
 }
 
 function toFault(error: unknown): WorkerFault {
-  if (error instanceof IndexFault) return { code: error.code, fields: { path: settings.dbPath, ...error.fields } };
+  if (error instanceof IndexFault) {
+    const { code, fields, spec } = error;
+    return { code, fields: { path: settings.dbPath, ...fields }, ...(spec ? { spec, message: spec.message } : {}) };
+  }
   return { code: "memory-index-failed", fields: { path: settings.dbPath, reason: reasonOf(error) } };
 }

@@ -1,8 +1,8 @@
-import { EmbeddingError, SvcError } from "svc/sdk";
+import { commonErrors, EmbeddingError } from "svc/sdk";
 import type { HostHandlers } from "./host-calls.ts";
 
 const noStore = async (): Promise<never> => {
-  throw new SvcError("service-unavailable", { service: "store@1" });
+  throw commonErrors.serviceUnavailable({ service: "store@1" });
 };
 
 /** An index of which nobody knows sessions. To list none would take those out that are in it. */

@@ -1,5 +1,6 @@
-import { SvcError } from "svc/sdk";
-import type { HostCall, IndexMethod, WorkerMessage } from "./worker-protocol.ts";
+import { createError, SvcError } from "svc/sdk";
+import { memoryErrors } from "./errors.ts";
+import type { HostCall, IndexMethod, WorkerFault, WorkerMessage } from "./worker-protocol.ts";
 
 export interface RequestOptions {
   /** How long an answer may take; for a sync: how long it may be silent. */
@@ -43,7 +44,7 @@ export function createPendingRequests(): PendingRequests {
   return {
     track(method, options, send) {
       if (options.signal?.aborted) return Promise.reject(options.signal.reason);
-      if (open.size >= MAX_PENDING && !neverRefused.has(method)) return Promise.reject(new SvcError("memory-busy", { pending: open.size }));
+      if (open.size >= MAX_PENDING && !neverRefused.has(method)) return Promise.reject(memoryErrors.memoryBusy({ pending: open.size }));
       const id = nextId++;
       const answer = wait(open, { id, method, options, ended });
       send(id);
@@ -53,7 +54,7 @@ export function createPendingRequests(): PendingRequests {
       const entry = open.get(message.id);
       if (!entry) return; // nobody waits any more
       if ("interim" in message) entry.interim?.(message.interim);
-      else if ("fault" in message) entry.reject(SvcError.fromPlain(message.fault));
+      else if ("fault" in message) entry.reject(toError(message.fault));
       else entry.resolve(message.reply);
     },
     extend(method) {
@@ -81,7 +82,7 @@ function wait(
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      entry.reject(new SvcError("memory-timed-out", { method, timeoutMs: options.timeoutMs }));
+      entry.reject(memoryErrors.memoryTimedOut({ method, timeoutMs: options.timeoutMs }));
     }, options.timeoutMs);
     const onAbort = () => entry.reject(options.signal?.reason);
     const end = () => {
@@ -106,4 +107,9 @@ function wait(
     open.set(id, entry);
     options.signal?.addEventListener("abort", onAbort, { once: true });
   });
+}
+
+/** An error with a specification began on this thread; every other is of this plugin's own table. */
+function toError(fault: WorkerFault): SvcError {
+  return fault.spec ? SvcError.fromPlain(fault) : createError(memoryErrors, fault.code, fault.fields);
 }

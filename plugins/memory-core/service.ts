@@ -1,4 +1,5 @@
 import {
+  commonErrors,
   type Disposable,
   type EmbeddingAdapter,
   type Memory,
@@ -10,11 +11,10 @@ import {
   type MemoryStatus,
   messageOf,
   type PluginContext,
-  SvcError,
 } from "svc/sdk";
 import type { AgentMemory } from "./agent-memory.ts";
 import { needsSameIndex, refusalOf } from "./agent-settings-checks.ts";
-import "./errors.ts";
+import { memoryErrors } from "./errors.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import type { ProviderAssignment } from "./open-memory-index.ts";
 import { type AgentProvider, createAgentProvider } from "./providers/agent-provider.ts";
@@ -115,7 +115,7 @@ class AgentMemories implements MemoryService {
   async search(agentId: string, query: string, options: MemorySearchOptions = {}): Promise<MemorySearchResult> {
     const startedAt = performance.now();
     const { memory, provider } = this.#agent(agentId);
-    if (query.trim() === "") throw new SvcError("invalid-query");
+    if (query.trim() === "") throw memoryErrors.invalidQuery();
     const refusal = refusalOf(memory.settings);
     if (refusal) {
       const by = { settings: memory.settings, view: provider.keeper.view() };
@@ -301,7 +301,7 @@ class AgentMemories implements MemoryService {
 
   #agent(agentId: string): Agent {
     const agent = this.#agents.find(({ memory }) => memory.settings.agentId === agentId);
-    if (!agent) throw new SvcError("unknown-agent", { agentId });
+    if (!agent) throw commonErrors.unknownAgent({ agentId });
     return agent;
   }
 

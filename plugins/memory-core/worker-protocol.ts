@@ -1,3 +1,4 @@
+import type { PlainError } from "svc/sdk";
 import type { GetOutcome, LineRange } from "./engine/get-file.ts";
 import type { IndexHit, SearchParams } from "./engine/search.ts";
 import type { ProgressPhase } from "./engine/sync.ts";
@@ -90,10 +91,7 @@ export interface WorkerRequest {
   params: IndexMethods[IndexMethod]["params"];
 }
 
-export interface WorkerFault {
-  code: string;
-  fields: Record<string, unknown>;
-}
+export type WorkerFault = PlainError;
 
 /** One message of a transcript, its text blocks joined, as it was said: the thread masks secrets before anything else sees it. */
 export interface TranscriptMessage {

@@ -1,5 +1,4 @@
 import { definePlugin } from "svc/sdk";
-import "./errors.ts";
 import { createMessaging } from "./messaging.ts";
 import { registerQueueMethods } from "./rpc.ts";
 

@@ -1,6 +1,6 @@
-import { type Channel, type MessageRoute, type OutboundRequest, type SvcConfig, SvcError } from "svc/sdk";
+import type { Channel, MessageRoute, OutboundRequest, SvcConfig } from "svc/sdk";
 import { type Channels, defaultAccount, WEBCHAT } from "./channels.ts";
-import "./errors.ts";
+import { messagingErrors } from "./errors.ts";
 
 export type RouteRequest = Pick<OutboundRequest, "sessionKey" | "agentId" | "channel" | "to" | "accountId" | "threadId">;
 
@@ -18,9 +18,9 @@ export function resolveRoute(
   if (named === undefined) return last === undefined ? { channel: WEBCHAT } : { ...last, ...given(request, ["to", "threadId"]) };
   if (named === WEBCHAT) return toWebchat(request, prefixed);
   const channel = channels.get(named);
-  if (!channel) throw new SvcError("unknown-channel", { channel: named, known: channels.ids().join(", ") });
+  if (!channel) throw messagingErrors.unknownChannel({ channel: named, known: channels.ids().join(", ") });
   if (prefixed && prefixed.channel.id !== named) {
-    throw new SvcError("invalid-recipient", { channel: named, to: request.to, reason: `it belongs to channel ${prefixed.channel.id}` });
+    throw messagingErrors.invalidRecipient({ channel: named, to: request.to, reason: `it belongs to channel ${prefixed.channel.id}` });
   }
   const accountId = request.accountId ?? defaultAccount(channel, config);
   return {
@@ -34,14 +34,14 @@ export function resolveRoute(
 function toWebchat({ to }: RouteRequest, prefixed: { channel: Channel } | undefined): MessageRoute {
   if (to === undefined) return { channel: WEBCHAT };
   const reason = prefixed ? `it belongs to channel ${prefixed.channel.id}` : "it is the main session of the agent and takes none";
-  throw new SvcError("invalid-recipient", { channel: WEBCHAT, to, reason });
+  throw messagingErrors.invalidRecipient({ channel: WEBCHAT, to, reason });
 }
 
 function recipientOf(channel: Channel, raw: string | undefined): string {
-  if (raw === undefined || raw.trim() === "") throw new SvcError("recipient-required", { channel: channel.id });
+  if (raw === undefined || raw.trim() === "") throw messagingErrors.recipientRequired({ channel: channel.id });
   const to = channel.target.normalize(raw);
   if (to === null)
-    throw new SvcError("invalid-recipient", { channel: channel.id, to: raw, reason: "the channel does not know such targets" });
+    throw messagingErrors.invalidRecipient({ channel: channel.id, to: raw, reason: "the channel does not know such targets" });
   return to;
 }
 

@@ -1,4 +1,4 @@
-import { type DeliveryRow, messageOf, type PluginContext, protocolMethod, type ResultOf, SvcError } from "svc/sdk";
+import { commonErrors, type DeliveryRow, messageOf, type PluginContext, protocolMethod, type ResultOf } from "svc/sdk";
 import { outboundCounts } from "./health.ts";
 import { undeliveredNote } from "./queue/ends.ts";
 import { lifetimeMs, readOutgoing } from "./queue/message.ts";
@@ -16,7 +16,7 @@ export function registerQueueMethods(ctx: PluginContext, { queue, waits }: { que
   const store = () => ctx.service("store@1");
   const rowOf = (uid: string): DeliveryRow => {
     const row = store().deliveries.get(uid);
-    if (row?.dir !== "out") throw new SvcError("unknown-delivery", { uid });
+    if (row?.dir !== "out") throw commonErrors.unknownDelivery({ uid });
     return row;
   };
   ctx.registerRpc({

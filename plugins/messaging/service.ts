@@ -7,11 +7,10 @@ import {
   mainSessionKey,
   type PluginContext,
   type StoreOp,
-  SvcError,
   stripFrames,
 } from "svc/sdk";
 import type { Channels } from "./channels.ts";
-import "./errors.ts";
+import { messagingErrors } from "./errors.ts";
 import { laneOf, lifetimeMs, type Outgoing, toStored } from "./queue/message.ts";
 import type { Queue } from "./queue/queue.ts";
 import { type RouteRequest, resolveRoute } from "./routes.ts";
@@ -58,7 +57,7 @@ async function acceptOps(ctx: PluginContext, message: Outgoing): Promise<StoreOp
   if (withheld !== undefined) return [accept(ctx, message, { status: "suppressed", reason: withheld })];
   const asked = await ask(ctx, message);
   const bytes = Buffer.byteLength(JSON.stringify(asked.text));
-  if (bytes > MAX_TEXT_BYTES) throw new SvcError("text-too-long", { bytes, maxBytes: MAX_TEXT_BYTES });
+  if (bytes > MAX_TEXT_BYTES) throw messagingErrors.textTooLong({ bytes, maxBytes: MAX_TEXT_BYTES });
   const row = accept(ctx, { ...message, text: asked.text });
   if (asked.cancelled === undefined) return [row];
   const result = { status: "cancelled", reason: `a plugin held it back: ${asked.cancelled}` };

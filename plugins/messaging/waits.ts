@@ -1,5 +1,5 @@
-import { type DeliveryRow, type OutboundEnd, type Store, SvcError, type Timers } from "svc/sdk";
-import "./errors.ts";
+import { commonErrors, type DeliveryRow, type OutboundEnd, type Store, type Timers } from "svc/sdk";
+import { messagingErrors } from "./errors.ts";
 
 const DEFAULT_WAIT_MS = 60_000;
 /** Callers that wait at a time. */
@@ -18,7 +18,7 @@ export function createWaits(kit: { store(): Store; timers: Pick<Timers, "setTime
   let count = 0;
   const rowOf = (uid: string): DeliveryRow => {
     const row = kit.store().deliveries.get(uid);
-    if (row?.dir !== "out") throw new SvcError("unknown-delivery", { uid });
+    if (row?.dir !== "out") throw commonErrors.unknownDelivery({ uid });
     return row;
   };
 
@@ -27,7 +27,7 @@ export function createWaits(kit: { store(): Store; timers: Pick<Timers, "setTime
       signal?.throwIfAborted();
       const now = endOf(rowOf(uid));
       if (now) return now;
-      if (count >= MAX_WAITS) throw new SvcError("busy", {}, { retryAfterMs: 5_000 });
+      if (count >= MAX_WAITS) throw commonErrors.busy({}, { retryAfterMs: 5_000 });
       return new Promise((resolve, reject) => {
         const looks = waiting.get(uid) ?? new Set();
         const leave = () => {
@@ -76,7 +76,7 @@ function settleLate(
   try {
     const row = rowOf(uid);
     if (row.state === "uncertain") resolve({ state: "uncertain", ...errorOf(row) });
-    else reject(new SvcError("wait-timeout", { uid, timeoutMs }));
+    else reject(messagingErrors.waitTimeout({ uid, timeoutMs }));
   } catch (error) {
     reject(error);
   }

@@ -1,4 +1,4 @@
-import { SvcError } from "svc/sdk";
+import { commonErrors, secretErrors } from "svc/sdk";
 import { describe, expect, test } from "vitest";
 import { withSecrets } from "./secrets.ts";
 import { modelParamsOf, resolveProviders } from "./settings.ts";
@@ -46,7 +46,7 @@ describe("which providers there are", () => {
 
 describe("an entry whose secret cannot be had", () => {
   const lost = (path: string) => {
-    throw new SvcError("secret-unavailable", { path, reason: "not set" });
+    throw secretErrors.secretUnavailable({ path, reason: "not set" });
   };
   const vendorKey = env({ OPENAI_API_KEY: "of-somebody-else" });
 
@@ -77,9 +77,9 @@ describe("an entry whose secret cannot be had", () => {
 
   test("does not hide any other fault", () => {
     const refuse = () => {
-      throw new SvcError("undeclared-contribution", { plugin: "x", kind: "secrets", id: "y" });
+      throw commonErrors.failed({ message: "undeclared" });
     };
-    expect(() => withSecrets({ openai: {} }, refuse)).toThrow(expect.objectContaining({ code: "undeclared-contribution" }));
+    expect(() => withSecrets({ openai: {} }, refuse)).toThrow(expect.objectContaining({ code: "failed" }));
   });
 });
 

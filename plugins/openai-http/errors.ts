@@ -1,4 +1,4 @@
-import { defineErrors, SvcError } from "svc/sdk";
+import { defineErrors, type SvcError } from "svc/sdk";
 
 /** Codes of this plugin; the text is the public one of `http.md`. */
 export const openAiHttpErrors = defineErrors({
@@ -8,5 +8,5 @@ export const openAiHttpErrors = defineErrors({
 
 /** A request that cannot be understood or is out of range; answered with 400 and this message. */
 export function badRequest(message: string): SvcError {
-  return new SvcError("v1-bad-request", { message });
+  return openAiHttpErrors.v1BadRequest({ message });
 }

@@ -3,7 +3,6 @@ import { createChatHandler } from "./chat.ts";
 import { createEmbeddingsHandler } from "./embeddings.ts";
 import { errorResponse, toProblem } from "./error-body.ts";
 import { createModels } from "./models.ts";
-import "./errors.ts";
 
 /** `http.md` 2. */
 const MAX_EMBEDDINGS_BODY_BYTES = 5 * 1024 * 1024;

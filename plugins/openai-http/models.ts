@@ -1,5 +1,5 @@
-import { type HttpCall, type HttpReply, resolveAgents, type SvcConfig, SvcError } from "svc/sdk";
-import { badRequest } from "./errors.ts";
+import { type HttpCall, type HttpReply, resolveAgents, type SvcConfig } from "svc/sdk";
+import { badRequest, openAiHttpErrors } from "./errors.ts";
 
 const headers = { "Content-Type": "application/json; charset=utf-8" };
 
@@ -23,7 +23,7 @@ export function createModels(snapshot: () => SvcConfig): { list(): HttpReply; ge
       if (isMalformed(url.pathname)) throw badRequest("Invalid model id encoding.");
       if (id === "") throw badRequest("Missing model id.");
       const found = current().byId.get(id);
-      if (found === undefined) throw new SvcError("v1-model-not-found", { model: id });
+      if (found === undefined) throw openAiHttpErrors.v1ModelNotFound({ model: id });
       return { headers, body: found };
     },
   };

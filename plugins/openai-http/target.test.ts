@@ -1,4 +1,4 @@
-import { type Agents, canonicalSessionKey, SvcError } from "svc/sdk";
+import { type Agents, canonicalSessionKey, commonErrors } from "svc/sdk";
 import { describe, expect, test } from "vitest";
 import { parseBackendModel, parseModel, resolveTarget } from "./target.ts";
 
@@ -7,7 +7,7 @@ const ids = ["main", "work"];
 const agents = {
   resolve({ agentId, sessionKey }: { agentId?: string; sessionKey: string }) {
     const full = canonicalSessionKey(sessionKey, agentId ?? "main", agentId !== undefined);
-    for (const id of [agentId ?? "main", full.agentId]) if (!ids.includes(id)) throw new SvcError("unknown-agent", { agentId: id });
+    for (const id of [agentId ?? "main", full.agentId]) if (!ids.includes(id)) throw commonErrors.unknownAgent({ agentId: id });
     return { agentId: full.agentId, sessionKey: full.key };
   },
 } as Agents;

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Agents, agentIdPattern, type HttpCall, isSvcError, normalizedSessionKey, SvcError } from "svc/sdk";
+import { type Agents, agentIdPattern, type HttpCall, isSvcError, normalizedSessionKey, protocolErrors } from "svc/sdk";
 import { badRequest } from "./errors.ts";
 
 const invalidModel = "Invalid `model`. Use `svc` or `svc/<agentId>`.";
@@ -66,7 +66,7 @@ function resolve(agents: Agents, target: { agentId?: string; sessionKey?: string
 /** @throws {SvcError} `missing-scope` when a caller who may not do that names the backend model */
 export function checkBackendModelScope({ req, scopes }: Pick<HttpCall, "req" | "scopes">): void {
   if (req.headers.has("x-svc-model") && !scopes.includes("operator.admin")) {
-    throw new SvcError("missing-scope", { missingScope: "operator.admin", requiredScopes: ["operator.admin"] });
+    throw protocolErrors.missingScope({ missingScope: "operator.admin", requiredScopes: ["operator.admin"] });
   }
 }
 

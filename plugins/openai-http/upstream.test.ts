@@ -1,5 +1,6 @@
-import { EmbeddingError, type EmbeddingFault, SvcError } from "svc/sdk";
+import { EmbeddingError, type EmbeddingFault } from "svc/sdk";
 import { describe, expect, test } from "vitest";
+import { openAiHttpErrors } from "./errors.ts";
 import { toEmbeddingProblem } from "./upstream.ts";
 
 const said = "embedding adapter openai: it says: no such thing at https://api.example.com/v1/embeddings?x=1, sorry";
@@ -43,6 +44,6 @@ describe("a failed embedding", () => {
 
   test("that is none of the vendor's is left to others", () => {
     expect(toEmbeddingProblem(new Error("boom"))).toBeUndefined();
-    expect(toEmbeddingProblem(new SvcError("v1-bad-request", { message: "x" }))).toBeUndefined();
+    expect(toEmbeddingProblem(openAiHttpErrors.v1BadRequest({ message: "x" }))).toBeUndefined();
   });
 });

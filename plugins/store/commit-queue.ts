@@ -1,4 +1,5 @@
-import { type OpResult, SvcError } from "svc/sdk";
+import { createError, type OpResult, type SvcError } from "svc/sdk";
+import { storeErrors } from "./errors.ts";
 import type { CommitOutcome } from "./group-commit.ts";
 import { sizeOfOp, type WriteOp } from "./operations.ts";
 import type { PlainRefusal } from "./refusal.ts";
@@ -45,9 +46,9 @@ export function createCommitQueue(limits: QueueLimits): CommitQueue {
 
   const accept = (weight: number, size: number) => {
     if (weight > limits.waitingOps || size > limits.waitingBytes)
-      throw new SvcError("store-invalid-op", { reason: `a commit of ${weight} operations and about ${size} bytes is over the limit` });
+      throw storeErrors.storeInvalidOp({ reason: `a commit of ${weight} operations and about ${size} bytes is over the limit` });
     if (ops + weight > limits.waitingOps || bytes + size > limits.waitingBytes)
-      throw new SvcError("storage-busy", { queued: ops }, { retryAfterMs: 1_000 });
+      throw storeErrors.storageBusy({ queued: ops }, { retryAfterMs: 1_000 });
     ops += weight;
     bytes += size;
   };
@@ -119,7 +120,7 @@ function enqueue(queue: Pending[], { ops, weight, bytes }: Pick<Pending, "ops" |
 }
 
 function toError({ code, fields, retryAfterMs }: PlainRefusal): SvcError {
-  return new SvcError(code, fields, retryAfterMs === undefined ? {} : { retryAfterMs });
+  return createError(storeErrors, code, fields, retryAfterMs === undefined ? {} : { retryAfterMs });
 }
 
 function groupLength(queue: readonly Pending[], limits: QueueLimits): number {

@@ -1,4 +1,5 @@
-import { type Clock, messageOf, SvcError } from "svc/sdk";
+import { type Clock, createError, messageOf, type SvcError } from "svc/sdk";
+import { storeErrors } from "./errors.ts";
 import { startWriterLink, type WriterLink } from "./writer-link.ts";
 import type { Opened, WriterReply, WriterSetup } from "./writer-messages.ts";
 
@@ -93,6 +94,6 @@ export function createLinkKeeper(options: KeeperOptions): LinkKeeper {
 
 function toOpened(reply: WriterReply, path: string): Opened {
   if (reply.type === "opened") return reply;
-  if (reply.type === "refused") throw new SvcError(reply.refusal.code, reply.refusal.fields);
-  throw new SvcError("store-open-failed", { path, reason: reply.type === "failed" ? reply.message : messageOf(reply.type) });
+  if (reply.type === "refused") throw createError(storeErrors, reply.refusal.code, reply.refusal.fields);
+  throw storeErrors.storeOpenFailed({ path, reason: reply.type === "failed" ? reply.message : messageOf(reply.type) });
 }

@@ -1,11 +1,11 @@
+import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
+import { createError } from "svc/sdk";
 import { expect, onTestFinished, test } from "vitest";
+import { storeErrors } from "./errors.ts";
 import { nativeRefusal, openConnection } from "./native.ts";
 import { tempStore } from "./testing/temp-store.ts";
-import "./errors.ts";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { SvcError } from "svc/sdk";
 
 function thrownBy(fn: () => unknown): unknown {
   try {
@@ -23,7 +23,7 @@ test("a missing binary is an error that says how to build it", () => {
   const refusal = nativeRefusal(thrownBy(() => bindings({ bindings: "no-such-binary.node", module_root: "/nowhere" })));
 
   expect(refusal).toMatchObject({ code: "store-native-missing" });
-  expect(new SvcError(refusal?.code ?? "", refusal?.fields).message).toContain("npm rebuild better-sqlite3");
+  expect(createError(storeErrors, refusal?.code ?? "", refusal?.fields).message).toContain("npm rebuild better-sqlite3");
 });
 
 test("a binary that does not load is the same error", async () => {

@@ -1,8 +1,8 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
-import { type Clock, type Logger, messageOf, type Notice, type Store, type StoreStatus, SvcError } from "svc/sdk";
-import "./errors.ts";
+import { type Clock, createError, type Logger, messageOf, type Notice, type Store, type StoreStatus } from "svc/sdk";
 import { type QueueLimits, queueLimits } from "./commit-queue.ts";
+import { storeErrors } from "./errors.ts";
 import { createFileGuard, type FileEvent, type FileGuard, guardMs } from "./file-guard.ts";
 import { detachedText, fileNotice, lostFileText, restoredFigures, restoredNotice } from "./incidents.ts";
 import { openConnection, reopenConnection, type Sqlite } from "./native.ts";
@@ -118,8 +118,8 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
     return joinStore({ writer, opened, reader, suspects, guard, snapshots, unreadable, sessions });
   } catch (error) {
     await writer.close(() => void db?.close());
-    if (error instanceof Refusal) throw new SvcError(error.code, error.fields);
-    throw new SvcError("store-open-failed", { path, reason: messageOf(error) }, { cause: error });
+    if (error instanceof Refusal) throw createError(storeErrors, error.code, error.fields);
+    throw storeErrors.storeOpenFailed({ path, reason: messageOf(error) }, { cause: error });
   }
 }
 
@@ -127,7 +127,7 @@ async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new SvcError("store-open-failed", { path, reason: messageOf(error) }, { cause: error });
+    throw storeErrors.storeOpenFailed({ path, reason: messageOf(error) }, { cause: error });
   }
 }
 
@@ -230,7 +230,7 @@ function createUnreadable(db: Sqlite, logger: Logger): Unreadable {
 
 function toReadError(error: unknown, { isOpen, writer }: { isOpen: boolean; writer: StoreWriter }): unknown {
   if (!isOpen) return storageUnavailable("closed");
-  if (isLocked(error)) return new SvcError("storage-busy", { queued: writer.queuedOps }, { cause: error });
+  if (isLocked(error)) return storeErrors.storageBusy({ queued: writer.queuedOps }, { cause: error });
   const fault = storageFault(error);
   if (fault === "corrupt") writer.reportDamage(error);
   return fault ? storageUnavailable(fault, error) : error;

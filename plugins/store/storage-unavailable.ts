@@ -1,4 +1,5 @@
-import { type StoreStatus, SvcError } from "svc/sdk";
+import type { StoreStatus, SvcError } from "svc/sdk";
+import { storeErrors } from "./errors.ts";
 
 export type StorageReason = NonNullable<StoreStatus["reason"]>;
 
@@ -15,5 +16,5 @@ export const storageAdvice: Record<StorageReason, string> = {
 
 /** The one error of a commit or a read that the storage, not the caller, made impossible. */
 export function storageUnavailable(reason: StorageReason, cause?: unknown): SvcError {
-  return new SvcError("storage-unavailable", { reason, advice: storageAdvice[reason] }, { retryAfterMs: 5_000, cause });
+  return storeErrors.storageUnavailable({ reason, advice: storageAdvice[reason] }, { retryAfterMs: 5_000, cause });
 }

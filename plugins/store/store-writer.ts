@@ -1,5 +1,6 @@
-import { type Clock, type Logger, messageOf, type OpResult, type StoreOp, SvcError, writeFileAtomic } from "svc/sdk";
+import { type Clock, createError, type Logger, messageOf, type OpResult, type StoreOp, writeFileAtomic } from "svc/sdk";
 import { createCommitQueue, type QueueLimits } from "./commit-queue.ts";
+import { storeErrors } from "./errors.ts";
 import { createLinkKeeper, type LinkKeeper } from "./link-keeper.ts";
 import { encodeOp, type WriteOp } from "./operations.ts";
 import { Refusal } from "./refusal.ts";
@@ -94,7 +95,7 @@ export function createStoreWriter(options: StoreWriterOptions): StoreWriter {
   async function ask(request: WriterRequest): Promise<WriterReply | undefined> {
     const reply = await keeper.link?.request(request, requestTimeoutMs).catch(() => undefined);
     if (reply?.type === "failed" && reply.fault !== "locked") state.fail(reply.fault, new Error(reply.message));
-    if (reply?.type === "refused") state.fail("io", new SvcError(reply.refusal.code, reply.refusal.fields));
+    if (reply?.type === "refused") state.fail("io", createError(storeErrors, reply.refusal.code, reply.refusal.fields));
     return reply;
   }
 
@@ -178,7 +179,7 @@ function encodeAll(ops: StoreOp[]): WriteOp[] {
   try {
     return ops.map(encodeOp);
   } catch (error) {
-    throw error instanceof Refusal ? new SvcError(error.code, error.fields) : error;
+    throw error instanceof Refusal ? createError(storeErrors, error.code, error.fields) : error;
   }
 }
 

@@ -1,4 +1,4 @@
-import { SvcError, startWorker, workerUrl } from "svc/sdk";
+import { commonErrors, type SvcError, startWorker, workerUrl } from "svc/sdk";
 import type { WriterReply, WriterRequest, WriterSetup } from "./writer-messages.ts";
 
 /** One life of the writer thread, seen from the main thread. */
@@ -32,9 +32,10 @@ export function startWriterLink(setup: WriterSetup, onDown: (error: SvcError) =>
   };
   const fail = (cause: unknown) => {
     if (down) return;
-    down = new SvcError("worker-down", { worker: "store" }, { cause });
-    take()?.reject(down);
-    onDown(down);
+    const error = commonErrors.workerDown({ worker: "store" }, { cause });
+    down = error;
+    take()?.reject(error);
+    onDown(error);
   };
   const send = (request: WriterRequest, timeoutMs: number) =>
     new Promise<WriterReply>((resolve, reject) => {

@@ -1,5 +1,6 @@
-import { SvcError } from "svc/sdk";
+import { commonErrors, type SvcError } from "svc/sdk";
 import type { CommitQueue, Pending } from "./commit-queue.ts";
+import { storeErrors } from "./errors.ts";
 import type { CommitOutcome } from "./group-commit.ts";
 import { type StorageReason, storageUnavailable } from "./storage-unavailable.ts";
 import type { WriterReply, WriterRequest } from "./writer-messages.ts";
@@ -50,7 +51,7 @@ export function createPump(options: PumpOptions): Pump {
     if (reply?.type === "group") return settle(group, reply.outcomes);
     const locked = reply?.type === "failed" && reply.fault === "locked";
     for (const pending of group) {
-      pending.fail(locked ? new SvcError("storage-busy", { queued: queue.queuedOps }) : unavailable(options.blocked(), reply));
+      pending.fail(locked ? storeErrors.storageBusy({ queued: queue.queuedOps }) : unavailable(options.blocked(), reply));
     }
   }
 
@@ -90,5 +91,5 @@ function settle(group: Pending[], outcomes: CommitOutcome[]): void {
 
 function unavailable(reason: StorageReason | undefined, reply: WriterReply | undefined): SvcError {
   if (reply) return storageUnavailable(reason ?? "io");
-  return storageUnavailable(reason ?? "down", new SvcError("worker-down", { worker: "store" }));
+  return storageUnavailable(reason ?? "down", commonErrors.workerDown({ worker: "store" }));
 }

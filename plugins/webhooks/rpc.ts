@@ -1,4 +1,4 @@
-import { type HookPreset, type PluginContext, protocolMethod, SvcError } from "svc/sdk";
+import { commonErrors, type HookPreset, type PluginContext, protocolMethod } from "svc/sdk";
 import { figuresOf } from "./health.ts";
 import type { Webhooks } from "./webhooks.ts";
 
@@ -45,7 +45,7 @@ export function registerWebhookRpc(ctx: TrialContext, webhooks: Webhooks): void 
         import("./deliveries/stored-action.ts"),
       ]);
       const row = store().deliveries.get(uid);
-      if (!row || row.dir === "out") throw new SvcError("unknown-delivery", { uid });
+      if (!row || row.dir === "out") throw commonErrors.unknownDelivery({ uid });
       const action = payload ? decodeAction(row) : undefined;
       return { delivery: summariseDelivery(row, store()), ...(action ? { action } : {}) };
     },
@@ -80,7 +80,7 @@ function registerTrial(ctx: TrialContext): void {
   ctx.registerRpc({
     ...protocolMethod("webhooks.test"),
     async handler({ name, payload = {}, headers = {} }, { signal }) {
-      if (trials >= MAX_TRIALS) throw new SvcError("busy", {}, { retryAfterMs: 1_000 });
+      if (trials >= MAX_TRIALS) throw commonErrors.busy({}, { retryAfterMs: 1_000 });
       trials += 1;
       try {
         const { tryHook } = await import("./trial/try-hook.ts");

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { type ClientDevice, type ClientError, createClient, createNodeDevice, isClientError } from "../client/index.ts";
-import { SvcError } from "../errors.ts";
+import { commonErrors } from "../errors.ts";
 import type { CliClient, CliTarget } from "../types/cli.ts";
 
 /** A person at the gateway's own machine with its secret may do everything. */
@@ -76,11 +76,11 @@ function explain(error: unknown, target: CliTarget): unknown {
     const cause = error.details?.reason ?? "network";
     // Somebody holds the port; another start would not help.
     const advice = cause === "timeout" ? "it may be hanging; see svc gateway status and the log" : "start it with: svc gateway";
-    return new SvcError("gateway-unreachable", { url: target.url, reason, cause, advice }, { cause: error });
+    return commonErrors.gatewayUnreachable({ url: target.url, reason, cause, advice }, { cause: error });
   }
   const hint = secretHint(error, target);
   const fields = { message: error.message, authReason: error.details?.authReason ?? error.detailCode ?? error.code, hint };
-  return new SvcError("client-unauthorized", fields, { cause: error });
+  return commonErrors.clientUnauthorized(fields, { cause: error });
 }
 
 /** Names the source of the secret, never the secret. */

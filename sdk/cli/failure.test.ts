@@ -1,14 +1,14 @@
 import { expect, it } from "vitest";
 import { ClientError } from "../client/error.ts";
-import "../config/errors.ts";
-import { SvcError } from "../errors.ts";
+import { configErrors } from "../config/errors.ts";
+import { commonErrors } from "../errors.ts";
 import { toFailure } from "./failure.ts";
 
 it.each([
-  [new SvcError("usage", { message: "m", hint: "h" }), { type: "usage", code: "usage", message: "m", hint: "h", exit: 2 }],
-  [new SvcError("invalid-config", { message: "m" }), { type: "config", code: "invalid-config", message: "m", exit: 78 }],
+  [commonErrors.usage({ message: "m", hint: "h" }), { type: "usage", code: "usage", message: "m", hint: "h", exit: 2 }],
+  [commonErrors.invalidConfig({ message: "m" }), { type: "config", code: "invalid-config", message: "m", exit: 78 }],
   [
-    new SvcError("gateway-unreachable", { url: "ws://x", reason: "refused", advice: "start it with: svc gateway" }),
+    commonErrors.gatewayUnreachable({ url: "ws://x", reason: "refused", advice: "start it with: svc gateway" }),
     {
       type: "transport",
       code: "gateway-unreachable",
@@ -16,12 +16,12 @@ it.each([
       exit: 1,
     },
   ],
-  [new SvcError("client-unauthorized", { message: "m" }), { type: "auth", code: "client-unauthorized", message: "m", exit: 1 }],
+  [commonErrors.clientUnauthorized({ message: "m" }), { type: "auth", code: "client-unauthorized", message: "m", exit: 1 }],
   [
-    new SvcError("config-not-valid", { file: "/x/svc.json", hint: "svc.json:1:1" }),
+    configErrors.configNotValid({ file: "/x/svc.json", hint: "svc.json:1:1" }),
     { type: "config", code: "config-not-valid", message: "/x/svc.json is not valid", hint: "svc.json:1:1", exit: 1 },
   ],
-  [new SvcError("failed", { message: "m" }), { type: "rpc", code: "failed", message: "m", exit: 1 }],
+  [commonErrors.failed({ message: "m" }), { type: "rpc", code: "failed", message: "m", exit: 1 }],
   [new ClientError("request-timed-out", "m"), { type: "transport", code: "request-timed-out", message: "m", exit: 1 }],
   [
     new ClientError("FORBIDDEN", "m", { details: { code: "MISSING_SCOPE" } }),

@@ -1,5 +1,5 @@
 import { readFile, rename, rm } from "node:fs/promises";
-import { isSvcError, messageOf, SvcError } from "../errors.ts";
+import { commonErrors, isSvcError, messageOf, SvcError } from "../errors.ts";
 import { freePort } from "../host/free-port.ts";
 import type { RootLogger } from "../host/logger.ts";
 import { envValue, type ProfilePaths } from "../host/paths.ts";
@@ -127,14 +127,14 @@ async function startFlags(values: CliValues): Promise<StartFlags> {
 async function password(values: CliValues): Promise<string | undefined> {
   const file = values["password-file"];
   if (typeof file !== "string") return values.password as string | undefined;
-  if (values.password !== undefined) throw new SvcError("usage", { message: "--password and --password-file exclude each other" });
+  if (values.password !== undefined) throw commonErrors.usage({ message: "--password and --password-file exclude each other" });
   try {
     const text = (await readFile(file, "utf8")).replace(/\r?\n$/, "");
     if (text !== "") return text;
   } catch (error) {
-    throw new SvcError("usage", { message: `--password-file ${file}: ${messageOf(error)}` });
+    throw commonErrors.usage({ message: `--password-file ${file}: ${messageOf(error)}` });
   }
-  throw new SvcError("usage", { message: `--password-file ${file}: the file is empty` });
+  throw commonErrors.usage({ message: `--password-file ${file}: the file is empty` });
 }
 
 /** Who is on the port, as far as the system tells. */
@@ -144,7 +144,7 @@ async function withHolder(error: unknown): Promise<unknown> {
   if (!holder) return error;
   const { command, pid } = holder;
   const shown = error.code === "port-taken" ? ` by ${command} (pid ${pid})` : ` (held by ${command}, pid ${pid})`;
-  return new SvcError(error.code, { ...error.fields, holder: shown });
+  return new SvcError(error.code, error.spec, { ...error.fields, holder: shown });
 }
 
 /** SIGHUP reads config and secrets again; SIGUSR1 and SIGUSR2 restart the gateway in this process. */
@@ -178,9 +178,9 @@ function holdSignals(logger: RootLogger) {
 async function resetState(cli: CliContext): Promise<void> {
   const { profile, stateDir, stateDirSource } = cli.paths;
   if (profile !== "dev" || stateDirSource !== "profile")
-    throw new SvcError("usage", { message: "gateway --reset: only with --dev and without SVC_STATE_DIR" });
+    throw commonErrors.usage({ message: "gateway --reset: only with --dev and without SVC_STATE_DIR" });
   const owner = await cli.lockOwner();
-  if (owner) throw new SvcError("usage", { message: `gateway --reset: a gateway uses this state (pid ${owner.pid}); stop it first` });
+  if (owner) throw commonErrors.usage({ message: `gateway --reset: a gateway uses this state (pid ${owner.pid}); stop it first` });
   await rm(`${stateDir}.old`, { recursive: true, force: true });
   await rename(stateDir, `${stateDir}.old`).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error;

@@ -1,4 +1,4 @@
-import { SvcError } from "../errors.ts";
+import { commonErrors } from "../errors.ts";
 import type { CliCommand, CliOption } from "../types/cli.ts";
 
 /** Options that commands with `rpc: true` have besides their own; an own option of the same name wins. */
@@ -24,14 +24,14 @@ export function optionValue(name: string, option: CliOption, value: unknown): st
   if (typeof value !== "string") return undefined;
   if (option.kind === "string") {
     if (option.choices && !option.choices.includes(value)) {
-      throw new SvcError("usage", { message: `--${name}: expected one of ${option.choices.join(", ")}, got "${value}"` });
+      throw commonErrors.usage({ message: `--${name}: expected one of ${option.choices.join(", ")}, got "${value}"` });
     }
     return value;
   }
   const number = value.trim() === "" ? Number.NaN : Number(value);
   const fits = option.kind === "integer" ? Number.isSafeInteger(number) : Number.isFinite(number);
   if (fits && number >= (option.min ?? -Infinity) && number <= (option.max ?? Infinity)) return number;
-  throw new SvcError("usage", { message: `--${name}: expected ${range(option)}, got "${value}"` });
+  throw commonErrors.usage({ message: `--${name}: expected ${range(option)}, got "${value}"` });
 }
 
 function range(option: { kind: "integer" | "number"; min?: number; max?: number }): string {

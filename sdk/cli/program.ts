@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { SvcError } from "../errors.ts";
+import { commonErrors, type SvcError } from "../errors.ts";
 import { readEnvFiles } from "../host/env-files.ts";
 import { type Env, type ProfilePaths, packageRoot, resolvePaths } from "../host/paths.ts";
 import type { CliCommand, CliContext, CliValues } from "../types/cli.ts";
@@ -99,7 +99,7 @@ async function dispatch(rest: readonly string[], flags: RootFlags, to: To): Prom
   if (match.kind === "group") {
     if (wantsHelp) return print(to, groupHelp(match.words, match.members));
     const next = match.members.map((m) => m.words.slice(1).join(" ")).join(", ");
-    throw new SvcError("usage", { message: `${match.words.join(" ")}: expected one of ${next}` });
+    throw commonErrors.usage({ message: `${match.words.join(" ")}: expected one of ${next}` });
   }
   const fileEnv = fileEnvOf(to.host, paths.stateDir, to.output);
   const command = await load(match.entry, commands, { flags, where: { paths, env: to.host.env }, parts: to.parts, fileEnv, host: to.host });
@@ -113,7 +113,7 @@ async function dispatch(rest: readonly string[], flags: RootFlags, to: To): Prom
 
 async function execute(command: CliCommand, args: readonly string[], flags: RootFlags, to: To & { fileEnv: FileEnv }): Promise<number> {
   const { host, output, parts } = to;
-  if (flags.json && !command.options?.json) throw new SvcError("usage", { message: `${command.path.join(" ")}: has no --json` });
+  if (flags.json && !command.options?.json) throw commonErrors.usage({ message: `${command.path.join(" ")}: has no --json` });
   const { values, positionals } = parts.parseArgs(command, args);
   if (flags.json) values.json = true;
   const paths = resolvePaths({ env: host.env, profile: flags.profile });
@@ -157,7 +157,7 @@ function endUnread({ output, exit }: Host) {
     async check() {
       await output.flushed();
       const code = output.fault();
-      if (code !== undefined) throw new SvcError("failed", { message: `stdout cannot be written: ${code}; the output is not complete` });
+      if (code !== undefined) throw commonErrors.failed({ message: `stdout cannot be written: ${code}; the output is not complete` });
     },
     dispose() {
       clearTimeout(timer);
@@ -254,7 +254,7 @@ function humanFailure(failure: Failure, red: (s: string) => string): string {
 function unknownCommand(match: { typed: string; suggestion: string | undefined }): SvcError {
   const message = match.typed === "" ? "expected a command; see svc --help" : `unknown command "${match.typed}"`;
   const hint = match.suggestion ? `did you mean: svc ${match.suggestion}` : "see svc --help";
-  return new SvcError("usage", match.typed === "" ? { message } : { message, hint });
+  return commonErrors.usage(match.typed === "" ? { message } : { message, hint });
 }
 
 async function version(): Promise<string> {

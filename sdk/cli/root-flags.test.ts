@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SvcError } from "../errors.ts";
+import { commonErrors } from "../errors.ts";
 import { takeRootFlags } from "./root-flags.ts";
 
 const none = { profile: undefined, logLevel: undefined, color: true, json: false, help: false, version: false };
@@ -31,6 +31,6 @@ describe("takeRootFlags", () => {
     [["--profile="], "--profile: expected a value"],
     [["--log-level", "loud"], '--log-level: expected one of trace, debug, info, warn, error, silent, got "loud"'],
   ])("refuses %j", (argv, message) => {
-    expect(() => takeRootFlags(argv)).toThrow(new SvcError("usage", { message }));
+    expect(() => takeRootFlags(argv)).toThrow(commonErrors.usage({ message }));
   });
 });

@@ -1,4 +1,4 @@
-import { SvcError } from "../errors.ts";
+import { commonErrors } from "../errors.ts";
 
 const logLevels = ["trace", "debug", "info", "warn", "error", "silent"] as const;
 /** Least severity that is written. */
@@ -38,7 +38,7 @@ export function takeRootFlags(argv: readonly string[]): { flags: RootFlags; rest
     if (valued) {
       const name = valued[1] as string;
       const value = valued[2] ?? argv[++i];
-      if (value === undefined || value === "") throw new SvcError("usage", { message: `${name}: expected a value` });
+      if (value === undefined || value === "") throw commonErrors.usage({ message: `${name}: expected a value` });
       if (name === "--profile") flags.profile = value;
       else flags.logLevel = toLogLevel(value);
     } else if (Object.hasOwn(switches, arg)) Object.assign(flags, switches[arg]);
@@ -49,5 +49,5 @@ export function takeRootFlags(argv: readonly string[]): { flags: RootFlags; rest
 
 function toLogLevel(value: string): LogLevelName {
   if ((logLevels as readonly string[]).includes(value)) return value as LogLevelName;
-  throw new SvcError("usage", { message: `--log-level: expected one of ${logLevels.join(", ")}, got "${value}"` });
+  throw commonErrors.usage({ message: `--log-level: expected one of ${logLevels.join(", ")}, got "${value}"` });
 }

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { SvcError } from "../errors.ts";
+import { commonErrors } from "../errors.ts";
 import { readLockOwner } from "../host/lock.ts";
 import { type Env, envValue, type ProfilePaths, resolvePort } from "../host/paths.ts";
 import { resolveAuth } from "../host/secrets.ts";
@@ -119,7 +119,7 @@ export function isIndirect(authored: unknown): boolean {
 function parseUrl(name: string, text: string): { url: string; host: string; port: number } {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^wss?:$/.test(url.protocol)) {
-    throw new SvcError("usage", { message: `${name}: expected ws://host:port or wss://host, got "${text}"` });
+    throw commonErrors.usage({ message: `${name}: expected ws://host:port or wss://host, got "${text}"` });
   }
   return { url: url.href.replace(/\/$/, ""), host: url.hostname, port: Number(url.port) || (url.protocol === "wss:" ? 443 : 80) };
 }

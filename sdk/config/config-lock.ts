@@ -1,8 +1,7 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { SvcError } from "../errors.ts";
 import { withFileLock } from "../host/file-lock.ts";
-import "./errors.ts";
+import { configErrors } from "./errors.ts";
 
 /** A dead owner's lock is taken over after this; until then it may be that of a process this one cannot see. */
 const STALE_AFTER_MS = 10_000;
@@ -26,7 +25,7 @@ export async function withConfigLock<T>(path: string, work: (file: string) => Pr
   const file = await ownPath(path);
   const lock = `${file}.lock`;
   const busy = (owner: { pid: number } | undefined) =>
-    new SvcError("config-locked", {
+    configErrors.configLocked({
       file: basename(path),
       lock: basename(lock),
       pid: owner?.pid ?? "unknown",

@@ -1,11 +1,11 @@
 import { basename } from "node:path";
-import { messageOf, SvcError } from "../errors.ts";
+import { messageOf } from "../errors.ts";
 import { exceedsJsonShape } from "../json-shape.ts";
 import type { Disposable, Logger } from "../types/common.ts";
 import type { ConfigService, ConfigWriteResult } from "../types/config.ts";
 import type { Manifest } from "../types/manifest.ts";
 import { composeConfigSchema, warmConfigSchema } from "./compose-schema.ts";
-import "./errors.ts";
+import { configErrors } from "./errors.ts";
 import { knownIdsOf, unknownIdWarnings } from "./known-ids.ts";
 import { lookupSchema } from "./lookup-schema.ts";
 import { applyMergePatch } from "./merge-patch.ts";
@@ -83,7 +83,7 @@ export function createConfigMethods(deps: ConfigServiceDeps): ConfigMethods {
       note?: string | undefined;
     },
   ) => {
-    if (!isTree(value)) throw new SvcError("config-rejected", { problem: "a merge patch is an object", issues: [] });
+    if (!isTree(value)) throw configErrors.configRejected({ problem: "a merge patch is an object", issues: [] });
     const { replacePaths = [], remove = [] } = options;
     // Naming a list says that members may go, so the file may shrink; it does not say that the gateway may lose its mode.
     const allowDestructive = replacePaths.length + remove.length > 0 ? ("shrink" as const) : undefined;
@@ -108,7 +108,7 @@ export function createConfigMethods(deps: ConfigServiceDeps): ConfigMethods {
       await warmConfigSchema();
       const manifests = deps.manifests();
       const found = lookupSchema(composeConfigSchema(manifests), path, manifests);
-      if (!found) throw new SvcError("config-path-unknown", { path });
+      if (!found) throw configErrors.configPathUnknown({ path });
       return found;
     },
     service: {
@@ -124,10 +124,10 @@ function parsePatch(host: ConfigWriterHost, raw: string): unknown {
     value = host.parse(raw);
   } catch (error) {
     const { lineNumber, columnNumber } = error as { lineNumber?: number; columnNumber?: number };
-    throw new SvcError("config-parse", { file: "raw", line: lineNumber ?? 1, column: columnNumber ?? 1, reason: messageOf(error) });
+    throw configErrors.configParse({ file: "raw", line: lineNumber ?? 1, column: columnNumber ?? 1, reason: messageOf(error) });
   }
   if (exceedsJsonShape(value, Number.POSITIVE_INFINITY)) {
-    throw new SvcError("config-parse", { file: "raw", line: 1, column: 1, reason: "nested deeper than 64 levels" });
+    throw configErrors.configParse({ file: "raw", line: 1, column: 1, reason: "nested deeper than 64 levels" });
   }
   return value;
 }

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { SvcError } from "../errors.ts";
+import { commonErrors } from "../errors.ts";
 import type { Manifest } from "../types/manifest.ts";
 import { effectivePrefixes } from "./conflicts-hooks.ts";
 import { type ConfigIssue, formatIssue, nearest } from "./issues.ts";
@@ -41,7 +41,7 @@ export function requireKnownChannels(
 ): void {
   const issues = channelIssues(loaded.config, { manifests, file: basename(loaded.path), locate: loaded.locate });
   if (issues.length > 0)
-    throw new SvcError("invalid-config", { message: [`${loaded.path} is not valid`, ...issues.map(formatIssue)].join("\n") });
+    throw commonErrors.invalidConfig({ message: [`${loaded.path} is not valid`, ...issues.map(formatIssue)].join("\n") });
 }
 
 /** What is installed, as far as warnings need it. */

@@ -1,10 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
-import { SvcError } from "../errors.ts";
 import { writeFileAtomic } from "../files.ts";
 import { keepRejected, lastGoodPath } from "./backups.ts";
 import { decodeConfig } from "./config-file.ts";
-import "./errors.ts";
+import { configErrors } from "./errors.ts";
 import type { LoadedConfig } from "./loaded.ts";
 import { holdsPlaceholder } from "./redact.ts";
 import { type ConfigWriterHost, locked, replaceFile } from "./write.ts";
@@ -32,7 +31,7 @@ export interface Restore {
  * @throws {SvcError} `config-no-last-good` when the present file is fine, or there is no copy that would load
  */
 export async function restoreLastGood(host: ConfigWriterHost, options: { dryRun?: boolean } = {}): Promise<Restore> {
-  if (host.readonly) throw new SvcError("config-readonly", { file: basename(host.path) });
+  if (host.readonly) throw configErrors.configReadonly({ file: basename(host.path) });
   if (options.dryRun) return (await planRestore(host)).restore;
   return locked(host, async () => {
     const { restore, bytes } = await planRestore(host);
@@ -44,7 +43,7 @@ export async function restoreLastGood(host: ConfigWriterHost, options: { dryRun?
 
 async function planRestore(host: ConfigWriterHost): Promise<{ restore: Restore; bytes: Uint8Array }> {
   const path = lastGoodPath(host.path);
-  const refuse = (reason: string) => new SvcError("config-no-last-good", { file: basename(host.path), lastGood: basename(path), reason });
+  const refuse = (reason: string) => configErrors.configNoLastGood({ file: basename(host.path), lastGood: basename(path), reason });
   if ((await host.load()).valid) throw refuse("the present file is valid");
   const bytes = await readFile(path).catch(() => undefined);
   if (!bytes) throw refuse("there is no such copy");

@@ -1,5 +1,4 @@
-import { SvcError } from "../errors.ts";
-import "./errors.ts";
+import { configErrors } from "./errors.ts";
 import { formatConfigPath } from "./paths.ts";
 import { forbiddenConfigKeys, idsOf, isTree, ownValue, sameValue, type Tree } from "./tree.ts";
 
@@ -25,7 +24,7 @@ function merged(target: unknown, patch: unknown, here: Here): unknown {
   const out: Tree = isTree(target) ? { ...target } : {};
   for (const [key, value] of Object.entries(patch)) {
     if (forbiddenConfigKeys.has(key)) {
-      throw new SvcError("config-path-invalid", { path: formatConfigPath([...here.path, key]), reason: `the key ${key} is not allowed` });
+      throw configErrors.configPathInvalid({ path: formatConfigPath([...here.path, key]), reason: `the key ${key} is not allowed` });
     }
     if (value === null) delete out[key];
     else out[key] = merged(ownValue(target, key), value, { ...here, path: [...here.path, key] });
@@ -48,7 +47,7 @@ function mergedList(target: readonly unknown[] | undefined, patch: readonly unkn
   }
   if (patch.length < target.length) {
     const path = formatConfigPath(here.path);
-    throw new SvcError("config-entries-lost", {
+    throw configErrors.configEntriesLost({
       path,
       lost: `${target.length - patch.length} of ${target.length} list entries`,
       advice: `name ${path} in replacePaths (--replace-path)`,

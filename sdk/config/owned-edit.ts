@@ -1,6 +1,6 @@
 import { basename } from "node:path";
-import { SvcError } from "../errors.ts";
-import "./errors.ts";
+import type { SvcError } from "../errors.ts";
+import { configErrors } from "./errors.ts";
 import type { LoadedConfig } from "./loaded.ts";
 import { formatConfigPath, withValueAt } from "./paths.ts";
 import { isTree, sameValue } from "./tree.ts";
@@ -55,7 +55,7 @@ export function ownedEdit(loaded: LoadedConfig, next: unknown, parse: (text: str
 }
 
 function elsewhere(path: Leaf["path"], reason: string, owner: string): SvcError {
-  return new SvcError("config-owned-elsewhere", { path: formatConfigPath(path) || "the root", reason, owner: basename(owner) });
+  return configErrors.configOwnedElsewhere({ path: formatConfigPath(path) || "the root", reason, owner: basename(owner) });
 }
 
 /** The smallest changes that turn one tree into the other; lists whose length stays are compared member by member. */

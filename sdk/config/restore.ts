@@ -1,5 +1,5 @@
-import { SvcError } from "../errors.ts";
-import "./errors.ts";
+import type { SvcError } from "../errors.ts";
+import { configErrors } from "./errors.ts";
 import { formatConfigPath } from "./paths.ts";
 import { REDACTED_VALUE, type RedactOptions, redactConfig } from "./redact.ts";
 import { idsOf, isTree, ownValue } from "./tree.ts";
@@ -53,5 +53,5 @@ function restoredList(next: readonly unknown[], { stored, shown, path }: Here): 
 }
 
 function placeholder(path: ReadonlyArray<string | number>): SvcError {
-  return new SvcError("config-placeholder", { path: formatConfigPath(path) });
+  return configErrors.configPlaceholder({ path: formatConfigPath(path) });
 }

@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { realpath, stat } from "node:fs/promises";
 import { basename } from "node:path";
-import { isSvcError, messageOf, SvcError } from "../errors.ts";
+import { isSvcError, messageOf, type SvcError } from "../errors.ts";
 import { reached } from "../failpoint.ts";
 import { writeFileAtomic } from "../files.ts";
 import { keepRejected, removeOrphans, rotateBackups } from "./backups.ts";
-import { diffConfig } from "./diff.ts";
-import "./errors.ts";
 import { type LockTimes, withConfigLock } from "./config-lock.ts";
+import { diffConfig } from "./diff.ts";
 import { editText, freshText } from "./edit-text.ts";
+import { configErrors } from "./errors.ts";
 import { formatIssue } from "./issues.ts";
 import type { ConfigWarning, LoadedConfig } from "./loaded.ts";
 import { ownedEdit } from "./owned-edit.ts";
@@ -83,7 +83,7 @@ export async function writeConfig(
   change: ConfigChange,
   options: ConfigWriteOptions = {},
 ): Promise<ConfigWriteOutcome> {
-  if (host.readonly) throw new SvcError("config-readonly", { file: basename(host.path) });
+  if (host.readonly) throw configErrors.configReadonly({ file: basename(host.path) });
   if (options.dryRun) return (await planWrite(host, change, options)).outcome;
   return locked(host, async (own) => {
     await removeOrphans(own);
@@ -151,11 +151,7 @@ const reasons: Record<string, string> = {
 
 function writeFailed(path: string, error: unknown, state: string): SvcError {
   const { code } = error as NodeJS.ErrnoException;
-  return new SvcError(
-    "config-write-failed",
-    { file: basename(path), reason: reasons[code ?? ""] ?? messageOf(error), state },
-    { cause: error },
-  );
+  return configErrors.configWriteFailed({ file: basename(path), reason: reasons[code ?? ""] ?? messageOf(error), state }, { cause: error });
 }
 
 interface WritePlan {
@@ -166,9 +162,8 @@ interface WritePlan {
 
 async function planWrite(host: ConfigWriterHost, change: ConfigChange, options: ConfigWriteOptions): Promise<WritePlan> {
   const before = await host.load();
-  if (options.requireHash && before.exists && options.baseHash === undefined) throw new SvcError("config-hash-required");
-  if (options.baseHash !== undefined && options.baseHash !== before.hash)
-    throw new SvcError("config-conflict", { currentHash: before.hash });
+  if (options.requireHash && before.exists && options.baseHash === undefined) throw configErrors.configHashRequired();
+  if (options.baseHash !== undefined && options.baseHash !== before.hash) throw configErrors.configConflict({ currentHash: before.hash });
   const draft = change.kind === "edit" ? editDraft(host, before, change) : replaceDraft(host, before, change);
   const outcome = {
     changed: true,
@@ -185,7 +180,7 @@ async function planWrite(host: ConfigWriterHost, change: ConfigChange, options: 
   };
   const after = await host.load(new Map([[draft.file, draft.text]]));
   const clobber = clobberReason(draft, before, after, options.allowDestructive);
-  if (clobber) throw await refused(new SvcError("config-clobber", { file: basename(draft.file), ...clobber }));
+  if (clobber) throw await refused(configErrors.configClobber({ file: basename(draft.file), ...clobber }));
   const issues = after.valid ? [...newlyUnserved(before, after), ...((await host.check?.(after, before)) ?? [])] : after.issues;
   if (issues.length > 0) throw await refused(rejected(issues, { after, isWhole: change.kind === "replace" }));
   const warnings = [...outcome.warnings, ...(await newWarnings(host, before, after))];
@@ -211,7 +206,7 @@ interface Draft {
 function editDraft(host: ConfigWriterHost, before: LoadedConfig, change: ConfigChange & { kind: "edit" }): Draft | undefined {
   if (before.source === undefined) {
     const issue = before.issues[0];
-    throw new SvcError("config-parse", {
+    throw configErrors.configParse({
       file: issue?.file ?? basename(before.path),
       line: issue?.line ?? 1,
       column: issue?.column ?? 1,
@@ -243,7 +238,7 @@ function replaceDraft(host: ConfigWriterHost, before: LoadedConfig, change: Conf
   } catch (error) {
     const { lineNumber, columnNumber } = error as { lineNumber?: number; columnNumber?: number };
     const reason = messageOf(error).replace(/^JSON5: | at \d+:\d+$/g, "");
-    throw new SvcError("config-parse", { file: basename(before.path), line: lineNumber ?? 1, column: columnNumber ?? 1, reason });
+    throw configErrors.configParse({ file: basename(before.path), line: lineNumber ?? 1, column: columnNumber ?? 1, reason });
   }
   const next = restoreRedacted(current, before.authored, redactionOf(host, before));
   const { text, lost } = editText(raw, { current, next, parse: host.parse });
@@ -292,7 +287,7 @@ function rejected(
   const [first] = issues;
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
   const problem = `${first?.path ? `${first.path}: ` : ""}${first?.message ?? ""}${more}`;
-  return new SvcError("config-rejected", {
+  return configErrors.configRejected({
     problem,
     issues: issues.map(({ path, message }) => ({ path, message })),
     hint: (isWhole ? after.issues.map(formatIssue) : withoutPlaces(issues)).join("\n") || undefined,

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { rootSchema } from "../config/root.ts";
-import { SvcError } from "../errors.ts";
-import "../secrets/errors.ts";
+import { secretErrors } from "../secrets/errors.ts";
 import { embeddingContext } from "../testing/embedding-context.ts";
 import type { EmbeddingContext } from "../types/embedding.ts";
 import { type RemoteSource, type RemoteVendor, resolveRemote } from "./remote.ts";
@@ -79,7 +78,7 @@ describe("the key", () => {
       env,
       signal: new AbortController().signal,
       secret: (path) => {
-        throw new SvcError("secret-unavailable", { path, reason: "no such file" });
+        throw secretErrors.secretUnavailable({ path, reason: "no such file" });
       },
     };
     const config = rootSchema.parse({ models: { providers: { acme: { headers: { a: "b" } } } } });

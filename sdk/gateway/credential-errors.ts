@@ -1,6 +1,6 @@
-import { SvcError } from "../errors.ts";
-import "../protocol/errors.ts";
+import type { SvcError } from "../errors.ts";
 import type { AuthMode } from "../host/secrets.ts";
+import { protocolErrors } from "../protocol/errors.ts";
 
 /** What a client can do about a refusal (`protocol.md` 3.5). */
 type NextStep =
@@ -62,9 +62,9 @@ export function authorityEnded(reason: "gateway auth changed" | "gateway policy 
 
 export function rateLimited(retryAfterMs: number): SvcError {
   const fields = { authReason: "rate_limited", canRetryWithDeviceToken: false, recommendedNextStep: "wait_then_retry" };
-  return new SvcError("rate-limited", fields, { retryAfterMs });
+  return protocolErrors.rateLimited(fields, { retryAfterMs });
 }
 
 function refusal(reason: string, { details, authReason, nextStep, canRetryWithDeviceToken = false }: Advice): SvcError {
-  return new SvcError("unauthorized", { reason, authReason, canRetryWithDeviceToken, recommendedNextStep: nextStep }, { details });
+  return protocolErrors.unauthorized({ reason, authReason, canRetryWithDeviceToken, recommendedNextStep: nextStep }, { details });
 }

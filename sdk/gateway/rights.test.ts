@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { SvcError } from "../errors.ts";
+import { protocolErrors } from "../protocol/errors.ts";
 import { createRevocations } from "./fanout/revocations.ts";
 import { followRights, type Right } from "./rights.ts";
 
 function right(renewed?: () => Right | undefined) {
   const controller = new AbortController();
-  const end = (reason: string) => controller.abort(new SvcError("unauthorized", { reason }));
+  const end = (reason: string) => controller.abort(protocolErrors.unauthorized({ reason }));
   return { end, right: { signal: controller.signal, ...(renewed ? { renewed } : {}) } satisfies Right };
 }
 

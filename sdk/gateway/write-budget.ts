@@ -1,5 +1,4 @@
-import "../config/errors.ts";
-import { SvcError } from "../errors.ts";
+import { configErrors } from "../config/errors.ts";
 import type { ClientInfo } from "../types/rpc.ts";
 
 /** Methods that change how the gateway is run; each may be called 30 times in 60 s by one client. */
@@ -51,7 +50,7 @@ export function createWriteBudget(monotonic: () => number): WriteBudget {
       if (window.calls <= MAX_CALLS) return;
       const retryAfterMs = Math.ceil(window.since + WINDOW_MS - now);
       const fields = { method, seconds: Math.ceil(retryAfterMs / 1000), limit: `${MAX_CALLS} per ${WINDOW_MS / 1000}s` };
-      throw new SvcError("write-rate-limited", fields, { retryAfterMs });
+      throw configErrors.writeRateLimited(fields, { retryAfterMs });
     },
   };
 }

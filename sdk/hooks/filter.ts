@@ -1,6 +1,5 @@
-import { SvcError } from "../errors.ts";
 import { type HookFilter, type HookFilterKey, type HookName, hookSpec } from "../hooks.ts";
-import "./errors.ts";
+import { hookErrors } from "./errors.ts";
 
 const fields: Record<HookFilterKey, string> = {
   channel: "channel",
@@ -25,7 +24,7 @@ export function compileFilter(hook: HookName, plugin: string, filter: HookFilter
   const checks = given.map(([name, wanted]) => {
     const key = name as HookFilterKey;
     if (!filters.includes(key)) {
-      throw new SvcError("hook-filter", { hook, plugin, key, expected: filters.length > 0 ? filters.join(", ") : "no filter" });
+      throw hookErrors.hookFilter({ hook, plugin, key, expected: filters.length > 0 ? filters.join(", ") : "no filter" });
     }
     const values = typeof wanted === "string" ? [wanted] : [...(wanted as readonly string[])];
     const field = fields[key];

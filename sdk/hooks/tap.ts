@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { messageOf, SvcError } from "../errors.ts";
+import { messageOf } from "../errors.ts";
 import { type HookMeta, type HookName, type HookOptions, type HookSpec, hookSpec } from "../hooks.ts";
 import { withLimit } from "../limit.ts";
 import type { TapRecord } from "../types/plugin-record.ts";
 import { answerProblem } from "./answer.ts";
+import { hookErrors } from "./errors.ts";
 import { compileFilter, type FilterCheck } from "./filter.ts";
 import { createQuarantine, type Quarantine } from "./quarantine.ts";
 import { type RunningCode, running } from "./running.ts";
-import "./errors.ts";
 
 /** A handler as the bus keeps it; the typed form is checked where plugins register it. */
 export type TapFunction = (event: never, meta: HookMeta) => unknown;
@@ -85,7 +85,7 @@ export async function callTap(tap: Tap, event: unknown, given: Partial<HookMeta>
   try {
     const value = await limited(tap, event, given, limitOf(tap, host));
     const problem = answerProblem(tap.spec, event, value);
-    if (problem !== undefined) throw new SvcError("hook-failed", { hook: tap.hook, plugin: tap.plugin, reason: problem });
+    if (problem !== undefined) throw hookErrors.hookFailed({ hook: tap.hook, plugin: tap.plugin, reason: problem });
     tap.quarantine.succeeded(pass);
     if (pass === "trial") host.moved(tap);
     return { kind: "answer", value: value as object | null | undefined };
@@ -106,7 +106,7 @@ export function callSyncTap(tap: Tap, event: unknown, given: Partial<HookMeta>, 
     const value = call(tap, event, given).result;
     const problem = isThenable(value) ? "returned a promise; this hook waits for nothing" : answerProblem(tap.spec, event, value);
     if (isThenable(value)) value.then(undefined, () => undefined);
-    if (problem !== undefined) throw new SvcError("hook-failed", { hook: tap.hook, plugin: tap.plugin, reason: problem });
+    if (problem !== undefined) throw hookErrors.hookFailed({ hook: tap.hook, plugin: tap.plugin, reason: problem });
     tap.quarantine.succeeded(pass);
     if (pass === "trial") host.moved(tap);
     return { kind: "answer", value: value as object | null | undefined };
@@ -145,7 +145,7 @@ function limited(tap: Tap, event: unknown, given: Partial<HookMeta>, limitMs: nu
   const { result, meta } = call(tap, event, given);
   if (!isThenable(result)) return result;
   return withLimit(Promise.resolve(result), limitMs, () => {
-    const error = new SvcError("hook-failed", { hook: tap.hook, plugin: tap.plugin, reason: `did not finish within ${limitMs} ms` });
+    const error = hookErrors.hookFailed({ hook: tap.hook, plugin: tap.plugin, reason: `did not finish within ${limitMs} ms` });
     meta.abort(error);
     throw error;
   });

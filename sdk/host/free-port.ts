@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { endProcess } from "../end-process.ts";
-import { messageOf, SvcError } from "../errors.ts";
+import { messageOf, type SvcError } from "../errors.ts";
 import { findPortHolders, type PortHolder } from "../port-holders.ts";
-import "./errors.ts";
+import { hostErrors } from "./errors.ts";
 
 export interface ForceDeps {
   find(port: number): Promise<PortHolder[]>;
@@ -35,7 +35,7 @@ export async function freePort(host: string, port: number, told: (line: string) 
     if (reason) throw refused(holder, port, reason);
   }
   for (const holder of holders) await end(holder, port, told, deps);
-  if (!(await deps.isFree(host, port))) throw new SvcError("port-owner-unknown", { port });
+  if (!(await deps.isFree(host, port))) throw hostErrors.portOwnerUnknown({ port });
 }
 
 function protection(holder: PortHolder, family: ReadonlySet<number>, uid: number | undefined): string | undefined {
@@ -58,7 +58,7 @@ async function end(holder: PortHolder, port: number, told: (line: string) => voi
 }
 
 function refused({ pid, command }: PortHolder, port: number, reason: string): SvcError {
-  return new SvcError("port-owner-protected", { port, pid, command, reason });
+  return hostErrors.portOwnerProtected({ port, pid, command, reason });
 }
 
 /** A real bind, at once given back. */

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { link, mkdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { SvcError } from "../errors.ts";
+import type { SvcError } from "../errors.ts";
 import { writeFileAtomic } from "../files.ts";
-import "./errors.ts";
+import { hostErrors } from "./errors.ts";
 
 /** Enough to tell a live owner from a recycled pid. */
 export interface LockOwner {
@@ -54,7 +54,7 @@ export async function configLockPath(configPath: string): Promise<string> {
 export async function acquireStateLock(record: NewRecord, waitMs = DEFAULT_WAIT_MS): Promise<HeldLock> {
   const path = stateLockPath(record.stateDir);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  return acquire(path, record, { waitMs, refuse: ({ pid }) => new SvcError("lock-held", { pid, waitedMs: waitMs }) });
+  return acquire(path, record, { waitMs, refuse: ({ pid }) => hostErrors.lockHeld({ pid, waitedMs: waitMs }) });
 }
 
 /**
@@ -65,7 +65,7 @@ export async function acquireStateLock(record: NewRecord, waitMs = DEFAULT_WAIT_
 export async function acquireConfigLock(record: NewRecord, waitMs = DEFAULT_WAIT_MS): Promise<HeldLock | undefined> {
   const { configPath } = record;
   if (!(await stat(configPath).catch(() => undefined))) return undefined;
-  const refuse = ({ pid, stateDir }: LockRecord) => new SvcError("config-lock-held", { pid, configPath, stateDir });
+  const refuse = ({ pid, stateDir }: LockRecord) => hostErrors.configLockHeld({ pid, configPath, stateDir });
   try {
     return await acquire(await configLockPath(configPath), record, { waitMs, refuse });
   } catch (error) {

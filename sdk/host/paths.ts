@@ -1,8 +1,8 @@
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { SvcError } from "../errors.ts";
-import "./errors.ts";
+import { commonErrors } from "../errors.ts";
+import { hostErrors } from "./errors.ts";
 
 /** Variables by name, as a process has them. */
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -62,7 +62,7 @@ export function resolvePort(options: { flag?: number | undefined; env: Env; conf
   if (raw !== undefined) {
     const port = Number(raw);
     if (!Number.isInteger(port) || port < 0 || port > 65535) {
-      throw new SvcError("invalid-config", { message: `SVC_GATEWAY_PORT: expected an integer from 1 to 65535, got "${raw}"` });
+      throw commonErrors.invalidConfig({ message: `SVC_GATEWAY_PORT: expected an integer from 1 to 65535, got "${raw}"` });
     }
     return { port, source: "env" };
   }
@@ -83,6 +83,6 @@ export function runsFromDist(): boolean {
 
 function resolveProfile(name: string | undefined): string {
   if (name === undefined || name === "default") return "";
-  if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(name) || reservedProfiles.has(name)) throw new SvcError("invalid-profile", { profile: name });
+  if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(name) || reservedProfiles.has(name)) throw hostErrors.invalidProfile({ profile: name });
   return name;
 }

@@ -3,9 +3,9 @@ import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { createSecureContext, type SecureContextOptions } from "node:tls";
-import { messageOf, SvcError } from "../errors.ts";
+import { messageOf } from "../errors.ts";
 import type { Logger } from "../types/common.ts";
-import "./errors.ts";
+import { hostErrors } from "./errors.ts";
 import type { Env } from "./paths.ts";
 import { watchFiles } from "./watch-files.ts";
 
@@ -49,7 +49,7 @@ export function tlsPaths(
 export async function readTlsFiles(paths: TlsPaths): Promise<TlsMaterial> {
   const read = (path: string) =>
     readFile(path).catch((error: unknown) => {
-      throw new SvcError("tls-unusable", {
+      throw hostErrors.tlsUnusable({
         reason: `${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`,
       });
     });
@@ -61,7 +61,7 @@ export async function readTlsFiles(paths: TlsPaths): Promise<TlsMaterial> {
     return { paths, context, fingerprint: certificate.fingerprint256, names: namesOf(certificate) };
   } catch (error) {
     const reason = `${paths.cert} and ${paths.key} cannot be used together (${(error as NodeJS.ErrnoException).code ?? "not PEM"})`;
-    throw new SvcError("tls-unusable", { reason });
+    throw hostErrors.tlsUnusable({ reason });
   }
 }
 

@@ -9,4 +9,9 @@ export const loaderErrors = defineErrors({
   },
   "plugin-not-installed": { message: "plugin not installed: {id}", http: 404, rpc: "INVALID_REQUEST", exit: 1 },
   "plugin-not-loadable": { message: "no plugin to load at {path}: {reason}", http: 400, rpc: "INVALID_REQUEST", exit: 1 },
+  "plugin-timeout": {
+    message: 'plugin "{plugin}": {phase} did not finish within {seconds} s; see svc plugins list',
+    http: 500,
+    rpc: "UNAVAILABLE",
+  },
 });

@@ -1,6 +1,5 @@
-import { SvcError } from "../errors.ts";
 import type { PluginKv } from "../types/context.ts";
-import "./errors.ts";
+import { loaderErrors } from "./errors.ts";
 
 /** Bounds of one plugin's key-value rows. */
 const kvLimits = { maxKeyChars: 256, maxValueBytes: 64 * 1024, maxKeys: 5_000, maxListed: 1_000 } as const;
@@ -22,16 +21,16 @@ export interface KvProvider {
 export function createPluginKv(plugin: string, provider: () => KvProvider): PluginKv {
   const checkKey = (key: string) => {
     if (typeof key === "string" && key.length > 0 && key.length <= kvLimits.maxKeyChars) return;
-    throw new SvcError("kv-limit", { plugin, what: `a key has 1 to ${kvLimits.maxKeyChars} characters` });
+    throw loaderErrors.kvLimit({ plugin, what: `a key has 1 to ${kvLimits.maxKeyChars} characters` });
   };
   return {
     get: async <T>(key: string) => provider().get(plugin, key) as T | undefined,
     async set(key, value) {
       checkKey(key);
       const text = JSON.stringify(value);
-      if (text === undefined) throw new SvcError("kv-limit", { plugin, what: `the value of "${key}" is not JSON` });
+      if (text === undefined) throw loaderErrors.kvLimit({ plugin, what: `the value of "${key}" is not JSON` });
       if (Buffer.byteLength(text) > kvLimits.maxValueBytes) {
-        throw new SvcError("kv-limit", { plugin, what: `the value of "${key}" is larger than ${kvLimits.maxValueBytes / 1024} KiB` });
+        throw loaderErrors.kvLimit({ plugin, what: `the value of "${key}" is larger than ${kvLimits.maxValueBytes / 1024} KiB` });
       }
       await provider().set(plugin, key, value);
     },

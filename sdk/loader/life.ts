@@ -1,7 +1,7 @@
 import { join, relative } from "node:path";
 import { deepFreeze } from "../config/deep-freeze.ts";
 import { isRetryLater } from "../define.ts";
-import { messageOf, SvcError } from "../errors.ts";
+import { messageOf } from "../errors.ts";
 import { running } from "../hooks/running.ts";
 import { formatIssues, toSchema } from "../json-schema.ts";
 import { withLimit } from "../limit.ts";
@@ -12,6 +12,7 @@ import type { PluginRecord } from "../types/plugin-record.ts";
 import { copyInstalled, importCode, type LoadedCode, requireIntegrity } from "./code.ts";
 import { removeGeneration } from "./code-tree.ts";
 import type { PluginEntry } from "./entry-change.ts";
+import { loaderErrors } from "./errors.ts";
 import { faultText } from "./fault-text.ts";
 import { PluginFault } from "./faults.ts";
 import type { LoaderHost } from "./host.ts";
@@ -189,7 +190,7 @@ async function runStep<T>(
 ): Promise<T> {
   try {
     return await withLimit(running.run({ plugin, what: phase }, run), limitMs, () => {
-      const { message } = new SvcError("plugin-timeout", { plugin, phase, seconds: limitMs / 1000 });
+      const { message } = loaderErrors.pluginTimeout({ plugin, phase, seconds: limitMs / 1000 });
       throw new PluginFault(`${phase}-timeout`, message);
     });
   } catch (error) {

@@ -1,8 +1,7 @@
 import { pathSteps } from "../config/diff.ts";
 import type { LoadedConfig } from "../config/loaded.ts";
 import { REDACTED_VALUE, redactConfig } from "../config/redact.ts";
-import { SvcError } from "../errors.ts";
-import "../secrets/errors.ts";
+import { secretErrors } from "../secrets/errors.ts";
 import { asSecretRef } from "../secrets/ref.ts";
 
 /** Does a dotted path fit a pattern? `*` stands for one segment. */
@@ -22,9 +21,9 @@ export function secretAt(loaded: Pick<LoadedConfig, "secrets" | "config" | "sour
   const value = loaded.secrets.get(steps.join(".")) ?? (typeof plain === "string" ? plain : undefined);
   if (value !== undefined) return value;
   const lost = loaded.unresolved.find((known) => namesPath(known.path, steps));
-  if (lost) throw new SvcError("secret-unavailable", { path: lost.path, reason: lost.reason });
+  if (lost) throw secretErrors.secretUnavailable({ path: lost.path, reason: lost.reason });
   // Nobody asks for the secrets of what is switched off.
-  if (asSecretRef(valueAt(loaded.source, steps))) throw new SvcError("secret-unavailable", { path, reason: "it was not asked for" });
+  if (asSecretRef(valueAt(loaded.source, steps))) throw secretErrors.secretUnavailable({ path, reason: "it was not asked for" });
   return undefined;
 }
 

@@ -1,5 +1,5 @@
-import { messageOf, SvcError } from "../errors.ts";
-import "./errors.ts";
+import { messageOf, type SvcError } from "../errors.ts";
+import { sandboxErrors } from "./errors.ts";
 import { type GuestError, INVALID_INPUT } from "./messages.ts";
 
 /** An error as it may leave the code that threw it. */
@@ -27,8 +27,8 @@ function placeOf(stack: string, root: string): string | undefined {
 export function toSandboxError(name: string, what: string, error: GuestError): SvcError {
   const place = error?.place ? ` (${error.place})` : "";
   const reason = `${what === "" ? "" : `${what}: `}${String(error?.message ?? "failed").slice(0, 500)}${place}`;
-  if (error?.code === INVALID_INPUT) return new SvcError("sandbox-invalid-input", { name, reason });
-  return new SvcError("sandbox-failed", {
+  if (error?.code === INVALID_INPUT) return sandboxErrors.sandboxInvalidInput({ name, reason });
+  return sandboxErrors.sandboxFailed({
     name,
     reason,
     ...(error?.code ? { code: error.code } : {}),

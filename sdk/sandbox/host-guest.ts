@@ -1,9 +1,8 @@
-import { SvcError } from "../errors.ts";
 import { withLimit } from "../limit.ts";
 import type { Logger } from "../types/common.ts";
 import { type CellOptions, openCell } from "./cell.ts";
 import type { Course } from "./course.ts";
-import "./errors.ts";
+import { sandboxErrors } from "./errors.ts";
 import { toSandboxError } from "./guest-error.ts";
 import { createMemoryWatch } from "./memory-watch.ts";
 import { type GuestMessage, type HostMessage, parseGuestMessage } from "./messages.ts";
@@ -74,7 +73,7 @@ export function openHostGuest(options: HostGuestOptions): HostGuest {
     hasEnded = true;
     memory.rest();
     cell.kill();
-    for (const { reject } of pending.values()) reject(new SvcError("sandbox-crashed", { name, mode, reason: why }));
+    for (const { reject } of pending.values()) reject(sandboxErrors.sandboxCrashed({ name, mode, reason: why }));
     pending.clear();
     options.onEnd(blamed);
   };
@@ -115,7 +114,7 @@ export function openHostGuest(options: HostGuestOptions): HostGuest {
   };
   const post = (message: HostMessage, { what, maxBytes }: { what: string; maxBytes: number }) => {
     const text = JSON.stringify(message);
-    if (Buffer.byteLength(text) > maxBytes + ENVELOPE_BYTES) throw new SvcError("sandbox-too-large", { name, what, maxBytes });
+    if (Buffer.byteLength(text) > maxBytes + ENVELOPE_BYTES) throw sandboxErrors.sandboxTooLarge({ name, what, maxBytes });
     cell.post(text);
   };
 
@@ -134,7 +133,7 @@ export function openHostGuest(options: HostGuestOptions): HostGuest {
   });
   const answer = new Promise<unknown>((resolve, reject) => pending.set(START, { what: "its start", resolve, reject }));
   const started = withLimit(answer, limits.startMs, () => {
-    throw new SvcError("sandbox-timeout", { name, what: "its start", limitMs: limits.startMs });
+    throw sandboxErrors.sandboxTimeout({ name, what: "its start", limitMs: limits.startMs });
   });
   memory.wake();
   void cell.exited.then((why) => crash(why));
@@ -149,7 +148,7 @@ export function openHostGuest(options: HostGuestOptions): HostGuest {
   return {
     started,
     async call(what, args, course) {
-      if (hasEnded) throw new SvcError("sandbox-crashed", { name, mode, reason: "it has ended" });
+      if (hasEnded) throw sandboxErrors.sandboxCrashed({ name, mode, reason: "it has ended" });
       budget.renew();
       memory.wake();
       const id = ++calls;

@@ -1,4 +1,4 @@
-import { SvcError } from "../errors.ts";
+import type { SvcError } from "../errors.ts";
 import type { HookName } from "../hooks.ts";
 import type { JsonObject } from "../types/common.ts";
 import type { PluginContext, PluginDefinition } from "../types/context.ts";
@@ -6,6 +6,7 @@ import type { PluginOrigin } from "../types/manifest.ts";
 import type { JsonSchema, Schema } from "../types/schema.ts";
 import { workerUrl } from "../worker.ts";
 import type { IsolationMode } from "./cell.ts";
+import { sandboxErrors } from "./errors.ts";
 import { createSandbox, type Sandbox, type SandboxLimits } from "./sandbox.ts";
 
 /** What a guest needs to run one plugin. */
@@ -78,7 +79,7 @@ export function isolatePlugin(options: IsolationOptions): PluginDefinition {
       });
       ctx.onDispose(() => sandbox.dispose());
       const plugin = (await sandbox.start()) as IsolatedPlugin;
-      for (const what of new Set(plugin.refused)) options.refuse(new SvcError("isolation-unsupported", { plugin: id, what, mode }));
+      for (const what of new Set(plugin.refused)) options.refuse(sandboxErrors.isolationUnsupported({ plugin: id, what, mode }));
       register(ctx, sandbox, plugin);
       return {
         async start() {

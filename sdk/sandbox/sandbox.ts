@@ -1,9 +1,8 @@
 import { createAdmission } from "../admission.ts";
-import { SvcError } from "../errors.ts";
 import type { Logger } from "../types/common.ts";
 import type { IsolationMode } from "./cell.ts";
 import { type Course, startCourse } from "./course.ts";
-import "./errors.ts";
+import { sandboxErrors } from "./errors.ts";
 import { type HostGuest, openHostGuest } from "./host-guest.ts";
 import { createRests, type RestScope } from "./rests.ts";
 
@@ -89,7 +88,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   let disposed = false;
 
   const open = (): HostGuest => {
-    if (disposed) throw new SvcError("sandbox-crashed", { name, mode, reason: "it was stopped" });
+    if (disposed) throw sandboxErrors.sandboxCrashed({ name, mode, reason: "it was stopped" });
     let made: HostGuest | undefined;
     made = openHostGuest({
       ...{ name, limits, logger, now },
@@ -110,7 +109,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   /** The guest that is there, or a new one, once its files were found to be the right ones. */
   const warm = async (what: string): Promise<HostGuest> => {
     const rest = rests.of(what);
-    if (rest) throw new SvcError("sandbox-unavailable", { name, crashes: rest.crashes }, { retryAfterMs: rest.leftMs });
+    if (rest) throw sandboxErrors.sandboxUnavailable({ name, crashes: rest.crashes }, { retryAfterMs: rest.leftMs });
     if (!guest && options.check) {
       checking ??= options.check().finally(() => {
         checking = undefined;
@@ -136,7 +135,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     start: async () => (await warm("")).started,
     async call(what, args, { signal, timeoutMs: limitMs = limits.callMs } = {}) {
       let isWaiting = true;
-      const tooLate = () => new SvcError("sandbox-timeout", { name, what, limitMs, ...(isWaiting ? { isWaiting } : {}) });
+      const tooLate = () => sandboxErrors.sandboxTimeout({ name, what, limitMs, ...(isWaiting ? { isWaiting } : {}) });
       const course = startCourse({ signal, limitMs, tooLate });
       try {
         const place = await admit(course.over);

@@ -1,10 +1,9 @@
 import { createAdmission } from "../admission.ts";
-import { SvcError } from "../errors.ts";
 import { checkLocalImports } from "../trust/local-imports.ts";
 import type { Disposable, Logger } from "../types/common.ts";
 import { workerUrl } from "../worker.ts";
 import { startCourse } from "./course.ts";
-import "./errors.ts";
+import { sandboxErrors } from "./errors.ts";
 import { describe, toSandboxError } from "./guest-error.ts";
 import { createTransformRunner, type RunTransform, type TransformRequest } from "./run-transform.ts";
 import { createSandbox, sandboxLimits } from "./sandbox.ts";
@@ -87,10 +86,10 @@ function openHere({ root, timeoutMs }: TransformSandboxOptions): Place {
   return {
     start: async () => undefined,
     async call(name, request, { signal } = {}) {
-      if (disposed) throw new SvcError("sandbox-crashed", { name: NAME, mode: "place", reason: "it was stopped" });
+      if (disposed) throw sandboxErrors.sandboxCrashed({ name: NAME, mode: "place", reason: "it was stopped" });
       let isWaiting = true;
       const tooLate = () =>
-        new SvcError("sandbox-timeout", { name: NAME, what: name, limitMs: timeoutMs, ...(isWaiting ? { isWaiting } : {}) });
+        sandboxErrors.sandboxTimeout({ name: NAME, what: name, limitMs: timeoutMs, ...(isWaiting ? { isWaiting } : {}) });
       const course = startCourse({ signal, limitMs: timeoutMs, tooLate });
       let place: Disposable | undefined;
       try {

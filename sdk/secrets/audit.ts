@@ -7,7 +7,7 @@ import type { RedactOptions } from "../config/redact.ts";
 import { sensitiveTexts } from "../config/sensitive-texts.ts";
 import { namesVariable } from "../config/substitute.ts";
 import { loadSecrets } from "../config/trees.ts";
-import { SvcError } from "../errors.ts";
+import { commonErrors } from "../errors.ts";
 import type { Env } from "../host/paths.ts";
 import type { SecretFinding, SecretsAudit } from "../types/secrets.ts";
 import { secretFilePath } from "./file-provider.ts";
@@ -34,7 +34,7 @@ export async function auditSecrets(q: AuditQuestion): Promise<SecretsAudit> {
   const { loaded, env } = q;
   // Keys that contradict each other do not keep anybody from looking; one secret for two doors is such a contradiction itself.
   if (loaded.issues.some(({ code }) => code !== "conflict")) {
-    throw new SvcError("invalid-config", { message: [`${loaded.path} is not valid`, ...loaded.issues.map(formatIssue)].join("\n") });
+    throw commonErrors.invalidConfig({ message: [`${loaded.path} is not valid`, ...loaded.issues.map(formatIssue)].join("\n") });
   }
   const resolved = await loadSecrets({ ...loaded, issues: [] }, { env, exec: q.allowExec });
   const skipped = q.allowExec

@@ -1,8 +1,7 @@
 import { composeConfigSchema, warmConfigSchema } from "../config/compose-schema.ts";
 import type { LoadedConfig } from "../config/loaded.ts";
-import { SvcError } from "../errors.ts";
+import { commonErrors } from "../errors.ts";
 import type { Manifest } from "../types/manifest.ts";
-import "./errors.ts";
 import { isActiveSecret } from "./owner.ts";
 import { secretSites } from "./ref.ts";
 
@@ -37,7 +36,7 @@ export async function secretsForCommand(
   const sensitive = hints.flatMap(([path, hint]) => (hint.sensitive ? [path] : []));
   const unknown = targetIds.find((target) => !sensitive.some((path) => fits(target, path.split("."))));
   if (unknown !== undefined)
-    throw new SvcError("invalid-params", { method: "secrets.resolve", issues: `targetIds: no secret stands at "${unknown}"` });
+    throw commonErrors.invalidParams({ method: "secrets.resolve", issues: `targetIds: no secret stands at "${unknown}"` });
 
   const answer: SecretsForCommand = { ok: true, assignments: [], diagnostics: [], inactiveRefPaths: [] };
   const faults = new Map([...loaded.secretState.stale, ...loaded.secretState.unavailable].map(({ path, reason }) => [path, reason]));

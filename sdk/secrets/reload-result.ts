@@ -1,5 +1,4 @@
 import type { LoadedConfig } from "../config/loaded.ts";
-import "./errors.ts";
 import type { SecretsReloadResult } from "../types/secrets.ts";
 import type { SecretFault } from "./state.ts";
 

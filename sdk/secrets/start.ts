@@ -1,5 +1,4 @@
 import type { LoadedConfig } from "../config/loaded.ts";
-import "./errors.ts";
 
 /** Owners without whose secrets no gateway starts, because nobody could be told apart from anybody. */
 export const startOwners: ReadonlySet<string> = new Set(["gateway.auth", "hooks.token"]);

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { readLooseJson } from "../../kernel/cli/loose-json.ts";
 import { inspectPluginFolder } from "../../kernel/loader/discovery.ts";
 import { importModule } from "../../kernel/loader/import.ts";
-import { SvcError } from "../errors.ts";
+import { commonErrors, type SvcError } from "../errors.ts";
 import { packageRoot } from "../host/paths.ts";
 import { toJsonSchema } from "../json-schema.ts";
 import { MANIFEST_FILE, parseManifest } from "../manifest.ts";
@@ -81,5 +81,5 @@ async function importOnce(entry: string): Promise<PluginDefinition> {
 }
 
 function failed(message: string): SvcError {
-  return new SvcError("failed", { message });
+  return commonErrors.failed({ message });
 }

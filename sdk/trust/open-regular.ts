@@ -1,9 +1,9 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { SvcError } from "../errors.ts";
+import type { SvcError } from "../errors.ts";
+import { trustErrors } from "./errors.ts";
 import { isInside } from "./inside.ts";
-import "./errors.ts";
 
 /** What the file has to be. */
 export interface OpenRegularOptions {
@@ -62,5 +62,5 @@ function refusalOf(path: string, error: unknown): unknown {
 }
 
 function refused(path: string, reason: string): SvcError {
-  return new SvcError("unsafe-file", { path, reason });
+  return trustErrors.unsafeFile({ path, reason });
 }

@@ -12,6 +12,7 @@ const input = await collectReference((path) => import(path));
 const pages = referencePages(input);
 const pageText = (name: string) => pages.get(name) as string;
 
+const camelCase = (code: string) => code.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 const without = (names: readonly string[], has: (name: string) => boolean) => names.filter((name) => !has(name));
 const inProduct = (check: (source: string) => boolean, under = "") =>
   product.some(([path, source]) => path.startsWith(under) && check(source));
@@ -58,7 +59,30 @@ describe("every error code", () => {
   });
 
   test("is used by somebody", () => {
-    expect(without(codes, (code) => inProduct((source) => usesAsValue(source, code)))).toEqual([]);
+    const isMade = (source: string, code: string) => new RegExp(`rrors\\.${camelCase(code)}\\(`).test(source);
+    const isNamed = (source: string, code: string) => usesAsValue(source, code) && !source.includes("defineErrors({");
+    const isUsed = (code: string) => inProduct((source) => isMade(source, code) || isNamed(source, code));
+    expect(without(codes, (code) => isUsed(code))).toEqual([]);
+  });
+
+  test("stands in one table only", () => {
+    expect(codes.filter((code, i) => codes.indexOf(code) !== i)).toEqual([]);
+  });
+
+  test("belongs to the layer or plugin whose file defines it", () => {
+    const wrong = input.errors.filter(({ code, owner }) => {
+      const folder = owner === "kernel" || owner === "sdk" ? `${owner}/` : `plugins/${owner}/`;
+      return !product.some(([path, source]) => path.startsWith(folder) && path.endsWith("/errors.ts") && mentions(source, code));
+    });
+    expect(wrong.map(({ code }) => code)).toEqual([]);
+  });
+
+  test("is compared only where it exists", () => {
+    const compared = product.flatMap(([path, source]) =>
+      [...source.matchAll(/isSvcError\([^()]+, "([^"]+)"\)/g)].map((m) => ({ path, code: m[1] as string })),
+    );
+    expect(compared.length).toBeGreaterThan(20);
+    expect(compared.filter(({ code }) => !codes.includes(code))).toEqual([]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { type ChannelAccount, type SvcConfig, SvcError } from "svc/sdk";
+import { type ChannelAccount, commonErrors, type SvcConfig } from "svc/sdk";
 
 /** One account of the server, as its section of the config describes it. */
 export interface LinesAccount extends ChannelAccount {
@@ -36,7 +36,7 @@ export function listAccounts(config: SvcConfig): string[] {
 export function resolveAccount(config: SvcConfig, accountId: string): LinesAccount {
   const { enabled = true, host = "127.0.0.1", port, token, reconnectMs = 1_000 } = merged(config, accountId);
   if (port === undefined || token === undefined) {
-    throw new SvcError("invalid-config", { message: `channels.${CHANNEL_ID} (account "${accountId}"): expected port and token` });
+    throw commonErrors.invalidConfig({ message: `channels.${CHANNEL_ID} (account "${accountId}"): expected port and token` });
   }
   return { accountId, enabled, host, port, token, reconnectMs };
 }

@@ -4,10 +4,10 @@ import {
   type CliClient,
   type CliContext,
   type CliValues,
+  commonErrors,
   defineCommand,
   type FinalResultOf,
   type ParamsOf,
-  SvcError,
 } from "svc/sdk";
 
 export default defineCommand({
@@ -40,7 +40,7 @@ export default defineCommand({
   rpc: true,
   async run(cli, values) {
     const message = text(values.message);
-    if (message === undefined || message.trim() === "") throw new SvcError("usage", { message: "agent: --message is required" });
+    if (message === undefined || message.trim() === "") throw commonErrors.usage({ message: "agent: --message is required" });
     const client = await cli.connect();
     try {
       return await ask(cli, client, toParams(values, message));

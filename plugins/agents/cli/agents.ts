@@ -1,6 +1,5 @@
-import "../errors.ts";
 import { resolve } from "node:path";
-import { type CliClient, type CliContext, type CliValues, defineCommand, type JsonObject, type ResultOf, SvcError } from "svc/sdk";
+import { type CliClient, type CliContext, type CliValues, commonErrors, defineCommand, type JsonObject, type ResultOf } from "svc/sdk";
 
 const json = { kind: "flag", description: "One JSON document on stdout" } as const;
 
@@ -105,6 +104,6 @@ function given(values: CliValues, names: readonly string[]): JsonObject {
 }
 
 function required(id: string | undefined): string {
-  if (!id) throw new SvcError("usage", { message: "agents: an agent id is required" });
+  if (!id) throw commonErrors.usage({ message: "agents: an agent id is required" });
   return id;
 }

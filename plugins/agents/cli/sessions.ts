@@ -1,5 +1,5 @@
-import "../errors.ts";
-import { type CliClient, type CliContext, type CliValues, defineCommand, type ResultOf, SvcError } from "svc/sdk";
+import { type CliClient, type CliContext, type CliValues, commonErrors, defineCommand, type ResultOf } from "svc/sdk";
+import { agentErrors } from "../errors.ts";
 
 const PAGE = 500;
 const MAX_TEXT_CHARS = 1_000_000;
@@ -47,7 +47,7 @@ const show = defineCommand({
     withClient(cli, async (client) => {
       const params = { sessionKey: required(key), limit: number(values.limit) ?? 50 };
       const answer = await client.request("chat.history", params);
-      if (!answer.sessionInfo) throw new SvcError("unknown-session", { key: required(key) });
+      if (!answer.sessionInfo) throw agentErrors.unknownSession({ key: required(key) });
       if (cli.json) cli.stdout.json(answer);
       else for (const message of answer.messages) printMessage(cli, message);
       return 0;
@@ -126,7 +126,7 @@ async function readAll(client: CliClient, sessionKey: string): Promise<{ session
     pages.unshift(page.messages);
     offset = page.nextOffset;
   }
-  if (!session) throw new SvcError("unknown-session", { key: sessionKey });
+  if (!session) throw agentErrors.unknownSession({ key: sessionKey });
   return { session, messages: pages.flat() };
 }
 
@@ -161,7 +161,7 @@ function localTime(ms: number): string {
 }
 
 function required(key: string | undefined): string {
-  if (!key) throw new SvcError("usage", { message: "sessions: a session key is required" });
+  if (!key) throw commonErrors.usage({ message: "sessions: a session key is required" });
   return key;
 }
 

@@ -1,4 +1,4 @@
-import { type CliClient, type CliCommand, type CliContext, defineCommand, type ResultOf, SvcError } from "svc/sdk";
+import { type CliClient, type CliCommand, type CliContext, commonErrors, defineCommand, type ResultOf } from "svc/sdk";
 
 const json = { kind: "flag", description: "One JSON document on stdout" } as const;
 type Report = NonNullable<ResultOf<"last-heartbeat">>;
@@ -22,7 +22,7 @@ const event = defineCommand({
   rpc: true,
   run: async (cli, values) => {
     const { text, agent } = values;
-    if (typeof text !== "string" || text.trim() === "") throw new SvcError("usage", { message: "system event: --text is required" });
+    if (typeof text !== "string" || text.trim() === "") throw commonErrors.usage({ message: "system event: --text is required" });
     const answer = await withClient(cli, (client) =>
       client.request("wake", {
         text,

@@ -1,4 +1,5 @@
-import { SvcError, type SystemEventRequest } from "svc/sdk";
+import type { SystemEventRequest } from "svc/sdk";
+import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import type { Heartbeats } from "./heartbeats.ts";
 
@@ -12,9 +13,9 @@ export async function enqueueSystemEvent(
   request: SystemEventRequest,
 ): Promise<"queued" | "coalesced"> {
   const text = request.text.trim();
-  if (text === "") throw new SvcError("text-required");
+  if (text === "") throw agentErrors.textRequired();
   // A session that is not the agent's own has no heartbeat that would come round to it.
-  if (request.mode === "next-heartbeat" && request.sessionKey !== undefined) throw new SvcError("session-needs-now");
+  if (request.mode === "next-heartbeat" && request.sessionKey !== undefined) throw agentErrors.sessionNeedsNow();
   const { agentId, sessionKey } = kit.directory.resolve(request);
   const { source, same, mode } = request;
   const wake = mode === "now";

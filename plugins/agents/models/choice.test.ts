@@ -1,6 +1,5 @@
 import { type AgentInfo, type ModelProvider, rootSchema, type SvcConfigInput } from "svc/sdk";
 import { describe, expect, test } from "vitest";
-import "../errors.ts";
 import type { Catalog } from "./catalog.ts";
 import { createModelChoice, splitRef } from "./choice.ts";
 

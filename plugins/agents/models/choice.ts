@@ -1,4 +1,5 @@
-import { type AgentInfo, type ModelProvider, type SvcConfig, SvcError } from "svc/sdk";
+import type { AgentInfo, ModelProvider, SvcConfig, SvcError } from "svc/sdk";
+import { agentErrors } from "../errors.ts";
 import type { Catalog } from "./catalog.ts";
 import { closest } from "./closest.ts";
 
@@ -39,7 +40,7 @@ export function createModelChoice(config: SvcConfig, catalog: Catalog): ModelCho
 
   const resolve = async (named: string, preferred: string | undefined): Promise<ModelRef> => {
     const text = aliases.get(named.trim().toLowerCase()) ?? named.trim();
-    if (text === "" || text.length > MAX_REF_CHARS) throw new SvcError("invalid-model", { model: text.slice(0, 64) });
+    if (text === "" || text.length > MAX_REF_CHARS) throw agentErrors.invalidModel({ model: text.slice(0, 64) });
     const full = splitRef(text);
     await catalog.ready(full?.provider);
     const provider = full && catalog.provider(full.provider);
@@ -72,7 +73,7 @@ export function createModelChoice(config: SvcConfig, catalog: Catalog): ModelCho
       const id = `${ref.provider}/${ref.model}`;
       const allowed = Object.keys(listed);
       if (allowed.length > 0 && !allowed.includes(id) && !agent.models.includes(id)) {
-        throw new SvcError("model-not-allowed", { model: id, agentId: agent.id });
+        throw agentErrors.modelNotAllowed({ model: id, agentId: agent.id });
       }
       return ref;
     },
@@ -152,7 +153,7 @@ export function firstListed(ids: readonly string[]): string | undefined {
 async function unknownModel(catalog: Catalog, model: string, aliases: string[]): Promise<SvcError> {
   const lists = await Promise.all(catalog.providers().map(async (p) => (await catalog.models(p)).map((m) => `${p.id}/${m.id}`)));
   const near = closest(model, [...lists.flat(), ...aliases]);
-  return new SvcError("invalid-model", { model, hint: near ? `; the closest is "${near}"` : "", ...(near ? { closest: near } : {}) });
+  return agentErrors.invalidModel({ model, hint: near ? `; the closest is "${near}"` : "", ...(near ? { closest: near } : {}) });
 }
 
 function toCandidate(catalog: Catalog, { provider, model }: ModelRef): Candidate[] {

@@ -1,5 +1,5 @@
-import { agentIdPattern, DEFAULT_AGENT_ID, SvcError } from "svc/sdk";
-import "../errors.ts";
+import { agentIdPattern, DEFAULT_AGENT_ID } from "svc/sdk";
+import { agentErrors } from "../errors.ts";
 
 /** `main` is there without being made, `default` means the default agent where a model is named `svc/default`. */
 const reserved: ReadonlySet<string> = new Set([DEFAULT_AGENT_ID, "default"]);
@@ -16,7 +16,7 @@ export function agentIdOf(name: string): string {
     .replace(/^[-_]+/, "")
     .slice(0, MAX_CHARS)
     .replace(/(?<![-_])[-_]+$/, "");
-  if (!agentIdPattern.test(id)) throw new SvcError("agent-name-empty", { name });
-  if (reserved.has(id)) throw new SvcError("agent-name-reserved", { agentId: id });
+  if (!agentIdPattern.test(id)) throw agentErrors.agentNameEmpty({ name });
+  if (reserved.has(id)) throw agentErrors.agentNameReserved({ agentId: id });
   return id;
 }

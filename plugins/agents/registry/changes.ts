@@ -10,9 +10,9 @@ import {
   resolveAgents,
   type SvcConfig,
   type SvcConfigInput,
-  SvcError,
 } from "svc/sdk";
 import type { KeyedMutex } from "../common/mutex.ts";
+import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import type { Runner } from "../runs/runner.ts";
 import { agentIdOf } from "./agent-id.ts";
@@ -43,7 +43,7 @@ export function createAgentRegistry(kit: Kit, runner: Runner, lock: KeyedMutex):
 
 async function createAgent(kit: Kit, params: ParamsOf<"agents.create">): Promise<JsonObject> {
   const id = agentIdOf(params.name);
-  if (find(kit, id)) throw new SvcError("agent-exists", { agentId: id });
+  if (find(kit, id)) throw agentErrors.agentExists({ agentId: id });
   await checkModel(kit, params.model);
   await checkPlace(kit, id, params);
   // Without a list there is one agent nobody wrote down; it goes on answering where no agent is named.
@@ -68,7 +68,7 @@ async function updateAgent(kit: Kit, params: ParamsOf<"agents.update">): Promise
 
 async function removeAgent(kit: Kit, runner: Runner, { agentId, deleteFiles = true }: ParamsOf<"agents.delete">): Promise<JsonObject> {
   const agent = present(kit, agentId);
-  if (agent.isDefault) throw new SvcError("default-agent-delete", { agentId: agent.id });
+  if (agent.isDefault) throw agentErrors.defaultAgentDelete({ agentId: agent.id });
   const { agents, bindings } = kit.config;
   const removedBindings = bindings.filter((binding) => binding.agentId === agent.id).length;
   const remove = [
@@ -120,7 +120,7 @@ function find(kit: Kit, id: string): AgentInfo | undefined {
 /** @throws {SvcError} `agent-not-found` */
 function present(kit: Kit, named: string): AgentInfo {
   const agent = find(kit, named.trim().toLowerCase());
-  if (!agent) throw new SvcError("agent-not-found", { agentId: named });
+  if (!agent) throw agentErrors.agentNotFound({ agentId: named });
   return agent;
 }
 

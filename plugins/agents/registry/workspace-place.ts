@@ -1,8 +1,7 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, join, relative, sep } from "node:path";
-import { SvcError } from "svc/sdk";
-import "../errors.ts";
+import { agentErrors } from "../errors.ts";
 import { isClaim } from "../workspace/claims.ts";
 
 /** Places that a requested workspace is compared with. */
@@ -39,14 +38,14 @@ const privateFolders = [".aws", ".azure", ".cache", ".config", ".docker", ".gnup
 export async function checkWorkspacePlace(wanted: string, context: PlaceContext): Promise<void> {
   const folder = await realPlace(wanted);
   const reason = await reasonToRefuse(folder, context);
-  if (reason) throw new SvcError("agent-workspace-system", { folder: wanted, reason });
+  if (reason) throw agentErrors.agentWorkspaceSystem({ folder: wanted, reason });
   const found = await stat(folder).catch(() => undefined);
-  if (found && !found.isDirectory()) throw new SvcError("agent-workspace-system", { folder: wanted, reason: "it is a file" });
+  if (found && !found.isDirectory()) throw agentErrors.agentWorkspaceSystem({ folder: wanted, reason: "it is a file" });
   if (context.adopt) return;
   for (const other of context.others) {
     const place = await realPlace(other);
     if (isWithin(folder, place) || isWithin(place, folder)) {
-      throw new SvcError("agent-workspace-foreign", { folder: wanted, reason: `it overlaps the workspace of another agent, ${other}` });
+      throw agentErrors.agentWorkspaceForeign({ folder: wanted, reason: `it overlaps the workspace of another agent, ${other}` });
     }
   }
   if (!found || (await context.isMadeBySvc(folder))) return;
@@ -54,7 +53,7 @@ export async function checkWorkspacePlace(wanted: string, context: PlaceContext)
   if (names.length === 0) return;
   const some = names.slice(0, 3).join(", ");
   const held = `it holds files that svc did not write (${some}${names.length > 3 ? ", …" : ""})`;
-  throw new SvcError("agent-workspace-foreign", { folder: wanted, reason: held });
+  throw agentErrors.agentWorkspaceForeign({ folder: wanted, reason: held });
 }
 
 async function reasonToRefuse(folder: string, { stateDir, configPath }: PlaceContext): Promise<string | undefined> {

@@ -1,13 +1,5 @@
-import {
-  type DeliverTo,
-  type JsonObject,
-  type ParamsOf,
-  type PluginContext,
-  protocolMethod,
-  type RpcCall,
-  type RunRequest,
-  SvcError,
-} from "svc/sdk";
+import { type DeliverTo, type JsonObject, type ParamsOf, type PluginContext, protocolMethod, type RpcCall, type RunRequest } from "svc/sdk";
+import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import { toAttachments } from "../runs/attachments.ts";
 import { answeredCommand, isResetMessage, resetByMessage, splitReset } from "../runs/commands.ts";
@@ -121,9 +113,9 @@ function sessionTarget(params: ParamsOf<"agent">, kit: Kit): { agentId?: string;
   const named = target(params);
   if (params.sessionId === undefined) return named;
   const row = kit.store().sessions.bySessionId(params.sessionId);
-  if (!row) throw new SvcError("unknown-session", { key: params.sessionId });
+  if (!row) throw agentErrors.unknownSession({ key: params.sessionId });
   const wanted = named.sessionKey === undefined ? row.key : kit.directory.resolve(named).sessionKey;
-  if (wanted !== row.key) throw new SvcError("session-mismatch", { actual: row.key, key: wanted });
+  if (wanted !== row.key) throw agentErrors.sessionMismatch({ actual: row.key, key: wanted });
   return { ...named, sessionKey: row.key };
 }
 

@@ -1,5 +1,6 @@
-import { type JsonObject, type PluginContext, protocolMethod, RawJson, type RpcCall, SvcError } from "svc/sdk";
+import { type JsonObject, type PluginContext, protocolMethod, RawJson, type RpcCall } from "svc/sdk";
 import { cutEnd } from "../common/cut.ts";
+import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import { textOf } from "../runs/transcript.ts";
 import { visibleText } from "../sessions/display.ts";
@@ -31,7 +32,7 @@ export function registerSessionsMethods(ctx: PluginContext, kit: Kit): void {
       const row = findSession(kit, params);
       if (row) return { ok: true, key: row.key, agentId: row.agentId };
       if (params.allowMissing) return { ok: false };
-      throw new SvcError("unknown-session", { key: params.key ?? params.sessionId ?? params.label });
+      throw agentErrors.unknownSession({ key: params.key ?? params.sessionId ?? params.label });
     },
   });
   ctx.registerRpc({

@@ -1,4 +1,5 @@
-import { type Agents, type ParamsOf, type PluginContext, protocolMethod, SvcError, type SystemEventRequest } from "svc/sdk";
+import { type Agents, type ParamsOf, type PluginContext, protocolMethod, type SystemEventRequest } from "svc/sdk";
+import { agentErrors } from "../errors.ts";
 
 /** A text that begins so says who is there, and nothing an agent should read. */
 const beaconPattern = /^Node:/;
@@ -16,7 +17,7 @@ export function registerSystemMethods(ctx: PluginContext, agents: Pick<Agents, "
     ...protocolMethod("system-event"),
     handler: async (params) => {
       const text = params.text.trim();
-      if (text === "") throw new SvcError("text-required");
+      if (text === "") throw agentErrors.textRequired();
       // First what may be refused: a beacon cannot be taken back.
       if (!beaconPattern.test(text)) await agents.systemEvent({ ...requestOf(params), text });
       const { wake: _, sessionKey: __, ...said } = params;

@@ -8,9 +8,9 @@ import {
   type PluginContext,
   protocolMethod,
   type RpcCall,
-  SvcError,
   type ToolResult,
 } from "svc/sdk";
+import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import { catalogProfiles, groupTools, toolSource } from "../tools/catalog.ts";
 import { isInvokable } from "../tools/outside-policy.ts";
@@ -66,7 +66,7 @@ async function invoke({ ctx, kit }: { ctx: PluginContext; kit: Kit }, { params, 
   // Who sent a key comes back for the answer; nobody waits for the others once their socket is gone.
   const ends = [ctx.signal, AbortSignal.timeout(limitMs), ...(idempotencyKey === undefined ? [call.signal] : [])];
   try {
-    if (!isInvokable(name, kit.config.gateway.tools, isOwner(call))) throw new SvcError("tool-not-found", { tool: name });
+    if (!isInvokable(name, kit.config.gateway.tools, isOwner(call))) throw agentErrors.toolNotFound({ tool: name });
     const signal = AbortSignal.any(ends);
     const result = await kit.tools.invoke(agent, { name, args }, { ...target, runId: toolCallId, toolCallId, signal });
     return { toolName: name, ...sourceOf(kit, name), ...answer(result) };

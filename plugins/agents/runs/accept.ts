@@ -1,14 +1,15 @@
 import { randomUUID } from "node:crypto";
 import {
   type AgentInfo,
+  commonErrors,
   type MessageRow,
   type QueueMode,
   type RunRequest,
   type RunRow,
   type SessionRow,
   type StoreOp,
-  SvcError,
 } from "svc/sdk";
+import { agentErrors } from "../errors.ts";
 import { pendingFor, takeOps, withEvents } from "../heartbeat/drain.ts";
 import type { HeartbeatRun } from "../heartbeat/heartbeat-run.ts";
 import type { Kit } from "../kit.ts";
@@ -142,14 +143,14 @@ function expiryFor(
 
 /** @throws {SvcError} `busy` */
 export function checkRoom(kit: Kit, sessionKey: string, mode: QueueMode | undefined): void {
-  if (kit.runs.size >= MAX_RUNS || !hasRoom(kit, sessionKey, mode)) throw new SvcError("busy", {}, { retryAfterMs: 5_000 });
+  if (kit.runs.size >= MAX_RUNS || !hasRoom(kit, sessionKey, mode)) throw commonErrors.busy({}, { retryAfterMs: 5_000 });
 }
 
 function checkRequest(request: RunRequest, agent: AgentInfo, kit: Kit): void {
   const hasContent = request.message.trim() !== "" || (request.attachments?.length ?? 0) > 0 || (request.toolResults?.length ?? 0) > 0;
-  if (!hasContent) throw new SvcError("message-required");
+  if (!hasContent) throw agentErrors.messageRequired();
   const taken = request.clientTools?.find((t) => kit.tools.has(agent, t.name));
-  if (taken) throw new SvcError("client-tool-conflict", { tool: taken.name });
+  if (taken) throw agentErrors.clientToolConflict({ tool: taken.name });
 }
 
 /** What enters the transcript: given turns it does not hold, answers to client tools, the message. */

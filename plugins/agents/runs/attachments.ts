@@ -1,5 +1,6 @@
-import { limits, type MessageBlock, type ParamsOf, type RunRequest, SvcError } from "svc/sdk";
+import { limits, type MessageBlock, type ParamsOf, type RunRequest, type SvcError } from "svc/sdk";
 import { cutMiddle } from "../common/cut.ts";
+import { agentErrors } from "../errors.ts";
 
 type Given = NonNullable<ParamsOf<"chat.send">["attachments"]>[number];
 type Attachment = NonNullable<RunRequest["attachments"]>[number];
@@ -14,9 +15,7 @@ const MAX_FILE_CHARS = 200_000;
  * @throws {SvcError} `invalid-attachment`
  */
 export function toAttachments(given: readonly Given[] | undefined): Attachment[] {
-  return (given ?? []).map((attachment, index) =>
-    toAttachment(attachment, (reason) => new SvcError("invalid-attachment", { index, reason })),
-  );
+  return (given ?? []).map((attachment, index) => toAttachment(attachment, (reason) => agentErrors.invalidAttachment({ index, reason })));
 }
 
 function toAttachment({ mimeType, fileName, content }: Given, fail: (reason: string) => SvcError): Attachment {

@@ -1,4 +1,5 @@
-import { isSvcError, type JsonObject, limits, type QueueMode, SvcError } from "svc/sdk";
+import { isSvcError, type JsonObject, limits, type QueueMode } from "svc/sdk";
+import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import { resetSession } from "../sessions/changes.ts";
 import { createSession } from "../sessions/create.ts";
@@ -40,7 +41,7 @@ export function queueModeAsked(message: string): QueueMode | null | undefined {
   if (word === "default") return null;
   const mode = queueModes.find((m) => m === word);
   if (mode) return mode;
-  throw new SvcError("invalid-queue-mode", { mode: asked[1] ?? "", expected: `${queueModes.join(", ")} or default` });
+  throw agentErrors.invalidQueueMode({ mode: asked[1] ?? "", expected: `${queueModes.join(", ")} or default` });
 }
 
 /** A message that is no run. Its key is remembered with its answer, so that a repeat does nothing again. */
@@ -71,7 +72,7 @@ export async function queueByMessage(kit: Kit, command: Command & { mode: QueueM
   await createSession(kit, { key: sessionKey, agentId });
   return kit.sessionLock.run(sessionKey, async () => {
     const row = kit.store().sessions.get(sessionKey);
-    if (!row) throw new SvcError("unknown-session", { key: sessionKey });
+    if (!row) throw agentErrors.unknownSession({ key: sessionKey });
     try {
       await kit.store().commit([patchOp(sessionKey, { queueMode: mode }, row.sessionId), answerOp(kit, command, value)]);
     } catch (error) {

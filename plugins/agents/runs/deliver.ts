@@ -1,13 +1,5 @@
-import {
-  type DeliverTo,
-  isSvcError,
-  type Messaging,
-  messageOf,
-  type OutboundEnd,
-  type OutboundRequest,
-  type RunOutcome,
-  SvcError,
-} from "svc/sdk";
+import { type DeliverTo, isSvcError, type Messaging, messageOf, type OutboundEnd, type OutboundRequest, type RunOutcome } from "svc/sdk";
+import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import type { Run } from "./run.ts";
 
@@ -29,7 +21,7 @@ function messagingOf({ ctx }: Pick<Kit, "ctx">): Messaging | undefined {
 /** @throws {SvcError} `no-route` where nobody carries messages; `unknown-channel`, `recipient-required`, `invalid-recipient` */
 export function checkRoute(kit: Pick<Kit, "ctx">, target: { agentId: string; sessionKey: string }, to: DeliverTo = {}): void {
   const messaging = messagingOf(kit);
-  if (!messaging) throw new SvcError("no-route", { key: target.sessionKey });
+  if (!messaging) throw agentErrors.noRoute({ key: target.sessionKey });
   messaging.resolveTarget({ ...target, channel: "last", ...to });
 }
 

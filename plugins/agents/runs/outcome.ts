@@ -1,4 +1,5 @@
-import { type JsonObject, type RunOutcome, type RunRow, type RunState, SvcError, type Usage } from "svc/sdk";
+import type { JsonObject, RunOutcome, RunRow, RunState, SvcError, Usage } from "svc/sdk";
+import { agentErrors } from "../errors.ts";
 import { noUsage } from "../models/turn.ts";
 
 /** What is kept of a settled run; enough to repeat its final answer word for word. */
@@ -41,8 +42,7 @@ export function successPayload(run: { runId: string; sessionId: string; outcome:
 export function failureError(runId: string, outcome: RunOutcome): SvcError {
   const message = outcome.error ?? "the run failed";
   const cancelled = ["rpc", "timeout", "superseded", "disconnect", "shutdown"].includes(outcome.stopReason);
-  return new SvcError(
-    "run-failed",
+  return agentErrors.runFailed(
     { message },
     {
       payload: { runId, status: "error", summary: message, ...(cancelled ? { stopReason: outcome.stopReason } : {}) },

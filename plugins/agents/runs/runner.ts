@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type GatewayService, type RunHandle, type RunRequest, type RunRow, SvcError, settledWithin } from "svc/sdk";
+import { type GatewayService, protocolErrors, type RunHandle, type RunRequest, type RunRow, settledWithin } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import { type AcceptOptions, acceptRun } from "./accept.ts";
 import { isCutOff } from "./cut-off.ts";
@@ -96,7 +96,7 @@ export function createRunner(kit: Kit, gateway: GatewayService): Runner {
       if (live) return { state: "in_flight", run: await live };
       const row = kit.store().runs.get(runId);
       if (row && !(request.resume && isCutOff(row))) return { state: "finished", row };
-      if (isClosed) throw new SvcError("draining", {}, { retryAfterMs: 2_000 });
+      if (isClosed) throw protocolErrors.draining({}, { retryAfterMs: 2_000 });
       const fresh = options.fresh ?? (request.transcript === "fresh" ? "new" : undefined);
       const run = await accept({ ...request, runId }, { ...options, ...(fresh ? { fresh } : {}) }, row);
       options.accepted?.(run);

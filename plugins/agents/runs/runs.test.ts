@@ -1,6 +1,6 @@
-import { ModelError, type RunEvent, type RunRow, SvcError } from "svc/sdk";
+import { defineErrors, ModelError, type RunEvent, type RunRow } from "svc/sdk";
 import { describe, expect, test } from "vitest";
-import "../errors.ts";
+import { agentErrors } from "../errors.ts";
 import { noUsage } from "../models/turn.ts";
 import { requestBlocks, toAttachments } from "./attachments.ts";
 import { isResetMessage, isStopMessage, queueModeAsked, splitReset } from "./commands.ts";
@@ -8,6 +8,11 @@ import { EventLog } from "./event-log.ts";
 import { RunFailure, toRunFailure } from "./failure.ts";
 import { failureError, outcomeOf, statesOf, successPayload } from "./outcome.ts";
 import { systemParts } from "./prompt.ts";
+
+/** As the state store throws them. */
+const storeErrors = defineErrors({
+  "storage-unavailable": { message: "state store: {advice}", http: 503, rpc: "UNAVAILABLE" },
+});
 
 describe("the event log", () => {
   function event(seq: number, stream: RunEvent["stream"], data: RunEvent["data"]): RunEvent {
@@ -168,8 +173,8 @@ describe("failures", () => {
   });
 
   test.each([
-    [new SvcError("invalid-model", { model: "x" }), "INVALID_MODEL"],
-    [new SvcError("storage-unavailable", { message: "disk full" }), "STORAGE"],
+    [agentErrors.invalidModel({ model: "x" }), "INVALID_MODEL"],
+    [storeErrors.storageUnavailable({ advice: "disk full" }), "STORAGE"],
     [new RunFailure("EMPTY_RESPONSE", "nothing"), "EMPTY_RESPONSE"],
     [new Error("bug"), "INTERNAL"],
     ["text", "INTERNAL"],

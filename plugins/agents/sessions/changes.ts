@@ -1,4 +1,5 @@
-import { isSvcError, mainSessionKey, type SessionRow, type StoreOp, SvcError } from "svc/sdk";
+import { isSvcError, mainSessionKey, type SessionRow, type StoreOp } from "svc/sdk";
+import { agentErrors } from "../errors.ts";
 import { type Kit, runsOf } from "../kit.ts";
 import { tellNewTranscript } from "../runs/accept.ts";
 import type { Runner } from "../runs/runner.ts";
@@ -13,7 +14,7 @@ export async function resetSession(
 ): Promise<SessionRow> {
   return kit.sessionLock.run(key, async () => {
     const before = kit.store().sessions.get(key);
-    if (!before && !options.create) throw new SvcError("unknown-session", { key });
+    if (!before && !options.create) throw agentErrors.unknownSession({ key });
     if (before) checkCurrent(before, options.expectedSessionId);
     const now = kit.ctx.clock.now();
     const session = before ? freshSession(before, now) : newSession(key, options.create?.agentId ?? kit.directory.defaultId, now);
@@ -35,7 +36,7 @@ export async function deleteSession(
   params: { key: string; deleteTranscript: boolean; expectedSessionId?: string | undefined },
 ): Promise<{ deleted: boolean; archived: string[] }> {
   const { key } = params;
-  if (kit.directory.list().some((a) => mainSessionKey(a.id) === key)) throw new SvcError("main-session-delete", { key });
+  if (kit.directory.list().some((a) => mainSessionKey(a.id) === key)) throw agentErrors.mainSessionDelete({ key });
   return kit.sessionLock.run(key, async () => {
     const row = kit.store().sessions.get(key);
     if (!row) return { deleted: false, archived: [] };
@@ -55,8 +56,7 @@ export async function deleteSession(
 
 /** @throws {SvcError} `session-replaced` for a transcript that is not the present one any more */
 export function checkCurrent(row: SessionRow, expected: string | undefined): void {
-  if (expected !== undefined && expected !== row.sessionId)
-    throw new SvcError("session-replaced", { key: row.key, reason: "session-changed" });
+  if (expected !== undefined && expected !== row.sessionId) throw agentErrors.sessionReplaced({ key: row.key, reason: "session-changed" });
 }
 
 /** A commit about one session; the store's word for a transcript that has changed becomes the protocol's. */
@@ -66,7 +66,7 @@ export async function commitFor(key: string, kit: Pick<Kit, "store">, ops: Store
     .commit(ops)
     .catch((error) => {
       throw isSvcError(error, "session-changed")
-        ? new SvcError("session-replaced", { key, reason: "session-changed" }, { cause: error })
+        ? agentErrors.sessionReplaced({ key, reason: "session-changed" }, { cause: error })
         : error;
     });
 }

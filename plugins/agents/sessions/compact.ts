@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { isSvcError, type MessageRow, messageOf, type SessionRow, SvcError } from "svc/sdk";
+import { isSvcError, type MessageRow, messageOf, type SessionRow } from "svc/sdk";
+import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import { patchOp } from "../runs/writes.ts";
 import { commitFor } from "./changes.ts";
@@ -52,7 +53,7 @@ async function summaryOf(
     return await summarise(kit, session, what);
   } catch (error) {
     if (isSvcError(error)) throw error;
-    throw new SvcError("compaction-failed", { key: session.key, reason: messageOf(error) }, { cause: error });
+    throw agentErrors.compactionFailed({ key: session.key, reason: messageOf(error) }, { cause: error });
   }
 }
 

@@ -1,4 +1,5 @@
-import { type ParamsOf, type SessionRow, SvcError } from "svc/sdk";
+import type { ParamsOf, SessionRow } from "svc/sdk";
+import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 
 /** The session that a caller names by key, transcript or label. @throws {SvcError} `unknown-agent`, `invalid-session-key`, `ambiguous-label` */
@@ -12,14 +13,14 @@ export function findSession(kit: Pick<Kit, "store" | "directory">, named: Params
   if (named.sessionId !== undefined) return isOf(sessions.bySessionId(named.sessionId));
   const label = named.label ?? "";
   const { rows } = sessions.list({ label, limit: 2, ...(agentId === undefined ? {} : { agentId }) });
-  if (rows.length > 1) throw new SvcError("ambiguous-label", { label });
+  if (rows.length > 1) throw agentErrors.ambiguousLabel({ label });
   return rows[0];
 }
 
 /** The row, or the sentence for a session that is not there. @throws {SvcError} `unknown-session` */
 export function existing(kit: Pick<Kit, "store">, key: string): SessionRow {
   const row = kit.store().sessions.get(key);
-  if (!row) throw new SvcError("unknown-session", { key });
+  if (!row) throw agentErrors.unknownSession({ key });
   return row;
 }
 
@@ -27,7 +28,7 @@ export function existing(kit: Pick<Kit, "store">, key: string): SessionRow {
 export function checkLabel(kit: Pick<Kit, "store">, session: { key: string; agentId: string }, label: string): void {
   const { rows } = kit.store().sessions.list({ agentId: session.agentId, label, limit: 2 });
   const other = rows.find((row) => row.key !== session.key);
-  if (other) throw new SvcError("label-taken", { label, key: other.key });
+  if (other) throw agentErrors.labelTaken({ label, key: other.key });
 }
 
 /** What changes a session happens one after the other; what also gives a label, one after the other for all sessions of the agent. */

@@ -1,4 +1,5 @@
-import { isSvcError, type MessageRow, type SessionRow, type StoreOp, SvcError } from "svc/sdk";
+import { isSvcError, type MessageRow, type SessionRow, type StoreOp } from "svc/sdk";
+import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import { tellNewTranscript } from "../runs/accept.ts";
 import { type NewMessage, patchOp } from "../runs/writes.ts";
@@ -21,7 +22,7 @@ interface Note {
 export function injectNote(kit: Kit, key: string, note: Note): Promise<{ messageId: string; isKnown: boolean }> {
   return kit.sessionLock.run(key, async () => {
     const before = kit.store().sessions.get(key);
-    if (!before && note.makeFor === undefined) throw new SvcError("unknown-session", { key });
+    if (!before && note.makeFor === undefined) throw agentErrors.unknownSession({ key });
     const ts = kit.ctx.clock.now();
     const session = before ?? newSession(key, note.makeFor ?? kit.directory.defaultId, ts);
     const message = toMessage(note, session, ts);

@@ -1,5 +1,5 @@
-import { type ClientInfo, SvcError } from "svc/sdk";
-import "../errors.ts";
+import type { ClientInfo } from "svc/sdk";
+import { agentErrors } from "../errors.ts";
 
 /** Sessions that one connection follows at a time; their keys may be long, and nobody has to have heard of them. */
 export const MAX_FOLLOWED = 1_000;
@@ -19,7 +19,7 @@ export class Subscriptions {
   /** @throws {SvcError} `too-many-followed` */
   add(connId: string, sessionKey: string): void {
     const keys = this.#keys.get(connId) ?? new Set();
-    if (keys.size >= MAX_FOLLOWED && !keys.has(sessionKey)) throw new SvcError("too-many-followed", { limit: MAX_FOLLOWED });
+    if (keys.size >= MAX_FOLLOWED && !keys.has(sessionKey)) throw agentErrors.tooManyFollowed({ limit: MAX_FOLLOWED });
     keys.add(sessionKey);
     this.#keys.set(connId, keys);
   }

@@ -7,7 +7,6 @@ import {
   type PluginContext,
   type Schema,
   type SvcConfig,
-  SvcError,
   type Tool,
   type ToolResult,
   toJsonSchema,
@@ -15,6 +14,7 @@ import {
 } from "svc/sdk";
 import { whileAlive } from "../common/abort.ts";
 import { cutMiddle } from "../common/cut.ts";
+import { agentErrors } from "../errors.ts";
 import { isOperatorTool } from "./operator-tools.ts";
 import { isToolAllowed, type ToolPolicy } from "./policy.ts";
 
@@ -121,7 +121,7 @@ export function createToolBox(ctx: PluginContext): ToolBox {
       await view.ready(name);
       const entry = setOf(agent).get(name);
       const isKeptBack = target.hasOperatorTools === false && isOperatorTool(name);
-      if (!entry || isKeptBack) throw new SvcError("tool-not-found", { tool: name });
+      if (!entry || isKeptBack) throw agentErrors.toolNotFound({ tool: name });
       const value = await validated(entry, args);
       const allowed = await gate(ctx, { tool: name, args: value }, target);
       // What a plugin made of the arguments has to fit the tool as well.
@@ -157,7 +157,7 @@ function toToolResult(value: unknown): ToolResult {
 
 async function validated({ tool, schema }: Prepared, args: unknown): Promise<unknown> {
   const parsed = await schema["~standard"].validate(args ?? {});
-  if (parsed.issues) throw new SvcError("invalid-tool-args", { tool: tool.name, issues: formatIssues(parsed.issues) });
+  if (parsed.issues) throw agentErrors.invalidToolArgs({ tool: tool.name, issues: formatIssues(parsed.issues) });
   return parsed.value;
 }
 
@@ -169,7 +169,7 @@ async function gate(ctx: PluginContext, call: { tool: string; args: unknown }, t
     ctx.runHook("tool.before", { runId, agentId, sessionKey, ...call }, { signal, runId, sessionKey, agentId }),
     signal,
   );
-  if (verdict.block) throw new SvcError("tool-blocked", { tool: call.tool, reason: verdict.reason });
+  if (verdict.block) throw agentErrors.toolBlocked({ tool: call.tool, reason: verdict.reason });
   return verdict.args;
 }
 

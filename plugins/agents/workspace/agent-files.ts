@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readlink, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { type AgentInfo, isSvcError, openRegular, SvcError, writeFileAtomic } from "svc/sdk";
-import "../errors.ts";
+import { type AgentInfo, isSvcError, openRegular, writeFileAtomic } from "svc/sdk";
+import { agentErrors } from "../errors.ts";
 
 /** The files of a workspace that clients may read and write; no other name leads anywhere. */
 export const agentFileNames = [
@@ -72,12 +72,12 @@ export async function writeAgentFile(
   checkName(name);
   await mkdir(agent.workspace, { recursive: true, mode: 0o700 });
   const place = await openWorkspace(agent.workspace);
-  if (!place) throw new SvcError("agent-file-unsafe", { name, agentId: agent.id, reason: "the workspace is no folder" });
+  if (!place) throw agentErrors.agentFileUnsafe({ name, agentId: agent.id, reason: "the workspace is no folder" });
   try {
     const isCurrent = async () => {
       const now = await readPlain(place, name, agent.id, { write: true });
       if (expectedHash !== undefined && now?.hash !== expectedHash.toLowerCase()) {
-        throw new SvcError("agent-file-conflict", { name, type: "agent_file_conflict", currentHash: now?.hash ?? null });
+        throw agentErrors.agentFileConflict({ name, type: "agent_file_conflict", currentHash: now?.hash ?? null });
       }
       return now;
     };
@@ -98,7 +98,7 @@ function toFile(named: { name: string; path: string }, plain: Plain | undefined)
 }
 
 function checkName(name: string): void {
-  if (!agentFileNames.some((known) => known === name)) throw new SvcError("agent-file-unsupported", { name: name.slice(0, 64) });
+  if (!agentFileNames.some((known) => known === name)) throw agentErrors.agentFileUnsupported({ name: name.slice(0, 64) });
 }
 
 /** A workspace that is held open: whatever its name means a moment later, files are reached through what was opened. */
@@ -148,7 +148,7 @@ async function readPlain(
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     if (isSvcError(error, "unsafe-file"))
-      throw new SvcError("agent-file-unsafe", { name, agentId, reason: error.fields.reason }, { cause: error });
+      throw agentErrors.agentFileUnsafe({ name, agentId, reason: error.fields.reason }, { cause: error });
     throw error;
   }
 }

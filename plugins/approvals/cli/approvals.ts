@@ -1,4 +1,4 @@
-import { type CliClient, type CliContext, type CliValues, defineCommand, type ResultOf, SvcError } from "svc/sdk";
+import { type CliClient, type CliContext, type CliValues, commonErrors, defineCommand, type ResultOf } from "svc/sdk";
 import { reasonTexts } from "../board.ts";
 import { type Approval, duration, matchId, offers, printApproval, shortId, summaryOf } from "./approval-text.ts";
 import { watchApprovals } from "./watch.ts";
@@ -85,7 +85,7 @@ async function decide(cli: CliContext, typed: string, decision: Decision): Promi
     const { pending, ended } = await readApprovals(client);
     const found = findPending(typed, pending, ended);
     if (!offers(found, decision)) {
-      throw new SvcError("failed", { message: `approvals: ${found.id} cannot be allowed for always; leave out --always to allow it once` });
+      throw commonErrors.failed({ message: `approvals: ${found.id} cannot be allowed for always; leave out --always to allow it once` });
     }
     const method = found.approvalKind === "exec" ? "exec.approval.resolve" : "plugin.approval.resolve";
     await client.request(method, { id: found.id, decision });
@@ -105,11 +105,11 @@ function findPending(typed: string, pending: readonly Approval[], ended: readonl
   if (found && others.length === 0) return found;
   if (found) {
     const ids = [found, ...others].map(({ id }) => id).join(", ");
-    throw new SvcError("failed", { message: `approvals: "${typed}" fits several requests: ${ids}; give more of the id` });
+    throw commonErrors.failed({ message: `approvals: "${typed}" fits several requests: ${ids}; give more of the id` });
   }
   const [past] = matchId(typed, ended);
   const why = past?.terminalReason ? `it ended without an answer (${past.terminalReason}: ${reasonTexts[past.terminalReason]})` : undefined;
-  throw new SvcError("failed", { message: `approvals: no pending request "${typed}"${why ? `; ${why}` : "; see svc approvals list"}` });
+  throw commonErrors.failed({ message: `approvals: no pending request "${typed}"${why ? `; ${why}` : "; see svc approvals list"}` });
 }
 
 /** Both families together: pending ones oldest first, ended ones newest first. */

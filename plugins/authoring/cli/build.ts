@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { defineCommand, SvcError } from "svc/sdk";
+import { defineCommand } from "svc/sdk";
+import { errors } from "../errors.ts";
 import { setTopLevel } from "../manifest-text.ts";
-import "../errors.ts";
 
 const MANIFEST = "svc.plugin.json";
 
@@ -26,7 +26,7 @@ export default defineCommand({
     const wanted = configSchemaOf(await plugin.definition());
     const drifted = !isDeepStrictEqual(manifest.configSchema, wanted);
     if (drifted && values.check === true) {
-      throw new SvcError("config-schema-drift", { plugin: manifest.id, hint: `run: svc plugins build ${dir}` });
+      throw errors.configSchemaDrift({ plugin: manifest.id, hint: `run: svc plugins build ${dir}` });
     }
     if (drifted) {
       const file = join(root, MANIFEST);

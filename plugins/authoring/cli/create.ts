@@ -1,10 +1,10 @@
 import { readdir } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
-import { type CliContext, defineCommand, SvcError } from "svc/sdk";
+import { type CliContext, commonErrors, defineCommand } from "svc/sdk";
+import { errors } from "../errors.ts";
 import { linkHost } from "../host-link.ts";
 import { isKind, kinds } from "../kinds.ts";
 import { scaffold } from "../scaffold.ts";
-import "../errors.ts";
 
 const idPattern = /^[a-z][a-z0-9-]{1,47}$/;
 
@@ -29,16 +29,16 @@ export default defineCommand({
   async run(cli, values, [id = ""]) {
     const { kind = "plain" } = values;
     if (!idPattern.test(id))
-      throw new SvcError("usage", {
+      throw commonErrors.usage({
         message: `plugins create: expected an id of 2 to 48 lower-case letters, digits or -, starting with a letter, got "${id}"`,
       });
-    if (!isKind(kind)) throw new SvcError("usage", { message: `--kind: expected one of ${kinds.join(", ")}` });
+    if (!isKind(kind)) throw commonErrors.usage({ message: `--kind: expected one of ${kinds.join(", ")}` });
     const folder = resolve(typeof values.dir === "string" ? values.dir : id);
     const there = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return [];
-      throw new SvcError("usage", { message: `--dir: ${folder} is not a folder` }, { cause: error });
+      throw commonErrors.usage({ message: `--dir: ${folder} is not a folder` }, { cause: error });
     });
-    if (there.length > 0) throw new SvcError("folder-not-empty", { folder });
+    if (there.length > 0) throw errors.folderNotEmpty({ folder });
     const files = await scaffold({ id, kind, packageRoot: cli.paths.packageRoot, version: cli.version });
     for (const { path, text } of files) await cli.writeFile(join(folder, path), text, { mode: 0o644 });
     await linkHost(folder, cli.paths.packageRoot);

@@ -1,10 +1,10 @@
 import { access } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import { type CliContext, defineCommand, SvcError } from "svc/sdk";
+import { type CliContext, defineCommand } from "svc/sdk";
 import { type DevEvent, type DevSession, openSession } from "../dev/session.ts";
 import { watchFolder } from "../dev/watch-folder.ts";
+import { errors } from "../errors.ts";
 import { linkHost } from "../host-link.ts";
-import "../errors.ts";
 
 const DEBOUNCE_MS = 50;
 
@@ -25,7 +25,7 @@ export default defineCommand({
     const root = resolve(dir);
     // Later it may come and go; from the start it is a slip of the hand, and nothing is written there.
     await access(join(root, "svc.plugin.json")).catch((error: unknown) => {
-      throw new SvcError("not-a-plugin-folder", { folder: root }, { cause: error });
+      throw errors.notAPluginFolder({ folder: root }, { cause: error });
     });
     await linkHost(root, cli.paths.packageRoot);
     const session = await openSession(cli, root);

@@ -1,8 +1,7 @@
 import { access } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
-import { defineCommand, SvcError } from "svc/sdk";
+import { commonErrors, defineCommand } from "svc/sdk";
 import { linkHost, withHostDependency } from "../host-link.ts";
-import "../errors.ts";
 
 /** `svc sdk link [dir]`: `svc/sdk`, `svc/sdk/client` and `svc/sdk/testing` of this installation become importable in a folder. */
 export default defineCommand({
@@ -18,7 +17,7 @@ export default defineCommand({
   async run(cli, _values, [dir = "."]) {
     const folder = resolve(dir);
     await access(folder).catch((error: unknown) => {
-      throw new SvcError("usage", { message: `sdk link: ${folder} is not there; expected a folder` }, { cause: error });
+      throw commonErrors.usage({ message: `sdk link: ${folder} is not there; expected a folder` }, { cause: error });
     });
     const { packageRoot } = cli.paths;
     const isPlugin = await access(join(folder, "svc.plugin.json")).then(

@@ -1,6 +1,7 @@
 import {
   type CliClient,
   type CliContext,
+  commonErrors,
   defaultAgentId,
   type Memory,
   type MemoryProgress,
@@ -9,7 +10,6 @@ import {
   resolveAgents,
   rootSchema,
   type SvcConfig,
-  SvcError,
 } from "svc/sdk";
 
 /** Memory as the commands see it: through the running gateway, or in this process under the state lock. */
@@ -56,7 +56,7 @@ async function pluginsOf(cli: CliContext, { agents }: SvcConfig): Promise<string
 /** Ids a command works on. @throws {SvcError} `unknown-agent` */
 export function chosenAgents(access: MemoryAccess, agent: unknown): string[] {
   if (agent === undefined) return access.agents.all;
-  if (typeof agent !== "string" || !access.agents.all.includes(agent)) throw new SvcError("unknown-agent", { agentId: agent });
+  if (typeof agent !== "string" || !access.agents.all.includes(agent)) throw commonErrors.unknownAgent({ agentId: agent });
   return [agent];
 }
 

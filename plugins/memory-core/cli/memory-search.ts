@@ -1,4 +1,4 @@
-import { type CliContext, defineCommand, type ResultOf, SvcError } from "svc/sdk";
+import { type CliContext, commonErrors, defineCommand, type ResultOf } from "svc/sdk";
 import { chosenAgents, openAccess } from "./access.ts";
 import { printable } from "./printable.ts";
 
@@ -27,7 +27,7 @@ export default defineCommand({
   run: async (cli, values, positionals) => {
     const query = typeof values.query === "string" ? values.query : positionals.join(" ");
     if (query.trim() === "")
-      throw new SvcError("failed", { message: "memory search: nothing to look for; give a query: svc memory search <query>" });
+      throw commonErrors.failed({ message: "memory search: nothing to look for; give a query: svc memory search <query>" });
     const access = await openAccess(cli);
     try {
       const agentId = values.agent === undefined ? access.agents.default : (chosenAgents(access, values.agent)[0] as string);

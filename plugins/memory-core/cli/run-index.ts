@@ -1,4 +1,5 @@
-import { type CliContext, SvcError } from "svc/sdk";
+import type { CliContext } from "svc/sdk";
+import { memoryErrors } from "../errors.ts";
 import type { MemoryAccess } from "./access.ts";
 import { createProgressBar } from "./progress-bar.ts";
 
@@ -20,7 +21,7 @@ export async function runIndex(
 
 function interrupted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    const stop = () => reject(new SvcError("memory-sync-aborted"));
+    const stop = () => reject(memoryErrors.memorySyncAborted());
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop, { once: true });
   });

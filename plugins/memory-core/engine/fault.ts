@@ -1,12 +1,16 @@
+import type { ErrorSpec } from "svc/sdk";
 /** An error that crosses the thread border as `{code, fields}` and becomes an `SvcError` there; keeps the SDK out of the worker. */
 export class IndexFault extends Error {
   readonly code: string;
   readonly fields: Record<string, unknown>;
+  /** Specification of an error that the main thread answered with; without one the code is of this plugin's own table. */
+  readonly spec: ErrorSpec | undefined;
 
-  constructor(code: string, fields: Record<string, unknown>, options: { cause?: unknown } = {}) {
+  constructor(code: string, fields: Record<string, unknown>, options: { cause?: unknown; spec?: ErrorSpec | undefined } = {}) {
     super(typeof fields.reason === "string" ? fields.reason : code, options);
     this.code = code;
     this.fields = fields;
+    this.spec = options.spec;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { EmbeddingFault } from "svc/sdk";
-import type { HostAnswer, HostCall, HostMethod, HostMethods } from "../worker-protocol.ts";
+import type { HostAnswer, HostCall, HostMethod, HostMethods, WorkerFault } from "../worker-protocol.ts";
 import { IndexFault } from "./fault.ts";
 
 /** The main thread, as the index sees it: plugins, vendors and the store live there. */
@@ -106,8 +106,8 @@ function memoryOf(params: HostMethods[HostMethod]["params"]): ArrayBuffer[] {
   return "texts" in params && "bytes" in params.texts ? [params.texts.bytes.buffer] : [];
 }
 
-function toError({ code, fields }: { code: string; fields: Record<string, unknown> }): Error {
-  if (code !== "embedding") return new IndexFault(code, fields);
+function toError({ code, fields, spec }: WorkerFault): Error {
+  if (code !== "embedding") return new IndexFault(code, fields, { spec });
   const retryAfterMs = typeof fields.retryAfterMs === "number" ? fields.retryAfterMs : undefined;
   return new EmbedFault(fields.fault as EmbeddingFault, String(fields.message), retryAfterMs);
 }

@@ -1,4 +1,4 @@
-import { EmbeddingError, SvcError } from "svc/sdk";
+import { EmbeddingError, secretErrors } from "svc/sdk";
 import { type FakeClock, fakeClock } from "svc/sdk/testing";
 import { expect, test } from "vitest";
 import { createTestAdapter, type TestAdapter } from "../test-adapter.ts";
@@ -218,7 +218,7 @@ test("a key that is configured and cannot be had is no reason to take another on
   const openai = offer(host, "openai");
   const gemini = offer(host, "gemini");
   host.secret = (path) => {
-    throw new SvcError("secret-unavailable", { path, reason: "the vault is shut" });
+    throw secretErrors.secretUnavailable({ path, reason: "the vault is shut" });
   };
   const remote = {
     baseUrl: undefined,

@@ -1,4 +1,5 @@
-import { EmbeddingError, type MemoryEmbedding, type MemoryEmbedOptions, messageOf, SvcError } from "svc/sdk";
+import { EmbeddingError, type MemoryEmbedding, type MemoryEmbedOptions, messageOf } from "svc/sdk";
+import { memoryErrors } from "../errors.ts";
 import { findAdapter } from "./adapter-order.ts";
 import { checkVectors } from "./check-vectors.ts";
 import { embeddingFaultOf } from "./embedding-fault.ts";
@@ -6,7 +7,6 @@ import { limitedCall } from "./limited-call.ts";
 import type { OpenedProvider, ProviderHost } from "./open-provider.ts";
 import type { ProviderSettings } from "./provider-settings.ts";
 import { adaptersOf, openPrimary } from "./select-provider.ts";
-import "../errors.ts";
 
 /** Embeds texts for others than the index, with providers of its own. */
 export interface TextEmbedder {
@@ -87,7 +87,7 @@ export function createTextEmbedder(host: ProviderHost): TextEmbedder {
   return {
     async embed(agent, texts, { model, provider, dimensions, signal } = {}) {
       // Another vendor must not even be asked for this model.
-      if (provider !== undefined && !(await isOwn(agent, provider))) throw new SvcError("embedding-provider-not-allowed");
+      if (provider !== undefined && !(await isOwn(agent, provider))) throw memoryErrors.embeddingProviderNotAllowed();
       const over = { ...(model === undefined ? {} : { model }), ...(dimensions === undefined ? {} : { outputDimensionality: dimensions }) };
       return use(agent, over, (opened) => embedTexts(host, opened, { texts, signal }));
     },
@@ -109,11 +109,11 @@ async function openFor(host: ProviderHost, agent: EmbeddingAgent, over: Override
   try {
     const selected = await openPrimary(host, { ...agent, over });
     if (selected.kind === "primary") return selected.opened;
-    throw new SvcError("embedding-provider-missing", {}, { cause: new Error(selected.skipped.map(({ reason }) => reason).join("; ")) });
+    throw memoryErrors.embeddingProviderMissing({}, { cause: new Error(selected.skipped.map(({ reason }) => reason).join("; ")) });
   } catch (error) {
     if (embeddingFaultOf(error)?.fault !== "no-credentials") throw error;
     host.logger.warn(`texts could not be embedded: ${messageOf(error)}`, { agentId: agent.agentId });
-    throw new SvcError("embedding-provider-missing", {}, { cause: error });
+    throw memoryErrors.embeddingProviderMissing({}, { cause: error });
   }
 }
 

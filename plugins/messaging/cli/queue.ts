@@ -1,4 +1,4 @@
-import { type CliClient, type CliCommand, type CliContext, defineCommand, type ResultOf, SvcError } from "svc/sdk";
+import { type CliClient, type CliCommand, type CliContext, commonErrors, defineCommand, type ResultOf } from "svc/sdk";
 
 const json = { kind: "flag", description: "One JSON document on stdout" } as const;
 const uidArgument = [{ name: "uid", required: true }] as const;
@@ -40,7 +40,7 @@ function changeCommand(word: "retry" | "drop", texts: { summary: string; done: s
     rpc: true,
     run: (cli, _values, [uid]) =>
       withClient(cli, async (client) => {
-        if (uid === undefined) throw new SvcError("usage", { message: `channels queue ${word}: the id of a message is required` });
+        if (uid === undefined) throw commonErrors.usage({ message: `channels queue ${word}: the id of a message is required` });
         const answer = await client.request(`messaging.queue.${word}`, { uid });
         if (cli.json) cli.stdout.json(answer);
         else cli.stdout.line(`${answer.uid}: ${texts.done}`);

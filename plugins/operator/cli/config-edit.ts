@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { type CliContext, type CliValues, createMergePatch, lostEntries, SvcError, sameValue, valueAt } from "svc/sdk";
+import { type CliContext, type CliValues, commonErrors, configErrors, createMergePatch, lostEntries, sameValue, valueAt } from "svc/sdk";
 import { closingNote } from "./closing-note.ts";
 import { withClient } from "./with-client.ts";
 
@@ -36,7 +36,7 @@ const guardedPaths = [
 export async function editConfig(cli: CliContext, values: CliValues, edit: ConfigEdit): Promise<number> {
   const isRemote = typeof values.url === "string";
   if (isRemote && values["dry-run"] === true) {
-    throw new SvcError("usage", { message: "--dry-run reads the file of this machine; leave out --url" });
+    throw commonErrors.usage({ message: "--dry-run reads the file of this machine; leave out --url" });
   }
   for (let left = MAX_CONFLICTS; ; left--) {
     try {
@@ -81,8 +81,7 @@ function isConflict(error: unknown): boolean {
 export function guardEntries(before: unknown, after: unknown): void {
   for (const path of guardedPaths) {
     const lost = lostEntries(valueAt(before, path), valueAt(after, path));
-    if (lost.length > 0)
-      throw new SvcError("config-entries-lost", { path: path.join("."), lost: lost.join(", "), advice: "add --replace" });
+    if (lost.length > 0) throw configErrors.configEntriesLost({ path: path.join("."), lost: lost.join(", "), advice: "add --replace" });
   }
 }
 
@@ -100,7 +99,7 @@ async function viaGateway(cli: CliContext, change: { before: unknown; after: unk
   const result = await withClient(cli, (client) => client.request("config.patch", params));
   if (result.issues) {
     const reason = result.issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
-    throw new SvcError("failed", {
+    throw commonErrors.failed({
       message: `${basename(result.path)} is written, but the running gateway did not take it over: ${reason}`,
     });
   }

@@ -2,13 +2,14 @@ import {
   type CliContext,
   type CliValues,
   composeConfigSchema,
+  configErrors,
   defineCommand,
   formatConfigPath,
   formatIssue,
   lookupSchema,
   parseConfigPath,
   resolveConfigPath,
-  SvcError,
+  type SvcError,
   valueAt,
 } from "svc/sdk";
 import { withClient } from "./with-client.ts";
@@ -43,7 +44,7 @@ export default defineCommand({
     if (value === undefined) {
       const key = keyOf(formatConfigPath(at));
       if (key?.notInRelease === true)
-        throw new SvcError("config-unset", { path: formatConfigPath(at), note: "it is not part of this release" });
+        throw configErrors.configUnset({ path: formatConfigPath(at), note: "it is not part of this release" });
       const used = valueAt(effective, at) ?? key?.default;
       if (values.effective !== true || used === undefined) throw unset(formatConfigPath(at), used);
       value = used;
@@ -64,7 +65,7 @@ async function trees(cli: CliContext, values: CliValues): Promise<Trees> {
   const loaded = await file.load();
   const wanted = values.effective === true ? loaded.config : loaded.source;
   if (wanted === undefined) {
-    throw new SvcError("config-not-valid", { file: file.path, hint: loaded.issues.map(formatIssue).join("\n") });
+    throw configErrors.configNotValid({ file: file.path, hint: loaded.issues.map(formatIssue).join("\n") });
   }
   return { source: file.redacted(loaded.source, loaded), effective: file.redacted(loaded.config, loaded) };
 }
@@ -75,5 +76,5 @@ function keyOf(path: string) {
 }
 
 function unset(path: string, used: unknown): SvcError {
-  return new SvcError("config-unset", { path, note: used === undefined ? "it has no default" : `the default is ${JSON.stringify(used)}` });
+  return configErrors.configUnset({ path, note: used === undefined ? "it has no default" : `the default is ${JSON.stringify(used)}` });
 }

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { text as readAll } from "node:stream/consumers";
-import { applyMergePatch, type CliContext, type CliValues, defineCommand, isTree, messageOf, SvcError } from "svc/sdk";
+import { applyMergePatch, type CliContext, type CliValues, commonErrors, defineCommand, isTree, messageOf } from "svc/sdk";
 import { editConfig, editOptions } from "./config-edit.ts";
 
 /** `svc config patch`: several values at once, by a merge patch. */
@@ -34,17 +34,16 @@ export default defineCommand({
 
 async function readPatch(cli: CliContext, values: CliValues): Promise<unknown> {
   const { file, stdin } = values;
-  if ((file === undefined) === (stdin !== true))
-    throw new SvcError("usage", { message: "config patch: expected one of --file and --stdin" });
+  if ((file === undefined) === (stdin !== true)) throw commonErrors.usage({ message: "config patch: expected one of --file and --stdin" });
   let patch: unknown;
   try {
     const text = typeof file === "string" ? await readFile(file, "utf8") : await readAll(process.stdin);
     patch = (await cli.configFile()).parse(text);
   } catch (error) {
-    throw new SvcError("failed", {
+    throw commonErrors.failed({
       message: `${typeof file === "string" ? file : "standard input"}: ${messageOf(error)}; nothing was written`,
     });
   }
-  if (!isTree(patch)) throw new SvcError("failed", { message: "config patch: a merge patch is an object; nothing was written" });
+  if (!isTree(patch)) throw commonErrors.failed({ message: "config patch: a merge patch is an object; nothing was written" });
   return patch;
 }

@@ -3,6 +3,7 @@ import {
   type CliConfigFile,
   type CliContext,
   type CliValues,
+  commonErrors,
   defineCommand,
   formatConfigPath,
   isTree,
@@ -10,7 +11,6 @@ import {
   REDACTED_VALUE,
   redactConfig,
   resolveConfigPath,
-  SvcError,
   sameValue,
   valueAt,
   withValueAt,
@@ -45,8 +45,7 @@ export default defineCommand({
   rpc: true,
   run: async (cli, values, [path = "", given]) => {
     const steps = parseConfigPath(path);
-    if (steps.length === 0)
-      throw new SvcError("usage", { message: "config set: expected a path; svc config patch changes several values" });
+    if (steps.length === 0) throw commonErrors.usage({ message: "config set: expected a path; svc config patch changes several values" });
     const file = await cli.configFile();
     const value = wanted(cli, values, { given, file });
     const replace = values.replace === true;
@@ -69,14 +68,14 @@ export default defineCommand({
 function wanted(cli: CliContext, values: CliValues, { given, file }: { given: string | undefined; file: CliConfigFile }): unknown {
   const { "ref-source": source, "ref-provider": provider = "default", "ref-id": id } = values;
   if (source !== undefined || id !== undefined) {
-    if (given !== undefined) throw new SvcError("usage", { message: "config set: a value and --ref-source exclude each other" });
+    if (given !== undefined) throw commonErrors.usage({ message: "config set: a value and --ref-source exclude each other" });
     if (source === undefined || id === undefined)
-      throw new SvcError("usage", { message: "config set: --ref-source and --ref-id belong together" });
+      throw commonErrors.usage({ message: "config set: --ref-source and --ref-id belong together" });
     return { source, provider, id };
   }
-  if (given === undefined) throw new SvcError("usage", { message: "config set: expected a value, or --ref-source and --ref-id" });
+  if (given === undefined) throw commonErrors.usage({ message: "config set: expected a value, or --ref-source and --ref-id" });
   const value = cli.json ? strictJson("value", given) : looseValue(file, given);
-  if (values.merge === true && !isTree(value)) throw new SvcError("usage", { message: "config set: --merge needs an object" });
+  if (values.merge === true && !isTree(value)) throw commonErrors.usage({ message: "config set: --merge needs an object" });
   return value;
 }
 
@@ -92,7 +91,7 @@ function strictJson(what: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new SvcError("usage", { message: `config set: ${what}: expected JSON; put quotes around a text, as in '"text"'` });
+    throw commonErrors.usage({ message: `config set: ${what}: expected JSON; put quotes around a text, as in '"text"'` });
   }
 }
 
@@ -101,5 +100,5 @@ function expectValue(current: unknown, expected: unknown, path: ReadonlyArray<st
   // A wrong guess must not read a secret out.
   const shown = valueAt(redactConfig(withValueAt({}, path, current)), path);
   const found = current === undefined ? "is not set" : shown === REDACTED_VALUE ? "has another value" : `is ${JSON.stringify(shown)}`;
-  throw new SvcError("failed", { message: `${formatConfigPath(path)} ${found}, not what --expect says; nothing was written` });
+  throw commonErrors.failed({ message: `${formatConfigPath(path)} ${found}, not what --expect says; nothing was written` });
 }

@@ -1,4 +1,13 @@
-import { defineCommand, formatConfigPath, parseConfigPath, resolveConfigPath, SvcError, valueAt, withValueAt } from "svc/sdk";
+import {
+  commonErrors,
+  configErrors,
+  defineCommand,
+  formatConfigPath,
+  parseConfigPath,
+  resolveConfigPath,
+  valueAt,
+  withValueAt,
+} from "svc/sdk";
 import { editConfig, editOptions } from "./config-edit.ts";
 
 /** `svc config unset`: takes one key or list member out of the file. */
@@ -12,13 +21,12 @@ export default defineCommand({
   rpc: true,
   run: async (cli, values, [path = ""]) => {
     const steps = parseConfigPath(path);
-    if (steps.length === 0) throw new SvcError("usage", { message: "config unset: expected a path" });
+    if (steps.length === 0) throw commonErrors.usage({ message: "config unset: expected a path" });
     return editConfig(cli, values, {
       replace: values.replace === true,
       apply(source) {
         const at = resolveConfigPath(source, steps);
-        if (valueAt(source, at) === undefined)
-          throw new SvcError("config-unset", { path: formatConfigPath(at), note: "nothing was written" });
+        if (valueAt(source, at) === undefined) throw configErrors.configUnset({ path: formatConfigPath(at), note: "nothing was written" });
         return withValueAt(source, at, undefined);
       },
     });

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { type CliContext, type CliTarget, defineCommand, SvcError } from "svc/sdk";
+import { type CliContext, type CliTarget, commonErrors, defineCommand } from "svc/sdk";
 import { pageUrl } from "./page-url.ts";
 
 /** `svc dashboard`: the control UI's address with the token in its fragment, which no server ever sees. */
@@ -33,14 +33,14 @@ export default defineCommand({
 async function signedInUrl(cli: CliContext, target: CliTarget): Promise<string> {
   const { config } = await cli.config();
   const page = pageUrl(target.url, config);
-  if (page === undefined) throw new SvcError("failed", { message: "the control UI is off; set gateway.controlUi.enabled to true" });
+  if (page === undefined) throw commonErrors.failed({ message: "the control UI is off; set gateway.controlUi.enabled to true" });
   return target.token ? `${page}#token=${encodeURIComponent(target.token)}` : page;
 }
 
 function printSecret(cli: CliContext, target: CliTarget): number {
   const secret = target.token ?? target.password;
   if (secret === undefined) {
-    throw new SvcError("failed", { message: "no gateway secret was found; run svc setup, or set SVC_GATEWAY_TOKEN" });
+    throw commonErrors.failed({ message: "no gateway secret was found; run svc setup, or set SVC_GATEWAY_TOKEN" });
   }
   if (cli.json) cli.stdout.json({ ok: true, secret, source: target.secretSource });
   else cli.stdout.line(secret);

@@ -1,4 +1,4 @@
-import { type CliCommand, type CliValues, defineCommand, SvcError } from "svc/sdk";
+import { type CliCommand, type CliValues, commonErrors, defineCommand } from "svc/sdk";
 import { withClient } from "./with-client.ts";
 
 const json = { kind: "flag", description: "One JSON document on stdout" } as const;
@@ -62,7 +62,7 @@ function scopesOf(given: CliValues[string]): Array<`operator.${(typeof scopeName
   if (typeof given !== "string") return undefined;
   return given.split(",").map((text) => {
     const name = scopeNames.find((scope) => scope === text.trim().replace(/^operator\./, ""));
-    if (!name) throw new SvcError("usage", { message: `--scopes: expected some of ${scopeNames.join(", ")}, got "${text.trim()}"` });
+    if (!name) throw commonErrors.usage({ message: `--scopes: expected some of ${scopeNames.join(", ")}, got "${text.trim()}"` });
     return `operator.${name}` as const;
   });
 }

@@ -1,4 +1,4 @@
-import { defineCommand, type JsonObject, SvcError } from "svc/sdk";
+import { commonErrors, defineCommand, type JsonObject } from "svc/sdk";
 import { withClient } from "./with-client.ts";
 
 /** `svc gateway call`: one request as it is on the wire; its payload is printed as JSON. */
@@ -35,8 +35,8 @@ export function parseParams(text: unknown): JsonObject {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new SvcError("usage", { message: `--params: expected a JSON object, got text that is not JSON (${(error as Error).message})` });
+    throw commonErrors.usage({ message: `--params: expected a JSON object, got text that is not JSON (${(error as Error).message})` });
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
-  throw new SvcError("usage", { message: `--params: expected a JSON object, got ${Array.isArray(value) ? "an array" : typeof value}` });
+  throw commonErrors.usage({ message: `--params: expected a JSON object, got ${Array.isArray(value) ? "an array" : typeof value}` });
 }

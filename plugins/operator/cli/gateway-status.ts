@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type CliContext, type CliTarget, type CliValues, defineCommand, type JsonObject, logFilePath, SvcError } from "svc/sdk";
+import { type CliContext, type CliTarget, type CliValues, commonErrors, defineCommand, type JsonObject, logFilePath } from "svc/sdk";
 import { pageUrl } from "./page-url.ts";
 import { type ProbeResult, probe } from "./probe.ts";
 import { reloadLine } from "./reload-line.ts";
@@ -31,9 +31,9 @@ export default defineCommand({
   },
   rpc: true,
   run: async (cli, values) => {
-    if (values.deep === true) throw new SvcError("usage", { message: "gateway status: --deep is not part of this release; leave it out" });
+    if (values.deep === true) throw commonErrors.usage({ message: "gateway status: --deep is not part of this release; leave it out" });
     if (values["no-probe"] === true && values["require-rpc"] === true) {
-      throw new SvcError("usage", { message: "gateway status: --no-probe and --require-rpc exclude each other" });
+      throw commonErrors.usage({ message: "gateway status: --no-probe and --require-rpc exclude each other" });
     }
     const findings = await find(cli, values);
     if (cli.json) cli.stdout.json(toJson(cli, findings));

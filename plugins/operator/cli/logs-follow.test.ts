@@ -1,4 +1,4 @@
-import { type LogTail, SvcError } from "svc/sdk";
+import { commonErrors, type LogTail } from "svc/sdk";
 import { expect, test } from "vitest";
 import { followLog } from "./logs-follow.ts";
 import { isLost } from "./logs-source.ts";
@@ -65,24 +65,28 @@ test("a file that was put aside is told, and its successor shown", async () => {
 });
 
 test("a gateway elsewhere that is gone is told of, with the time of the next look", async () => {
-  const gone = new SvcError("gateway-unreachable", { url: "ws://x", reason: "refused" });
+  const gone = commonErrors.gatewayUnreachable({ url: "ws://x", reason: "refused", advice: "start it" });
   const { shown } = await follow(tail({ cursor: 5 }), [gone]);
   expect(shown).toEqual([expect.stringContaining("trying again in 1 s")]);
 });
 
 test("what the gateway refuses ends it", async () => {
-  const refused = new SvcError("client-unauthorized", { message: "no" });
+  const refused = commonErrors.clientUnauthorized({ message: "no" });
   await expect(follow(tail({}), [refused, tail({})])).rejects.toBe(refused);
 });
 
 test.each<[string, unknown, boolean]>([
-  ["nobody listens", new SvcError("gateway-unreachable", { url: "ws://x", reason: "refused" }), true],
+  ["nobody listens", commonErrors.gatewayUnreachable({ url: "ws://x", reason: "refused", advice: "start it" }), true],
   ["it went away", Object.assign(new Error("closed"), { code: "connection-closed" }), true],
   ["it does not answer", Object.assign(new Error("slow"), { code: "request-timed-out" }), true],
-  ["it starts", new SvcError("client-unauthorized", {}, { cause: Object.assign(new Error("starting"), { code: "UNAVAILABLE" }) }), true],
+  [
+    "it starts",
+    commonErrors.clientUnauthorized({ message: "starting" }, { cause: Object.assign(new Error("starting"), { code: "UNAVAILABLE" }) }),
+    true,
+  ],
   [
     "it refuses the token",
-    new SvcError("client-unauthorized", {}, { cause: Object.assign(new Error("no"), { code: "INVALID_REQUEST" }) }),
+    commonErrors.clientUnauthorized({ message: "no" }, { cause: Object.assign(new Error("no"), { code: "INVALID_REQUEST" }) }),
     false,
   ],
   ["it refuses the scope", Object.assign(new Error("no"), { code: "FORBIDDEN" }), false],

@@ -1,4 +1,4 @@
-import { type CliContext, type CliValues, defineCommand, formatLogLine, isWantedLogLine, parseLogLine, SvcError } from "svc/sdk";
+import { type CliContext, type CliValues, commonErrors, defineCommand, formatLogLine, isWantedLogLine, parseLogLine } from "svc/sdk";
 import { followLog, type LogOutput } from "./logs-follow.ts";
 import { createLogSource } from "./logs-source.ts";
 
@@ -35,7 +35,7 @@ export default defineCommand({
   rpc: true,
   async run(cli, values) {
     if (values.utc === true && values["local-time"] === true)
-      throw new SvcError("usage", { message: "logs: --utc or --local-time, not both" });
+      throw commonErrors.usage({ message: "logs: --utc or --local-time, not both" });
     const limits = { limit: number(values.limit, 200), maxBytes: number(values["max-bytes"], 250_000) };
     const output = createOutput(cli, values);
     const source = createLogSource(cli, { isNamed: values.url !== undefined, limits, notice: output.notice });

@@ -1,4 +1,4 @@
-import { type CliContext, defineCommand, type PluginCandidate, SvcError } from "svc/sdk";
+import { type CliContext, defineCommand, loaderErrors, type PluginCandidate } from "svc/sdk";
 import { withLiveGateway } from "./live-client.ts";
 import { notesOf, reasonOf, type WirePlugin } from "./plugin-rows.ts";
 import { formatTime } from "./text.ts";
@@ -32,7 +32,7 @@ export default defineCommand({
 
 async function candidateOf(cli: CliContext, id: string): Promise<PluginCandidate> {
   const found = (await cli.candidates()).find((c) => c.id === id && c.problem?.code !== "duplicate-id");
-  if (!found) throw new SvcError("plugin-not-installed", { id });
+  if (!found) throw loaderErrors.pluginNotInstalled({ id });
   return found;
 }
 

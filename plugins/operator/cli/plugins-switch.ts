@@ -1,4 +1,4 @@
-import { type CliClient, type CliCommand, type CliContext, defineCommand, messageOf, SvcError } from "svc/sdk";
+import { type CliClient, type CliCommand, type CliContext, defineCommand, loaderErrors, messageOf } from "svc/sdk";
 import { withLiveGateway } from "./live-client.ts";
 
 /** `svc plugins enable|disable <id>`: in the config, and at once in a running gateway. */
@@ -54,7 +54,7 @@ function isRefusalOf(id: string, error: unknown): boolean {
 }
 
 async function writeEntry(cli: CliContext, id: string, enabled: boolean): Promise<void> {
-  if (!(await cli.candidates()).some((c) => c.id === id)) throw new SvcError("plugin-not-installed", { id });
+  if (!(await cli.candidates()).some((c) => c.id === id)) throw loaderErrors.pluginNotInstalled({ id });
   const file = await cli.configFile();
   await file.write({ kind: "edit", apply: (source) => withEnabled(source, id, enabled) }, { onWarning: (text) => cli.stderr.line(text) });
 }

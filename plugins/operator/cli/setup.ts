@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { access, cp, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { type CliContext, type CliValues, defineCommand, type JsonObject, makePrivate, SvcError } from "svc/sdk";
+import { type CliContext, type CliValues, commonErrors, defineCommand, type JsonObject, makePrivate } from "svc/sdk";
 
 /** `svc setup`: a config with which the gateway starts, and something to ask about. Never overwrites anything. */
 export default defineCommand({
@@ -37,7 +37,7 @@ export default defineCommand({
 function keep(cli: CliContext, values: CliValues): number {
   const { configPath } = cli.paths;
   if (values["if-missing"] !== true) {
-    throw new SvcError("failed", { message: `${configPath} exists and was not changed; edit it, or move it away to start anew` });
+    throw commonErrors.failed({ message: `${configPath} exists and was not changed; edit it, or move it away to start anew` });
   }
   if (cli.json) cli.stdout.json({ ok: true, changed: false, config: configPath });
   else cli.stdout.line(`Already set up: ${configPath}`);

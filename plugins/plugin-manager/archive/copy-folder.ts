@@ -1,7 +1,7 @@
 import { mkdir, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf, openRegular, SvcError } from "svc/sdk";
-import "../errors.ts";
+import { messageOf, openRegular } from "svc/sdk";
+import { installErrors } from "../errors.ts";
 import { contentLimits, createContentCounter } from "./limits.ts";
 
 /** Made by tools on the author's machine; dependencies come from the lockfile instead. */
@@ -29,7 +29,7 @@ export async function copyFolder(from: string, target: string, options: { signal
     await copy("");
   } catch (error) {
     if (options.signal?.aborted) throw error;
-    throw new SvcError("archive-refused", { archive: from, reason: messageOf(error) }, { cause: error });
+    throw installErrors.archiveRefused({ archive: from, reason: messageOf(error) }, { cause: error });
   }
 }
 

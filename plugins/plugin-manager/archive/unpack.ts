@@ -2,8 +2,8 @@ import { mkdir, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { messageOf, openRegular, SvcError } from "svc/sdk";
-import "../errors.ts";
+import { messageOf, openRegular } from "svc/sdk";
+import { installErrors } from "../errors.ts";
 import { entryName } from "./entry-name.ts";
 import { type ContentLimits, contentLimits, createContentCounter } from "./limits.ts";
 import { readTar, type TarMember } from "./read-tar.ts";
@@ -34,7 +34,7 @@ export async function unpackArchive(
     await storeAll(bytes, target, counter);
   } catch (error) {
     if (options.signal?.aborted) throw error;
-    throw new SvcError("archive-refused", { archive, reason: messageOf(error) }, { cause: error });
+    throw installErrors.archiveRefused({ archive, reason: messageOf(error) }, { cause: error });
   } finally {
     await handle.close();
   }

@@ -1,4 +1,4 @@
-import { type CliContext, type CliValues, defineCommand, messageOf, SvcError } from "svc/sdk";
+import { type CliContext, type CliValues, commonErrors, defineCommand, messageOf } from "svc/sdk";
 import { type Consent, decideConsent, permissionMeanings } from "../install/consent.ts";
 import { type Installed, type InstallHost, installPlugin } from "../install/install.ts";
 import { confirmPlugin } from "../install/uninstall.ts";
@@ -32,11 +32,11 @@ export default defineCommand({
   run: async (cli, values, [spec]) => {
     const { confirm } = values;
     if (typeof confirm === "string") {
-      if (spec !== undefined) throw new SvcError("usage", { message: "plugins install: expected a source or --confirm <id>, not both" });
+      if (spec !== undefined) throw commonErrors.usage({ message: "plugins install: expected a source or --confirm <id>, not both" });
       return confirmInstalled(cli, confirm);
     }
     if (spec === undefined)
-      throw new SvcError("usage", { message: "plugins install: expected a folder, a .tgz file or npm:<name>[@<version>]" });
+      throw commonErrors.usage({ message: "plugins install: expected a folder, a .tgz file or npm:<name>[@<version>]" });
     return install(cli, values, spec);
   },
 });

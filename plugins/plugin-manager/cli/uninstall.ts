@@ -1,4 +1,5 @@
-import { defineCommand, readInstallIndex, SvcError } from "svc/sdk";
+import { defineCommand, readInstallIndex } from "svc/sdk";
+import { installErrors } from "../errors.ts";
 import { uninstallPlugin } from "../install/uninstall.ts";
 import { writeEntry } from "./config-entry.ts";
 
@@ -16,7 +17,7 @@ export default defineCommand({
   run: async (cli, values, [id = ""]) => {
     const { stateDir } = cli.paths;
     if (!(await readInstallIndex(stateDir)).plugins[id])
-      throw new SvcError("plugin-not-recorded", { plugin: id, hint: "see svc plugins list" });
+      throw installErrors.pluginNotRecorded({ plugin: id, hint: "see svc plugins list" });
     await writeEntry(cli, id, { enabled: false });
     const version = await uninstallPlugin(stateDir, id);
     if (values["keep-config"] !== true) await writeEntry(cli, id, null);

@@ -1,4 +1,4 @@
-import { type Permission, SvcError } from "svc/sdk";
+import { commonErrors, type Permission } from "svc/sdk";
 
 /** What a plugin asks for, with what each means to the operator who grants it. */
 export const permissionMeanings: Record<Permission, string> = {
@@ -31,7 +31,7 @@ export function decideConsent(
   const strange = named.find((p) => !asked.some((a) => a === p));
   if (strange !== undefined) {
     const what = asked.length > 0 ? `expected one of ${asked.join(", ")}` : "it asks for no permission";
-    throw new SvcError("usage", { message: `--grant ${strange}: the plugin does not ask for that; ${what}` });
+    throw commonErrors.usage({ message: `--grant ${strange}: the plugin does not ask for that; ${what}` });
   }
   return asked.map((permission) => ({
     permission,

@@ -7,11 +7,10 @@ import {
   makePrivate,
   type PluginCandidate,
   readInstallIndex,
-  SvcError,
   treeIntegrity,
   writeInstallRecord,
 } from "svc/sdk";
-import "../errors.ts";
+import { installErrors } from "../errors.ts";
 import { installDependencies } from "../source/dependencies.ts";
 import { type Fetched, fetchPlugin } from "../source/fetch.ts";
 import { withInstallLock } from "./lock.ts";
@@ -97,9 +96,9 @@ async function checked(fetched: Fetched, request: InstallRequest, host: InstallH
     const { code, reason, hint } = problem ?? { code: "manifest-invalid", reason: "it has no manifest", hint: "" };
     // The staging folder means nothing to whoever reads this.
     const told = reason.replaceAll(`${fetched.folder}/`, "").replaceAll(fetched.folder, request.spec);
-    throw new SvcError("plugin-refused", { spec: request.spec, code, reason: told, hint });
+    throw installErrors.pluginRefused({ spec: request.spec, code, reason: told, hint });
   }
-  if (!request.replaceBundled && (await host.isBundled(manifest.id))) throw new SvcError("plugin-shadows-bundled", { plugin: manifest.id });
+  if (!request.replaceBundled && (await host.isBundled(manifest.id))) throw installErrors.pluginShadowsBundled({ plugin: manifest.id });
   return manifest;
 }
 

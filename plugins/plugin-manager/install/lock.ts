@@ -1,11 +1,11 @@
-import { SvcError, withFileLock } from "svc/sdk";
-import "../errors.ts";
+import { withFileLock } from "svc/sdk";
+import { installErrors } from "../errors.ts";
 
 /**
  * Does something as the only command that changes installed plugins. A lock whose owner is dead is taken over.
  * @throws {SvcError} `install-locked` while another one is at work
  */
 export function withInstallLock<T>(path: string, work: () => Promise<T>): Promise<T> {
-  const busy = (owner: { pid: number } | undefined) => new SvcError("install-locked", { pid: owner?.pid ?? "unknown" });
+  const busy = (owner: { pid: number } | undefined) => installErrors.installLocked({ pid: owner?.pid ?? "unknown" });
   return withFileLock(path, work, { waitMs: 0, staleAfterMs: 0, busy });
 }

@@ -1,6 +1,6 @@
 import { rm, stat } from "node:fs/promises";
-import { type InstallRecord, installedPluginFolder, readInstallIndex, SvcError, treeIntegrity, writeInstallRecord } from "svc/sdk";
-import "../errors.ts";
+import { type InstallRecord, installedPluginFolder, readInstallIndex, treeIntegrity, writeInstallRecord } from "svc/sdk";
+import { installErrors } from "../errors.ts";
 import { installLockPath } from "./install.ts";
 import { withInstallLock } from "./lock.ts";
 
@@ -29,7 +29,7 @@ export function confirmPlugin(stateDir: string, id: string): Promise<boolean> {
   return withInstallLock(installLockPath(stateDir), async () => {
     const record = await recordOf(stateDir, id);
     if (!(await stat(folder).catch(() => undefined))?.isDirectory()) {
-      throw new SvcError("plugin-not-recorded", { plugin: id, hint: `its files are gone; install it again from ${record.source.spec}` });
+      throw installErrors.pluginNotRecorded({ plugin: id, hint: `its files are gone; install it again from ${record.source.spec}` });
     }
     const integrity = await treeIntegrity(folder);
     await writeInstallRecord(stateDir, id, { ...record, integrity });
@@ -39,6 +39,6 @@ export function confirmPlugin(stateDir: string, id: string): Promise<boolean> {
 
 async function recordOf(stateDir: string, id: string): Promise<InstallRecord> {
   const record = (await readInstallIndex(stateDir)).plugins[id];
-  if (!record) throw new SvcError("plugin-not-recorded", { plugin: id, hint: "see svc plugins list" });
+  if (!record) throw installErrors.pluginNotRecorded({ plugin: id, hint: "see svc plugins list" });
   return record;
 }

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf, SvcError, writeFileAtomic } from "svc/sdk";
-import "../errors.ts";
+import { messageOf, writeFileAtomic } from "svc/sdk";
+import { installErrors } from "../errors.ts";
 import { runNpm } from "./npm.ts";
 
 interface LockedPackage {
@@ -31,7 +31,7 @@ export async function installDependencies(
     await rm(join(root, ".npmrc"), { force: true });
     const reason = await lockProblem(root);
     if (reason === "nothing") continue;
-    if (reason !== undefined) throw new SvcError("plugin-lockfile-missing", { spec: options.spec, reason });
+    if (reason !== undefined) throw installErrors.pluginLockfileMissing({ spec: options.spec, reason });
     options.onStart();
     await installInto(root, options);
   }
@@ -110,7 +110,7 @@ async function readJson(path: string): Promise<Record<string, unknown> | undefin
   try {
     return asObject(JSON.parse(text));
   } catch (error) {
-    throw new SvcError("archive-refused", { archive: path, reason: messageOf(error) }, { cause: error });
+    throw installErrors.archiveRefused({ archive: path, reason: messageOf(error) }, { cause: error });
   }
 }
 

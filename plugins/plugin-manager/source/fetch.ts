@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { mkdir, readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { openRegular, SvcError } from "svc/sdk";
+import { openRegular } from "svc/sdk";
 import { copyFolder } from "../archive/copy-folder.ts";
 import { contentLimits } from "../archive/limits.ts";
 import { unpackArchive } from "../archive/unpack.ts";
-import "../errors.ts";
+import { installErrors } from "../errors.ts";
 import { runNpm } from "./npm.ts";
 import { parseSpec } from "./parse-spec.ts";
 
@@ -42,7 +42,7 @@ export async function fetchPlugin(
     return { folder: content, kind: "folder", spec: path };
   }
   if (facts?.isFile()) return { ...(await unpacked(path, content, options.signal)), kind: "archive", spec: path };
-  throw new SvcError("plugin-source-invalid", { spec, reason: "there is no such folder or file" });
+  throw installErrors.pluginSourceInvalid({ spec, reason: "there is no such folder or file" });
 }
 
 async function unpacked(archive: string, content: string, signal: AbortSignal): Promise<{ folder: string; integrity: string }> {
@@ -74,7 +74,7 @@ async function packFromNpm(
   });
   const [told] = JSON.parse(text) as Array<{ name: string; version: string }>;
   const files = await readdir(packs);
-  if (!told || files.length !== 1) throw new SvcError("npm-failed", { command: "pack", reason: "it delivered no package" });
+  if (!told || files.length !== 1) throw installErrors.npmFailed({ command: "pack", reason: "it delivered no package" });
   return { file: join(packs, files[0] as string), exact: `${told.name}@${told.version}` };
 }
 

@@ -2,8 +2,7 @@ import { spawn } from "node:child_process";
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
-import { SvcError } from "svc/sdk";
-import "../errors.ts";
+import { installErrors } from "../errors.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -32,7 +31,7 @@ export async function runNpm(args: readonly string[], options: { cwd: string; en
   const out = collect(child.stdout);
   const complaints = collect(child.stderr);
   return new Promise((resolve, reject) => {
-    const fail = (reason: string, cause?: unknown) => reject(new SvcError("npm-failed", { command, reason }, { cause }));
+    const fail = (reason: string, cause?: unknown) => reject(installErrors.npmFailed({ command, reason }, { cause }));
     child.on("error", (error) =>
       error.name === "AbortError" ? fail(options.signal.aborted ? "stopped" : "not done after 10 min") : fail(error.message, error),
     );
@@ -55,7 +54,7 @@ async function findNpm(env: Env): Promise<string[]> {
   for (const cli of [join(here, "node_modules/npm/bin/npm-cli.js"), join(here, "../lib/node_modules/npm/bin/npm-cli.js")]) {
     if (await isExecutable(cli, constants.R_OK)) return [process.execPath, cli];
   }
-  throw new SvcError("npm-failed", {
+  throw installErrors.npmFailed({
     command: "--version",
     reason: "there is no npm on the PATH; install it, or install from a folder or a .tgz",
   });

@@ -1,5 +1,5 @@
-import { SvcError } from "svc/sdk";
-import "../errors.ts";
+import type { SvcError } from "svc/sdk";
+import { installErrors } from "../errors.ts";
 
 /** Where a plugin comes from, as the operator names it. */
 export type PluginSource = { kind: "npm"; name: string; wanted: string | undefined } | { kind: "path"; path: string };
@@ -28,5 +28,5 @@ export function parseSpec(spec: string): PluginSource {
 }
 
 function invalid(spec: string, reason: string): SvcError {
-  return new SvcError("plugin-source-invalid", { spec, reason });
+  return installErrors.pluginSourceInvalid({ spec, reason });
 }

@@ -1,7 +1,6 @@
-import { SvcError } from "svc/sdk";
 import type { AgentAction } from "../action.ts";
 import { MAX_PAYLOAD_BYTES } from "../deliveries/stored-action.ts";
-import "./errors.ts";
+import { actionErrors } from "./errors.ts";
 
 /** What stands around the action in its row. */
 const ROW_BYTES = 64;
@@ -13,7 +12,7 @@ const ROW_BYTES = 64;
 export function checkSize(what: string | AgentAction): void {
   const isText = typeof what === "string";
   // A text has at least as many bytes as units: a long one need not be counted.
-  if (isText && what.length > MAX_PAYLOAD_BYTES) throw new SvcError("hook-too-large");
+  if (isText && what.length > MAX_PAYLOAD_BYTES) throw actionErrors.hookTooLarge();
   const bytes = Buffer.byteLength(isText ? what : JSON.stringify(what));
-  if (bytes + (isText ? 0 : ROW_BYTES) > MAX_PAYLOAD_BYTES) throw new SvcError("hook-too-large");
+  if (bytes + (isText ? 0 : ROW_BYTES) > MAX_PAYLOAD_BYTES) throw actionErrors.hookTooLarge();
 }

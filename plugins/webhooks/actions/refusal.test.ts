@@ -1,13 +1,13 @@
-import { SvcError } from "svc/sdk";
+import { commonErrors } from "svc/sdk";
 import { describe, expect, test } from "vitest";
+import { actionErrors } from "./errors.ts";
 import { invalid, mappingFailed, toRefusal } from "./refusal.ts";
 
 describe("what the sender is told", () => {
   test("hook-invalid: the sentence itself", () =>
     expect(toRefusal(invalid("text required"))).toEqual({ status: 400, message: "text required" }));
 
-  test("hook-too-large: 413", () =>
-    expect(toRefusal(new SvcError("hook-too-large"))).toEqual({ status: 413, message: "payload too large" }));
+  test("hook-too-large: 413", () => expect(toRefusal(actionErrors.hookTooLarge())).toEqual({ status: 413, message: "payload too large" }));
 
   test("hook-mapping-failed: nothing of the reason", () => {
     expect(toRefusal(mappingFailed("line 3"))).toEqual({ status: 500, message: "hook mapping failed", reason: "line 3" });
@@ -19,8 +19,8 @@ describe("what the sender is told", () => {
   });
 
   test("when to come again, where something is down", () => {
-    const down = new SvcError("service-unavailable", { service: "agents@1" });
+    const down = commonErrors.serviceUnavailable({ service: "agents@1" });
     expect(toRefusal(down)).toEqual({ status: 503, message: "gateway_unavailable", reason: down.message, retryAfterMs: 5_000 });
-    expect(toRefusal(new SvcError("busy", {}, { retryAfterMs: 250 }))).toMatchObject({ status: 503, retryAfterMs: 250 });
+    expect(toRefusal(commonErrors.busy({}, { retryAfterMs: 250 }))).toMatchObject({ status: 503, retryAfterMs: 250 });
   });
 });

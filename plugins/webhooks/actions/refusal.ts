@@ -1,15 +1,15 @@
-import { isSvcError, messageOf, SvcError } from "svc/sdk";
+import { isSvcError, messageOf, type SvcError } from "svc/sdk";
 import type { Refusal } from "../action.ts";
-import "./errors.ts";
+import { actionErrors } from "./errors.ts";
 
 /** A request that says something it may not say: 400 with this text. */
 export function invalid(message: string): SvcError {
-  return new SvcError("hook-invalid", { message });
+  return actionErrors.hookInvalid({ message });
 }
 
 /** A template, a transform or a mapping that does not work: the sender learns nothing of it. */
 export function mappingFailed(reason: string): SvcError {
-  return new SvcError("hook-mapping-failed", { reason });
+  return actionErrors.hookMappingFailed({ reason });
 }
 
 /** Time for something that is down to come back. */

@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type CliContext, type CliValues, defineCommand, messageOf, type ResultOf, SvcError } from "svc/sdk";
+import { type CliContext, type CliValues, commonErrors, defineCommand, messageOf, type ResultOf } from "svc/sdk";
 import { openOffline } from "./offline.ts";
 import { doorWords } from "./text.ts";
 import { isServed, withClient } from "./with-client.ts";
@@ -56,13 +56,13 @@ async function tryHere(cli: CliContext, trial: { name: string; payload: unknown;
 
 /** @throws {SvcError} `usage` */
 async function readPayload(from: CliValues[string]): Promise<unknown> {
-  if (typeof from !== "string") throw new SvcError("usage", { message: "hooks test: --payload is required: a file, or - for stdin" });
+  if (typeof from !== "string") throw commonErrors.usage({ message: "hooks test: --payload is required: a file, or - for stdin" });
   const text = from === "-" ? await readStdin() : await readWhole(from);
   if (text.trim() === "") return {};
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new SvcError("usage", { message: `--payload ${from}: expected JSON: ${messageOf(error)}` });
+    throw commonErrors.usage({ message: `--payload ${from}: expected JSON: ${messageOf(error)}` });
   }
 }
 
@@ -73,7 +73,7 @@ async function readWhole(path: string): Promise<string> {
     if (size > MAX_BYTES) throw new Error(`${size} bytes; expected at most ${MAX_BYTES}`);
     return await readFile(file, "utf8");
   } catch (error) {
-    throw new SvcError("usage", { message: `--payload ${path}: cannot be read: ${messageOf(error)}` });
+    throw commonErrors.usage({ message: `--payload ${path}: cannot be read: ${messageOf(error)}` });
   }
 }
 
@@ -83,7 +83,7 @@ async function readStdin(): Promise<string> {
   for await (const chunk of process.stdin) {
     chunks.push(chunk as Buffer);
     size += (chunk as Buffer).length;
-    if (size > MAX_BYTES) throw new SvcError("usage", { message: `--payload -: more than ${MAX_BYTES} bytes` });
+    if (size > MAX_BYTES) throw commonErrors.usage({ message: `--payload -: more than ${MAX_BYTES} bytes` });
   }
   return Buffer.concat(chunks).toString("utf8");
 }
@@ -94,7 +94,7 @@ export function headersOf(given: CliValues[string]): Record<string, string> {
   return Object.fromEntries(
     lines.map((line) => {
       const parts = /^([!#$%&'*+.^_`|~\w-]+)\s*[=:]\s*((?:\S.*)?)$/.exec(line);
-      if (!parts) throw new SvcError("usage", { message: `--header: expected name=value, got "${line.slice(0, 60)}"` });
+      if (!parts) throw commonErrors.usage({ message: `--header: expected name=value, got "${line.slice(0, 60)}"` });
       return [(parts[1] as string).toLowerCase(), parts[2] as string];
     }),
   );

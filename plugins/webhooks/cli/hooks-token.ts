@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type CliContext, defineCommand, isTree, SvcError, valueAt, withValueAt } from "svc/sdk";
+import { type CliContext, commonErrors, defineCommand, isTree, valueAt, withValueAt } from "svc/sdk";
 import { isServed, withClient } from "./with-client.ts";
 
 const PATH = ["hooks", "token"] as const;
@@ -24,10 +24,10 @@ export default defineCommand({
   rpc: true,
   run: async (cli, values) => {
     if (typeof values.url === "string") {
-      throw new SvcError("usage", { message: "hooks token: works on the config of this machine; leave out --url" });
+      throw commonErrors.usage({ message: "hooks token: works on the config of this machine; leave out --url" });
     }
     if (values.show === true && (cli.json || !cli.stdout.isTTY)) {
-      throw new SvcError("failed", {
+      throw commonErrors.failed({
         message: "hooks token: --show prints the token to a terminal only; run it there, without --json and without a pipe",
       });
     }
@@ -58,7 +58,7 @@ async function rotate(cli: CliContext, isLive: boolean): Promise<void> {
   const { source } = await find(cli);
   if (source === "variable" || source === "secret-ref") {
     const where = source === "variable" ? "an environment variable" : "a secret provider";
-    throw new SvcError("failed", {
+    throw commonErrors.failed({
       message: `hooks token: the config takes it from ${where}; expected a token in the config file; change it there, then run svc secrets reload`,
     });
   }
@@ -73,7 +73,7 @@ async function rotate(cli: CliContext, isLive: boolean): Promise<void> {
     const { hash } = await client.request("config.get", {});
     const { issues } = await client.request("config.patch", { raw: JSON.stringify({ hooks: { token } }), baseHash: hash });
     if (issues)
-      throw new SvcError("failed", { message: `hooks token: written, but not taken over: ${issues.map((one) => one.message).join("; ")}` });
+      throw commonErrors.failed({ message: `hooks token: written, but not taken over: ${issues.map((one) => one.message).join("; ")}` });
   });
 }
 

@@ -5,6 +5,7 @@ import {
   type CliLocal,
   type ContributionView,
   canonicalSessionKey,
+  commonErrors,
   defaultAgentId,
   type HookPreset,
   type JsonObject,
@@ -14,7 +15,6 @@ import {
   resolveAgents,
   rootSchema,
   type SvcConfig,
-  SvcError,
 } from "svc/sdk";
 import type { HooksConfig } from "../action.ts";
 import type { MappingView } from "../mapping-view.ts";
@@ -43,7 +43,7 @@ type OfflineAgents = Pick<Agents, "list" | "resolve" | "checkModel">;
  */
 export async function openOffline(cli: CliContext): Promise<Offline> {
   const { valid, issues, config } = await cli.config();
-  if (!valid) throw new SvcError("invalid-config", { message: issues[0]?.text ?? "the config is not valid; see svc config validate" });
+  if (!valid) throw commonErrors.invalidConfig({ message: issues[0]?.text ?? "the config is not valid; see svc config validate" });
   const effective = (config as SvcConfig | undefined) ?? rootSchema.parse({});
   const { hooks } = effective;
   const bringers = hooks.presets.length > 0 ? await bringersOf(cli, hooks.presets) : [];
@@ -84,7 +84,7 @@ function contextOf(cli: CliContext, agents: OfflineAgents): Pick<PluginContext, 
     env: cli.env,
     clock: { now: () => Date.now(), monotonic: () => performance.now() } as PluginContext["clock"],
     service(name) {
-      if (!Object.hasOwn(services, name)) throw new SvcError("service-unavailable", { service: name });
+      if (!Object.hasOwn(services, name)) throw commonErrors.serviceUnavailable({ service: name });
       return services[name] as never;
     },
   };
@@ -101,7 +101,7 @@ function agentsOf(config: SvcConfig, stateDir: string): OfflineAgents {
   const agents = resolveAgents(config, stateDir);
   const get = (id: string): AgentInfo => {
     const found = agents.find((agent) => agent.id === id.trim().toLowerCase());
-    if (!found) throw new SvcError("unknown-agent", { agentId: id });
+    if (!found) throw commonErrors.unknownAgent({ agentId: id });
     return found;
   };
   return {

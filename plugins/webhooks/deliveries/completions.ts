@@ -1,4 +1,4 @@
-import { SvcError } from "svc/sdk";
+import { protocolErrors } from "svc/sdk";
 import type { Completion } from "./deliveries.ts";
 
 /** Who waits for the end of an action. */
@@ -42,7 +42,7 @@ export function createCompletions(): Completions {
       for (const waiter of [...(waiting.get(uid) ?? [])]) waiter.resolve(completion);
     },
     close() {
-      const error = new SvcError("draining", {}, { retryAfterMs: 2_000 });
+      const error = protocolErrors.draining({}, { retryAfterMs: 2_000 });
       for (const waiters of [...waiting.values()]) for (const waiter of [...waiters]) waiter.reject(error);
     },
   };

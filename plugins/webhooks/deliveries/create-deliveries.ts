@@ -1,4 +1,4 @@
-import { isSvcError, messageOf, type PluginContext, SvcError, settledWithin } from "svc/sdk";
+import { commonErrors, isSvcError, messageOf, type PluginContext, protocolErrors, settledWithin } from "svc/sdk";
 import { acceptAll, EXPIRY_MS } from "./accept.ts";
 import { completionOf } from "./completion.ts";
 import { createCompletions } from "./completions.ts";
@@ -47,7 +47,7 @@ export function createDeliveries(ctx: PluginContext): Deliveries {
 
   const known = (uid: string) => {
     const row = kit.store().deliveries.get(uid);
-    if (!row || !CARRIED.includes(row.dir)) throw new SvcError("unknown-delivery", { uid });
+    if (!row || !CARRIED.includes(row.dir)) throw commonErrors.unknownDelivery({ uid });
     return row;
   };
 
@@ -58,7 +58,7 @@ export function createDeliveries(ctx: PluginContext): Deliveries {
 
   return {
     accept(submissions) {
-      if (leaving.signal.aborted) return Promise.reject(new SvcError("draining", {}, { retryAfterMs: 2_000 }));
+      if (leaving.signal.aborted) return Promise.reject(protocolErrors.draining({}, { retryAfterMs: 2_000 }));
       return acceptAll(submissions, { kit, onAccepted });
     },
     async completion(runId, signal) {
@@ -90,7 +90,7 @@ export function createDeliveries(ctx: PluginContext): Deliveries {
     },
     tick: () => runner.tick(),
     async stop() {
-      leaving.abort(new SvcError("draining", {}, { retryAfterMs: 2_000 }));
+      leaving.abort(protocolErrors.draining({}, { retryAfterMs: 2_000 }));
       completions.close();
       await runner.stop();
     },

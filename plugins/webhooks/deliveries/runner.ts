@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { type DeliveryRow, type Disposable, messageOf, SvcError, settledWithin } from "svc/sdk";
+import { type DeliveryRow, type Disposable, messageOf, protocolErrors, settledWithin } from "svc/sdk";
 import { attend } from "./attend.ts";
 import { CARRIED, type DeliveryKit } from "./kit.ts";
 import { createOverdue } from "./overdue.ts";
@@ -136,7 +136,7 @@ export function createRunner(kit: DeliveryKit, onEnd: (uid: string) => void): Ru
     async stop() {
       close();
       pauses.end();
-      stopping.abort(new SvcError("draining", {}, { retryAfterMs: 2_000 }));
+      stopping.abort(protocolErrors.draining({}, { retryAfterMs: 2_000 }));
       await settledWithin(Promise.allSettled([...active.values()]), STOP_MS);
     },
   };

@@ -1,7 +1,7 @@
-import { type DeliveryRow, type JsonObject, SvcError, z } from "svc/sdk";
+import { type DeliveryRow, type JsonObject, z } from "svc/sdk";
 import type { AgentAction } from "../action.ts";
 import type { StoredAgentAction } from "./deliveries.ts";
-import "./errors.ts";
+import { deliveryErrors } from "./errors.ts";
 
 /** Most bytes of JSON one row holds (`reliability.md` 2). */
 export const MAX_PAYLOAD_BYTES = 256 * 1024;
@@ -35,7 +35,7 @@ const stored = z.object({
 export function encodeAction({ fingerprint: _, ...action }: AgentAction): JsonObject {
   const payload = { v: 1, action } satisfies StoredAgentAction;
   const bytes = Buffer.byteLength(JSON.stringify(payload));
-  if (bytes > MAX_PAYLOAD_BYTES) throw new SvcError("hook-action-too-large", { bytes, maxBytes: MAX_PAYLOAD_BYTES });
+  if (bytes > MAX_PAYLOAD_BYTES) throw deliveryErrors.hookActionTooLarge({ bytes, maxBytes: MAX_PAYLOAD_BYTES });
   return payload;
 }
 

@@ -1,7 +1,14 @@
-import { type HttpReply, SvcError } from "svc/sdk";
+import { commonErrors, defineErrors, type HttpReply, protocolErrors } from "svc/sdk";
 import { describe, expect, test } from "vitest";
+import { deliveryErrors } from "../deliveries/errors.ts";
 import { acceptedAnswer, acceptFailure, fanOutAnswer, refusalAnswer } from "./accept-answers.ts";
 import type { Answer } from "./answers.ts";
+
+/** As the state store throws them. */
+const storeErrors = defineErrors({
+  "deliveries-full": { message: "{rows} deliveries", http: 503, rpc: "UNAVAILABLE" },
+  "system-events-full": { message: "{count} events", http: 503, rpc: "UNAVAILABLE" },
+});
 
 const agent = (runId: string, isReplay = false) => ({ kind: "agent" as const, runId, isReplay });
 const read = (answer: Answer) => {
@@ -92,11 +99,11 @@ test("a refusal is its status and message, and a busy transform says when to com
 
 describe("what could not be stored", () => {
   test.each([
-    ["a full queue", new SvcError("deliveries-full"), 503, "hook queue is full"],
-    ["too many events", new SvcError("system-events-full"), 503, "hook queue is full"],
-    ["a failing disk", new SvcError("service-unavailable", { service: "store@1" }), 503, "storage unavailable"],
-    ["a gateway that stops", new SvcError("draining", {}, { retryAfterMs: 5_000 }), 503, "gateway_unavailable"],
-    ["an action that is too large", new SvcError("hook-action-too-large"), 413, "payload too large"],
+    ["a full queue", storeErrors.deliveriesFull({ rows: 2_000 }), 503, "hook queue is full"],
+    ["too many events", storeErrors.systemEventsFull({ count: 200 }), 503, "hook queue is full"],
+    ["a failing disk", commonErrors.serviceUnavailable({ service: "store@1" }), 503, "storage unavailable"],
+    ["a gateway that stops", protocolErrors.draining({}, { retryAfterMs: 5_000 }), 503, "gateway_unavailable"],
+    ["an action that is too large", deliveryErrors.hookActionTooLarge({ bytes: 300_000, maxBytes: 262_144 }), 413, "payload too large"],
     ["a fault of our own", new Error("secret /path"), 500, "internal error"],
   ])("%s", (_name, error, status, text) => {
     const logged: string[] = [];

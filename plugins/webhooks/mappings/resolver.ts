@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Agents, type Clock, type Messaging, SvcError } from "svc/sdk";
+import type { Agents, Clock, Messaging } from "svc/sdk";
 import type { Action, HookRequest, HooksConfig, Refusal, Resolved } from "../action.ts";
 import type { Draft } from "../actions/draft.ts";
+import { actionErrors } from "../actions/errors.ts";
 import type { Fields } from "../actions/fields.ts";
 import { invalid, toRefusal } from "../actions/refusal.ts";
 import { type ActionDeps, toAction } from "../actions/to-action.ts";
@@ -103,7 +104,7 @@ async function mapped(compiled: CompiledMapping, request: HookRequest, { deps, s
     const made = await toItem(() => mapItem(compiled, scope, limit), { deps, warnings });
     signal.throwIfAborted();
     if (isFanOut && made && "action" in made) room -= textLengthOf(made.action);
-    const item: Item | undefined = room < 0 ? { refusal: toRefusal(new SvcError("hook-too-large")) } : made;
+    const item: Item | undefined = room < 0 ? { refusal: toRefusal(actionErrors.hookTooLarge()) } : made;
     // Each text may be large: others get their turn between two of them.
     if (isFanOut) await nextTurn();
     return item;

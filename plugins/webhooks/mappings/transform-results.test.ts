@@ -1,7 +1,6 @@
-import { SvcError } from "svc/sdk";
 import { describe, expect, test } from "vitest";
 import { framedTexts, type HookPost, type HookStage, hookStage, transformOf } from "../../../test/fixtures/hook-resolver.ts";
-import "../transforms/errors.ts";
+import { transformErrors } from "../transforms/errors.ts";
 
 type Mappings = NonNullable<NonNullable<HookStage["hooks"]>["mappings"]>;
 type Mapping = Mappings[number];
@@ -117,7 +116,7 @@ describe("what a transform returns", () => {
       { transforms: { "t.ts": () => Promise.reject(new Error("t.ts:3:7 boom")) } },
     );
     expect(await failing.refusal(post())).toEqual({ status: 500, message: FAILED, reason: "t.ts:3:7 boom" });
-    const broken = new SvcError("transform-failed", { reason: "t.ts:1:1 syntax" });
+    const broken = transformErrors.transformFailed({ reason: "t.ts:1:1 syntax" });
     expect(
       await stageOf({ transform: { module: "t.ts" } }, { transforms: { "t.ts": () => Promise.reject(broken) } }).refusal(post()),
     ).toEqual({
@@ -125,7 +124,7 @@ describe("what a transform returns", () => {
       message: FAILED,
       reason: "t.ts:1:1 syntax",
     });
-    const resting = new SvcError("transform-resting", { module: "t.ts" }, { retryAfterMs: 60_000 });
+    const resting = transformErrors.transformResting({ module: "t.ts" }, { retryAfterMs: 60_000 });
     expect(
       await stageOf({ transform: { module: "t.ts" } }, { transforms: { "t.ts": () => Promise.reject(resting) } }).refusal(post()),
     ).toMatchObject({

@@ -1,4 +1,5 @@
-import { isSvcError, messageOf, SvcError } from "svc/sdk";
+import { isSvcError, messageOf } from "svc/sdk";
+import { transformErrors } from "./errors.ts";
 
 const BUSY_RETRY_MS = 1_000;
 
@@ -11,12 +12,12 @@ export function toTransformError(module: string, error: unknown, signal: AbortSi
   if (signal.aborted && error === signal.reason) return error;
   if (isSvcError(error, "transform-failed")) return error;
   if (isSvcError(error, "sandbox-unavailable")) {
-    return new SvcError("transform-resting", { module }, { retryAfterMs: error.retryAfterMs ?? BUSY_RETRY_MS, cause: error });
+    return transformErrors.transformResting({ module }, { retryAfterMs: error.retryAfterMs ?? BUSY_RETRY_MS, cause: error });
   }
   if (isSvcError(error, "busy") || (isSvcError(error, "sandbox-timeout") && error.fields.isWaiting === true)) {
-    return new SvcError("transform-busy", { module }, { retryAfterMs: BUSY_RETRY_MS, cause: error });
+    return transformErrors.transformBusy({ module }, { retryAfterMs: BUSY_RETRY_MS, cause: error });
   }
-  return new SvcError("transform-failed", { module, reason: reasonOf(module, error) }, { cause: error });
+  return transformErrors.transformFailed({ module, reason: reasonOf(module, error) }, { cause: error });
 }
 
 function reasonOf(module: string, error: unknown): string {

@@ -1,5 +1,5 @@
-import { SvcError } from "svc/sdk";
 import type { TransformResult } from "../mappings/mapping.ts";
+import { transformErrors } from "./errors.ts";
 
 /** Keys that would reach into an object's machinery when they are copied. */
 const machinery = new Set(["__proto__", "constructor", "prototype"]);
@@ -14,7 +14,7 @@ export function toTransformResult(module: string, value: unknown): TransformResu
   if (value === null) return { kind: "skip" };
   if (typeof value !== "object" || Array.isArray(value)) {
     const got = Array.isArray(value) ? "a list" : `a ${typeof value}`;
-    throw new SvcError("transform-failed", { module, reason: `${module}: expected null, undefined or an object, got ${got}` });
+    throw transformErrors.transformFailed({ module, reason: `${module}: expected null, undefined or an object, got ${got}` });
   }
   return { kind: "fields", fields: Object.fromEntries(Object.entries(value).filter(([key]) => !machinery.has(key))) };
 }

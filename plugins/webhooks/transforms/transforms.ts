@@ -1,11 +1,11 @@
-import { type Logger, openTransformSandbox, SvcError, type TransformSandbox } from "svc/sdk";
+import { type Logger, openTransformSandbox, type TransformSandbox } from "svc/sdk";
 import type { HooksConfig } from "../action.ts";
 import type { TransformCall } from "../mappings/mapping.ts";
+import { transformErrors } from "./errors.ts";
 import { toTransformError } from "./faults.ts";
 import { type Folder, readFolder } from "./folder.ts";
 import { findModule } from "./module-file.ts";
 import { toTransformResult } from "./result.ts";
-import "./errors.ts";
 
 export interface TransformsOptions {
   /** Folder of the modules, absolute: `hooks.transformsDir`, or the default one. */
@@ -59,7 +59,7 @@ export function createTransforms(options: TransformsOptions): Transforms {
     void closing?.then((sandbox) => sandbox.dispose());
   };
   const sandboxOf = async (folder: Folder): Promise<TransformSandbox> => {
-    if (disposed) throw new SvcError("transform-failed", { reason: "was stopped" });
+    if (disposed) throw transformErrors.transformFailed({ reason: "was stopped" });
     if (place && place.folder.dir !== folder.dir) close();
     if (!place) {
       const { isolation, allowNet: net, timeoutMs } = config;
@@ -88,7 +88,7 @@ export function createTransforms(options: TransformsOptions): Transforms {
       return async (context, { signal }) => {
         try {
           const found = await find(module);
-          if ("problem" in found) throw new SvcError("transform-failed", { module, reason: found.problem });
+          if ("problem" in found) throw transformErrors.transformFailed({ module, reason: found.problem });
           const request = { file: found.file, context, ...(name === undefined ? {} : { export: name }) };
           return toTransformResult(module, await found.sandbox.call(module, request, { signal }));
         } catch (error) {

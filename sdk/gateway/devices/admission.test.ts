@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { SvcError } from "../../errors.ts";
+import { commonErrors } from "../../errors.ts";
 import type { ConnectParams } from "../../protocol/frames.ts";
 import type { OperatorScope } from "../../types/rpc.ts";
 import { MAX_SHOWN_CHARS } from "../shown-name.ts";
@@ -132,7 +132,7 @@ describe("a device on direct loopback with the secret", () => {
 
   test("gets in where it needs no device although the record cannot be had; where it needs one it is told to come back", async () => {
     const down = () => {
-      throw new SvcError("service-unavailable", { service: "store@1" });
+      throw commonErrors.serviceUnavailable({ service: "store@1" });
     };
     const book = bookOf({ get: down });
     expect(await ask(book, { device: true, scopes: all })).toEqual({ scopes: all });

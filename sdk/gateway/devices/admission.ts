@@ -1,5 +1,5 @@
-import { isSvcError, SvcError } from "../../errors.ts";
-import "../../protocol/errors.ts";
+import { isSvcError } from "../../errors.ts";
+import { protocolErrors } from "../../protocol/errors.ts";
 import type { ConnectParams } from "../../protocol/frames.ts";
 import { allScopes, hasScope } from "../../scopes.ts";
 import type { Remote } from "../../types/http.ts";
@@ -44,7 +44,7 @@ export async function admitDevice(question: AdmissionQuestion, book: DeviceBook)
   const { role, remote, passed, deviceId } = question;
   const isNeeded = role === "node" || (!remote.directLoopback && passed.via !== "proxy");
   if (deviceId === undefined) {
-    if (isNeeded) throw new SvcError("device-required");
+    if (isNeeded) throw protocolErrors.deviceRequired();
     return { scopes: scopesWithoutDevice(question) };
   }
   if (passed.via === "device-token") return byToken({ ...question, deviceId, passed }, book);
@@ -117,7 +117,7 @@ function requirePaired(question: AdmissionQuestion & { deviceId: string; scopes:
     ts: Date.now(),
   };
   const { requestId } = book.pending.ask(asked);
-  throw new SvcError("pairing-required", {
+  throw protocolErrors.pairingRequired({
     ...{ reason, requestId, remediationHint: "Approve this device from the pending pairing requests." },
     ...{ deviceId: question.deviceId, requestedRole: role, requestedScopes: scopes },
     ...approvedSoFar(record),

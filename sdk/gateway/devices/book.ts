@@ -1,5 +1,4 @@
-import { SvcError } from "../../errors.ts";
-import "../../protocol/errors.ts";
+import { protocolErrors } from "../../protocol/errors.ts";
 import type { Logger } from "../../types/common.ts";
 import type { OperatorScope } from "../../types/rpc.ts";
 import { createPendingDevices, type PairingDecision, type PendingDevices } from "./pending.ts";
@@ -125,7 +124,7 @@ function createChanges(rows: DeviceRows, now: () => number) {
     change: <T extends { record: DeviceRecord }>(deviceId: string, edit: (record: DeviceRecord) => T) =>
       inTurn(async () => {
         const found = rows.get(deviceId);
-        if (!found) throw new SvcError("unknown-device");
+        if (!found) throw protocolErrors.unknownDevice();
         const edited = edit(found);
         if (edited.record !== found) await rows.put(edited.record);
         return edited;
@@ -133,14 +132,14 @@ function createChanges(rows: DeviceRows, now: () => number) {
     pair: (wish: DeviceWish, via: ApprovedVia) =>
       inTurn(async () => {
         const before = rows.get(wish.deviceId);
-        if (!before && rows.list().length >= MAX_PAIRED) throw new SvcError("device-limit", { limit: MAX_PAIRED });
+        if (!before && rows.list().length >= MAX_PAIRED) throw protocolErrors.deviceLimit({ limit: MAX_PAIRED });
         const record = approvedRecord(before, wish, { via, now: now() });
         await rows.put(record);
         return record;
       }),
     remove: (deviceId: string) =>
       inTurn(async () => {
-        if (!rows.get(deviceId)) throw new SvcError("unknown-device");
+        if (!rows.get(deviceId)) throw protocolErrors.unknownDevice();
         await rows.remove(deviceId);
       }),
   };

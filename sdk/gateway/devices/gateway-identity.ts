@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyObject } from "node:crypto";
-import { SvcError } from "../../errors.ts";
+import { commonErrors } from "../../errors.ts";
 import type { Store } from "../../types/store.ts";
 
 /** How the gateway names itself to others. */
@@ -20,7 +20,7 @@ export function createGatewayIdentity(present: () => Store | undefined): () => P
   let making: Promise<GatewayIdentity> | undefined;
   const make = async (): Promise<GatewayIdentity> => {
     const store = present();
-    if (!store) throw new SvcError("service-unavailable", { service: "store@1" });
+    if (!store) throw commonErrors.serviceUnavailable({ service: "store@1" });
     const kept = store.kv.get(SCOPE, KEY) as { privateKey?: string } | undefined;
     if (typeof kept?.privateKey === "string") return identityOf(createPublicKey(createPrivateKey(kept.privateKey)));
     const { publicKey, privateKey } = generateKeyPairSync("ed25519");

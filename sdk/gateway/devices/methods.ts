@@ -1,5 +1,4 @@
-import { SvcError } from "../../errors.ts";
-import "../../protocol/errors.ts";
+import { protocolErrors } from "../../protocol/errors.ts";
 import type { ParamsOf, ProtocolMethod } from "../../protocol/methods.ts";
 import { hasScope } from "../../scopes.ts";
 import type { ClientInfo, RpcCall } from "../../types/rpc.ts";
@@ -35,7 +34,7 @@ export function createDeviceMethods(book: DeviceBook, deps: DeviceMethodDeps): H
       const waiting = book.pending.get(requestId);
       requireOwn(client, waiting.deviceId);
       const missing = waiting.scopes.find((scope) => !hasScope(client.scopes, scope));
-      if (missing) throw new SvcError("missing-scope", { missingScope: missing, requiredScopes: waiting.scopes });
+      if (missing) throw protocolErrors.missingScope({ missingScope: missing, requiredScopes: waiting.scopes });
       return { requestId, device: shown(await book.approve(requestId)) };
     },
     async "device.pair.reject"({ requestId }, { client }) {
@@ -78,5 +77,5 @@ function mayManage({ deviceId: own, identity, scopes }: ClientInfo, deviceId: st
 }
 
 function requireOwn(client: ClientInfo, deviceId: string): void {
-  if (!mayManage(client, deviceId)) throw new SvcError("device-not-own");
+  if (!mayManage(client, deviceId)) throw protocolErrors.deviceNotOwn();
 }

@@ -1,6 +1,5 @@
-import { SvcError } from "../../errors.ts";
-import "../../protocol/errors.ts";
 import { plainName } from "../../protocol/device.ts";
+import { protocolErrors } from "../../protocol/errors.ts";
 import type { PendingDevice } from "./record.ts";
 
 /** How long a request waits for an answer (`protocol.md` 8). */
@@ -48,7 +47,7 @@ export function createPendingDevices(options: PendingOptions): PendingDevices {
   const find = (requestId: string) => {
     sweep();
     const found = [...waiting.values()].find(({ device }) => device.requestId === requestId);
-    if (!found) throw new SvcError("unknown-request");
+    if (!found) throw protocolErrors.unknownRequest();
     return found;
   };
   return {

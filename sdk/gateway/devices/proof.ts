@@ -1,7 +1,7 @@
 import { createPublicKey, hash, type KeyObject, verify } from "node:crypto";
-import { SvcError } from "../../errors.ts";
+import type { SvcError } from "../../errors.ts";
 import { deviceProofText } from "../../protocol/device.ts";
-import "../../protocol/errors.ts";
+import { protocolErrors } from "../../protocol/errors.ts";
 import type { ConnectParams } from "../../protocol/frames.ts";
 
 /** How far a device's clock may be off, and so how long a signature lives (`protocol.md` 3.3). */
@@ -53,7 +53,7 @@ export function verifyDeviceProof(
 
 function refusal(fault: keyof typeof faults): SvcError {
   const [problem, reason] = faults[fault];
-  return new SvcError("device-auth", { problem, reason }, { details: `DEVICE_AUTH_${fault}` });
+  return protocolErrors.deviceAuth({ problem, reason }, { details: `DEVICE_AUTH_${fault}` });
 }
 
 /** Exactly this many bytes in their one spelling: a second one of the same key would be a second name. */

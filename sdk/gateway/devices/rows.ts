@@ -1,4 +1,4 @@
-import { SvcError } from "../../errors.ts";
+import { commonErrors } from "../../errors.ts";
 import type { Store } from "../../types/store.ts";
 import type { DeviceRecord } from "./record.ts";
 
@@ -22,7 +22,7 @@ export interface DeviceRows {
 export function createDeviceRows(present: () => Store | undefined): DeviceRows {
   const store = () => {
     const found = present();
-    if (!found) throw new SvcError("service-unavailable", { service: "store@1" });
+    if (!found) throw commonErrors.serviceUnavailable({ service: "store@1" });
     return found;
   };
   return {

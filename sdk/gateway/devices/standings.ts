@@ -1,6 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { SvcError } from "../../errors.ts";
-import "../../protocol/errors.ts";
+import { protocolErrors } from "../../protocol/errors.ts";
 import type { DeviceRole } from "./record.ts";
 
 /** Text of the close frame with which a device's connections end. */
@@ -30,7 +29,7 @@ export function createStandings(): Standings {
       const ended = keys.flatMap((key) => open.get(key) ?? []);
       for (const key of keys) open.delete(key);
       setImmediate(() => {
-        for (const controller of ended) controller.abort(new SvcError("unauthorized", { reason }, { details: "AUTH_CHANGED" }));
+        for (const controller of ended) controller.abort(protocolErrors.unauthorized({ reason }, { details: "AUTH_CHANGED" }));
       });
     },
   };

@@ -1,6 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
-import { SvcError } from "../../errors.ts";
-import "../../protocol/errors.ts";
+import { protocolErrors } from "../../protocol/errors.ts";
 import { hasScope } from "../../scopes.ts";
 import type { OperatorScope } from "../../types/rpc.ts";
 import type { DeviceRecord, DeviceRole, DeviceToken } from "./record.ts";
@@ -36,7 +35,7 @@ export function withFreshToken(
 ): FreshToken {
   const held = tokenScopes(record, role);
   const wider = scopes?.filter((scope) => !hasScope(held, scope)) ?? [];
-  if (wider.length > 0) throw new SvcError("device-scopes", { wider: wider.join(", ") });
+  if (wider.length > 0) throw protocolErrors.deviceScopes({ wider: wider.join(", ") });
   const token = randomBytes(32).toString("base64url");
   const entry = { role, scopes: [...new Set(scopes ?? held)], hash: digest(token), createdAtMs: now };
   return { record: withToken(record, entry), token, entry };
@@ -51,7 +50,7 @@ export function withRevokedToken(record: DeviceRecord, role: DeviceRole, now: nu
 }
 
 function tokenScopes(record: DeviceRecord, role: DeviceRole): OperatorScope[] {
-  if (!record.roles.includes(role)) throw new SvcError("unknown-device-role", { role });
+  if (!record.roles.includes(role)) throw protocolErrors.unknownDeviceRole({ role });
   return record.tokens.find((token) => token.role === role)?.scopes ?? (role === "operator" ? record.scopes : []);
 }
 

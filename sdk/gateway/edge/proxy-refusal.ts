@@ -1,5 +1,5 @@
-import { SvcError } from "../../errors.ts";
-import "../../protocol/errors.ts";
+import type { SvcError } from "../../errors.ts";
+import { protocolErrors } from "../../protocol/errors.ts";
 import { rateLimited } from "../credential-errors.ts";
 import type { ProxyRefusal } from "./types.ts";
 
@@ -22,16 +22,16 @@ export function proxyUnauthorized(authReason: ProxyRefusal): SvcError {
     canRetryWithDeviceToken: false,
     recommendedNextStep: authReason === "proxy_user_not_allowed" ? "update_auth_credentials" : "review_auth_configuration",
   };
-  return new SvcError("unauthorized", fields, { details });
+  return protocolErrors.unauthorized(fields, { details });
 }
 
 /** Forwarded headers from a peer that is not listed: refused before anybody looks at credentials (`security.md` A-09). */
 export function attributionRequired(): SvcError {
-  return new SvcError("proxy-attribution-required", { authReason: "proxy_attribution_required" });
+  return protocolErrors.proxyAttributionRequired({ authReason: "proxy_attribution_required" });
 }
 
 /** An HTTP request of a page that may not use the gateway. */
 export function originUnauthorized(retryAfterMs: number): SvcError {
   if (retryAfterMs > 0) return rateLimited(retryAfterMs);
-  return new SvcError("unauthorized", { reason: "origin not allowed", authReason: "origin_not_allowed" });
+  return protocolErrors.unauthorized({ reason: "origin not allowed", authReason: "origin_not_allowed" });
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import JSON5 from "json5";
 import { coreConfigSchema } from "../../../sdk/config/compose-schema.ts";
 import { type UnservedKey, unservedKeys } from "../../../sdk/config/unserved-keys.ts";
-import { definedErrors } from "../../../sdk/errors.ts";
+import { errorSpecsOf } from "../../../sdk/errors.ts";
 import { hooks } from "../../../sdk/hooks.ts";
 import { detailsCodes } from "../../../sdk/protocol/details-codes.ts";
 import { protocolEventPayloads } from "../../../sdk/protocol/event-payloads.ts";
@@ -82,15 +82,12 @@ export function errorTables(): string[] {
 }
 
 async function collectErrors(importModule: (path: string) => Promise<unknown>): Promise<ReferenceInput["errors"]> {
-  const owners = new Map<string, string>();
-  const claim = (owner: string) => {
-    for (const code of definedErrors().keys()) if (!owners.has(code)) owners.set(code, owner);
-  };
-  claim("sdk");
+  const rows: ReferenceInput["errors"][number][] = [];
   for (const path of errorTables()) {
-    await importModule(join(repositoryRoot, path));
     const [layer, id] = path.split("/") as [string, string];
-    claim(layer === "plugins" ? id : layer);
+    const module = (await importModule(join(repositoryRoot, path))) as Record<string, unknown>;
+    const specs = Object.values(module).flatMap((value) => Object.entries(errorSpecsOf(value) ?? {}));
+    rows.push(...specs.map(([code, spec]) => ({ code, owner: layer === "plugins" ? id : layer, ...spec })));
   }
-  return [...definedErrors()].map(([code, spec]) => ({ code, owner: owners.get(code) ?? "sdk", ...spec }));
+  return rows;
 }
