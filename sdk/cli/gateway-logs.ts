@@ -5,6 +5,7 @@ import { createLogFile } from "../host/log-file.ts";
 import { collapseRepeats } from "../host/log-repeats.ts";
 import { createLogger, isLogged, type LogLevel, logLevels, type RootLogger } from "../host/logger.ts";
 import { envValue } from "../host/paths.ts";
+import { perSnapshot } from "../per-snapshot.ts";
 import type { CliContext } from "../types/cli.ts";
 import type { RunningGateway } from "../types/host-gateway.ts";
 
@@ -54,7 +55,8 @@ export function openLogs(cli: Pick<CliContext, "env" | "paths" | "stderr" | "col
     console(record);
     file(record);
   });
-  const logger = createLogger([sinks], Date.now, () => (isLogged(consoleLevel(), fileLevel()) ? fileLevel() : consoleLevel()));
+  const least = perSnapshot(settings, () => (isLogged(consoleLevel(), fileLevel()) ? fileLevel() : consoleLevel()));
+  const logger = createLogger([sinks], Date.now, least);
   logger.redactWith(() => settings().redactPatterns);
   if (named !== undefined && !logLevels.some((level) => level === named))
     logger.warn(`SVC_LOG_LEVEL: "${named}" is no level and is ignored; expected one of ${logLevels.join(", ")}`);

@@ -7,6 +7,8 @@ export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "s
 /** One of the severities. */
 export type LogLevel = (typeof logLevels)[number];
 
+const rankOf = Object.fromEntries(logLevels.map((level, rank) => [level, rank])) as Record<LogLevel, number>;
+
 /** One line of the log, before it is written. */
 export interface LogRecord {
   ts: number;
@@ -82,5 +84,5 @@ function partsOf(error: unknown): LogRecord["err"] {
 
 /** Is a record of this level written where `least` is the least level? */
 export function isLogged(level: LogLevel, least: LogLevel): boolean {
-  return logLevels.indexOf(level) >= logLevels.indexOf(least);
+  return rankOf[level] >= rankOf[least];
 }
