@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { growth, LINEAR } from "../../../test/tools/growth.ts";
-import { headingsOf, readOutline } from "./headings.ts";
+import { headingsOf, readOutline, trailAt } from "./headings.ts";
 
 const outline = (text: string) => readOutline(text.split("\n"));
 
@@ -48,6 +48,7 @@ test("the trails of many passages are found without a walk over all headings", (
     const outline = readOutline(Array.from({ length: n }, (_, i) => `## heading ${i}`));
     return () => {
       for (let line = 1; line < n; line += 10) headingsOf({ startLine: line, endLine: line + 9 }, outline);
+      for (let line = 1; line < n; line += 10) trailAt(line, outline);
     };
   };
 

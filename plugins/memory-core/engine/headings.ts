@@ -1,4 +1,5 @@
 import type { Chunk } from "./chunker.ts";
+import { cutText } from "./snippet.ts";
 
 /** One heading and the heading path that leads to it, itself included. */
 interface Heading {
@@ -11,6 +12,13 @@ export interface Outline {
   headings: Heading[];
   title: string;
 }
+
+/** Longest text of a heading or title. It is kept with each passage below it, so a whole file in one heading would be stored once for each of its passages. */
+const MAX_HEADING_CHARS = 256;
+/** Most headings of one file. Passages behind the last of them have no trail. */
+const MAX_HEADINGS = 10_000;
+
+const BETWEEN = " > ";
 
 /** Each expression and each step here reads a line once: notes come from anybody. */
 const atxMark = /^ {0,3}(#{1,6})[ \t]+/;
@@ -35,7 +43,12 @@ export function readOutline(lines: readonly string[]): Outline {
       continue;
     }
     const found = headingAt(lines, index);
-    if (found) addHeading(outline, levels, { ...found, line: index + 1 });
+    if (!found) continue;
+    if (outline.headings.length === MAX_HEADINGS) {
+      outline.headings.push({ line: index + 1, trail: [] });
+      break;
+    }
+    addHeading(outline, levels, { ...found, line: index + 1 });
   }
   return outline;
 }
@@ -50,7 +63,12 @@ export function headingsOf(chunk: Pick<Chunk, "startLine" | "endLine">, outline:
   const before = headings[first - 1];
   const inside = headings.slice(first, countUpTo(headings, chunk.endLine));
   const names = new Set([...(before?.trail ?? []), ...inside.flatMap((h) => h.trail)]);
-  return [...names].join(" > ");
+  return [...names].join(BETWEEN);
+}
+
+/** The heading path in force at a line. */
+export function trailAt(line: number, { headings }: Outline): string {
+  return headings[countUpTo(headings, line) - 1]?.trail.join(BETWEEN) ?? "";
 }
 
 /** How many of the headings, which stand in order, begin at this line or before it. */
@@ -65,10 +83,11 @@ function countUpTo(headings: readonly Heading[], line: number): number {
 }
 
 function addHeading(outline: Outline, levels: string[], found: { level: number; text: string; line: number }): void {
+  const text = cutText(found.text, MAX_HEADING_CHARS);
   levels.length = Math.min(levels.length, found.level - 1);
   while (levels.length < found.level - 1) levels.push("");
-  levels.push(found.text);
-  if (outline.title === "" && found.level === 1) outline.title = found.text;
+  levels.push(text);
+  if (outline.title === "" && found.level === 1) outline.title = text;
   outline.headings.push({ line: found.line, trail: levels.filter((text) => text !== "") });
 }
 
@@ -91,7 +110,7 @@ function skipFrontMatter(lines: readonly string[], outline: Outline): number {
   if (lines[0]?.trimEnd() !== "---") return 0;
   const end = lines.findIndex((line, index) => index > 0 && /^(---|\.\.\.)\s*$/.test(line));
   if (end < 0) return 0;
-  for (const line of lines.slice(1, end)) outline.title ||= titleIn(line);
+  for (const line of lines.slice(1, end)) outline.title ||= cutText(titleIn(line), MAX_HEADING_CHARS);
   return end + 1;
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Chunk, type ChunkingSettings, chunkSteps, runToEnd, splitLines } from "./chunker.ts";
 import type { MediaContent } from "./documents.ts";
-import { headingsOf, type Outline, readOutline } from "./headings.ts";
+import { headingsOf, type Outline, readOutline, trailAt } from "./headings.ts";
 
 /** A chunk with everything its rows hold. */
 export interface Passage extends Chunk {
@@ -87,7 +87,7 @@ function placeOf({ startLine, endLine }: Chunk, lineNumbers: readonly number[] |
 }
 
 function trailOf(chunk: Chunk, outline: Outline, maxTextBytes: number | undefined): string {
-  const trail = outline.headings.findLast((heading) => heading.line <= chunk.startLine)?.trail.join(" > ") ?? "";
+  const trail = trailAt(chunk.startLine, outline);
   return maxTextBytes === undefined ? trail : cutBytes(trail, Math.floor(maxTextBytes / TRAIL_SHARE));
 }
 
