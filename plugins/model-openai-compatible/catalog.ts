@@ -1,4 +1,5 @@
-import { type Clock, type ModelInfo, type ModelProbe, z } from "svc/sdk";
+import { type Clock, isModelError, type ModelInfo, type ModelProbe, z } from "svc/sdk";
+import { documentLimits } from "./answer-limits.ts";
 import type { Connection } from "./connection.ts";
 import { toModelError } from "./faults.ts";
 import type { ProviderSettings } from "./settings.ts";
@@ -59,6 +60,7 @@ function judge(error: unknown, { id, baseUrl, apiKey }: ProviderSettings): Model
   if (error instanceof Error && (error.name === "TimeoutError" || error.name === "AbortError")) {
     return { ok: false, fault: "timeout", reason: `${baseUrl} does not answer within ${TIMEOUT_MS / 1_000} s` };
   }
+  if (isModelError(error)) return { ok: false, fault: error.fault, reason: `${baseUrl}: ${error.message}` };
   const { fault, status, message } = toModelError(error, { provider: id, secrets: apiKey === undefined ? [] : [apiKey], now: 0 });
   if (fault === "auth") return { ok: false, fault, reason: `${baseUrl} rejected the key (${status})` };
   if (status !== undefined) return status >= 500 ? { ok: false, fault, reason: `${baseUrl} fails (${status})` } : { ok: true };
@@ -69,7 +71,8 @@ function judge(error: unknown, { id, baseUrl, apiKey }: ProviderSettings): Model
 
 async function fetchList(settings: ProviderSettings, connection: Connection, signal: AbortSignal): Promise<ModelInfo[]> {
   const authorization = settings.apiKey === undefined ? {} : { authorization: `Bearer ${settings.apiKey}` };
-  const response = await connection.fetch(`${settings.baseUrl}/models`, { headers: { ...authorization, ...settings.headers }, signal });
+  const headers = { ...authorization, ...settings.headers };
+  const response = await connection.fetch(`${settings.baseUrl}/models`, { headers, signal }, documentLimits);
   if (!response.ok) {
     await response.body?.cancel();
     throw Object.assign(new Error("refused"), { statusCode: response.status });

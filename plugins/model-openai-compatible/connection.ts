@@ -1,8 +1,10 @@
 import type { Agent } from "undici";
+import { type AnswerLimits, answerLimits, limited } from "./answer-limits.ts";
 
 /** One keep-alive pool to one server. */
 export interface Connection {
-  fetch: typeof globalThis.fetch;
+  /** An answer ends where its limits do: those of a stream of events, unless others are given. */
+  fetch(input: string | URL | Request, init?: RequestInit, limits?: AnswerLimits): Promise<Response>;
   /** Closes every socket, also those in use. */
   close(): Promise<void>;
 }
@@ -33,12 +35,13 @@ export function createConnection(timeoutMs: number): Connection {
   }
 
   return {
-    async fetch(input, init) {
+    async fetch(input, init, limits = answerLimits) {
       opening ??= open();
       const { agent, fetch } = await opening;
       const headers = { ...(init?.headers as Record<string, string>), "user-agent": USER_AGENT };
       // A redirect is an answer of its own: the key must not follow it to another origin (`security.md` O-04).
-      return fetch(input, { ...init, headers, redirect: "manual", dispatcher: agent } as unknown as RequestInit);
+      const options = { ...init, headers, redirect: "manual", dispatcher: agent } as unknown as RequestInit;
+      return limited(await fetch(input, options), limits);
     },
     async close() {
       const opened = await opening?.catch(() => undefined);

@@ -13,7 +13,8 @@ const contextPattern =
 
 /** Whatever a request or its stream failed with, as a `ModelError` without key, address or prompt. */
 export function toModelError(error: unknown, at: { provider: string; secrets: readonly string[]; now: number }): ModelError {
-  if (isModelError(error)) return error;
+  const own = causesOf(error).find(isModelError);
+  if (own) return own;
   const say = (what: string, text?: string) => `provider "${at.provider}": ${what}${text ? `: ${scrubVendorText(text, at.secrets)}` : ""}`;
   const call = error as CallError;
   const status = typeof call?.statusCode === "number" ? call.statusCode : undefined;
@@ -84,9 +85,13 @@ function isInStreamError(error: unknown): error is VendorWords & { message: stri
 
 /** The first system or undici code in a chain of causes. */
 function codeOf(error: unknown): string | undefined {
-  for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
-    const code = (at as { code?: unknown }).code;
-    if (typeof code === "string" && /^(E[A-Z]+|UND_ERR_[A-Z_]+|[A-Z]+_[A-Z_]+)$/.test(code)) return code;
-  }
-  return undefined;
+  const codes = causesOf(error).map((at) => (at as { code?: unknown }).code);
+  return codes.find((code): code is string => typeof code === "string" && /^(E[A-Z]+|UND_ERR_[A-Z_]+|[A-Z]+_[A-Z_]+)$/.test(code));
+}
+
+/** An error and what it was caused by, as far as these are errors; eight at most. */
+function causesOf(error: unknown): Error[] {
+  const chain: Error[] = [];
+  for (let at = error; at instanceof Error && chain.length < 8; at = at.cause) chain.push(at);
+  return chain;
 }

@@ -30,8 +30,12 @@ function bareFilter(): ReplyFilter {
 function heartbeatFilter(ackMaxChars: number): ReplyFilter {
   const hold = ackMaxChars + MAX_WRAP_CHARS;
   let shown = "";
+  let nextLook = 0;
   return {
     during(text) {
+      // A look costs as much as there is text: the longer it is, the more must have come.
+      if (text.length < nextLook) return shown;
+      nextLook = text.length + Math.floor(text.length / 16);
       let whole = text.trimStart();
       for (let next = stripLeadingAck(whole); next !== undefined; next = stripLeadingAck(whole)) whole = next.trimStart();
       // Until it is longer than an acknowledgement may be, the token may still come at its end.

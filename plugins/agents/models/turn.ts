@@ -15,6 +15,11 @@ export interface TurnResult {
   finish: "stop" | "length" | "tool_calls" | "content_filter" | "other";
 }
 
+/** Longest text and arguments of one turn, in UTF-16 units. Each is stored, shown and sent back to the model as a whole. */
+const MAX_TURN_CHARS = 4 * 1024 * 1024;
+/** Most tool calls of one turn: each of them is carried out. */
+const MAX_TURN_CALLS = 128;
+
 export const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
 
 export interface TurnOptions {
@@ -25,7 +30,8 @@ export interface TurnOptions {
 }
 
 /**
- * Reads one model turn to its end. After the signal, or after an idle time-out, no delta is passed on, even if the provider goes on.
+ * Reads one model turn to its end, which comes early when it is too long. After the signal, or after an idle time-out, no delta is passed on, even if
+ * the provider goes on.
  * @throws {ModelError} or the signal's reason
  */
 export function readTurn(open: (signal: AbortSignal) => AsyncIterable<ModelDelta>, options: TurnOptions): Promise<TurnResult> {
@@ -74,18 +80,26 @@ function createTurn(onText: (delta: string) => void): { take(delta: ModelDelta):
   let text = "";
   let usage = noUsage;
   let finish: TurnResult["finish"] = "other";
+  let chars = 0;
+  const keep = (...texts: string[]) => {
+    for (const { length } of texts) chars += length;
+    if (chars > MAX_TURN_CHARS) throw new ModelError("network", `the model's answer is longer than ${MAX_TURN_CHARS} characters`);
+  };
   return {
     take(delta) {
       switch (delta.type) {
         case "text":
           if (delta.delta === "") return;
+          keep(delta.delta);
           text += delta.delta;
           onText(delta.delta);
           return;
         case "toolCall": {
           const call = calls.get(delta.id);
+          keep(delta.argsDelta, ...(call ? [] : [delta.id, delta.name]));
           if (call) call.json += delta.argsDelta;
           else calls.set(delta.id, { name: delta.name, json: delta.argsDelta });
+          if (calls.size > MAX_TURN_CALLS) throw new ModelError("network", `the model called more than ${MAX_TURN_CALLS} tools at once`);
           return;
         }
         case "usage":

@@ -141,7 +141,7 @@ export class Run {
   /** @returns what is now to be seen besides */
   write(delta: string): string {
     this.itemText += delta;
-    return this.#show(this.#frames.push(this.#added(this.#filter.during(this.itemText))));
+    return this.#show(this.#frames.push(this.#added(this.#filter.during(this.itemText), delta)));
   }
 
   /** Nothing more is written to this message. @returns what was held back until now and may be seen */
@@ -149,10 +149,12 @@ export class Run {
     return this.#show(this.#frames.push(this.#added(this.#filter.end(this.itemText))) + this.#frames.end());
   }
 
-  #added(passed: string): string {
-    const added = passed.slice(this.#passed);
+  /** @param delta end of the message: to slice the message itself would copy the whole of it each time */
+  #added(passed: string, delta = ""): string {
+    const length = passed.length - this.#passed;
+    const isDelta = length === delta.length && passed.length === this.itemText.length;
     this.#passed = passed.length;
-    return added;
+    return isDelta ? delta : length === 0 ? "" : passed.slice(-length);
   }
 
   #show(added: string): string {
