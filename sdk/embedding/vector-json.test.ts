@@ -81,3 +81,8 @@ test.each([
     for (let at = 0; at < bytes.length; at += 65_536) parser.push(bytes.subarray(at, at + 65_536));
   }).toThrow(SyntaxError);
 });
+
+test("an answer that is nested without end is refused, and takes no stack", () => {
+  const depth = 20_000;
+  expect(() => parsed(`${"[".repeat(depth)}""${"]".repeat(depth)}`, 65_536)).toThrow(SyntaxError);
+});

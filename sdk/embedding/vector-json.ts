@@ -12,6 +12,8 @@ const MAX_VALUE_BYTES = 512 * 1024;
 /** Longest answer without its vectors: what is said of 2,048 of them is 200 KB. */
 const MAX_REST_BYTES = 1024 * 1024;
 
+const MAX_DEPTH = 64;
+
 /** Begins what stands for a value that is kept out of the parse; of this process, so that no answer can hold it. */
 const mark = `\u0001${randomBytes(9).toString("base64url")}:`;
 
@@ -120,11 +122,19 @@ export function createVectorJson(): VectorJson {
     },
     end() {
       if (state !== "outside") throw new SyntaxError("the text breaks off");
-      return JSON.parse(Buffer.concat(skeleton).toString("utf8"), (_key, value: unknown) =>
-        typeof value === "string" && value.startsWith(mark) ? pool[Number(value.slice(mark.length))] : value,
-      );
+      return withValues(JSON.parse(Buffer.concat(skeleton).toString("utf8")), pool, 1);
     },
   };
+}
+
+/** Puts the values that were kept out of the parse into their places. @throws {SyntaxError} for a nesting that would take more stack than there is */
+function withValues(value: unknown, pool: readonly unknown[], depth: number): unknown {
+  if (typeof value === "string") return value.startsWith(mark) ? pool[Number(value.slice(mark.length))] : value;
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > MAX_DEPTH) throw new SyntaxError("the answer is nested too deeply");
+  const members = value as Record<string, unknown>;
+  for (const key in members) members[key] = withValues(members[key], pool, depth + 1);
+  return value;
 }
 
 /** Where a text of the answer ends, or its first escape stands: found without a look at each byte, as a vector in base64 has thousands. */
