@@ -151,9 +151,13 @@ export function isSvcError(error: unknown, code?: string): error is SvcError {
   return error instanceof Error && error.name === "SvcError" && (code === undefined || (error as SvcError).code === code);
 }
 
-/** Message of anything thrown. */
+/** Message of anything thrown. Never throws itself: a thrown value may have no text form, or a getter in place of its message. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  try {
+    return String(error instanceof Error ? error.message : error);
+  } catch {
+    return "a thrown value that has no text";
+  }
 }
 
 /** Codes that every layer and plugin may use. */

@@ -173,3 +173,52 @@ test("a fault in the fields of a debug line stays in that line", () => {
   createLogger([(r) => records.push(r)], () => 0).debug("step", fields);
   expect(records[0]?.err).toMatchObject({ message: "no such thing" });
 });
+
+describe("a log call neither throws nor takes long for what a plugin hands it:", () => {
+  const hostile: Array<[string, () => unknown]> = [
+    ["a getter that throws", () => Object.defineProperty({}, "body", { enumerable: true, get: () => neverRead() })],
+    ["a proxy that answers nothing", () => new Proxy({}, { get: neverRead, ownKeys: neverRead, getPrototypeOf: neverRead })],
+    ["a toJSON that throws", () => ({ toJSON: () => neverRead() })],
+    ["an object without a prototype", () => Object.create(null)],
+    ["an error whose stack is no text", () => Object.assign(new Error("m"), { stack: { no: "text" } })],
+    ["an error whose stack throws", () => Object.defineProperty(new Error("m"), "stack", { get: neverRead })],
+    ["an error whose message throws", () => Object.defineProperty(new Error("m"), "message", { get: neverRead })],
+    ["a symbol", () => Symbol("s")],
+  ];
+  test.each(hostile)("%s", (_, make) => {
+    const { logger, text } = recorder();
+    logger.addSecret("hunter2-long");
+    logger.error("failed", { error: make(), value: make(), list: [make()] });
+    expect(text()).toContain("failed");
+  });
+
+  test("an object that leads back to itself by many ways", () => {
+    const { logger, records, text } = recorder();
+    const graph: Record<string, unknown> = {};
+    for (let i = 0; i < 50; i++) graph[`way${i}`] = { graph, list: [graph, graph] };
+    const wide: unknown[] = [];
+    let level: unknown[] = wide;
+    for (let i = 0; i < 7; i++) level = Array.from({ length: 100 }, () => level);
+
+    logger.error("unhandled rejection", { error: graph, level });
+
+    expect(records).toHaveLength(1);
+    expect(text()).toContain("[circular]");
+    expect(text().length).toBeLessThan(100_000);
+  });
+
+  test("bytes and endless texts, in which a secret stays out also where they are cut", () => {
+    const { logger, records, text } = recorder();
+    logger.addSecret("hunter2-long");
+    for (let shift = 0; shift < 50; shift++) logger.info(`${"x".repeat(65_555 - shift)}hunter2-long${"y".repeat(100_000)}`);
+    logger.info("body", { body: Buffer.alloc(5_000_000) });
+    expect(text()).not.toMatch(/hunter2|unter2-long/);
+    expect(text()).not.toMatch(/xh/);
+    expect(records.every(({ message }) => message.length < 70_000)).toBe(true);
+    expect(records.at(-1)?.fields).toEqual({ body: "[5000000 bytes]" });
+  });
+});
+
+function neverRead(): never {
+  throw new Error("this value cannot be read");
+}

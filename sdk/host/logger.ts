@@ -1,4 +1,5 @@
 import { isNativeError } from "node:util/types";
+import { messageOf } from "../errors.ts";
 import type { LazyFields, LogFields, Logger } from "../types/common.ts";
 import { createRedactor } from "./log-redact.ts";
 
@@ -75,11 +76,21 @@ function madeBy(make: () => LogFields): LogFields {
   }
 }
 
+/** Undefined for what is no error, and for one whose parts cannot be read. */
 function partsOf(error: unknown): LogRecord["err"] {
   if (!isNativeError(error)) return undefined;
-  const { name, message, stack } = error;
-  const code = (error as NodeJS.ErrnoException).code;
-  return { name, message, ...(typeof code === "string" ? { code } : {}), ...(stack === undefined ? {} : { stack }) };
+  try {
+    const { name, stack } = error;
+    const code = (error as NodeJS.ErrnoException).code;
+    return {
+      name: String(name),
+      message: messageOf(error),
+      ...(typeof code === "string" ? { code } : {}),
+      ...(typeof stack === "string" ? { stack } : {}),
+    };
+  } catch {
+    return undefined;
+  }
 }
 
 /** Is a record of this level written where `least` is the least level? */
