@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -66,3 +67,11 @@ test.each(["", "{", '{"running":1,"unclean":"x"}', '{"unclean":[null,"1"]}', "[]
     expect((await boot(dir, 5)).unclean).toEqual([]);
   },
 );
+
+test("a FIFO in the place of the file is not waited for", async () => {
+  const dir = folder();
+  mkdirSync(join(dir, "gateway"));
+  execFileSync("mkfifo", [join(dir, "gateway", "boots.json")]);
+
+  expect((await boot(dir, 5)).unclean).toEqual([]);
+});

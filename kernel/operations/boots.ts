@@ -1,9 +1,11 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomic } from "../../sdk/files.ts";
+import { readRegularFile } from "../../sdk/host/read-regular.ts";
 
 /** So many unclean ends within this time are a crash loop. */
 export const crashLoop = { ends: 3, withinMs: 300_000 } as const;
+
+const MAX_BYTES = 65_536;
 
 interface BootsFile {
   /** The process that is running, or that did not say that it ended. */
@@ -57,7 +59,7 @@ function bootsPath(stateDir: string): string {
 /** A damaged file counts nothing: it was made to keep a gateway up, not down. */
 async function readBoots(path: string): Promise<BootsFile> {
   try {
-    const { running, unclean } = JSON.parse(await readFile(path, "utf8")) as Partial<BootsFile>;
+    const { running, unclean } = JSON.parse(String(await readRegularFile(path, { maxBytes: MAX_BYTES }))) as Partial<BootsFile>;
     const isRunning = typeof running?.bootId === "string" && typeof running.startedAt === "number";
     return {
       ...(isRunning ? { running } : {}),

@@ -1,8 +1,8 @@
-import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { commonErrors } from "../errors.ts";
 import { readLockOwner } from "../host/lock.ts";
 import { type Env, envValue, type ProfilePaths, resolvePort } from "../host/paths.ts";
+import { readRegularFile } from "../host/read-regular.ts";
 import { resolveAuth } from "../host/secrets.ts";
 import type { CliTarget, CliValues } from "../types/cli.ts";
 
@@ -72,7 +72,10 @@ async function localSecret({ env, paths }: TargetQuestion, gateway: GatewaySecti
   const auth = resolveAuth({ config: { gateway } as unknown as ResolvableConfig, env });
   if (auth.secret) return { [auth.mode]: auth.secret, secretSource: auth.source };
   // Left there by a gateway that was started without a secret (kernel/start.ts).
-  const runtime = await readFile(join(paths.stateDir, "gateway", "runtime-token"), "utf8").catch(() => undefined);
+  const runtime = await readRegularFile(join(paths.stateDir, "gateway", "runtime-token"), { maxBytes: 4_096 }).then(
+    String,
+    () => undefined,
+  );
   return runtime ? { token: runtime.trim(), secretSource: "runtime" } : { secretSource: "none" };
 }
 

@@ -1,6 +1,8 @@
-import { lstat, readdir, readFile, rename, rm } from "node:fs/promises";
+import { lstat, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { writeFileAtomic } from "../files.ts";
+import { readRegularFile } from "../host/read-regular.ts";
+import { MAX_CONFIG_BYTES } from "./config-file.ts";
 
 /** `.bak`, `.bak.1` … `.bak.4`, newest first. */
 const RING = ["", ".1", ".2", ".3", ".4"].map((n) => `.bak${n}`);
@@ -8,7 +10,7 @@ const KEEP_REJECTED = 5;
 
 /** Puts the present bytes of a file into its ring of five backups. Nothing happens when there is no file. */
 export async function rotateBackups(path: string): Promise<void> {
-  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+  const bytes = await readRegularFile(path, { maxBytes: MAX_CONFIG_BYTES }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw error;
   });

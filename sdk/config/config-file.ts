@@ -7,7 +7,7 @@ import type { ConfigIssue } from "./issues.ts";
 import type { Locate } from "./place.ts";
 
 /** Larger files are refused unread. */
-const MAX_CONFIG_BYTES = 8 * 1024 * 1024;
+export const MAX_CONFIG_BYTES = 8 * 1024 * 1024;
 const forbiddenKeys = new Set(["__proto__", "constructor", "prototype"]);
 
 /** Parsers the caller brings: this layer has no vendor library. */

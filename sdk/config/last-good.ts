@@ -1,8 +1,8 @@
-import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { writeFileAtomic } from "../files.ts";
+import { readRegularFile } from "../host/read-regular.ts";
 import { keepRejected, lastGoodPath } from "./backups.ts";
-import { decodeConfig } from "./config-file.ts";
+import { decodeConfig, MAX_CONFIG_BYTES } from "./config-file.ts";
 import { configErrors } from "./errors.ts";
 import type { LoadedConfig } from "./loaded.ts";
 import { holdsPlaceholder } from "./redact.ts";
@@ -14,7 +14,7 @@ export async function saveLastGood(loaded: LoadedConfig): Promise<void> {
   if (!main || holdsPlaceholder(loaded.authored)) return;
   const text = (main.bom ? "\uFEFF" : "") + main.text;
   const path = lastGoodPath(loaded.path);
-  if ((await readFile(path, "utf8").catch(() => undefined)) !== text) await writeFileAtomic(path, text);
+  if ((await readConfigBytes(path))?.toString("utf8") !== text) await writeFileAtomic(path, text);
 }
 
 /** What a restore would do, or did. Texts hold secrets: show them redacted. */
@@ -35,7 +35,7 @@ export async function restoreLastGood(host: ConfigWriterHost, options: { dryRun?
   if (options.dryRun) return (await planRestore(host)).restore;
   return locked(host, async () => {
     const { restore, bytes } = await planRestore(host);
-    const rejected = await keepRejected(host.path, await readFile(host.path).catch(() => ""));
+    const rejected = await keepRejected(host.path, (await readConfigBytes(host.path)) ?? "");
     await replaceFile(host.path, bytes);
     return { ...restore, rejected };
   });
@@ -45,10 +45,15 @@ async function planRestore(host: ConfigWriterHost): Promise<{ restore: Restore; 
   const path = lastGoodPath(host.path);
   const refuse = (reason: string) => configErrors.configNoLastGood({ file: basename(host.path), lastGood: basename(path), reason });
   if ((await host.load()).valid) throw refuse("the present file is valid");
-  const bytes = await readFile(path).catch(() => undefined);
+  const bytes = await readConfigBytes(path);
   if (!bytes) throw refuse("there is no such copy");
   const decoded = decodeConfig(bytes, basename(path));
   const text = "text" in decoded ? decoded.text : "";
   if (!(await host.load(new Map([[host.path, bytes.toString("utf8")]]))).valid) throw refuse("it is not valid either");
-  return { restore: { broken: await readFile(host.path, "utf8").catch(() => ""), lastGood: text }, bytes };
+  return { restore: { broken: String((await readConfigBytes(host.path)) ?? ""), lastGood: text }, bytes };
+}
+
+/** Undefined for what cannot be read; a FIFO is not waited for. */
+function readConfigBytes(path: string): Promise<Buffer | undefined> {
+  return readRegularFile(path, { maxBytes: MAX_CONFIG_BYTES }).catch(() => undefined);
 }

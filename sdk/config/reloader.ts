@@ -1,9 +1,10 @@
-import { readFile } from "node:fs/promises";
 import type { Job } from "../gateway/jobs.ts";
+import { readRegularFile } from "../host/read-regular.ts";
 import type { FileWatch } from "../host/watch-files.ts";
 import { withLimit } from "../limit.ts";
 import type { Logger } from "../types/common.ts";
 import type { ReloadOutcome } from "../types/reload.ts";
+import { MAX_CONFIG_BYTES } from "./config-file.ts";
 import type { LoadedConfig } from "./loaded.ts";
 import { namePaths, type PassDeps, type ReloadIssue, runReloadPass } from "./reload-pass.ts";
 import type { SvcConfig } from "./root.ts";
@@ -174,7 +175,7 @@ async function isKnown(seen: LoadedConfig): Promise<boolean> {
   const paths = new Set([seen.path, ...known.keys()]);
   const same = await Promise.all(
     [...paths].map(async (path) => {
-      const text = await readFile(path, "utf8").catch(() => undefined);
+      const text = await readRegularFile(path, { maxBytes: MAX_CONFIG_BYTES }).then(String, () => undefined);
       return text?.replace(/^\uFEFF/, "") === known.get(path);
     }),
   );

@@ -1,7 +1,6 @@
-import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomic, writeFileAtomicSync } from "../files.ts";
+import { readRegularFile, readRegularTextSync } from "../host/read-regular.ts";
 
 /** How a plugin blocked the event loop for so long that the gateway ended. */
 export interface LoopBlame {
@@ -28,6 +27,8 @@ interface QuarantineFile {
 }
 
 const MAX_PLUGINS = 200;
+/** A larger file is not one that this module wrote. */
+const MAX_BYTES = 8 * 1024 * 1024;
 
 /** Plugins that ended a gateway by blocking its event loop; those of third parties are not loaded until somebody lifts that. */
 export async function readQuarantine(stateDir: string): Promise<ReadonlyMap<string, LoopBlame>> {
@@ -88,12 +89,12 @@ function quarantinePath(stateDir: string): string {
 }
 
 async function readState(stateDir: string): Promise<QuarantineFile> {
-  return parseState(await readFile(quarantinePath(stateDir), "utf8").catch(() => ""));
+  return parseState(await readRegularFile(quarantinePath(stateDir), { maxBytes: MAX_BYTES }).then(String, () => ""));
 }
 
 function readStateSync(stateDir: string): QuarantineFile {
   try {
-    return parseState(readFileSync(quarantinePath(stateDir), "utf8"));
+    return parseState(readRegularTextSync(quarantinePath(stateDir), MAX_BYTES));
   } catch {
     return { plugins: {} };
   }

@@ -15,6 +15,12 @@ export const hostErrors = defineErrors({
     rpc: "UNAVAILABLE",
     exit: 78,
   },
+  "lock-unusable": {
+    message: "lock {path}: {reason}; expected a file of a gateway; remove it when no gateway of this state directory is running",
+    http: 500,
+    rpc: "UNAVAILABLE",
+    exit: 78,
+  },
   "tls-unusable": {
     message: "gateway.tls: {reason}; expected a certificate chain and its key, both PEM",
     http: 500,

@@ -4,6 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createExclusive, isAlive, type LockOwner, processStartTime, readLock, removeStale } from "./lock.ts";
 
 const RETRY_MS = 25;
+/** How long a lock is tried to be removed that belongs to nobody. */
+const REMOVE_LIMIT_MS = 10_000;
 
 /** How long to wait for a lock, and when it is nobody's. */
 export interface FileLockOptions {
@@ -30,7 +32,8 @@ export async function withFileLock<T>(lock: string, work: () => Promise<T>, opti
     const owner = await readLock(lock);
     if (seen?.createdAt !== owner?.createdAt || !seen) seen = { since: performance.now(), createdAt: owner?.createdAt };
     const ageMs = Math.max(performance.now() - seen.since, Date.now() - ((await stat(lock).catch(() => undefined))?.mtimeMs ?? Date.now()));
-    if (ageMs >= staleAfterMs && !(owner && isAlive(owner))) {
+    const isOver = performance.now() - started >= waitMs + REMOVE_LIMIT_MS;
+    if (ageMs >= staleAfterMs && !(owner && isAlive(owner)) && !isOver) {
       await removeStale(lock, owner);
       continue;
     }

@@ -1,6 +1,6 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -128,6 +128,35 @@ describe("a leftover is reclaimed silently when", () => {
     await leave(record(process.pid, "1"));
     await writeFile(`${path}.reclaim`, "");
     await utimes(`${path}.reclaim`, 0, 0);
+    await (await acquire(0)).release();
+    expect(await readdir(dirname(path))).toEqual([]);
+  });
+});
+
+describe("what stands in the place of a lock and is none", () => {
+  beforeEach(() => mkdir(dirname(path), { recursive: true }));
+
+  test("goes: a link that leads nowhere", async () => {
+    await symlink(join(stateDir, "nowhere"), path);
+    await (await acquire(0)).release();
+    expect(await readdir(dirname(path))).toEqual([]);
+  });
+
+  test("goes: a FIFO that nobody writes to", async () => {
+    execFileSync("mkfifo", [path]);
+    await (await acquire(0)).release();
+  });
+
+  test("is named when it cannot go: a folder", async () => {
+    await mkdir(path);
+    await expect(acquire(0)).rejects.toMatchObject({ code: "lock-unusable", spec: { exit: 78 }, message: expect.stringContaining(path) });
+    expect((await stat(path)).isDirectory()).toBe(true);
+  });
+
+  test("does not hold a start up for ever: the right to reclaim it, left by a clock that was ahead", async () => {
+    await leave(record(process.pid, "1"));
+    await writeFile(`${path}.reclaim`, "");
+    await utimes(`${path}.reclaim`, 4e9, 4e9);
     await (await acquire(0)).release();
     expect(await readdir(dirname(path))).toEqual([]);
   });

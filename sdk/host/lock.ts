@@ -1,11 +1,12 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { link, mkdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { link, mkdir, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SvcError } from "../errors.ts";
+import { messageOf, type SvcError } from "../errors.ts";
 import { writeFileAtomic } from "../files.ts";
 import { hostErrors } from "./errors.ts";
+import { readRegularFile } from "./read-regular.ts";
 
 /** Enough to tell a live owner from a recycled pid. */
 export interface LockOwner {
@@ -34,6 +35,9 @@ const DEFAULT_WAIT_MS = 5_000;
 /** Reclaiming takes a moment; a right to it that is older was left by a crash. */
 const RECLAIM_MS = 5_000;
 const RECLAIM_RETRY_MS = 5;
+/** How long a start tries to remove a lock that belongs to nobody. */
+const REMOVE_LIMIT_MS = 2 * RECLAIM_MS;
+const MAX_BYTES = 65_536;
 
 export function stateLockPath(stateDir: string): string {
   return join(stateDir, "gateway", "state.lock");
@@ -49,7 +53,7 @@ export async function configLockPath(configPath: string): Promise<string> {
 
 /**
  * Takes the one writer lock of a state directory, waiting at most 5 s. Leftovers of a dead owner are reclaimed silently.
- * @throws {SvcError} `lock-held` with the owner's pid
+ * @throws {SvcError} `lock-held` with the owner's pid; `lock-unusable` when what stands in its place is neither a lock nor can be removed
  */
 export async function acquireStateLock(record: NewRecord, waitMs = DEFAULT_WAIT_MS): Promise<HeldLock> {
   const path = stateLockPath(record.stateDir);
@@ -81,10 +85,12 @@ async function acquire(
 ): Promise<HeldLock> {
   const mine: LockRecord = { ...record, pid: process.pid, startTime: processStartTime(process.pid), createdAt: Date.now() };
   const deadlineMs = performance.now() + waitMs;
+  const removeUntilMs = deadlineMs + REMOVE_LIMIT_MS;
   for (;;) {
     if (await createExclusive(path, mine)) return held(path, mine);
     const owner = await readLock(path);
     if (!owner || !isAlive(owner)) {
+      if (performance.now() >= removeUntilMs) throw unusable(path, "it belongs to no process and comes back each time it is removed");
       await removeStale(path, owner);
       continue;
     }
@@ -95,7 +101,7 @@ async function acquire(
 
 /** The live owner of a state directory's lock, if there is one. */
 export async function readLockOwner(stateDir: string): Promise<LockRecord | undefined> {
-  const owner = await readLock(stateLockPath(stateDir));
+  const owner = await readLock(stateLockPath(stateDir)).catch(() => undefined); // what this user may not read is not this user's gateway
   return owner && isAlive(owner) ? owner : undefined;
 }
 
@@ -127,9 +133,28 @@ export async function createExclusive(path: string, record: LockOwner): Promise<
   }
 }
 
-/** The record in a lock file, of whoever; undefined when it is missing or damaged. */
+/**
+ * The record in a lock file, of whoever; undefined when it is missing or damaged.
+ * @throws {SvcError} `lock-unusable` when this user may not read it: it may be a living gateway's
+ */
 export async function readLock(path: string): Promise<LockRecord | undefined> {
-  return parseLock(await readFile(path, "utf8").catch(() => "")); // missing: nobody's
+  return parseLock((await readLockText(path)) ?? "");
+}
+
+/** Undefined: there is no such file. What is no regular file (a link, a FIFO) reads as one that is damaged. */
+async function readLockText(path: string): Promise<string | undefined> {
+  try {
+    return String(await readRegularFile(path, { maxBytes: MAX_BYTES, followLink: false }));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    if (code === "EACCES" || code === "EPERM") throw unusable(path, `this user may not read it (${code})`);
+    return "";
+  }
+}
+
+function unusable(path: string, reason: string): SvcError {
+  return hostErrors.lockUnusable({ path, reason });
 }
 
 function parseLock(text: string): LockRecord | undefined {
@@ -152,18 +177,28 @@ export async function removeStale(path: string, seen: LockOwner | undefined): Pr
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     const mtimeMs = (await stat(right).catch(() => undefined))?.mtimeMs ?? Date.now();
-    if (Date.now() - mtimeMs > RECLAIM_MS) await rm(right, { force: true });
+    // A time that is ahead was written by a clock that was wrong, then or now.
+    if (Math.abs(Date.now() - mtimeMs) > RECLAIM_MS) await remove(right);
     else await sleep(RECLAIM_RETRY_MS);
     return;
   }
   try {
-    const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => (error.code === "ENOENT" ? undefined : ""));
+    const text = await readLockText(path);
     // Given back meanwhile: what stands there in a moment is somebody's new lock.
     if (text === undefined) return;
     const now = parseLock(text);
-    if (now?.pid === seen?.pid && now?.createdAt === seen?.createdAt) await rm(path, { force: true });
+    if (now?.pid === seen?.pid && now?.createdAt === seen?.createdAt) await remove(path);
   } finally {
     await rm(right, { force: true });
+  }
+}
+
+/** @throws {SvcError} `lock-unusable`, for a folder too: nobody knows what is in it */
+async function remove(path: string): Promise<void> {
+  try {
+    await rm(path, { force: true });
+  } catch (error) {
+    throw unusable(path, `it cannot be removed (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { appendFileSync } from "node:fs";
+import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { appendFile, mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf } from "../errors.ts";
@@ -105,7 +105,14 @@ export function createLogFile(options: LogFileOptions): LogFile {
 
 /** Puts one line into the log at once, past everything that waits: for a thread of its own, while the thread that owns the log is blocked. */
 export function appendLogLineSync(path: string, line: string): void {
-  appendFileSync(path, line, { mode: 0o600 });
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK = 0 } = constants;
+  // A FIFO without a reader is an error, not a wait.
+  const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
+  try {
+    writeSync(file, line);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** The next lines for one file. */

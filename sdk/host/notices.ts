@@ -1,7 +1,8 @@
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomic } from "../files.ts";
 import type { DoctorFinding } from "../hooks.ts";
+import { readRegularFile } from "./read-regular.ts";
 
 /** An event that an operator should hear of later, too: kept as a file, so that `svc doctor` shows it while no gateway runs. */
 export interface Notice extends Omit<DoctorFinding, "fixable"> {
@@ -12,6 +13,7 @@ export interface Notice extends Omit<DoctorFinding, "fixable"> {
 }
 
 const maxNotices = 100;
+const MAX_BYTES = 65_536;
 
 /** Folder of all notices of a state directory. */
 export function noticesFolder(stateDir: string): string {
@@ -45,7 +47,15 @@ const severities: readonly string[] = ["info", "warning", "error"] satisfies Rea
 
 async function readNotice(path: string): Promise<Notice | undefined> {
   try {
-    const { id, severity, message, at, until, fix, path: about } = JSON.parse(await readFile(path, "utf8")) as Partial<Notice>;
+    const {
+      id,
+      severity,
+      message,
+      at,
+      until,
+      fix,
+      path: about,
+    } = JSON.parse(String(await readRegularFile(path, { maxBytes: MAX_BYTES }))) as Partial<Notice>;
     if (typeof id !== "string" || typeof message !== "string" || typeof at !== "number" || !severities.includes(String(severity)))
       return undefined;
     return {

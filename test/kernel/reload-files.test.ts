@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
@@ -43,6 +44,17 @@ describe("a changed config file", () => {
     await writeFile(target, text.replace("minimal", "full"));
     await line(gateway, "config reload applied (tools.profile)", from);
     expect(profile()).toBe("full");
+  });
+
+  test("that is a FIFO for a while is refused by name, and what takes its place is applied", async () => {
+    const text = (await readFile(file(), "utf8")).replace("full", "minimal");
+    await rm(file());
+    execFileSync("mkfifo", [file()]);
+    await line(gateway, "is not a regular file");
+    await rm(file());
+    await writeFile(file(), text);
+    await line(gateway, "config reload applied (tools.profile)");
+    expect(profile()).toBe("minimal");
   });
 
   test("of an include is applied, from the moment it is included until it no longer is", async () => {
