@@ -109,3 +109,15 @@ test("a reader that stops reading fills no memory", async () => {
   await output.flushed();
   expect(err.written.at(-2)).toMatch(/^svc: 8\d lines are missing here/);
 });
+
+test("a reader that has stopped reading does not keep a process from ending that is in a hurry", async () => {
+  const { err, output } = guard();
+  err.hold();
+  output.stderr.write("the last words\n");
+
+  output.hurry();
+  await output.flushed();
+
+  expect(err.written).toEqual([]);
+  err.release();
+});

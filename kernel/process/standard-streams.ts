@@ -1,9 +1,12 @@
 import type { OutputStream, StandardOutput } from "../../sdk/cli/standard-output.ts";
+import { settledWithin } from "../../sdk/limit.ts";
 
 /** Maximum bytes that wait for a reader that has stopped reading; text beyond it is dropped. */
 const MAX_WAITING_BYTES = 1_000_000;
 /** How long nothing is written to a stream after it failed: a named pipe may get another reader. */
 const PAUSE_MS = 1_000;
+/** How long the end of a gateway waits for the readers of its streams. */
+const HURRY_MS = 1_000;
 
 /** As much of `process.stdout` as is used here. */
 export type WritableStream = Pick<NodeJS.WriteStream, "write" | "on"> & { readonly isTTY?: boolean; readonly writableLength: number };
@@ -19,6 +22,7 @@ export function guardStandardStreams(
   const closed = new AbortController();
   const listeners = new Set<(message: string) => void>();
   const faults: { stdout?: string } = {};
+  let isHurried = false;
   const guard = (name: "stdout" | "stderr") =>
     guardStream(streams[name], {
       monotonic,
@@ -42,7 +46,13 @@ export function guardStandardStreams(
     stderr: stderr.stream,
     closed: closed.signal,
     fault: () => faults.stdout,
-    flushed: async () => void (await Promise.all([stdout.flushed(), stderr.flushed()])),
+    async flushed() {
+      const both = Promise.all([stdout.flushed(), stderr.flushed()]);
+      await (isHurried ? settledWithin(both, HURRY_MS) : both);
+    },
+    hurry() {
+      isHurried = true;
+    },
     onLoss(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

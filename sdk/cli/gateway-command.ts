@@ -31,7 +31,7 @@ export interface GatewayCommandOptions {
   /** Tells a person what to do next, once the gateway is ready; some plugin's command, if there is one. */
   announce: ((cli: CliContext) => Promise<unknown>) | undefined;
   /** The process's own streams, which may fail without ending the gateway. */
-  output: Pick<StandardOutput, "onLoss"> | undefined;
+  output: Pick<StandardOutput, "onLoss" | "hurry"> | undefined;
   /** Loads the kernel's gateway, once it is really wanted. */
   maker(): Promise<GatewayMaker>;
 }

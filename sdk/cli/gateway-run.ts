@@ -40,6 +40,7 @@ export async function runGateway(cli: CliContext, values: CliValues, own: Gatewa
     signals.release();
     forgetStreams?.();
     await logs.close();
+    own.output?.hurry();
   }
 }
 

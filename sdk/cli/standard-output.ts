@@ -14,6 +14,8 @@ export interface StandardOutput {
   fault(): string | undefined;
   /** Resolves when everything written has left the process, or has failed. */
   flushed(): Promise<void>;
+  /** From now on `flushed` waits a moment only: a reader that has stopped reading must not keep a gateway from ending. */
+  hurry(): void;
   /** Calls the listener each time one of the streams begins to lose text. */
   onLoss(listener: (message: string) => void): () => void;
 }

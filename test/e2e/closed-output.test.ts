@@ -1,5 +1,6 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -66,6 +67,34 @@ test("a gateway whose stdout and stderr are closed before the banner serves on, 
   const closed = once(child, "close");
   child.kill("SIGTERM");
   expect(await closed).toEqual([0, null]);
+});
+
+/** Write end of a pipe that has no room left, and that nobody reads. */
+function fullPipe(): number {
+  const path = join(home.stateDir, "pipe");
+  execFileSync("mkfifo", [path]);
+  const pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  for (const bytes of [65_536, 1]) {
+    try {
+      for (;;) writeSync(pipe, Buffer.alloc(bytes));
+    } catch (error) {
+      expect(error).toMatchObject({ code: "EAGAIN" });
+    }
+  }
+  return pipe;
+}
+
+test("a gateway whose stdout and stderr nobody reads ends all the same when it is asked to", async () => {
+  const pipe = fullPipe();
+  const child = spawn(process.execPath, [program, "gateway"], { env: home.env, stdio: ["ignore", pipe, pipe] });
+  children.push(child);
+  closeSync(pipe);
+  await portOf(child);
+
+  const ended = once(child, "exit");
+  child.kill("SIGTERM");
+
+  expect(await ended).toEqual([0, null]);
 });
 
 test("a command whose reader has left ends quietly: a listing with its own code, one that follows after its reader has gone", async () => {
