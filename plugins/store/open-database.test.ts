@@ -1,7 +1,9 @@
+import { execFileSync } from "node:child_process";
 import {
   closeSync,
   copyFileSync,
   existsSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -307,4 +309,12 @@ test("rows whose JSON does not parse are skipped, counted, and do not block thei
 
   const next = await temp.open();
   expect(next.status().unreadableRows).toBe(1);
+});
+
+test("a FIFO or a folder in the place of the database is refused by name, not waited for", async () => {
+  for (const make of [(path: string) => void execFileSync("mkfifo", [path]), (path: string) => mkdirSync(path)]) {
+    const temp = tempStore(onTestFinished);
+    make(temp.path);
+    await expect(open(temp)).rejects.toMatchObject({ code: "store-open-failed", fields: { reason: "it is not a regular file" } });
+  }
 });

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, rmSync } from "node:fs";
+import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import { sizeOf } from "./damaged-copy.ts";
 import type { Failpoint } from "./failpoint.ts";
 import { migrate, minReaderOf, versionOf } from "./migrate.ts";
@@ -54,6 +54,9 @@ export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase
 
 async function openChecked({ path, steps, visit, now, again }: OpenOptions): Promise<OpenedDatabase> {
   if (again) return { db: configure(await openConnection(path, { timeout: lockWaitMs, fileMustExist: true })) };
+  // A FIFO would be waited for without end, by a thread that nobody can stop then.
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    throw new Refusal("store-open-failed", { path, reason: "it is not a regular file" });
   adoptNext(path);
   const isSuspect = existsSync(suspectMark(path));
   const hasLog = sizeOf(`${path}-wal`) > 0;

@@ -32,6 +32,19 @@ test("three snapshots stay, and what a copy that was cut off has left goes", asy
   expect(names(temp)).toHaveLength(3);
 });
 
+test("after a clock that was ahead for hours, a new snapshot is the newest one and stays", async () => {
+  const temp = tempStore(onTestFinished);
+  await temp.open();
+  for (const at of [1_000, 2_000, 3_000]) await takeSnapshot(temp.path, { at, depth: "quick" });
+
+  const taken = await takeSnapshot(temp.path, { at: 40, depth: "quick" });
+  const next = await takeSnapshot(temp.path, { at: 50, depth: "quick" });
+
+  expect([taken, next].map((snapshot) => "path" in snapshot && existsSync(snapshot.path))).toEqual([true, true]);
+  expect(listSnapshots(temp.path)[0]).toEqual(next);
+  expect(listSnapshots(temp.path)[1]).toEqual(taken);
+});
+
 test("a damaged database becomes no snapshot, and the good ones stay", async () => {
   const temp = tempStore(onTestFinished);
   const store = await temp.open();

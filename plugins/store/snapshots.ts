@@ -39,7 +39,9 @@ export function findDamage(db: Sqlite, depth: CheckDepth): string | undefined {
  * @returns the snapshot, or what is wrong with the database: a copy has the same pages
  */
 export async function takeSnapshot(path: string, options: { at: number; depth: CheckDepth }): Promise<Snapshot | { damage: string }> {
-  const target = `${path}.snapshot.${options.at}`;
+  // The name tells the order. One that an earlier clock, which was ahead, has given must not pass for a newer one.
+  const at = Math.max(options.at, (listSnapshots(path)[0]?.at ?? 0) + 1);
+  const target = `${path}.snapshot.${at}`;
   const temp = `${target}.tmp`;
   dropLeftovers(path);
   const source = await openConnection(path, { readonly: true, fileMustExist: true });
@@ -53,7 +55,7 @@ export async function takeSnapshot(path: string, options: { at: number; depth: C
   renameSync(temp, target);
   syncFile(dirname(path));
   for (const old of listSnapshots(path).slice(kept)) rmSync(old.path, { force: true });
-  return { path: target, at: options.at };
+  return { path: target, at };
 }
 
 /**
