@@ -54,7 +54,10 @@ export function createSafeMode(options: SafeModeOptions): SafeMode {
     isOn = false;
     void timer?.dispose();
     logger.warn(`leaving safe mode: ${reason}`);
-    await boots?.forgive();
+    // A full disk keeps nothing off: at worst the next crash counts as one more of the same loop.
+    await boots
+      ?.forgive()
+      .catch((error: unknown) => logger.warn("the crashes before safe mode could not be forgiven; they still count", { error }));
     await dropNotice(stateDir, NOTICE_ID).catch(warn);
     await bringUp?.();
     return true;
