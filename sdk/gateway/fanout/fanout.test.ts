@@ -327,3 +327,36 @@ test("flushed waits until nothing is unsent, and no longer than it may", async (
   a.unsent = 0;
   await wait;
 });
+
+describe("a payload without a JSON form", () => {
+  const cycle: Record<string, unknown> = {};
+  cycle.self = cycle;
+  const merge = { key: "k", join: (_earlier: unknown, later: unknown) => later };
+
+  test("is refused to its emitter, and takes nobody's number", () => {
+    const a = new Peer();
+    const { fanout } = fanoutWith(a);
+    expect(() => fanout.emit("plugin.x.y", cycle, { scope: "read" })).toThrow(TypeError);
+    fanout.emit("tick", {});
+    expect(a.seqs).toEqual([1]);
+  });
+
+  test("that waited to be merged does not fail the next emitter, or the timer, and shows as a gap", () => {
+    const a = new Peer();
+    const { fanout } = fanoutWith(a);
+    const emitTwice = () => {
+      fanout.emit("plugin.x.y", {}, { scope: "read", merge });
+      fanout.emit("plugin.x.y", cycle, { scope: "read", merge });
+    };
+
+    emitTwice();
+    fanout.emit("tick", {});
+    vi.advanceTimersByTime(1_000);
+    emitTwice();
+    vi.advanceTimersByTime(1_000);
+    fanout.emit("tick", {});
+
+    expect(a.names).toEqual(["plugin.x.y", "tick", "plugin.x.y", "tick"]);
+    expect(a.seqs).toEqual([1, 3, 4, 6]);
+  });
+});

@@ -104,7 +104,7 @@ export function createFanout(options: {
 }): Fanout {
   const groups = createGroups<OpenLine>();
   const slow = options.outbound ?? createSlowConsumers(options.bounds ?? outboundLimits, options.monotonic);
-  const windows = createMergeWindows<Outgoing, OpenLine>({ windowMs: MERGE_MS, send: deliver, join });
+  const windows = createMergeWindows<Outgoing, OpenLine>({ windowMs: MERGE_MS, send: deliverLate, join });
   const hub: Hub = {
     subscribe: groups.subscribe,
     unsubscribe: groups.unsubscribe,
@@ -166,10 +166,19 @@ function textOf({ name, payload, stateVersion }: Outgoing): string {
   return `{"type":"event","event":${JSON.stringify(name)}${body}${versions},"seq":`;
 }
 
-/** A skipped event still takes its number, so that a gap always means loss. */
+/** An event that waited is sent by a timer or in front of somebody else's event: its emitter is not there any more to be told that it has no JSON form. */
+function deliverLate(line: OpenLine, event: Outgoing): void {
+  try {
+    deliver(line, event);
+  } catch {
+    line.seq += 1; // a loss shows as a gap
+  }
+}
+
+/** A skipped event still takes its number, so that a gap always means loss. @throws {TypeError} for a payload without a JSON form, before it takes one */
 function deliver(line: OpenLine, event: Outgoing): void {
-  line.seq += 1;
   event.text ??= textOf(event);
+  line.seq += 1;
   const frame = `${event.text}${line.seq}}`;
   if (line.account.admits(frame.length, event.droppable)) line.receiver.write(frame);
 }
