@@ -72,6 +72,9 @@ const declaredPoints: Readonly<Record<string, keyof Contributes | undefined>> = 
   tool: "tools",
 };
 
+/** Refused registrations of one instance that are reported; one that is refused without end fills neither log nor listing. */
+const MAX_DIAGNOSTICS = 50;
+
 /** @param onDiagnostic told of registrations refused after the instance was opened */
 export function createInstance(identity: InstanceIdentity, host: Host, onDiagnostic: () => void = () => undefined): Instance {
   const { id, manifest } = identity;
@@ -86,6 +89,7 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
   };
   /** A refused registration does not end the plugin: it is reported, and the plugin is degraded. */
   const refused = (error: unknown) => {
+    if (diagnostics.length >= MAX_DIAGNOSTICS) return;
     diagnostics.push({ code: error instanceof SvcError ? error.code : "registration-failed", message: messageOf(error) });
     const text = messageOf(error);
     host.logger.warn(text.startsWith(`plugin "${id}"`) ? text : `plugin "${id}": ${text}`);

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createRegistrations } from "./registrations.ts";
 
 function setup() {
@@ -50,4 +50,28 @@ test("a refused place is told and stops no other", () => {
   registrations.wire(place("a"));
   registrations.open();
   expect([did, refused]).toEqual([["+a"], ["taken"]]);
+});
+
+test("disposers that never finish hold a stop up for 5 s in all, not each; every one of them is run", async () => {
+  vi.useFakeTimers();
+  try {
+    const { did, registrations } = setup();
+    for (let n = 0; n < 1_000; n++) {
+      registrations.keep({
+        dispose: () => {
+          did.push(`-${n}`);
+          return new Promise<void>(() => undefined);
+        },
+      });
+    }
+    let left: string[] | undefined;
+    void registrations.dispose().then((told) => {
+      left = told;
+    });
+    await vi.advanceTimersByTimeAsync(5_200);
+    expect(left).toEqual(["a disposer did not finish within 5 s", "999 more disposers did not finish either"]);
+    expect(did).toHaveLength(1_000);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -63,3 +63,34 @@ test("folders are watched while the config says so, of plugins that are on and n
   expect(reloaded).toEqual(["mine"]);
   await later.dispose();
 });
+
+test("however often files change while a reload takes its time, one more follows it", async () => {
+  const mine = await plugin("mine");
+  let begun = 0;
+  let end: () => void = () => undefined;
+  const watch = createPluginWatch({
+    config: () => rootSchema.parse({ plugins: { reload: { watch: true } } }),
+    candidates: () => [mine],
+    reload: () => {
+      begun += 1;
+      return new Promise<void>((resolve) => {
+        end = resolve;
+      });
+    },
+  });
+  let seen = 0;
+  const later = watchTree(mine.root, 400, () => seen++); // tells after the watch would have
+  watch.sync();
+  for (let n = 1; n <= 4; n++) {
+    await writeFile(join(mine.root, "index.ts"), String(n));
+    await eventually(() => seen === n);
+  }
+
+  expect(begun).toBe(1);
+  end();
+  await eventually(() => begun === 2);
+  end();
+  await watch.dispose();
+  await later.dispose();
+  expect(begun).toBe(2);
+});
