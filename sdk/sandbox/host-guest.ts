@@ -71,7 +71,7 @@ export function openHostGuest(options: HostGuestOptions): HostGuest {
   const finish = (why: string, blamed: readonly string[] | undefined) => {
     if (hasEnded) return;
     hasEnded = true;
-    memory.rest();
+    memory.end();
     cell.kill();
     for (const { reject } of pending.values()) reject(sandboxErrors.sandboxCrashed({ name, mode, reason: why }));
     pending.clear();
