@@ -4,7 +4,7 @@ import { loadKernel } from "./load-kernel.mjs";
 
 const argv = process.argv.slice(2);
 const { main, finish } = await loadKernel();
-const code = await main(["setup", "--non-interactive", "--if-missing", ...profileFlags(argv)]);
+const code = await main(["setup", "--non-interactive", "--if-missing", "--then-start", ...profileFlags(argv)]);
 await finish(code === 0 ? await main(["gateway", ...argv]) : code);
 
 /** The flags that decide where everything lives; the rest is for the gateway. */

@@ -105,6 +105,7 @@ function provideGatewayService(core: Core, listeners: Listeners | undefined): vo
       ...{ version: options.version, bootId: plan.bootId, stateDir, configPath, startedAt, phase: core.phase },
       host: listeners?.host ?? "",
       port: listeners?.port ?? 0,
+      authMode: plan.auth.mode,
     }),
     clients: core.fanout.receivers,
     beacon: core.presence.beacon,

@@ -81,9 +81,10 @@ async function leaveSafeMode(core: Core): Promise<void> {
 }
 
 /** For commands: where the gateway is. */
-async function leaveTraces({ options, startedAt }: Core, { listeners }: Doors): Promise<void> {
+async function leaveTraces({ options, plan, startedAt }: Core, { listeners }: Doors): Promise<void> {
   if (!listeners) return;
-  const info = { pid: process.pid, port: listeners.port, host: listeners.host, version: options.version, startedAt };
+  const { port, host } = listeners;
+  const info = { pid: process.pid, port, host, bind: plan.bindMode, version: options.version, startedAt };
   await writeFileAtomic(runtimeInfoPath(options.paths.stateDir), JSON.stringify(info));
   await forgetRefusal(options.paths.stateDir);
 }

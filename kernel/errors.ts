@@ -5,7 +5,7 @@ export const kernelErrors = defineErrors({
   // start
   "start-blocked": { message: "Gateway start blocked: set gateway.mode=local ({reason})", http: 500, rpc: "UNAVAILABLE", exit: 78 },
   "bind-without-auth": {
-    message: "refusing to bind gateway to {host}:{port} without auth; set gateway.auth.token or use bind loopback",
+    message: "refusing to bind gateway to {host}:{port} without auth; {advice} or use bind loopback",
     http: 500,
     rpc: "UNAVAILABLE",
     exit: 78,

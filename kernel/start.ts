@@ -13,7 +13,7 @@ import { writeFileAtomic } from "../sdk/files.ts";
 import { type BindMode, type BindPlan, planBind } from "../sdk/gateway/edge/bind-plan.ts";
 import { answersAsGateway, isBindable } from "../sdk/host/gateway-probe.ts";
 import { type Env, envValue, type ProfilePaths, resolvePort } from "../sdk/host/paths.ts";
-import { type ResolvedAuth, resolveAuth } from "../sdk/host/secrets.ts";
+import { type AuthMode, type ResolvedAuth, resolveAuth } from "../sdk/host/secrets.ts";
 import { plantSeeds, seedsOf } from "../sdk/host/seed.ts";
 import type { TlsMaterial } from "../sdk/host/tls-files.ts";
 import { secretErrors } from "../sdk/secrets/errors.ts";
@@ -144,12 +144,20 @@ interface AuthQuestion {
   listen: boolean;
 }
 
+/** Setting that gives a mode what it lacks off loopback. */
+function secretAdvice(mode: AuthMode): string {
+  if (mode === "none") return "set gateway.auth.mode to token or password (none is for loopback)";
+  return mode === "token" ? "set gateway.auth.token" : "set gateway.auth.password";
+}
+
 /** A secret or a trusted proxy is needed off loopback; on loopback a missing secret is made up for this run. */
 function decideAuth(q: AuthQuestion): ResolvedAuth {
   const auth = resolveAuth(q);
   if (!q.listen) return auth;
   const usable = auth.mode === "trusted-proxy" || (auth.mode !== "none" && auth.secret !== undefined);
-  if (!q.bind.loopbackOnly && !usable) throw kernelErrors.bindWithoutAuth({ host: q.bind.host, port: q.port });
+  if (!q.bind.loopbackOnly && !usable) {
+    throw kernelErrors.bindWithoutAuth({ host: q.bind.host, port: q.port, advice: secretAdvice(auth.mode) });
+  }
   if (auth.mode === "none" || usable) return auth;
   return { mode: auth.mode, secret: randomBytes(32).toString("base64url"), source: "runtime" };
 }

@@ -30,6 +30,31 @@ export function createCliContext(options: ContextOptions): CliContext {
   };
   const readConfig = (path: string) => readForTarget(path, async () => (await usable("start")).resolved);
   const target = (): Promise<CliTarget> => resolveTarget({ values: rpc, env, paths, readConfig });
+  const config: CliContext["config"] = async () => {
+    const { exists, valid, issues, unserved, source, config: parsed } = await load();
+    const { formatIssue } = await import("../../sdk/config/issues.ts");
+    return {
+      exists,
+      valid,
+      issues: [...issues, ...unserved].map((issue) => ({ path: issue.path, message: issue.message, text: formatIssue(issue) })),
+      config: (parsed ?? (source === undefined ? (await usable("none")).config : undefined)) as JsonObject | undefined,
+    };
+  };
+  const lockOwner: CliContext["lockOwner"] = async () => {
+    const owner = await readLockOwner(paths.stateDir);
+    return owner ? { pid: owner.pid, ...(owner.port ? { port: owner.port } : {}) } : undefined;
+  };
+  const adviceFor = async (at: CliTarget | undefined): Promise<string> => {
+    const [{ startAdvice }, found, owner] = await Promise.all([import("../../sdk/cli/start-advice.ts"), config(), lockOwner()]);
+    return startAdvice({ paths, config: found, owner, ...(at ? { target: at } : {}) });
+  };
+  const connect: CliContext["connect"] = async ({ mode = "cli", scopes, caps, timeoutMs, newDevice = true } = {}) => {
+    const { connectToGateway } = await import("../../sdk/cli/connect.ts");
+    const at = await target();
+    const limit = timeoutMs ?? (typeof rpc.timeout === "number" ? rpc.timeout : DEFAULT_TIMEOUT_MS);
+    const how = { version, mode, scopes, caps, timeoutMs: limit, newDevice, stateDir: paths.stateDir };
+    return connectToGateway({ ...how, target: at, startAdvice: () => adviceFor(at) });
+  };
 
   return {
     ...options.output,
@@ -38,31 +63,26 @@ export function createCliContext(options: ContextOptions): CliContext {
     signal: options.signal,
     version,
     target,
-    async config() {
-      const { exists, valid, issues, unserved, source, config } = await load();
-      const { formatIssue } = await import("../../sdk/config/issues.ts");
-      return {
-        exists,
-        valid,
-        issues: [...issues, ...unserved].map((issue) => ({ path: issue.path, message: issue.message, text: formatIssue(issue) })),
-        config: (config ?? (source === undefined ? (await usable("none")).config : undefined)) as JsonObject | undefined,
-      };
-    },
+    config,
+    startAdvice: () => adviceFor(undefined),
     async configFile() {
       const { openConfigFile } = await import("../config/cli-file.ts");
       const manifests = async () => (await discoverHere(paths, await load())).flatMap((found) => found.manifest ?? []);
       return openConfigFile({ paths, env }, { manifests, onWrite: () => (loading = undefined) });
     },
-    async connect({ mode = "cli", scopes, caps, timeoutMs, newDevice = true } = {}) {
-      const { connectToGateway } = await import("../../sdk/cli/connect.ts");
-      const limit = timeoutMs ?? (typeof rpc.timeout === "number" ? rpc.timeout : DEFAULT_TIMEOUT_MS);
-      const { stateDir } = paths;
-      return connectToGateway({ target: await target(), version, mode, scopes, caps, timeoutMs: limit, newDevice, stateDir });
+    connect,
+    async withClient(work, how) {
+      const client = await connect(how);
+      const leave = () => void client.close();
+      options.signal.addEventListener("abort", leave, { once: true });
+      try {
+        return await work(client);
+      } finally {
+        options.signal.removeEventListener("abort", leave);
+        await client.close();
+      }
     },
-    async lockOwner() {
-      const owner = await readLockOwner(paths.stateDir);
-      return owner ? { pid: owner.pid, ...(owner.port ? { port: owner.port } : {}) } : undefined;
-    },
+    lockOwner,
     local: (plugins) => openLocal(options, plugins),
     liftQuarantine: async (id) => (await import("../../sdk/gateway/quarantine.ts")).liftQuarantine(paths.stateDir, id),
     manifests: async () => listManifests(paths, await load()),

@@ -117,6 +117,13 @@ describe("a usage error exits with 2 and says what was expected:", () => {
     expect(JSON.parse(stdout)).toMatchObject({ error: { type: "usage", message: "demo plain: has no --json" } });
   });
 
+  it("with the flag before the command that nobody knows", async () => {
+    expect((await svc("--profil", "work", "demo", "echo")).stderr).toBe(
+      "svc: unknown flag --profil before the command\n     did you mean: --profile\n",
+    );
+    expect((await svc("--code", "1", "demo", "echo")).stderr).toContain("flags of a command stand behind it");
+  });
+
   it("with the nearest name for a mistyped one", async () => {
     expect((await svc("demo", "ehco")).stderr).toContain("did you mean: svc demo echo");
     expect((await svc("gatewy")).stderr).toContain("did you mean: svc gateway");

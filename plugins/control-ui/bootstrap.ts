@@ -15,11 +15,10 @@ export interface BootstrapConfig {
 /** Body of `control-ui-config.json`. Pure. */
 export function bootstrapConfig(
   config: SvcConfig,
-  facts: { stateDir: string; version: string; buildId: string | undefined },
+  facts: { stateDir: string; version: string; authMode: string; buildId: string | undefined },
 ): BootstrapConfig {
   const agents = resolveAgents(config, facts.stateDir);
   const agent = agents.find((a) => a.isDefault);
-  const { mode, password, token } = config.gateway.auth;
   return {
     basePath: config.gateway.controlUi.basePath,
     assistantName: agent?.identity.name ?? agent?.name ?? agent?.id ?? "main",
@@ -27,7 +26,7 @@ export function bootstrapConfig(
     assistantAgentId: agent?.id ?? "main",
     serverVersion: facts.version,
     ...(facts.buildId === undefined ? {} : { serverBuildId: facts.buildId }),
-    authMode: mode ?? (password && !token ? "password" : "token"),
+    authMode: facts.authMode,
     pluginTabs: [],
   };
 }

@@ -28,8 +28,8 @@ export default definePlugin({
 });
 
 async function config(ctx: PluginContext<unknown>, ui: Ui, call: HttpCall): Promise<Response> {
-  const { stateDir, version } = ctx.service("gateway@1").info();
-  const body = JSON.stringify(bootstrapConfig(ctx.snapshot(), { stateDir, version, buildId: await ui.buildId() }));
+  const { stateDir, version, authMode } = ctx.service("gateway@1").info();
+  const body = JSON.stringify(bootstrapConfig(ctx.snapshot(), { stateDir, version, authMode, buildId: await ui.buildId() }));
   const headers = {
     "Content-Type": "application/json; charset=utf-8",
     "Content-Length": String(Buffer.byteLength(body)),

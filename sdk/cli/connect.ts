@@ -1,7 +1,9 @@
 import { join } from "node:path";
-import { type ClientDevice, type ClientError, createClient, createNodeDevice, isClientError } from "../client/index.ts";
+import { type ClientDevice, createClient, createNodeDevice, isClientError } from "../client/index.ts";
 import { commonErrors } from "../errors.ts";
 import type { CliClient, CliTarget } from "../types/cli.ts";
+import { secretHint } from "./secret-hint.ts";
+import { isThisMachine } from "./start-advice.ts";
 
 /** A person at the gateway's own machine with its secret may do everything. */
 const allScopes = ["operator.admin", "operator.approvals", "operator.pairing", "operator.read", "operator.write"];
@@ -20,6 +22,8 @@ export interface ConnectOptions {
   stateDir: string;
   /** Make a key when there is none; a probe never does. */
   newDevice: boolean;
+  /** Advice for an address where nothing listens. */
+  startAdvice(): Promise<string>;
 }
 
 /**
@@ -49,8 +53,8 @@ export async function connectToGateway(options: ConnectOptions): Promise<CliClie
     handshakeTimeoutMs: Math.min(options.timeoutMs, CONNECT_MS),
     requestTimeoutMs: options.timeoutMs,
   });
-  const hello = await client.connect().catch((error: unknown) => {
-    throw explain(error, target);
+  const hello = await client.connect().catch(async (error: unknown) => {
+    throw await explain(error, options);
   });
   return {
     hello,
@@ -63,34 +67,21 @@ export async function connectToGateway(options: ConnectOptions): Promise<CliClie
 
 /** Only who means to work with a gateway gets a key made; a probe looks and leaves nothing behind. */
 function deviceFor({ target, mode, newDevice, stateDir }: ConnectOptions): ClientDevice | undefined {
-  const isLocal = target.host === "localhost" || target.host === "[::1]" || target.host.startsWith("127.");
-  return isLocal
+  return isThisMachine(target.host)
     ? undefined
     : createNodeDevice({ path: join(stateDir, "identity", "device.json"), gateway: target.url, create: newDevice && mode !== "probe" });
 }
 
-function explain(error: unknown, target: CliTarget): unknown {
+async function explain(error: unknown, { target, startAdvice }: ConnectOptions): Promise<unknown> {
   if (!isClientError(error)) return error;
   if (error.code === "gateway-unreachable" || error.code === "connection-closed") {
     const reason = error.message.replace(`gateway not reachable at ${target.url}: `, "");
     const cause = error.details?.reason ?? "network";
     // Somebody holds the port; another start would not help.
-    const advice = cause === "timeout" ? "it may be hanging; see svc gateway status and the log" : "start it with: svc gateway";
+    const advice = cause === "timeout" ? "it may be hanging; see svc gateway status and the log" : await startAdvice();
     return commonErrors.gatewayUnreachable({ url: target.url, reason, cause, advice }, { cause: error });
   }
   const hint = secretHint(error, target);
   const fields = { message: error.message, authReason: error.details?.authReason ?? error.detailCode ?? error.code, hint };
   return commonErrors.clientUnauthorized(fields, { cause: error });
-}
-
-/** Names the source of the secret, never the secret. */
-function secretHint(error: ClientError, target: CliTarget): string | undefined {
-  const { requestId } = error.details ?? {};
-  if (error.detailCode === "PAIRING_REQUIRED" && typeof requestId === "string" && /^[\w-]{1,64}$/.test(requestId))
-    return `approve this device on the gateway's machine: svc devices approve ${requestId}`;
-  if (error.code === "NOT_PAIRED")
-    return "connect from the gateway's own machine, for instance through: ssh -N -L <port>:127.0.0.1:<port> <host>";
-  if (!error.detailCode?.startsWith("AUTH_")) return undefined;
-  if (target.secretSource === "none") return "no secret was found; give --token or --password, or set SVC_GATEWAY_TOKEN";
-  return `the secret came from ${target.secretSource}; the gateway may have been started with another one`;
 }

@@ -4,7 +4,7 @@ import { freePort } from "../host/free-port.ts";
 import type { RootLogger } from "../host/logger.ts";
 import { envValue, type ProfilePaths } from "../host/paths.ts";
 import { findPortHolders } from "../port-holders.ts";
-import type { CliContext, CliValues } from "../types/cli.ts";
+import type { CliContext, CliTarget, CliValues } from "../types/cli.ts";
 import type { GatewayMaker, RunningGateway, StartFlags } from "../types/host-gateway.ts";
 import type { GatewayCommandOptions } from "./gateway-command.ts";
 import { type GatewayLogs, openLogs } from "./gateway-logs.ts";
@@ -72,7 +72,7 @@ async function runOnce(cli: CliContext, values: CliValues, run: Run): Promise<"s
   let closing = "start failed";
   try {
     await Promise.race([gateway.ready, stop]);
-    if (run.restartedAt === undefined && !cli.signal.aborted) await announce(cli, run);
+    if (run.restartedAt === undefined && !cli.signal.aborted) await announce(cli, run, gateway);
     reason = await Promise.race([stop, restart]);
     closing = reason === undefined ? "gateway stopping" : `gateway restarting: ${reason}`;
   } finally {
@@ -83,8 +83,13 @@ async function runOnce(cli: CliContext, values: CliValues, run: Run): Promise<"s
   return reason === undefined || cli.signal.aborted ? "stopped" : "restart";
 }
 
-async function announce(cli: CliContext, { own, logs }: Run): Promise<void> {
-  await own.announce?.(cli).catch((error) => logs.logger.warn(`the hints could not be shown: ${messageOf(error)}`));
+/** The environment and the config may name another port than the one that is served. */
+async function announce(cli: CliContext, { own, logs }: Run, { port }: RunningGateway): Promise<void> {
+  const target = async (): Promise<CliTarget> => {
+    const found = await cli.target();
+    return { ...found, url: found.url.replace(/:\d+$/, `:${port}`), port };
+  };
+  await own.announce?.({ ...cli, target }).catch((error) => logs.logger.warn(`the hints could not be shown: ${messageOf(error)}`));
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -11,7 +11,7 @@ import { commandHelp, groupHelp } from "./help.ts";
 import type { Interrupt } from "./interrupt.ts";
 import { type CommandEntry, longerCommands, matchCommand, unknown } from "./match.ts";
 import { createOutput } from "./output.ts";
-import { type RootFlags, takeRootFlags } from "./root-flags.ts";
+import { nearestRootFlag, type RootFlags, takeRootFlags } from "./root-flags.ts";
 import type { StandardOutput } from "./standard-output.ts";
 
 /** What the program stands in; tests bring their own. */
@@ -95,7 +95,7 @@ async function dispatch(rest: readonly string[], flags: RootFlags, to: To): Prom
   const paths = resolvePaths({ env: to.host.env, profile: flags.profile });
   const commands = await to.parts.readCommands(paths, to.host.pluginsRoot);
   const match = matchCommand(commands, rest[0] === "help" ? rest.slice(1) : rest);
-  if (match.kind === "unknown") throw unknownCommand(match);
+  if (match.kind === "unknown") throw match.typed === "" && rest[0]?.startsWith("-") ? misplacedFlag(rest[0]) : unknownCommand(match);
   if (match.kind === "group") {
     if (wantsHelp) return print(to, groupHelp(match.words, match.members));
     const next = match.members.map((m) => m.words.slice(1).join(" ")).join(", ");
@@ -249,6 +249,13 @@ function report(error: unknown, output: Output, flags: RootFlags | undefined): n
 
 function humanFailure(failure: Failure, red: (s: string) => string): string {
   return `${red("svc:")} ${failure.message}\n${failure.hint ? `     ${failure.hint}\n` : ""}`;
+}
+
+/** A line that begins with a flag that is not the program's own. */
+function misplacedFlag(flag: string): SvcError {
+  const near = nearestRootFlag(flag);
+  const hint = near ? `did you mean: ${near}` : "flags of a command stand behind it; see svc --help";
+  return commonErrors.usage({ message: `unknown flag ${flag} before the command`, hint });
 }
 
 function unknownCommand(match: { typed: string; suggestion: string | undefined }): SvcError {

@@ -1,4 +1,5 @@
 import { commonErrors } from "../errors.ts";
+import { distance } from "./match.ts";
 
 const logLevels = ["trace", "debug", "info", "warn", "error", "silent"] as const;
 /** Least severity that is written. */
@@ -50,4 +51,10 @@ export function takeRootFlags(argv: readonly string[]): { flags: RootFlags; rest
 function toLogLevel(value: string): LogLevelName {
   if ((logLevels as readonly string[]).includes(value)) return value as LogLevelName;
   throw commonErrors.usage({ message: `--log-level: expected one of ${logLevels.join(", ")}, got "${value}"` });
+}
+
+/** The program's flag that a misspelt one was probably meant to be. */
+export function nearestRootFlag(typed: string): string | undefined {
+  const name = typed.split("=")[0] as string;
+  return ["--profile", "--log-level", ...Object.keys(switches)].find((known) => known.length > 2 && distance(name, known) <= 2);
 }

@@ -84,6 +84,11 @@ describe("secret: flag, config, environment, the running gateway's own", () => {
     [{ config: { gateway: { auth: { mode: "password", password: "pw", token: "t" } } } }, { password: "pw", secretSource: "config" }],
     [{ env: { SVC_GATEWAY_PASSWORD: "pw" } }, { password: "pw", secretSource: "env" }],
     [{ config: { gateway: { auth: { mode: "none" } } }, env }, { secretSource: "none" }],
+    [{ config: { gateway: { auth: { mode: "trusted-proxy", password: "pw" } } } }, { password: "pw", secretSource: "config" }],
+    [
+      { config: { gateway: { auth: { mode: "password" } } }, runtimeToken: "made-up" },
+      { password: "made-up", secretSource: "runtime" },
+    ],
   ] as Array<[Case, object]>)("%j → %j", async (question, secret) => {
     const { token, password, secretSource } = await target(question);
     expect({ ...(token ? { token } : {}), ...(password ? { password } : {}), secretSource }).toEqual(secret);

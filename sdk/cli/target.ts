@@ -65,18 +65,20 @@ async function localPort(
 }
 
 type Secrets = { token: string | undefined; password: string | undefined };
-type Chosen = Pick<CliTarget, "token" | "password" | "secretSource">;
+type Chosen = Pick<CliTarget, "token" | "password" | "secretSource" | "authMode">;
 
 async function localSecret({ env, paths }: TargetQuestion, gateway: GatewaySection, flags: Secrets): Promise<Chosen> {
-  if (flags.token || flags.password) return explicitSecret(flags);
   const auth = resolveAuth({ config: { gateway } as unknown as ResolvableConfig, env });
-  if (auth.secret) return { [auth.mode]: auth.secret, secretSource: auth.source };
+  const { mode: authMode } = auth;
+  if (flags.token || flags.password) return { ...explicitSecret(flags), authMode };
+  if (auth.secret) return { [authMode === "token" ? "token" : "password"]: auth.secret, secretSource: auth.source, authMode };
   // Left there by a gateway that was started without a secret (kernel/start.ts).
   const runtime = await readRegularFile(join(paths.stateDir, "gateway", "runtime-token"), { maxBytes: 4_096 }).then(
     String,
     () => undefined,
   );
-  return runtime ? { token: runtime.trim(), secretSource: "runtime" } : { secretSource: "none" };
+  if (!runtime) return { secretSource: "none", authMode };
+  return { [authMode === "password" ? "password" : "token"]: runtime.trim(), secretSource: "runtime", authMode };
 }
 
 /** The certificate this machine's gateway serves; its names need not say 127.0.0.1. */

@@ -19,7 +19,7 @@ interface Advice {
 
 /** The shared secret is missing or wrong. `canRetryWithDeviceToken`: a paired device proved itself and sent no device token. */
 export function secretRefusal(mode: AuthMode, what: "missing" | "mismatch", canRetryWithDeviceToken: boolean): SvcError {
-  const name = mode === "token" ? "token" : "password";
+  const name = secretName(mode);
   const otherwise = what === "missing" ? "update_auth_configuration" : "update_auth_credentials";
   return refusal(`gateway ${name} ${what} (provide gateway auth ${name})`, {
     details: `AUTH_${name.toUpperCase()}_${what.toUpperCase()}`,
@@ -47,8 +47,8 @@ export function deviceScopeRefusal(): SvcError {
   });
 }
 
-export function bootstrapRefusal(): SvcError {
-  return refusal("bootstrap token mismatch (provide gateway auth token)", {
+export function bootstrapRefusal(mode: AuthMode): SvcError {
+  return refusal(`bootstrap token mismatch (provide gateway auth ${secretName(mode)})`, {
     details: "AUTH_BOOTSTRAP_TOKEN_MISMATCH",
     authReason: "bootstrap_token_mismatch",
     nextStep: "update_auth_credentials",
@@ -67,4 +67,9 @@ export function rateLimited(retryAfterMs: number): SvcError {
 
 function refusal(reason: string, { details, authReason, nextStep, canRetryWithDeviceToken = false }: Advice): SvcError {
   return protocolErrors.unauthorized({ reason, authReason, canRetryWithDeviceToken, recommendedNextStep: nextStep }, { details });
+}
+
+/** Word for the shared secret of a mode; under `trusted-proxy` it is the password of local callers. */
+function secretName(mode: AuthMode): "token" | "password" {
+  return mode === "token" ? "token" : "password";
 }

@@ -132,6 +132,16 @@ describe("an address that is locked out", () => {
   });
 });
 
+test.each([
+  ["token", {}, "gateway token missing (provide gateway auth token)"],
+  ["token", { bootstrapToken: "x" }, "bootstrap token mismatch (provide gateway auth token)"],
+  ["password", {}, "gateway password missing (provide gateway auth password)"],
+  ["password", { token: "x" }, "gateway password mismatch (provide gateway auth password)"],
+  ["password", { bootstrapToken: "x" }, "bootstrap token mismatch (provide gateway auth password)"],
+] as const)("in mode %s the refusal of %j names the secret of the mode", (mode, presented, reason) => {
+  expect(judge(presented, { mode })).toMatchObject({ error: { message: `unauthorized: ${reason}` } });
+});
+
 describe("mode trusted-proxy", () => {
   test("lets a local caller in by the password", () => {
     expect(told(judge({ password: "secret" }, { mode: "trusted-proxy" }))).toBe("secret");

@@ -70,7 +70,7 @@ function refusalOf({ mode, presented, claim, secret, locked, judged, waitMs }: F
   if (secret !== undefined) return refused(secretRefusal(mode, "mismatch", isPaired), wrong);
   if (!presented.bootstrapToken) return refused(secretRefusal(mode, "missing", isPaired), wrong);
   const lockedMs = waitMs("bootstrap", true);
-  return lockedMs > 0 ? refused(rateLimited(lockedMs)) : refused(bootstrapRefusal(), ["bootstrap"]);
+  return lockedMs > 0 ? refused(rateLimited(lockedMs)) : refused(bootstrapRefusal(mode), ["bootstrap"]);
 }
 
 function refused(error: SvcError, wrong: CredentialClass[] = []): CredentialVerdict {

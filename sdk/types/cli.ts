@@ -52,7 +52,18 @@ export interface CliClient {
   close(): Promise<void>;
 }
 
-/** What a command has of the terminal, the profile and the gateway. */
+/** How a command connects. */
+export interface CliConnectOptions {
+  mode?: "cli" | "probe";
+  scopes?: string[];
+  /** Abilities the command announces, such as `approvals`; default `tool-events`. */
+  caps?: string[];
+  timeoutMs?: number;
+  /** False: this installation gets no key made for it; for commands that only look. */
+  newDevice?: boolean;
+}
+
+/** Terminal, profile and gateway, as a command sees them. */
 export interface CliContext {
   /** `--json` was given: stdout must hold exactly one JSON document. */
   readonly json: boolean;
@@ -89,15 +100,14 @@ export interface CliContext {
   /** The config file of this profile, for commands that look into it or change it; nothing is asked of a gateway. */
   configFile(): Promise<CliConfigFile>;
   /** @throws {SvcError} `gateway-unreachable`, `client-unauthorized`: a command never goes around the gateway */
-  connect(options?: {
-    mode?: "cli" | "probe";
-    scopes?: string[];
-    /** Abilities the command announces, such as `approvals`; default `tool-events`. */
-    caps?: string[];
-    timeoutMs?: number;
-    /** False: this installation gets no key made for it; for commands that only look. */
-    newDevice?: boolean;
-  }): Promise<CliClient>;
+  connect(options?: CliConnectOptions): Promise<CliClient>;
+  /**
+   * Connects, works, and closes whatever happened; Ctrl-C closes too, and the answers that are pending then are rejected.
+   * @throws {SvcError} as `connect`, and what the work throws
+   */
+  withClient<T>(work: (client: CliClient) => Promise<T>, options?: CliConnectOptions): Promise<T>;
+  /** Next step towards a running gateway, as the end of a sentence: a command for this profile that would not be refused. */
+  startAdvice(): Promise<string>;
   /** Who holds the state lock of this profile, if anybody alive does. */
   lockOwner(): Promise<{ pid: number; port?: number } | undefined>;
   /** Boots the kernel without a listener and only these plugins (and what they require) under the state lock. */
@@ -194,4 +204,6 @@ export interface CliTarget {
   token?: string;
   password?: string;
   secretSource: "flag" | "config" | "env" | "runtime" | "none";
+  /** `gateway.auth.mode` in force by config and environment; absent for an address that was named by hand. */
+  authMode?: "token" | "password" | "trusted-proxy" | "none";
 }

@@ -29,6 +29,8 @@ export interface GatewayService {
     configPath: string;
     host: string;
     port: number;
+    /** In force, whatever decided it: a flag, the config or the environment. */
+    authMode: "token" | "password" | "trusted-proxy" | "none";
     startedAt: number;
     /** `safe-mode`: up, but nothing is done that nobody asks for; `gateway.ready` runs when that ends. */
     phase: "starting" | "plugins" | "ready" | "safe-mode" | "draining" | "stopped";

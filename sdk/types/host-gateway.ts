@@ -19,6 +19,8 @@ export interface StartFlags {
 export interface RunningGateway {
   /** Resolves when boot has settled. Rejects when a required plugin failed. */
   readonly ready: Promise<void>;
+  /** Port that it listens on, whatever decided that. */
+  readonly port: number;
   /** The config in force. Secrets are in it. */
   config(): SvcConfig;
   /** Reads config and secrets again, whatever `gateway.reload.mode` says. */

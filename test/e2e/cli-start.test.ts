@@ -231,9 +231,25 @@ describe("svc gateway", () => {
     await writeFile(file, "correct horse\n");
     await gatewayIn(home, ["--auth", "password", "--password-file", file]);
     expect(await svcCommand(home, ["health", "--password", "correct horse"])).toMatchObject({ code: 0 });
+    const without = await json(home, ["health"]);
+    expect(without.value).toMatchObject({ error: { hint: "no password was found; give --password, or set SVC_GATEWAY_PASSWORD" } });
     const wrong = await json(home, ["health", "--password", "battery staple"]);
     expect(wrong.value).toMatchObject({ ok: false, error: { type: "auth", hint: expect.stringContaining("the secret came from flag") } });
     expect(await svcCommand(home, ["gateway", "--password-file", `${file}.none`])).toMatchObject({ code: 2 });
+  });
+
+  test("what --port and --bind decide is what banner and status show, whatever the environment says", async () => {
+    const home = await configured(await freshHome());
+    const [port, other] = [await freePort(), { SVC_GATEWAY_PORT: "1" }];
+    const gateway = await gatewayIn(home, ["--port", String(port), "--bind", "lan"], other);
+    await eventually(() => gateway.out.stdout.includes("svc is ready on"));
+    expect(gateway.out.stdout).toContain(`svc is ready on ws://127.0.0.1:${port}\n`);
+    expect(gateway.out.stdout).toContain(`Control UI   http://127.0.0.1:${port}/`);
+
+    const { stdout } = await svcCommand(home, ["gateway", "status"], { SVC_GATEWAY_PORT: "" });
+    expect(stdout).toMatch(new RegExp(`^Gateway: bind=lan \\(0\\.0\\.0\\.0\\), port=${port} \\(source: lock\\)$`, "m"));
+    const elsewhere = `the gateway of this profile listens on port ${port}, not on that of SVC_GATEWAY_PORT`;
+    expect((await svcCommand(home, ["health"], other)).stderr).toContain(`ws://127.0.0.1:1: connection refused; ${elsewhere}`);
   });
 
   test("--dev --reset begins with empty state and keeps the old one aside", async () => {

@@ -38,7 +38,7 @@ describe("with a running gateway", () => {
     expect(code).toBe(0);
     expect(value).toMatchObject({
       ok: true,
-      service: { manager: "none", installed: false, runtime: { status: "running", pid: gateway.child.pid } },
+      runtime: { status: "running", pid: gateway.child.pid },
       config: { exists: true, valid: true, issues: [] },
       gateway: { mode: "local", bind: "loopback", port: gateway.port, portSource: "lock", secretSource: "config" },
       port: { status: "busy", listeners: [{ pid: gateway.child.pid, isGateway: true }] },
@@ -227,7 +227,7 @@ describe("with no gateway", () => {
     server.close();
     expect(code).toBe(1);
     expect(value).toMatchObject({ ok: false, probe: { ok: false, reason: "not a gateway" }, port: { status: "busy" } });
-    expect(value).toMatchObject({ gateway: { portSource: "flag" }, service: { runtime: { status: "unknown" } } });
+    expect(value).toMatchObject({ gateway: { portSource: "flag" }, runtime: { status: "unknown" } });
   });
 
   test("plugins list comes from the manifests and the config", async () => {

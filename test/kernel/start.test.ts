@@ -119,24 +119,23 @@ test.each([99_999, -1, 1.5])("a port that is none is a config error, not a crash
   });
 });
 
-describe("off loopback a gateway without auth is refused", () => {
-  const without = "without auth; set gateway.auth.token or use bind loopback";
+describe("off loopback a gateway without auth is refused, with the setting that its mode lacks", () => {
+  const lan = (auth: object) => ({ gateway: { mode: "local", bind: "lan", auth } });
+  const token = "set gateway.auth.token";
+  const mode = "set gateway.auth.mode to token or password (none is for loopback)";
 
   test.each([
-    ["no secret, bind lan", { gateway: { mode: "local", bind: "lan" } }, {}, "0.0.0.0"],
-    ["no secret, bind lan by flag", { gateway: { mode: "local" } }, { bind: "lan" as const }, "0.0.0.0"],
-    ["mode none, bind lan", { gateway: { mode: "local", bind: "lan", auth: { mode: "none" } } }, {}, "0.0.0.0"],
-    ["no secret, an own address", { gateway: { mode: "local", bind: "custom", customBindHost: "192.0.2.1" } }, {}, "192.0.2.1"],
-    [
-      "a password where a token is asked for",
-      { gateway: { mode: "local", bind: "lan", auth: { mode: "token", password: "p-assword" } } },
-      {},
-      "0.0.0.0",
-    ],
-  ])("%s", async (_, config, flags, host) => {
+    ["no secret, bind lan", lan({}), {}, "0.0.0.0", token],
+    ["no secret, bind lan by flag", { gateway: { mode: "local" } }, { bind: "lan" as const }, "0.0.0.0", token],
+    ["mode none, bind lan", lan({ mode: "none" }), {}, "0.0.0.0", mode],
+    ["mode password, no secret", lan({ mode: "password" }), {}, "0.0.0.0", "set gateway.auth.password"],
+    ["mode password by flag, a token", lan({ token: "t-oken" }), { auth: "password" }, "0.0.0.0", "set gateway.auth.password"],
+    ["no secret, an own address", { gateway: { mode: "local", bind: "custom", customBindHost: "192.0.2.1" } }, {}, "192.0.2.1", token],
+    ["a password where a token is asked for", lan({ mode: "token", password: "p-assword" }), {}, "0.0.0.0", token],
+  ])("%s", async (_, config, flags, host, advice) => {
     await expect(start({ config, flags, env: { SVC_GATEWAY_PORT: "4711" } })).rejects.toMatchObject({
       code: "bind-without-auth",
-      message: `refusing to bind gateway to ${host}:4711 ${without}`,
+      message: `refusing to bind gateway to ${host}:4711 without auth; ${advice} or use bind loopback`,
       spec: { exit: 78 },
     });
     await expect(start({ config, flags: { ...flags, allowUnconfigured: true } })).rejects.toMatchObject({ code: "bind-without-auth" });
@@ -314,6 +313,7 @@ describe("one state directory", () => {
       pid: process.pid,
       port: gateway.port,
       host: "127.0.0.1",
+      bind: "loopback",
       version: "1.0.0",
       startedAt: expect.any(Number),
     });

@@ -25,7 +25,7 @@ export default defineCommand({
     if (cli.json) cli.stdout.json({ ok: true, url, opened });
     else cli.stdout.line(url);
     if (!cli.json && target.password) cli.stderr.line("Sign in there with the gateway password.");
-    if (target.portSource !== "flag" && !(await cli.lockOwner())) cli.stderr.line("No gateway runs here yet; start it with: svc gateway");
+    if (target.portSource !== "flag" && !(await cli.lockOwner())) cli.stderr.line(`No gateway runs here yet; ${await cli.startAdvice()}`);
     return 0;
   },
 });
@@ -40,11 +40,17 @@ async function signedInUrl(cli: CliContext, target: CliTarget): Promise<string> 
 function printSecret(cli: CliContext, target: CliTarget): number {
   const secret = target.token ?? target.password;
   if (secret === undefined) {
-    throw commonErrors.failed({ message: "no gateway secret was found; run svc setup, or set SVC_GATEWAY_TOKEN" });
+    throw commonErrors.failed({ message: missingSecret(target) });
   }
   if (cli.json) cli.stdout.json({ ok: true, secret, source: target.secretSource });
   else cli.stdout.line(secret);
   return 0;
+}
+
+function missingSecret({ authMode }: CliTarget): string {
+  if (authMode === "none") return "there is no gateway secret: gateway.auth.mode is none, so callers need none";
+  const name = authMode === "password" || authMode === "trusted-proxy" ? "password" : "token";
+  return `no gateway ${name} was found; set gateway.auth.${name}, or SVC_GATEWAY_${name.toUpperCase()}`;
 }
 
 /** Starts the desktop's own opener and forgets it; false where there is no desktop. */

@@ -19,6 +19,7 @@ export default defineCommand({
       program: programName({ script: process.argv[1] ?? "", cwd: process.cwd(), ...cli.paths }),
       page: pageUrl(target.url, config),
       workspace: workspaceOf(cli, config),
+      advice: await cli.startAdvice(),
       runs: (await cli.lockOwner()) !== undefined || target.portSource === "flag",
     };
     const { program, page, workspace, runs } = known;
@@ -34,21 +35,27 @@ interface Known {
   page: string | undefined;
   workspace: string | undefined;
   runs: boolean;
+  /** Next step while none runs. */
+  advice: string;
 }
 
-function hints(cli: CliContext, { target, program, page, workspace, runs }: Known): string {
+function hints(cli: CliContext, { target, program, page, workspace, runs, advice }: Known): string {
   const { bold, cyan, dim } = cli.color;
   const profile = cli.paths.profile === "" ? "" : ` (profile ${cli.paths.profile})`;
   const http = target.url.replace(/^ws/, "http");
   const body = JSON.stringify({ model: "svc", messages: [{ role: "user", content: question }] });
   const lines = [
-    bold(runs ? `svc is ready on ${target.url}${profile}` : `No gateway runs here yet${profile}; start it with: ${program} gateway`),
+    bold(
+      runs
+        ? `svc is ready on ${target.url}${profile}`
+        : `No gateway runs here yet${profile}; ${advice.replace(/\bsvc( --profile \S+)?/, program)}`,
+    ),
     "",
     ...pageLines(cli, { target, program, page }),
     ...(workspace ? [`  Notes        ${workspace}`] : []),
     `  Ask by svc   ${program} agent --message "${question}"`,
     `  Ask by curl  curl -s ${http}/v1/chat/completions \\`,
-    `                 -H "Authorization: Bearer $(${program} dashboard --secret)" \\`,
+    ...(target.authMode === "none" ? [] : [`                 -H "Authorization: Bearer $(${program} dashboard --secret)" \\`]),
     `                 -d '${body}'`,
     "",
     dim(`  ${program} --help lists all commands. Ctrl-C stops the gateway.`),

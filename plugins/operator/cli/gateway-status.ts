@@ -11,10 +11,21 @@ interface Findings {
   target: CliTarget;
   config: Awaited<ReturnType<CliContext["config"]>>;
   owner: { pid: number; port?: number } | undefined;
-  startedAt: number | undefined;
+  /** As the gateway that runs wrote it when it was ready; undefined while none is. */
+  runtime: Runtime | undefined;
   lastRefusal: { ts: number; code: string; message: string } | null;
   /** Undefined with `--no-probe`. */
   probe: ProbeResult | undefined;
+  /** Next step towards a running gateway; undefined while one runs. */
+  advice: string | undefined;
+}
+
+interface Runtime {
+  pid: number;
+  startedAt: number;
+  host: string;
+  /** Mode in force: a flag may have named another one than the config. */
+  bind?: string;
 }
 
 /** `svc gateway status`: works with a dead gateway and with an invalid config. */
@@ -43,18 +54,19 @@ export default defineCommand({
 });
 
 async function find(cli: CliContext, values: CliValues): Promise<Findings> {
-  const [target, config, owner, refusal, runtime] = await Promise.all([
+  const [target, config, owner, refusal, written] = await Promise.all([
     cli.target(),
     cli.config(),
     cli.lockOwner(),
     readJson<{ ts: number; code: string; message: string }>(join(cli.paths.stateDir, "gateway", "last-refusal.json")),
-    readJson<{ pid: number; startedAt: number }>(join(cli.paths.stateDir, "gateway", "runtime.json")),
+    readJson<Runtime>(join(cli.paths.stateDir, "gateway", "runtime.json")),
   ]);
-  const startedAt = owner && runtime?.pid === owner.pid ? runtime.startedAt : undefined;
+  const runtime = owner && written?.pid === owner.pid ? written : undefined;
   // A refusal from before the present gateway's start was overcome.
-  const lastRefusal = refusal && (startedAt === undefined || refusal.ts > startedAt) ? refusal : null;
+  const lastRefusal = refusal && (runtime === undefined || refusal.ts > runtime.startedAt) ? refusal : null;
   const result = values["no-probe"] === true ? undefined : await probe(cli, { requireRpc: values["require-rpc"] === true });
-  return { target, config, owner, startedAt, lastRefusal, probe: result };
+  const advice = owner ? undefined : await cli.startAdvice();
+  return { target, config, owner, runtime, lastRefusal, probe: result, advice };
 }
 
 function isWell({ probe: p }: Findings): boolean {
@@ -75,7 +87,7 @@ function print(cli: CliContext, f: Findings): void {
   stdout.line(`State: ${paths.stateDir} (source: ${paths.stateDirSource})`);
   stdout.line(`Config: ${paths.configPath} (${state}; source: ${paths.configPathSource})`);
   for (const issue of f.config.issues) stdout.line(color.yellow(`  ${issue.text.replaceAll("\n", "\n  ")}`));
-  stdout.line(`Gateway: bind=${bindOf(f)} (${f.target.host}), port=${f.target.port} (source: ${f.target.portSource})`);
+  stdout.line(`Gateway: bind=${bindOf(f)} (${f.runtime?.host ?? f.target.host}), port=${f.target.port} (source: ${f.target.portSource})`);
   stdout.line(`Probe target: ${f.target.url}   Dashboard: ${page ?? "off"}`);
   stdout.line(`Log file: ${logFileOf(cli, f)}`);
   stdout.line(`Runtime: ${tint(f.owner !== undefined, runtimeOf(f))}${runtimeDetail(f)}`);
@@ -85,22 +97,28 @@ function print(cli: CliContext, f: Findings): void {
   if (f.probe?.rpc)
     stdout.line(`Read probe: ${tint(f.probe.rpc.ok, f.probe.rpc.result)}${f.probe.rpc.error ? ` (${f.probe.rpc.error})` : ""}`);
   if (f.lastRefusal) stdout.line(color.yellow(`Last refusal: ${formatTime(f.lastRefusal.ts)} ${f.lastRefusal.message}`));
-  if (runtimeOf(f) === "stopped") stdout.line(color.dim(`Start it with: svc ${paths.profile ? `--profile ${paths.profile} ` : ""}gateway`));
+  if (f.owner?.port !== undefined && f.owner.port !== f.target.port)
+    stdout.line(color.yellow(`The gateway of this profile listens on port ${f.owner.port}: svc gateway status --port ${f.owner.port}`));
+  if (runtimeOf(f) === "stopped" && f.advice) stdout.line(color.dim(`${f.advice[0]?.toUpperCase()}${f.advice.slice(1)}`));
 }
 
 function probeText(result: ProbeResult): string {
   return result.ok ? `ok (${result.latencyMs}ms)` : `failed (${result.reason})`;
 }
 
-function runtimeDetail({ owner, startedAt }: Findings): string {
+function runtimeDetail({ owner, runtime }: Findings): string {
   if (!owner) return "";
-  return ` (pid ${owner.pid}${startedAt === undefined ? "" : `, up ${formatDuration(Date.now() - startedAt)}`})`;
+  return ` (pid ${owner.pid}${runtime === undefined ? "" : `, up ${formatDuration(Date.now() - runtime.startedAt)}`})`;
 }
 
 function toJson(cli: CliContext, f: Findings): JsonObject {
   const { paths } = cli;
   const gateway = (f.config.config?.gateway ?? {}) as { mode?: string };
-  const runtime = { status: runtimeOf(f), ...(f.owner ? { pid: f.owner.pid } : {}), ...(f.startedAt ? { startedAt: f.startedAt } : {}) };
+  const runtime = {
+    status: runtimeOf(f),
+    ...(f.owner ? { pid: f.owner.pid } : {}),
+    ...(f.runtime ? { startedAt: f.runtime.startedAt } : {}),
+  };
   const { rpc, reload, portBusy, ...connection } = f.probe ?? {
     ok: null,
     capability: "unknown",
@@ -111,7 +129,7 @@ function toJson(cli: CliContext, f: Findings): JsonObject {
   return {
     ok: isWell(f),
     cli: { version: cli.version, entry: process.argv[1] ?? "" },
-    service: { manager: "none", installed: false, enabled: false, runtime },
+    runtime,
     state: { path: paths.stateDir, source: paths.stateDirSource, profile: paths.profile },
     config: {
       path: paths.configPath,
@@ -133,7 +151,6 @@ function toJson(cli: CliContext, f: Findings): JsonObject {
     probe: connection,
     rpc: rpc ?? null,
     reload: reload ?? null,
-    otherServices: [],
     lastRefusal: f.lastRefusal,
     logFile: logFileOf(cli, f),
   };
@@ -143,7 +160,8 @@ function logFileOf(cli: CliContext, { config }: Findings): string {
   return logFilePath(cli.paths.stateDir, (config.config?.logging as { file?: string } | undefined)?.file, new Date());
 }
 
-function bindOf({ config }: Findings): string {
+function bindOf({ config, runtime }: Findings): string {
+  if (runtime?.bind !== undefined) return runtime.bind;
   if (!config.valid) return "unknown";
   return (config.config?.gateway as { bind?: string } | undefined)?.bind ?? "loopback";
 }

@@ -19,6 +19,7 @@ export default defineCommand({
     },
     bind: { kind: "string", description: "Where the gateway listens", choices: ["loopback", "lan", "tailnet", "auto"] },
     port: { kind: "integer", description: "Port of the gateway", min: 1, max: 65_535, placeholder: "n" },
+    "then-start": { kind: "flag", description: "A start follows at once: no next step is named", hidden: true },
     json: { kind: "flag", description: "One JSON document on stdout" },
   },
   run: async (cli, values) => {
@@ -29,7 +30,7 @@ export default defineCommand({
     await (await cli.configFile()).write({ kind: "replace", raw });
     const workspace = typeof values.workspace === "string" ? resolve(values.workspace) : join(stateDir, "workspace");
     const notes = values.workspace === undefined ? await copyExamples(join(cli.paths.packageRoot, "examples/workspace"), workspace) : 0;
-    report(cli, { config: configPath, secret, workspace, notes });
+    report(cli, { config: configPath, secret, workspace, notes }, values["then-start"] !== true);
     return 0;
   },
 });
@@ -88,7 +89,14 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-function report(cli: CliContext, done: { config: string; secret: SecretSource; workspace: string; notes: number }): void {
+interface Done {
+  config: string;
+  secret: SecretSource;
+  workspace: string;
+  notes: number;
+}
+
+function report(cli: CliContext, done: Done, namesNextStep: boolean): void {
   if (cli.json) {
     cli.stdout.json({ ok: true, changed: true, ...done });
     return;
@@ -96,5 +104,5 @@ function report(cli: CliContext, done: { config: string; secret: SecretSource; w
   const secret = done.secret === "generated" ? "a fresh token is in it" : `the secret comes from ${done.secret}`;
   cli.stdout.line(`Config:    ${done.config} (gateway.mode is local; ${secret})`);
   cli.stdout.line(`Workspace: ${done.workspace}${done.notes > 0 ? ` (${done.notes} example notes)` : ""}`);
-  cli.stdout.line(`Next:      svc ${cli.paths.profile ? `--profile ${cli.paths.profile} ` : ""}gateway`);
+  if (namesNextStep) cli.stdout.line(`Next:      svc ${cli.paths.profile ? `--profile ${cli.paths.profile} ` : ""}gateway`);
 }

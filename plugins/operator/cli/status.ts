@@ -7,7 +7,6 @@ import { modelsLine } from "./models-line.ts";
 import { pageUrl } from "./page-url.ts";
 import { issuesOf } from "./status-issues.ts";
 import { formatDuration, formatTime, printTable } from "./text.ts";
-import { withClient } from "./with-client.ts";
 
 type StatusPayload = ResultOf<"status"> & Pick<ResultOf<"health">, "configReload">;
 
@@ -18,7 +17,7 @@ export default {
   options: { json: { kind: "flag", description: "One JSON document on stdout" } },
   rpc: true,
   run: async (cli) => {
-    const [status, health] = await withClient(cli, (client) => Promise.all([client.request("status", {}), client.request("health", {})]));
+    const [status, health] = await cli.withClient((client) => Promise.all([client.request("status", {}), client.request("health", {})]));
     const { memoryIndex, configReload } = health;
     const whole = { ...status, configReload };
     if (cli.json) cli.stdout.json({ ...whole, ...(memoryIndex ? { memoryIndex } : {}) });
@@ -57,7 +56,6 @@ function items(status: StatusPayload, { target, page, memory }: Around): Array<[
     ["System", `${process.platform} ${release()}, node ${process.versions.node}`],
     ["Gateway", `${target.url}, ${status.runtimeVersion}, ${status.phase}, ${pid}up ${formatDuration(status.uptimeMs)}`],
     ["Dashboard", page ?? "off (gateway.controlUi.enabled)"],
-    ["Service", "not installed"],
     ["Agents", agents.join(", ") || "none"],
     ["Model", modelsLine(status.models) ?? "none"],
     ["Memory", memoryLine(memory) ?? "off"],

@@ -1,7 +1,7 @@
 /**
- * Why a connection was refused, in words, with the next step. Pure.
+ * Says in words why a connection was refused, and the next step. Pure. `field` is `secret` where the gateway does not say which of the two it asks for.
  *
- * @typedef {{ kind: "secret", field: "token" | "password", reason: string, isFailure: boolean, retryAfterMs?: number }
+ * @typedef {{ kind: "secret", field: "token" | "password" | "secret", reason: string, isFailure: boolean, retryAfterMs?: number }
  *   | { kind: "other" | "version" | "pairing", title: string, text: string, lines: string[] }} Refusal
  */
 
@@ -12,7 +12,7 @@
  */
 export function refusalOf(error, page) {
   const code = String(error.details?.code ?? error.details?.reason ?? error.code);
-  const field = code.startsWith("AUTH_PASSWORD") ? "password" : "token";
+  const field = code.startsWith("AUTH_PASSWORD") ? "password" : code.startsWith("AUTH_TOKEN") ? "token" : "secret";
   switch (code) {
     case "AUTH_TOKEN_MISSING":
     case "AUTH_PASSWORD_MISSING":
@@ -26,8 +26,7 @@ export function refusalOf(error, page) {
         isFailure: true,
       };
     case "AUTH_RATE_LIMITED": {
-      const reason =
-        "Too many failed attempts from this address. The gateway takes no secret until the time is over, not even the right one.";
+      const reason = "Too many failed attempts from this address. The gateway refuses further ones until the time is over.";
       return { kind: "secret", field, reason, isFailure: true, retryAfterMs: error.retryAfterMs ?? 60_000 };
     }
     case "CONTROL_UI_ORIGIN_NOT_ALLOWED":
@@ -48,7 +47,7 @@ export function refusalOf(error, page) {
     case "AUTH_SCOPE_MISMATCH":
       return {
         kind: "secret",
-        field: "token",
+        field,
         reason: "This browser's own token is not valid any more. Sign in with the gateway's secret.",
         isFailure: false,
       };
@@ -70,7 +69,7 @@ export function refusalOf(error, page) {
         lines: [],
       };
     case "gateway auth changed":
-      return { kind: "secret", field: "token", reason: "The gateway's secret was changed. Sign in with the new one.", isFailure: false };
+      return { kind: "secret", field, reason: "The gateway's secret was changed. Sign in with the new one.", isFailure: false };
     default:
       return { kind: "other", title: "The gateway refused the connection", text: error.message, lines: [] };
   }

@@ -39,14 +39,14 @@ function SecretForm({ refusal }) {
   const submit = (event) => {
     event.preventDefault();
     const value = secret.trim();
-    if (value !== "" && !isLocked) signIn(refusal.field === "password" ? { password: value } : { token: value });
+    if (value !== "" && !isLocked) signIn(refusal.field === "token" ? { token: value } : { password: value });
   };
-  const word = refusal.field === "password" ? "Password" : "Token";
+  const word = { token: "token", password: "password", secret: "token or password" }[refusal.field];
   return html`<section class="sign-in panel">
     <h1>Sign in to this gateway</h1>
     ${refusal.reason && html`<${Notice} level=${refusal.isFailure ? "bad" : "info"}><p role="alert">${refusal.reason}</p><//>`}
     <form onSubmit=${submit}>
-      <label class="label" for="secret">Gateway ${word.toLowerCase()}</label>
+      <label class="label" for="secret">Gateway ${word}</label>
       <div class="row">
         <input id="secret" class="field" type="password" autocomplete="current-password" spellcheck=${false} value=${secret} readonly=${isLocked}
           aria-invalid=${refusal.isFailure ? "true" : undefined} onInput=${(/** @type {any} */ e) => setSecret(e.currentTarget.value)} />

@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { type StartQuestion, startAdvice } from "./start-advice.ts";
+
+const good = { exists: true, valid: true, config: { gateway: { mode: "local" } } };
+const question: StartQuestion = { paths: { profile: "" }, config: good, owner: undefined };
+const here = { host: "127.0.0.1", port: 18_789, portSource: "default" } as const;
+
+describe("where no gateway answers, the next step is one that is not refused:", () => {
+  it.each<[string, Partial<StartQuestion>, string]>([
+    ["with a config", {}, "start it with: svc gateway"],
+    ["with a profile", { paths: { profile: "work" } }, "start it with: svc --profile work gateway"],
+    ["without a config", { config: { exists: false, valid: true, config: {} } }, "set it up with: svc setup"],
+    [
+      "without a config in a profile",
+      { paths: { profile: "work" }, config: { exists: false, valid: true, config: {} } },
+      "set it up with: svc --profile work setup",
+    ],
+    ["with a broken config", { config: { exists: true, valid: false, config: {} } }, "its config is not valid: svc config validate"],
+    ["without a mode", { config: { ...good, config: {} } }, "allow it with: svc config set gateway.mode local"],
+    [
+      "in mode remote",
+      { config: { ...good, config: { gateway: { mode: "remote" } } } },
+      "allow it with: svc config set gateway.mode local",
+    ],
+    ["of another machine", { target: { ...here, host: "gw.example" } }, "check the address, and that a gateway runs there"],
+    ["where nothing runs", { target: here }, "start it with: svc gateway"],
+    [
+      "beside the port of the one that runs",
+      { target: { ...here, portSource: "env" }, owner: { port: 4711 } },
+      "the gateway of this profile listens on port 4711, not on that of SVC_GATEWAY_PORT",
+    ],
+  ])("%s", (_, change, advice) => expect(startAdvice({ ...question, ...change })).toBe(advice));
+});
