@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { type CliClient, type CliContext, type CliValues, commonErrors, defineCommand, type JsonObject, type ResultOf } from "svc/sdk";
+import { type CliContext, type CliValues, commonErrors, defineCommand, type JsonObject, type ResultOf } from "svc/sdk";
 
 const json = { kind: "flag", description: "One JSON document on stdout" } as const;
 
@@ -9,7 +9,7 @@ const list = defineCommand({
   options: { json },
   rpc: true,
   run: (cli) =>
-    withClient(cli, async (client) => {
+    cli.withClient(async (client) => {
       const answer = await client.request("agents.list", {});
       if (cli.json) cli.stdout.json(answer);
       else printList(cli, answer);
@@ -33,7 +33,7 @@ const add = defineCommand({
   },
   rpc: true,
   run: (cli, values, [id]) =>
-    withClient(cli, async (client) => {
+    cli.withClient(async (client) => {
       const params = { name: required(id), ...given(values, ["adopt", "model", "emoji", "avatar"]), ...workspaceOf(values) };
       const answer = await client.request("agents.create", params);
       if (cli.json) cli.stdout.json(answer);
@@ -51,7 +51,7 @@ const remove = defineCommand({
   options: { "keep-files": { kind: "flag", description: "Leave its files where they are" }, json },
   rpc: true,
   run: (cli, values, [id]) =>
-    withClient(cli, async (client) => {
+    cli.withClient(async (client) => {
       const params = { agentId: required(id), deleteFiles: values["keep-files"] !== true };
       const answer = await client.request("agents.delete", params);
       if (cli.json) cli.stdout.json(answer);
@@ -81,15 +81,6 @@ function printList(cli: CliContext, { defaultId, agents }: ResultOf<"agents.list
       .trimEnd();
   cli.stdout.line(cli.color.bold(line(head)));
   for (const row of rows) cli.stdout.line(line(row));
-}
-
-async function withClient(cli: CliContext, work: (client: CliClient) => Promise<number>): Promise<number> {
-  const client = await cli.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.close();
-  }
 }
 
 /** A relative path is meant from where the command runs; a gateway elsewhere knows it by its own folders. */

@@ -1,4 +1,4 @@
-import type { CliCommand, CliContext, CliValues } from "svc/sdk";
+import type { CliClient, CliCommand, CliContext, CliValues } from "svc/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AgentsGateway, createAgentsGateway, type SvcClient } from "../../../test/fixtures/agents-gateway.ts";
 import agent from "./agent.ts";
@@ -39,13 +39,22 @@ async function run(
     },
     isTTY,
   });
+  const connect = async () => asCliClient(await gw.client({ caps: [] }));
   const cli = {
     json: values.json === true,
     stdout: stream("out"),
     stderr: stream("err"),
     color,
     signal: options.signal ?? new AbortController().signal,
-    connect: async () => asCliClient(await gw.client({ caps: [] })),
+    connect,
+    async withClient<T>(work: (client: CliClient) => Promise<T>) {
+      const client = await connect();
+      try {
+        return await work(client);
+      } finally {
+        await client.close();
+      }
+    },
   } as unknown as CliContext;
   output.code = await command.run(cli, values, options.positionals ?? []);
   return output;

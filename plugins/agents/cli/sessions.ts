@@ -21,7 +21,7 @@ const list = defineCommand({
   },
   rpc: true,
   run: (cli, values) =>
-    withClient(cli, async (client) => {
+    cli.withClient(async (client) => {
       const params = {
         agentId: text(values.agent),
         search: text(values.search),
@@ -44,7 +44,7 @@ const show = defineCommand({
   options: { limit: { kind: "integer", description: "Newest messages (default 50)", min: 1, max: 1000, placeholder: "n" }, json },
   rpc: true,
   run: (cli, values, [key]) =>
-    withClient(cli, async (client) => {
+    cli.withClient(async (client) => {
       const params = { sessionKey: required(key), limit: number(values.limit) ?? 50 };
       const answer = await client.request("chat.history", params);
       if (!answer.sessionInfo) throw agentErrors.unknownSession({ key: required(key) });
@@ -61,7 +61,7 @@ const reset = defineCommand({
   options: { json },
   rpc: true,
   run: (cli, _values, [key]) =>
-    withClient(cli, async (client) => {
+    cli.withClient(async (client) => {
       const answer = await client.request("sessions.reset", { key: required(key) });
       if (cli.json) cli.stdout.json(answer);
       else cli.stdout.line(`${answer.key}: new transcript.`);
@@ -76,7 +76,7 @@ const remove = defineCommand({
   options: { "keep-transcript": { kind: "flag", description: "Keep the stored messages" }, json },
   rpc: true,
   run: (cli, values, [key]) =>
-    withClient(cli, async (client) => {
+    cli.withClient(async (client) => {
       const params = { key: required(key), deleteTranscript: values["keep-transcript"] !== true };
       const answer = await client.request("sessions.delete", params);
       if (cli.json) cli.stdout.json(answer);
@@ -93,7 +93,7 @@ const exportLines = defineCommand({
   positionals: keyArgument,
   rpc: true,
   run: (cli, _values, [key]) =>
-    withClient(cli, async (client) => {
+    cli.withClient(async (client) => {
       const { session, messages } = await readAll(client, required(key));
       const { key: sessionKey, agentId, createdAt } = session;
       const header = { type: "session", version: 1, id: session.sessionId, key: sessionKey, agentId, createdAt };
@@ -104,15 +104,6 @@ const exportLines = defineCommand({
 });
 
 export default [list, show, reset, remove, exportLines];
-
-async function withClient(cli: CliContext, work: (client: CliClient) => Promise<number>): Promise<number> {
-  const client = await cli.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.close();
-  }
-}
 
 /** Page by page from the newest; what arrives meanwhile is not part of the copy. */
 async function readAll(client: CliClient, sessionKey: string): Promise<{ session: SessionInfo; messages: Message[] }> {

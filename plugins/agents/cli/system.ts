@@ -1,4 +1,4 @@
-import { type CliClient, type CliCommand, type CliContext, commonErrors, defineCommand, type ResultOf } from "svc/sdk";
+import { type CliCommand, commonErrors, defineCommand, type ResultOf } from "svc/sdk";
 
 const json = { kind: "flag", description: "One JSON document on stdout" } as const;
 type Report = NonNullable<ResultOf<"last-heartbeat">>;
@@ -23,7 +23,7 @@ const event = defineCommand({
   run: async (cli, values) => {
     const { text, agent } = values;
     if (typeof text !== "string" || text.trim() === "") throw commonErrors.usage({ message: "system event: --text is required" });
-    const answer = await withClient(cli, (client) =>
+    const answer = await cli.withClient((client) =>
       client.request("wake", {
         text,
         mode: values.mode === "next-heartbeat" ? "next-heartbeat" : "now",
@@ -43,7 +43,7 @@ const last = defineCommand({
   options: { json },
   rpc: true,
   run: async (cli) => {
-    const report = await withClient(cli, (client) => client.request("last-heartbeat", {}));
+    const report = await cli.withClient((client) => client.request("last-heartbeat", {}));
     if (cli.json) cli.stdout.json(report);
     else cli.stdout.line(report ? describeReport(report) : "No heartbeat yet.");
     return 0;
@@ -64,7 +64,7 @@ function switchCommand(word: "enable" | "disable"): CliCommand {
     options: { json },
     rpc: true,
     run: async (cli) => {
-      const answer = await withClient(cli, (client) => client.request("set-heartbeats", { enabled: word === "enable" }));
+      const answer = await cli.withClient((client) => client.request("set-heartbeats", { enabled: word === "enable" }));
       if (cli.json) cli.stdout.json(answer);
       else cli.stdout.line(answer.enabled ? "Heartbeats are on." : "Heartbeats are off until the gateway ends or they are enabled.");
       return 0;
@@ -73,15 +73,6 @@ function switchCommand(word: "enable" | "disable"): CliCommand {
 }
 
 export default [event, last, switchCommand("enable"), switchCommand("disable")];
-
-async function withClient<T>(cli: CliContext, work: (client: CliClient) => Promise<T>): Promise<T> {
-  const client = await cli.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.close();
-  }
-}
 
 function localTime(ms: number): string {
   const d = new Date(ms);

@@ -52,7 +52,7 @@ export default [root, list, allow, deny];
 
 async function runList(cli: CliContext, values: CliValues): Promise<number> {
   if (values.watch === true) return watchApprovals(cli);
-  const { pending, ended } = await withClient(cli, (client) => readApprovals(client));
+  const { pending, ended } = await cli.withClient(readApprovals, { scopes });
   if (cli.json) {
     cli.stdout.json({ ok: true, pending, ended });
     return 0;
@@ -81,7 +81,7 @@ function printEnded(cli: CliContext, ended: readonly Approval[], now: number): v
 type Decision = ResultOf<"exec.approval.waitDecision">["decision"] & string;
 
 async function decide(cli: CliContext, typed: string, decision: Decision): Promise<number> {
-  const approval = await withClient(cli, async (client) => {
+  const answer = async (client: CliClient) => {
     const { pending, ended } = await readApprovals(client);
     const found = findPending(typed, pending, ended);
     if (!offers(found, decision)) {
@@ -90,7 +90,8 @@ async function decide(cli: CliContext, typed: string, decision: Decision): Promi
     const method = found.approvalKind === "exec" ? "exec.approval.resolve" : "plugin.approval.resolve";
     await client.request(method, { id: found.id, decision });
     return found;
-  });
+  };
+  const approval = await cli.withClient(answer, { scopes });
   if (cli.json) cli.stdout.json({ ok: true, id: approval.id, decision });
   else {
     const done = decision === "deny" ? "Denied" : decision === "allow-always" ? "Allowed from now on" : "Allowed once";
@@ -122,16 +123,4 @@ async function readApprovals(client: CliClient): Promise<{ pending: Approval[]; 
   const pending = all.filter(({ endedAtMs }) => endedAtMs === undefined).sort((a, b) => a.createdAtMs - b.createdAtMs);
   const ended = all.filter(({ endedAtMs }) => endedAtMs !== undefined).sort((a, b) => (b.endedAtMs ?? 0) - (a.endedAtMs ?? 0));
   return { pending, ended };
-}
-
-async function withClient<T>(cli: CliContext, work: (client: CliClient) => Promise<T>): Promise<T> {
-  const client = await cli.connect({ scopes });
-  const leave = () => void client.close();
-  cli.signal.addEventListener("abort", leave, { once: true });
-  try {
-    return await work(client);
-  } finally {
-    cli.signal.removeEventListener("abort", leave);
-    await client.close();
-  }
 }

@@ -1,4 +1,4 @@
-import { type CliClient, type CliCommand, type CliContext, commonErrors, defineCommand, type ResultOf } from "svc/sdk";
+import { type CliCommand, commonErrors, defineCommand, type ResultOf } from "svc/sdk";
 
 const json = { kind: "flag", description: "One JSON document on stdout" } as const;
 const uidArgument = [{ name: "uid", required: true }] as const;
@@ -15,7 +15,7 @@ const list = defineCommand({
   },
   rpc: true,
   run: (cli, values) =>
-    withClient(cli, async (client) => {
+    cli.withClient(async (client) => {
       const limit = typeof values.limit === "number" ? { limit: values.limit } : {};
       const answer = await client.request("messaging.queue.list", { ...(values.all === true ? { all: true } : {}), ...limit });
       if (cli.json) cli.stdout.json(answer);
@@ -39,7 +39,7 @@ function changeCommand(word: "retry" | "drop", texts: { summary: string; done: s
     options: { json },
     rpc: true,
     run: (cli, _values, [uid]) =>
-      withClient(cli, async (client) => {
+      cli.withClient(async (client) => {
         if (uid === undefined) throw commonErrors.usage({ message: `channels queue ${word}: the id of a message is required` });
         const answer = await client.request(`messaging.queue.${word}`, { uid });
         if (cli.json) cli.stdout.json(answer);
@@ -54,15 +54,6 @@ export default [
   changeCommand("retry", { summary: "Send a message again now", done: "waits for its next try." }),
   changeCommand("drop", { summary: "Give up a message that waits", done: "given up." }),
 ];
-
-async function withClient(cli: CliContext, work: (client: CliClient) => Promise<number>): Promise<number> {
-  const client = await cli.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.close();
-  }
-}
 
 function localTime(ms: number): string {
   const d = new Date(ms);

@@ -1,7 +1,6 @@
 import { basename } from "node:path";
 import { type CliContext, type CliValues, commonErrors, configErrors, createMergePatch, lostEntries, sameValue, valueAt } from "svc/sdk";
 import { closingNote } from "./closing-note.ts";
-import { withClient } from "./with-client.ts";
 
 /** How often an edit is made again because the file changed under it. */
 const MAX_CONFLICTS = 10;
@@ -87,7 +86,7 @@ export function guardEntries(before: unknown, after: unknown): void {
 
 /** With `--url` only what the gateway shows is known; its placeholders stand for the values it has. */
 async function editRemote(cli: CliContext, edit: ConfigEdit): Promise<number> {
-  const { parsed, hash, path } = await withClient(cli, (client) => client.request("config.get", {}));
+  const { parsed, hash, path } = await cli.withClient((client) => client.request("config.get", {}));
   const after = edit.apply(parsed);
   if (sameValue(parsed, after)) return report(cli, { file: path, changedPaths: [], changed: false, text: "No change." });
   return viaGateway(cli, { before: parsed, after, baseHash: hash });
@@ -96,7 +95,7 @@ async function editRemote(cli: CliContext, edit: ConfigEdit): Promise<number> {
 async function viaGateway(cli: CliContext, change: { before: unknown; after: unknown; baseHash: string }): Promise<number> {
   const { patch, replacePaths } = createMergePatch(change.before, change.after);
   const params = { raw: JSON.stringify(patch), baseHash: change.baseHash, ...(replacePaths.length > 0 ? { replacePaths } : {}) };
-  const result = await withClient(cli, (client) => client.request("config.patch", params));
+  const result = await cli.withClient((client) => client.request("config.patch", params));
   if (result.issues) {
     const reason = result.issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
     throw commonErrors.failed({

@@ -12,7 +12,6 @@ import {
   type SvcError,
   valueAt,
 } from "svc/sdk";
-import { withClient } from "./with-client.ts";
 
 interface Trees {
   /** As written, and with defaults; secrets replaced. */
@@ -58,7 +57,7 @@ export default defineCommand({
 /** The file of this machine is read here, which is what a gateway on it would do too; only another one's is asked for. */
 async function trees(cli: CliContext, values: CliValues): Promise<Trees> {
   if (typeof values.url === "string") {
-    const { parsed, config } = await withClient(cli, (client) => client.request("config.get", {}));
+    const { parsed, config } = await cli.withClient((client) => client.request("config.get", {}));
     return { source: parsed, effective: config };
   }
   const file = await cli.configFile();

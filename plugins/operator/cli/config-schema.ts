@@ -1,5 +1,4 @@
 import { composeConfigSchema, defineCommand } from "svc/sdk";
-import { withClient } from "./with-client.ts";
 
 /** `svc config schema`: JSON Schema of the config file. */
 export default defineCommand({
@@ -9,7 +8,7 @@ export default defineCommand({
   rpc: true,
   run: async (cli, values) => {
     if (typeof values.url === "string") {
-      const { schema } = await withClient(cli, (client) => client.request("config.schema", {}));
+      const { schema } = await cli.withClient((client) => client.request("config.schema", {}));
       cli.stdout.json(schema);
     } else cli.stdout.json(composeConfigSchema(await (await cli.configFile()).manifests()).schema);
     return 0;

@@ -1,5 +1,4 @@
 import { type CliCommand, defineCommand } from "svc/sdk";
-import { withClient } from "./with-client.ts";
 
 const options = { json: { kind: "flag", description: "One JSON document on stdout" } } as const;
 const positionals = [{ name: "request", required: true }];
@@ -15,7 +14,7 @@ function approve(): CliCommand {
       "Grants what the device asked for: svc devices list shows it. A request waits for five minutes and is renewed by each attempt.",
     ...{ options, positionals, rpc: true },
     run: async (cli, _values, [requestId = ""]) => {
-      const { device } = await withClient(cli, (client) => client.request("device.pair.approve", { requestId }));
+      const { device } = await cli.withClient((client) => client.request("device.pair.approve", { requestId }));
       if (cli.json) cli.stdout.json({ ok: true, requestId, device });
       else
         cli.stdout.line(
@@ -32,7 +31,7 @@ function reject(): CliCommand {
     summary: "Turn a waiting device away",
     ...{ options, positionals, rpc: true },
     run: async (cli, _values, [requestId = ""]) => {
-      const { deviceId } = await withClient(cli, (client) => client.request("device.pair.reject", { requestId }));
+      const { deviceId } = await cli.withClient((client) => client.request("device.pair.reject", { requestId }));
       if (cli.json) cli.stdout.json({ ok: true, requestId, deviceId });
       else cli.stdout.line(`Rejected ${deviceId}.`);
       return 0;

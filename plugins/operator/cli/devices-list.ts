@@ -1,6 +1,5 @@
 import { type CliContext, defineCommand, type ResultOf } from "svc/sdk";
 import { formatTime, printTable } from "./text.ts";
-import { withClient } from "./with-client.ts";
 
 type Devices = ResultOf<"device.pair.list">;
 
@@ -11,7 +10,7 @@ export default defineCommand({
   options: { json: { kind: "flag", description: "One JSON document on stdout" } },
   rpc: true,
   run: async (cli) => {
-    const devices = await withClient(cli, (client) => client.request("device.pair.list", {}));
+    const devices = await cli.withClient((client) => client.request("device.pair.list", {}));
     if (cli.json) cli.stdout.json({ ok: true, ...devices });
     else print(cli, devices);
     return 0;

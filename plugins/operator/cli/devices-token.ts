@@ -1,5 +1,4 @@
-import { type CliCommand, type CliValues, commonErrors, defineCommand } from "svc/sdk";
-import { withClient } from "./with-client.ts";
+import { type CliCommand, type CliValues, commonErrors, defineCommand, SvcError } from "svc/sdk";
 
 const json = { kind: "flag", description: "One JSON document on stdout" } as const;
 const role = { kind: "string", description: "Whose token: operator (default) or node", choices: ["operator", "node"] } as const;
@@ -20,7 +19,7 @@ function rotate(): CliCommand {
     run: async (cli, values, [deviceId = ""]) => {
       const scopes = scopesOf(values.scopes);
       const params = { deviceId, role: roleOf(values), ...(scopes ? { scopes } : {}) };
-      const rotated = await withClient(cli, (client) => client.request("device.token.rotate", params));
+      const rotated = await cli.withClient((client) => client.request("device.token.rotate", params));
       const { token, ...shown } = rotated;
       if (cli.json) cli.stdout.json({ ok: true, ...shown, stored: token !== undefined });
       else cli.stdout.line(`${deviceId}: the ${shown.role} token was replaced${token === undefined ? "." : " and stored here."}`);
@@ -39,7 +38,7 @@ function revoke(): CliCommand {
     ...{ positionals, rpc: true },
     run: async (cli, values, [deviceId = ""]) => {
       const forget = values.forget === true;
-      const ended = await withClient(cli, (client) =>
+      const ended = await cli.withClient((client) =>
         forget
           ? client.request("device.pair.remove", { deviceId })
           : client.request("device.token.revoke", { deviceId, role: roleOf(values) }),

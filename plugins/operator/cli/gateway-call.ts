@@ -1,5 +1,4 @@
-import { commonErrors, defineCommand, type JsonObject } from "svc/sdk";
-import { withClient } from "./with-client.ts";
+import { commonErrors, defineCommand, type JsonObject, SvcError } from "svc/sdk";
 
 /** `svc gateway call`: one request as it is on the wire; its payload is printed as JSON. */
 export default defineCommand({
@@ -20,7 +19,7 @@ export default defineCommand({
   run: async (cli, values, [method]) => {
     const params = parseParams(values.params);
     const onAccepted = () => cli.stderr.line(cli.color.dim("accepted; waiting for the final answer"));
-    const payload = await withClient(cli, (client) =>
+    const payload = await cli.withClient((client) =>
       client.request(method as string, params, values["expect-final"] === true ? { onAccepted } : {}),
     );
     cli.stdout.json(payload ?? null);

@@ -1,5 +1,4 @@
-import { defineCommand } from "svc/sdk";
-import { withClient } from "./with-client.ts";
+import { type CliContext, defineCommand } from "svc/sdk";
 
 /** How long a restart may take to come back before this command gives up; active runs are waited for separately. */
 const BACK_WITHIN_MS = 60_000;
@@ -17,7 +16,7 @@ export default defineCommand({
   rpc: true,
   run: async (cli, values) => {
     const reason = typeof values.reason === "string" ? values.reason : "svc gateway restart";
-    const scheduled = await withClient(cli, async (client) => {
+    const scheduled = await cli.withClient(async (client) => {
       const gone = new Promise<void>((resolve) => client.on("shutdown", () => resolve()));
       const answer = await client.request("gateway.restart.request", { reason });
       if (values["no-wait"] !== true) await gone;
@@ -31,11 +30,11 @@ export default defineCommand({
 });
 
 /** Connects until it works; the last failure is thrown when the time is over. */
-async function backAgain(cli: Parameters<typeof withClient>[0]): Promise<void> {
+async function backAgain(cli: CliContext): Promise<void> {
   const deadline = performance.now() + BACK_WITHIN_MS;
   for (;;) {
     try {
-      return await withClient(cli, async () => undefined);
+      return await cli.withClient(async () => undefined);
     } catch (error) {
       if (performance.now() > deadline || cli.signal.aborted) throw error;
       await new Promise((resolve) => setTimeout(resolve, 250));

@@ -5,7 +5,6 @@ import { memoryLine } from "./memory-line.ts";
 import { modelsLine } from "./models-line.ts";
 import { reloadIssue } from "./status-issues.ts";
 import { formatDuration } from "./text.ts";
-import { withClient } from "./with-client.ts";
 
 function healthCommand(path: string[]): CliCommand {
   return {
@@ -19,7 +18,7 @@ function healthCommand(path: string[]): CliCommand {
     rpc: true,
     run: async (cli, values) => {
       const params = values.verbose === true ? { probe: true } : {};
-      const health = await withClient(cli, (client) => client.request("health", params));
+      const health = await cli.withClient((client) => client.request("health", params));
       if (cli.json) cli.stdout.json(health);
       else printHealth(cli, health);
       return health.ok ? 0 : 1;

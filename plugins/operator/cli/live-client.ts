@@ -1,5 +1,4 @@
 import type { CliClient, CliContext } from "svc/sdk";
-import { withClient } from "./with-client.ts";
 
 /**
  * Works with the running gateway; undefined when none runs here.
@@ -7,5 +6,5 @@ import { withClient } from "./with-client.ts";
  */
 export async function withLiveGateway<T>(cli: CliContext, work: (client: CliClient) => Promise<T>): Promise<T | undefined> {
   if (!(await cli.lockOwner()) && (await cli.target()).portSource !== "flag") return undefined;
-  return withClient(cli, work);
+  return cli.withClient(work);
 }

@@ -1,5 +1,4 @@
 import { defineCommand } from "svc/sdk";
-import { withClient } from "./with-client.ts";
 
 /** `svc plugins reload <id>…`: new instances from what stands on disk. */
 export default defineCommand({
@@ -12,7 +11,7 @@ export default defineCommand({
   rpc: true,
   run: async (cli, _values, ids) => {
     const plugins = [...new Set(ids)].map((pluginId) => ({ pluginId }));
-    const { results, restartRequired } = await withClient(cli, (client) => client.request("plugins.reload", { plugins }));
+    const { results, restartRequired } = await cli.withClient((client) => client.request("plugins.reload", { plugins }));
     const failed = results.some((r) => r.status === "failed" || r.status === "rolled-back");
     if (cli.json) cli.stdout.json({ ok: !failed, results, restartRequired });
     else {

@@ -1,5 +1,4 @@
 import { defineCommand } from "svc/sdk";
-import { withClient } from "./with-client.ts";
 
 /** `svc secrets reload`: after a rotation, without a restart. */
 export default defineCommand({
@@ -10,7 +9,7 @@ export default defineCommand({
   options: { json: { kind: "flag", description: "One JSON document on stdout" } },
   rpc: true,
   run: async (cli) => {
-    const reloaded = await withClient(cli, (client) => client.request("secrets.reload", {}));
+    const reloaded = await cli.withClient((client) => client.request("secrets.reload", {}));
     if (cli.json) {
       cli.stdout.json(reloaded);
       return 0;

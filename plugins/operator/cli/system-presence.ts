@@ -1,6 +1,5 @@
 import { type CliContext, defineCommand, type ResultOf } from "svc/sdk";
 import { formatTime, printTable } from "./text.ts";
-import { withClient } from "./with-client.ts";
 
 type Entry = ResultOf<"system-presence">[number];
 
@@ -11,7 +10,7 @@ export default defineCommand({
   options: { json: { kind: "flag", description: "One JSON document on stdout" } },
   rpc: true,
   run: async (cli) => {
-    const entries = await withClient(cli, (client) => client.request("system-presence", {}));
+    const entries = await cli.withClient((client) => client.request("system-presence", {}));
     if (cli.json) cli.stdout.json(entries);
     else print(cli, entries);
     return 0;

@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { chmod, rm, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { type CliContext, type DoctorFinding, messageOf, withValueAt } from "svc/sdk";
-import { withClient } from "../cli/with-client.ts";
 
 /** One thing that was done, or why it was not. */
 export interface FixResult {
@@ -51,8 +50,7 @@ async function remove(path: string): Promise<string> {
 async function rebuildIndex(cli: CliContext, path: string): Promise<string> {
   const agentId = /^agents\.list\[id=([^\]]+)\]/.exec(path)?.[1];
   const params = { ...(agentId === undefined ? {} : { agentId }), force: true };
-  await withClient(
-    cli,
+  await cli.withClient(
     (client) =>
       new Promise<void>((resolve, reject) => {
         const onAccepted = () => resolve();

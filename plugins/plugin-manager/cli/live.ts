@@ -8,12 +8,7 @@ type LivePlugins = ResultOf<"plugins.list">;
  */
 export async function withLive<T>(cli: CliContext, work: (client: CliClient) => Promise<T>): Promise<T | undefined> {
   if (!(await cli.lockOwner()) && (await cli.target()).portSource !== "flag") return undefined;
-  const client = await cli.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.close();
-  }
+  return cli.withClient(work);
 }
 
 export function listLive(cli: CliContext): Promise<LivePlugins | undefined> {

@@ -1,5 +1,4 @@
 import { type CliCommand, defineCommand } from "svc/sdk";
-import { withClient } from "./with-client.ts";
 
 /** `svc hooks retry|drop <uid>`. */
 export default [
@@ -24,7 +23,7 @@ function command(word: "retry" | "drop", { summary, details, done }: { summary: 
     options: { json: { kind: "flag", description: "One JSON document on stdout" } },
     rpc: true,
     run: async (cli, _values, [uid = ""]) => {
-      const answer = await withClient(cli, (client) => client.request(`webhooks.${word}`, { uid }));
+      const answer = await cli.withClient((client) => client.request(`webhooks.${word}`, { uid }));
       if (cli.json) cli.stdout.json(answer);
       else cli.stdout.line(`${answer.uid} ${done}.`);
       return 0;

@@ -1,7 +1,7 @@
 import { type CliContext, type CliValues, defineCommand, type ResultOf } from "svc/sdk";
+import { isServed } from "./is-served.ts";
 import { openOffline } from "./offline.ts";
 import { type Delivery, doorWords, localTime, type Mapping, printTable, reasonOf, stateWords } from "./text.ts";
-import { isServed, withClient } from "./with-client.ts";
 
 const states = ["accepted", "running", "done", "failed", "expired"] as const;
 const LIMIT = 20;
@@ -38,7 +38,7 @@ export default defineCommand({
 async function readLive(cli: CliContext, values: CliValues, wantsDeliveries: boolean): Promise<Listed> {
   const chosen = states.find((state) => state === values.state);
   const query = { limit: typeof values.limit === "number" ? values.limit : LIMIT, ...(chosen ? { states: [chosen] } : {}) };
-  return withClient(cli, async (client) => {
+  return cli.withClient(async (client) => {
     const list = await client.request("webhooks.list", {});
     return wantsDeliveries ? { ...list, deliveries: (await client.request("webhooks.recent", query)).deliveries } : list;
   });

@@ -1,6 +1,5 @@
 import { type CliContext, defineCommand, type ResultOf } from "svc/sdk";
 import { localTime, plural, reasonOf, stateWords } from "./text.ts";
-import { withClient } from "./with-client.ts";
 
 /** `svc hooks show <uid>`: everything about one delivery. */
 export default defineCommand({
@@ -17,7 +16,7 @@ export default defineCommand({
   rpc: true,
   run: async (cli, values, [uid = ""]) => {
     const payload = values.payload === true;
-    const shown = await withClient(cli, (client) => client.request("webhooks.show", { uid, ...(payload ? { payload } : {}) }));
+    const shown = await cli.withClient((client) => client.request("webhooks.show", { uid, ...(payload ? { payload } : {}) }));
     if (cli.json) cli.stdout.json({ ok: true, ...shown });
     else print(cli, shown, payload);
     return 0;

@@ -1,9 +1,9 @@
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type CliContext, type CliValues, commonErrors, defineCommand, messageOf, type ResultOf } from "svc/sdk";
+import { type CliContext, type CliValues, commonErrors, defineCommand, messageOf, type ResultOf, SvcError } from "svc/sdk";
+import { isServed } from "./is-served.ts";
 import { openOffline } from "./offline.ts";
 import { doorWords } from "./text.ts";
-import { isServed, withClient } from "./with-client.ts";
 
 /** The largest body that any hook may have. */
 const MAX_BYTES = 33_554_432;
@@ -32,7 +32,7 @@ export default defineCommand({
   run: async (cli, values, [name = ""]) => {
     const trial = { name, payload: await readPayload(values.payload), headers: headersOf(values.header) };
     const tried = (await isServed(cli, values))
-      ? await withClient(cli, (client) => client.request("webhooks.test", trial, { timeoutMs: limitOf(values) }))
+      ? await cli.withClient((client) => client.request("webhooks.test", trial, { timeoutMs: limitOf(values) }))
       : await tryHere(cli, trial);
     const isWell = tried.outcome !== "unmapped" && tried.items.every(({ refusal }) => refusal === undefined);
     if (cli.json) cli.stdout.json({ ok: isWell, ...tried });

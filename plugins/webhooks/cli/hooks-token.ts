@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { type CliContext, commonErrors, defineCommand, isTree, valueAt, withValueAt } from "svc/sdk";
-import { isServed, withClient } from "./with-client.ts";
+import { type CliContext, commonErrors, defineCommand, isTree, SvcError, valueAt, withValueAt } from "svc/sdk";
+import { isServed } from "./is-served.ts";
 
 const PATH = ["hooks", "token"] as const;
 /** 32 random bytes, 43 characters. */
@@ -69,7 +69,7 @@ async function rotate(cli: CliContext, isLive: boolean): Promise<void> {
     await file.write({ kind: "edit", apply }, { onWarning: (text) => cli.stderr.line(text) });
     return;
   }
-  await withClient(cli, async (client) => {
+  await cli.withClient(async (client) => {
     const { hash } = await client.request("config.get", {});
     const { issues } = await client.request("config.patch", { raw: JSON.stringify({ hooks: { token } }), baseHash: hash });
     if (issues)
