@@ -66,6 +66,7 @@ const manifestSchema = z.strictObject({
       embeddingAdapters: ids,
       modelProviders: ids,
       memoryBackends: ids,
+      doctor: ids,
       tools: ids,
       rpc: ids,
       http: ids,

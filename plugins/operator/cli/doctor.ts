@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline/promises";
-import { type CliContext, type CliValues, type DoctorFinding, defineCommand, isSvcError, messageOf } from "svc/sdk";
+import { type CliContext, type CliValues, type DoctorFinding, defineCommand, isSvcError, messageOf, SvcError } from "svc/sdk";
+import { unknownChecks } from "../doctor/checks.ts";
 import { findingsOf, type Severity, severities } from "../doctor/findings.ts";
 import { applyFixes, type FixResult } from "../doctor/fixes.ts";
 import { gatherEvidence } from "../doctor/gather.ts";
@@ -34,6 +35,7 @@ export default defineCommand({
     try {
       return await examine(cli, values);
     } catch (error) {
+      if (isSvcError(error, "usage")) throw error;
       const error_ = { type: "internal", code: isSvcError(error) ? error.code : "failed", message: messageOf(error) };
       if (cli.json) cli.stdout.json({ ok: false, error: error_ });
       else cli.stderr.line(`${cli.color.red("svc:")} ${error_.message}`);
@@ -57,9 +59,19 @@ async function examine(cli: CliContext, values: CliValues): Promise<number> {
 }
 
 async function look(cli: CliContext, values: CliValues): Promise<DoctorFinding[]> {
-  const ids = (text: unknown) => (typeof text === "string" ? text.split(",").map((id) => id.trim()) : undefined);
-  const [only, skip] = [ids(values.only), ids(values.skip)];
-  return findingsOf(await gatherEvidence(cli)).filter(({ id }) => (only?.includes(id) ?? true) && !skip?.includes(id));
+  const findings = findingsOf(await gatherEvidence(cli));
+  const manifests = await (await cli.configFile()).manifests();
+  const ids = (flag: "only" | "skip") => {
+    const text = values[flag];
+    if (typeof text !== "string") return undefined;
+    const asked = text.split(",").map((id) => id.trim());
+    const { unknown, known } = unknownChecks(asked, { manifests, found: findings });
+    if (unknown.length === 0) return asked;
+    const message = `doctor --${flag}: unknown ${unknown.length === 1 ? "check" : "checks"} ${unknown.map((id) => `"${id}"`).join(", ")}`;
+    throw new SvcError("usage", { message: `${message}; expected some of ${known.join(", ")}` });
+  };
+  const [only, skip] = [ids("only"), ids("skip")];
+  return findings.filter(({ id }) => (only?.includes(id) ?? true) && !skip?.includes(id));
 }
 
 /** Nobody's config is replaced unseen: by the flag, or after the difference was shown to a person who agreed. */

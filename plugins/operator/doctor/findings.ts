@@ -1,4 +1,5 @@
 import type { DoctorFinding, Notice } from "svc/sdk";
+import type { OwnFinding } from "./checks.ts";
 
 export type Severity = DoctorFinding["severity"];
 export const severities: readonly Severity[] = ["info", "warning", "error"];
@@ -61,15 +62,15 @@ export function findingsOf(evidence: Evidence): DoctorFinding[] {
   return found.sort((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
 }
 
-function configFindings({ issues, path, exists, lastGood, valid, warnings }: Evidence["config"]): DoctorFinding[] {
+function configFindings({ issues, path, exists, lastGood, valid, warnings }: Evidence["config"]): OwnFinding[] {
   if (!exists) return [{ id: "config/missing", severity: "error", path, message: "there is no config file", fix: "svc setup" }];
   const restore =
     !valid && lastGood ? { fix: "svc doctor --fix --restore-last-good, which puts the last config back that worked", fixable: true } : {};
   return [
     ...issues.map(
-      (issue): DoctorFinding => ({ id: idOfIssue(issue), severity: "error", path: issue.path || path, message: issue.text, ...restore }),
+      (issue): OwnFinding => ({ id: idOfIssue(issue), severity: "error", path: issue.path || path, message: issue.text, ...restore }),
     ),
-    ...warnings.map((w): DoctorFinding => ({ id: isMissingPlugin(w) ? "plugins/missing" : "config/warning", severity: "warning", ...w })),
+    ...warnings.map((w): OwnFinding => ({ id: isMissingPlugin(w) ? "plugins/missing" : "config/warning", severity: "warning", ...w })),
   ];
 }
 
@@ -77,7 +78,7 @@ function isMissingPlugin({ path }: { path: string }): boolean {
   return /^plugins\.(entries|allow|deny|slots)\./.test(path);
 }
 
-function idOfIssue({ code, path }: Issue): string {
+function idOfIssue({ code, path }: Issue): OwnFinding["id"] {
   if (code === "parse" || code === "include") return "config/parse";
   if (code === "unknown_key") return "config/unknown-keys";
   if (code === "not_in_release") return "config/not-in-release";
@@ -86,17 +87,17 @@ function idOfIssue({ code, path }: Issue): string {
   return "config/schema";
 }
 
-function modeFindings({ config, auth }: Evidence): DoctorFinding[] {
+function modeFindings({ config, auth }: Evidence): OwnFinding[] {
   if (!config.exists || !config.valid || config.mode !== undefined) return [];
   const fixable = auth?.secretChars !== undefined;
   const fix = fixable ? "svc doctor --fix sets gateway.mode to local" : "svc config set gateway.mode local";
   return [{ id: "config/mode-missing", severity: "error", path: "gateway.mode", message: "not set, so no gateway starts", fix, fixable }];
 }
 
-function authFindings({ auth }: Evidence): DoctorFinding[] {
+function authFindings({ auth }: Evidence): OwnFinding[] {
   if (!auth) return [];
   const { mode, secretChars, refusal } = auth;
-  const found: DoctorFinding[] = [];
+  const found: OwnFinding[] = [];
   if (refusal?.code === "bind-without-auth") {
     found.push({ id: "auth/bind-exposed", severity: "error", path: "gateway.bind", message: refusal.message });
   }
@@ -109,8 +110,8 @@ function authFindings({ auth }: Evidence): DoctorFinding[] {
       id: "auth/missing",
       severity: "warning",
       path: `gateway.auth.${mode}`,
-      message: "no secret is set; each start makes up another one",
-      ...(fixable ? { fix, fixable } : {}),
+      message: `no ${mode} is set; each start makes up another one`,
+      ...(fixable ? { fix, fixable } : { fix: "set it there, or set SVC_GATEWAY_PASSWORD for the gateway" }),
     });
   } else if (secretChars < MIN_SECRET_CHARS) {
     const message = `the secret has ${secretChars} characters; ${MIN_SECRET_CHARS} or more cannot be guessed`;
@@ -119,13 +120,13 @@ function authFindings({ auth }: Evidence): DoctorFinding[] {
   return found;
 }
 
-function pluginFindings({ pluginIssues, plugins }: Evidence): DoctorFinding[] {
+function pluginFindings({ pluginIssues, plugins }: Evidence): OwnFinding[] {
   return [
-    ...pluginIssues.map((issue): DoctorFinding => ({ id: "plugins/config", severity: "warning", ...issue })),
+    ...pluginIssues.map((issue): OwnFinding => ({ id: "plugins/config", severity: "warning", ...issue })),
     ...plugins
       .filter(({ state }) => state === "failed" || state === "blocked")
       .map(
-        ({ id, reason, hint }): DoctorFinding => ({
+        ({ id, reason, hint }): OwnFinding => ({
           id: "plugins/load",
           severity: "error",
           path: `plugins.entries.${id}`,
@@ -136,11 +137,11 @@ function pluginFindings({ pluginIssues, plugins }: Evidence): DoctorFinding[] {
   ];
 }
 
-function fileFindings({ open, staleLocks }: Evidence): DoctorFinding[] {
+function fileFindings({ open, staleLocks }: Evidence): OwnFinding[] {
   const octal = (mode: number) => `0${mode.toString(8)}`;
   return [
     ...open.map(
-      ({ path, mode, kind }): DoctorFinding => ({
+      ({ path, mode, kind }): OwnFinding => ({
         id: kind === "config" ? "config/perms" : "state/perms",
         severity: "warning",
         path,
@@ -150,7 +151,7 @@ function fileFindings({ open, staleLocks }: Evidence): DoctorFinding[] {
       }),
     ),
     ...staleLocks.map(
-      (path): DoctorFinding => ({
+      (path): OwnFinding => ({
         id: "lock/stale",
         severity: "info",
         path,
@@ -162,8 +163,8 @@ function fileFindings({ open, staleLocks }: Evidence): DoctorFinding[] {
   ];
 }
 
-function secretFindings({ secrets }: Evidence): DoctorFinding[] {
-  const ids: Record<string, { id: string; severity: Severity }> = {
+function secretFindings({ secrets }: Evidence): OwnFinding[] {
+  const ids: Record<string, Pick<OwnFinding, "id" | "severity">> = {
     REF_UNRESOLVED: { id: "secrets/unresolved", severity: "error" },
     PLAINTEXT_FOUND: { id: "secrets/plaintext", severity: "info" },
     DUPLICATE_SECRET: { id: "auth/hook-token-reuse", severity: "error" },
@@ -171,8 +172,8 @@ function secretFindings({ secrets }: Evidence): DoctorFinding[] {
   return secrets.flatMap(({ code, path, message }) => (ids[code] ? [{ ...ids[code], path, message }] : []));
 }
 
-function machineFindings({ node, freeBytes, network }: Evidence): DoctorFinding[] {
-  const found: DoctorFinding[] = [];
+function machineFindings({ node, freeBytes, network }: Evidence): OwnFinding[] {
+  const found: OwnFinding[] = [];
   if (network !== undefined) {
     found.push({
       id: "state/network-fs",

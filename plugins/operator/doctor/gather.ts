@@ -12,7 +12,6 @@ import {
   type SvcConfig,
   unknownIdWarnings,
 } from "svc/sdk";
-import { withClient } from "../cli/with-client.ts";
 import type { Evidence } from "./findings.ts";
 import { networkKind } from "./network-folder.ts";
 
@@ -37,7 +36,7 @@ export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
       mode: typeof mode === "string" ? mode : undefined,
       lastGood: (await stat(`${file.path}.last-good`).catch(() => undefined)) !== undefined,
     },
-    auth: loaded.config && authOf(cli, loaded.config, refusal),
+    auth: loaded.config && authOf(cli, { config: loaded.config, source: loaded.source, refusal }),
     pluginIssues: await file.pluginIssues(),
     plugins: (await cli.manifests()).map(({ id, state, reason, hint }) => ({ id, state, reason, hint })),
     open: await openFiles(file.path, stateDir),
@@ -54,12 +53,24 @@ export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
   };
 }
 
-function authOf(cli: CliContext, { gateway }: SvcConfig, refusal: { code: string; message: string } | undefined): Evidence["auth"] {
+interface AuthEvidence {
+  config: SvcConfig;
+  /** As written, with references to secrets in place. */
+  source: unknown;
+  refusal: { code: string; message: string } | undefined;
+}
+
+function authOf(cli: CliContext, { config: { gateway }, source, refusal }: AuthEvidence): Evidence["auth"] {
   const set = (name: string) => cli.env[name]?.trim() || undefined;
-  const token = gateway.auth.token ?? set("SVC_GATEWAY_TOKEN");
-  const password = gateway.auth.password ?? set("SVC_GATEWAY_PASSWORD");
+  const written = ownValue(ownValue(source, "gateway"), "auth");
+  // The value behind a reference is not read here; a reference that leads nowhere refuses the start.
+  const charsOf = (kind: "token" | "password", variable: string) =>
+    (gateway.auth[kind] ?? (ownValue(written, kind) === undefined ? set(variable) : undefined))?.length ??
+    (ownValue(written, kind) === undefined ? undefined : Number.POSITIVE_INFINITY);
+  const token = charsOf("token", "SVC_GATEWAY_TOKEN");
+  const password = charsOf("password", "SVC_GATEWAY_PASSWORD");
   const mode = gateway.auth.mode ?? (password && !token ? "password" : "token");
-  return { mode, secretChars: (mode === "password" ? password : token)?.length, refusal };
+  return { mode, secretChars: mode === "password" ? password : token, refusal };
 }
 
 /** Config files with their copies, `.env`, and the state folder; of what is in it the rest is only as safe as the folder. */
@@ -102,7 +113,7 @@ async function staleLocks(path: string): Promise<string[]> {
 async function liveFindings(cli: CliContext): Promise<DoctorFinding[]> {
   if (!(await cli.lockOwner())?.port) return [];
   try {
-    return (await withClient(cli, (client) => client.request("gateway.doctor", {}))).findings;
+    return (await cli.withClient((client) => client.request("gateway.doctor", {}))).findings;
   } catch (error) {
     const message = `a gateway runs here but could not be asked: ${error instanceof Error ? error.message : String(error)}`;
     return [{ id: "gateway/unreachable", severity: "warning", message }];
