@@ -39,6 +39,21 @@ function refusalOf({ wsUrl }: TestGateway): Promise<string> {
   });
 }
 
+test("clients hear of a stop once, and not of each plugin that ends with it", async () => {
+  gateway = await createTestGateway({ plugins: [await writePlugin(root, "echo", echo), await writePlugin(root, "loud", loud)] });
+  const connection = await connected(gateway);
+  const changes = () => connection.frames.filter((frame) => frame.event === "plugins.changed").map((frame) => frame.payload.pluginId);
+  await gateway.rpc("plugins.reload", { plugins: [{ pluginId: "echo" }] });
+  await eventually(() => changes().length > 0);
+  const before = changes();
+
+  await gateway.gateway.close("gateway stopping");
+
+  await connection.end();
+  expect(connection.frames.at(-1)).toMatchObject({ event: "shutdown" });
+  expect(changes()).toEqual(before);
+});
+
 describe("while work is held a stopping gateway", () => {
   test("waits for it, and refuses new work with the time to come back", async () => {
     gateway = await createTestGateway({
