@@ -16,7 +16,7 @@ import { createLeases } from "../../sdk/loader/leases.ts";
 import { partOf } from "../../sdk/loader/partial-view.ts";
 import { pluginEnv } from "../../sdk/loader/plugin-env.ts";
 import { createRegistrations } from "../../sdk/loader/registrations.ts";
-import { closedPoints, reachesInto } from "../../sdk/loader/reserved.ts";
+import { closedPoints, reachesInto, unservedPoints } from "../../sdk/loader/reserved.ts";
 import { fitsPath } from "../../sdk/loader/secret-paths.ts";
 import { ownName, type ShapeKind, shapeProblem } from "../../sdk/loader/shapes.ts";
 import { createTimers, type TimedClock } from "../../sdk/loader/timers.ts";
@@ -140,6 +140,7 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
     const offered = kind || point === "reload" ? leased(value, (what, fn) => enter(`${point} ${name}: ${what}`, fn), successor) : value;
     return register(
       () => {
+        if (unservedPoints.has(point)) throw new SvcError("not-in-release", { plugin: id, what: `${point} "${name}"` });
         if (kind) declared(kind, name);
         allow();
       },

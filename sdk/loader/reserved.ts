@@ -6,6 +6,9 @@ import type { PluginRecord } from "../types/plugin-record.ts";
 /** Points that the gateway reads itself, and the one way in. */
 export const closedPoints: Readonly<Record<string, string>> = { reload: "ctx.onReload", uiPanel: "ctx.registerUiPanel" };
 
+/** Points at which nothing asks in this release: `memory.backend` takes `builtin` only. */
+export const unservedPoints: ReadonlySet<string> = new Set(["memoryBackend"]);
+
 /**
  * The bundled plugin that declares such a name and is not switched off: nobody from outside has it then, whoever would come first. It is kept
  * for a bundled plugin that failed as well; whoever wants to replace one switches it off.

@@ -113,7 +113,7 @@ export interface PluginContext<Config = unknown> {
   registerModelProvider(provider: ModelProvider): Disposable;
   registerChannel(channel: Channel): Disposable;
   registerEmbeddingAdapter(adapter: EmbeddingAdapter): Disposable;
-  /** Offers a backend at the point `memoryBackend`; in this release nothing asks there, so `svc plugins create` offers no such plugin. */
+  /** Not part of this release, in which `memory.backend` takes `builtin` only: the registration is refused with `not-in-release`. */
   registerMemoryBackend(backend: MemoryBackend): Disposable;
   registerHookPreset(preset: HookPreset): Disposable;
   registerHealthCheck(check: HealthCheck): Disposable;
