@@ -18,18 +18,35 @@ export interface SettingQuestion {
 }
 
 /**
- * Settings that a gateway starts with and that cannot be meant: it brings a number into its range, fails each run of a model that nobody has,
- * and answers 500 for a transform that it may not load. A writer refuses to add one, and `svc config validate` reports it.
+ * Settings that a gateway starts with and that cannot be meant: it brings a number into its range, never ends a session by a silence that has no
+ * length, fails each run of a model that nobody has, and answers 500 for a transform that it may not load. A writer refuses to add one, and `svc config validate` reports it.
  */
 export async function settingIssues(question: SettingQuestion): Promise<ConfigWarning[]> {
   const { loaded } = question;
   const ranges = clampWarnings(loaded.resolved, loaded.config);
-  return [...ranges, ...modelIssues(question), ...(await transformIssues(loaded))];
+  return [...ranges, ...idleIssues(loaded.config), ...modelIssues(question), ...(await transformIssues(loaded))];
 }
 
 /** Settings that work, or will once something is there, and deserve a word to whoever makes them. */
 export async function settingWarnings({ loaded: { config }, stateDir }: SettingQuestion): Promise<ConfigWarning[]> {
   return [...weakSecrets(config), ...(await missingFolders(config, stateDir))];
+}
+
+/**
+ * Finds the modes `idle` for which no `idleMinutes` is in force. A session goes by the rule of its channel, then by that of its type of chat, then by the
+ * general one, field by field.
+ */
+function idleIssues({ session: { reset, resetByType, resetByChannel } }: SvcConfig): ConfigWarning[] {
+  const general = { at: "session.reset", rule: reset };
+  const types = (["direct", "group", "thread"] as const).map((type) => ({ at: `session.resetByType.${type}`, rule: resetByType[type] }));
+  const channels = Object.entries(resetByChannel).map(([id, rule]) => ({ at: `session.resetByChannel.${id}`, rule }));
+  const chains = [undefined, ...channels].flatMap((channel) => types.map((type) => [...(channel ? [channel] : []), type, general]));
+  const endless = chains.flatMap((chain) => {
+    const deciding = chain.find(({ rule }) => rule?.mode !== undefined);
+    return deciding?.rule?.mode === "idle" && chain.every(({ rule }) => rule?.idleMinutes === undefined) ? [deciding.at] : [];
+  });
+  const message = "idle without idleMinutes never resets a session; set idleMinutes beside it, such as 60, or mode none";
+  return [...new Set(endless)].map((at) => ({ path: `${at}.mode`, message }));
 }
 
 function modelIssues({ loaded: { config }, manifests, modelProviders = [] }: SettingQuestion): ConfigWarning[] {

@@ -33,6 +33,16 @@ describe("what a gateway would run with and nobody can mean", () => {
       { ...lab, agents: { defaults: { model: "lab/two" } } },
       'does not list "two"; expected one of one',
     ],
+    [
+      "an idle reset after no time at all",
+      { session: { reset: { mode: "idle" } } },
+      "session.reset.mode: idle without idleMinutes never resets",
+    ],
+    [
+      "the same for one type of chat",
+      { session: { reset: { mode: "none" }, resetByType: { group: { mode: "idle" } } } },
+      "session.resetByType.group.mode: idle without idleMinutes never resets",
+    ],
     ["a folder of transforms elsewhere", { hooks: { transformsDir: "/etc" } }, "hooks.transformsDir: expected a folder within"],
     ["a transform that leads out of the folder", transform("../../secret.ts"), "transform.module: expected a file within"],
     ["a transform that is not there", transform("missing.ts"), "transform.module: there is no such file"],
@@ -58,6 +68,16 @@ describe("what a gateway would run with and nobody can mean", () => {
     const { hash } = await gateway.rpc<{ hash: string }>("config.get");
     const raw = JSON.stringify({ logging: { level: "debug" } });
     expect(await gateway.rpc("config.patch", { raw, baseHash: hash })).toMatchObject({ ok: true });
+  });
+
+  test.each([
+    { reset: { mode: "idle", idleMinutes: 60 } },
+    { reset: { mode: "idle", idleMinutes: 60 }, resetByType: { group: { mode: "idle" } }, resetByChannel: { irc: { mode: "idle" } } },
+    { reset: { mode: "none" }, resetByType: { direct: { mode: "idle", idleMinutes: 5 } } },
+    { reset: { mode: "daily" }, resetByType: { direct: { mode: "none" } } },
+  ])("an idle reset whose minutes are in force is taken: %j", async (session) => {
+    const { hash } = await gateway.rpc<{ hash: string }>("config.get");
+    expect(await gateway.rpc("config.patch", { raw: JSON.stringify({ session }), baseHash: hash })).toMatchObject({ ok: true });
   });
 
   test("a transform and a model that are there are taken", async () => {
