@@ -6,6 +6,7 @@ const page = (path: string) => import(new URL(`./public/core/${path}`, import.me
 const { partsOf, needingYou } = await page("parts.js");
 const { factsOf } = await page("approval-facts.js");
 const { refusalOf } = await page("refusal.js");
+const { browserName } = await page("browser-name.js");
 const { exampleQuestions } = await page("examples.js");
 const { age, day, plain, plural, span } = await page("format.js");
 
@@ -100,7 +101,11 @@ test("a missing secret is asked for without blame, a wrong one with the reason",
 });
 
 test("a locked address counts down what the gateway said", () => {
-  expect(refusalOf(refused("AUTH_RATE_LIMITED", { retryAfterMs: 42_000 }), at)).toMatchObject({ kind: "secret", retryAfterMs: 42_000 });
+  expect(refusalOf(refused("AUTH_RATE_LIMITED", { retryAfterMs: 42_000 }), at)).toMatchObject({
+    kind: "secret",
+    field: "secret",
+    retryAfterMs: 42_000,
+  });
 });
 
 test("other refusals name the next step", () => {
@@ -112,7 +117,7 @@ test("other refusals name the next step", () => {
     kind: "pairing",
     lines: ["svc devices approve r-1"],
   });
-  expect(refusalOf(refused("AUTH_DEVICE_TOKEN_MISMATCH"), at)).toMatchObject({ kind: "secret", field: "token", isFailure: false });
+  expect(refusalOf(refused("AUTH_DEVICE_TOKEN_MISMATCH"), at)).toMatchObject({ kind: "secret", field: "secret", isFailure: false });
   expect(refusalOf(refused("DEVICE_IDENTITY_REQUIRED"), { ...at, port: "18789" }).lines[0]).toBe(
     "ssh -N -L 18789:127.0.0.1:18789 ui.example.org",
   );
@@ -155,13 +160,33 @@ test("lists show answers without their Markdown signs", () => {
   expect(plain("These are:\n\n> **Router**\n> - in the `hall`\n\nSource: memory/a.md#L1")).toBe("These are: Router in the hall");
 });
 
-test("the bootstrap config names the agent and no secret", () => {
+test.each([
+  ["Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0", "Firefox on Linux"],
+  ["Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36", "Chrome on Windows"],
+  [
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36 Edg/141.0.0.0",
+    "Edge on Windows",
+  ],
+  [
+    "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Safari/605.1.15",
+    "Safari on Mac",
+  ],
+  [
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/141.0 Mobile/15E148 Safari/604.1",
+    "Chrome on iPhone",
+  ],
+  ["Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Mobile Safari/537.36", "Chrome on Android"],
+  ["something/1.0", "Browser"],
+])("the list of devices calls a browser by name: %s", (userAgent, name) => expect(browserName(userAgent)).toBe(name));
+
+test("the bootstrap config names the agent, the mode in force and no secret", () => {
   const config = rootSchema.parse({
-    gateway: { auth: { mode: "password", token: "t0ken-value", password: "passw0rd-value" }, controlUi: { basePath: "/ui" } },
+    gateway: { auth: { token: "t0ken-value", password: "passw0rd-value" }, controlUi: { basePath: "/ui" } },
     agents: { list: [{ id: "helper", identity: { name: "Ida", emoji: "🦉" } }] },
   });
 
-  const body = bootstrapConfig(config, { stateDir: "/somewhere/secret", version: "1.2.3", buildId: "abc" });
+  const facts = { stateDir: "/somewhere/secret", version: "1.2.3", authMode: "password", buildId: "abc" } as const;
+  const body = bootstrapConfig(config, facts);
 
   expect(body).toEqual({
     basePath: "/ui",

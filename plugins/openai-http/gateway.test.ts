@@ -228,6 +228,12 @@ describe("tools of the caller", () => {
       options,
     );
     expect(next.choices[0]?.message.content).toBe(okText);
+
+    // The request that brings the result asks nothing itself; its session has the title of what was asked.
+    const { sessions } = await gateway.rpc<{ sessions: Array<{ derivedTitle?: string }> }>("sessions.list", {
+      ...{ includeDerivedTitles: true, limit: 2 },
+    });
+    expect(sessions.map(({ derivedTitle }) => derivedTitle)).toEqual(["Weather in Bern?", "Weather in Bern?"]);
   });
 
   test("that must be called and are not are a 502", async () => {

@@ -3,11 +3,13 @@ import type { Contributes } from "../types/manifest.ts";
 import type { PluginCandidate as Candidate } from "../types/plugin-candidate.ts";
 import type { PluginRecord, PluginState, TapRecord } from "../types/plugin-record.ts";
 
-/** The one line a boot ends with: `plugins: 14 active, 1 failed (irc: import-failed), 2 blocked; 812 ms`. */
+/** The one line a boot ends with: `plugins: 14 active, 7 load when they are used, 1 failed (irc: import-failed), 2 blocked; 812 ms`. */
 export function summarizePlugins(records: readonly PluginRecord[], ms: number): string {
   const count = (state: PluginState) => records.filter((r) => r.state === state).length;
   const failed = records.filter((r) => r.state === "failed").map((r) => `${r.id}: ${r.code}`);
   const parts = [`${count("active")} active`];
+  const unused = count("ready");
+  if (unused > 0) parts.push(`${unused} ${unused === 1 ? "loads when it is used" : "load when they are used"}`);
   for (const state of ["degraded", "retrying"] as const) if (count(state) > 0) parts.push(`${count(state)} ${state}`);
   if (failed.length > 0) parts.push(`${failed.length} failed (${failed.join(", ")})`);
   if (count("blocked") > 0) parts.push(`${count("blocked")} blocked`);

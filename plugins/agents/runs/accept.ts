@@ -187,7 +187,7 @@ export function changeFor(
   row: SessionRow,
   given: { now: number; label: string | undefined; isBusy: boolean },
 ): Partial<SessionRow> {
-  const title = row.derivedTitle === undefined && !run.heartbeat ? titleOf(requestBlocks(run.request)) : undefined;
+  const title = row.derivedTitle === undefined && !run.heartbeat ? requestTitle(run.request) : undefined;
   return {
     updatedAt: given.now,
     lastActivityAt: given.now,
@@ -197,6 +197,12 @@ export function changeFor(
     ...(title === undefined ? {} : { derivedTitle: title }),
     ...(given.label === undefined ? {} : { label: given.label }),
   };
+}
+
+/** A request that only answers tool calls says what it is about in the turns that it brings along. */
+function requestTitle(request: RunRequest): string | undefined {
+  const asked = request.history?.find(({ role }) => role === "user");
+  return titleOf(requestBlocks(request)) ?? (asked && titleOf(asked.content));
 }
 
 /** From here on the run is known, and whoever follows its session hears of it. */

@@ -1,4 +1,5 @@
 import { createBrowserDevice, createClient } from "svc/sdk/client";
+import { browserName } from "./browser-name.js";
 import { base, buildId, kept, newId, ofTab, socketUrl, takeToken } from "./env.js";
 import { connection, greetedAt, hasNewBuild, health, hello, isRestarting, lastOnlineAt } from "./store.js";
 
@@ -23,6 +24,7 @@ const client = createClient({
   device,
   client: {
     id: "svc-control-ui",
+    displayName: browserName(navigator.userAgent),
     version: buildId || "unknown",
     platform: navigator.platform || "web",
     mode: "ui",
@@ -45,8 +47,8 @@ export function startConnection() {
   client.on("health", (payload) => {
     health.value = payload;
   });
-  client.on("shutdown", () => {
-    isRestarting.value = true;
+  client.on("shutdown", ({ restartExpectedMs }) => {
+    isRestarting.value = restartExpectedMs !== undefined;
   });
   client.onGap(({ cause, health: fresh }) => {
     if (fresh) health.value = /** @type {import("./store.js").Health} */ (fresh);
