@@ -140,7 +140,7 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
     const offered = kind || point === "reload" ? leased(value, (what, fn) => enter(`${point} ${name}: ${what}`, fn), successor) : value;
     return register(
       () => {
-        if (unservedPoints.has(point)) throw new SvcError("not-in-release", { plugin: id, what: `${point} "${name}"` });
+        if (unservedPoints.has(point)) throw kernelErrors.notInRelease({ plugin: id, what: `${point} "${name}"` });
         if (kind) declared(kind, name);
         allow();
       },

@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline/promises";
-import { type CliContext, type CliValues, type DoctorFinding, defineCommand, isSvcError, messageOf, SvcError } from "svc/sdk";
+import { type CliContext, type CliValues, commonErrors, type DoctorFinding, defineCommand, isSvcError, messageOf } from "svc/sdk";
 import { unknownChecks } from "../doctor/checks.ts";
 import { findingsOf, type Severity, severities } from "../doctor/findings.ts";
 import { applyFixes, type FixResult } from "../doctor/fixes.ts";
@@ -68,7 +68,7 @@ async function look(cli: CliContext, values: CliValues): Promise<DoctorFinding[]
     const { unknown, known } = unknownChecks(asked, { manifests, found: findings });
     if (unknown.length === 0) return asked;
     const message = `doctor --${flag}: unknown ${unknown.length === 1 ? "check" : "checks"} ${unknown.map((id) => `"${id}"`).join(", ")}`;
-    throw new SvcError("usage", { message: `${message}; expected some of ${known.join(", ")}` });
+    throw commonErrors.usage({ message: `${message}; expected some of ${known.join(", ")}` });
   };
   const [only, skip] = [ids("only"), ids("skip")];
   return findings.filter(({ id }) => (only?.includes(id) ?? true) && !skip?.includes(id));
