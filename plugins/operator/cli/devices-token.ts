@@ -1,4 +1,4 @@
-import { type CliCommand, type CliValues, commonErrors, defineCommand, SvcError } from "svc/sdk";
+import { type CliCommand, type CliValues, commonErrors, defineCommand } from "svc/sdk";
 
 const json = { kind: "flag", description: "One JSON document on stdout" } as const;
 const role = { kind: "string", description: "Whose token: operator (default) or node", choices: ["operator", "node"] } as const;

@@ -1,4 +1,4 @@
-import { commonErrors, defineCommand, type JsonObject, SvcError } from "svc/sdk";
+import { commonErrors, defineCommand, type JsonObject } from "svc/sdk";
 
 /** `svc gateway call`: one request as it is on the wire; its payload is printed as JSON. */
 export default defineCommand({

@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type CliContext, type CliValues, commonErrors, defineCommand, messageOf, type ResultOf, SvcError } from "svc/sdk";
+import { type CliContext, type CliValues, commonErrors, defineCommand, messageOf, type ResultOf } from "svc/sdk";
 import { isServed } from "./is-served.ts";
 import { openOffline } from "./offline.ts";
 import { doorWords } from "./text.ts";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type CliContext, commonErrors, defineCommand, isTree, SvcError, valueAt, withValueAt } from "svc/sdk";
+import { type CliContext, commonErrors, defineCommand, isTree, valueAt, withValueAt } from "svc/sdk";
 import { isServed } from "./is-served.ts";
 
 const PATH = ["hooks", "token"] as const;
