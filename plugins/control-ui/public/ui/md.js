@@ -1,6 +1,6 @@
-import { marked } from "marked";
 import { useMemo, useRef } from "preact/hooks";
 import { html } from "../core/html.js";
+import { readMarkdown } from "../core/markdown.js";
 import { linkPlaces, parsePlace } from "../core/places.js";
 import { CopyButton } from "./button.js";
 import { SourceChip } from "./sources.js";
@@ -8,7 +8,7 @@ import { SourceChip } from "./sources.js";
 /**
  * Markdown to elements through the table below. There is no way from text to HTML: raw HTML and images appear as the text they are.
  *
- * @typedef {import("marked").Token & { tokens?: import("marked").Token[] }} Token
+ * @typedef {import("../core/markdown.js").Token} Token
  * @typedef {{ agentId?: string | undefined }} Context
  */
 
@@ -23,8 +23,8 @@ export function Markdown({ text, agentId }) {
   const tokens = useMemo(() => {
     const cut = text.length > LARGE_CHARS ? stableCut(text) : 0;
     const stable = text.slice(0, cut);
-    if (head.current.text !== stable) head.current = { text: stable, tokens: lex(stable) };
-    return [...head.current.tokens, ...lex(text.slice(cut))];
+    if (head.current.text !== stable) head.current = { text: stable, tokens: readMarkdown(stable) };
+    return [...head.current.tokens, ...readMarkdown(text.slice(cut))];
   }, [text]);
   return html`<div class="md">${blocks(tokens, { agentId })}</div>`;
 }
@@ -43,11 +43,6 @@ export function stableCut(text) {
     if (!inFence && line.trim() === "" && at <= text.length) cut = at;
   }
   return cut;
-}
-
-/** @param {string} text @returns {Token[]} */
-function lex(text) {
-  return text === "" ? [] : marked.lexer(text, { gfm: true, breaks: true });
 }
 
 /** @param {Token[] | undefined} tokens @param {Context} context */
