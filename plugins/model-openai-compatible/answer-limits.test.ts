@@ -4,7 +4,8 @@ import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { isModelError, type ModelRequest } from "svc/sdk";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { limited } from "./answer-limits.ts";
+import { turnsDuring } from "../../test/fixtures/turns-during.ts";
+import { answerLimits, limited } from "./answer-limits.ts";
 import { type Connection, createConnection } from "./connection.ts";
 import { createProvider } from "./provider.ts";
 
@@ -103,17 +104,37 @@ describe("an answer", () => {
       fc.asyncProperty(fc.array(event, { maxLength: 30 }), fc.integer({ min: 1, max: 9 }), async (events, size) => {
         const text = events.map(([data, end]) => `data: ${data.replace(/[\r\n]/g, "")}${end}${end}`).join("");
         const chunks = text.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [];
-        expect(await limited(answer(chunks), { maxBytes: 10_000, maxEventBytes: 30 }).text()).toBe(text);
+        expect(await limited(answer(chunks), { maxBytes: 10_000, maxEventBytes: 30, maxEventParts: 30 }).text()).toBe(text);
       }),
     );
+  });
+
+  test("that comes faster than it can be read leaves others their turn", async () => {
+    let left = 40;
+    const busy = new ReadableStream({
+      pull(controller) {
+        const until = performance.now() + 2;
+        while (performance.now() < until);
+        if (left-- > 0) controller.enqueue(new Uint8Array(8));
+        else controller.close();
+      },
+    });
+
+    expect(await turnsDuring(() => limited(new Response(busy), answerLimits).text())).toBeGreaterThan(5);
+  });
+
+  test("is not judged by the brackets in its texts", async () => {
+    const chunks = [`data: "[[[[\\"[[[,,`, `,,,,,\\\\"\n\ndata: "[[[[[[[["\n\n`];
+    expect(await limited(answer(chunks), { maxBytes: 100, maxEventBytes: 50, maxEventParts: 2 }).text()).toBe(chunks.join(""));
   });
 
   test.each([
     ["altogether", ["data: 1\n\n".repeat(20)]],
     ["in an event of several lines", ["data: 1\n".repeat(8)]],
     ["in an event that comes in pieces", Array<string>(60).fill("x")],
+    ["by what an event is made of", ["data: [[", "],{},0,0,", "0,0,0,0]\n\n"]],
   ])("that is too long %s breaks off with a fault of the server", async (_name, chunks) => {
-    const read = limited(answer(chunks), { maxBytes: 100, maxEventBytes: 50 }).text();
+    const read = limited(answer(chunks), { maxBytes: 100, maxEventBytes: 50, maxEventParts: 9 }).text();
     await expect(read).rejects.toMatchObject({ fault: "network", message: expect.stringContaining("larger than") });
   });
 });

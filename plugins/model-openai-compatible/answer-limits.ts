@@ -1,22 +1,32 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { ModelError } from "svc/sdk";
 
-/** How much of an answer is taken. */
+/** How much of an answer is taken. An event is what stands between two blank lines; it is parsed at a stretch. */
 export interface AnswerLimits {
   /** Of an answer altogether, after decompression. */
   maxBytes: number;
-  /** Between two blank lines of an event stream: a single event is parsed at a stretch. */
+  /** Of an event. */
   maxEventBytes: number;
+  /** Brackets and commas of an event, those in its texts left out. */
+  maxEventParts: number;
 }
 
 /** A stream of 200,000 events with all that careless servers repeat in each of them. Nothing of it is kept here. */
-export const answerLimits: AnswerLimits = { maxBytes: 256 * 1024 * 1024, maxEventBytes: 1024 * 1024 };
+export const answerLimits: AnswerLimits = { maxBytes: 256 * 1024 * 1024, maxEventBytes: 1024 * 1024, maxEventParts: 10_000 };
 /** A document that is parsed whole. */
-export const documentLimits: AnswerLimits = { maxBytes: 4 * 1024 * 1024, maxEventBytes: 4 * 1024 * 1024 };
+export const documentLimits: AnswerLimits = { maxBytes: 4 * 1024 * 1024, maxEventBytes: 4 * 1024 * 1024, maxEventParts: 200_000 };
 
 /** What is read of an answer that is an error: its words stand at the beginning. */
 const MAX_ERROR_BYTES = 64 * 1024;
+/** After so long others have their turn: a server on this machine sends faster than its events can be read. */
+const TURN_MS = 5;
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const OPEN_BRACE = 0x7b;
 
 /**
  * The same answer, read no further than the limits: a broken or hostile server could fill the memory, or have a single event parsed for seconds.
@@ -29,14 +39,15 @@ export function limited(response: Response, limits: AnswerLimits): Response {
   return new Response(stream, { status, statusText, headers });
 }
 
-function counted(body: ReadableStream<Uint8Array>, { maxBytes, maxEventBytes }: AnswerLimits): ReadableStream<Uint8Array> {
+function counted(body: ReadableStream<Uint8Array>, { maxBytes, maxEventBytes, maxEventParts }: AnswerLimits): ReadableStream<Uint8Array> {
   let total = 0;
-  const eventBytes = createEventCounter();
+  const count = createEventCounter();
+  const tooLarge = (what: string) => new ModelError("network", `${what} of the server is larger than expected; it was not read to its end`);
   return passed(body, (chunk) => {
     total += chunk.length;
-    if (total > maxBytes) throw new ModelError("network", `the server's answer is larger than ${maxBytes} bytes`);
-    if (eventBytes(chunk) > maxEventBytes)
-      throw new ModelError("network", `an event of the server's answer is larger than ${maxEventBytes} bytes`);
+    if (total > maxBytes) throw tooLarge("the answer");
+    const { bytes, parts } = count(chunk);
+    if (bytes > maxEventBytes || parts > maxEventParts) throw tooLarge("an event");
     return chunk;
   });
 }
@@ -54,8 +65,13 @@ function beginning(body: ReadableStream<Uint8Array>, maxBytes: number): Readable
 /** @param take what goes on of a chunk; undefined ends the answer there */
 function passed(body: ReadableStream<Uint8Array>, take: (chunk: Uint8Array) => Uint8Array | undefined): ReadableStream<Uint8Array> {
   const reader = body.getReader();
+  let turn = performance.now();
   return new ReadableStream({
     async pull(controller) {
+      if (performance.now() - turn > TURN_MS) {
+        await nextTurn();
+        turn = performance.now();
+      }
       const { done, value } = await reader.read();
       if (done) return controller.close();
       try {
@@ -72,23 +88,41 @@ function passed(body: ReadableStream<Uint8Array>, take: (chunk: Uint8Array) => U
   });
 }
 
-/** Counts the bytes since the last blank line, and tells the largest count within each chunk. */
-function createEventCounter(): (chunk: Uint8Array) => number {
-  let count = 0;
-  let isLineEmpty = true;
+/** Counts what came since the last blank line, and tells the largest counts within each chunk. */
+function createEventCounter(): (chunk: Uint8Array) => { bytes: number; parts: number } {
+  let bytes = 0;
+  let parts = 0;
+  let isBlank = true;
+  let isText = false;
+  let isEscaped = false;
   return (chunk) => {
-    let largest = 0;
-    let from = 0;
-    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
-      count += at + 1 - from;
-      largest = Math.max(largest, count);
-      const isBlank = at === from || (at === from + 1 && chunk[from] === RETURN);
-      if (isLineEmpty && isBlank) count = 0;
-      isLineEmpty = true;
-      from = at + 1;
+    const largest = { bytes: 0, parts: 0 };
+    const look = () => {
+      largest.bytes = Math.max(largest.bytes, bytes);
+      largest.parts = Math.max(largest.parts, parts);
+    };
+    // By index and without calls: each byte of each answer comes through here.
+    for (let i = 0; i < chunk.length; i++) {
+      const byte = chunk[i];
+      bytes += 1;
+      if (byte === NEWLINE) {
+        if (isBlank) {
+          look();
+          bytes = 0;
+          parts = 0;
+          isText = false;
+        }
+        isBlank = true;
+        isEscaped = false;
+        continue;
+      }
+      if (byte !== RETURN) isBlank = false;
+      if (isEscaped) isEscaped = false;
+      else if (byte === QUOTE) isText = !isText;
+      else if (isText) isEscaped = byte === BACKSLASH;
+      else if (byte === COMMA || byte === OPEN_BRACKET || byte === OPEN_BRACE) parts += 1;
     }
-    if (from < chunk.length) isLineEmpty &&= chunk.length === from + 1 && chunk[from] === RETURN;
-    count += chunk.length - from;
-    return Math.max(largest, count);
+    look();
+    return largest;
   };
 }

@@ -41,14 +41,21 @@ export async function* toDeltas(parts: AsyncIterable<StreamPart>): AsyncIterable
 }
 
 function toUsage(usage: FinishPart["usage"]): Usage {
-  const cacheRead = usage.inputTokens.cacheRead ?? 0;
-  const cacheWrite = usage.inputTokens.cacheWrite ?? 0;
-  const input = usage.inputTokens.noCache ?? Math.max(0, (usage.inputTokens.total ?? 0) - cacheRead);
-  const output = usage.outputTokens.total ?? 0;
+  const cacheRead = countOf(usage.inputTokens.cacheRead);
+  const cacheWrite = countOf(usage.inputTokens.cacheWrite);
+  const input = countOf(usage.inputTokens.noCache ?? countOf(usage.inputTokens.total) - cacheRead);
+  const output = countOf(usage.outputTokens.total);
   const reported = (usage.raw as { total_tokens?: unknown } | undefined)?.total_tokens;
-  const total = Math.max(input + cacheRead + cacheWrite + output, typeof reported === "number" ? reported : 0);
-  const reasoning = usage.outputTokens.reasoning;
+  const total = Math.max(input + cacheRead + cacheWrite + output, countOf(reported));
+  const reasoning = countOf(usage.outputTokens.reasoning);
   return { input, output, cacheRead, cacheWrite, ...(reasoning ? { reasoning } : {}), total };
+}
+
+/** More than any vendor bills for a turn. Counts are summed up for the life of a session, so one that is none would spoil them all. */
+const MAX_TOKENS = 1_000_000_000;
+
+function countOf(value: unknown): number {
+  return typeof value === "number" && value >= 0 && value <= MAX_TOKENS ? Math.floor(value) : 0;
 }
 
 function toReason({ unified }: FinishPart["finishReason"]): Extract<ModelDelta, { type: "finish" }>["reason"] {

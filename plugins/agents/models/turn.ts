@@ -16,7 +16,7 @@ export interface TurnResult {
 }
 
 /** Longest text and arguments of one turn, in UTF-16 units. Each is stored, shown and sent back to the model as a whole. */
-const MAX_TURN_CHARS = 4 * 1024 * 1024;
+const MAX_TURN_CHARS = 1024 * 1024;
 /** Most tool calls of one turn: each of them is carried out. */
 const MAX_TURN_CALLS = 128;
 
