@@ -145,12 +145,16 @@ async function password(values: CliValues): Promise<string | undefined> {
 
 /** Who is on the port, as far as the system tells. */
 async function withHolder(error: unknown): Promise<unknown> {
-  if (!isSvcError(error) || !("holder" in error.fields) || error.fields.holder !== "") return error;
+  if (!isSvcError(error) || !isAboutPort(error.code) || error.fields.holder !== undefined) return error;
   const holder = (await findPortHolders(Number(error.fields.port)).catch(() => []))[0];
   if (!holder) return error;
   const { command, pid } = holder;
   const shown = error.code === "port-taken" ? ` by ${command} (pid ${pid})` : ` (held by ${command}, pid ${pid})`;
   return new SvcError(error.code, error.spec, { ...error.fields, holder: shown });
+}
+
+function isAboutPort(code: string): boolean {
+  return code === "port-taken" || code === "already-listening";
 }
 
 /** SIGHUP reads config and secrets again; SIGUSR1 and SIGUSR2 restart the gateway in this process. */
