@@ -89,7 +89,7 @@ export { formatLogLine, isWantedLogLine, type LogLine, type LogLineStyle, parseL
 export { dropNotice, type Notice, noticePath, readNotices, writeNotice } from "./host/notices.ts";
 export { importOwn, resolveOwn } from "./import-own.ts";
 export * from "./json-schema.ts";
-export { exceedsJsonShape } from "./json-shape.ts";
+export { exceedsJsonShape, type JsonLimits, jsonTextFault, parseJson, strictJsonLimits } from "./json-shape.ts";
 export { settledWithin } from "./limit.ts";
 export { loaderErrors } from "./loader/errors.ts";
 export { perSnapshot } from "./per-snapshot.ts";

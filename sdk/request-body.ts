@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { commonErrors, messageOf } from "./errors.ts";
+import { parseJson } from "./json-shape.ts";
 
 /** Time a whole body may take (`http.md` 2). */
 const BODY_TIMEOUT_MS = 30_000;
@@ -68,11 +69,11 @@ function collect(
   });
 }
 
-/** @throws {SvcError} `invalid-json` */
+/** @throws {SvcError} `invalid-json`, also for JSON that is nested deeper than 64 levels */
 export function parseJsonBody(text: string): unknown {
   if (text.trim() === "") return {};
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
     throw commonErrors.invalidJson({ reason: messageOf(error) });
   }

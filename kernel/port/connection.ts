@@ -13,7 +13,7 @@ import { sentBytes } from "../../sdk/gateway/fanout/sent-bytes.ts";
 import type { Turn } from "../../sdk/gateway/fanout/turn.ts";
 import { followRights, type Right } from "../../sdk/gateway/rights.ts";
 import { formatIssues } from "../../sdk/json-schema.ts";
-import { exceedsJsonShape } from "../../sdk/json-shape.ts";
+import { jsonTextFault, strictJsonLimits } from "../../sdk/json-shape.ts";
 import { protocolErrors } from "../../sdk/protocol/errors.ts";
 import { limits, type RequestFrame, requestFrame, type WireError } from "../../sdk/protocol/frames.ts";
 import { RawJson } from "../../sdk/protocol/raw-json.ts";
@@ -328,6 +328,9 @@ function described({ connId, clientId, mode, remote, scopes }: ClientInfo): LogF
 }
 
 function parseFrame(text: string): RequestFrame | SvcError {
+  // Not parsed at all: 25 MB of brackets would take more than a gigabyte.
+  const fault = jsonTextFault(text, strictJsonLimits);
+  if (fault !== undefined) return protocolErrors.invalidFrame({ reason: `the frame is ${fault}`, ...leadingId(text) });
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -336,9 +339,14 @@ function parseFrame(text: string): RequestFrame | SvcError {
   }
   const id = (value as { id?: unknown } | null)?.id;
   const invalid = (reason: string) => protocolErrors.invalidFrame({ reason, ...(typeof id === "string" && id ? { id } : {}) });
-  if (exceedsJsonShape(value)) return invalid("deeper than 64 levels or more than 10000 keys");
   const parsed = requestFrame.safeParse(value);
   return parsed.success ? parsed.data : invalid(formatIssues(parsed.error.issues));
+}
+
+/** The id of a frame that begins as clients write it, so that a refusal reaches its request; without it the refusal is that of an unknown frame. */
+function leadingId(text: string): { id?: string } {
+  const id = /^\{"type":"req","id":"([^"\\]{1,128})"/.exec(text)?.[1];
+  return id === undefined ? {} : { id };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { MessageBlock, RunRequest } from "svc/sdk";
+import { type MessageBlock, parseJson, type RunRequest } from "svc/sdk";
 import { readContent } from "./content.ts";
 import { badRequest } from "./errors.ts";
 import type { WireMessage } from "./request.ts";
@@ -123,7 +123,7 @@ function parseArguments(text: unknown): unknown {
   if (typeof text !== "string") return text ?? {};
   if (text.trim() === "") return {};
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return text;
   }

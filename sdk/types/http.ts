@@ -32,7 +32,7 @@ export interface HttpCall {
    */
   text(): Promise<string>;
   /**
-   * Body as JSON; a blank body is `{}`.
+   * Body as JSON, nested at most 64 levels deep; a blank body is `{}`.
    * @throws {SvcError} `invalid-json` and those of `text()`
    */
   json(): Promise<unknown>;

@@ -196,12 +196,12 @@ describe("W-07: what is nested too deep or has too many keys is refused, and the
     await socket.close();
   });
 
-  test.each<[string, () => string]>([
-    ["100,000 levels", () => nested(100_000)],
-    ["a million keys", () => wide(1_000_000)],
-  ])("%s in a body neither crash nor stall", async (_, body) => {
+  test.each<[string, () => string, number]>([
+    ["100,000 levels", () => nested(100_000), 400],
+    ["a million keys", () => wide(1_000_000), 200],
+  ])("%s in a body neither crash nor stall", async (_, body, status) => {
     const res = await gateway.fetch("/door", { method: "POST", body: body() });
-    expect([200, 400, 500]).toContain(res.status);
+    expect(res.status).toBe(status);
     await res.arrayBuffer();
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
   });

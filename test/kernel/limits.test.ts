@@ -174,19 +174,19 @@ describe("a frame", () => {
   const frame = (value: string) => `{"type":"req","id":"1","method":"busy.echo","params":{"value":${value}}}`;
   const keys = (count: number) => `{${Array.from({ length: count }, (_, i) => `"k${i}":0`).join(",")}}`;
 
-  test.each<[string, () => string, boolean]>([
-    ["of 64 levels", () => frame(nested(62)), true],
-    ["of 65 levels", () => frame(nested(63)), false],
-    ["nested 100,000 deep", () => frame(nested(100_000)), false],
-    ["with 9,995 keys", () => frame(keys(9_995)), true],
-    ["with 10,001 keys", () => frame(keys(10_001)), false],
-    ["with 300,000 keys", () => frame(keys(300_000)), false],
-  ])("%s is answered, and never crashes anything", async (_, text, fine) => {
+  test.each<[string, () => string, string | undefined]>([
+    ["of 64 levels", () => frame(nested(62)), undefined],
+    ["of 65 levels", () => frame(nested(63)), "deeper than 64 levels"],
+    ["nested 100,000 deep", () => frame(nested(100_000)), "deeper than 64 levels"],
+    ["with 9,995 keys", () => frame(keys(9_995)), undefined],
+    ["with 10,001 keys", () => frame(keys(10_001)), "more than 10000 keys"],
+    ["with 300,000 keys", () => frame(keys(300_000)), "more than 10000 keys"],
+  ])("%s is answered, and never crashes anything", async (_, text, fault) => {
     const socket = await connected(gateway);
     socket.send(text());
     const res = await socket.frame((f) => f.id === "1");
-    expect(res.ok).toBe(fine);
-    if (!fine) expect(res.error).toMatchObject({ code: "INVALID_REQUEST", message: expect.stringContaining("deeper than 64 levels") });
+    expect(res.ok).toBe(fault === undefined);
+    if (fault !== undefined) expect(res.error).toMatchObject({ code: "INVALID_REQUEST", message: expect.stringContaining(fault) });
     await socket.close();
   });
 

@@ -15,6 +15,7 @@ const mappings = [
     verify: { provider: "stripe", secret: "whsec_demo", mode: "instead" },
   },
   { id: "big", match: { path: "big" }, action: "wake", textTemplate: "big {{a}}", maxBodyBytes: 4_096 },
+  { id: "wide", match: { path: "wide" }, action: "wake", textTemplate: "{{text}}", maxBodyBytes: 200_000 },
   { id: "list", match: { path: "list" }, messageTemplate: "{{items[0].text}}", forEach: "items", deliver: false },
 ] as const;
 const config = {
@@ -103,7 +104,14 @@ describe("K-01: the first check that fails answers, whatever else is wrong", () 
 
   test("W-07: JSON that is nested too deep, or has too many keys, is 400", async () => {
     const deep = `{"text":"x","a":${"[".repeat(70)}${"]".repeat(70)}}`;
-    expect((await ask("/hooks/wake", { body: deep })).status).toBe(400);
+    const wide = JSON.stringify({ text: "x", ...Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [i.toString(36), 0])) });
+    for (const [body, why] of [
+      [deep, "nested deeper than 64 levels"],
+      [wide, "more than 10000 keys"],
+    ] as const) {
+      const answer = await ask("/hooks/wide", { body });
+      expect([answer.status, JSON.parse(answer.text).error]).toEqual([400, expect.stringContaining(why)]);
+    }
   });
 
   test("the content type does not matter", async () => {

@@ -1,10 +1,10 @@
-import { isModelError, type ModelDelta, ModelError, messageOf, type Usage } from "svc/sdk";
+import { isModelError, type ModelDelta, ModelError, messageOf, parseJson, type Usage } from "svc/sdk";
 
 export interface ToolCallMade {
   id: string;
   name: string;
   args: unknown;
-  /** The arguments were not JSON; `args` is empty then. */
+  /** The arguments were not JSON, or nested too deeply; `args` is empty then. */
   broken?: true;
 }
 
@@ -119,7 +119,7 @@ function createTurn(onText: (delta: string) => void): { take(delta: ModelDelta):
 function parseArgs(json: string): { args: unknown; broken?: true } {
   if (json.trim() === "") return { args: {} };
   try {
-    return { args: JSON.parse(json) };
+    return { args: parseJson(json) };
   } catch {
     return { args: {}, broken: true };
   }

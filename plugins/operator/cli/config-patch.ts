@@ -1,6 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { text as readAll } from "node:stream/consumers";
-import { applyMergePatch, type CliContext, type CliValues, commonErrors, defineCommand, isTree, messageOf } from "svc/sdk";
+import {
+  applyMergePatch,
+  type CliContext,
+  type CliValues,
+  commonErrors,
+  defineCommand,
+  exceedsJsonShape,
+  isTree,
+  messageOf,
+} from "svc/sdk";
 import { editConfig, editOptions } from "./config-edit.ts";
 
 /** `svc config patch`: several values at once, by a merge patch. */
@@ -39,6 +48,7 @@ async function readPatch(cli: CliContext, values: CliValues): Promise<unknown> {
   try {
     const text = typeof file === "string" ? await readFile(file, "utf8") : await readAll(process.stdin);
     patch = (await cli.configFile()).parse(text);
+    if (exceedsJsonShape(patch, Number.POSITIVE_INFINITY)) throw new SyntaxError("nested deeper than 64 levels");
   } catch (error) {
     throw commonErrors.failed({
       message: `${typeof file === "string" ? file : "standard input"}: ${messageOf(error)}; nothing was written`,

@@ -5,7 +5,9 @@ import {
   type CliValues,
   commonErrors,
   defineCommand,
+  exceedsJsonShape,
   formatConfigPath,
+  isSvcError,
   isTree,
   parseConfigPath,
   REDACTED_VALUE,
@@ -81,18 +83,27 @@ function wanted(cli: CliContext, values: CliValues, { given, file }: { given: st
 
 function looseValue(file: CliConfigFile, text: string): unknown {
   try {
-    return file.parse(text);
-  } catch {
+    return checkedDepth("value", file.parse(text));
+  } catch (error) {
+    if (isSvcError(error)) throw error;
     return text;
   }
 }
 
 function strictJson(what: string, text: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
+    return checkedDepth(what, JSON.parse(text));
+  } catch (error) {
+    if (isSvcError(error)) throw error;
     throw commonErrors.usage({ message: `config set: ${what}: expected JSON; put quotes around a text, as in '"text"'` });
   }
+}
+
+/** @throws {SvcError} `usage` for a value deeper than any config may be */
+function checkedDepth(what: string, value: unknown): unknown {
+  if (exceedsJsonShape(value, Number.POSITIVE_INFINITY))
+    throw commonErrors.usage({ message: `config set: ${what}: nested too deeply; expected at most 64 levels` });
+  return value;
 }
 
 function expectValue(current: unknown, expected: unknown, path: ReadonlyArray<string | number>): void {

@@ -1,4 +1,4 @@
-import { exceedsJsonShape, type HttpReply, isSvcError, messageOf } from "svc/sdk";
+import { type HttpReply, isSvcError, jsonTextFault, messageOf, strictJsonLimits } from "svc/sdk";
 import { type Answer, failure, unavailable } from "./answers.ts";
 import { refuseCaller } from "./refuse-caller.ts";
 import { type DoorDeps, turnAway, type Visitor } from "./visitor.ts";
@@ -47,10 +47,10 @@ function unread(visitor: Visitor, error: unknown, { logger }: DoorDeps): Answer 
 function parse(body: Uint8Array, refuse: (answer: HttpReply, reason: string) => Payload): Payload {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
   if (text.trim() === "") return { payload: {} };
+  const fault = jsonTextFault(text, strictJsonLimits);
+  if (fault !== undefined) return refuse(failure(400, `the body is ${fault}`), `the body is ${fault}`);
   try {
-    const payload: unknown = JSON.parse(text);
-    const reason = "JSON nested too deep or with too many keys";
-    return exceedsJsonShape(payload) ? refuse(failure(400, reason), reason) : { payload };
+    return { payload: JSON.parse(text) as unknown };
   } catch (error) {
     return refuse(failure(400, messageOf(error)), "not JSON");
   }
