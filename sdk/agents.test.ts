@@ -48,7 +48,20 @@ describe("a session key", () => {
     expect(canonicalSessionKey(key, "a")).toEqual({ key: full, agentId });
   });
 
-  test.each(["", "   ", "agent:", "agent:b", "agent:b:", "agent::x", "a\u0000b", "a\nb", "x".repeat(513)])("%j is none", (key) => {
+  test.each([
+    "",
+    "   ",
+    "agent:",
+    "agent:b",
+    "agent:b:",
+    "agent::x",
+    "a\u0000b",
+    "a\nb",
+    "a\u009bb",
+    "a\ud800",
+    "\udc00a",
+    "x".repeat(513),
+  ])("%j is none", (key) => {
     expect(() => canonicalSessionKey(key, "a")).toThrow(expect.objectContaining({ code: "invalid-session-key" }));
   });
 

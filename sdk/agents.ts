@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import type { SvcConfig } from "./config/root.ts";
 import { commonErrors } from "./errors.ts";
+import { idFault } from "./text/id-text.ts";
 import type { AgentInfo } from "./types/agents.ts";
 
 type AgentEntry = SvcConfig["agents"]["list"][number];
@@ -60,14 +61,14 @@ export const MAX_SESSION_KEY = 512;
 
 /**
  * A caller's session key in full form: `agent:<agentId>:<rest>`. Short keys belong to `agentId`; the rest keeps its case.
- * @throws {SvcError} `invalid-session-key` for empty, too long or control characters, and when a full key names another agent than an explicit one
+ * @throws {SvcError} `invalid-session-key` for empty or too long ones, control characters and lone surrogates, and when a full key names another agent than an explicit one
  */
 export function canonicalSessionKey(key: string, agentId: string, explicitAgent = false): { key: string; agentId: string } {
   const text = key.trim();
   if (text === "") throw commonErrors.invalidSessionKey({ reason: "expected at least one character" });
   if (text.length > MAX_SESSION_KEY) throw commonErrors.invalidSessionKey({ reason: `longer than ${MAX_SESSION_KEY} characters` });
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are refused
-  if (/[\u0000-\u001f\u007f]/.test(text)) throw commonErrors.invalidSessionKey({ reason: "control characters are not allowed" });
+  const fault = idFault(text);
+  if (fault !== undefined) throw commonErrors.invalidSessionKey({ reason: fault });
   const parts = /^agent:([^:]+):(.+)$/s.exec(text);
   if (!parts) {
     if (text.startsWith("agent:")) throw commonErrors.invalidSessionKey({ reason: "expected agent:<agentId>:<key>" });

@@ -273,6 +273,7 @@ describe("rows of its own", () => {
     ["a key of 256 characters", "k".repeat(256), 1, true],
     ["a key of 257 characters", "k".repeat(257), 1, false],
     ["no key", "", 1, false],
+    ["a key with half a character", "k\ud800", 1, false],
     ["64 KiB of JSON", "k", "x".repeat(64 * 1024 - 2), true],
     ["a byte more", "k", "x".repeat(64 * 1024 - 1), false],
     ["what is not JSON", "k", undefined, false],

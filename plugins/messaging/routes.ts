@@ -1,4 +1,4 @@
-import type { Channel, MessageRoute, OutboundRequest, SvcConfig } from "svc/sdk";
+import { type Channel, idFault, type MessageRoute, type OutboundRequest, type SvcConfig } from "svc/sdk";
 import { type Channels, defaultAccount, WEBCHAT } from "./channels.ts";
 import { messagingErrors } from "./errors.ts";
 
@@ -17,6 +17,7 @@ export function resolveRoute(
   const named = request.channel === "last" ? prefixed?.channel.id : request.channel;
   if (named === undefined) return last === undefined ? { channel: WEBCHAT } : { ...last, ...given(request, ["to", "threadId"]) };
   if (named === WEBCHAT) return toWebchat(request, prefixed);
+  checkPlace(request, named);
   const channel = channels.get(named);
   if (!channel) throw messagingErrors.unknownChannel({ channel: named, known: channels.ids().join(", ") });
   if (prefixed && prefixed.channel.id !== named) {
@@ -29,6 +30,14 @@ export function resolveRoute(
     ...(accountId === undefined ? {} : { accountId }),
     ...given(request, ["threadId"]),
   };
+}
+
+/** The lane of a message is made of these, and has to come back from the store as it was. */
+function checkPlace(request: RouteRequest, channel: string): void {
+  for (const name of ["to", "accountId", "threadId"] as const) {
+    const fault = request[name] === undefined ? undefined : idFault(request[name]);
+    if (fault !== undefined) throw messagingErrors.invalidRecipient({ channel, to: request.to, reason: `${name}: ${fault}` });
+  }
 }
 
 function toWebchat({ to }: RouteRequest, prefixed: { channel: Channel } | undefined): MessageRoute {

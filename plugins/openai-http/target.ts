@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Agents, agentIdPattern, type HttpCall, isSvcError, normalizedSessionKey, protocolErrors } from "svc/sdk";
+import { type Agents, agentIdPattern, type HttpCall, idFault, isSvcError, normalizedSessionKey, protocolErrors } from "svc/sdk";
 import { badRequest } from "./errors.ts";
 
 const invalidModel = "Invalid `model`. Use `svc` or `svc/<agentId>`.";
@@ -31,13 +31,25 @@ export function parseModel(model: string | undefined): string | undefined {
  */
 export function resolveTarget(agents: Agents, request: { model: string | undefined; user: string | undefined; headers: Headers }): Target {
   const agentId = namedAgent(request);
-  const given = request.headers.get("x-svc-session-key");
+  const given = keyOfHeader(request.headers.get("x-svc-session-key"));
+  const fault = given === null && request.user !== undefined ? idFault(request.user) : undefined;
+  if (fault !== undefined) throw badRequest(`user: ${fault}`);
   const sessionKey = given ?? (request.user === undefined ? `openai:${randomUUID()}` : `openai-user:${request.user}`);
   const target = resolve(agents, { ...(agentId === undefined ? {} : { agentId }), sessionKey });
   if (given !== null && reservedNamespaces.some((name) => normalizedSessionKey(target.sessionKey).trimStart().startsWith(name))) {
     throw badRequest("`x-svc-session-key` cannot use reserved internal session namespaces.");
   }
   return { ...target, isFresh: given === null && request.user === undefined };
+}
+
+/** A header arrives byte by byte: what is UTF-8 was meant as such, and anything else as Latin-1. */
+function keyOfHeader(value: string | null): string | null {
+  if (value === null || !/[\u0080-\u00ff]/.test(value)) return value;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(value, "latin1"));
+  } catch {
+    return value;
+  }
 }
 
 /**

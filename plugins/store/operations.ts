@@ -1,4 +1,4 @@
-import type { StoreOp } from "svc/sdk";
+import { isWellFormed, type StoreOp } from "svc/sdk";
 import { checkStepName, type DoneValues, encodeDelivery, encodeDone, encodeNote, isPlainlyDone, timeOf } from "./delivery-rows.ts";
 import { Refusal } from "./refusal.ts";
 import {
@@ -53,11 +53,13 @@ export type DeliveryWriteOp =
 
 /**
  * A snapshot of the operation: what the caller does to its objects afterwards changes nothing.
- * @throws {Refusal} `store-invalid-op` for what JSON cannot hold
+ * @throws {Refusal} `store-invalid-op` for what JSON cannot hold, and for ids that UTF-8 cannot hold
  */
 export function encodeOp(op: StoreOp): WriteOp {
   try {
-    return encode(op);
+    const encoded = encode(op);
+    checkIds(encoded);
+    return encoded;
   } catch (error) {
     if (error instanceof Refusal) throw error;
     throw new Refusal("store-invalid-op", { reason: `${op.op} holds a value that is not JSON (${(error as Error).message})` });
@@ -110,6 +112,24 @@ function encode(op: StoreOp): WriteOp {
     default:
       throw new Refusal("store-invalid-op", { reason: `unknown operation "${String((op as { op?: unknown }).op)}"` });
   }
+}
+
+/** What rows are found by, in the words of the operations and of the columns. */
+const idNames = new Set(
+  "key scope family uid lane sessionId session_id session_key run_id agent_id spawned_by idem_scope idem_key fingerprint".split(" "),
+);
+
+/** A lone surrogate becomes U+FFFD in the file: the row would come back under another id, and callers would wait for the one they know. */
+function checkIds(op: WriteOp): void {
+  if (idsOf(op).every((id) => typeof id !== "string" || isWellFormed(id))) return;
+  throw new Refusal("store-invalid-op", { reason: `${op.op} names an id with a lone surrogate (half a character)` });
+}
+
+function idsOf(op: WriteOp): unknown[] {
+  // The session comes first in both.
+  if ("values" in op) return op.values.slice(0, 1);
+  if ("done" in op) return [op.done[0], op.done[2]];
+  return Object.entries("row" in op ? op.row : op).flatMap(([name, value]) => (idNames.has(name) ? [value] : []));
 }
 
 function encodeRequeue(op: Extract<StoreOp, { op: "delivery.requeue" }>): WriteOp {

@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { SvcError } from "svc/sdk";
+import { type StoreOp, SvcError } from "svc/sdk";
 import { expect, onTestFinished, test } from "vitest";
 import { append, message, put, run, session, tempStore } from "./testing/temp-store.ts";
 
@@ -251,6 +251,33 @@ test("texts of 25 MiB, and every odd character, come back as they were", async (
   expect(large?.content[0]).toMatchObject({ text: expect.stringMatching(/^x+$/) });
   expect(JSON.stringify(large?.content).length).toBeGreaterThan(25 * 1024 * 1024);
   expect(strange).toMatchObject({ content: odd, details: { a: ["\uDFFF"] } });
+});
+
+test("an id that would come back as another one is refused, wherever it stands", async () => {
+  const store = await tempStore(onTestFinished).open();
+  const half = "a\uD800";
+  const at = { ts: 1, text: "x", source: "test", wake: false };
+  const refused: StoreOp[] = [
+    put(session(half)),
+    put({ ...session("k"), spawnedBy: half }),
+    { op: "session.delete", key: half, deleteTranscript: false },
+    append("m", { sessionId: half }),
+    { op: "idempotency.put", row: { family: "f", key: half, value: {}, createdAt: 1, expiresAt: 2 } },
+    { op: "kv.put", scope: "s", key: half, value: 1 },
+    { op: "kv.put", scope: half, key: "k", value: 1 },
+    { op: "systemEvent.add", event: { ...at, sessionKey: half } as never },
+    { op: "delivery.claim", uid: half, to: "running", leaseBoot: "b", at: 1 },
+  ];
+
+  for (const op of refused) {
+    await expect(store.commit([op]), op.op).rejects.toMatchObject({
+      code: "store-invalid-op",
+      message: expect.stringContaining("lone surrogate"),
+    });
+  }
+
+  await store.commit([put(session("a\uFFFD 👩‍💻"))]);
+  expect(store.sessions.list({ limit: 10 }).rows.map(({ key }) => key)).toEqual(["a\uFFFD 👩‍💻"]);
 });
 
 test("what JSON cannot hold is refused before anything is queued", async () => {

@@ -1,3 +1,4 @@
+import { isWellFormed } from "../text/id-text.ts";
 import type { PluginKv } from "../types/context.ts";
 import { loaderErrors } from "./errors.ts";
 
@@ -20,8 +21,9 @@ export interface KvProvider {
  */
 export function createPluginKv(plugin: string, provider: () => KvProvider): PluginKv {
   const checkKey = (key: string) => {
-    if (typeof key === "string" && key.length > 0 && key.length <= kvLimits.maxKeyChars) return;
-    throw loaderErrors.kvLimit({ plugin, what: `a key has 1 to ${kvLimits.maxKeyChars} characters` });
+    if (typeof key !== "string" || key.length === 0 || key.length > kvLimits.maxKeyChars)
+      throw loaderErrors.kvLimit({ plugin, what: `a key has 1 to ${kvLimits.maxKeyChars} characters` });
+    if (!isWellFormed(key)) throw loaderErrors.kvLimit({ plugin, what: "a key holds no lone surrogates (halves of a character)" });
   };
   return {
     get: async <T>(key: string) => provider().get(plugin, key) as T | undefined,

@@ -1,4 +1,4 @@
-import type { WakeMode } from "svc/sdk";
+import { idFault, type WakeMode } from "svc/sdk";
 import { invalid } from "./refusal.ts";
 
 /** Fields of an action as a payload, a mapping or a transform gives them. Absent is absent; anything else of a wrong type is refused, `null` as well. */
@@ -43,7 +43,7 @@ export function readAgentFields(fields: Fields, missing = "message required"): A
     wakeMode: modeOf(fields, "wakeMode"),
     deliver: flag(fields, "deliver", true),
     channel: channelText(own(fields, "channel")),
-    ...optional("to", namedText(fields, "to")),
+    ...optional("to", recipientText(fields)),
     ...optional("model", modelText(own(fields, "model"))),
     ...optional("thinking", thinkingText(own(fields, "thinking"))),
     ...optional("timeoutMs", timeoutOf(own(fields, "timeoutSeconds"))),
@@ -78,6 +78,13 @@ function requiredText(value: unknown, missing: string): string {
 function namedText(fields: Fields, name: string): string | undefined {
   const value = own(fields, name);
   return value === undefined ? undefined : requiredText(value, `${name} must be a non-empty string`);
+}
+
+function recipientText(fields: Fields): string | undefined {
+  const to = namedText(fields, "to");
+  const fault = to === undefined ? undefined : idFault(to);
+  if (fault !== undefined) throw invalid(`to: ${fault}`);
+  return to;
 }
 
 /** Not trimmed to nothing here: an empty key of a template has an answer of its own. */

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Agents, isSvcError } from "svc/sdk";
+import { type Agents, idFault, isSvcError, isWellFormed } from "svc/sdk";
 import type { HooksConfig } from "../action.ts";
 import { invalid } from "./refusal.ts";
 
@@ -21,8 +21,6 @@ export interface SessionTarget {
 const MAX_KEY_CHARS = 256;
 const reserved = ["subagent:", "cron:", "acp:", "agent:"];
 const fullKey = /^agent:[^:]*:/i;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are refused
-const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
 /**
  * The session of a run: the key that was named, else the configured one, else a new one (`hooks.md` 6).
@@ -72,7 +70,8 @@ export function bindingLiteral(literal: string): string {
 }
 
 function canonical(key: string, { agentId, agents }: { agentId: string; agents: Pick<Agents, "resolve"> }): string {
-  if (key.length > MAX_KEY_CHARS || control.test(key)) {
+  if (!isWellFormed(key)) throw invalid("sessionKey must not hold lone surrogates (halves of a character)");
+  if (key.length > MAX_KEY_CHARS || idFault(key) !== undefined) {
     throw invalid(`sessionKey must have at most ${MAX_KEY_CHARS} characters and no control characters`);
   }
   const rest = key.replace(fullKey, "");

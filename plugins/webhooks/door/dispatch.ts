@@ -4,7 +4,7 @@ import { acceptedAnswer, acceptFailure, fanOutAnswer, refusalAnswer } from "./ac
 import { type Answer, failure, notFound, nothingToDo, textAnswer, unavailable } from "./answers.ts";
 import { withCompletion } from "./completion.ts";
 import { openHeaders, toHookRequest } from "./hook-request.ts";
-import { type Identity, keyOf, scopedKey } from "./idempotency.ts";
+import { type Identity, keyOf, ownKeyFault, scopedKey } from "./idempotency.ts";
 import { type DoorDeps, logged, turnAway, type Visitor } from "./visitor.ts";
 
 /** Nothing of a direct action can be called off, and the signal of a call is made when it is asked for: that costs more than the rest of a wake. */
@@ -18,6 +18,8 @@ export async function dispatch(visitor: Visitor, payload: unknown, deps: DoorDep
   const isDirect = path === "wake" || path === "agent";
   const refuse = (reason: string) => turnAway(visitor, failure(400, reason), { reason, logger: deps.logger });
   if (isDirect && !isObject(payload)) return refuse("body must be a JSON object");
+  const keyFault = isDirect ? ownKeyFault(payload) : undefined;
+  if (keyFault !== undefined) return refuse(keyFault);
   const own = verifier?.answer({ headers: visitor.headers(), payload });
   if (own) return own.status === 204 ? nothingToDo() : textAnswer(own.status, own.body ?? "");
 

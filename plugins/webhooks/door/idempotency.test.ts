@@ -12,6 +12,7 @@ describe("the key of a request is", () => {
     ["the next one when one is blank", { "idempotency-key": " " }, { idempotencyKey: "c" }, "c"],
     ["of 256 characters", { "idempotency-key": "k".repeat(256) }, {}, "k".repeat(256)],
     ["the next one when one has 257", { "idempotency-key": "k".repeat(257) }, {}, "d"],
+    ["of a foreign payload as a store can hold it", {}, { idempotencyKey: "c\ud83d" }, "c\ufffd"],
     ["never a number or a list", {}, { idempotencyKey: ["c"] }, "d"],
     ["never inherited", {}, Object.create({ idempotencyKey: "c" }), "d"],
     ["of a payload that is no object that of the sender", {}, [1], "d"],

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { idFault, toWellFormed } from "svc/sdk";
 import type { IdempotencyKey } from "../deliveries/deliveries.ts";
 
 const MAX_KEY_CHARS = 256;
@@ -36,7 +37,14 @@ function bounded(text: string): string {
 
 function usable(given: string | null | undefined): string | undefined {
   const key = given?.trim();
-  return key && key.length <= MAX_KEY_CHARS ? key : undefined;
+  return key && key.length <= MAX_KEY_CHARS ? toWellFormed(key) : undefined;
+}
+
+/** What is wrong with the key that a caller of `agent` or `wake` has chosen itself; undefined: nothing. */
+export function ownKeyFault(payload: unknown): string | undefined {
+  const key = ownText(payload, "idempotencyKey");
+  const fault = key === undefined ? undefined : idFault(key.trim());
+  return fault === undefined ? undefined : `idempotencyKey: ${fault}`;
 }
 
 function ownText(payload: unknown, name: string): string | undefined {

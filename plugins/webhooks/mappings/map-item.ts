@@ -1,6 +1,7 @@
 import type { JsonObject } from "svc/sdk";
 import type { Draft } from "../actions/draft.ts";
 import type { Part } from "../actions/frame.ts";
+import { isIdField, toIdField } from "../actions/id-fields.ts";
 import type { KeyOrigin } from "../actions/session-key.ts";
 import type { CompiledMapping, TemplateField } from "./compiled.ts";
 import { ItemView } from "./item-view.ts";
@@ -93,7 +94,7 @@ function renderAll(compiled: CompiledMapping, scope: RenderScope, { kind, isGive
     if (!template || isGiven(name) || (onlyTimed && !template.usesNow)) continue;
     const text = name === "text" ? joined(wakeParts(compiled, scope)) : renderText(template, scope);
     const isUnset = text.trim() === "" && (optionalTemplates as readonly string[]).includes(name);
-    if (!isUnset) fields[name] = text;
+    if (!isUnset) fields[name] = isIdField(name) ? toIdField(name, text) : text;
   }
   return fields;
 }

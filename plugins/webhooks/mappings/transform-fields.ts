@@ -1,4 +1,5 @@
 import type { JsonObject } from "svc/sdk";
+import { isIdField, toIdField } from "../actions/id-fields.ts";
 import { mappingFailed } from "../actions/refusal.ts";
 
 const texts = ["agentId", "sessionKey"] as const;
@@ -36,7 +37,7 @@ export function readTransformFields(answer: JsonObject, standard: "wake" | "agen
     if (!Object.hasOwn(answer, name)) continue;
     const value = answer[name];
     if (typeof value !== type) throw mappingFailed(`the transform returned ${kindOf(value)} as "${name}"; expected a ${type}`);
-    fields[name] = value;
+    fields[name] = isIdField(name) ? toIdField(name, value as string) : value;
   }
   return { kind, fields };
 }

@@ -1,14 +1,14 @@
 import { z } from "zod";
-import { agentId, idempotencyKey, none, sessionKey } from "./fields.ts";
+import { idExpectation, idPattern } from "../../text/id-text.ts";
+import { agentId, idempotencyKey, idText, none, sessionKey } from "./fields.ts";
 import { method } from "./spec.ts";
 
-const plainText = /^[^\p{Cc}\p{Zl}\p{Zp}]*$/u;
-const name = z.string().trim().min(1).max(64).regex(plainText, "expected text without control characters");
+const name = z.string().trim().min(1).max(64).regex(idPattern, idExpectation);
 const workspace = z.string().min(1).max(4_096);
 const model = z.string().min(1).max(256);
 /** Use a folder that holds files already. */
 const adopt = z.boolean();
-const emoji = z.string().min(1).max(32).regex(plainText, "expected text without control characters");
+const emoji = idText(32);
 const avatar = z.string().min(1).max(4_096);
 /** Any text gets as far as the question which files there are: the answer to another one is `unsupported file`. */
 const fileName = z.string().max(256);

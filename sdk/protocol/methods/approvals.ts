@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { agentId, sessionKey } from "./fields.ts";
+import { agentId, idText, pluginId, sessionKey } from "./fields.ts";
 import { method } from "./spec.ts";
 
-const id = z.string().min(1).max(256);
+const id = idText(256);
 const ownId = z
   .string()
   .regex(/^(?!plugin:)[\w.:-]{1,128}$/, "expected letters, digits and . _ : -, at most 128, not beginning with plugin:");
@@ -62,10 +62,10 @@ export const approvalsMethods = {
     z.strictObject({
       title: z.string().min(1).max(80),
       description: z.string().min(1).max(512),
-      pluginId: z.string().min(1).max(64).optional(),
+      pluginId: pluginId.optional(),
       severity: z.enum(["info", "warning", "critical"]).optional(),
       toolName: z.string().min(1).max(256).optional(),
-      toolCallId: z.string().min(1).max(256).optional(),
+      toolCallId: idText(256).optional(),
       agentId: agentId.optional(),
       sessionKey: sessionKey.optional(),
       allowedDecisions: z.array(decisions).min(1).max(3).optional(),

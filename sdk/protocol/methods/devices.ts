@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { allScopes } from "../../scopes.ts";
-import { none } from "./fields.ts";
+import { idExpectation, idPattern } from "../../text/id-text.ts";
+import { idText, none } from "./fields.ts";
 import { method } from "./spec.ts";
 
-const requestId = z.string().min(1).max(128);
-const deviceId = z.string().min(1).max(128);
+const requestId = idText(128);
+const deviceId = idText(128);
 const role = z.enum(["operator", "node"]);
 
 /** Devices: who waits to be paired, who is, and their tokens (`protocol.md` 8). */
@@ -20,7 +21,7 @@ export const devicesMethods = {
   "device.pair.rename": method(
     "pairing",
     "give a paired device a name of its own",
-    z.strictObject({ deviceId, label: z.string().trim().min(1).max(64) }),
+    z.strictObject({ deviceId, label: z.string().trim().min(1).max(64).regex(idPattern, idExpectation) }),
   ),
   "device.token.rotate": method(
     "pairing",

@@ -1,19 +1,24 @@
 import { z } from "zod";
+import { idExpectation, idPattern } from "../../text/id-text.ts";
 
+/** An id from outside: of a session, run, device, place. */
+export const idText = (maxChars: number) => z.string().min(1).max(maxChars).regex(idPattern, idExpectation);
 /** No parameters. */
 export const none = z.strictObject({});
 /** A session key; a short one is resolved to `agent:<id>:<key>`. */
-export const sessionKey = z.string().min(1).max(512);
-export const pluginId = z.string().min(1).max(64);
-export const agentId = z.string().min(1).max(64);
+export const sessionKey = idText(512);
+export const pluginId = idText(64);
+export const agentId = idText(64);
 /** Known for at least 5 min after the end (`protocol.md` 6). */
-export const idempotencyKey = z.string().min(1).max(256);
+export const idempotencyKey = idText(256);
+/** Id of a run: the idempotency key of the request that asked for it. */
+export const runId = idText(512);
 /** Content is base64. */
 export const attachments = z
   .array(z.strictObject({ type: z.string(), mimeType: z.string().min(1), fileName: z.string().max(255).optional(), content: z.string() }))
   .max(8);
 /** A person's name for a session; unique per agent. */
-export const label = z.string().trim().min(1).max(512);
+export const label = z.string().trim().min(1).max(512).regex(idPattern, idExpectation);
 /** How much a model may think. */
 export const thinking = z.enum(["off", "minimal", "low", "medium", "high"]);
 /** What a message does that meets a running turn. */

@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { idText } from "./fields.ts";
 import { method } from "./spec.ts";
 
-const byUid = z.strictObject({ uid: z.string().min(1).max(200) });
+const byUid = z.strictObject({ uid: idText(200) });
 
 /** Messages to channels that wait, or were not delivered (`channels.md` 6). */
 export const messagingMethods = {

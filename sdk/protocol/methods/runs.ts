@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { agentId, attachments, idempotencyKey, label, queueMode, sessionKey, thinking } from "./fields.ts";
+import { idExpectation, idPattern } from "../../text/id-text.ts";
+import { agentId, attachments, idempotencyKey, idText, label, queueMode, runId, sessionKey, thinking } from "./fields.ts";
 import { method } from "./spec.ts";
 
 /** Id of a place outside: channel, peer, account, thread, message. */
-const place = z.string().min(1).max(512);
+const place = idText(512);
 
 /** Agent runs and chat (`protocol.md` 10 and 11). */
 export const runsMethods = {
@@ -15,7 +16,7 @@ export const runsMethods = {
       idempotencyKey,
       agentId: agentId.optional(),
       sessionKey: sessionKey.optional(),
-      sessionId: z.string().min(1).optional(),
+      sessionId: idText(512).optional(),
       model: z.string().min(1).optional(),
       provider: z.string().min(1).optional(),
       thinking: thinking.optional(),
@@ -37,7 +38,7 @@ export const runsMethods = {
   "agent.wait": method(
     "write",
     "waits for the end of a run; waiting never cancels",
-    z.strictObject({ runId: z.string().min(1), timeoutMs: z.number().int().min(0).max(3_600_000).optional() }),
+    z.strictObject({ runId, timeoutMs: z.number().int().min(0).max(3_600_000).optional() }),
   ),
   "chat.send": method(
     "write",
@@ -57,7 +58,7 @@ export const runsMethods = {
   "chat.abort": method(
     "write",
     "stops runs of one session",
-    z.strictObject({ sessionKey, runId: z.string().min(1).optional(), agentId: agentId.optional() }),
+    z.strictObject({ sessionKey, runId: runId.optional(), agentId: agentId.optional() }),
   ),
   "chat.history": method(
     "read",
@@ -72,6 +73,10 @@ export const runsMethods = {
   "chat.inject": method(
     "admin",
     "appends a note in the assistant's name; no model is called",
-    z.strictObject({ sessionKey, message: z.string().min(1), label: z.string().trim().min(1).max(100).optional() }),
+    z.strictObject({
+      sessionKey,
+      message: z.string().min(1),
+      label: z.string().trim().min(1).max(100).regex(idPattern, idExpectation).optional(),
+    }),
   ),
 } as const;

@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { agentId, attachments, idempotencyKey, label, listFields, none, sessionKey, thinking } from "./fields.ts";
+import { idExpectation, idPattern } from "../../text/id-text.ts";
+import { agentId, attachments, idempotencyKey, idText, label, listFields, none, runId, sessionKey, thinking } from "./fields.ts";
 import { method } from "./spec.ts";
 
 /** The transcript a writer believes to be the present one; another one is refused with `details.reason: "session-changed"`. */
-const expectedSessionId = z.string().min(1).optional();
+const expectedSessionId = idText(512).optional();
 
 /** One word of a setting whose words belong to the part that reads it. */
 const word = z
@@ -14,7 +15,7 @@ const word = z
 /** Fields of `sessions.patch` that need `operator.write` only; every other one needs `operator.admin` (`protocol.md` 7.1, footnote 1). */
 const ordinaryFields = {
   label: label.nullable().optional(),
-  category: z.string().trim().min(1).max(64).nullable().optional(),
+  category: z.string().trim().min(1).max(64).regex(idPattern, idExpectation).nullable().optional(),
   archived: z.boolean().nullable().optional(),
   pinned: z.boolean().nullable().optional(),
   unread: z.boolean().nullable().optional(),
@@ -50,7 +51,7 @@ export const sessionsMethods = {
     z
       .strictObject({
         key: sessionKey.optional(),
-        sessionId: z.string().min(1).max(512).optional(),
+        sessionId: idText(512).optional(),
         label: label.optional(),
         agentId: agentId.optional(),
         allowMissing: z.boolean().optional(),
@@ -96,7 +97,7 @@ export const sessionsMethods = {
     "write",
     "stops a run by its id, or the runs of a session",
     z
-      .strictObject({ key: sessionKey.optional(), runId: z.string().min(1).optional() })
+      .strictObject({ key: sessionKey.optional(), runId: runId.optional() })
       .refine((p) => p.key !== undefined || p.runId !== undefined, "expected key or runId"),
   ),
   "sessions.reset": method(

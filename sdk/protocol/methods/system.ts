@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { agentId, none, sessionKey } from "./fields.ts";
+import { agentId, idText, none, sessionKey } from "./fields.ts";
 import { method } from "./spec.ts";
 
 /** Longest text of a system event, in UTF-16 units. */
@@ -22,8 +22,8 @@ export const systemMethods = {
       text: eventText,
       sessionKey: sessionKey.optional(),
       wake: z.union([z.boolean(), mode]).optional(),
-      deviceId: word.optional(),
-      instanceId: word.optional(),
+      deviceId: idText(256).optional(),
+      instanceId: idText(256).optional(),
       host: word.optional(),
       ip: word.optional(),
       mode: word.optional(),

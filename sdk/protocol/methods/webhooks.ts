@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { idText } from "./fields.ts";
 import { method } from "./spec.ts";
 
-const uid = z.string().min(1).max(200);
+const uid = idText(200);
 const state = z.enum(["accepted", "running", "done", "failed", "expired"]);
 
 /** Webhooks; answered by the plugin of that name. */
