@@ -40,10 +40,19 @@ async function listCommands(state) {
 function readInstalledCommands(state) {
   try {
     const { plugins } = JSON.parse(readFileSync(join(state, "plugins/index.json"), "utf8"));
-    return Object.values(plugins).flatMap((record) => (record.cli ?? []).filter((c) => typeof c.name === "string"));
+    const commands = Object.values(plugins).flatMap((record) => (record.cli ?? []).filter((c) => typeof c.name === "string"));
+    return commands.map(({ name, description }) => ({ name: printable(name), description: printable(String(description ?? "")) }));
   } catch {
     return []; // nothing installed, or a record that `svc plugins doctor` complains about
   }
+}
+
+/** As `printableLine` of `sdk/text/printable.ts`, which is not loaded for help: a plugin's words do not drive the terminal. */
+function printable(text) {
+  return text.replace(
+    /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** The state directory by the rules of `sdk/host/paths.ts`, as far as help needs them. */

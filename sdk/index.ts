@@ -123,6 +123,7 @@ export {
 } from "./text/external-content.ts";
 export { createFrameStripper, type FrameStripper } from "./text/frame-stripper.ts";
 export { idFault, isWellFormed, toIdText, toWellFormed } from "./text/id-text.ts";
+export { printable, printableLine } from "./text/printable.ts";
 export { countSuspicious } from "./text/suspicious.ts";
 export { isInside } from "./trust/inside.ts";
 export { makePrivate } from "./trust/make-private.ts";

@@ -6,8 +6,9 @@ function streams(json: boolean, isTTY = false) {
   const written = { out: "", err: "" };
   const output = createOutput({
     stdout: { write: (text) => (written.out += text), isTTY },
-    stderr: { write: (text) => (written.err += text) },
+    stderr: { write: (text) => (written.err += text), isTTY },
     json,
+    bold: (text) => text,
   });
   return { written, ...output };
 }
@@ -35,46 +36,60 @@ describe("with --json", () => {
   });
 });
 
-describe("on a terminal", () => {
-  function terminal() {
-    const written = { out: "", err: "" };
-    const stdout = { write: (text: string) => (written.out += text), isTTY: true };
-    const stderr = { write: (text: string) => (written.err += text), isTTY: true };
-    return { written, ...createOutput({ stdout, stderr, json: false }) };
-  }
+describe.each([
+  ["on a terminal", true],
+  ["behind a pipe", false],
+])("%s", (_where, isTTY) => {
+  const color = createColor({ flag: true, env: {}, isTTY: true });
 
   it.each([
-    ["a cleared screen", "a\u001b[2Jb", "a\uFFFD[2Jb"],
-    ["a filled clipboard", "\u001b]52;c;eA==\u0007", "\uFFFD]52;c;eA==\uFFFD"],
-    ["a control of one byte", "a\u009b2Jb", "a\uFFFD2Jb"],
-    ["a line written over another", "approve\rreject", "approve\uFFFDreject"],
-    ["a cleared line", "a\u001b[1A\u001b[Kb", "a\uFFFD[1A\uFFFDb"],
-    ["a turned direction", "a\u202eb", "a\uFFFDb"],
-  ])("text of others does nothing: %s (W-08)", (_, text, shown) => {
-    const { written, stdout, stderr } = terminal();
+    ["a cleared screen", "a\u001b[2Jb", "a\\u001b[2Jb"],
+    ["hidden text", "a\u001b[8mb\u001b[31mc", "a\\u001b[8mb\\u001b[31mc"],
+    ["a filled clipboard", "\u001b]52;c;eA==\u0007", "\\u001b]52;c;eA==\\u0007"],
+    ["a NUL", "a\u0000b", "a\\u0000b"],
+    ["a control of one byte", "a\u009b2Jb", "a\\u009b2Jb"],
+    ["a line written over another", "approve\rreject", "approve\\u000dreject"],
+    ["a cleared line", "a\u001b[1A\u001b[Kb", "a\\u001b[1A\\u001b[Kb"],
+    ["a turned direction", "a\u202eb", "a\\u202eb"],
+  ])("text of others is shown and does nothing: %s (W-08)", (_, text, shown) => {
+    const { written, stdout, stderr } = streams(false, isTTY);
     stdout.line(text);
     stdout.write(text);
     stderr.line(text);
     expect(written).toEqual({ out: `${shown}\n${shown}`, err: `${shown}\n` });
   });
 
-  it("colours, tabs, line ends and any script stay", () => {
-    const { written, stdout } = terminal();
-    stdout.write("\u001b[1;31mred\u001b[0m\ta\r\nb\n日本 العربية 👩‍💻");
-    expect(written.out).toBe("\u001b[1;31mred\u001b[0m\ta\nb\n日本 العربية 👩‍💻");
+  it("tabs, line ends and any script stay", () => {
+    const { written, stdout } = streams(false, isTTY);
+    stdout.write("a\tb\r\nc\n日本 العربية 👩‍💻");
+    expect(written.out).toBe("a\tb\nc\n日本 العربية 👩‍💻");
   });
 
-  it("progress is drawn over itself on stderr, which is all that it may do there", () => {
-    const { written, stderr } = terminal();
-    stderr.write("\r42 %\u001b[K\u001b[2J");
-    expect(written.err).toBe("\r42 %\u001b[K\uFFFD[2J");
+  it("colours of the command are in effect, and those in its text are not", () => {
+    const { written, stdout } = streams(false, isTTY);
+    stdout.line(`${color.red("a\u001b[32mb")} ${color.cyan(color.bold("c"))}`);
+    expect(written.out).toBe("\u001b[31ma\\u001b[32mb\u001b[39m \u001b[36m\u001b[1mc\u001b[22m\u001b[39m\n");
   });
 
-  it("behind a pipe everything stays as it is", () => {
-    const { written, stdout } = streams(false);
-    stdout.line("\u001b[2J\r");
-    expect(written.out).toBe("\u001b[2J\r\n");
+  it("a colour within a colour gives way to the outer one at its end", () => {
+    const { written, stdout } = streams(false, isTTY);
+    stdout.line(color.red(`a${color.cyan("b")}c`));
+    expect(written.out).toBe("\u001b[31ma\u001b[36mb\u001b[31mc\u001b[39m\n");
   });
+
+  it("a table is aligned, and no cell of it forges a row", () => {
+    const { written, stdout } = streams(false, isTTY);
+    stdout.table(["ID", "NAME"], [["long-id", "a\nb\u001b[2J"]]);
+    expect(written.out).toBe("ID       NAME\nlong-id  a\\u000ab\\u001b[2J\n");
+  });
+});
+
+it("progress is drawn over itself on stderr of a terminal, and the text in it does nothing", () => {
+  const { written, stderr } = streams(false, true);
+  stderr.write("\r42 %\rx\u001b[K\u001b[2J\u001b[K");
+  stderr.write("\r\u001b[K");
+  stderr.write("not progress\r");
+  expect(written.err).toBe("\r42 %\\u000dx\\u001b[K\\u001b[2J\u001b[K\r\u001b[Knot progress\\u000d");
 });
 
 it("without it text goes where it says", () => {

@@ -1,4 +1,5 @@
 import { createColors } from "picocolors";
+import { ownStyle } from "../../sdk/cli/terminal-text.ts";
 import { type Env, envValue } from "../../sdk/host/paths.ts";
 import type { CliContext } from "../../sdk/types/cli.ts";
 
@@ -6,8 +7,15 @@ import type { CliContext } from "../../sdk/types/cli.ts";
 export function createColor(options: { flag: boolean; env: Env; isTTY: boolean }): CliContext["color"] {
   const { env } = options;
   const forced = envValue(env, "FORCE_COLOR") !== undefined && env.FORCE_COLOR !== "0";
-  const { bold, dim, red, green, yellow, cyan } = createColors(
-    options.flag && envValue(env, "NO_COLOR") === undefined && (forced || options.isTTY),
-  );
-  return { bold, dim, red, green, yellow, cyan };
+  const colors = createColors(options.flag && envValue(env, "NO_COLOR") === undefined && (forced || options.isTTY));
+  const { bold, dim, red, green, yellow, cyan } = colors;
+  if (!colors.isColorSupported) return { bold, dim, red, green, yellow, cyan };
+  return {
+    bold: ownStyle(bold),
+    dim: ownStyle(dim),
+    red: ownStyle(red),
+    green: ownStyle(green),
+    yellow: ownStyle(yellow),
+    cyan: ownStyle(cyan),
+  };
 }

@@ -224,16 +224,13 @@ function isLoadable(entry: CommandEntry): entry is CommandEntry & { module: stri
 }
 
 function outputOf(parts: ProgramParts, host: Host, flags: Pick<RootFlags, "json" | "color">): Output {
-  return {
-    json: flags.json,
-    ...createOutput({ ...host, json: flags.json }),
-    color: parts.createColor({ flag: flags.color, env: host.env, isTTY: host.stdout.isTTY === true }),
-  };
+  const color = parts.createColor({ flag: flags.color, env: host.env, isTTY: host.stdout.isTTY === true });
+  return { json: flags.json, ...createOutput({ ...host, json: flags.json, bold: color.bold }), color };
 }
 
-function print({ host, output }: To, help: string): number {
+function print({ output }: To, help: string): number {
   if (output.json) output.stdout.json({ ok: true, help });
-  else host.stdout.write(help);
+  else output.stdout.write(help);
   return 0;
 }
 

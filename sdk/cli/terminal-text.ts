@@ -1,15 +1,31 @@
-/** First colours, which commands put in themselves, and clearing to the end of the line, which progress bars do; then single marks. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are looked for
-const special = /\u001b\[[\d;]*[mK]|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+import { randomInt } from "node:crypto";
+import { printable } from "../text/printable.ts";
+
+/** Marks the colours of this program. No text from outside can hold it, so that only what a command has painted is in colour. */
+const seal = randomInt(2 ** 40, 2 ** 47);
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape of a colour is looked for
+const plainStyle = /\u001b\[(\d+)m/g;
+const sealedStyle = new RegExp(`\\u001b\\[(\\d+);${seal}m`, "g");
+const CLEAR_LINE = "\u001b[K";
+
+/** A colour or weight of `cli.color` that the output of the program recognises; the text in it may come from anywhere. */
+export function ownStyle(paint: (text: string) => string): (text: string) => string {
+  return (text) => paint(terminalText(text)).replace(plainStyle, `\u001b[$1;${seal}m`);
+}
 
 /**
- * Text as it may reach a terminal: what would move the cursor, set a title, fill the clipboard or turn text around stands there as U+FFFD
- * (`security.md` W-08). Names, answers of a model and errors of a gateway come from anybody. Colours, tabs and line ends stay.
- * @param options.redraws for a line that is drawn again and again: it may be returned to its start and cleared
+ * Text as it leaves the program: colours of `cli.color` in effect, everything else that would move the cursor, set a title, fill the clipboard or turn
+ * text around shown as `\u001b`. Names, answers of a model and errors of a gateway come from anybody. Tabs and line feeds stay.
+ * @param options.redraws for progress: a text that begins with CR is drawn over its line, and may end with clearing the rest of it
  */
 export function terminalText(text: string, { redraws = false }: { redraws?: boolean } = {}): string {
-  return text.replaceAll("\r\n", "\n").replace(special, (found) => {
-    if (found.length > 1) return found.endsWith("m") || redraws ? found : "\uFFFD";
-    return found === "\r" && redraws ? found : "\uFFFD";
-  });
+  if (redraws && text.startsWith("\r")) {
+    const clears = text.endsWith(CLEAR_LINE);
+    return `\r${terminalText(text.slice(1, clears ? -CLEAR_LINE.length : undefined))}${clears ? CLEAR_LINE : ""}`;
+  }
+  // Every second part is the number of a sealed colour.
+  return text
+    .split(sealedStyle)
+    .map((part, i) => (i % 2 === 0 ? printable(part) : `\u001b[${part}m`))
+    .join("");
 }

@@ -1,3 +1,4 @@
+import { printable } from "../text/printable.ts";
 import { toLogLine } from "./log-line.ts";
 import { isLogged, type LogLevel, type LogRecord, type LogSink } from "./logger.ts";
 
@@ -21,9 +22,6 @@ export interface ConsoleOptions {
 }
 
 const plain: Paint = (text) => text;
-/** What drives a terminal or turns the direction of text: C0, C1 and bidirectional marks. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are taken out
-export const unprintable = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /**
  * Lines for people or programs. `pretty`: `12:03:44 info  [gateway/hooks] message key=value`, coloured on a terminal; `compact`: the same, one line a record,
@@ -50,8 +48,8 @@ function timeOf({ ts }: LogRecord): string {
   return new Date(ts).toTimeString().slice(0, 8);
 }
 
-/** Text from outside may neither forge a line nor drive the terminal: its lines are told apart by the caller, control characters go. */
+/** Text from outside may neither forge a line nor drive the terminal: its lines are told apart by the caller, control characters are shown. */
 function linesOf({ message, fields = {} }: LogRecord): string[] {
   const pairs = Object.entries(fields).map(([k, v]) => ` ${k}=${typeof v === "string" ? v : JSON.stringify(v)}`);
-  return `${message}${pairs.join("")}`.split(/\r?\n/).map((line) => line.replace(unprintable, "\uFFFD"));
+  return `${message}${pairs.join("")}`.split(/\r?\n/).map(printable);
 }

@@ -1,4 +1,5 @@
-import { unprintable } from "./console-log.ts";
+import { parseJson } from "../json-shape.ts";
+import { printable } from "../text/printable.ts";
 import { isLogged, type LogLevel, logLevels } from "./logger.ts";
 
 /** A line of the log file as a reader gets it; `raw` is one that svc did not write. */
@@ -16,7 +17,7 @@ export function parseLogLine(line: string): LogLine {
 
 function asRecord(line: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(line);
+    const value: unknown = parseJson(line);
     return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
   } catch {
     return {};
@@ -44,7 +45,7 @@ export interface LogLineStyle {
 
 /**
  * `12:03:44 info  [gateway/hooks] accepted wake key=value`. Text from outside can neither forge a line nor drive the terminal: further lines are
- * indented, control characters go.
+ * indented, control characters are shown.
  */
 export function formatLogLine(line: LogLine, { utc = false, paint = {} }: LogLineStyle = {}): string {
   if (line.type === "raw") return clean(line.line);
@@ -63,5 +64,5 @@ function pairsOf({ pid: _, plugin: __, err, ...fields }: Record<string, unknown>
 }
 
 function clean(text: string): string {
-  return text.replace(unprintable, "\uFFFD");
+  return printable(text);
 }

@@ -63,13 +63,21 @@ export interface CliConnectOptions {
   newDevice?: boolean;
 }
 
-/** Terminal, profile and gateway, as a command sees them. */
+/**
+ * Terminal, profile and gateway, as a command sees them. Text may hold anything: on its way out, colours of `color` take effect, and other control
+ * characters, bidirectional controls and lone surrogates are shown as `\u001b`. Line feeds and tabs are layout; `printableLine` shows them, too.
+ */
 export interface CliContext {
   /** `--json` was given: stdout must hold exactly one JSON document. */
   readonly json: boolean;
   readonly stdout: {
     line(text?: string): void;
     write(text: string): void;
+    /**
+     * Rows with aligned columns under a head in bold; the last column is as long as it is. A line feed or tab in a cell is shown as `\u000a`, so that no text
+     * forges a row.
+     */
+    table(head: readonly string[], rows: ReadonlyArray<readonly string[]>): void;
     json(value: unknown): void;
     /** One document on a line of its own, as often as something happens: for commands that follow something. */
     jsonLine(value: unknown): void;

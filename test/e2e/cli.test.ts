@@ -33,6 +33,12 @@ describe("with a running gateway", () => {
     expect(code).toBe(0);
   });
 
+  test("sessions list into a pipe shows a foreign title, escape sequences and all", async () => {
+    await svcCommand(home, ["agent", "--message", "\u001b[2J\u202etitle", "--session-key", "foreign"]);
+    const { code, stdout } = await svcCommand(home, ["sessions", "list", "--search", "foreign"]);
+    expect([code, stdout.split("\n")[1]]).toEqual([0, expect.stringMatching(/^agent:main:foreign {2}.* {2}\\u001b\[2J\\u202etitle$/)]);
+  });
+
   test("gateway status --json says the same as data", async () => {
     const { code, value } = await json(home, ["gateway", "status", "--require-rpc"]);
     expect(code).toBe(0);

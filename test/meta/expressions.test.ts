@@ -31,6 +31,7 @@ const constructed: Record<string, { count: number; made?: () => unknown; bounded
   },
   "plugins/embed-gemini/batch.ts": { count: 1, bounded: "one class between fixed ends: /^files\\/[\\w.-]+$/" },
   "plugins/memory-core/engine/sessions/redact.ts": { count: 6, made: () => import("../../plugins/memory-core/engine/sessions/redact.ts") },
+  "sdk/cli/terminal-text.ts": { count: 1, made: () => import("../../sdk/cli/terminal-text.ts") },
   "sdk/config/fields.ts": { count: 1, bounded: "compiled to see whether it is an expression, and never run" },
   "sdk/host/log-redact.ts": { count: 1, bounded: "runs under a limit of 8 ms" },
   "sdk/loader/fault-text.ts": {

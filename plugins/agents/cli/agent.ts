@@ -8,6 +8,7 @@ import {
   defineCommand,
   type FinalResultOf,
   type ParamsOf,
+  printableLine,
 } from "svc/sdk";
 
 export default defineCommand({
@@ -92,7 +93,7 @@ function showProgress(cli: CliContext, client: CliClient, runId: string): { read
   const off = client.on("agent", (payload) => {
     if (payload.runId !== runId || !live) return;
     if (payload.stream === "item" && payload.data.phase === "start" && cli.stderr.isTTY)
-      cli.stderr.line(cli.color.dim(`· ${payload.data.title}`));
+      cli.stderr.line(cli.color.dim(`· ${printableLine(payload.data.title)}`));
     if (payload.stream !== "assistant") return;
     const { itemId, delta } = payload.data;
     if (wrote && itemId !== item) cli.stdout.write("\n\n");

@@ -73,14 +73,7 @@ function printList(cli: CliContext, { defaultId, agents }: ResultOf<"agents.list
     workspace,
   ]);
   const head = ["ID", "NAME", "MODEL", "WORKSPACE"];
-  const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-      .join("  ")
-      .trimEnd();
-  cli.stdout.line(cli.color.bold(line(head)));
-  for (const row of rows) cli.stdout.line(line(row));
+  cli.stdout.table(head, rows);
 }
 
 /** A relative path is meant from where the command runs; a gateway elsewhere knows it by its own folders. */

@@ -34,6 +34,9 @@ async function run(
     write: (text: string) => {
       output[name] += text;
     },
+    table: (head: readonly string[], rows: ReadonlyArray<readonly string[]>) => {
+      output[name] += [head, ...rows].map((row) => `${row.join("  ")}\n`).join("");
+    },
     json: (value: unknown) => {
       output[name] += JSON.stringify(value);
     },

@@ -1,4 +1,4 @@
-import { type CliClient, type CliContext, type CliValues, commonErrors, defineCommand, type ResultOf } from "svc/sdk";
+import { type CliClient, type CliContext, type CliValues, commonErrors, defineCommand, printableLine, type ResultOf } from "svc/sdk";
 import { agentErrors } from "../errors.ts";
 
 const PAGE = 500;
@@ -122,25 +122,24 @@ async function readAll(client: CliClient, sessionKey: string): Promise<{ session
 }
 
 function printList(cli: CliContext, { sessions, totalCount }: ResultOf<"sessions.list">): void {
-  const keyWidth = Math.max(...sessions.map((s) => s.key.length), 3);
-  cli.stdout.line(
-    cli.color.bold(`${"KEY".padEnd(keyWidth)}  ${"STATE".padEnd(11)}  ${"UPDATED".padEnd(16)}  ${"TOKENS".padStart(8)}  TITLE`),
-  );
-  for (const s of sessions) {
-    const title = s.label ?? s.derivedTitle ?? "";
-    const tokens = String(s.totalTokens ?? 0).padStart(8);
-    cli.stdout.line(`${s.key.padEnd(keyWidth)}  ${(s.status ?? "-").padEnd(11)}  ${localTime(s.updatedAt)}  ${tokens}  ${title}`);
-  }
+  const rows = sessions.map(({ key, status, updatedAt, totalTokens, label, derivedTitle }) => [
+    key,
+    status ?? "-",
+    localTime(updatedAt),
+    String(totalTokens ?? 0).padStart(8),
+    label ?? derivedTitle ?? "",
+  ]);
+  cli.stdout.table(["KEY", "STATE", "UPDATED", "TOKENS".padStart(8), "TITLE"], rows);
   if (sessions.length < totalCount) cli.stdout.line(cli.color.dim(`${sessions.length} of ${totalCount}`));
 }
 
 function printMessage(cli: CliContext, message: Message): void {
-  const who = message.role === "toolResult" ? `tool ${message.toolName ?? ""}` : message.role;
+  const who = message.role === "toolResult" ? `tool ${printableLine(message.toolName ?? "")}` : message.role;
   cli.stdout.line(cli.color.dim(`${localTime(message.timestamp)}  ${who}`));
   const blocks = typeof message.content === "string" ? [{ type: "text" as const, text: message.content }] : message.content;
   for (const block of blocks) {
     if (block.type === "text") cli.stdout.line(block.text);
-    else cli.stdout.line(cli.color.dim(`[${block.type}${"name" in block ? ` ${block.name}` : ""}]`));
+    else cli.stdout.line(cli.color.dim(`[${block.type}${"name" in block ? ` ${printableLine(block.name)}` : ""}]`));
   }
   cli.stdout.line();
 }

@@ -1,4 +1,4 @@
-import { type CliCommand, commonErrors, defineCommand, type ResultOf } from "svc/sdk";
+import { type CliCommand, commonErrors, defineCommand, printableLine, type ResultOf } from "svc/sdk";
 
 const json = { kind: "flag", description: "One JSON document on stdout" } as const;
 type Report = NonNullable<ResultOf<"last-heartbeat">>;
@@ -54,7 +54,9 @@ const last = defineCommand({
 export function describeReport({ ts, agentId, status, reason, durationMs, preview }: Report): string {
   const why = reason === undefined ? status : `${status}: ${reason}`;
   const took = durationMs === undefined ? [] : [`(${(durationMs / 1_000).toFixed(1)}s)`];
-  return [localTime(ts), ...(agentId === undefined ? [] : [agentId]), why, ...took, ...(preview === undefined ? [] : [preview])].join("  ");
+  return [localTime(ts), ...(agentId === undefined ? [] : [agentId]), why, ...took, ...(preview === undefined ? [] : [preview])]
+    .map(printableLine)
+    .join("  ");
 }
 
 function switchCommand(word: "enable" | "disable"): CliCommand {

@@ -45,7 +45,7 @@ describe("with no gateway", () => {
     const found = await svc("memory", "search", "where", "is", "the", "router");
     expect(found).toMatchObject({ code: 0, stderr: "" });
     expect(found.stdout).toMatch(
-      /^MEMORY\.md:1-4 {2}score \d\.\d\d\n {4}# Home\n\n {4}The router stands in the hall cupboard\.\n {4}\ufffd\[31mred/,
+      /^MEMORY\.md:1-4 {2}score \d\.\d\d\n {4}# Home\n\n {4}The router stands in the hall cupboard\.\n {4}\\u001b\[31mred/,
     );
   });
 

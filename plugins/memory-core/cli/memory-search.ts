@@ -1,6 +1,5 @@
-import { type CliContext, commonErrors, defineCommand, type ResultOf } from "svc/sdk";
+import { type CliContext, commonErrors, defineCommand, printableLine, type ResultOf } from "svc/sdk";
 import { chosenAgents, openAccess } from "./access.ts";
-import { printable } from "./printable.ts";
 
 const INDENT = "    ";
 
@@ -46,17 +45,17 @@ export default defineCommand({
 
 function print(cli: CliContext, answer: ResultOf<"memory.search">): void {
   if (answer.unavailable === true) {
-    cli.stderr.line(cli.color.red(`memory search is not available: ${printable(answer.error ?? "unknown reason")}`));
-    if (answer.action !== undefined && answer.action !== answer.error) cli.stderr.line(printable(answer.action));
+    cli.stderr.line(cli.color.red(`memory search is not available: ${answer.error ?? "unknown reason"}`));
+    if (answer.action !== undefined && answer.action !== answer.error) cli.stderr.line(answer.action);
     return;
   }
   for (const [position, hit] of answer.results.entries()) {
     if (position > 0) cli.stdout.line();
     cli.stdout.line(`${cli.color.cyan(cli.color.bold(placeOf(hit)))}  ${cli.color.dim(scoresOf(hit, answer.searchMode))}`);
-    for (const line of hit.snippet.trim().split("\n")) cli.stdout.line(`${INDENT}${printable(line)}`.trimEnd());
+    for (const line of hit.snippet.trim().split("\n")) cli.stdout.line(`${INDENT}${line}`.trimEnd());
   }
   if (answer.results.length === 0) cli.stdout.line("No matches.");
-  if (answer.warning !== undefined) cli.stderr.line(cli.color.yellow(printable(answer.warning)));
+  if (answer.warning !== undefined) cli.stderr.line(cli.color.yellow(answer.warning));
 }
 
 /** The score, and where two legs made it what each of them gave: a dash for a leg that did not find the passage. */
@@ -67,5 +66,5 @@ function scoresOf(hit: Hit, mode: ResultOf<"memory.search">["searchMode"]): stri
 }
 
 function placeOf({ path, startLine, endLine }: Hit): string {
-  return `${printable(path)}:${startLine}${endLine > startLine ? `-${endLine}` : ""}`;
+  return `${printableLine(path)}:${startLine}${endLine > startLine ? `-${endLine}` : ""}`;
 }

@@ -1,6 +1,5 @@
-import { type CliContext, defineCommand, type MemoryStatus } from "svc/sdk";
+import { type CliContext, defineCommand, type MemoryStatus, printableLine } from "svc/sdk";
 import { chosenAgents, type MemoryAccess, openAccess } from "./access.ts";
-import { printable } from "./printable.ts";
 import { runIndex } from "./run-index.ts";
 import { skippedRows, statusRows } from "./status-rows.ts";
 
@@ -62,8 +61,8 @@ function print(cli: CliContext, all: readonly MemoryStatus[], defaultAgent: stri
     if (position > 0) cli.stdout.line();
     const title = `Memory of ${status.agentId}`;
     cli.stdout.line(cli.color.bold(status.agentId === defaultAgent ? `${title} (default)` : title));
-    for (const [name, value] of statusRows(status)) cli.stdout.line(`  ${name.padEnd(10)} ${printable(value)}`);
-    if (status.lastError !== undefined) cli.stdout.line(`  ${"Problem".padEnd(10)} ${cli.color.red(printable(status.lastError))}`);
+    for (const [name, value] of statusRows(status)) cli.stdout.line(`  ${name.padEnd(10)} ${printableLine(value)}`);
+    if (status.lastError !== undefined) cli.stdout.line(`  ${"Problem".padEnd(10)} ${cli.color.red(printableLine(status.lastError))}`);
   }
 }
 
@@ -72,5 +71,5 @@ function printSkipped(cli: CliContext, all: readonly MemoryStatus[]): void {
   if (rows.length === 0) return;
   cli.stdout.line();
   cli.stdout.line(cli.color.bold("Embedding providers that were looked at"));
-  for (const [id, reason] of rows) cli.stdout.line(`  ${id.padEnd(10)} ${printable(reason)}`);
+  for (const [id, reason] of rows) cli.stdout.line(`  ${id.padEnd(10)} ${printableLine(reason)}`);
 }

@@ -1,4 +1,4 @@
-import { type CliCommand, commonErrors, defineCommand, type ResultOf } from "svc/sdk";
+import { type CliCommand, commonErrors, defineCommand, printableLine, type ResultOf } from "svc/sdk";
 
 const json = { kind: "flag", description: "One JSON document on stdout" } as const;
 const uidArgument = [{ name: "uid", required: true }] as const;
@@ -28,7 +28,7 @@ const list = defineCommand({
 /** `failed  irc:default:#room  uid  3 tries  2026-03-01 12:03  not a member` */
 export function describeMessage({ state, lane, uid, attempt, createdAt, reason }: Answer["messages"][number]): string {
   const tries = attempt === 1 ? "1 try" : `${attempt} tries`;
-  return [state.padEnd(9), lane, uid, tries, localTime(createdAt), ...(reason === undefined ? [] : [reason])].join("  ");
+  return [state.padEnd(9), lane, uid, tries, localTime(createdAt), ...(reason === undefined ? [] : [reason])].map(printableLine).join("  ");
 }
 
 function changeCommand(word: "retry" | "drop", texts: { summary: string; done: string }): CliCommand {

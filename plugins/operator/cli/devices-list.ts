@@ -1,5 +1,5 @@
 import { type CliContext, defineCommand, type ResultOf } from "svc/sdk";
-import { formatTime, printTable } from "./text.ts";
+import { formatTime } from "./text.ts";
 
 type Devices = ResultOf<"device.pair.list">;
 
@@ -28,7 +28,7 @@ function print(cli: CliContext, { pending, paired }: Devices): void {
     stdout.line(`  svc devices approve ${device.requestId}`);
   }
   if (pending.length > 0 && paired.length > 0) stdout.line();
-  if (paired.length > 0) printTable(cli, ["DEVICE", "NAME", "ROLES", "SCOPES", "SEEN", "TOKENS"], paired.map(rowOf));
+  if (paired.length > 0) cli.stdout.table(["DEVICE", "NAME", "ROLES", "SCOPES", "SEEN", "TOKENS"], paired.map(rowOf));
   else if (pending.length === 0) stdout.line("No device is paired, and none waits.");
 }
 

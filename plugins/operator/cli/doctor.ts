@@ -1,5 +1,14 @@
 import { createInterface } from "node:readline/promises";
-import { type CliContext, type CliValues, commonErrors, type DoctorFinding, defineCommand, isSvcError, messageOf } from "svc/sdk";
+import {
+  type CliContext,
+  type CliValues,
+  commonErrors,
+  type DoctorFinding,
+  defineCommand,
+  isSvcError,
+  messageOf,
+  printableLine,
+} from "svc/sdk";
 import { unknownChecks } from "../doctor/checks.ts";
 import { findingsOf, type Severity, severities } from "../doctor/findings.ts";
 import { applyFixes, type FixResult } from "../doctor/fixes.ts";
@@ -112,7 +121,9 @@ function print(cli: CliContext, findings: readonly DoctorFinding[], fixes: reado
   }
   const paint = { error: color.red, warning: color.yellow, info: color.cyan };
   for (const { severity, id, path, message, fix } of findings) {
-    stdout.line(`${paint[severity](severity.padEnd(7))} ${id}  ${path && !message.includes(path) ? `${path}: ` : ""}${message}`);
+    stdout.line(
+      `${paint[severity](severity.padEnd(7))} ${id}  ${printableLine(`${path && !message.includes(path) ? `${path}: ` : ""}${message}`)}`,
+    );
     if (fix) stdout.line(color.dim(`        ${fix}`));
   }
   const count = (severity: Severity) => findings.filter((f) => f.severity === severity).length;

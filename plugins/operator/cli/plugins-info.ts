@@ -1,4 +1,4 @@
-import { type CliContext, defineCommand, loaderErrors, type PluginCandidate } from "svc/sdk";
+import { type CliContext, defineCommand, loaderErrors, type PluginCandidate, printableLine } from "svc/sdk";
 import { withLiveGateway } from "./live-client.ts";
 import { notesOf, reasonOf, type WirePlugin } from "./plugin-rows.ts";
 import { formatTime } from "./text.ts";
@@ -78,6 +78,6 @@ function print(cli: CliContext, { plugin, source, declared, permissions, configS
     ["config", keys.length > 0 ? `plugins.entries.${plugin.id}.config: ${keys.join(", ")}` : undefined],
   ];
   cli.stdout.line(cli.color.bold(`${plugin.id}  ${plugin.name}`));
-  for (const [label, value] of lines) if (value) cli.stdout.line(`  ${label.padEnd(14)} ${value}`);
+  for (const [label, value] of lines) if (value) cli.stdout.line(`  ${label.padEnd(14)} ${printableLine(value)}`);
   for (const note of notesOf(plugin)) cli.stdout.line(cli.color.dim(`  ${note}`));
 }

@@ -1,7 +1,6 @@
 import { type CliContext, defineCommand, isSvcError } from "svc/sdk";
 import { withLiveGateway } from "./live-client.ts";
 import { notesOf, reasonOf, type WirePlugin } from "./plugin-rows.ts";
-import { printTable } from "./text.ts";
 
 interface PluginRow {
   id: string;
@@ -65,8 +64,7 @@ function toRow(plugin: WirePlugin): PluginRow & Pick<WirePlugin, "hooks" | "diag
 }
 
 function print(cli: CliContext, plugins: readonly PluginRow[], live: Live): void {
-  printTable(
-    cli,
+  cli.stdout.table(
     ["ID", "VERSION", "ORIGIN", "STATE", "ABOUT"],
     plugins.map((p) => [p.id, p.version, p.origin, p.state, p.reason ?? p.description]),
   );

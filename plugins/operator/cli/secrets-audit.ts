@@ -1,5 +1,4 @@
 import { type CliContext, defineCommand, isSvcError, type SecretFinding, type SecretsAudit } from "svc/sdk";
-import { printTable } from "./text.ts";
 
 const COULD_NOT_RUN = 2;
 
@@ -49,7 +48,7 @@ function print(cli: CliContext, { findings, skippedExec }: SecretsAudit): void {
       line === undefined ? file : `${file}:${line}`,
       message,
     ]);
-    printTable(cli, ["FINDING", "PATH", "FILE", "WHAT"], rows);
+    cli.stdout.table(["FINDING", "PATH", "FILE", "WHAT"], rows);
   }
   if (skippedExec > 0) stdout.line(color.dim(`${skippedExec} reference(s) to programs skipped; --allow-exec runs them.`));
 }

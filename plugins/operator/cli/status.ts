@@ -6,7 +6,7 @@ import { type MemoryFigures, memoryLine } from "./memory-line.ts";
 import { modelsLine } from "./models-line.ts";
 import { pageUrl } from "./page-url.ts";
 import { issuesOf } from "./status-issues.ts";
-import { formatDuration, formatTime, printTable } from "./text.ts";
+import { formatDuration, formatTime } from "./text.ts";
 
 type StatusPayload = ResultOf<"status"> & Pick<ResultOf<"health">, "configReload">;
 
@@ -29,7 +29,7 @@ export default {
 async function printStatus(cli: CliContext, status: StatusPayload, memory: MemoryFigures | undefined): Promise<void> {
   const target = await cli.target();
   const { config } = await cli.config();
-  printTable(cli, ["Item", "Value"], items(status, { target, page: pageUrl(target.url, config), memory }));
+  cli.stdout.table(["Item", "Value"], items(status, { target, page: pageUrl(target.url, config), memory }));
   printRecent(cli, status);
   printWaiting(cli, status);
   const issues = issuesOf(status);

@@ -1,5 +1,5 @@
 import { type CliContext, defineCommand, type ResultOf } from "svc/sdk";
-import { formatTime, printTable } from "./text.ts";
+import { formatTime } from "./text.ts";
 
 type Entry = ResultOf<"system-presence">[number];
 
@@ -18,7 +18,7 @@ export default defineCommand({
 });
 
 function print(cli: CliContext, entries: readonly Entry[]): void {
-  printTable(cli, ["SEEN", "WHO", "ADDRESS", "MODE", "VERSION", "REASON"], entries.map(presenceCells));
+  cli.stdout.table(["SEEN", "WHO", "ADDRESS", "MODE", "VERSION", "REASON"], entries.map(presenceCells));
 }
 
 /** One row; what is not known is a dash. */

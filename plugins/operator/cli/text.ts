@@ -1,5 +1,3 @@
-import type { CliContext } from "svc/sdk";
-
 /** `45s`, `12m`, `3h12m`, `2d4h`: the two largest units. */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
@@ -14,16 +12,4 @@ export function formatTime(ms: number): string {
   const d = new Date(ms);
   const two = (n: number) => String(n).padStart(2, "0");
   return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())} ${two(d.getHours())}:${two(d.getMinutes())}`;
-}
-
-/** Rows with aligned columns; the last column is as long as it is. */
-export function printTable(cli: CliContext, head: readonly string[], rows: ReadonlyArray<readonly string[]>): void {
-  const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, i) => (i === cells.length - 1 ? cell : cell.padEnd(widths[i] ?? 0)))
-      .join("  ")
-      .trimEnd();
-  cli.stdout.line(cli.color.bold(line(head)));
-  for (const row of rows) cli.stdout.line(line(row));
 }

@@ -1,4 +1,4 @@
-import { type CliContext, defineCommand } from "svc/sdk";
+import { type CliContext, defineCommand, printableLine } from "svc/sdk";
 import { type Evidence, type Finding, findingsOf, type Severity, severities } from "../doctor/findings.ts";
 import { gatherEvidence } from "../doctor/gather.ts";
 import { importAndTell } from "../doctor/import-check.ts";
@@ -58,7 +58,7 @@ function rowsOf({ candidates, live, intact }: Evidence) {
 function print(cli: CliContext, evidence: Evidence, findings: readonly Finding[]): void {
   const paint = { error: cli.color.red, warning: cli.color.yellow, info: cli.color.cyan };
   for (const { severity, id, plugin, path, message, fix } of findings) {
-    cli.stdout.line(`${paint[severity](severity.padEnd(7))} ${id}  ${plugin ?? path ?? ""}: ${message}`);
+    cli.stdout.line(`${paint[severity](severity.padEnd(7))} ${id}  ${printableLine(`${plugin ?? path ?? ""}: ${message}`)}`);
     if (fix) cli.stdout.line(cli.color.dim(`        ${fix}`));
   }
   const able = evidence.candidates.filter((c) => !c.problem).length;

@@ -1,7 +1,7 @@
 import { type CliContext, type CliValues, defineCommand, type ResultOf } from "svc/sdk";
 import { isServed } from "./is-served.ts";
 import { openOffline } from "./offline.ts";
-import { type Delivery, doorWords, localTime, type Mapping, printTable, reasonOf, stateWords } from "./text.ts";
+import { type Delivery, doorWords, localTime, type Mapping, reasonOf, stateWords } from "./text.ts";
 
 const states = ["accepted", "running", "done", "failed", "expired"] as const;
 const LIMIT = 20;
@@ -76,7 +76,7 @@ async function print(
   }
   if (mappings.length > 0) {
     stdout.line();
-    printTable(cli, ["MAPPING", "PATH", "DOES", "OPENED BY", "TRANSFORM", "FROM"], mappings.map(mappingRow));
+    cli.stdout.table(["MAPPING", "PATH", "DOES", "OPENED BY", "TRANSFORM", "FROM"], mappings.map(mappingRow));
   } else if (enabled) stdout.line("No mappings: only wake and agent are answered.");
   for (const { id } of presets.filter(({ isKnown }) => !isKnown && enabled)) {
     stderr.line(color.yellow(`preset "${id}": no plugin brings it`));
@@ -89,7 +89,7 @@ async function print(
   }
   if (!deliveries) return;
   if (deliveries.length === 0) stdout.line("None to show.");
-  else printTable(cli, ["ACCEPTED", "STATE", "PATH", "AGENT", "TRIES", "UID", "WHY"], deliveries.map(deliveryRow));
+  else cli.stdout.table(["ACCEPTED", "STATE", "PATH", "AGENT", "TRIES", "UID", "WHY"], deliveries.map(deliveryRow));
 }
 
 async function addressOf(cli: CliContext, path: string): Promise<string> {

@@ -1,4 +1,4 @@
-import { type CliContext, defineCommand, type ResultOf } from "svc/sdk";
+import { type CliContext, defineCommand, printableLine, type ResultOf } from "svc/sdk";
 import { localTime, plural, reasonOf, stateWords } from "./text.ts";
 
 /** `svc hooks show <uid>`: everything about one delivery. */
@@ -42,12 +42,12 @@ function print(cli: CliContext, { delivery, action }: ResultOf<"webhooks.show">,
     ...Object.entries(steps).map(([step, value]): [string, string] => [`Step ${step}`, JSON.stringify(value)]),
   ];
   stdout.line(cli.color.bold(uid));
-  for (const [title, value] of rows) if (value !== undefined) stdout.line(`  ${title.padEnd(14)} ${value}`);
+  for (const [title, value] of rows) if (value !== undefined) stdout.line(`  ${title.padEnd(14)} ${printableLine(value)}`);
   if (!wantsPayload) return;
   if (!action) return stdout.line("  The text is not kept any more.");
   const { message, ...rest } = action;
   for (const [field, value] of Object.entries(rest))
-    stdout.line(`  ${field.padEnd(14)} ${typeof value === "string" ? value : JSON.stringify(value)}`);
+    stdout.line(`  ${field.padEnd(14)} ${printableLine(typeof value === "string" ? value : JSON.stringify(value))}`);
   stdout.line();
   stdout.line(String(message));
 }

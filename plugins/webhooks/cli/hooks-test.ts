@@ -1,6 +1,16 @@
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type CliContext, type CliValues, commonErrors, defineCommand, messageOf, type ResultOf } from "svc/sdk";
+import {
+  type CliContext,
+  type CliValues,
+  commonErrors,
+  defineCommand,
+  messageOf,
+  parseJson,
+  printableLine,
+  type ResultOf,
+  strictJsonLimits,
+} from "svc/sdk";
 import { isServed } from "./is-served.ts";
 import { openOffline } from "./offline.ts";
 import { doorWords } from "./text.ts";
@@ -60,7 +70,7 @@ async function readPayload(from: CliValues[string]): Promise<unknown> {
   const text = from === "-" ? await readStdin() : await readWhole(from);
   if (text.trim() === "") return {};
   try {
-    return JSON.parse(text);
+    return parseJson(text, strictJsonLimits);
   } catch (error) {
     throw commonErrors.usage({ message: `--payload ${from}: expected JSON: ${messageOf(error)}` });
   }
@@ -130,7 +140,7 @@ function printAction({ stdout }: CliContext, action: NonNullable<Tried["items"][
   const { message, text, path: _, mapping: __, isFallbackAgent, ...fields } = action;
   if (isFallbackAgent === true) stdout.line("  The agent that is named is not there; the default one is taken.");
   for (const [field, value] of Object.entries(fields))
-    stdout.line(`  ${field.padEnd(15)} ${typeof value === "string" ? value : JSON.stringify(value)}`);
+    stdout.line(`  ${field.padEnd(15)} ${printableLine(typeof value === "string" ? value : JSON.stringify(value))}`);
   stdout.line();
   stdout.line(String(message ?? text ?? ""));
 }

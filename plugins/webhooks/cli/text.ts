@@ -1,19 +1,7 @@
-import type { CliContext, ResultOf } from "svc/sdk";
+import type { ResultOf } from "svc/sdk";
 
 export type Delivery = ResultOf<"webhooks.recent">["deliveries"][number];
 export type Mapping = ResultOf<"webhooks.list">["mappings"][number];
-
-/** Rows with aligned columns under a head; the last column is as long as it is. */
-export function printTable(cli: CliContext, head: readonly string[], rows: ReadonlyArray<readonly string[]>): void {
-  const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, i) => (i === cells.length - 1 ? cell : cell.padEnd(widths[i] ?? 0)))
-      .join("  ")
-      .trimEnd();
-  cli.stdout.line(cli.color.bold(line(head)));
-  for (const row of rows) cli.stdout.line(line(row));
-}
 
 /** `2026-03-01 12:03` in local time. */
 export function localTime(ms: number): string {
