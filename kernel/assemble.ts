@@ -114,6 +114,8 @@ function provideGatewayService(core: Core, listeners: Listeners | undefined): vo
       core.startRefusal ??= error;
     },
     setReadiness(part, problem) {
+      if (core.notReady.get(part) === problem) return;
+      health.refresh();
       if (problem === undefined) core.notReady.delete(part);
       else core.notReady.set(part, problem);
     },

@@ -98,6 +98,18 @@ describe("health and status", () => {
     });
   });
 
+  test("are collected anew when the readiness changes, without anybody asking", async () => {
+    const socket = await reader();
+    const { setReadiness } = gateway.service("gateway@1");
+    const readyz = async () => (await fetch(`${gateway.url}/readyz`)).status;
+    for (const [problem, status] of [["the disk is full", 503] as const, [undefined, 200] as const]) {
+      const told = socket.event("health");
+      setReadiness("recorder", problem);
+      expect(await readyz()).toBe(status);
+      await told;
+    }
+  });
+
   test("say in hello-ok too whether the event loop is degraded", async () => {
     const socket = await connected(gateway);
     expect(socket.hello.snapshot.health.eventLoop).toMatchObject({ degraded: expect.any(Boolean) });
