@@ -55,6 +55,8 @@ describe("what is less than it is set to be", () => {
       vector: { enabled: true, loadError: "not found" },
     };
     expect(ids(status)).toEqual(["warn words", "bad sync", "info vector"]);
+    const leftOut = { documents: [{ path: "memory/a.md", reason: "EACCES" }], total: 1 };
+    expect(troublesOf({ leftOut })).toMatchObject([{ id: "left-out", text: "1 file is not in the index", why: "memory/a.md: EACCES" }]);
     expect(ids({ vector: { enabled: false, loadError: "x" } })).toEqual([]);
   });
 

@@ -24,7 +24,7 @@ export interface AgentMemory {
 
 export type AgentMemoryEvents = Pick<
   MemoryIndexOptions,
-  "onProgress" | "onSynced" | "onState" | "onEmbeddingFailed" | "handlers" | "log" | "startAfter"
+  "onProgress" | "onSynced" | "onState" | "onEmbeddingFailed" | "handlers" | "log" | "startAfter" | "quarantine" | "threads"
 >;
 
 /** Session keys remembered as seen; the oldest is forgotten and then costs one more background sync. */

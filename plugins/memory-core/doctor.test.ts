@@ -55,6 +55,19 @@ test("an index of another model is found, unless it is being made anew or nobody
   expect(findings({ provider: "none", model: "fts-only" }, other)).toEqual([]);
 });
 
+test("notes that are not in the index are one finding with the first name and its reason", () => {
+  const leftOut = { documents: [{ path: "memory/a.md", reason: "it stopped the index" }], total: 3 };
+  expect(findings({ leftOut })).toEqual([
+    {
+      id: "memory/left-out",
+      severity: "warning",
+      path: "agents.list[id=main].memorySearch",
+      message: 'agent "main": memory/a.md and 2 more are not in the index: it stopped the index',
+      fix: "svc memory status --agent main lists everything that is left out",
+    },
+  ]);
+});
+
 test.each([
   [{ provider: "none", requestedProvider: "openai", providerError: "openai: no key" }, "warning", "openai: no key"],
   [{ providerError: "openai: the key was rejected" }, "warning", "the key was rejected"],

@@ -44,6 +44,7 @@ export function memoryFindings(evidence: MemoryEvidence): DoctorFinding[] {
   return [
     ...identityFindings(evidence),
     ...embeddingFindings(status),
+    ...leftOutFindings(status),
     ...(lockedBy === undefined ? [] : [locked]),
     ...orphans.map(
       (path): DoctorFinding => ({
@@ -72,6 +73,22 @@ function identityFindings({ status, vectors }: MemoryEvidence): DoctorFinding[] 
       message: `agent "${agentId}": the index holds vectors of ${held}, and the provider is ${provider} ${model}; only words are searched`,
       fix: `svc doctor --fix makes it anew, and so does: svc memory index --force --agent ${agentId}`,
       fixable: true,
+    },
+  ];
+}
+
+function leftOutFindings({ agentId, leftOut }: MemoryStatus): DoctorFinding[] {
+  if (!leftOut) return [];
+  const [first] = leftOut.documents;
+  const others = leftOut.total - 1;
+  const subject = others === 0 ? `${first?.path} is` : `${first?.path} and ${others} more are`;
+  return [
+    {
+      id: "memory/left-out",
+      severity: "warning",
+      path: `agents.list[id=${agentId}].memorySearch`,
+      message: `agent "${agentId}": ${subject} not in the index: ${first?.reason}`,
+      fix: `svc memory status --agent ${agentId} lists everything that is left out`,
     },
   ];
 }

@@ -18,7 +18,7 @@ const at = (name: string) => join(import.meta.dirname, name);
 const packages = (entry: string) => [...loadedBy(at(entry))].filter((name) => !name.startsWith("/")).sort();
 
 test("loading the plugin loads no database and no watcher", () => {
-  expect(packages("index.ts")).toEqual(["node:crypto", "node:path", "node:timers/promises", "svc/sdk"]);
+  expect(packages("index.ts")).toEqual(["node:crypto", "node:events", "node:path", "node:timers/promises", "svc/sdk"]);
 });
 
 test("the thread loads the database, and not the SDK with its schemas", () => {

@@ -5,6 +5,10 @@ import { memoryErrors } from "./errors.ts";
 import { createHostCallServer, type HostCallServer, type HostHandlers } from "./host-calls.ts";
 import type { IndexSettings } from "./index-settings.ts";
 import { createPendingRequests, type RequestOptions } from "./pending-requests.ts";
+import type { Quarantine } from "./quarantine.ts";
+import { createActivityMemory, type DocumentVersion, readActivity } from "./thread-activity.ts";
+import { type StallLimits, watchThread } from "./thread-watch.ts";
+import { within } from "./within.ts";
 import type { IndexMethod, IndexMethods, WorkerMessage, WorkerNews } from "./worker-protocol.ts";
 
 /** The thread of one index: started on first use, started again after a death, gone after `close`. */
@@ -22,7 +26,9 @@ export interface IndexWorkerEvents {
   news(news: WorkerNews): void;
   /** A thread begins; what is requested in here reaches it before everything else. */
   started(): void;
-  /** The thread died; called before the next one can start. */
+  /** The thread does not answer at present, for this reason; undefined: it answers again. */
+  silent(reason: string | undefined): void;
+  /** The thread died, or is being ended because it does not answer; called before the next one can start. */
   died(reason: string): void;
   /** The time to start again has come; called once per death. */
   canRestart(): void;
@@ -36,20 +42,35 @@ const HEAP_MB = 512;
 /** A thread keeps what it once took for short-lived objects: after a full index 20 to 30 MB more stayed, and indexing was no quicker. */
 const YOUNG_MB = 12;
 
-/** @param startThread how a thread is made; another one is of use to tests only */
-export function createIndexWorkerHost(
-  settings: IndexSettings,
-  events: IndexWorkerEvents,
-  startThread: (settings: IndexSettings) => Worker = startIndexThread,
-): IndexWorkerHost {
-  return new WorkerHost(settings, events, startThread);
+/** The `workerData` of a thread. */
+export interface IndexThreadData {
+  settings: IndexSettings;
+  /** Shared memory of `thread-activity.ts`. */
+  activity: SharedArrayBuffer;
+  /** Documents that stopped a thread before. */
+  quarantined: readonly DocumentVersion[];
+}
+
+/** How threads are made and watched; another way than the default is of use to tests only. */
+export interface IndexThreadOptions {
+  startThread?: (data: IndexThreadData) => Worker;
+  stallLimits?: StallLimits;
+}
+
+export interface IndexWorkerOptions extends IndexThreadOptions {
+  /** Takes the documents that stop a thread. */
+  quarantine: Quarantine;
+}
+
+export function createIndexWorkerHost(settings: IndexSettings, events: IndexWorkerEvents, options: IndexWorkerOptions): IndexWorkerHost {
+  return new WorkerHost(settings, events, options);
 }
 
 /** Starts the thread of one index. */
-export function startIndexThread(settings: IndexSettings): Worker {
+export function startIndexThread(data: IndexThreadData): Worker {
   return startWorker(workerUrl(import.meta.url, "./index.worker"), {
-    workerData: settings,
-    name: `memory-index ${settings.agentId}`,
+    workerData: data,
+    name: `memory-index ${data.settings.agentId}`,
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: YOUNG_MB },
   });
 }
@@ -57,20 +78,24 @@ export function startIndexThread(settings: IndexSettings): Worker {
 class WorkerHost implements IndexWorkerHost {
   readonly #settings: IndexSettings;
   readonly #events: IndexWorkerEvents;
-  readonly #startThread: (settings: IndexSettings) => Worker;
+  readonly #options: IndexWorkerOptions;
   readonly #pending = createPendingRequests();
   #worker: Worker | undefined;
   #calls: HostCallServer | undefined;
   #startedAtMs = 0;
+  /** The document on which the last thread died. */
+  #suspect: DocumentVersion | undefined;
   #deaths = 0;
   #down: { reason: string; untilMs: number } | undefined;
+  /** Resolves when the last thread has ended: one that waits for a disk cannot be ended at once. */
+  #ending: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(settings: IndexSettings, events: IndexWorkerEvents, startThread: (settings: IndexSettings) => Worker) {
+  constructor(settings: IndexSettings, events: IndexWorkerEvents, options: IndexWorkerOptions) {
     this.#settings = settings;
     this.#events = events;
-    this.#startThread = startThread;
+    this.#options = options;
   }
 
   get isRunning(): boolean {
@@ -79,8 +104,7 @@ class WorkerHost implements IndexWorkerHost {
 
   request<M extends IndexMethod>(method: M, params: IndexMethods[M]["params"], options: RequestOptions): Promise<IndexMethods[M]["reply"]> {
     if (this.#isClosed) return Promise.reject(this.#downError("it was closed", 0));
-    const waitMs = this.#down ? this.#down.untilMs - performance.now() : 0;
-    if (this.#down && waitMs > 0) return Promise.reject(this.#downError(this.#down.reason, waitMs));
+    if (this.#down) return Promise.reject(this.#downError(this.#down.reason, Math.max(0, this.#down.untilMs - performance.now())));
     const worker = this.#worker ?? this.#start();
     return this.#pending.track(method, options, (id) => worker.postMessage({ id, method, params })) as Promise<IndexMethods[M]["reply"]>;
   }
@@ -96,24 +120,42 @@ class WorkerHost implements IndexWorkerHost {
     this.#calls?.dispose();
     this.#worker = undefined;
     this.#pending.rejectAll(this.#downError("it was closed", 0));
-    await worker?.terminate();
+    await within(Promise.all([worker?.terminate(), this.#ending]), CLOSE_MS);
   }
 
   #start(): Worker {
-    const worker = this.#startThread(this.#settings);
-    this.#down = undefined;
+    const { quarantine, startThread = startIndexThread, stallLimits } = this.#options;
+    const activity = createActivityMemory();
+    const worker = startThread({ settings: this.#settings, activity, quarantined: quarantine.entries() });
     this.#startedAtMs = performance.now();
     this.#worker = worker;
     const calls = createHostCallServer(this.#events.handlers, (answer, moved = []) => worker.postMessage(answer, moved));
     this.#calls = calls;
+    const isCurrent = () => this.#worker === worker && !this.#isClosed;
+    const exited = new Promise<void>((resolve) => void worker.once("exit", () => resolve()));
+    const watch = watchThread(
+      activity,
+      {
+        onSilence: (reason) => void (isCurrent() && this.#events.silent(reason)),
+        onStall: (reason, document) => {
+          void worker.terminate();
+          if (!isCurrent()) return;
+          if (document) quarantine.add(document);
+          calls.dispose();
+          this.#died({ reason, isCauseLeftOut: document !== undefined, exited });
+        },
+      },
+      stallLimits,
+    );
     let reason = "its thread ended";
-    worker.on("message", (message: WorkerMessage) => this.#receive(message, calls));
+    worker.on("message", (message: WorkerMessage) => void (this.#worker === worker && this.#receive(message, calls)));
     worker.on("error", (error) => {
       reason = reasonOf(error);
     });
     worker.on("exit", () => {
+      watch.dispose();
       calls.dispose();
-      this.#died(worker, reason);
+      if (isCurrent()) this.#died({ reason, isCauseLeftOut: this.#isGuilty(readActivity(activity).document), exited });
     });
     this.#events.started();
     return worker;
@@ -131,23 +173,41 @@ class WorkerHost implements IndexWorkerHost {
     this.#pending.settle(message);
   }
 
-  #died(worker: Worker, reason: string): void {
-    if (this.#worker !== worker || this.#isClosed) return;
+  /** Two threads that die on one document, one after the other, die of it: it takes all memory, for example. It is left out from then on. */
+  #isGuilty(document: DocumentVersion | undefined): boolean {
+    const isGuilty = document !== undefined && document.path === this.#suspect?.path && document.stamp === this.#suspect.stamp;
+    if (isGuilty) this.#options.quarantine.add(document);
+    this.#suspect = document;
+    return isGuilty;
+  }
+
+  #died({ reason, isCauseLeftOut, exited }: Death): void {
     this.#worker = undefined;
-    if (performance.now() - this.#startedAtMs > HEALTHY_AFTER_MS) this.#deaths = 0;
+    if (isCauseLeftOut || performance.now() - this.#startedAtMs > HEALTHY_AFTER_MS) this.#deaths = 0;
     const waitMs = Math.min(LAST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#deaths);
     this.#deaths++;
     this.#down = { reason, untilMs: performance.now() + waitMs };
     this.#pending.rejectAll(this.#downError(reason, waitMs));
     this.#events.died(reason);
-    this.#timer = setTimeout(() => {
-      this.#down = undefined;
-      this.#events.canRestart();
-    }, waitMs);
-    this.#timer.unref();
+    this.#ending = exited.then(() => {
+      if (this.#isClosed) return;
+      this.#timer = setTimeout(() => {
+        this.#down = undefined;
+        this.#events.canRestart();
+      }, waitMs);
+      this.#timer.unref();
+    });
   }
 
   #downError(reason: string, retryMs: number): SvcError {
     return memoryErrors.memoryWorkerDown({ agentId: this.#settings.agentId, reason, retryMs });
   }
+}
+
+interface Death {
+  reason: string;
+  /** The next thread leaves out the document that it died of. */
+  isCauseLeftOut: boolean;
+  /** Settles when the thread has ended. */
+  exited: Promise<void>;
 }

@@ -20,8 +20,15 @@ export default definePlugin({
     ctx.onDispose(() => sessions.dispose());
     const memory: MemoryService = createMemoryService(ctx, settings, {
       onChanged: () => gateway.invalidateHealth(),
+      // Accepting work would be wrong: agents would answer without their notes.
+      onOutage(problem) {
+        gateway.setReadiness("memoryIndex", problem);
+        gateway.invalidateHealth();
+      },
       transcripts: sessions.transcripts,
     });
+    // Runs after the next one: an index may still fail while it is closed.
+    ctx.onDispose(() => gateway.setReadiness("memoryIndex", undefined));
     ctx.onDispose(() => memory.close());
 
     ctx.registerService("memory@1", memory);

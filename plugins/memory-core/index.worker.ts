@@ -2,14 +2,20 @@ import { parentPort, workerData } from "node:worker_threads";
 import { IndexEngine } from "./engine/engine.ts";
 import { IndexFault, reasonOf } from "./engine/fault.ts";
 import { createHostCalls } from "./engine/host.ts";
-import type { IndexSettings } from "./index-settings.ts";
+import type { IndexThreadData } from "./index-worker-host.ts";
+import { createActivity } from "./thread-activity.ts";
 import type { HostAnswer, IndexMethods, WorkerFault, WorkerMessage, WorkerRequest } from "./worker-protocol.ts";
 
+/** Several heartbeats for each look of the main thread. */
+const BEAT_MS = 250;
 const port = parentPort;
-const settings = workerData as IndexSettings;
+const { settings, activity: memory, quarantined } = workerData as IndexThreadData;
 const post = (message: WorkerMessage, moved: ArrayBuffer[] = []) => port?.postMessage(message, moved);
 const host = createHostCalls(post);
-const engine = new IndexEngine(settings, post, { host });
+const activity = createActivity(memory);
+const engine = new IndexEngine(settings, post, { host, guard: { activity, quarantined } });
+activity.beat();
+setInterval(activity.beat, BEAT_MS).unref();
 
 port?.on("message", (request: WorkerRequest | HostAnswer) => {
   if ("answer" in request) return host.answered(request);

@@ -1,10 +1,12 @@
 import { isSvcError, messageOf, type PluginContext } from "svc/sdk";
 import { type AgentMemory, createAgentMemory } from "./agent-memory.ts";
 import type { HostHandlers } from "./host-calls.ts";
+import type { IndexThreadOptions } from "./index-worker-host.ts";
 import { noSessions } from "./no-host-handlers.ts";
 import type { ProviderAssignment } from "./open-memory-index.ts";
 import { createProgressEvents } from "./progress-events.ts";
 import type { AgentProvider } from "./providers/agent-provider.ts";
+import { createQuarantine } from "./quarantine.ts";
 import type { Transcripts } from "./sessions/transcripts.ts";
 import type { AgentMemorySettings } from "./settings.ts";
 
@@ -21,9 +23,13 @@ export interface AgentParts {
   transcripts: Transcripts | undefined;
   startAfter: Promise<void> | undefined;
   onSynced(): void;
+  /** Called when `memory.state()` has changed. */
+  onState(): void;
+  /** For tests. */
+  threads: IndexThreadOptions | undefined;
 }
 
-type OpenHost = Pick<PluginContext, "logger" | "emit" | "isHookUsed" | "runHook">;
+type OpenHost = Pick<PluginContext, "logger" | "emit" | "isHookUsed" | "runHook" | "kv">;
 
 /** One agent with its events on the wire, in the log and on the hook bus. */
 export function openAgent(host: OpenHost, settings: AgentMemorySettings, parts: AgentParts): OpenedAgent {
@@ -34,6 +40,9 @@ export function openAgent(host: OpenHost, settings: AgentMemorySettings, parts: 
     settings,
     {
       startAfter: parts.startAfter,
+      threads: parts.threads,
+      onState: () => parts.onState(),
+      quarantine: createQuarantine(agentId, { kv: host.kv, warn: (message) => host.logger.warn(message, { agentId }) }),
       handlers: { ...provider.calls, ...sessionHandlers(agentId, parts.transcripts) },
       onEmbeddingFailed: (failed) => provider.indexingFailed(failed),
       onProgress: (progress) => events.push(progress),

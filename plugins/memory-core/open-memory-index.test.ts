@@ -18,7 +18,7 @@ import Sqlite from "better-sqlite3";
 import { isSvcError } from "svc/sdk";
 import { eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { startIndexThread } from "./index-worker-host.ts";
+import { type IndexThreadOptions, startIndexThread } from "./index-worker-host.ts";
 import { noHostHandlers } from "./no-host-handlers.ts";
 import { type MemoryIndex, type MemoryIndexOptions, openMemoryIndex } from "./open-memory-index.ts";
 import { wordVector } from "./test-adapter.ts";
@@ -338,12 +338,12 @@ describe("the thread", () => {
 
   test("that dies rejects its calls at once, refuses for a moment, and is started again with its watch", async () => {
     const threads: Worker[] = [];
-    const startThread: MemoryIndexOptions["startThread"] = (settings) => {
-      const thread = startIndexThread(settings);
+    const startThread: IndexThreadOptions["startThread"] = (data) => {
+      const thread = startIndexThread(data);
       threads.push(thread);
       return thread;
     };
-    const index = start({ startThread });
+    const index = start({ threads: { startThread } });
     await index.watch();
     await eventually(() => index.state().watching && !index.state().dirty);
 
@@ -361,8 +361,8 @@ describe("the thread", () => {
 
   test("is told who embeds before anything else, and the next one after its death again", async () => {
     const threads: Worker[] = [];
-    const startThread: MemoryIndexOptions["startThread"] = (settings) => {
-      const thread = startIndexThread(settings);
+    const startThread: IndexThreadOptions["startThread"] = (data) => {
+      const thread = startIndexThread(data);
       threads.push(thread);
       return thread;
     };
@@ -376,7 +376,7 @@ describe("the thread", () => {
       embedQuery: ({ text }: { text: string }) => embed(text),
       embed: ({ texts }: { texts: string[] }) => Promise.all(texts.map(embed)),
     };
-    const index = start({ startThread, handlers });
+    const index = start({ threads: { startThread }, handlers });
     const facts = { id: "acme", model: "m", providerKey: "k", pace: "remote" as const, dims: 16, multimodal: false, batch: false };
     index.assign({ provider: facts, keepVectors: true });
     expect(threads).toEqual([]);

@@ -1,10 +1,11 @@
-import type { Worker } from "node:worker_threads";
+import { EventEmitter, once } from "node:events";
 import { isSvcError } from "svc/sdk";
 import type { GetOutcome, LineRange } from "./engine/get-file.ts";
 import type { HostHandlers } from "./host-calls.ts";
 import type { IndexSettings } from "./index-settings.ts";
-import { createIndexWorkerHost, type IndexWorkerEvents } from "./index-worker-host.ts";
+import { createIndexWorkerHost, type IndexThreadOptions, type IndexWorkerEvents } from "./index-worker-host.ts";
 import { noHostHandlers } from "./no-host-handlers.ts";
+import { createQuarantine, type Quarantine } from "./quarantine.ts";
 import { within } from "./within.ts";
 import type {
   IndexMethods,
@@ -54,22 +55,31 @@ export interface MemoryIndexOptions extends IndexSettings {
   log?(level: "info" | "warn" | "error", message: string): void;
   /** The thread starts no sooner: another one may still hold the same database. */
   startAfter?: Promise<void> | undefined;
-  /** Replaces how the thread is made; for tests. */
-  startThread?(settings: IndexSettings): Worker;
+  /** Documents that stop the index; absent: they are forgotten when the process ends. */
+  quarantine?: Quarantine;
+  /** For tests. */
+  threads?: IndexThreadOptions | undefined;
 }
 
 const REQUEST_MS = 10_000;
 /** A sync may take as long as it needs, but not be silent this long. */
 const SILENT_SYNC_MS = 300_000;
+/** Longest wait of a sync for the next thread. */
+const RESTART_MS = 60_000;
 
 export function openMemoryIndex(options: MemoryIndexOptions): MemoryIndex {
-  const { onProgress, onSynced, onState, onEmbeddingFailed, handlers, log, startAfter, startThread, ...settings } = options;
+  const { onProgress, onSynced, onState, onEmbeddingFailed, handlers, log, startAfter, threads: threadOptions, ...rest } = options;
+  const { quarantine = createQuarantine(rest.agentId, { warn: (message) => log?.("warn", message) }), ...settings } = rest;
+  const ready = () => Promise.all([startAfter, quarantine.ready()]);
   let state: IndexState = { files: 0, chunks: 0, dirty: true, syncing: false, watching: false };
+  /** Why nothing can be searched at present. */
+  let outage: string | undefined;
   let wantsWatch = false;
   let assignment: ProviderAssignment | undefined;
-  const setState = (next: IndexState) => {
-    state = next;
-    onState?.(state);
+  const stateNow = (): IndexState => (outage === undefined ? state : { ...state, isDown: true, lastError: outage });
+  const update = (change: { state?: IndexState; outage: string | undefined }) => {
+    ({ state = state, outage } = change);
+    onState?.(stateNow());
   };
   const watch = () => ask("watch", {}, { timeoutMs: REQUEST_MS });
 
@@ -77,27 +87,42 @@ export function openMemoryIndex(options: MemoryIndexOptions): MemoryIndex {
   const tellProvider = (told: ProviderAssignment) =>
     void threads.request("provider", told, { timeoutMs: REQUEST_MS }).catch(() => undefined);
 
+  const restarts = new EventEmitter().setMaxListeners(0);
+  const restarted = async (signal: AbortSignal | undefined) => {
+    await within(once(restarts, "restart", { signal }), RESTART_MS);
+    signal?.throwIfAborted();
+  };
+
   const events: IndexWorkerEvents = {
     handlers: handlers ?? noHostHandlers,
     started: () => void (assignment && tellProvider(assignment)),
     news(news) {
-      if (news.news === "state") setState(news.state);
+      if (news.news === "state") update({ state: news.state, outage: undefined });
       else if (news.news === "progress") onProgress?.(news.progress);
       else if (news.news === "synced") onSynced?.({ files: news.files, chunks: news.chunks, ms: news.ms });
       else if (news.news === "embedding-failed") onEmbeddingFailed?.(news);
       else log?.(news.level, news.message);
     },
+    silent(reason) {
+      update({ outage: reason });
+      log?.("warn", reason === undefined ? "the thread of the memory index answers again" : `the memory index does not answer: ${reason}`);
+    },
     died(reason) {
-      setState({ ...state, dirty: true, syncing: false, watching: false, lastError: reason });
+      update({ state: { ...state, dirty: true, syncing: false, watching: false, lastError: reason }, outage: reason });
       log?.("error", `the thread of the memory index ended: ${reason}`);
     },
     canRestart() {
-      if (wantsWatch) watch().catch(() => undefined); // its death was reported; the next one waits longer
+      restarts.emit("restart");
+      const works = () => update({ outage: undefined });
+      // Without a watch the next request starts the thread.
+      if (wantsWatch)
+        watch().then(works, () => undefined); // its death was reported; the next one waits longer
+      else works();
     },
   };
-  const threads = createIndexWorkerHost(settings, events, startThread);
+  const threads = createIndexWorkerHost(settings, events, { ...threadOptions, quarantine });
   const ask: typeof threads.request = async (...args) => {
-    await startAfter;
+    await ready();
     return threads.request(...args);
   };
 
@@ -108,20 +133,33 @@ export function openMemoryIndex(options: MemoryIndexOptions): MemoryIndex {
         found = value as SearchReply;
       };
       const until = performance.now() + request.timeoutMs;
-      if (startAfter) await within(startAfter, request.timeoutMs);
+      await within(ready(), request.timeoutMs);
       signal?.throwIfAborted();
       const timeoutMs = Math.ceil(until - performance.now());
       if (timeoutMs <= 0) return found;
       try {
         return await threads.request("search", { ...request, timeoutMs }, { timeoutMs, signal, interim });
       } catch (error) {
-        if (isSvcError(error, "memory-timed-out")) return found;
-        throw error;
+        if (!isSvcError(error, "memory-timed-out")) throw error;
+        return outage === undefined ? found : { ...found, degraded: outage, outage };
       }
     },
     get: (path, range = {}) => ask("get", { path, range }, { timeoutMs: REQUEST_MS }),
-    sync: ({ force = false, reason = "request", sessionIds } = {}, { signal } = {}) =>
-      ask("sync", { force, reason, ...(sessionIds ? { sessionIds } : {}) }, { timeoutMs: SILENT_SYNC_MS, signal }),
+    async sync({ force = false, reason = "request", sessionIds } = {}, { signal } = {}) {
+      await ready();
+      if (force) quarantine.clear();
+      const params = { force, reason, ...(sessionIds ? { sessionIds } : {}) };
+      for (let retryLeftOut = force; ; retryLeftOut = false) {
+        const before = quarantine.entries();
+        try {
+          return await threads.request("sync", { ...params, retryLeftOut }, { timeoutMs: SILENT_SYNC_MS, signal });
+        } catch (error) {
+          // The document that ended the thread is left out by the next one.
+          if (!isSvcError(error, "memory-worker-down") || quarantine.entries() === before) throw error;
+          await restarted(signal);
+        }
+      }
+    },
     status: ({ files = false } = {}) => ask("status", { files }, { timeoutMs: REQUEST_MS }),
     reset: () => ask("reset", {}, { timeoutMs: REQUEST_MS }),
     async watch() {
@@ -135,7 +173,10 @@ export function openMemoryIndex(options: MemoryIndexOptions): MemoryIndex {
     async sessionsGrown(grown) {
       await ask("sessionsGrown", { grown }, { timeoutMs: REQUEST_MS });
     },
-    state: () => state,
-    close: (graceMs) => threads.close(graceMs),
+    state: stateNow,
+    async close(graceMs) {
+      await threads.close(graceMs);
+      restarts.emit("restart");
+    },
   };
 }

@@ -4,51 +4,22 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createMemoryService, type MemoryHost, type MemoryService } from "./service.ts";
 import { resolveMemorySettings } from "./settings.ts";
 import { createTestAdapter } from "./test-adapter.ts";
+import { createMemoryHost } from "./test-memory-host.ts";
 import { createTestWorkspace, type TestWorkspace } from "./test-workspace.ts";
 
 let memory: MemoryService;
 let ws: TestWorkspace;
 let intervals: number[];
+let host: MemoryHost;
 beforeEach(() => {
   ws = createTestWorkspace({ "MEMORY.md": "The router stands in the hall cupboard." });
   intervals = [];
+  host = createMemoryHost(intervals);
 });
 afterEach(async () => {
   await memory.close();
   ws.remove();
 });
-
-const logger = {
-  trace: () => undefined,
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-  child: () => logger,
-};
-const host: MemoryHost = {
-  logger,
-  timers: {
-    setTimeout: () => ({ dispose: () => undefined }),
-    setInterval: (_run: unknown, everyMs: number) => {
-      intervals.push(everyMs);
-      return { dispose: () => undefined };
-    },
-  } as unknown as MemoryHost["timers"],
-  signal: new AbortController().signal,
-  clock: { now: Date.now, monotonic: () => performance.now() },
-  contributions: () => ({
-    get: () => undefined,
-    ready: async () => undefined,
-    watch: () => ({ dispose: () => undefined }),
-    [Symbol.iterator]: () => [][Symbol.iterator](),
-  }),
-  secret: () => undefined,
-  snapshot: () => rootSchema.parse({}),
-  emit: () => undefined,
-  isHookUsed: () => false,
-  runHook: async (_hook, event) => event as never,
-};
 
 const settings = (agents: SvcConfigInput["agents"], more: SvcConfigInput = {}) =>
   resolveMemorySettings(rootSchema.parse({ ...more, agents }), "/nowhere");

@@ -54,6 +54,11 @@ describe("what an answer tells about itself", () => {
     });
   });
 
+  test("that nothing could be searched, and why", () => {
+    const outage = "indexing memory/a.md takes longer than 10 s";
+    expect(noted(by, { partial: true, degraded: outage, outage }, [])).toMatchObject({ unavailable: true, error: outage, results: [] });
+  });
+
   test("that it was found with less than is configured, and why; both reasons when there are two", () => {
     expect(noted(failing, { degraded: "openai: 503" })).toMatchObject({ degraded: true, warning: "openai: 503", results: [hit] });
     expect(noted(failing, { degraded: "openai: 503" })).not.toHaveProperty("unavailable");

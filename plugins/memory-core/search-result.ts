@@ -31,7 +31,7 @@ export function unavailableResult(
 }
 
 /** Adds what the reply tells about itself: cut off, or found with less than is configured. */
-export function withNotes(result: MemorySearchResult, by: SearchedWith, { partial, degraded }: SearchReply): MemorySearchResult {
+export function withNotes(result: MemorySearchResult, by: SearchedWith, { partial, degraded, outage }: SearchReply): MemorySearchResult {
   const cutOff = partial ? `the search was cut off after ${by.settings.limits.timeoutMs} ms; there may be more` : undefined;
   const warning = [cutOff, degraded].filter((note) => note !== undefined).join("; ");
   const noted = {
@@ -40,7 +40,7 @@ export function withNotes(result: MemorySearchResult, by: SearchedWith, { partia
     ...(degraded === undefined ? {} : { degraded: true }),
     ...(warning === "" ? {} : { warning }),
   };
-  const trouble = by.view.outage ?? by.view.error;
+  const trouble = outage ?? by.view.outage ?? by.view.error;
   const isBlind = degraded !== undefined && trouble !== undefined && result.results.length === 0;
   return isBlind ? { ...noted, unavailable: true, error: trouble, ...adviceOn(trouble, STATUS_ACTION) } : noted;
 }

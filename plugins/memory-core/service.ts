@@ -15,6 +15,7 @@ import {
 import type { AgentMemory } from "./agent-memory.ts";
 import { needsSameIndex, refusalOf } from "./agent-settings-checks.ts";
 import { memoryErrors } from "./errors.ts";
+import type { IndexThreadOptions } from "./index-worker-host.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import type { ProviderAssignment } from "./open-memory-index.ts";
 import { type AgentProvider, createAgentProvider } from "./providers/agent-provider.ts";
@@ -28,13 +29,17 @@ import { within } from "./within.ts";
 
 export type MemoryHost = Pick<
   PluginContext,
-  "logger" | "timers" | "clock" | "signal" | "emit" | "isHookUsed" | "runHook" | "contributions" | "secret" | "snapshot"
+  "logger" | "timers" | "clock" | "signal" | "emit" | "isHookUsed" | "runHook" | "contributions" | "secret" | "snapshot" | "kv"
 >;
 
 export interface MemoryServiceOptions {
   /** An index is up to date, or its provider is another one. */
   onChanged?(): void;
+  /** Called when the index of an agent stops or starts to answer: `problem` names the agent and the reason, and is undefined when every index works. */
+  onOutage?(problem: string | undefined): void;
   transcripts?: Transcripts;
+  /** For tests. */
+  threads?: IndexThreadOptions;
 }
 
 /** `memory@1` with its life. */
@@ -95,6 +100,7 @@ class AgentMemories implements MemoryService {
   readonly #watching: Disposable;
   #agents: Agent[];
   #inBackground = false;
+  #outage: string | undefined;
 
   constructor(host: MemoryHost, settings: readonly AgentMemorySettings[], options: MemoryServiceOptions) {
     this.#host = host;
@@ -218,6 +224,7 @@ class AgentMemories implements MemoryService {
       void this.#retire(gone);
       void gone.provider.keeper.close();
     }
+    this.#reportOutage();
     this.#embedder.forget();
     if (this.#inBackground) void this.#follow(changed);
   }
@@ -231,6 +238,17 @@ class AgentMemories implements MemoryService {
     for (const agent of this.#agents) agent.stopEvents();
     await Promise.all([...this.#agents.map((agent) => agent.memory.close()), ...this.#retiring.keys()]);
     await Promise.all([...this.#agents.map((agent) => agent.provider.keeper.close()), this.#embedder.close()]);
+  }
+
+  #reportOutage(): void {
+    const problems = this.#agents.flatMap(({ memory }) => {
+      const { isDown, lastError } = memory.state() ?? {};
+      return isDown ? [`agent "${memory.settings.agentId}": ${lastError ?? "its index does not answer"}`] : [];
+    });
+    const outage = problems.length === 0 ? undefined : `the memory cannot be searched: ${problems.join("; ")}`;
+    if (outage === this.#outage) return;
+    this.#outage = outage;
+    this.#options.onOutage?.(outage);
   }
 
   #adaptersChanged(waiting: boolean): void {
@@ -255,8 +273,16 @@ class AgentMemories implements MemoryService {
   }
 
   #open(settings: AgentMemorySettings, provider: ProviderSlot, startAfter?: Promise<void>): Agent {
-    const { onChanged = () => undefined, transcripts } = this.#options;
-    const parts = { provider: provider.keeper, assignment: provider.assignment, transcripts, startAfter, onSynced: onChanged };
+    const { onChanged = () => undefined, transcripts, threads } = this.#options;
+    const parts = {
+      provider: provider.keeper,
+      assignment: provider.assignment,
+      transcripts,
+      startAfter,
+      onSynced: onChanged,
+      onState: () => this.#reportOutage(),
+      threads,
+    };
     return { ...openAgent(this.#host, settings, parts), provider };
   }
 

@@ -1,5 +1,6 @@
 import { type MemoryStatus, messageOf, type SvcError } from "svc/sdk";
 import type { AgentMemory } from "./agent-memory.ts";
+import { explainSkip } from "./engine/skip-reasons.ts";
 import type { AgentProvider, ProviderView } from "./providers/agent-provider.ts";
 import type { AgentMemorySettings } from "./settings.ts";
 import type { StatusReply } from "./worker-protocol.ts";
@@ -17,7 +18,9 @@ export async function statusOf(agent: AgentMemory, provider: AgentProvider, ques
   if (question.refusal) return describe(settings, { reply: emptyReply, view: provider.view(), failure: question.refusal.message });
   const probe = question.deep ? await provider.probe() : undefined;
   const ask = async () => ({ reply: await agent.index().status({ files: question.files }) });
-  const read = await ask().catch((error: unknown) => ({ reply: { ...emptyReply, ...agent.state() }, failure: messageOf(error) }));
+  const known = (failure: string) => ({ reply: { ...emptyReply, ...agent.state() }, failure });
+  const { isDown, lastError = "the index does not answer" } = agent.state() ?? {};
+  const read: Omit<Read, "view"> = isDown ? known(lastError) : await ask().catch((error: unknown) => known(messageOf(error)));
   return { ...describe(settings, { ...read, view: provider.view() }), ...(probe ? { probe } : {}) };
 }
 
@@ -40,7 +43,7 @@ interface Read {
 }
 
 function describe(settings: AgentMemorySettings, { reply, view, failure }: Read): MemoryStatus {
-  const { watching: _, vectors: _held, cacheEntries, lastError, ...figures } = reply;
+  const { watching: _, vectors: _held, cacheEntries, lastError, isDown: _down, leftOut, ...figures } = reply;
   const error = failure ?? lastError;
   const { index } = settings;
   const providerError = view.outage ?? view.error;
@@ -61,9 +64,14 @@ function describe(settings: AgentMemorySettings, { reply, view, failure }: Read)
     ...(view.fallback ? { fallback: view.fallback } : {}),
     ...(providerError === undefined ? {} : { providerError }),
     ...(view.skipped ? { skipped: view.skipped } : {}),
+    ...(leftOut ? { leftOut: withReasons(leftOut) } : {}),
     custom: { searchMode: searchModeOf(settings, reply, view) },
     ...(error === undefined ? {} : { lastError: error }),
   };
+}
+
+function withReasons({ documents, total }: NonNullable<StatusReply["leftOut"]>): NonNullable<MemoryStatus["leftOut"]> {
+  return { documents: documents.map(({ path, code }) => ({ path, reason: explainSkip(code) })), total };
 }
 
 /** How the next search would be made: meanings only where the index holds vectors of the model that would embed the query. */

@@ -1,4 +1,5 @@
 import type { PlainError } from "svc/sdk";
+import type { LeftOut } from "./engine/document-guard.ts";
 import type { GetOutcome, LineRange } from "./engine/get-file.ts";
 import type { IndexHit, SearchParams } from "./engine/search.ts";
 import type { ProgressPhase } from "./engine/sync.ts";
@@ -17,6 +18,8 @@ export interface SearchReply {
   mode: "hybrid" | "vector" | "fts-only";
   /** Answered with less than is configured: why, for people. */
   degraded?: string;
+  /** Why nothing can be searched at present. Set by the main thread. */
+  outage?: string;
 }
 
 export interface SyncRequest {
@@ -24,6 +27,8 @@ export interface SyncRequest {
   reason: string;
   /** Only these transcripts, at once, whatever their thresholds; queues behind a running sync. */
   sessionIds?: string[];
+  /** Lifts the quarantine of documents that stopped the index. */
+  retryLeftOut?: boolean;
 }
 
 export interface SyncReply {
@@ -44,6 +49,10 @@ export interface IndexState {
   /** How long it took, until it was committed. */
   lastSyncMs?: number;
   lastError?: string;
+  /** Documents that are not in the index; at most 100 of `total`. */
+  leftOut?: { documents: LeftOut[]; total: number };
+  /** The thread has ended or does not answer, for the reason in `lastError`: nothing can be searched until it runs again. Set by the main thread. */
+  isDown?: true;
 }
 
 export interface FileSummary {

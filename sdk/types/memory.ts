@@ -83,6 +83,8 @@ export interface MemoryStatus {
   /** How long the last sync took, from its start until everything was committed. */
   lastSyncMs?: number;
   lastError?: string;
+  /** Notes and transcripts that are not in the index, and why: at most 100 of `total`, first those that stopped it. */
+  leftOut?: { documents: Array<{ path: string; reason: string }>; total: number };
   fileList?: Array<{ path: string; source: string; chunks: number; mtime: number }>;
   truncated?: boolean;
 }

@@ -64,6 +64,8 @@ test.each([
   [{ batch: { enabled: true, failures: 1, limit: 2, lastError: "slow" } }, "Batch", "on, 1 of 2 failures; last: slow"],
   [{ batch: { enabled: true, failures: 2, limit: 2 } }, "Batch", "off after failures, 2 of 2 failures"],
   [{ sources: ["memory", "sessions"] }, "Sources", "memory 1 file, 2 chunks; sessions 0 files, 0 chunks"],
+  [{ leftOut: { documents: [{ path: "a.md", reason: "EACCES" }], total: 1 } }, "Left out", "a.md: EACCES"],
+  [{ leftOut: { documents: [{ path: "a.md", reason: "EACCES" }], total: 3 } }, "Left out", "2 more files"],
   [{ syncing: true }, "Index", "1 file, 2 chunks; a sync is running"],
   [{ dirty: true }, "Index", "1 file, 2 chunks; notes have changed since the last sync"],
 ] as const)("%j is shown as %s", (over, name, value) => {

@@ -10,6 +10,7 @@ export function statusRows(status: MemoryStatus): Array<[name: string, value: st
     ["Probe", probe && (probe.ok ? answered(probe) : `failed after ${probe.ms} ms: ${probe.error ?? "unknown reason"}`)],
     ["Index", `${count(status.files, "file")}, ${count(status.chunks, "chunk")}; ${freshness(status)}`],
     ["Sources", sources(status)],
+    ...leftOutRows(status.leftOut),
     ["Words", status.fts.available ? undefined : `not searched: ${status.fts.error ?? "unknown reason"}`],
     ["Vectors", vectors(status)],
     [
@@ -24,6 +25,17 @@ export function statusRows(status: MemoryStatus): Array<[name: string, value: st
     ["Last sync", lastSyncAt === undefined ? undefined : new Date(lastSyncAt).toLocaleString("sv-SE")],
   ];
   return rows.filter((row): row is [string, string] => row[1] !== undefined);
+}
+
+/** Documents with a row of their own; `--json` has 100. */
+const MAX_LEFT_OUT = 10;
+
+/** Names what is not in the index, and why. Pure. */
+export function leftOutRows(leftOut: MemoryStatus["leftOut"]): Array<[name: string, value: string]> {
+  if (!leftOut) return [];
+  const named = leftOut.documents.slice(0, MAX_LEFT_OUT).map(({ path, reason }): [string, string] => ["Left out", `${path}: ${reason}`]);
+  const more = leftOut.total - named.length;
+  return more > 0 ? [...named, ["Left out", count(more, "more file")]] : named;
 }
 
 /** What each embedding provider lacks, where detection found none; what several agents have in common stands there once. Pure. */

@@ -32,11 +32,16 @@ export interface MediaContent {
 export interface IndexDocument {
   /** Identity within its source. */
   path: string;
+  /** Differs when the document has changed; absent when that cannot be known without reading it. */
+  stamp?: string;
   /** Spares the read when it certainly is what the row says. */
   isUnchanged(row: DocumentRow): boolean;
-  /** @throws system errors: this document is skipped, the sync goes on */
-  read(): DocumentContent | Promise<DocumentContent>;
-  /** Called once its rows are committed or known to be right. */
+  /**
+   * @param during runs the synchronous work on the content; the thread that watches this one learns which document it is
+   * @throws system errors: this document is skipped, the sync goes on
+   */
+  read(during: <T>(work: () => T) => T): DocumentContent | Promise<DocumentContent>;
+  /** Called once its rows are committed or known to be right, or it is left out for good. */
   settled?(): void;
 }
 

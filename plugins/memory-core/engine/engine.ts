@@ -10,6 +10,7 @@ import type {
   WorkerNews,
 } from "../worker-protocol.ts";
 import type { Database } from "./database.ts";
+import { createDocumentGuard, type DocumentGuardOptions } from "./document-guard.ts";
 import type { Wait } from "./embedding/retry.ts";
 import { type GetOutcome, getMemoryFile, type LineRange } from "./get-file.ts";
 import { type Host, noHost } from "./host.ts";
@@ -25,6 +26,7 @@ import { createVectorStore } from "./vectors/store.ts";
 export interface EngineOptions {
   /** Who embeds and reads transcripts; without one only files and words are there. */
   host?: Host;
+  guard?: DocumentGuardOptions;
   /** Told each moment of a rebuild, for tests. */
   step?: (step: RebuildStep) => void;
   /** Replaces the waiting between attempts, for tests. */
@@ -44,7 +46,11 @@ export class IndexEngine {
   /** The library of vectors may lie on a disk that does not answer. */
   readonly #ready: Promise<void>;
 
-  constructor(settings: IndexSettings, tell: (news: WorkerNews) => void, { host = noHost, step, wait }: EngineOptions = {}) {
+  constructor(
+    settings: IndexSettings,
+    tell: (news: WorkerNews) => void,
+    { host = noHost, guard: guardOptions, step, wait }: EngineOptions = {},
+  ) {
     this.#settings = settings;
     this.#tell = tell;
     const warn = (message: string) => tell({ news: "log", level: "warn", message });
@@ -57,8 +63,9 @@ export class IndexEngine {
     };
     const live = createLiveIndex(settings.dbPath, { warn, openVectors });
     this.#live = live;
-    this.#syncer = createSyncer({ settings, live, host, openVectors, tell, changed: () => this.#tellState(), step, wait });
-    this.#searcher = createSearcher({ settings, live, syncer: this.#syncer, host, tell });
+    const guard = createDocumentGuard(guardOptions);
+    this.#syncer = createSyncer({ settings, live, host, guard, openVectors, tell, changed: () => this.#tellState(), step, wait });
+    this.#searcher = createSearcher({ settings, live, syncer: this.#syncer, host, guard, tell });
     this.#ready = probeVectorExtension(settings.vector);
   }
 

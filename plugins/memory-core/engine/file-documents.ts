@@ -45,9 +45,16 @@ function toDocument(file: ListedFile, { modalities, maxFileBytes }: IndexSetting
   const { path, absolute, real } = file;
   return {
     path,
+    stamp: stampOf(file),
     isUnchanged: (row) => isTrusted(row, file),
-    read: () => (isMedia(path, modalities) ? readMedia(absolute, { path, real, maxBytes: maxFileBytes }) : readText(file)),
+    read: (during) =>
+      during(() => (isMedia(path, modalities) ? readMedia(absolute, { path, real, maxBytes: maxFileBytes }) : readText(file))),
   };
+}
+
+/** Differs when a file has changed. */
+export function stampOf({ mtimeMs, size }: Pick<ListedFile, "mtimeMs" | "size">): string {
+  return `${mtimeMs} ${size}`;
 }
 
 function readText({ absolute, real }: ListedFile): DocumentContent {

@@ -1,6 +1,7 @@
 import type { IndexSettings, ProviderFacts } from "../index-settings.ts";
 import type { SearchReply, SearchRequest, WorkerNews } from "../worker-protocol.ts";
 import { isCorrupt } from "./database.ts";
+import type { DocumentGuard } from "./document-guard.ts";
 import { IndexFault, reasonOf } from "./fault.ts";
 import type { Host } from "./host.ts";
 import { isKeywordOnly, isOfProvider } from "./identity.ts";
@@ -16,6 +17,7 @@ export interface SearcherParts {
   live: LiveIndex;
   syncer: Pick<Syncer, "sync" | "provider" | "choice" | "abandonDamaged">;
   host: Host;
+  guard: DocumentGuard;
   tell(news: WorkerNews): void;
 }
 
@@ -127,7 +129,7 @@ async function fill({ syncer, tell }: SearcherParts, { deadlineMs }: Asked): Pro
   return within(done, performance.now() + waitMs, false);
 }
 
-async function scan({ settings }: SearcherParts, { request, deadlineMs, signal }: Asked, why: string): Promise<SearchReply> {
-  const { hits, isComplete } = await scanTexts({ settings, pacer: createPacer(signal), deadlineMs }, request);
+async function scan({ settings, guard }: SearcherParts, { request, deadlineMs, signal }: Asked, why: string): Promise<SearchReply> {
+  const { hits, isComplete } = await scanTexts({ settings, pacer: createPacer(signal), guard, deadlineMs }, request);
   return { hits, partial: !isComplete, mode: "fts-only", degraded: `${why}; ${FILES_SEARCHED}` };
 }

@@ -35,6 +35,7 @@ export interface SyncRunParts {
   takeNews(): boolean;
   signal: AbortSignal;
   pacer: Pacer;
+  guard: SyncScope["guard"];
   progress: SyncScope["progress"];
   step?: RebuildJob["step"];
 }
@@ -186,18 +187,19 @@ export class SyncRun {
     const { changed, removed, skipped } = await syncDocuments(open, this.#scope(open.identity, false));
     outcome.changed += changed;
     outcome.removed += removed;
-    outcome.skipped.push(...skipped);
+    for (const one of skipped) outcome.skipped.push(one);
     this.#parts.live.recount();
   }
 
   #scope(identity: IndexIdentity, isFull: boolean): SyncScope {
-    const { settings, pacer, progress, sources } = this.#parts;
+    const { settings, pacer, guard, progress, sources } = this.#parts;
     return {
       sources: sources(isFull),
       chunking: settings.chunking,
       model: identity.model,
       vectors: this.#vectorPlan(identity),
       pacer,
+      guard,
       now: Date.now,
       progress,
     };

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createTestIndex, type TestIndex } from "../test-index.ts";
 import { createTestWorkspace, type TestWorkspace } from "../test-workspace.ts";
+import { createDocumentGuard, type DocumentGuard } from "./document-guard.ts";
 import type { DocumentSource, IndexDocument } from "./documents.ts";
-import { createFileSource } from "./file-documents.ts";
+import { createFileSource, stampOf } from "./file-documents.ts";
 import { createPacer } from "./pacer.ts";
 import { type SyncScope, syncDocuments } from "./sync.ts";
 
@@ -26,14 +27,21 @@ interface Wish {
   tokens?: number;
   progress?: SyncScope["progress"];
   sources?: DocumentSource[];
+  guard?: DocumentGuard;
 }
 
-const sync = ({ tokens = 400, progress = () => undefined, sources = [createFileSource(ws.settings)] }: Wish = {}) =>
+const sync = ({
+  tokens = 400,
+  progress = () => undefined,
+  sources = [createFileSource(ws.settings)],
+  guard = createDocumentGuard(),
+}: Wish = {}) =>
   syncDocuments(index, {
     sources,
     chunking: { tokens, overlap: 0 },
     model: "fts-only",
     vectors: { by: "none", maxTextBytes: undefined },
+    guard,
     pacer: createPacer(new AbortController().signal),
     now: () => now,
     progress,
@@ -232,4 +240,59 @@ test("a targeted sync takes nothing out but what is gone", async () => {
   await sync({ sources: [only([text("sessions/a", "alpha\nbeta"), text("sessions/b", "gamma")], true)] });
   await sync({ sources: [only([text("sessions/b", undefined)], false)] });
   expect(index.db.prepare("SELECT path, source, start_line, end_line FROM chunks").raw().all()).toEqual([["sessions/a", "sessions", 7, 9]]);
+});
+
+test("a document that cannot be cut is left out and named, the others are indexed", async () => {
+  const document = (path: string, text: unknown): IndexDocument => ({
+    path,
+    isUnchanged: () => false,
+    read: () => ({ kind: "text", text: text as string, hash: path, mtimeMs: 1, size: 1 }),
+  });
+  const list = async () => ({
+    documents: [document("bad.md", { no: "text" }), document("good.md", "alpha")],
+    isComplete: true,
+    problems: [],
+  });
+  const guard = createDocumentGuard();
+
+  const { skipped } = await sync({ sources: [{ source: "memory", list }], guard });
+
+  expect(matches("alpha")).toHaveLength(1);
+  expect(skipped).toEqual([{ path: "bad.md", code: expect.stringContaining("is not a function") }]);
+  expect(guard.leftOut()).toEqual({ documents: skipped, total: 1 });
+});
+
+test("a document that stopped the index before is left out until it changes, or the quarantine is lifted", async () => {
+  const stampNow = () => {
+    const { mtimeMs, size } = statSync(ws.path("memory/a.md"));
+    return stampOf({ mtimeMs: Math.floor(mtimeMs), size });
+  };
+  const quarantined = () => createDocumentGuard({ quarantined: [{ path: "memory/a.md", stamp: stampNow() }] });
+  ws.write("memory/a.md", "alpha");
+  ws.write("memory/b.md", "beta");
+  await sync();
+
+  const guard = quarantined();
+  await sync({ guard });
+  expect([matches("alpha").length, matches("beta").length]).toEqual([0, 1]);
+  expect(guard.leftOut()).toEqual({ documents: [{ path: "memory/a.md", code: "STALLED" }], total: 1 });
+
+  ws.write("memory/a.md", "alpha changed");
+  await sync({ guard });
+  expect(matches("alpha")).toHaveLength(1);
+  expect(guard.leftOut().total).toBe(0);
+
+  const lifted = quarantined();
+  lifted.release();
+  await sync({ guard: lifted });
+  expect(matches("alpha")).toHaveLength(1);
+});
+
+test("documents that stopped the index are named before all others", () => {
+  const guard = createDocumentGuard();
+  for (let i = 0; i < 150; i++) guard.leaveOut("memory", { path: `${i}.md`, code: "EACCES" });
+  guard.leaveOut("sessions", { path: "sessions/a", code: "STALLED_TRANSCRIPT" });
+
+  const { documents, total } = guard.leftOut();
+  expect([documents.length, documents[0]?.path, documents[1]?.path, total]).toEqual([100, "sessions/a", "0.md", 151]);
 });

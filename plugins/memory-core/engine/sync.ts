@@ -1,7 +1,8 @@
 import type { ChunkingSettings } from "./chunker.ts";
+import type { DocumentGuard, LeftOut } from "./document-guard.ts";
 import type { DocumentContent, DocumentRow, DocumentSource, IndexDocument } from "./documents.ts";
 import { createVectorizer, type Vectorizer, type VectorPlan } from "./embedding/vectorizer.ts";
-import { codeOf } from "./fault.ts";
+import { codeOf, reasonOf } from "./fault.ts";
 import { type Pacer, paced } from "./pacer.ts";
 import { mediaPassage, type Passages, passageSteps } from "./passages.ts";
 import { createWriter, type IndexWriter, type PassageVector } from "./writer.ts";
@@ -20,6 +21,7 @@ export interface SyncScope {
   model: string;
   vectors: VectorPlan;
   pacer: Pacer;
+  guard: DocumentGuard;
   now(): number;
   progress(phase: ProgressPhase, done: number, total: number): void;
 }
@@ -73,16 +75,19 @@ class SourceSync {
   }
 
   async run(): Promise<void> {
-    const { scope, source, outcome, queue } = this.#parts;
+    const { scope, source, queue } = this.#parts;
     const known = this.#writer.known(source.only);
     const { documents, isComplete, problems } = await source.list(known, scope.pacer);
-    outcome.skipped.push(...problems);
+    if (source.only === undefined) scope.guard.startOver(source.source);
+    for (const problem of problems) this.#leaveOut(problem);
     this.#total = documents.length;
     for (const document of documents) {
       await scope.pacer.breathe();
       const row = known.get(document.path);
       known.delete(document.path);
-      if (row && document.isUnchanged(row)) this.#settled++;
+      const stall = scope.guard.stallOf(document);
+      if (stall !== undefined) this.#drop(document, row, stall);
+      else if (row && document.isUnchanged(row)) this.#settled++;
       else await this.#take(document, row);
       if (queue.isFull) await queue.flush();
     }
@@ -95,6 +100,7 @@ class SourceSync {
     const { scope, outcome, queue } = this.#parts;
     for (const path of paths) {
       await scope.pacer.breathe();
+      this.#settle({ path });
       this.#remove(path);
       outcome.removed++;
       if (queue.isFull) await queue.flush();
@@ -104,27 +110,41 @@ class SourceSync {
   async #take(document: IndexDocument, row: DocumentRow | undefined): Promise<void> {
     const content = await this.#read(document);
     if (!content) return;
-    if (content.kind === "skipped") this.#skip(document, content.code);
-    if (content.kind === "skipped" || content.kind === "gone") {
+    if (content.kind === "skipped") return this.#drop(document, row, content.code);
+    if (content.kind === "gone") {
+      this.#settle(document);
       if (row) this.#remove(document.path);
       return;
     }
     if (row?.hash === content.hash) return this.#touch(document, content);
     if (content.kind === "media") return this.#takeMedia(document, content);
-    const { chunking, vectors, pacer } = this.#parts.scope;
-    const { path } = document;
-    const { text, lineNumbers } = content;
-    const passages = await paced(passageSteps(text, { path, chunking, lineNumbers, maxTextBytes: vectors.maxTextBytes }), pacer);
+    const passages = await this.#cut(document, content);
+    if ("failure" in passages) return this.#drop(document, row, passages.failure);
     const skip = (reason: string) => this.#skip(document, reason);
     await this.#vectorizer.vectorsOf(passages.list, { skip, ready: (found) => this.#put(document, { content, passages, found }) });
   }
 
   async #read(document: IndexDocument): Promise<DocumentContent | undefined> {
+    const { guard } = this.#parts.scope;
     try {
-      return await document.read();
+      return await document.read((work) => guard.during(document, work));
     } catch (error) {
-      this.#skip(document, codeOf(error) ?? "EIO");
+      this.#leaveOut({ path: document.path, code: codeOf(error) ?? "EIO" });
       return undefined;
+    }
+  }
+
+  /** Fails for one document alone. */
+  async #cut(document: IndexDocument, content: Extract<DocumentContent, { kind: "text" }>): Promise<Passages | { failure: string }> {
+    const { chunking, vectors, pacer, guard } = this.#parts.scope;
+    const { path } = document;
+    const { text, lineNumbers } = content;
+    try {
+      const steps = passageSteps(text, { path, chunking, lineNumbers, maxTextBytes: vectors.maxTextBytes });
+      return await paced(guard.steps(document, steps), pacer);
+    } catch (error) {
+      if (codeOf(error) === "memory-sync-aborted") throw error;
+      return { failure: reasonOf(error) };
     }
   }
 
@@ -146,21 +166,41 @@ class SourceSync {
     const { hash, mtimeMs, size } = content;
     outcome.changed++;
     this.#settled++;
-    const run = () => this.#writer.put({ path: document.path, hash, mtimeMs, size }, passages, found);
+    this.#settle(document);
+    const run = () => scope.guard.steps(document, this.#writer.put({ path: document.path, hash, mtimeMs, size }, passages, found));
     queue.add({ rows: passages.list.length + 1, run, done: () => document.settled?.() });
     scope.progress("write", this.#settled, this.#total);
   }
 
   #touch(document: IndexDocument, { mtimeMs, size }: Stamp): void {
     this.#settled++;
+    this.#settle(document);
     const run = () => [this.#writer.touch({ path: document.path, mtimeMs, size })];
     this.#parts.queue.add({ rows: 1, run, done: () => document.settled?.() });
   }
 
-  #remove(path: string): void {
-    this.#parts.queue.add({ rows: 1, run: () => this.#writer.remove(path) });
+  #remove(path: string, done?: () => void): void {
+    this.#parts.queue.add({ rows: 1, run: () => this.#writer.remove(path), done });
   }
 
+  /** Leaves out a document for good, as it is; nothing of it stays in the index. */
+  #drop(document: IndexDocument, row: DocumentRow | undefined, code: string): void {
+    this.#leaveOut({ path: document.path, code });
+    const done = () => document.settled?.();
+    if (row) this.#remove(document.path, done);
+    else done();
+  }
+
+  #settle({ path }: Pick<IndexDocument, "path">): void {
+    this.#parts.scope.guard.settle(this.#parts.source.source, path);
+  }
+
+  #leaveOut(out: LeftOut): void {
+    this.#parts.scope.guard.leaveOut(this.#parts.source.source, out);
+    this.#parts.outcome.skipped.push(out);
+  }
+
+  /** Some of its passages, not all of it. */
   #skip(document: IndexDocument, code: string): void {
     this.#parts.outcome.skipped.push({ path: document.path, code });
   }

@@ -1,5 +1,6 @@
 import type { IndexSettings, ProviderFacts } from "../index-settings.ts";
 import type { IndexMethods, IndexState, SyncReply, SyncRequest, WorkerNews } from "../worker-protocol.ts";
+import type { DocumentGuard } from "./document-guard.ts";
 import type { DocumentSource } from "./documents.ts";
 import { BatchRunner } from "./embedding/batch.ts";
 import { Embedder } from "./embedding/embedder.ts";
@@ -52,6 +53,7 @@ export interface SyncerParts {
   settings: IndexSettings;
   live: LiveIndex;
   host: Host;
+  guard: DocumentGuard;
   openVectors: LiveIndexOptions["openVectors"];
   tell(news: WorkerNews): void;
   /** The state is another one than before. */
@@ -123,11 +125,12 @@ class FileSyncer implements Syncer {
   constructor(parts: SyncerParts) {
     this.#parts = parts;
     this.#files = createFileSource(parts.settings, (listing) => this.#follow(listing));
-    this.#sessions = createSessions(parts.settings, parts.host);
+    this.#sessions = createSessions(parts.settings, parts.host, parts.guard);
   }
 
   async sync(request: SyncRequest): Promise<SyncReply> {
     if (this.#isClosed) throw new IndexFault("memory-sync-aborted", {});
+    if (request.retryLeftOut) this.#parts.guard.release();
     const running = this.#run;
     if (running && this.#joins(running, request)) {
       await running.done;
@@ -229,19 +232,24 @@ class FileSyncer implements Syncer {
   }
 
   state(): Omit<IndexState, "files" | "chunks" | "vectors"> {
+    const leftOut = this.#parts.guard.leftOut();
     return {
-      dirty: this.#changes !== this.#syncedChanges || this.#sessions.isDirty(),
+      dirty: this.#isDirty(),
       syncing: this.#run !== undefined,
       watching: this.#watcher?.isComplete ?? false,
       ...(this.#lastSyncAt === undefined ? {} : { lastSyncAt: this.#lastSyncAt }),
       ...(this.#lastSyncMs === undefined ? {} : { lastSyncMs: this.#lastSyncMs }),
       ...(this.#lastError === undefined ? {} : { lastError: this.#lastError }),
+      ...(leftOut.total === 0 ? {} : { leftOut }),
     };
   }
 
   isFresh(unwatchedMs: number): boolean {
-    const { dirty, watching } = this.state();
-    return !dirty && (watching || performance.now() - this.#syncedAtMs <= unwatchedMs);
+    return !this.#isDirty() && (this.#watcher?.isComplete || performance.now() - this.#syncedAtMs <= unwatchedMs);
+  }
+
+  #isDirty(): boolean {
+    return this.#changes !== this.#syncedChanges || this.#sessions.isDirty();
   }
 
   #noteChange(): void {
@@ -327,7 +335,7 @@ class FileSyncer implements Syncer {
   }
 
   #pass(current: Run, { request, progress, seen }: PassOptions): Promise<SyncOutcome> {
-    const { settings, live, openVectors, step } = this.#parts;
+    const { settings, live, guard, openVectors, step } = this.#parts;
     const { signal } = current.stop;
     const rebuilds = () => {
       current.isRebuild = true;
@@ -338,7 +346,7 @@ class FileSyncer implements Syncer {
       seen.changes = this.#changes;
       return isNew;
     };
-    const run = { settings, live, openVectors, choice: this.#choice, provider: this.#provider, sources, takeNews, rebuilds };
+    const run = { settings, live, guard, openVectors, choice: this.#choice, provider: this.#provider, sources, takeNews, rebuilds };
     return new SyncRun({ ...run, signal, pacer: createPacer(signal), progress, step }).run(current.force);
   }
 

@@ -1,5 +1,9 @@
+import { statSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createTestWorkspace, type TestWorkspace } from "../test-workspace.ts";
+import type { ThreadActivity } from "../thread-activity.ts";
+import { createDocumentGuard, type DocumentGuard } from "./document-guard.ts";
+import { stampOf } from "./file-documents.ts";
 import { createPacer } from "./pacer.ts";
 import type { SearchParams } from "./search.ts";
 import { scanTexts } from "./text-scan.ts";
@@ -30,10 +34,10 @@ beforeEach(() => {
 });
 afterEach(() => ws.remove());
 
-function scan(query: string, over: Partial<SearchParams> & { timeoutMs?: number } = {}) {
-  const { timeoutMs = 60_000, ...params } = over;
+function scan(query: string, over: Partial<SearchParams> & { timeoutMs?: number; guard?: DocumentGuard } = {}) {
+  const { timeoutMs = 60_000, guard = createDocumentGuard(), ...params } = over;
   const pacer = createPacer(new AbortController().signal);
-  return scanTexts({ settings: ws.settings, pacer, deadlineMs: performance.now() + timeoutMs }, { ...plain, ...params, query });
+  return scanTexts({ settings: ws.settings, pacer, guard, deadlineMs: performance.now() + timeoutMs }, { ...plain, ...params, query });
 }
 const paths = async (query: string, over: Partial<SearchParams> = {}) => (await scan(query, over)).hits.map((hit) => hit.path);
 
@@ -49,6 +53,24 @@ test("a question is answered from the files, with lines and a snippet", async ()
     snippet: "# Home\n\nThe Router stands in the hall cupboard.",
     source: "memory",
   });
+});
+
+test("a note that stopped the index before is left out, and the thread says which one it reads", async () => {
+  const { mtimeMs, size } = statSync(ws.path("MEMORY.md"));
+  const read: string[] = [];
+  const activity: ThreadActivity = {
+    beat: () => undefined,
+    during({ path }, work) {
+      read.push(path);
+      return work();
+    },
+  };
+  const quarantined = [{ path: "MEMORY.md", stamp: stampOf({ mtimeMs: Math.floor(mtimeMs), size }) }];
+  const { hits } = await scan("router", { guard: createDocumentGuard({ activity, quarantined }) });
+
+  expect(hits.map((hit) => hit.path)).toEqual(["memory/heating.md"]);
+  expect(read).toContain("memory/heating.md");
+  expect(read).not.toContain("MEMORY.md");
 });
 
 describe("words", () => {

@@ -1,6 +1,8 @@
 import type { IndexSettings } from "../index-settings.ts";
 import { type ChunkingSettings, chunkLines, splitLines } from "./chunker.ts";
 import { hasCjk } from "./cjk.ts";
+import type { DocumentGuard } from "./document-guard.ts";
+import { stampOf } from "./file-documents.ts";
 import { extractKeywords } from "./keywords.ts";
 import { listMemory } from "./listing.ts";
 import { isMarkdown } from "./memory-paths.ts";
@@ -14,6 +16,7 @@ import type { ListedFile } from "./walk.ts";
 export interface TextScanScope {
   settings: Pick<IndexSettings, "workspace" | "extraPaths" | "chunking">;
   pacer: Pacer;
+  guard: Pick<DocumentGuard, "during" | "stallOf">;
   /** By the monotonic clock. */
   deadlineMs: number;
 }
@@ -79,15 +82,16 @@ class Scan {
   }
 
   async run(): Promise<boolean> {
-    const { settings, pacer, deadlineMs } = this.#scope;
+    const { settings, pacer, guard, deadlineMs } = this.#scope;
     const { files } = await listMemory(settings, pacer);
     let bytes = 0;
     for (const file of files) {
       await pacer.breathe();
       if (performance.now() > deadlineMs || bytes > MAX_SCANNED_BYTES) return false;
-      if (!isMarkdown(file.path)) continue;
+      const document = { path: file.path, stamp: stampOf(file) };
+      if (!isMarkdown(file.path) || guard.stallOf(document) !== undefined) continue;
       bytes += file.size;
-      this.#read(file, settings.chunking);
+      guard.during(document, () => this.#read(file, settings.chunking));
     }
     return true;
   }

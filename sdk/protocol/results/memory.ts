@@ -74,6 +74,10 @@ const status = z.object({
   custom: z.object({ searchMode: text }),
   lastSyncAt: epochMs.exactOptional(),
   lastError: text.exactOptional(),
+  leftOut: z
+    .object({ documents: z.array(z.object({ path: text, reason: text })).max(100), total: count })
+    .exactOptional()
+    .describe("notes and transcripts that are not in the index, and why"),
   fileList: z
     .array(z.object({ path: text, source: text, chunks: count, mtime: z.number() }))
     .max(1_000)

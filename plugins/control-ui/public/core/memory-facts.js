@@ -10,6 +10,7 @@ import { count, plural, span } from "./format.js";
  *   vector?: { enabled?: boolean, available?: boolean, backend?: string, loadError?: string, dims?: number },
  *   fallback?: { from: string, reason: string }, providerError?: string,
  *   probe?: { ok: boolean, ms: number, dims?: number, error?: string },
+ *   leftOut?: { documents: Array<{ path: string, reason: string }>, total: number },
  *   fileList?: MemoryFile[], truncated?: boolean }} MemoryStatus
  * @typedef {{ path: string, source?: string, chunks?: number, mtime: number }} MemoryFile
  * @typedef {{ path: string, startLine: number, endLine: number, score: number, vectorScore?: number, textScore?: number, snippet: string,
@@ -36,7 +37,7 @@ export function sentenceOf(status) {
 
 /** What keeps the search from being what it is set to be. @param {MemoryStatus} status @returns {Trouble[]} */
 export function troublesOf(status) {
-  const { provider = "none", requestedProvider, providerError, fallback, vector, fts, lastError } = status;
+  const { provider = "none", requestedProvider, providerError, fallback, vector, fts, lastError, leftOut } = status;
   /** @type {Trouble[]} */
   const troubles = [];
   const isChoice = requestedProvider === "none";
@@ -60,6 +61,16 @@ export function troublesOf(status) {
   }
   if (lastError && lastError !== providerError) {
     troubles.push({ id: "sync", level: "bad", text: "The index is not up to date", why: lastError, command: "svc memory status" });
+  }
+  if (leftOut) {
+    const [first] = leftOut.documents;
+    troubles.push({
+      id: "left-out",
+      level: "warn",
+      text: `${plural(leftOut.total, "file")} ${leftOut.total === 1 ? "is" : "are"} not in the index`,
+      why: `${first?.path}: ${first?.reason}`,
+      command: "svc memory status",
+    });
   }
   if (vector?.enabled !== false && vector?.loadError) {
     troubles.push({ id: "vector", level: "info", text: "Vectors are compared without the database's extension", why: vector.loadError });

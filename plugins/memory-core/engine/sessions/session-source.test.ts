@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { TranscriptPage } from "../../worker-protocol.ts";
+import { createDocumentGuard } from "../document-guard.ts";
 import type { DocumentContent, DocumentRow, ListedDocuments } from "../documents.ts";
 import type { Host } from "../host.ts";
 import { createPacer } from "../pacer.ts";
@@ -31,6 +32,7 @@ function machine(transcripts: Record<string, string[]>, over: { pageRows?: numbe
   const sessions = createSessions(
     { sources: over.isOff ? ["memory"] : ["memory", "sessions"], sessions: { deltaBytes: 100, deltaMessages: 50 } },
     host,
+    createDocumentGuard(),
   );
   const rows = new Map<string, DocumentRow>();
   /** One sync: what was read, and what went. */
@@ -45,7 +47,7 @@ function machine(transcripts: Record<string, string[]>, over: { pageRows?: numbe
       const row = known.get(document.path);
       known.delete(document.path);
       if (row && document.isUnchanged(row)) continue;
-      const content = (await document.read()) as DocumentContent;
+      const content = (await document.read((work) => work())) as DocumentContent;
       if (content.kind !== "text") {
         if (rows.delete(document.path)) gone.push(document.path);
         continue;
@@ -185,7 +187,7 @@ test("a read that fails leaves the transcript due", async () => {
   const source = sessions.sourceFor({ reason: "session-delta", isFull: false });
   const listed = await source?.list(new Map(), createPacer(new AbortController().signal));
   state.down = true;
-  await expect(listed?.documents[0]?.read()).rejects.toThrow("the store is away");
+  await expect(listed?.documents[0]?.read((work) => work())).rejects.toThrow("the store is away");
   expect(sessions.isDirty()).toBe(true);
 });
 
@@ -194,7 +196,7 @@ test("a long transcript is read page after page", async () => {
   const { sessions, asked } = machine({ a: texts }, { pageRows: 1_000 });
   const source = sessions.sourceFor({ reason: "request", isFull: true });
   const listed = await source?.list(new Map(), createPacer(new AbortController().signal));
-  const content = (await listed?.documents[0]?.read()) as Extract<DocumentContent, { kind: "text" }>;
+  const content = (await listed?.documents[0]?.read((work) => work())) as Extract<DocumentContent, { kind: "text" }>;
   expect(asked.filter((method) => method === "readSession")).toHaveLength(3);
   expect(content.text.split("\n")).toHaveLength(2_500);
   expect([content.lineNumbers?.at(-1), content.size, content.mtimeMs]).toEqual([2_500, 2_500, 2_500]);

@@ -1,4 +1,5 @@
 import type { IndexSettings } from "../../index-settings.ts";
+import type { DocumentGuard } from "../document-guard.ts";
 import type { DocumentContent, DocumentRow, DocumentSource, IndexDocument, ListedDocuments } from "../documents.ts";
 import { codeOf, IndexFault, reasonOf } from "../fault.ts";
 import type { Host } from "../host.ts";
@@ -39,7 +40,12 @@ const READ_MS = 30_000;
 /** Reasons that come often and have nothing to do with transcripts. */
 const fileReasons = new Set(["session-start", "watch", "watch-added"]);
 
-export function createSessions(settings: Pick<IndexSettings, "sources" | "sessions">, host: Host): Sessions {
+/** @param guard a transcript that is left out is looked at with all others */
+export function createSessions(
+  settings: Pick<IndexSettings, "sources" | "sessions">,
+  host: Host,
+  guard: Pick<DocumentGuard, "isLeftOut">,
+): Sessions {
   const accounts = createSessionAccounts(settings.sessions);
   const isOn = settings.sources.includes("sessions");
   let problem: string | undefined;
@@ -67,7 +73,10 @@ export function createSessions(settings: Pick<IndexSettings, "sources" | "sessio
     for (const sessionId of due) if (!listed.has(sessionId)) accounts.forget(sessionId);
     lastFull = isFull ? new Map() : undefined;
     const read = lastFull;
-    const wanted = sessions.filter(({ sessionId }) => isFull || accounts.isDue(sessionId) || known.has(pathOf(sessionId)));
+    const wanted = sessions.filter(({ sessionId }) => {
+      const path = pathOf(sessionId);
+      return isFull || accounts.isDue(sessionId) || known.has(path) || guard.isLeftOut("sessions", path);
+    });
     const documents = wanted.map(({ sessionId }) =>
       transcriptDocument(sessionId, { accounts, host, settled: (messages) => read?.set(sessionId, messages) }),
     );
@@ -110,13 +119,13 @@ interface TranscriptParts {
 }
 
 function transcriptDocument(sessionId: string, { accounts, host, settled }: TranscriptParts): IndexDocument {
-  let settle: () => void = () => undefined;
+  let settle = () => accounts.settling(sessionId)();
   return {
     path: pathOf(sessionId),
     isUnchanged: () => !accounts.isDue(sessionId),
-    async read() {
+    async read(during) {
       const closeAccount = accounts.settling(sessionId);
-      const content = await readTranscript(sessionId, host);
+      const content = await readTranscript(sessionId, host, during);
       if (content.kind === "gone") accounts.forget(sessionId);
       settle = () => {
         closeAccount();
@@ -128,13 +137,15 @@ function transcriptDocument(sessionId: string, { accounts, host, settled }: Tran
   };
 }
 
-async function readTranscript(sessionId: string, host: Host): Promise<DocumentContent> {
+async function readTranscript(sessionId: string, host: Host, during: <T>(work: () => T) => T): Promise<DocumentContent> {
   const builder = createTranscriptBuilder();
   let messages = 0;
   for (let after = 0; ; ) {
     const page = await host.call("readSession", { sessionId, after }, { timeoutMs: READ_MS });
     if (!page) return { kind: "gone" };
-    for (const message of page.messages) builder.add(message);
+    during(() => {
+      for (const message of page.messages) builder.add(message);
+    });
     messages = page.total;
     if (page.next === undefined) break;
     if (page.next <= after) throw new IndexFault("memory-index-failed", { reason: `transcript ${sessionId} was read twice from ${after}` });
