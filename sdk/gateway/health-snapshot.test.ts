@@ -39,6 +39,24 @@ describe("what plugins report", () => {
     expect(soundParts([item, { part: "a", ok: true }])).toEqual([{ part: "a", ok: true }]);
   });
 
+  test("locks nobody out, whatever it does at a second look", () => {
+    let looks = 0;
+    const never = () => {
+      throw new Error("this part cannot be read");
+    };
+    const fickle = { toJSON: () => (looks++ > 0 ? never() : "first") };
+    const parts = soundParts([
+      { part: "fickle", ok: true, value: fickle },
+      { part: "said", ok: false, message: { toJSON: never, toString: never } },
+      { part: "large", ok: true, value: "x".repeat(2_000_000) },
+      new Proxy({}, { get: never }),
+      { part: "fine", ok: true, value: 1 },
+    ]);
+    const health = assembleHealth(base, parts, times);
+    expect(JSON.parse(JSON.stringify(health))).toMatchObject({ fickle: "first", fine: 1, problems: { large: expect.any(String) } });
+    expect(JSON.stringify(health).length).toBeLessThan(10_000);
+  });
+
   test("is a problem when its value has no JSON form", () => {
     const cyclic: Record<string, unknown> = {};
     cyclic.self = cyclic;

@@ -2,20 +2,37 @@ import { isAbsolute } from "node:path";
 import { messageOf } from "../errors.ts";
 import type { HealthPart } from "../hooks.ts";
 
-/** What plugins reported, as parts that can be sent: anything else than a part is dropped, a value without a JSON form is a problem. */
+/** Longest JSON text of a part's value; every client that connects is sent it. */
+const MAX_VALUE_CHARS = 1_048_576;
+
+/** What plugins reported, as parts that can be sent: anything else than a part is dropped, a value without a JSON form is a problem. Never throws. */
 export function soundParts(reported: readonly unknown[]): HealthPart[] {
-  return reported.filter(isPart).map((part) => {
-    try {
-      JSON.stringify(part.value);
-      return part;
-    } catch (error) {
-      return { part: part.part, ok: false, message: `its value cannot be sent: ${messageOf(error).split("\n", 1)[0]}` };
-    }
-  });
+  return reported.flatMap((item) => copyPart(item) ?? []);
 }
 
-function isPart(item: unknown): item is HealthPart {
-  return typeof item === "object" && item !== null && typeof (item as { part?: unknown }).part === "string";
+/** A copy, because what a plugin keeps in its hands may be another thing at the next look, or throw. Undefined for what is no part. */
+function copyPart(item: unknown): HealthPart | undefined {
+  let name: unknown;
+  try {
+    if (typeof item !== "object" || item === null) return undefined;
+    const { part, ok, critical, value, message, only } = item as Partial<HealthPart>;
+    name = part;
+    if (typeof part !== "string") return undefined;
+    const text = JSON.stringify(value) as string | undefined;
+    if (text !== undefined && text.length > MAX_VALUE_CHARS)
+      throw new RangeError(`it is longer than ${MAX_VALUE_CHARS} characters of JSON`);
+    return {
+      part,
+      ok: Boolean(ok),
+      ...(critical === true ? { critical } : {}),
+      ...(text === undefined ? {} : { value: JSON.parse(text) as unknown }),
+      ...(typeof message === "string" ? { message } : {}),
+      ...(only === "status" ? { only } : {}),
+    };
+  } catch (error) {
+    if (typeof name !== "string") return undefined;
+    return { part: name, ok: false, message: `its value cannot be sent: ${messageOf(error).split("\n", 1)[0]}` };
+  }
 }
 
 /** The health payload: the kernel's own keys stay, the first owner of a part wins; `ok` is that of the critical parts; problems are named. */
