@@ -6,7 +6,7 @@ import type { StandardOutput } from "./standard-output.ts";
 const options: NonNullable<CliCommand["options"]> = {
   port: { kind: "integer", description: "Port to listen on", min: 1, max: 65_535, placeholder: "n" },
   bind: { kind: "string", description: "Where to listen", choices: ["loopback", "lan", "tailnet", "auto", "custom"] },
-  auth: { kind: "string", description: "How callers prove themselves", choices: ["token", "password", "none"] },
+  auth: { kind: "string", description: "How callers authenticate", choices: ["token", "password", "none"] },
   token: { kind: "string", description: "Gateway token", placeholder: "token" },
   password: {
     kind: "string",
@@ -15,7 +15,7 @@ const options: NonNullable<CliCommand["options"]> = {
   },
   "password-file": { kind: "string", description: "File that holds the gateway password", placeholder: "path" },
   verbose: { kind: "flag", description: "Mirror debug and trace lines to this terminal" },
-  force: { kind: "flag", description: "End whoever listens on the port, then start" },
+  force: { kind: "flag", description: "End the process that listens on the port, then start" },
   "allow-unconfigured": { kind: "flag", description: "Start without a config file or gateway.mode" },
   "ws-log": {
     kind: "string",

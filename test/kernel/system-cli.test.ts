@@ -31,7 +31,7 @@ async function svc(...argv: string[]): Promise<{ code: number; out: string; err:
 describe("svc system event", () => {
   test("wakes the agent, and svc system heartbeat last shows what came of it", async () => {
     expect(await svc("system", "heartbeat", "last")).toMatchObject({ code: 0, out: "No heartbeat yet.\n" });
-    expect(await svc("system", "event", "--text", "Look at the door")).toMatchObject({ code: 0, out: "Told.\n" });
+    expect(await svc("system", "event", "--text", "Look at the door")).toMatchObject({ code: 0, out: "Queued for the agent.\n" });
     await clock.advance(250);
     await eventually(() => gateway.rpc("last-heartbeat").then((report) => report !== null));
     const { out } = await svc("system", "heartbeat", "last");
@@ -42,14 +42,14 @@ describe("svc system event", () => {
 
   test("without hurry leaves it for the next prompt, says so when it waits already, and svc status shows it", async () => {
     const argv = ["system", "event", "--text", "The parcel\nhas come", "--mode", "next-heartbeat"];
-    expect((await svc(...argv)).out).toBe("Told.\n");
-    expect((await svc(...argv)).out).toBe("Told already: the same waits to be read.\n");
+    expect((await svc(...argv)).out).toBe("Queued for the agent.\n");
+    expect((await svc(...argv)).out).toBe("Already queued: the same text is waiting to be read.\n");
     const again = await svc(...argv, "--json");
     expect(JSON.parse(again.out)).toEqual({ ok: true, mode: "next-heartbeat", eventOutcome: "coalesced" });
     await gateway.rpc("health", { probe: true });
     const { out } = await svc("status");
     expect(out).toMatch(/^Heartbeat +main every 30m$/m);
-    expect(out).toContain("Waiting to be told\n  The parcel has come\n");
+    expect(out).toContain("Waiting for the next prompt\n  The parcel has come\n");
   });
 
   test.each([

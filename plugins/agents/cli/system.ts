@@ -32,7 +32,7 @@ const event = defineCommand({
       }),
     );
     if (cli.json) cli.stdout.json(answer);
-    else cli.stdout.line(answer.eventOutcome === "coalesced" ? "Told already: the same waits to be read." : "Told.");
+    else cli.stdout.line(answer.eventOutcome === "coalesced" ? "Already queued: the same text is waiting to be read." : "Queued for the agent.");
     return 0;
   },
 });

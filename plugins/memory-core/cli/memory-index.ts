@@ -14,13 +14,13 @@ export default defineCommand({
   path: ["memory", "index"],
   summary: "Bring the memory index up to date",
   details:
-    "A running gateway does this by itself; the command waits for the end. --force makes the whole index anew; searches go on meanwhile.",
+    "A running gateway does this by itself; the command waits for the end. --force rebuilds the whole index; searches go on meanwhile.",
   examples: [
     ["All agents", "svc memory index"],
     ["From scratch, one agent", "svc memory index --force --agent main"],
   ],
   options: {
-    force: { kind: "flag", description: "Make the whole index anew" },
+    force: { kind: "flag", description: "Rebuild the whole index" },
     agent: { kind: "string", description: "Only this agent", placeholder: "id" },
     json: { kind: "flag", description: "One JSON document on stdout" },
   },

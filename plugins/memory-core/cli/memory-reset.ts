@@ -5,7 +5,7 @@ import { chosenAgents, openAccess } from "./access.ts";
 export default defineCommand({
   path: ["memory", "reset"],
   summary: "Drop the memory index, never the notes",
-  details: "The index is made anew at the next sync or search. Without --agent the default agent's index is dropped.",
+  details: "The index is rebuilt at the next sync or search. Without --agent the default agent's index is dropped.",
   examples: [["Start over", "svc memory reset && svc memory index"]],
   options: {
     agent: { kind: "string", description: "Agent whose index is dropped", placeholder: "id" },

@@ -52,7 +52,7 @@ function changeCommand(word: "retry" | "drop", texts: { summary: string; done: s
 export default [
   list,
   changeCommand("retry", { summary: "Send a message again now", done: "waits for its next try." }),
-  changeCommand("drop", { summary: "Give up a message that waits", done: "given up." }),
+  changeCommand("drop", { summary: "Drop a message that is waiting", done: "dropped." }),
 ];
 
 function localTime(ms: number): string {

@@ -39,7 +39,7 @@ export default defineCommand({
     json: { kind: "flag", description: "The value must be JSON; one JSON document on stdout" },
     merge: { kind: "flag", description: "Merge an object into the one that is there" },
     replace: { kind: "flag", description: "Entries, or most of the file, may vanish" },
-    "ref-source": { kind: "string", description: "Write a SecretRef: where the value is to be had", choices: ["env", "file", "exec"] },
+    "ref-source": { kind: "string", description: "Write a SecretRef: where the value comes from", choices: ["env", "file", "exec"] },
     "ref-provider": { kind: "string", description: "Provider of the SecretRef; default: default", placeholder: "name" },
     "ref-id": { kind: "string", description: "Id of the secret at its source", placeholder: "id" },
     expect: { kind: "string", description: "Write only if this is the present value (null: none)", placeholder: "json" },

@@ -28,7 +28,7 @@ function approve(): CliCommand {
 function reject(): CliCommand {
   return defineCommand({
     path: ["devices", "reject"],
-    summary: "Turn a waiting device away",
+    summary: "Reject a waiting device",
     ...{ options, positionals, rpc: true },
     run: async (cli, _values, [requestId = ""]) => {
       const { deviceId } = await cli.withClient((client) => client.request("device.pair.reject", { requestId }));

@@ -18,7 +18,7 @@ import { lineDiff } from "../doctor/line-diff.ts";
 /** `svc doctor`: what is wrong with this installation, and with --fix the repair of what needs no decision. */
 export default defineCommand({
   path: ["doctor"],
-  summary: "Find what is wrong with this installation, and mend it on request",
+  summary: "Find what is wrong with this installation, and fix it on request",
   details:
     "Changes nothing without --fix. Exit code 0: nothing of --severity-min or worse; 1: findings; 2: it could not be checked.\nWith a running gateway its plugins are asked too.",
   examples: [
@@ -26,7 +26,7 @@ export default defineCommand({
     ["Only some checks", "svc doctor --only config/perms,state/perms"],
   ],
   options: {
-    fix: { kind: "flag", description: "Mend what can be mended, then check again" },
+    fix: { kind: "flag", description: "Fix what can be fixed without a decision, then check again" },
     json: { kind: "flag", description: "One JSON document on stdout" },
     "severity-min": {
       kind: "string",

@@ -6,7 +6,7 @@ export default defineCommand({
   summary: "Call one method of the gateway",
   details: "Prints the payload of the answer as JSON. A failed call exits with 1.",
   examples: [
-    ["Health, collected anew", `svc gateway call health --params '{"probe":true}'`],
+    ["Health, collected now", `svc gateway call health --params '{"probe":true}'`],
     ["A run, waiting for its end", `svc gateway call agent --expect-final --params '{"message":"hi","idempotencyKey":"k1"}'`],
   ],
   positionals: [{ name: "method", required: true }],

@@ -9,7 +9,7 @@ export default defineCommand({
   details: "The gateway first waits for active runs (gateway.reload.deferralTimeoutMs). This command returns when it answers again.",
   examples: [["After a change that needs it", "svc gateway restart"]],
   options: {
-    reason: { kind: "string", description: "Told to connected clients", placeholder: "text" },
+    reason: { kind: "string", description: "Reason to give to connected clients", placeholder: "text" },
     "no-wait": { kind: "flag", description: "Return as soon as the restart is scheduled" },
     json: { kind: "flag", description: "Print the result as JSON" },
   },

@@ -3,7 +3,7 @@ import { defineCommand } from "svc/sdk";
 /** `svc secrets reload`: after a rotation, without a restart. */
 export default defineCommand({
   path: ["secrets", "reload"],
-  summary: "Ask for all secrets of the running gateway anew",
+  summary: "Resolve all secrets of the running gateway again",
   details:
     "Everything is asked for first and then put in place at once. Who cannot be asked keeps the old value; when the gateway's own secret cannot be had, nothing changes and the exit code is 1.",
   options: { json: { kind: "flag", description: "One JSON document on stdout" } },

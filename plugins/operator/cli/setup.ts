@@ -38,7 +38,7 @@ export default defineCommand({
 function keep(cli: CliContext, values: CliValues): number {
   const { configPath } = cli.paths;
   if (values["if-missing"] !== true) {
-    throw commonErrors.failed({ message: `${configPath} exists and was not changed; edit it, or move it away to start anew` });
+    throw commonErrors.failed({ message: `${configPath} exists and was not changed; edit it, or move it away to start over` });
   }
   if (cli.json) cli.stdout.json({ ok: true, changed: false, config: configPath });
   else cli.stdout.line(`Already set up: ${configPath}`);

@@ -73,7 +73,7 @@ function heartbeatText({ agentId, enabled, every }: NonNullable<StatusPayload["h
 
 function printWaiting(cli: CliContext, { queuedSystemEvents }: StatusPayload): void {
   if (queuedSystemEvents.length === 0) return;
-  cli.stdout.line(`\n${cli.color.bold("Waiting to be told")}`);
+  cli.stdout.line(`\n${cli.color.bold("Waiting for the next prompt")}`);
   for (const text of queuedSystemEvents) cli.stdout.line(`  ${text.replace(/\s+/g, " ")}`);
 }
 

@@ -6,7 +6,7 @@ import { importAndTell } from "../doctor/import-check.ts";
 /** `svc plugins doctor`: every plugin with what keeps it from working; changes nothing. */
 export default defineCommand({
   path: ["plugins", "doctor"],
-  summary: "Say what keeps plugins from working, and how to mend it",
+  summary: "Say what keeps plugins from working, and how to fix it",
   details:
     "Exit code 0: nothing of --severity-min or worse; 1: findings; 2: it could not be checked. With a running gateway its states are told;\nwithout one the plugins are imported in a process of their own, and nothing of them is set up or started.",
   options: {

@@ -3,12 +3,12 @@ import { type CliCommand, defineCommand } from "svc/sdk";
 /** `svc hooks retry|drop <uid>`. */
 export default [
   command("retry", {
-    summary: "Begin a delivery that failed or expired again",
+    summary: "Retry a delivery that failed or expired",
     details: "It gets all its tries and another 24 hours. What its agent did before is not undone, and may be done twice.",
     done: "is in the queue again; svc hooks show tells what becomes of it",
   }),
   command("drop", {
-    summary: "Give up a delivery that waits",
+    summary: "Drop a delivery that is waiting",
     details: "It ends as failed, with a note in the agent's main session. One that is running is stopped in the chat of its session.",
     done: "is given up; a note says so",
   }),
