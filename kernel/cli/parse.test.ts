@@ -62,7 +62,7 @@ describe("parseArgs", () => {
   });
 
   it.each([
-    [[], "demo: not enough positional arguments: <"],
+    [[], "demo: expected <"],
     [["a", "--cuont", "1"], "demo: unknown flag --cuont; did you mean --count?"],
     [["a", "--weather"], "demo: unknown flag --weather"],
     [["a", "--count"], "demo: not enough arguments"],

@@ -79,9 +79,9 @@ function readOption(token: OptionToken, options: Record<string, CliOption>, refu
   return { name, value };
 }
 
-function countProblem({ positionals = [] }: CliCommand, given: readonly string[]): string | undefined {
+function countProblem({ path, positionals = [] }: CliCommand, given: readonly string[]): string | undefined {
   const missing = positionals.filter((p) => p.required)[given.length];
-  if (missing) return `not enough positional arguments: <${missing.name}> is missing`;
+  if (missing) return `expected <${missing.name}>; see svc ${path.join(" ")} --help`;
   if (given.length <= positionals.length || positionals.at(-1)?.rest) return undefined;
   return `extraneous positional argument ("${given[positionals.length]}")`;
 }

@@ -43,7 +43,7 @@ describe("a number out of its range", () => {
     const { agents } = rootSchema.parse(tree);
     expect(valueAt(agents.defaults.memorySearch, key)).toBe(effective);
     expect(valueAt(agents.list[1]?.memorySearch, key)).toBe(effective);
-    const message = `${JSON.stringify(given)} is out of range; ${effective} is used`;
+    const message = `${JSON.stringify(given)} is out of range; a gateway uses ${effective}`;
     expect(warningsOf(tree)).toEqual([
       { path: `${at}.${key}`, message },
       { path: `agents.list.1.memorySearch.${key}`, message },
@@ -56,7 +56,7 @@ describe("a number out of its range", () => {
       for (const given of [Number.NaN, Number.POSITIVE_INFINITY]) {
         const tree = { agents: { defaults: { memorySearch: nested(key, given) } } };
         expect(valueAt(rootSchema.parse(tree).agents.defaults.memorySearch, key)).toBeUndefined();
-        expect(warningsOf(tree)).toEqual([{ path: `${at}.${key}`, message: `${given} is no finite number; the default is used` }]);
+        expect(warningsOf(tree)).toEqual([{ path: `${at}.${key}`, message: `${given} is no finite number; a gateway uses the default` }]);
       }
     },
   );
@@ -80,14 +80,14 @@ describe("an overlap as long as the piece", () => {
     });
 
   test("is told with what is used", () => {
-    const message = "50 is out of range; 9 is used: one less than chunking.tokens";
+    const message = "50 is out of range; a gateway uses 9: one less than chunking.tokens";
     expect(overlapOf({ tokens: 10, overlap: 50 })).toEqual([{ path: `${at}.chunking.overlap`, message }]);
-    expect(overlapOf({ overlap: 400 })).toMatchObject([{ message: expect.stringMatching(/^400 .* 399 is used/) }]);
+    expect(overlapOf({ overlap: 400 })).toMatchObject([{ message: expect.stringMatching(/^400 .* uses 399/) }]);
   });
 
   test("is the agent's when its own length is the shorter one", () => {
     expect(overlapOf({ overlap: 50 }, { tokens: 20 })).toMatchObject([
-      { path: "agents.list.0.memorySearch.chunking.overlap", message: expect.stringMatching(/^50 .* 19 is used/) },
+      { path: "agents.list.0.memorySearch.chunking.overlap", message: expect.stringMatching(/^50 .* uses 19/) },
     ]);
   });
 
@@ -100,7 +100,7 @@ describe("an overlap as long as the piece", () => {
 test("two weights of 0 are told with those that are used instead", () => {
   const hybrid = { vectorWeight: 0, textWeight: -1 };
   expect(warningsOf({ agents: { defaults: { memorySearch: { query: { hybrid } } } } })).toEqual([
-    { path: `${at}.query.hybrid.textWeight`, message: "-1 is out of range; 0 is used" },
+    { path: `${at}.query.hybrid.textWeight`, message: "-1 is out of range; a gateway uses 0" },
     { path: `${at}.query.hybrid`, message: "both weights are 0; vectorWeight 0.7 and textWeight 0.3 are used" },
   ]);
 });

@@ -42,12 +42,12 @@ function changedValues(given: unknown, effective: unknown, path: string): Config
   }
   const number = typeof given === "string" && path.endsWith(".halfLifeDays") ? daysOf(given) : given;
   if (typeof number !== "number" || number === effective) return [];
-  if (effective === undefined) return [{ path, message: `${number} is no finite number; the default is used` }];
+  if (effective === undefined) return [{ path, message: `${number} is no finite number; a gateway uses the default` }];
   return [{ path, message: outOfRange(given, effective) }];
 }
 
 function outOfRange(given: unknown, effective: unknown): string {
-  return `${JSON.stringify(given)} is out of range; ${effective} is used`;
+  return `${JSON.stringify(given)} is out of range; a gateway uses ${effective}`;
 }
 
 /** Pieces that overlap by their whole length would never come to an end. */

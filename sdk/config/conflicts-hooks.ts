@@ -37,7 +37,7 @@ function ingressConflicts(hooks: Hooks): Conflict[] {
     conflicts.push({
       path: ["hooks", "token"],
       message: "hooks.enabled requires hooks.token",
-      hint: "set a long random text, different from the gateway's",
+      hint: "svc hooks token --rotate sets a random one",
     });
   }
   if (/^\/+$/.test(hooks.path)) {

@@ -85,7 +85,7 @@ test("warnings are told at the start, and stop nothing", async () => {
     'config: plugins.entries.gone: plugin "gone" is not installed',
     'config: plugins.deny.0: plugin "memory-cor" is not installed; did you mean "memory-core"?',
     'config: plugins.slots.memory: no plugin "gone" fills this slot; memory search is off',
-    "config: agents.defaults.memorySearch.query.minScore: 35 is out of range; 1 is used",
+    "config: agents.defaults.memorySearch.query.minScore: 35 is out of range; a gateway uses 1",
   ]);
 });
 

@@ -53,6 +53,12 @@ describe("the config", () => {
     ]);
   });
 
+  test("that is not there is the one finding, whatever else a start without it would lack", () => {
+    const config = { ...healthy.config, exists: false, mode: undefined };
+    const auth = { mode: "token", secretChars: undefined, refusal: { code: "start-blocked", message: "m" } };
+    expect(found({ config, auth }).map(({ id }) => id)).toEqual(["config/missing"]);
+  });
+
   test("that is not there asks for setup", () => {
     const config = { ...healthy.config, exists: false, mode: undefined };
     expect(found({ config, auth: undefined })).toMatchObject([{ id: "config/missing", severity: "error", fix: "svc setup" }]);

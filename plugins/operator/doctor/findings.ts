@@ -94,8 +94,9 @@ function modeFindings({ config, auth }: Evidence): OwnFinding[] {
   return [{ id: "config/mode-missing", severity: "error", path: "gateway.mode", message: "not set, so no gateway starts", fix, fixable }];
 }
 
-function authFindings({ auth }: Evidence): OwnFinding[] {
-  if (!auth) return [];
+function authFindings({ auth, config }: Evidence): OwnFinding[] {
+  // Set-up brings a secret along.
+  if (!auth || !config.exists) return [];
   const { mode, secretChars, refusal } = auth;
   const found: OwnFinding[] = [];
   if (refusal?.code === "bind-without-auth") {
