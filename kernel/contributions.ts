@@ -6,7 +6,7 @@ interface Entry extends Contribution<unknown> {
   readonly order: number;
   /** Made by a plugin that does not come with svc. */
   readonly isOutside?: boolean;
-  /** Told when a plugin before this one in load order takes the id; plugins of one level register in any order. */
+  /** Called when a plugin before this one in load order takes the id; plugins of one level register in any order. */
   readonly lost?: (winner: string) => void;
 }
 

@@ -57,7 +57,7 @@ export type NextStart = Pick<PlanOptions, "paths" | "env"> & Partial<Pick<PlanOp
  */
 export async function planStart(options: PlanOptions): Promise<StartPlan> {
   const { paths, env, flags } = options;
-  // Whoever is refused anyway has nothing asked for: no program is run, no secret read.
+  // A start that is refused anyway asks for nothing: no program is run, no secret read.
   const read = await loadConfig(paths.configPath, { env, secrets: "none" });
   const raw = (read.source as { gateway?: { port?: unknown } } | undefined)?.gateway?.port;
   const usable = isPort(raw) ? raw : undefined;

@@ -14,7 +14,7 @@ export interface Deprecation {
   removedIn: string;
 }
 
-/** Who uses something deprecated. */
+/** User of something deprecated. */
 export interface DeprecatedUser {
   id: string;
   logger: Pick<Logger, "warn">;

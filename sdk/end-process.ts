@@ -6,7 +6,7 @@ const POLL_MS = 100;
 export interface EndOptions {
   /** Looked at right before each signal and until it has worked: a pid may be somebody else's by now. */
   isStillThere(): Promise<boolean>;
-  /** Told of each signal before it is sent. */
+  /** Called with each signal before it is sent. */
   told?(signal: NodeJS.Signals): void;
   /** Default `process.kill`. */
   kill?(pid: number, signal: NodeJS.Signals): void;

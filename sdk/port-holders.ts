@@ -10,7 +10,7 @@ export interface PortHolder {
   uid: number | undefined;
 }
 
-/** Who listens on a TCP port: from `/proc` on Linux, else by `lsof`. Processes of others may be invisible. */
+/** Finds the processes that listen on a TCP port: from `/proc` on Linux, else by `lsof`. Processes of others may be invisible. */
 export async function findPortHolders(port: number, procRoot = "/proc"): Promise<PortHolder[]> {
   return process.platform === "linux" ? fromProc(port, procRoot) : fromLsof(port);
 }

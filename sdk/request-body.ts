@@ -9,7 +9,7 @@ export interface BodyLimits {
   maxBytes: number;
   /** At most, and by default, 30 s. */
   timeoutMs?: number | undefined;
-  /** Told that the body is wanted, before the first of it is waited for. */
+  /** Called when the body is wanted, before the first of it is waited for. */
   proceed?: (() => void) | undefined;
   /** Aborts when the caller may no longer be here; the read then ends with its reason. */
   revoked?: AbortSignal | undefined;

@@ -20,7 +20,7 @@ export interface HandshakeDeps {
   devices: DeviceBook;
 }
 
-/** Who was let in, and by what. */
+/** A client that was let in, and what let it in. */
 export interface Admitted {
   info: ClientInfo;
   connect: ConnectParams;

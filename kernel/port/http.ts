@@ -223,7 +223,7 @@ function createCall({ exchange, match, remote, revoked, scopes }: Admitted, deps
   const ceiling = route.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
   let signal: AbortSignal | undefined;
   let body: Promise<Buffer> | undefined;
-  // Who asked first (`Expect: 100-continue`) hears it only now: a body that is refused is never sent.
+  // A client that asks first (`Expect: 100-continue`) is answered only now: a body that is refused is never sent.
   const proceed = exchange.req.headers.expect ? () => exchange.res.writeContinue() : undefined;
   const bytes = ({ maxBytes = ceiling, timeoutMs }: { maxBytes?: number; timeoutMs?: number } = {}) =>
     (body ??= readBody(exchange.req, { maxBytes: Math.min(maxBytes, ceiling), timeoutMs, proceed, revoked }));

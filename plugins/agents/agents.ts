@@ -174,7 +174,7 @@ function createLife(kit: Kit, runner: Runner, heartbeats: Heartbeats): PluginLif
 
   const claimWorkspaces = () => claims.hold([...new Set(kit.directory.list().map(({ workspace }) => workspace))]);
 
-  /** Who came or moved gets a workspace; what else depends on the config reads it when it is used. */
+  /** Gives a workspace to each agent that came or moved; what else depends on the config reads it when it is used. */
   ctx.onReload({
     prefixes: ["agents"],
     async prepare() {

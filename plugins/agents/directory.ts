@@ -1,6 +1,6 @@
 import { type AgentInfo, canonicalSessionKey, commonErrors, defaultAgentId, mainSessionKey, resolveAgents, type SvcConfig } from "svc/sdk";
 
-/** Who answers, and in which session. */
+/** Agent that answers, and the session in which it does. */
 export interface Directory {
   readonly defaultId: string;
   list(): AgentInfo[];

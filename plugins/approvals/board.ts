@@ -26,7 +26,7 @@ export const reasonTexts: Record<Reason, string> = {
 /** A question that was put. */
 export interface Question {
   readonly record: ApprovalRecord;
-  /** Who asked, for the bound of each asker. */
+  /** Asker, for the bound of each one. */
   readonly asker: string;
   /** Never rejects. */
   readonly done: Promise<ApprovalOutcome>;

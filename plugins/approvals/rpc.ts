@@ -80,12 +80,12 @@ function shown({ record, resolution }: { record: ApprovalRecord; resolution?: Re
   return { ...record, decision: outcome.decision, resolvedBy, endedAtMs, ...reason };
 }
 
-/** Who asks, however often it connects: else the bound of each asker would be one of each connection. */
+/** Name of the asker, the same however often it connects: else the bound of each asker would be one of each connection. */
 function askerOf({ identity, deviceId, remote }: ClientInfo): string {
   return identity ?? deviceId ?? remote;
 }
 
-/** Who decided, as others may know it. */
+/** Name of the person who decided, as others may know it. */
 function nameOf({ identity, deviceId, clientId }: ClientInfo): string {
   return identity ?? deviceId ?? clientId;
 }

@@ -19,7 +19,7 @@ export function createCredentialCheck(): CredentialCheck {
   const kept = new Map<boolean, { atMs: number; failure: EmbeddingError | undefined }>();
   return async (lease, { auto, clock, signal }) => {
     const last = kept.get(auto);
-    // Whoever names this adapter has perhaps just signed in.
+    // An operator who names this adapter has perhaps just signed in.
     if (last && clock.monotonic() - last.atMs < KEPT_MS && (auto || !last.failure)) {
       if (last.failure) throw last.failure;
       return;

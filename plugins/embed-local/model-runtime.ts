@@ -22,7 +22,7 @@ export interface ModelRuntimeOptions {
   /** Address of the model library. @throws {EmbeddingError} */
   library(): Promise<string>;
   start(onDownload: (doneBytes: number, totalBytes: number) => void): ModelProcess;
-  /** Told when a download begins and at each tenth of it. */
+  /** Called when a download begins and at each tenth of it. */
   log(message: string): void;
   idleMs: number;
 }

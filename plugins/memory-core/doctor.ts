@@ -4,7 +4,7 @@ import type { MemoryService } from "./service.ts";
 /** What was found out about one agent's memory. */
 export interface MemoryEvidence {
   status: MemoryStatus;
-  /** Who made the vectors of the live index. */
+  /** Model that made the vectors of the live index. */
   vectors: { provider: string; model: string } | undefined;
   /** Another process that rebuilds this index. */
   lockedBy: number | undefined;

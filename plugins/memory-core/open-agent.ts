@@ -18,7 +18,7 @@ export interface OpenedAgent {
 /** What one agent's memory is connected to. */
 export interface AgentParts {
   provider: AgentProvider;
-  /** Who embeds at the moment, if that is known already. */
+  /** Provider that embeds at the moment, if that is known already. */
   assignment: ProviderAssignment | undefined;
   transcripts: Transcripts | undefined;
   startAfter: Promise<void> | undefined;

@@ -19,7 +19,7 @@ import type {
   WorkerNews,
 } from "./worker-protocol.ts";
 
-/** Who embeds for an index from now on. */
+/** Provider that embeds for an index from now on. */
 export type ProviderAssignment = IndexMethods["provider"]["params"];
 export type EmbeddingFailed = Extract<WorkerNews, { news: "embedding-failed" }>;
 export type SessionGrowth = IndexMethods["sessionsGrown"]["params"]["grown"][number];

@@ -3,7 +3,7 @@ import type { MemoryService } from "./service.ts";
 import type { AgentMemorySettings } from "./settings.ts";
 import { memoryGetTool, memorySearchTool, withoutMemoryTools } from "./tools.ts";
 
-/** Who has the tools: none of them stands in a prompt for nothing. */
+/** Agents that have the tools: none of them stands in a prompt for nothing. */
 export function registerTools(
   ctx: Pick<PluginContext, "registerTool" | "on">,
   memory: MemoryService,

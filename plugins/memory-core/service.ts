@@ -47,7 +47,7 @@ export interface MemoryService extends Memory {
   readonly agents: readonly AgentMemory[];
   /** @throws {SvcError} `unknown-agent`, `memory-disabled`, `memory-store-shared` */
   requireUsable(agentId: string): void;
-  /** Who embeds for an agent. @throws {SvcError} `unknown-agent` */
+  /** Provider that embeds for an agent. @throws {SvcError} `unknown-agent` */
   provider(agentId: string): AgentProvider;
   /** For `doctor.memory.status`. Without `probe` nobody is called. @throws {SvcError} `unknown-agent` */
   providerState(

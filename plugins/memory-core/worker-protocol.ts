@@ -80,7 +80,7 @@ export interface IndexMethods {
   reset: { params: Record<string, never>; reply: { removed: boolean } };
   watch: { params: Record<string, never>; reply: { watching: boolean } };
   /**
-   * Who embeds from now on. `null` with `keepVectors`: nobody for the moment (no key, an outage), vectors that are there stay and words are searched;
+   * Provider that embeds from now on. `null` with `keepVectors`: nobody for the moment (no key, an outage), vectors that are there stay and words are searched;
    * `null` without: keyword-only by choice. Another provider than the index was made with starts a full rebuild beside it.
    */
   provider: { params: { provider: ProviderFacts | null; keepVectors: boolean; reason?: string }; reply: { accepted: true } };

@@ -31,7 +31,7 @@ export type WriteOp =
   | DeliveryWriteOp
   | { op: "kv.delete"; scope: string; key: string };
 
-/** Those of the table `deliveries`; times and counts are whole numbers. */
+/** Operations of the table `deliveries`; times and counts are whole numbers. */
 export type DeliveryWriteOp =
   | { op: "delivery.accept"; row: Columns }
   /** One that was over with its accept, and has no key. */

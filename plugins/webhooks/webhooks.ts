@@ -47,7 +47,7 @@ export function createWebhooks(ctx: PluginContext): Webhooks {
     if (isCarrying) return;
     isCarrying = true;
     if (!deliveries && !hasWork(ctx)) return;
-    // Whoever is loading them right now starts them too.
+    // The call that is loading them right now starts them too.
     if (!deliveries) await loadDeliveries();
     else await (await deliveries).start();
   };

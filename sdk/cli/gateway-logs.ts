@@ -14,7 +14,7 @@ type Logging = SvcConfig["logging"];
 /** The logs of a gateway's process. */
 export interface GatewayLogs {
   readonly logger: RootLogger;
-  /** Whose config decides from now on, at each line; what the command line or `SVC_LOG_LEVEL` says stays. */
+  /** Gateway whose config decides from now on, at each line; what the command line or `SVC_LOG_LEVEL` says stays. */
   follow(gateway: Pick<RunningGateway, "config">): void;
   /** Resolves when the last line is written. */
   close(): Promise<void>;

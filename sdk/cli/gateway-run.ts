@@ -143,7 +143,7 @@ async function password(values: CliValues): Promise<string | undefined> {
   throw commonErrors.usage({ message: `--password-file ${file}: the file is empty` });
 }
 
-/** Who is on the port, as far as the system tells. */
+/** Names the process that is on the port, as far as the system tells. */
 async function withHolder(error: unknown): Promise<unknown> {
   if (!isSvcError(error) || !isAboutPort(error.code) || error.fields.holder !== undefined) return error;
   const holder = (await findPortHolders(Number(error.fields.port)).catch(() => []))[0];
@@ -174,7 +174,7 @@ function holdSignals(logger: RootLogger) {
   const names = process.platform === "win32" ? [] : (["SIGHUP", "SIGUSR1", "SIGUSR2"] as const);
   for (const name of names) process.on(name, told);
   return {
-    /** Whom the signals are meant for from now on. */
+    /** Gateway that the signals are meant for from now on. */
     follow(next: RunningGateway | undefined) {
       gateway = next;
     },

@@ -131,7 +131,7 @@ async function execute(command: CliCommand, args: readonly string[], flags: Root
     await unread?.check();
     return exitCode(code);
   } catch (error) {
-    // Whoever pressed Ctrl-C knows why the connection closed.
+    // A person who pressed Ctrl-C knows why the connection closed.
     if (!isGateway && interrupt.signal.aborted && !output.json) return exitCode(1);
     if (unread?.signal.aborted && host.output?.fault() === undefined) return exitCode(EXIT_UNREAD);
     return exitCode(report(error, output, flags));

@@ -55,7 +55,7 @@ export interface ConfigWriteOptions {
   dryRun?: boolean;
   /** A trial keeps a refused candidate too, because the write it was for will not happen. */
   keepRefused?: boolean;
-  /** Told before anything is written, such as the loss of comments. */
+  /** Called before anything is written, with a warning such as the loss of comments. */
   onWarning?(message: string): void;
 }
 

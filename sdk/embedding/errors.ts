@@ -3,7 +3,7 @@ import { retryAfterMs } from "../retry-after.ts";
 import type { EmbeddingFault } from "../types/embedding.ts";
 import { readVendorWords, scrubVendorText } from "../vendor-text.ts";
 
-/** Who failed, and what must not be seen in the message. */
+/** Vendor that failed, and what must not be seen in the message. */
 export interface FaultSubject {
   /** Adapter id. */
   adapter: string;

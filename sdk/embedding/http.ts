@@ -24,7 +24,7 @@ export const remoteLimits = { queryMs: 60_000, batchMs: 120_000 } as const;
 /** The same for a model server on this machine, which may load the model first. */
 export const localLimits = { queryMs: 300_000, batchMs: 600_000 } as const;
 
-/** Whose connections they are. */
+/** Owner of the connections. */
 export interface VendorHttpOptions {
   /** Adapter id, for messages. */
   adapter: string;

@@ -83,7 +83,7 @@ export function createHealth(deps: {
     if (changed || isAwaited) publish(cached);
   };
   const refresh = async (deep: boolean): Promise<void> => {
-    // Who wants a look in depth does not take the result of one that began without.
+    // A caller that wants a look in depth does not take the result of one that began without.
     if (collecting && deep && !collecting.deep) {
       await collecting.done.catch(() => undefined);
       return refresh(true);

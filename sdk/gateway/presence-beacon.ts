@@ -12,7 +12,7 @@ export function readBeacon(beacon: PresenceBeacon): PresenceBeacon {
   return { ...parseBeaconText(text), ...beacon, text };
 }
 
-/** Whose row it renews: a device, an instance, a machine; a text that says none of these stands for itself. */
+/** Owner of the row that it renews: a device, an instance, a machine; a text that says none of these stands for itself. */
 export function beaconKey({ deviceId, instanceId, host, ip, text }: PresenceBeacon): string {
   return presenceKey(deviceId ?? instanceId ?? host ?? ip ?? text.trim());
 }

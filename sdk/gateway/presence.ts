@@ -8,7 +8,7 @@ import { shownName } from "./shown-name.ts";
 /** One row as it goes over the wire (`protocol-methods.md` 13). */
 export type PresenceEntry = Record<string, unknown> & { ts: number };
 
-/** Who is here. */
+/** List of clients and beacons that are here. */
 export interface Presence {
   /** The gateway first, then newest first. */
   list(): readonly PresenceEntry[];
@@ -21,7 +21,7 @@ export interface Presence {
   beacon(beacon: PresenceBeacon): void;
   /** Renews rows of live connections; drops those past their time. */
   tick(): void;
-  /** Told when a beacon or the passing of time changed something. */
+  /** Called when a beacon or the passing of time changed something. */
   watch(listener: () => void): void;
 }
 
@@ -47,7 +47,7 @@ interface Row {
 const quietModes = new Set(["cli", "backend", "probe"]);
 
 /**
- * Who is connected or was heard of: an operator has a row per connection, which goes with it; a node has one row however often it comes, and a beacon
+ * Keeps the list of who is connected or was heard of: an operator has a row per connection, which goes with it; a node has one row however often it comes, and a beacon
  * one per sender. At most 200, each 5 min without renewal.
  */
 export function createPresence(options: PresenceOptions): Presence {

@@ -3,7 +3,7 @@ import type { Holds } from "./holds.ts";
 
 /** Two restarts are at least this far apart (`operations-config.md` 6). */
 const RESTART_SPACING_MS = 30_000;
-/** Who asked for the restart gets its answer before the sockets close. */
+/** Time in which the caller that asked for the restart gets its answer before the sockets close. */
 const ANSWER_MS = 250;
 
 export interface RestartDeferral {

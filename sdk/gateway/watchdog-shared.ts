@@ -1,6 +1,6 @@
 /** Milliseconds without a beat of the main thread, and what follows. */
 export interface WatchdogLimits {
-  /** Whose code runs is found out. */
+  /** The owner of the code that runs is being found out. */
   blameMs: number;
   /** Owner and stack go to stderr and the log file, past the main thread. */
   reportMs: number;
@@ -16,7 +16,7 @@ export const watchdogLimits: WatchdogLimits = { blameMs: 200, reportMs: 2_000, s
 /** One time the main thread stood still, told once it goes on. */
 export interface Stall {
   ms: number;
-  /** Whose code was running, if it was a plugin's. */
+  /** Plugin whose code was running; undefined when it was none. */
   owner?: { plugin: string; what: string };
   /** Innermost call first, at most 20 lines. */
   stack: string[];

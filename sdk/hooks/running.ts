@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** Whose code is running, and what of it. */
+/** The plugin whose code is running, and which part of it. */
 export interface RunningCode {
   readonly plugin: string;
   readonly what: string;

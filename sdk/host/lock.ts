@@ -16,7 +16,7 @@ export interface LockOwner {
   createdAt: number;
 }
 
-/** Who holds the lock of a state directory. */
+/** Process that holds the lock of a state directory. */
 export interface LockRecord extends LockOwner {
   configPath: string;
   stateDir: string;

@@ -21,7 +21,7 @@ export interface LogFileOptions {
   /** Level and settings are asked for at each record: a new config counts from the next line on. */
   level(): LogLevel;
   settings(): LogFileSettings;
-  /** Told why lines do not reach the file, once a minute at most; never through the log itself. */
+  /** Called with the reason why lines do not reach the file, once a minute at most; never through the log itself. */
   onFault(message: string): void;
   monotonic?: () => number;
 }

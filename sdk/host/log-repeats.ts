@@ -38,7 +38,7 @@ export function collapseRepeats(next: LogSink, monotonic: () => number = () => p
   };
 
   const sink: LogSink = (record) => {
-    // Whoever asked for this much wants each of them.
+    // An operator who asked for this much wants each of them.
     if (record.level === "trace" || record.level === "debug") return next(record);
     const key = `${record.level} ${record.subsystem} ${record.message}`;
     const before = known.get(key);

@@ -22,7 +22,7 @@ export interface FileWatchOptions {
   debounceMs(): number;
   /** The bytes of at least one file differ from what the last call saw. The first call follows `setFiles`: a file may have changed before it was watched. */
   onChange(): void;
-  /** Told once for each folder that cannot be watched; polling goes on. */
+  /** Called once for each folder that cannot be watched; polling goes on. */
   onWarning(message: string): void;
   /** Period of the stat poll; for tests. */
   pollMs?: number;

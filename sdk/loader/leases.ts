@@ -6,7 +6,7 @@ interface Lease {
   readonly plugin: string;
   readonly outer: Lease | undefined;
   over: boolean;
-  /** Who waits for its end. */
+  /** Callers that wait for its end. */
   readonly waiting: Array<() => void>;
 }
 
@@ -28,7 +28,7 @@ const current = {
 
 /**
  * The end of the call of this plugin that the present code runs in, at whatever depth; undefined outside of any.
- * Whoever takes the plugin down from inside such a call would wait for itself.
+ * A call that takes the plugin down from inside such a call would wait for itself.
  */
 export function ownCallEnd(plugin: string): Promise<void> | undefined {
   let lease = current.getStore();

@@ -73,7 +73,7 @@ export function createLoader(candidates: readonly Candidate[], host: LoaderHost)
       if (slot) await changes.run(slot, "reload");
     },
   });
-  /** Those that failed only for want of this one start now; those that asked for it are renewed. */
+  /** Starts the plugins that failed only for want of this one, and renews the ones that asked for it. */
   const follow = ({ id, candidate: { manifest } }: Slot) => {
     const services = new Set([...(manifest?.provides ?? []), ...(manifest?.contributes?.services ?? [])]);
     for (const other of slots.all()) {

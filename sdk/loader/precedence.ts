@@ -1,6 +1,6 @@
 import type { PluginCandidate } from "../types/plugin-candidate.ts";
 
-/** Who wins when two roots hold the same id; smaller is stronger. A file dropped into a workspace can never stand in for a bundled plugin. */
+/** Rank of a root when two hold the same id; smaller is stronger. A file dropped into a workspace can never stand in for a bundled plugin. */
 function originRank({ origin, installed }: Pick<PluginCandidate, "origin" | "installed">): number {
   if (origin === "config") return 1;
   if (origin === "global") return installed ? 2 : 5;

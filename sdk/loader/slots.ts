@@ -39,7 +39,7 @@ export function createSlots(candidates: readonly Candidate[], host: LoaderHost, 
       const record = firstRecord(candidate, host.clock.now());
       const slot: Slot = { id: candidate.id, candidate, record, order: all.length, count: 0, tail: Promise.resolve() };
       all.push(slot);
-      // Who has a problem takes nobody's place: its id may be a guess, or its winner stands there already.
+      // A plugin with a problem takes nobody's place: its id may be a guess, or its winner stands there already.
       if (!candidate.problem || !byId.has(candidate.id)) byId.set(candidate.id, slot);
       for (const note of discoveryNotes(candidate)) host.logger.warn(`plugin "${candidate.id}" ${note}`, { root: candidate.root });
       return slot;

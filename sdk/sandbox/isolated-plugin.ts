@@ -51,7 +51,7 @@ export interface IsolationOptions {
   limits?: Partial<SandboxLimits>;
   /** Before each start of a guest; a rejection keeps it from starting. */
   check?: () => Promise<void>;
-  /** Told of each registration that does not work from inside. */
+  /** Called for each registration that does not work from inside. */
   refuse(error: SvcError): void;
 }
 

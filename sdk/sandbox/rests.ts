@@ -5,7 +5,7 @@ const REST_MS = 60_000;
 /** Names of calls that ended the guest, remembered at the same time. */
 const MAX_NAMES = 1_000;
 
-/** Whom the ends of a guest are put down to: all its calls together, or each name that was called at the time. */
+/** Holder of the blame for the ends of a guest: all its calls together, or each name that was called at the time. */
 export type RestScope = "guest" | "call";
 
 /** What keeps a guest from being started over and over again only to end. */

@@ -41,7 +41,7 @@ export function pluginCases(dir: string | URL, options: PluginContractOptions = 
   return [...staticCases(plugin), ...liveCases(plugin, options), ...faultCases(plugin, options)];
 }
 
-/** Those that start no gateway; only the last of them runs code of the plugin, and none of its `setup`. */
+/** Cases that start no gateway; only the last of them runs code of the plugin, and none of its `setup`. */
 function staticCases(plugin: InspectedPlugin): ContractCase[] {
   return [
     { name: "its manifest is valid", run: async () => void (await plugin.manifest()) },

@@ -116,7 +116,7 @@ export interface CliContext {
   withClient<T>(work: (client: CliClient) => Promise<T>, options?: CliConnectOptions): Promise<T>;
   /** Next step towards a running gateway, as the end of a sentence: a command for this profile that would not be refused. */
   startAdvice(): Promise<string>;
-  /** Who holds the state lock of this profile, if anybody alive does. */
+  /** Process that holds the state lock of this profile; undefined when none is alive. */
   lockOwner(): Promise<{ pid: number; port?: number } | undefined>;
   /** Boots the kernel without a listener and only these plugins (and what they require) under the state lock. */
   local(plugins: string[]): Promise<CliLocal>;

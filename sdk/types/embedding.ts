@@ -7,7 +7,7 @@ export type StructuredInput = Array<{ type: "text"; text: string } | { type: "me
 /** How one call of a provider is limited and watched. */
 export interface EmbedOptions {
   signal?: AbortSignal;
-  /** Told once a call with the tokens the vendor counted; never called by adapters whose vendor does not count. */
+  /** Called once a request with the tokens that the vendor counted; never by adapters whose vendor does not count. */
   onUsage?(tokens: number): void;
 }
 

@@ -35,7 +35,7 @@ export interface GatewayService {
     /** `safe-mode`: up, but nothing is done that nobody asks for; `gateway.ready` runs when that ends. */
     phase: "starting" | "plugins" | "ready" | "safe-mode" | "draining" | "stopped";
   };
-  /** Who is connected now, in order of arrival. */
+  /** Clients that are connected now, in order of arrival. */
   clients(): Iterable<ClientInfo>;
   /** Puts or renews a row of the presence list: by device, instance, host, address, else text. A text `Node: <host> (<ip>) · app …` is read. */
   beacon(beacon: PresenceBeacon): void;

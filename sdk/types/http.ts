@@ -1,6 +1,6 @@
 import type { OperatorScope } from "./rpc.ts";
 
-/** Who is at the other end of a connection. */
+/** The other end of a connection. */
 export interface Remote {
   /** Client address, IPv4-mapped IPv6 folded to IPv4. */
   readonly address: string;

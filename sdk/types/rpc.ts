@@ -17,7 +17,7 @@ export interface ClientInfo {
   readonly remote: string;
   /** On the gateway's own machine, and through no proxy. */
   readonly directLoopback?: true;
-  /** Who it is, when a plugin identified it. */
+  /** Identity of the caller, when a plugin identified it. */
   readonly identity?: string;
   readonly deviceId?: string;
   readonly instanceId?: string;
@@ -49,7 +49,7 @@ export interface RpcMethod<Params = unknown, Result = unknown> {
   handler(params: Params, call: RpcCall): Result | Promise<Result>;
 }
 
-/** Who gets an event. */
+/** Receivers of an event. */
 export interface EmitOptions {
   /** Scope a receiver needs; default for a plugin's own events: `write`. An event of the protocol needs what its row says, and this too. */
   scope?: Scope;

@@ -1,6 +1,6 @@
 import type { JsonSchema, Schema } from "./schema.ts";
 
-/** Whose call of a tool it is. `signal` aborts when nobody waits for the result any more. */
+/** Caller of a tool. `signal` aborts when nobody waits for the result any more. */
 export interface ToolCall {
   readonly agentId: string;
   readonly sessionKey: string;

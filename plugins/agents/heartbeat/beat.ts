@@ -28,7 +28,7 @@ export interface BeatOptions {
   settings(agentId: string): HeartbeatSettings;
   /** False while `set-heartbeats` has switched all of them off. */
   isOn(): boolean;
-  /** Told right before a run of the timer begins. */
+  /** Called right before a run of the timer begins. */
   onRun(agentId: string, ts: number): void;
 }
 
@@ -67,7 +67,7 @@ async function beat(occasion: Occasion, options: BeatOptions): Promise<BeatResul
     report: skipped({ ...ids, ...(sessionKey === undefined ? {} : { sessionKey }) }, reason),
   });
   if (!options.isOn()) return skip("disabled");
-  // Whoever asks from outside gets a heartbeat also where the timer is off, and at night.
+  // A request from outside gets a heartbeat also where the timer is off, and at night.
   if (occasion.kind !== "wake" && !isActive(settings.activeHours, ids.ts)) return skip("quiet-hours");
   const place = placeOf(occasion, settings, kit);
   const working = [...runsOf(kit, place.sessionKey), ...(place.eventsFrom === place.sessionKey ? [] : runsOf(kit, place.eventsFrom))];

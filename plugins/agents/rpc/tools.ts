@@ -63,7 +63,7 @@ async function invoke({ ctx, kit }: { ctx: PluginContext; kit: Kit }, { params, 
   const agent = kit.directory.get(target.agentId);
   const toolCallId = `rpc-${idempotencyKey ?? randomUUID()}`;
   const limitMs = (agentSetting(kit.config, agent.id, "timeoutSeconds") ?? 600) * 1_000;
-  // Who sent a key comes back for the answer; nobody waits for the others once their socket is gone.
+  // A caller that sent a key comes back for the answer; nobody waits for the others once their socket is gone.
   const ends = [ctx.signal, AbortSignal.timeout(limitMs), ...(idempotencyKey === undefined ? [call.signal] : [])];
   try {
     if (!isInvokable(name, kit.config.gateway.tools, isOwner(call))) throw agentErrors.toolNotFound({ tool: name });

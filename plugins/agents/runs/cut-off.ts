@@ -5,7 +5,7 @@ export function isCutOff(row: RunRow): boolean {
   return row.state === "interrupted" || row.state === "queued" || row.state === "running";
 }
 
-/** Whoever started it comes back for it: what it has half said is said again by the next try. */
+/** Is the starter of the run one that comes back for it? What it has half said is said again by the next try. */
 export function isRevivable(request: RunRequest): boolean {
   return request.resume === true || request.trigger === "hook";
 }

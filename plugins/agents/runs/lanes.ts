@@ -4,7 +4,7 @@ import type { RunLane } from "svc/sdk";
 export interface LaneJob {
   /** Session. */
   readonly key: string;
-  /** Whose places it takes. */
+  /** Lane whose places it takes. */
   readonly lane: RunLane;
   start(): Promise<void>;
 }

@@ -60,7 +60,7 @@ export class Run {
   shownText = "";
   /** Texts of the finished assistant messages. */
   readonly texts: string[] = [];
-  /** Those of them that are shown. */
+  /** Texts of them that are shown. */
   readonly shownTexts: string[] = [];
   toolCallsLeft: number;
   /** Connections that started or joined the run. */

@@ -24,10 +24,10 @@ import { probeVectorExtension } from "./vectors/extension.ts";
 import { createVectorStore } from "./vectors/store.ts";
 
 export interface EngineOptions {
-  /** Who embeds and reads transcripts; without one only files and words are there. */
+  /** Host that embeds and reads transcripts; without one only files and words are there. */
   host?: Host;
   guard?: DocumentGuardOptions;
-  /** Told each moment of a rebuild, for tests. */
+  /** Called at each moment of a rebuild, for tests. */
   step?: (step: RebuildStep) => void;
   /** Replaces the waiting between attempts, for tests. */
   wait?: Wait;

@@ -26,7 +26,7 @@ export interface IndexIdentity {
   schemaVersion: number;
 }
 
-/** Who embeds: a provider; nobody by choice; nobody for the moment, so what the index was made with stays. */
+/** State of embedding: a provider; none by choice; none for the moment, so what the index was made with stays. */
 export type ProviderChoice = ProviderFacts | "none" | "absent";
 
 type ProviderPart = Pick<IndexIdentity, "provider" | "model" | "providerKey" | "vectorDims">;

@@ -31,7 +31,7 @@ export interface RebuildJob {
   check(made: OpenIndex): void;
   /** Closes the live handle; nothing reads the index from here until `rebuildIndex` returns or throws. */
   closeLive(): void;
-  /** Told each moment, for tests. */
+  /** Called at each moment, for tests. */
   step?: ((step: RebuildStep) => void) | undefined;
 }
 

@@ -59,7 +59,7 @@ export interface SearchScope {
   deadlineMs: number;
   /** Wall clock, for the age of passages. */
   now(): number;
-  /** Told what is known so far whenever there is more to come. */
+  /** Called with what is known so far whenever there is more to come. */
   interim(reply: SearchReply): void;
 }
 
@@ -89,7 +89,7 @@ async function searchBoth(
 ): Promise<SearchReply> {
   const { params } = asked;
   const mode: SearchMode = params.hybrid.enabled ? "hybrid" : "vector";
-  // Whoever is left with words alone has to be told that meanings were to be searched.
+  // A caller that is left with words alone has to know that meanings were to be searched.
   const early: SearchScope = { ...scope, interim: (reply) => scope.interim({ ...reply, degraded: WORDS_SO_FAR }) };
   let words = mode === "hybrid" ? runWords(early, asked) : undefined;
   if (words) early.interim({ ...answer(scope, asked, { words, mode: "fts-only" }), partial: true });

@@ -15,7 +15,7 @@ import { optimizeText, type RebuildJob, rebuildIndex } from "./rebuild.ts";
 import { takeRebuildLock } from "./rebuild-lock.ts";
 import { type SyncOutcome, type SyncScope, syncDocuments } from "./sync.ts";
 
-/** Who embeds, with its state over many syncs. */
+/** Provider that embeds, with its state over many syncs. */
 export interface ActiveProvider {
   facts: ProviderFacts;
   embedder: Embedder;
@@ -29,7 +29,7 @@ export interface SyncRunParts {
   choice: ProviderChoice;
   provider: ActiveProvider | undefined;
   sources(isFull: boolean): DocumentSource[];
-  /** Told when the whole index is made anew. */
+  /** Called when the whole index is rebuilt. */
   rebuilds(): void;
   /** True once for each time that something has changed since this run began. */
   takeNews(): boolean;

@@ -23,7 +23,7 @@ interface Counted {
   term: string;
   /** Counted up to half of the chunks. */
   chunks: number;
-  /** Those that none of the words brings. */
+  /** Terms that none of the words brings. */
   more: number;
   isWord: boolean;
 }

@@ -53,7 +53,7 @@ export interface ProviderView {
 export interface AgentProviderOptions {
   agentId: string;
   settings: ProviderSettings;
-  /** Told each time somebody else embeds, or nobody, or somebody again. */
+  /** Called each time another provider embeds, or none, or one again. */
   onAssignment(assignment: ProviderAssignment): void;
 }
 

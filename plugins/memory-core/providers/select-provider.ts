@@ -20,7 +20,7 @@ export interface Selecting {
   agentId: string;
   settings: ProviderSettings;
   over?: OpenQuestion["over"] | undefined;
-  /** Told of each adapter that was looked at. */
+  /** Called for each adapter that was looked at. */
   tried?(adapter: EmbeddingAdapter): void;
 }
 

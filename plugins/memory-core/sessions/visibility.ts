@@ -2,13 +2,13 @@ import { normalizedSessionKey } from "svc/sdk";
 import type { MemorySource } from "../index-settings.ts";
 
 export interface SearchedCorpus {
-  /** Whose memory is searched. */
+  /** Agent whose memory is searched. */
   agentId: string;
   /** What its index holds. */
   sources: readonly MemorySource[];
   /** What the caller wants; all there is by default. */
   corpus?: "memory" | "sessions" | "all" | undefined;
-  /** Who asks; without one an operator does. */
+  /** Session that asks; without one an operator does. */
   sessionKey?: string | undefined;
 }
 

@@ -23,7 +23,7 @@ export interface QueueKit {
   clock: Clock;
   timers: Pick<Timers, "setTimeout">;
   logger: Logger;
-  /** Who claims rows: this instance in this boot. What another one has claimed and left is taken over at the start. */
+  /** Owner of claimed rows: this instance in this boot. What another one has claimed and left is taken over at the start. */
   lease: string;
   /** Undefined: there is no such channel. */
   carrierOf(channel: string): Promise<Carrier | undefined>;

@@ -9,7 +9,7 @@ import { checkSize } from "./payload-size.ts";
 import { agentSession, namedSession } from "./session-key.ts";
 import { checkChannel, checkModel, checkThinking } from "./target-checks.ts";
 
-/** Whom rules are asked of. */
+/** Services that rules are asked of. */
 export interface ActionDeps {
   hooks: HooksConfig;
   agents: Pick<Agents, "list" | "resolve" | "checkModel">;

@@ -21,7 +21,7 @@ interface Planned {
 
 export interface AcceptOptions {
   kit: DeliveryKit;
-  /** Told once all of it is durable, before its sender is. */
+  /** Called once all of it is durable, before its sender is answered. */
   onAccepted(accepted: readonly Accepted[]): void;
 }
 

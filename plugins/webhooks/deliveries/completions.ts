@@ -1,7 +1,7 @@
 import { protocolErrors } from "svc/sdk";
 import type { Completion } from "./deliveries.ts";
 
-/** Who waits for the end of an action. */
+/** Callers that wait for the end of an action. */
 export interface Completions {
   wait(uid: string, signal: AbortSignal): Promise<Completion>;
   tell(uid: string, completion: Completion): void;

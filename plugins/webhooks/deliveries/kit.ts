@@ -6,7 +6,7 @@ export const CARRIED: readonly DeliveryDir[] = ["hook-agent"];
 /** What the parts of this folder share. Services are asked for at each use: a provider may be replaced. */
 export interface DeliveryKit {
   readonly ctx: Pick<PluginContext, "clock" | "timers" | "logger">;
-  /** Who claims: this instance of the plugin in this boot. What another one has claimed, and did not end, is found as left behind. */
+  /** Owner of claimed rows: this instance of the plugin in this boot. What another one has claimed, and did not end, is found as left behind. */
   readonly lease: string;
   store(): Store;
   agents(): Agents;

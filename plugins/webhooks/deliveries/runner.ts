@@ -65,7 +65,7 @@ export function createRunner(kit: DeliveryKit, onEnd: (uid: string) => void): Ru
   const nextRows = (now: number): DeliveryRow[] => {
     const limit = MAX_CLAIMED - active.size;
     if (limit <= 0) return [];
-    // Those being claimed are still found: they must not hide the others.
+    // Rows that are being claimed are still found: they must not hide the others.
     const due = kit.store().deliveries.due({ dirs: CARRIED, now, limit: MAX_CLAIMED });
     const free = due.filter((row) => !active.has(row.uid) && !pauses.has(row.uid) && row.expiresAt > clock.now());
     const admitted = new Set(

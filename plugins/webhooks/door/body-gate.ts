@@ -9,7 +9,7 @@ export interface BodyGate {
   enter(address: string): (() => void) | undefined;
 }
 
-/** Who fills it with slow bodies keeps out others of the same address only, as far as the memory allows. */
+/** Slow bodies that fill it keep out others of the same address only, as far as the memory allows. */
 export function createBodyGate(): BodyGate {
   const byAddress = new Map<string, number>();
   let all = 0;

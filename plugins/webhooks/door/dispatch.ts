@@ -28,7 +28,7 @@ export async function dispatch(visitor: Visitor, payload: unknown, deps: DoorDep
   const resolved = !(found instanceof Promise)
     ? found
     : await found.catch((error: unknown) => {
-        // Whoever waited has gone, or the gateway stops: nothing is stored.
+        // The caller that waited has gone, or the gateway stops: nothing is stored.
         if (call.signal.aborted) return undefined;
         throw error;
       });

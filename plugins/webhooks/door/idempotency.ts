@@ -4,7 +4,7 @@ import type { IdempotencyKey } from "../deliveries/deliveries.ts";
 
 const MAX_KEY_CHARS = 256;
 
-/** Who vouched for the request: the token, or the mapping whose signature was found right. Never the secret itself. */
+/** Credential that vouched for the request: the token, or the mapping whose signature was found right. Never the secret itself. */
 export type Identity = { kind: "token" } | { kind: "mapping"; id: string };
 
 export interface KeySources {

@@ -48,7 +48,7 @@ export function turnAway(visitor: Visitor, answer: HttpReply, { reason, logger }
   return answer;
 }
 
-/** Who and where, for a log line that agents may read: clipped, on one line, without a secret. */
+/** Names caller and place for a log line that agents may read: clipped, on one line, without a secret. */
 export function logged({ path, address }: Visitor, more: JsonObject = {}): JsonObject {
   return { path: shownName(path), client: address, ...more };
 }

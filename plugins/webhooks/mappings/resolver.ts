@@ -66,7 +66,7 @@ function direct({ payload }: HookRequest, kind: "wake" | "agent", deps: Resolver
   }
 }
 
-/** Who carries messages is looked for only where a channel is named. */
+/** The carrier of messages is looked for only where a channel is named. */
 function actionDeps(deps: ResolverDeps, warnings: string[]): ActionDeps {
   return {
     hooks: deps.hooks,

@@ -151,7 +151,7 @@ function scopesWithoutDevice(question: AdmissionQuestion): OperatorScope[] {
   return isTrusted(question) ? withinCeiling(question) : [];
 }
 
-/** Those who may have what they ask for without a device. */
+/** Callers who may have what they ask for without a device. */
 function isTrusted({ connect, passed }: AdmissionQuestion): boolean {
   const { id, mode } = connect.client;
   if (passed.via !== "secret" || mode === "probe") return true;

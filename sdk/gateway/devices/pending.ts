@@ -54,7 +54,7 @@ export function createPendingDevices(options: PendingOptions): PendingDevices {
     ask(wish) {
       sweep();
       const known = waiting.get(wish.deviceId)?.device;
-      // Who approves has seen what was asked then: a wider wish must not hide behind the same id.
+      // The person who approves has seen what was asked then: a wider wish must not hide behind the same id.
       const isSame = known !== undefined && isSameWish(known, wish);
       if (!isSame) end(wish.deviceId, "expired");
       const device = { requestId: isSame ? known.requestId : options.randomId(), ...wish };

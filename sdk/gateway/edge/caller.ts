@@ -1,7 +1,7 @@
 import { isLoopback, plainAddress } from "./addresses.ts";
 import type { Caller, EdgeRequest } from "./types.ts";
 
-/** Whose word about the client counts. */
+/** Proxies whose word about the client counts. */
 export interface ForwardingRules {
   /** Is this address in `gateway.trustedProxies`? */
   isTrusted(address: string): boolean;
@@ -45,7 +45,7 @@ export function isDirectLoopback(req: EdgeRequest): boolean {
   return peerOf(req).loopback && !hasForwardingHeader(req.headers);
 }
 
-/** Who is behind a request (`security.md` A-05, A-09). */
+/** Finds the client behind a request, through the proxies that are trusted. */
 export function readCaller(req: EdgeRequest, rules: ForwardingRules): Caller {
   const peer = peerOf(req);
   if (!hasForwardingHeader(req.headers)) return { address: peer.address, directLoopback: peer.loopback, unattributed: false };

@@ -36,7 +36,7 @@ export interface EdgeRefusal {
   message?: string;
 }
 
-/** Who stands at the port and what page sent them: asked before credentials, with the config in force. */
+/** Judges callers and the pages that sent them, before any credentials and with the config in force. */
 export interface Edge {
   /** Computed once for each request and passed on. */
   callerOf(req: EdgeRequest): Caller;

@@ -45,7 +45,7 @@ export type ProxyVerdict =
   | { readonly kind: "local" }
   | { readonly kind: "refused"; readonly reason: ProxyRefusal };
 
-/** Who is behind a connection, computed once from the peer, the headers and `gateway.trustedProxies`. */
+/** The client behind a connection, computed once from the peer, the headers and `gateway.trustedProxies`. */
 export interface Caller {
   /** Canonical client address: the right-most forwarded hop that is no listed proxy, else the peer. Mapped IPv4 folded, no zone. */
   readonly address: string;

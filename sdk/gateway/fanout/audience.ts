@@ -2,7 +2,7 @@ import { type EventSpec, protocolEvents } from "../../protocol/events.ts";
 import { hasScope, toOperatorScope } from "../../scopes.ts";
 import type { ClientInfo, OperatorScope, Scope } from "../../types/rpc.ts";
 
-/** Who may have an event, decided once for all receivers of equal standing (`protocol.md` 7.2). */
+/** Decides who may have an event, once for all receivers of equal standing. */
 export interface Audience {
   /** Each of these must be held. */
   readonly needs: readonly OperatorScope[];

@@ -63,7 +63,7 @@ export function createMergeWindows<Item extends object, To extends object>(optio
     own?.delete(key);
     if (own?.size === 0) slots.delete(to);
   };
-  /** Who had something kept gets it now and waits again; for the others the key is free. */
+  /** A receiver for whom something was kept gets it now and waits again; for the others the key is free. */
   const close = (key: string, window: Window) => {
     if (current?.window === window) current = undefined;
     for (const to of window.open as Set<To>) {

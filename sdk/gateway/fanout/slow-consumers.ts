@@ -97,7 +97,7 @@ export function createSlowConsumers(limits: OutboundLimits, monotonic: () => num
     }
     return estimate;
   };
-  /** Those that are cut free their memory within the time of a close handshake, so they count no more. */
+  /** Consumers that are cut free their memory within the time of a close handshake, so they count no more. */
   const relieve = (writer?: Entry, bytes = 0) => {
     recount();
     if (writer) writer.known += bytes;

@@ -22,7 +22,7 @@ export function partsOf(facts) {
   return parts.sort((a, b) => rank[a.level] - rank[b.level]);
 }
 
-/** Those that need a person. @param {Part[]} parts */
+/** Parts that need a person. @param {Part[]} parts */
 export function needingYou(parts) {
   return parts.filter((part) => part.level === "bad" || part.level === "warn");
 }

@@ -21,7 +21,7 @@ const VEC0_MAX_K = 4_096;
 
 export interface VectorStoreOptions {
   vector: IndexSettings["vector"];
-  /** Told once when searching needs more than it should: why, for people. */
+  /** Called once when searching needs more than it should, with the reason for people. */
   warn?(message: string): void;
   /** Rows from which on signs are compared first; for tests. */
   bitStageFrom?: number;

@@ -2,7 +2,7 @@ import { html } from "../../core/html.js";
 import { go } from "../../core/router.js";
 
 /**
- * Whose memory it is; a choice only where there is one.
+ * Name of the agent whose memory it is; a choice only where there is one.
  * @param {{ agentId: string, agents: Array<{ id: string, name?: string }> | undefined, addressOf: (agentId: string) => string }} props
  */
 export function AgentChoice({ agentId, agents, addressOf }) {
