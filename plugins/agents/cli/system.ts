@@ -32,7 +32,10 @@ const event = defineCommand({
       }),
     );
     if (cli.json) cli.stdout.json(answer);
-    else cli.stdout.line(answer.eventOutcome === "coalesced" ? "Already queued: the same text is waiting to be read." : "Queued for the agent.");
+    else
+      cli.stdout.line(
+        answer.eventOutcome === "coalesced" ? "Already queued: the same text is waiting to be read." : "Queued for the agent.",
+      );
     return 0;
   },
 });
