@@ -193,6 +193,16 @@ describe("a route", () => {
       { channel: "webchat", to: "me" },
       'channel "webchat": "me" is no recipient there: it is the main session of the agent and takes none',
     ],
+    [
+      "invalid-recipient",
+      { channel: "lines", to: "#ops\ud83d" },
+      'channel "lines": "#ops\ud83d" is no recipient there: to: lone surrogates (halves of a character) are not allowed',
+    ],
+    [
+      "invalid-recipient",
+      { channel: "last", to: "line:#ops", accountId: "a\u0000" },
+      'channel "last": "line:#ops" is no recipient there: accountId: control characters are not allowed',
+    ],
   ])("%s: %j", async (code, changes, text) => {
     expect(() => to(changes)).toThrow(expect.objectContaining({ code, message: text }));
     await expect(messaging.deliver(message(changes))).rejects.toMatchObject({ code });

@@ -13,11 +13,11 @@ export function resolveRoute(
   request: RouteRequest,
   { channels, config, last }: { channels: Channels; config: SvcConfig; last: MessageRoute | undefined },
 ): MessageRoute {
+  checkPlace(request);
   const prefixed = request.to === undefined ? undefined : channelOfPrefix(request.to, channels);
   const named = request.channel === "last" ? prefixed?.channel.id : request.channel;
   if (named === undefined) return last === undefined ? { channel: WEBCHAT } : { ...last, ...given(request, ["to", "threadId"]) };
   if (named === WEBCHAT) return toWebchat(request, prefixed);
-  checkPlace(request, named);
   const channel = channels.get(named);
   if (!channel) throw messagingErrors.unknownChannel({ channel: named, known: channels.ids().join(", ") });
   if (prefixed && prefixed.channel.id !== named) {
@@ -33,7 +33,8 @@ export function resolveRoute(
 }
 
 /** The lane of a message is made of these, and has to come back from the store as it was. */
-function checkPlace(request: RouteRequest, channel: string): void {
+function checkPlace(request: RouteRequest): void {
+  const { channel } = request;
   for (const name of ["to", "accountId", "threadId"] as const) {
     const fault = request[name] === undefined ? undefined : idFault(request[name]);
     if (fault !== undefined) throw messagingErrors.invalidRecipient({ channel, to: request.to, reason: `${name}: ${fault}` });

@@ -25,6 +25,12 @@ test.each(["", "plain text", "[]", "null", "{}", '{"ts":"never","level":"info","
   },
 );
 
+test("a line of somebody else's that is nested too deeply is a raw line", () => {
+  const head = '{"ts":"2026-03-01T12:00:00Z","level":"info","subsystem":"a","msg":"b","x":';
+  const line = `${head}${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
+  expect(formatLogLine(parseLogLine(line))).toBe(line);
+});
+
 describe("a line is shown", () => {
   test("with the local time, the level and its own fields", () => {
     expect(formatLogLine(written({ fields: { name: "mail", ids: [1] } }))).toBe(

@@ -1,5 +1,8 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { createTestGateway, fakeModel, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runCommandLine } from "../../kernel/cli/run.ts";
 import { door } from "./_door.ts";
 import { connected } from "./_ws.ts";
 
@@ -84,4 +87,37 @@ test("a frame that is nested too deeply is refused under its id, with limit and 
     expect(error).toEqual({ code: "INVALID_REQUEST", message });
   }
   await socket.close();
+});
+
+describe("a command is given JSON that is nested too deeply, and says so instead of failing inside:", () => {
+  const deep = lists(20_000);
+  let file: string;
+  beforeAll(async () => {
+    file = join(gateway.stateDir, "deep.json");
+    await writeFile(file, `{"a":${deep}}`);
+  });
+
+  async function svc(...argv: string[]): Promise<{ code: number; err: string }> {
+    let err = "";
+    const code = await runCommandLine(argv, {
+      env: { HOME: gateway.stateDir, SVC_STATE_DIR: gateway.stateDir },
+      cwd: gateway.stateDir,
+      stdout: { write: () => true },
+      stderr: { write: (part: string) => (err += part) },
+      interrupt: () => ({ signal: new AbortController().signal, exitCode: (n: number) => n, dispose: () => undefined }),
+    });
+    return { code, err };
+  }
+
+  test.each<[string, () => string[], number]>([
+    ["gateway call", () => ["gateway", "call", "health", "--params", `{"a":${deep}}`], 2],
+    ["config set", () => ["config", "set", "logging.level", deep], 2],
+    ["config set --expect", () => ["config", "set", "logging.level", "debug", "--expect", deep], 2],
+    ["config patch", () => ["config", "patch", "--file", file], 1],
+    ["hooks test", () => ["hooks", "test", "any", "--payload", file], 2],
+  ])("%s", async (_, argv, code) => {
+    const ended = await svc(...argv());
+    expect([ended.code, ended.err]).toEqual([code, expect.stringMatching(/nested (too deeply|deeper than 64 levels)/)]);
+    expect(ended.err).not.toContain("fault of svc");
+  });
 });

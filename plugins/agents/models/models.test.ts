@@ -51,8 +51,11 @@ describe("a model turn", () => {
     expect(seen).toEqual(["Let ", "me look"]);
   });
 
-  test("marks arguments that are not JSON", async () => {
-    const turn = await readTurn(() => deltas({ type: "toolCall", id: "1", name: "find", argsDelta: "{q:" }), {
+  test.each([
+    ["are not JSON", "{q:"],
+    ["are nested too deeply to be stored", `{"q":${"[".repeat(20_000)}${"]".repeat(20_000)}}`],
+  ])("marks arguments that %s", async (_, argsDelta) => {
+    const turn = await readTurn(() => deltas({ type: "toolCall", id: "1", name: "find", argsDelta }), {
       signal: live,
       idleMs: 1_000,
       onText: () => undefined,
