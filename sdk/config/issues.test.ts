@@ -56,6 +56,19 @@ describe("the kind of an issue", () => {
   });
 });
 
+test("of thousands of problems the first are worked out, and the number of the others is said", () => {
+  let located = 0;
+  const keys = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`key${n}`, n]));
+
+  const issues = issuesOf({ gateway: keys }, () => {
+    located++;
+    return { line: located, column: 1 };
+  });
+
+  expect([issues.length, located]).toEqual([101, 100]);
+  expect(issues.at(-1)).toMatchObject({ path: "", message: "4900 more problems are not listed; correct these first" });
+});
+
 describe("no value is echoed", () => {
   const canary = "canary-5550123";
 

@@ -59,15 +59,34 @@ interface ZodIssueLike {
   issues?: ZodIssueLike[];
 }
 
-/** Turns zod's issues into ours: one per unknown key, with place, hint and the value found, in the order of the file. */
+/** Issues of one file that are worked out, each with its place and its hint; of the others the number is said. */
+const MAX_ISSUES = 100;
+
+/** Turns zod's issues into ours: one per unknown key, with place, hint and the value found, in the order of the file. At most 101. */
 export function toConfigIssues(error: { issues: ReadonlyArray<unknown> }, source: IssueSource): ConfigIssue[] {
   const base = source.base ?? [];
-  const issues = (error.issues as ZodIssueLike[]).flatMap(mostSpecific).flatMap((issue) => {
-    if (issue.code === "unrecognized_keys") return (issue.keys ?? []).map((key) => unknownKey(key, issue, source, base));
-    if (issue.code === "invalid_key") return [invalidKey(issue, source, base)];
-    return [invalidValue(issue, source, base)];
+  const found = (error.issues as ZodIssueLike[]).flatMap(mostSpecific).flatMap((issue): Array<() => ConfigIssue> => {
+    if (issue.code === "unrecognized_keys") return (issue.keys ?? []).map((key) => () => unknownKey(key, issue, source, base));
+    if (issue.code === "invalid_key") return [() => invalidKey(issue, source, base)];
+    return [() => invalidValue(issue, source, base)];
   });
-  return inFileOrder(issues, source.file);
+  const issues = inFileOrder(
+    found.slice(0, MAX_ISSUES).map((make) => make()),
+    source.file,
+  );
+  const last = issues.at(-1);
+  if (last && found.length > MAX_ISSUES) {
+    const { code, file, line, column } = last;
+    issues.push({
+      path: "",
+      code,
+      message: `${found.length - MAX_ISSUES} more problems are not listed; correct these first`,
+      file,
+      line,
+      column,
+    });
+  }
+  return issues;
 }
 
 /** Issues in the order of the file: the main one first, then the included ones by name. */
