@@ -115,8 +115,18 @@ async function serve(exchange: Exchange, deps: HttpDeps): Promise<void> {
     const revised = await reviseAnswer(answer, (seen) => deps.hooks.run("http.response", { ...at, ...seen }));
     send(revised ?? answer, exchange);
   } catch (error) {
-    exchange.web.send(Promise.reject(error));
+    deps.logger.error("an answer could not be sent", { method: req.method, path, error });
+    giveUp(res);
   }
+}
+
+/** The last resort, which asks nobody: a request without an answer would keep its connection for ever. */
+function giveUp(res: ServerResponse): void {
+  if (res.headersSent) return void res.destroy();
+  for (const name of ["Content-Type", "Content-Length", "Transfer-Encoding", "Content-Encoding"]) res.removeHeader(name);
+  const body = STATUS_CODES[500] as string;
+  const headers = { "Content-Type": "text/plain; charset=utf-8", "Content-Length": body.length, "Cache-Control": "no-store" };
+  res.writeHead(500, { ...headers, Connection: "close" }).end(res.req.method === "HEAD" ? undefined : body);
 }
 
 /** A request without one says so in its head, and is complete only a moment after that. */
@@ -155,7 +165,9 @@ async function answerFor(exchange: Exchange, deps: HttpDeps): Promise<Response |
   const match = matches.find((m) => m.entry.methods.includes(req.method ?? ""));
   if (!match) return plain(405, "Method Not Allowed", { Allow: matches.map((m) => m.entry.allow).join(", ") });
   const held = match.entry.hold();
-  res.once("close", () => void held.dispose());
+  // A client may have gone while the plugin was being loaded.
+  if (res.closed) void held.dispose();
+  else res.once("close", () => void held.dispose());
   try {
     const { remote, ...admitted } = admit(exchange, match, deps);
     const passed = admitted.passing && (await admitted.passing);

@@ -29,9 +29,12 @@ export function createWebSides(): (req: IncomingMessage, res: ServerResponse) =>
     let send: (answer: unknown) => void = () => undefined;
     const made: typeof entered = { answer: new Promise((resolve) => (send = resolve)) };
     entered = made;
-    // It comes to the handler above before it returns.
-    void routed(req, res);
-    entered = undefined;
+    try {
+      // It comes to the handler above before it returns.
+      void routed(req, res);
+    } finally {
+      entered = undefined;
+    }
     if (!made.event) throw new TypeError("h3 did not come to its handler at once");
     return { event: made.event, send };
   };

@@ -57,6 +57,10 @@ describe("H-01: a head that two parsers could read differently is 400 and the en
     ["a NUL in a value", () => `GET /door HTTP/1.1\r\nHost: localhost\r\n${bearer()}X-A: a\u0000b\r\n\r\n`],
     ["a lone CR in a value", () => `GET /door HTTP/1.1\r\nHost: localhost\r\n${bearer()}X-A: a\rX-B: b\r\n\r\n`],
     ["no Host", () => `GET /door HTTP/1.1\r\n${bearer()}\r\n`],
+    ...["1.2.3.999", "127.0.0.1:99999", "xn--a", "[1:2]"].map((host): [string, () => string] => [
+      `a Host that cannot be one: ${host}`,
+      () => `GET /\\ HTTP/1.1\r\nHost: ${host}\r\n\r\n`,
+    ]),
     ["two Hosts", () => `GET /door HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n${bearer()}\r\n`],
     ["a version that is none", () => `GET /door HTTP/3.7\r\nHost: localhost\r\n${bearer()}\r\n`],
     ["a method that is none", () => `G@T /door HTTP/1.1\r\nHost: localhost\r\n${bearer()}\r\n`],

@@ -50,7 +50,8 @@ test("an answer without a body has none and no length, whatever its route gave",
   expect(await (await gateway.fetch("/reply/text", { method: "HEAD" })).text()).toBe("");
 });
 
-test("a header that cannot be sent makes it a failure, and the connection serves on", async () => {
+test("a header that cannot be sent makes it a failure that the log names, and the gateway serves on", async () => {
   expect((await gateway.fetch("/reply/broken")).status).toBe(500);
+  expect(gateway.logs.at(-1)).toMatchObject({ level: "error", message: "an answer could not be sent" });
   expect((await gateway.fetch("/reply/text")).status).toBe(200);
 });

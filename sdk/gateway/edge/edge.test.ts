@@ -49,6 +49,11 @@ describe("before path and credentials", () => {
     expect(edgeOf().refusalOf({ ...request(), rawHeaders, httpVersion })?.status).toBe(status);
   });
 
+  test.each(["1.2.3.999", "127.0.0.1:99999", "xn--a", "[1:2]", "<b>"])("a Host that no address can have is refused: %s", (host) => {
+    expect(edgeOf().refusalOf(request({ host }))).toEqual({ status: 400 });
+    expect(edgeOf().upgradeRefusalOf(request({ host }))).toEqual({ status: 400 });
+  });
+
   test.each(["none", "trusted-proxy"] as const)("with mode %s only a known Host goes on (B-03)", (mode) => {
     const edge = edgeOf({ controlUi: { allowedOrigins: ["https://ui.example"] }, publicOrigin: "https://gw.example" }, { mode });
     const statusFor = (host: string) => edge.refusalOf(request({ host }))?.status;

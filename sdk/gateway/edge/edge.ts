@@ -7,7 +7,7 @@ import { createFailureLimiter } from "../failure-limiter.ts";
 import { addressRanges } from "./addresses.ts";
 import { hasForwardingHeader, readCaller } from "./caller.ts";
 import { misdirected } from "./host-refusal.ts";
-import { effectiveOrigins, hostNames, isKnownHost, isOriginAllowed, isServedHost } from "./origins.ts";
+import { effectiveOrigins, hostNames, isHost, isKnownHost, isOriginAllowed, isServedHost } from "./origins.ts";
 import { interfaceAddresses, judgeProxy } from "./proxy-verdict.ts";
 import type { Caller, EdgeRequest, ProxyVerdict } from "./types.ts";
 
@@ -90,8 +90,16 @@ export function createEdge(options: EdgeOptions): Edge {
   const originRetryAfterMs = (origin: string) => limiter.retryAfterMs(origin.slice(0, MAX_ORIGIN_CHARS), false);
   const refusalOf = (req: EdgeRequest): EdgeRefusal | undefined => {
     if (req.rawHeaders.length > MAX_HEADER_LINES * 2) return { status: 431 };
-    if (!hasOneHost(req)) return { status: 400 };
+    if (!hasOneHost(req) || !isHostReadable(firstOf(req.headers.host))) return { status: 400 };
     return isHostKnown(req) ? undefined : { status: 403 };
+  };
+  /** The `Host` that was read last: most callers use one, and reading it anew costs more than the comparison. */
+  let readable = "";
+  const isHostReadable = (host = "") => {
+    if (host === readable || host === "") return true;
+    if (!isHost(host)) return false;
+    readable = host;
+    return true;
   };
   /** Without a secret the `Host` is all that tells a page on a rebound name from a real caller (`security.md` B-03). */
   const isHostKnown = (req: EdgeRequest) =>

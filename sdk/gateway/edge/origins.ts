@@ -41,6 +41,14 @@ export function isOriginAllowed(question: OriginQuestion): boolean {
   return isLocalPage || (isIP(name) !== 0 && !isLoopback(name) && question.isOwn(plainAddress(name) as string));
 }
 
+/**
+ * Can a `Host` be the host of an address at all? `1.2.3.999` and `a:99999` cannot, and a request with such a one is a bad request (RFC 9112 3.2): whoever
+ * made an address of it later would fail.
+ */
+export function isHost(host: string): boolean {
+  return URL.canParse(`http://${host}/`);
+}
+
 /** A `Host` that no foreign DNS name can stand behind: a loopback name, an address, or a name the operator listed (`security.md` B-03). */
 export function isKnownHost(host: string | undefined, listed: ReadonlySet<string>): boolean {
   const url = parseHost(host, "http:");
