@@ -53,6 +53,9 @@ const noNames: readonly string[] = [];
 /** Number of WebSocket connections at a time. */
 const MAX_WEBSOCKETS = 12_000;
 
+/** Time that connections have to end at a stop. */
+const CLOSE_MS = 1_000;
+
 /** Head, whole request and idle keep-alive limits (`security.md` 2, N-02, N-03); Node looks only each `connectionsCheckingInterval`. */
 const timeouts = { headersTimeout: 15_000, requestTimeout: 60_000, keepAliveTimeout: 5_000, connectionsCheckingInterval: 2_000 };
 
@@ -65,7 +68,8 @@ export async function openListeners(options: ListenOptions): Promise<Listeners> 
   const budget = createDescriptorBudget({ limit: readDescriptorLimit, count: countDescriptors, now: () => performance.now() });
   const refused = createRefusedConnections({ logger: options.logger, monotonic: options.monotonic, figures: budget.figures });
   const outbound = createSlowConsumers(outboundLimits, options.monotonic);
-  const shared = { ...options, budget, refused, pipeline: createRequestPipeline({ handler: options.handler, outbound }) };
+  const sockets = new Set<Socket>();
+  const shared = { ...options, budget, refused, sockets, pipeline: createRequestPipeline({ handler: options.handler, outbound }) };
   const main = await listenOne(plan.host, options.port, shared);
   const { port } = main.address() as { port: number };
   const servers = [main];
@@ -100,22 +104,30 @@ export async function openListeners(options: ListenOptions): Promise<Listeners> 
     close: async () => {
       followed?.dispose();
       refused.dispose();
-      await Promise.all(servers.map(closeServer));
+      await Promise.all(servers.map((server) => closeServer(server, sockets)));
     },
   };
 }
 
-async function closeServer(server: Server): Promise<void> {
+/** Node closes no connection that has not begun to speak HTTP (a TLS handshake), nor one that was handed over. */
+async function closeServer(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
   await new Promise<void>((resolve) => {
-    server.close(() => resolve());
+    const timer = setTimeout(() => {
+      for (const socket of sockets) socket.destroy();
+    }, CLOSE_MS);
+    server.close(() => {
+      clearTimeout(timer);
+      resolve();
+    });
     server.closeIdleConnections();
-    setTimeout(() => server.closeAllConnections(), 1_000).unref();
   });
 }
 
 interface Shared extends ListenOptions {
   budget: DescriptorBudget;
   refused: RefusedConnections;
+  /** Connections that are open, TLS or not. */
+  sockets: Set<Socket>;
   pipeline: RequestPipeline;
 }
 
@@ -134,7 +146,7 @@ async function listenOne(host: string, port: number, options: Shared): Promise<S
     if (pipeline.release(socket)) answerAndEnd(socket, rawResponse(405));
     else socket.destroy();
   });
-  server.on("clientError", answerClientError);
+  server.on("clientError", (error, socket) => pipeline.breakOff(socket, () => answerClientError(error, socket)));
   server.on("connection", (socket) => admitConnection(socket, options));
   server.on("drop", refused.count);
   // Node takes its own listeners off a connection that it hands over (`connect`, `upgrade`); an error without a listener would end the process.
@@ -185,9 +197,15 @@ function refuseExpectation(req: IncomingMessage, res: ServerResponse): void {
   res.writeHead(417, { Connection: "close", "Content-Length": "0" }).end();
 }
 
-function admitConnection(socket: Socket, { budget, refused }: Shared): void {
+function admitConnection(socket: Socket, { budget, refused, sockets }: Shared): void {
+  // A declined upgrade comes here again.
+  if (sockets.has(socket)) return;
+  sockets.add(socket);
   budget.opened();
-  socket.once("close", budget.closed);
+  socket.once("close", () => {
+    sockets.delete(socket);
+    budget.closed();
+  });
   if (budget.mayConnect()) return;
   socket.destroy();
   refused.count();

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { eventually } from "svc/sdk/testing";
 import { afterEach, expect, test } from "vitest";
+import { answerClientError } from "../../sdk/gateway/edge/client-error.ts";
 import { createSlowConsumers } from "../../sdk/gateway/fanout/slow-consumers.ts";
 import { createRequestPipeline } from "./request-pipeline.ts";
 
@@ -34,6 +35,7 @@ async function serve(options: { handler?: RequestListener; maxWaiting?: number }
     if (pipeline.release(socket)) socket.end("HTTP/1.1 101 Switching Protocols\r\n\r\n");
     else socket.destroy();
   });
+  server.on("clientError", (error, socket) => pipeline.breakOff(socket, () => answerClientError(error, socket)));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const pass = (ms: number) => {
@@ -179,4 +181,45 @@ test("an upgrade behind requests that are not answered yet ends the connection; 
   await eventually(mixed.isClosed);
   await eventually(() => plain.received().includes(" 101 "));
   expect(mixed.received()).toBe("");
+});
+
+const statuses = (text: string) => [...text.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map((match) => Number(match[1]));
+const brokenBody = "POST /3 HTTP/1.1\r\nHost:a\r\nTransfer-Encoding: chunked\r\n\r\nno size\r\n";
+
+test.each([
+  ["bytes that belong to no request", "\0 \0"],
+  ["a request whose body cannot be read", brokenBody],
+])("%s behind requests that came whole are answered 400 after those, each of which gets its own answer", async (_, rest) => {
+  const { begun } = await serve();
+  const client = await dial();
+  client.read();
+  client.socket.write(get("/1") + get("/2") + rest);
+  for (const path of ["/1", "/2"]) {
+    await eventually(() => begun.at(-1)?.req.url === path);
+    begun.at(-1)?.res.end(path);
+  }
+  await eventually(client.isClosed);
+  expect(statuses(client.received())).toEqual([200, 200, 400]);
+  expect(begun).toHaveLength(2);
+});
+
+test("what follows a request that asks for the end of the connection changes nothing of its answer", async () => {
+  const { begun } = await serve();
+  const client = await dial();
+  client.read();
+  client.socket.write(get("/1").replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n") + get("/2"));
+  await eventually(() => begun.length === 1);
+  begun[0]?.res.end("/1");
+  await eventually(client.isClosed);
+  expect(statuses(client.received())).toEqual([200]);
+});
+
+test("a body that cannot be read is answered 400 at once, although its request is being served", async () => {
+  const { begun } = await serve();
+  const client = await dial();
+  client.read();
+  client.socket.write(brokenBody);
+  await eventually(client.isClosed);
+  expect(statuses(client.received())).toEqual([400]);
+  expect(begun).toHaveLength(1);
 });

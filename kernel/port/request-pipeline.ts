@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { lingerAfterAnswer, stopReading } from "../../sdk/gateway/edge/linger.ts";
 import { sentBytes } from "../../sdk/gateway/fanout/sent-bytes.ts";
 import type { OutboundAccount, Outlet, SlowConsumers } from "../../sdk/gateway/fanout/slow-consumers.ts";
 
@@ -23,6 +24,11 @@ export interface RequestPipeline {
    * @returns false when it has unanswered requests, whose answers would be mixed with that protocol
    */
   release(socket: Duplex): boolean;
+  /**
+   * Says the last word on a connection on which nothing more can be read: at once, or after the requests that came whole before have been answered. They
+   * may have been carried out, and must not get the answer of what follows them.
+   */
+  breakOff(socket: Duplex, lastWord: () => void): void;
 }
 
 interface Pending {
@@ -57,6 +63,9 @@ export function createRequestPipeline(options: {
       connection.arrived({ req, res, handler });
     },
     release: (socket) => connections.get(socket)?.release() ?? true,
+    breakOff(socket, lastWord) {
+      if (!connections.get(socket)?.breakOff(lastWord)) lastWord();
+    },
   };
 }
 
@@ -70,6 +79,10 @@ class HttpConnection implements Outlet {
   /** Index of the first request that waits. */
   #head = 0;
   #isHeld = false;
+  /** The request that arrived last. */
+  #latest: IncomingMessage | undefined;
+  /** Said after all answers; nothing more is read once it is there. */
+  #lastWord: (() => void) | undefined;
 
   constructor(socket: Duplex, shared: Shared) {
     this.#socket = socket;
@@ -82,6 +95,7 @@ class HttpConnection implements Outlet {
   }
 
   arrived(pending: Pending): void {
+    this.#latest = pending.req;
     if (!this.#current) return this.#serve(pending);
     if (this.#shared.waiting >= this.#shared.maxWaiting) return this.cut();
     this.#shared.waiting += 1;
@@ -99,6 +113,18 @@ class HttpConnection implements Outlet {
     return true;
   }
 
+  /** @returns false when nobody's answer is due, or the fault is in the body of the request that is being served */
+  breakOff(lastWord: () => void): boolean {
+    if (this.#lastWord) return true;
+    if (!this.#current || !this.#socket.writable) return false;
+    if (!this.#latest?.complete && !this.#forgetLatest()) return false;
+    this.#lastWord = lastWord;
+    stopReading(this.#socket);
+    // What is not read any more would reset the connection under an answer that ends it.
+    lingerAfterAnswer(this.#socket);
+    return true;
+  }
+
   buffered(): number {
     return this.#current?.writableLength ?? this.#socket.writableLength;
   }
@@ -109,6 +135,14 @@ class HttpConnection implements Outlet {
 
   cut(): void {
     this.#socket.destroy();
+  }
+
+  /** @returns false when it does not wait any more */
+  #forgetLatest(): boolean {
+    if (this.#waiting() === 0) return false;
+    this.#queue.pop();
+    this.#shared.waiting -= 1;
+    return true;
   }
 
   #waiting(): number {
@@ -124,7 +158,10 @@ class HttpConnection implements Outlet {
 
   readonly #answered = (): void => {
     this.#current = undefined;
-    if (this.#waiting() === 0) return;
+    if (this.#waiting() === 0) {
+      if (this.#socket.writable) this.#lastWord?.();
+      return;
+    }
     const next = this.#queue[this.#head] as Pending;
     this.#head += 1;
     this.#shared.waiting -= 1;
