@@ -49,6 +49,15 @@ export interface ConnectionSite {
   settled(): void;
 }
 
+/** Characters of requests under way on one connection, above which no more is read: the lane below counts requests, and each may have 25 MiB. */
+const MAX_CHARS_UNDER_WAY = 8_388_608;
+
+/** A request and what it takes until it has been served. */
+interface Asked {
+  frame: RequestFrame;
+  chars: number;
+}
+
 const lanes = { maxActive: limits.maxInFlightPerConnection, maxWaiting: limits.maxQueued };
 const badFrames = { max: limits.maxBadFrames, windowMs: limits.badFrameWindowMs };
 
@@ -61,7 +70,10 @@ export class Connection implements Receiver {
   /** Aborted when the socket is gone; made for the first who asks, as most connections only listen. */
   #gone: AbortController | undefined;
   readonly #liveness: Liveness;
-  readonly #lane: RequestLane<RequestFrame>;
+  readonly #lane: RequestLane<Asked>;
+  #charsUnderWay = 0;
+  /** Answers wait for the client to read. */
+  #isDraining = false;
   /** Tells of a frame that could not be read; was it one too many? */
   #isTooBad: (() => boolean) | undefined;
   /** Until it has shaken hands. */
@@ -79,7 +91,7 @@ export class Connection implements Receiver {
     this.#site = site;
     this.#deps = deps;
     this.#liveness = createLiveness(limits.pingIntervalMs, deps.monotonic, () => this.progress());
-    this.#lane = createRequestLane<RequestFrame>(lanes, (frame, leave) => void this.#serve(frame, leave));
+    this.#lane = createRequestLane<Asked>(lanes, (asked, leave) => void this.#serve(asked, leave));
     ws.on("message", (data, isBinary) => this.#receive(data, isBinary));
     ws.on("close", (code, reason) => this.#closed(code, reason.toString()));
     // ws reports oversized and malformed frames here and closes with the right code itself.
@@ -137,21 +149,35 @@ export class Connection implements Receiver {
     if (!this.#info) return this.#beforeHello(frame);
     if (frame instanceof SvcError) return this.#badFrame(frame);
     if (frame.method === "connect") return this.#respond(frame.id, protocolErrors.alreadyConnected());
-    if (!this.#lane.offer(frame)) this.#respond(frame.id, commonErrors.busy({}, { retryAfterMs: 1_000 }));
+    if (!this.#lane.offer({ frame, chars: text.length })) return this.#respond(frame.id, commonErrors.busy({}, { retryAfterMs: 1_000 }));
+    this.#charsUnderWay += text.length;
+    this.#steer();
   }
 
   /** A client that asks on and does not read the answers is not read either, until they have left. */
   #readLater(): void {
-    const { ws, socket } = this.#site;
-    if (ws.isPaused || !socket.writableNeedDrain) return;
-    ws.pause();
-    socket.once("drain", () => ws.resume());
+    const { socket } = this.#site;
+    if (this.#isDraining || !socket.writableNeedDrain) return;
+    this.#isDraining = true;
+    socket.once("drain", () => {
+      this.#isDraining = false;
+      this.#steer();
+    });
+    this.#steer();
   }
 
   /** What is pipelined behind a `connect` waits for its answer, and runs only if that is hello-ok. No more is read meanwhile. */
   #hold(data: RawData, isBinary: boolean): void {
     this.#held?.push([data, isBinary]);
-    this.#site.ws.pause();
+    this.#steer();
+  }
+
+  /** Reads on unless something speaks against it. */
+  #steer(): void {
+    const { ws } = this.#site;
+    const isFull = this.#isDraining || this.#charsUnderWay > MAX_CHARS_UNDER_WAY || (this.#held?.length ?? 0) > 0;
+    if (isFull && ws.readyState === ws.OPEN) ws.pause();
+    else if (ws.isPaused) ws.resume();
   }
 
   #beforeHello(frame: RequestFrame | SvcError): void {
@@ -191,7 +217,7 @@ export class Connection implements Receiver {
   #settle(info: ClientInfo, id: string, hello: unknown): void {
     const { ws, settled } = this.#site;
     clearTimeout(this.#timer);
-    raisePayloadLimit(ws);
+    raiseFrameLimits(ws);
     settled();
     this.#req = undefined;
     this.#info = info;
@@ -202,7 +228,7 @@ export class Connection implements Receiver {
     this.#deps.logger.debug("client connected", () => described(info));
     const held = this.#held ?? [];
     this.#held = undefined;
-    ws.resume();
+    this.#steer();
     for (const [data, isBinary] of held) this.#receive(data, isBinary);
   }
 
@@ -218,14 +244,19 @@ export class Connection implements Receiver {
     if (this.#isTooBad()) this.cut(1008, "too many invalid frames");
   }
 
-  async #serve(frame: RequestFrame, leave: () => void): Promise<void> {
+  async #serve({ frame, chars }: Asked, leave: () => void): Promise<void> {
     let place: Disposable | undefined;
+    let isDone = false;
     const done = () => {
+      if (isDone) return;
+      isDone = true;
       void place?.dispose();
+      this.#charsUnderWay -= chars;
+      this.#steer();
       leave();
     };
     try {
-      place = await this.#deps.methods.admit(this.#signal());
+      place = await this.#deps.methods.admit(frame.method, this.#signal());
       if (this.#site.ws.readyState !== this.#site.ws.OPEN) return;
       const result = await this.#deps.methods.call(frame.method, frame.params, this.#call(frame, done));
       const text = result instanceof RawJson ? result.text : this.#jsonOf(frame.method, result);
@@ -379,8 +410,11 @@ function truncate(reason: string): string {
     .replace(/(?<!\uFFFD)\uFFFD+$/, "");
 }
 
-/** ws 8 has one limit per server; its receiver reads the field for each frame (test/kernel/protocol pins this). */
-function raisePayloadLimit(ws: WebSocket): void {
-  const receiver = (ws as unknown as { _receiver?: { _maxPayload: number } })._receiver;
-  if (receiver) receiver._maxPayload = limits.maxPayload;
+/** Pieces of one message after the handshake, the defaults of ws. */
+const piecesAfterHello = { _maxFragments: 16_384, _maxBufferedChunks: 262_144 };
+
+/** ws 8 has one set of limits per server; its receiver reads the fields for each frame (test/kernel/protocol pins this). */
+function raiseFrameLimits(ws: WebSocket): void {
+  const { _receiver: receiver } = ws as unknown as { _receiver?: object };
+  if (receiver) Object.assign(receiver, piecesAfterHello, { _maxPayload: limits.maxPayload });
 }

@@ -6,13 +6,14 @@ import { formatIssues } from "../../sdk/json-schema.ts";
 import type { Activation } from "../../sdk/loader/activation.ts";
 import { protocolErrors } from "../../sdk/protocol/errors.ts";
 import { limits, type WireError } from "../../sdk/protocol/frames.ts";
-import { type ProtocolMethod, protocolMethods } from "../../sdk/protocol/methods.ts";
+import { type MethodSpec, type ProtocolMethod, protocolMethods } from "../../sdk/protocol/methods.ts";
 import { hasScope, toOperatorScope } from "../../sdk/scopes.ts";
 import type { Disposable, LogFields, Logger } from "../../sdk/types/common.ts";
 import type { ClientInfo, RpcCall, RpcMethod } from "../../sdk/types/rpc.ts";
 import { kernelErrors } from "../errors.ts";
 import type { HookBus } from "../hooks/bus.ts";
 import type { DownPlugin } from "../plugins-down.ts";
+import { createPace } from "./pace.ts";
 
 interface Registered {
   method: RpcMethod;
@@ -31,8 +32,12 @@ export interface MethodRegistry {
   call(name: string, params: unknown, call: RpcCall): Promise<unknown>;
   /** Logs that a method returned what has no JSON form, and gives the error for its caller. */
   unsendable(name: string, cause: unknown): SvcError;
-  /** Takes a place among the running handlers; resolves when there is one. The signal ends the wait. @throws {SvcError} `busy` */
-  admit(signal?: AbortSignal): Promise<Disposable>;
+  /**
+   * Takes a place among the running handlers; resolves when there is one, and time to begin. Methods that only wait need none: few clients could take all
+   * places with them. The signal ends the wait for a place.
+   * @throws {SvcError} `busy`
+   */
+  admit(name: string, signal?: AbortSignal): Promise<Disposable>;
 }
 
 /** The kernel answers these itself; `exec.` belongs to rows of the protocol that a plugin may answer. */
@@ -56,6 +61,7 @@ export function createMethodRegistry(deps: MethodDeps): MethodRegistry {
   let listed: string[] | undefined;
   const budget = createWriteBudget(() => performance.now());
   const admission = createAdmission({ maxActive: limits.maxInFlight, maxWaiting: limits.maxQueued });
+  const pace = createPace(() => performance.now());
 
   const checkAndRun = async (entry: Registered, params: unknown, call: RpcCall): Promise<unknown> => {
     if (call.client.role !== "operator") throw protocolErrors.unauthorizedRole({ role: call.client.role });
@@ -92,7 +98,12 @@ export function createMethodRegistry(deps: MethodDeps): MethodRegistry {
       deps.logger.error(`method ${name}${owner ? ` of plugin "${owner}"` : ""} returned what has no JSON form: ${messageOf(cause)}`);
       return commonErrors.failed({ message: `method ${name} failed: its result cannot be sent` });
     },
-    admit: admission,
+    async admit(name, signal) {
+      const place = onlyWaits(name) ? noPlace : await admission(signal);
+      const turn = pace();
+      if (turn) await turn;
+      return place;
+    },
     async call(name, params, call) {
       if (!methods.has(name)) await deps.activation?.use("rpc", name);
       const entry = methods.get(name);
@@ -147,6 +158,13 @@ async function run(
       });
     throw error;
   }
+}
+
+const noPlace: Disposable = { dispose: () => undefined };
+
+function onlyWaits(name: string): boolean {
+  const rows: Readonly<Record<string, MethodSpec>> = protocolMethods;
+  return Object.hasOwn(rows, name) && rows[name]?.waits === true;
 }
 
 function msSince(started: number): number {

@@ -4,7 +4,7 @@ import { exceedsJsonShape } from "../json-shape.ts";
 import type { Disposable, Logger } from "../types/common.ts";
 import type { ConfigService, ConfigWriteResult } from "../types/config.ts";
 import type { Manifest } from "../types/manifest.ts";
-import { composeConfigSchema, warmConfigSchema } from "./compose-schema.ts";
+import { type ComposedSchema, composeConfigSchema, warmConfigSchema } from "./compose-schema.ts";
 import { configErrors } from "./errors.ts";
 import { knownIdsOf, unknownIdWarnings } from "./known-ids.ts";
 import { lookupSchema } from "./lookup-schema.ts";
@@ -90,6 +90,7 @@ export function createConfigMethods(deps: ConfigServiceDeps): ConfigMethods {
     const apply = (source: unknown) => withoutMembers(applyMergePatch(source, value, replacePaths), remove);
     return write({ kind: "edit", apply }, { ...options, allowDestructive });
   };
+  const composed = composedSchemas();
   return {
     get: () => snapshot(deps),
     set: ({ raw, baseHash }) => write({ kind: "replace", raw }, { baseHash, persistOnly: true, what: "config.set" }),
@@ -102,12 +103,12 @@ export function createConfigMethods(deps: ConfigServiceDeps): ConfigMethods {
       patch(parsePatch(deps.host, raw), { baseHash, note, replacePaths, what: "config.patch" }),
     async schema() {
       await warmConfigSchema();
-      return { ...composeConfigSchema(deps.manifests()), version: deps.version, generatedAt: new Date(deps.now()).toISOString() };
+      return { ...composed(deps.manifests()), version: deps.version, generatedAt: new Date(deps.now()).toISOString() };
     },
     async lookup({ path }) {
       await warmConfigSchema();
       const manifests = deps.manifests();
-      const found = lookupSchema(composeConfigSchema(manifests), path, manifests);
+      const found = lookupSchema(composed(manifests), path, manifests);
       if (!found) throw configErrors.configPathUnknown({ path });
       return found;
     },
@@ -115,6 +116,16 @@ export function createConfigMethods(deps: ConfigServiceDeps): ConfigMethods {
       patch: async (value, { note, baseHash, replacePaths, remove }) =>
         patch(value, { baseHash, note, replacePaths, remove, requireHash: false, what: "config@1" }),
     },
+  };
+}
+
+/** The schema for a set of manifests, made once for as long as they are the same: it takes many milliseconds, and any reader may ask for it. */
+function composedSchemas(): typeof composeConfigSchema {
+  let made: { of: readonly Manifest[]; value: ComposedSchema } | undefined;
+  return (manifests) => {
+    const isSame = made?.of.length === manifests.length && manifests.every((manifest, i) => manifest === made?.of[i]);
+    if (!made || !isSame) made = { of: [...manifests], value: composeConfigSchema(manifests) };
+    return made.value;
   };
 }
 

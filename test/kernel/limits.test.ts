@@ -30,6 +30,12 @@ beforeAll(async () => {
         shared.running -= 1;
         return { tag };
       });
+      ctx.registerRpc({ method: "agent.wait", scope: "write", params: z.unknown(), handler: async ({ runId }) => {
+        shared.running += 1;
+        await shared.opened;
+        shared.running -= 1;
+        return { runId, status: "timeout" };
+      } });
       add("accepted", async ({ tag }, call) => {
         call.accept({ status: "accepted" });
         shared.ran.push(tag);
@@ -39,6 +45,7 @@ beforeAll(async () => {
       add("trace", (_, call) => ({ traceparent: call.traceparent ?? null }));
       add("echo", ({ value }) => ({ value: value ?? null }));
       add("large", ({ bytes }) => ({ text: "x".repeat(bytes) }));
+      add("spin", () => { for (const end = performance.now() + 5; performance.now() < end; ); shared.ran.push("spin"); return {}; });
       add("throws-nothing", () => { throw undefined; });
       add("cyclic", () => { const a = {}; a.a = a; return a; });
       ctx.on("ws.disconnect", ({ client }) => void shared.left.push(client.instanceId));
@@ -110,6 +117,29 @@ describe("of one connection's requests", () => {
 
     expect(shared.ran).toHaveLength(64);
   });
+});
+
+test("clients that wait for the end of runs, hundreds of times, take no place from others", async () => {
+  const patient = await Promise.all(Array.from({ length: 8 }, () => connected(gateway)));
+  for (const socket of patient) for (let i = 0; i < 64; i++) ask(socket, `r${i}`, "agent.wait", { runId: "r" });
+  await eventually(() => shared.running === 512);
+  const other = await connected(gateway);
+  expect((await other.request("1", "health")).ok).toBe(true);
+  open();
+  await eventually(() => shared.running === 0);
+  await Promise.all([...patient, other].map((s) => s.close()));
+});
+
+test("a client that asks for many slow things at once does not keep others waiting until it has all of them", async () => {
+  const greedy = await connected(gateway);
+  for (let i = 0; i < 200; i++) ask(greedy, `r${i}`, "busy.spin");
+  await eventually(() => shared.ran.length > 0);
+  expect((await gateway.fetch("/healthz")).status).toBe(200);
+  const before = shared.ran.length;
+  expect(before).toBeLessThan(200);
+  await greedy.frame((f) => f.id === "r199");
+  expect(shared.ran).toHaveLength(200);
+  await greedy.close();
 });
 
 test("requests that wait for a place in the process die with their connection", async () => {

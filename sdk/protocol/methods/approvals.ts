@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { agentId, idText, pluginId, sessionKey } from "./fields.ts";
-import { method } from "./spec.ts";
+import { method, waitingMethod } from "./spec.ts";
 
 const id = idText(256);
 const ownId = z
@@ -54,7 +54,7 @@ export const approvalsMethods = {
     "open questions about commands, oldest first; with `ended` also those that lately ended unanswered",
     listing,
   ),
-  "exec.approval.waitDecision": method("approvals", "the decision, once there is one; kept for 15 s after it", byId),
+  "exec.approval.waitDecision": waitingMethod("approvals", "the decision, once there is one; kept for 15 s after it", byId),
   "exec.approval.resolve": method("approvals", "decides; the first answer wins", z.strictObject({ id, decision })),
   "plugin.approval.request": method(
     "approvals",
@@ -79,6 +79,6 @@ export const approvalsMethods = {
     "open questions of plugins, oldest first; with `ended` also those that lately ended unanswered",
     listing,
   ),
-  "plugin.approval.waitDecision": method("approvals", "the decision, once there is one; kept for 15 s after it", byId),
+  "plugin.approval.waitDecision": waitingMethod("approvals", "the decision, once there is one; kept for 15 s after it", byId),
   "plugin.approval.resolve": method("approvals", "decides; the first answer wins", z.strictObject({ id, decision })),
 } as const;

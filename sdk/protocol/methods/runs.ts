@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { idExpectation, idPattern } from "../../text/id-text.ts";
 import { agentId, attachments, idempotencyKey, idText, label, queueMode, runId, sessionKey, thinking } from "./fields.ts";
-import { method } from "./spec.ts";
+import { method, waitingMethod } from "./spec.ts";
 
 /** Id of a place outside: channel, peer, account, thread, message. */
 const place = idText(512);
@@ -35,7 +35,7 @@ export const runsMethods = {
       label: label.optional(),
     }),
   ),
-  "agent.wait": method(
+  "agent.wait": waitingMethod(
     "write",
     "waits for the end of a run; waiting never cancels",
     z.strictObject({ runId, timeoutMs: z.number().int().min(0).max(3_600_000).optional() }),
