@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { commonErrors, messageOf } from "./errors.ts";
+import { gatherBytes } from "./gathered-bytes.ts";
 import { parseJson } from "./json-shape.ts";
 
 /** Time a whole body may take (`http.md` 2). */
@@ -38,7 +39,7 @@ function collect(
   { maxBytes, limitMs, revoked }: { maxBytes: number; limitMs: number; revoked: AbortSignal | undefined },
 ) {
   return new Promise<Buffer>((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    const gathered = gatherBytes();
     let size = 0;
     const leave = () => {
       clearTimeout(timer);
@@ -55,11 +56,11 @@ function collect(
     const onData = (chunk: Buffer) => {
       size += chunk.length;
       if (size > maxBytes) stop(commonErrors.payloadTooLarge({ maxBytes }));
-      else chunks.push(chunk);
+      else gathered.add(chunk);
     };
     const onEnd = () => {
       leave();
-      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size));
+      resolve(gathered.joined());
     };
     const onGone = () => stop(commonErrors.clientGone());
     const onRevoked = () => stop(revoked?.reason);

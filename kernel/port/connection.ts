@@ -50,7 +50,7 @@ export interface ConnectionSite {
 }
 
 /** Characters of requests under way on one connection, above which no more is read: the lane below counts requests, and each may have 25 MiB. */
-const MAX_CHARS_UNDER_WAY = 8_388_608;
+const MAX_CHARS_UNDER_WAY = limits.stallBytes;
 
 /** A request and what it takes until it has been served. */
 interface Asked {
@@ -318,6 +318,8 @@ export class Connection implements Receiver {
   }
 
   #beat(): void {
+    // Its pong would not be read now, however much it is there.
+    if (this.#charsUnderWay > MAX_CHARS_UNDER_WAY) return;
     const what = this.#liveness.beat();
     if (what === "gone") return this.terminate();
     const { ws } = this.#site;

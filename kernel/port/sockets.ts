@@ -28,6 +28,8 @@ interface SocketsDeps extends ConnectionDeps {
 
 /** What may gather in one turn before it is written in the middle of it. */
 const MAX_GATHERED_BYTES = 1_048_576;
+/** Pieces of one message, as frames and as reads, before the handshake: each costs more than the byte it may hold. */
+const piecesBeforeHello = { maxFragments: 32, maxBufferedChunks: 1_024 };
 const silentBudget = { perAddress: limits.maxSilentPerAddress, total: limits.maxSilent };
 
 /** Control connections: who may upgrade, the budget of silent sockets, and the list of all that are open. */
@@ -36,6 +38,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
   const options = {
     noServer: true,
     maxPayload: limits.maxPreauthPayload,
+    ...piecesBeforeHello,
     perMessageDeflate: false,
     handleProtocols: () => false as const,
     autoPong: false, // a connection answers pings itself
@@ -49,6 +52,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
 
   // A function of its own: what stays with a connection would otherwise keep its whole upgrade request too.
   const admit = (ws: WebSocket, req: IncomingMessage, socket: Duplex) => {
+    destroyAfterEnd(socket, limits.closeTimeoutMs);
     const connection: Connection = new Connection(req, { ws, socket, turn, revocations, settled: () => silent.leave(connection) }, deps);
     open.add(connection);
     silent.enter(connection, addressBucket(deps.edge.callerOf(req).address));
@@ -72,6 +76,14 @@ export function createSockets(deps: SocketsDeps): Sockets {
       server.close();
     },
   };
+}
+
+/** Whoever ends a connection without a close frame and reads nothing more would keep it, and what is unsent on it: ws sets no limit to that. */
+function destroyAfterEnd(socket: Duplex, ms: number): void {
+  socket.once("end", () => {
+    const timer = setTimeout(() => socket.destroy(), ms);
+    socket.once("close", () => clearTimeout(timer));
+  });
 }
 
 function refusal(req: IncomingMessage, deps: SocketsDeps): (Omit<EdgeRefusal, "status"> & { status: number }) | undefined {
