@@ -1,6 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createTestGateway, fakeModel, type TestGateway } from "svc/sdk/testing";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { runCommandLine } from "../../kernel/cli/run.ts";
 
 /** Clears the screen, sets a title, hides what follows, turns text around, forges a row. */
@@ -73,4 +76,18 @@ test("with --json the text arrives as it was sent", async () => {
 test("an exported session keeps its text", async () => {
   const lines = (await svc(false, "sessions", "export", "foreign")).out.trim().split("\n");
   expect(JSON.parse(lines[1] as string).content).toEqual([{ type: "text", text: FOREIGN }]);
+});
+
+test("root help shows what an installed plugin says of its commands", async () => {
+  const stateDir = await mkdtemp(join(tmpdir(), "svc-help-"));
+  onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
+  await mkdir(join(stateDir, "plugins"));
+  const cli = [{ name: "evil\u001b[8m", description: FOREIGN }];
+  await writeFile(join(stateDir, "plugins/index.json"), JSON.stringify({ plugins: { evil: { cli } } }));
+  vi.stubEnv("SVC_STATE_DIR", stateDir);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { quickAnswer } = await import(new URL("../../bin/root-help.mjs", import.meta.url).href);
+  const help: string = await quickAnswer(["--help"]);
+  expect(help).toMatch(/^ {2}evil\\u001b\[8m\s+hi \\u001b\[2J/m);
+  expect(help).not.toMatch(controls);
 });
