@@ -422,4 +422,12 @@ describe("when the gateway goes away", () => {
     expect(await page.locator(".bubble").allTextContents()).toEqual(["dictate until killed", "and now?"]);
     expect(tab.problems.filter((p) => !/WebSocket connection|ERR_CONNECTION_REFUSED|net::/.test(p))).toEqual([]);
   });
+
+  test("a gateway that was stopped is not said to be restarting", async () => {
+    const page = await openChat(running.url, token, "agent:main:stopped");
+    await page.getByText("Connected", { exact: true }).waitFor();
+    await running.kill("SIGTERM");
+    await page.getByText("Next try in").waitFor();
+    expect(await page.getByText("Restarting…").count()).toBe(0);
+  });
 });
