@@ -21,7 +21,7 @@ export function gatherBytes(): GatheredBytes {
   /** Most bodies are one piece, which needs no copy. */
   let first: Buffer | undefined;
   let slab: Buffer | undefined;
-  /** What stands in the slab and is no part yet begins and ends here. */
+  /** Bounds of the bytes in the slab that are no part yet. */
   let [from, to] = [0, 0];
   const flush = () => {
     if (slab && to > from) parts.push(slab.subarray(from, to));

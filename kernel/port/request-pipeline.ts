@@ -120,7 +120,7 @@ class HttpConnection implements Outlet {
     if (!this.#latest?.complete && !this.#forgetLatest()) return false;
     this.#lastWord = lastWord;
     stopReading(this.#socket);
-    // What is not read any more would reset the connection under an answer that ends it.
+    // Bytes that are not read any more would reset the connection under an answer that ends it.
     lingerAfterAnswer(this.#socket);
     return true;
   }

@@ -78,7 +78,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
   };
 }
 
-/** Whoever ends a connection without a close frame and reads nothing more would keep it, and what is unsent on it: ws sets no limit to that. */
+/** Ends connections that a client left without a close frame while it reads nothing more: ws sets no limit to them and to what is unsent. */
 function destroyAfterEnd(socket: Duplex, ms: number): void {
   socket.once("end", () => {
     const timer = setTimeout(() => socket.destroy(), ms);

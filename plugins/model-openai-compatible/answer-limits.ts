@@ -16,7 +16,7 @@ export const answerLimits: AnswerLimits = { maxBytes: 256 * 1024 * 1024, maxEven
 /** A document that is parsed whole. */
 export const documentLimits: AnswerLimits = { maxBytes: 4 * 1024 * 1024, maxEventBytes: 4 * 1024 * 1024, maxEventParts: 200_000 };
 
-/** What is read of an answer that is an error: its words stand at the beginning. */
+/** Bytes that are read of an answer that is an error: its words stand at the beginning. */
 const MAX_ERROR_BYTES = 64 * 1024;
 /** After so long others have their turn: a server on this machine sends faster than its events can be read. */
 const TURN_MS = 5;

@@ -94,7 +94,7 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
       toError: (error, isOpen) => toReadError(error, { isOpen, writer }),
     });
     const scene = readCrashScene(db, { isUnclean: opened.unclean === true, now: options.clock.now() });
-    // What is to be forgiven is forgiven before anybody looks at it.
+    // Rows that are to be forgiven are forgiven before anybody looks at it.
     if (scene.forgive.length > 0) await writer.commit([...scene.forgive]);
     const suspects = createSuspects(scene, () => options.clock.monotonic());
     const guard = createGuard(options, writer);

@@ -114,7 +114,7 @@ function encode(op: StoreOp): WriteOp {
   }
 }
 
-/** What rows are found by, in the words of the operations and of the columns. */
+/** Columns that rows are found by, in the words of the operations and of the columns. */
 const idNames = new Set(
   "key scope family uid lane sessionId session_id session_key run_id agent_id spawned_by idem_scope idem_key fingerprint".split(" "),
 );

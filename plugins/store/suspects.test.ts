@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createSuspects } from "./suspects.ts";
 import { accept, claim, run, type TempStore, tempStore } from "./testing/temp-store.ts";
 
-/** What a process leaves behind that is killed now. */
+/** Files of a process that is killed now. */
 function killed(temp: TempStore): TempStore {
   const victim = tempStore(onTestFinished);
   for (const suffix of ["", "-wal"]) copyFileSync(temp.path + suffix, victim.path + suffix);

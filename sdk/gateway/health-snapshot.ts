@@ -5,7 +5,7 @@ import type { HealthPart } from "../hooks.ts";
 /** Longest JSON text of a part's value; every client that connects is sent it. */
 const MAX_VALUE_CHARS = 1_048_576;
 
-/** What plugins reported, as parts that can be sent: anything else than a part is dropped, a value without a JSON form is a problem. Never throws. */
+/** Turns reports of plugins into parts that can be sent: anything else than a part is dropped, a value without a JSON form is a problem. Never throws. */
 export function soundParts(reported: readonly unknown[]): HealthPart[] {
   return reported.flatMap((item) => copyPart(item) ?? []);
 }

@@ -2,7 +2,7 @@ import type { DoctorFinding } from "../hooks.ts";
 
 const order = { error: 0, warning: 1, info: 2 } as const;
 
-/** What plugins reported as findings of the doctor: anything else is dropped; the worst come first, then by id. Never throws. */
+/** Sorts out the findings that plugins reported to the doctor: anything else is dropped; the worst come first, then by id. Never throws. */
 export function soundFindings(reported: readonly unknown[]): DoctorFinding[] {
   const sound = reported.flatMap((item) => copyFinding(item) ?? []);
   return sound.sort((a, b) => order[a.severity] - order[b.severity] || (a.id < b.id ? -1 : 1));

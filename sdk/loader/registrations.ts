@@ -4,7 +4,7 @@ import type { Disposable } from "../types/common.ts";
 
 /** How long the disposers of one instance may take together, one after the other. */
 const DISPOSE_MS = 5_000;
-/** What is left then is begun all at once, and gets this long. */
+/** Time for all disposers that are left then and are begun at once. */
 const LATE_MS = 100;
 
 interface Entry {

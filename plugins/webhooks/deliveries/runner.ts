@@ -77,7 +77,7 @@ export function createRunner(kit: DeliveryKit, onEnd: (uid: string) => void): Ru
     if (admitted.size < free.length) pauses.add(OWNER, ASK_AGAIN_MS);
     return free.filter(({ uid }) => admitted.has(uid)).slice(0, limit);
   };
-  /** What was charged for a crash waits, in later processes too: otherwise it would be the first at work in each of them, and in the way of each kill. */
+  /** Rows that were charged for a crash wait, in later processes too: otherwise they would be the first at work in each of them, and in the way of each kill. */
   const pauseCharged = (uid: string): void => {
     const row = kit.store().deliveries.get(uid);
     const leftMs = row?.state === "accepted" ? (row.notBefore ?? 0) - clock.now() : 0;

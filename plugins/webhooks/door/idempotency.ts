@@ -40,7 +40,7 @@ function usable(given: string | null | undefined): string | undefined {
   return key && key.length <= MAX_KEY_CHARS ? toWellFormed(key) : undefined;
 }
 
-/** What is wrong with the key that a caller of `agent` or `wake` has chosen itself; undefined: nothing. */
+/** Says what is wrong with the key that a caller of `agent` or `wake` has chosen itself; undefined: nothing. */
 export function ownKeyFault(payload: unknown): string | undefined {
   const key = ownText(payload, "idempotencyKey");
   const fault = key === undefined ? undefined : idFault(key.trim());
