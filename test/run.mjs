@@ -33,9 +33,9 @@ child.on("close", (code) => {
 
 /** Test files that have a long form: they read `SVC_TEST_LONG` or a number of seconds for fuzz. */
 function longFiles(names) {
-  const files = readdirSync(join(root, "test"), { recursive: true })
-    .filter((name) => name.endsWith(".test.ts"))
-    .map((name) => join(root, "test", name))
+  const files = ["test", "kernel", "sdk", "plugins"]
+    .flatMap((folder) => readdirSync(join(root, folder), { recursive: true }).map((name) => join(root, folder, name)))
+    .filter((path) => path.endsWith(".test.ts") && !path.includes("node_modules"))
     .filter((path) => /SVC_TEST_LONG|SVC_FUZZ_SECONDS/.test(readFileSync(path, "utf8")))
     .map((path) => relative(root, path))
     .sort();
