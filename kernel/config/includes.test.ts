@@ -53,6 +53,15 @@ describe("$include", () => {
     expect(loaded.config?.agents.list.map(({ id }) => id)).toEqual(["a", "b"]);
   });
 
+  test("of one large file again and again is refused, before it is merged without end", async () => {
+    const loaded = await load({
+      "conf/svc.json": JSON.stringify({ $include: Array(6).fill("./large.json") }),
+      "conf/large.json": JSON.stringify({ gateway: { mode: "x".repeat(4_000_000) } }),
+    });
+
+    expect(loaded.issues.map(({ message }) => message)).toContainEqual(expect.stringContaining("more than 16777216 characters included in all"));
+  });
+
   test("with several paths merges them left to right: objects merge, lists and scalars replace", async () => {
     const loaded = await load({
       "conf/svc.json": '{ $include: ["./a.json", "./b.json", "./c.json"] }',

@@ -9,6 +9,8 @@ import { marked, type OriginNode } from "./origin.ts";
 const MAX_DEPTH = 10;
 /** Inclusions in all, so that files that include each other many times end. */
 const MAX_INCLUDES = 256;
+/** Texts of all inclusions; one file counts each time, for it is merged each time. */
+const MAX_INCLUDED_CHARS = 16 * 1024 * 1024;
 const MAX_PATH_CHARS = 4096;
 
 /** What reading a config with its includes needs besides the path. */
@@ -65,6 +67,7 @@ class TreeReader {
   readonly #watched = new Set<string>();
   readonly #issues: ConfigIssue[] = [];
   #included = 0;
+  #chars = 0;
   #allowed: string[] | undefined;
 
   constructor(path: string, options: IncludeOptions) {
@@ -159,6 +162,8 @@ class TreeReader {
     }
     const read = real === undefined ? ({ missing: true } as const) : await this.#text(path, real);
     if ("missing" in read) return this.#refuse(here, `${subject}: there is no such file`, path);
+    this.#chars += "issue" in read ? 0 : read.text.length;
+    if (this.#chars > MAX_INCLUDED_CHARS) return this.#refuse(here, `${subject}: more than ${MAX_INCLUDED_CHARS} characters included in all`, path);
     const chain = [...here.chain, { path, real: real ?? path }];
     const known = this.#issues.length;
     const value = this.#parse(path, read);
