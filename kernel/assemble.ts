@@ -37,7 +37,7 @@ export async function assemble({ options, plan, lock, listeners, vestibule, even
   logger.redactWith(() => core.config().logging.redactPatterns);
   provideGatewayService(core, listeners);
   const doors = openDoors(core, { listeners, vestibule });
-  startJobs(core);
+  startJobs(core, doors, lock);
   const ready = comeUp(core, doors, mask).catch(async (error: unknown) => {
     await recordRefusal(paths.stateDir, error);
     throw error;

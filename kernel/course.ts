@@ -1,8 +1,10 @@
+import { access } from "node:fs/promises";
 import { saveLastGood } from "../sdk/config/last-good.ts";
 import type { SvcConfig } from "../sdk/config/root.ts";
 import { writeFileAtomic } from "../sdk/files.ts";
 import { createGapDetector } from "../sdk/gateway/gap-detector.ts";
 import { failedRequired } from "../sdk/gateway/required-plugins.ts";
+import type { HeldLock } from "../sdk/host/lock.ts";
 import { envValue } from "../sdk/host/paths.ts";
 import { withLimit } from "../sdk/limit.ts";
 import { SAFE_MODE_CODE } from "../sdk/loader/discover.ts";
@@ -10,7 +12,9 @@ import { limits } from "../sdk/protocol/frames.ts";
 import type { Core } from "./core.ts";
 import type { Doors } from "./doors.ts";
 import { kernelErrors } from "./errors.ts";
-import { completeSecrets, forgetRefusal, runtimeInfoPath } from "./start.ts";
+import { createLockWatch, LOCK_LOOK_MS } from "./operations/lock-watch.ts";
+import { isServing } from "./port/probes.ts";
+import { completeSecrets, forgetRefusal, runtimeInfoPath, writeRuntimeToken } from "./start.ts";
 
 /** What clients are told to expect between the shutdown of a restart and the next hello. */
 const RESTART_EXPECTED_MS = 1_500;
@@ -21,7 +25,8 @@ const SLOW_CONSUMERS_MS = 5_000;
 const PAIRING_SWEEP_MS = 5_000;
 
 /** Everything that happens by the clock. */
-export function startJobs({ clock, jobs, logger, hooks, health, presence, fanout, devices }: Core): void {
+export function startJobs(core: Core, doors: Doors, lock: HeldLock): void {
+  const { clock, jobs, logger, hooks, health, presence, fanout, devices, notReady } = core;
   const gap = createGapDetector(clock, limits.tickIntervalMs);
   jobs.every("tick", limits.tickIntervalMs, () => {
     const gapMs = gap();
@@ -37,6 +42,9 @@ export function startJobs({ clock, jobs, logger, hooks, health, presence, fanout
   jobs.every("pairing", PAIRING_SWEEP_MS, devices.pending.sweep);
   jobs.every("health", limits.healthCacheMs, health.refresh);
   jobs.every("slowConsumers", SLOW_CONSUMERS_MS, fanout.look);
+  const watch = createLockWatch({ lock, logger, notReady, keepTraces: () => keepTraces(core, doors), refresh: health.refresh });
+  hooks.tap("health.collect", { plugin: "kernel", order: -1, fn: watch.parts });
+  jobs.every("lock", LOCK_LOOK_MS, () => void watch.look());
 }
 
 /** From an open port to `ready`: the remaining secrets, plugins, their view of the config. A stop that begins meanwhile ends it early. */
@@ -87,6 +95,18 @@ async function leaveTraces({ options, plan, startedAt }: Core, { listeners }: Do
   const info = { pid: process.pid, port, host, bind: plan.bindMode, version: options.version, startedAt };
   await writeFileAtomic(runtimeInfoPath(options.paths.stateDir), JSON.stringify(info));
   await forgetRefusal(options.paths.stateDir);
+}
+
+/** Writes again what commands find the gateway by, when somebody has removed it. */
+async function keepTraces(core: Core, doors: Doors): Promise<void> {
+  const { stateDir } = core.options.paths;
+  const isThere = await access(runtimeInfoPath(stateDir)).then(
+    () => true,
+    () => false,
+  );
+  if (isThere || !isServing(core.phase)) return;
+  await writeRuntimeToken(stateDir, core.plan.auth);
+  await leaveTraces(core, doors);
 }
 
 /** For the doctor: a config that worked. One that gateways crash with is none. */

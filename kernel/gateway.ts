@@ -104,6 +104,10 @@ async function acquireLocks(
       await state.update(fields);
       await config?.update(fields);
     },
+    async keep() {
+      const found = await state.keep();
+      return found === "kept" ? ((await config?.keep()) ?? found) : found;
+    },
     async release() {
       await config?.release();
       await state.release();

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -167,4 +167,40 @@ test("a release leaves the lock of a later owner alone", async () => {
   await leave(record(1, "7"));
   await lock.release();
   expect((await content()).pid).toBe(1);
+});
+
+describe("a lock that is kept", () => {
+  test.each([
+    ["removed", () => rm(path)],
+    ["removed with its folder", () => rm(dirname(path), { recursive: true })],
+    ["cut to nothing", () => truncate(path)],
+    ["a dead owner's", () => writeFile(path, record(2 ** 22 - 1, "1"))],
+  ])("is written again when it was %s", async (_, damage) => {
+    const lock = await acquire(0);
+    const before = await content();
+    expect(await lock.keep()).toBe("kept");
+    await damage();
+
+    expect(await lock.keep()).toBe("restored");
+
+    expect(await content()).toEqual(before);
+    await expect(acquire(0)).rejects.toMatchObject({ code: "lock-held" });
+  });
+
+  test("names the living process that has taken it, and leaves it alone", async () => {
+    const lock = await acquire(0);
+    const taken = record(process.ppid, processStartTime(process.ppid));
+    await writeFile(path, taken);
+
+    expect(await lock.keep()).toMatchObject({ pid: process.ppid });
+    expect(await readFile(path, "utf8")).toBe(taken);
+  });
+
+  test("is not written again after its release", async () => {
+    const lock = await acquire(0);
+    await lock.release();
+
+    expect(await lock.keep()).toBe("kept");
+    expect(await readdir(dirname(path))).toEqual([]);
+  });
 });

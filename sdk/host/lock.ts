@@ -27,6 +27,12 @@ export interface LockRecord extends LockOwner {
 export interface HeldLock {
   /** Adds what became known later, such as the port. */
   update(fields: Partial<LockRecord>): Promise<void>;
+  /**
+   * Writes the lock again where it was removed or damaged.
+   * @returns the other process when a living one has taken it
+   * @throws {SvcError} `lock-unusable`
+   */
+  keep(): Promise<"kept" | "restored" | LockRecord>;
   release(): Promise<void>;
 }
 
@@ -106,12 +112,25 @@ export async function readLockOwner(stateDir: string): Promise<LockRecord | unde
 }
 
 function held(path: string, mine: LockRecord): HeldLock {
+  let isReleased = false;
   return {
+    async keep() {
+      if (isReleased) return "kept";
+      const owner = await readLock(path);
+      if (owner?.pid === mine.pid && owner.startTime === mine.startTime) return "kept";
+      if (owner && isAlive(owner)) return owner;
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await removeStale(path, owner);
+      // Of a process that was faster the next call tells.
+      if (isReleased || !(await createExclusive(path, mine))) return "kept";
+      return "restored";
+    },
     async update(fields) {
       Object.assign(mine, fields);
       await writeFileAtomic(path, JSON.stringify(mine));
     },
     async release() {
+      isReleased = true;
       const owner = await readLock(path);
       if (owner?.pid === mine.pid && owner.startTime === mine.startTime) await rm(path, { force: true });
     },
