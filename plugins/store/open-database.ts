@@ -11,6 +11,8 @@ import { isLocked, storageFault } from "./sqlite-fault.ts";
 
 /** Above this a check would hold up the start; the check that follows in the background finds what is wrong. */
 const checkedBytes = 256 * 1024 * 1024;
+/** Up to this size the indexes are compared with their tables as well: a tenth of a second. */
+const comparedBytes = 16 * 1024 * 1024;
 const lockWaitMs = 5_000;
 
 export interface OpenOptions {
@@ -69,7 +71,7 @@ async function openChecked({ path, steps, visit, now, again }: OpenOptions): Pro
     configure(db);
     // What was found while running may be an index that contradicts its table, which only the full check sees.
     if (isSuspect) check(db, "full");
-    else if (hasLog && sizeOf(path) <= checkedBytes) check(db, "quick");
+    else if (hasLog && sizeOf(path) <= checkedBytes) check(db, sizeOf(path) <= comparedBytes ? "full" : "quick");
     const moved = await migrate(db, path, { steps, visit, now });
     rmSync(suspectMark(path), { force: true });
     return { db, ...(hasLog ? { unclean: true } : {}), ...(moved.from === moved.to ? {} : { migrated: moved }) };

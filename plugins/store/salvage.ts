@@ -1,9 +1,13 @@
+import { isUtf8 } from "node:buffer";
+import { statSync } from "node:fs";
 import { openConnection, type Sqlite, type Statement } from "./native.ts";
 import type { Columns } from "./rows.ts";
 
 /** Rows asked for at a time; a range that cannot be read is halved until what is left out is one row. */
 const rangeRows = 1_024;
 const valuesAtATime = 500;
+/** A larger file is not checked table by table: that would hold up the start. */
+const checkedBytes = 256 * 1024 * 1024;
 
 /** Rows taken over from a damaged database. */
 export interface Salvaged {
@@ -36,8 +40,8 @@ const tables: readonly SalvagedTable[] = [
 ];
 
 /**
- * Brings `db`, a snapshot or an empty database, as close as can be to a damaged one: rows that can be read there replace those of the same id, rows that
- * are missing from a range that can be read are removed, and where nothing can be read the rows of the snapshot stay.
+ * Brings `db`, a snapshot or an empty database, as close as can be to a damaged one: rows that can be read there replace those of the same id. Rows that
+ * are missing there are removed only when their table has no damage: a page of zeros, or one that nothing leads to any more, reads as if it had no rows.
  * @param path damaged file to read from; SQLite may write to it
  * @param isOver asked between ranges: true ends the work
  * @returns undefined when nothing of the file can be read
@@ -47,7 +51,8 @@ export async function salvage(db: Sqlite, path: string, isOver: () => boolean): 
   const damaged = await openDamaged(path);
   if (!damaged) return undefined;
   try {
-    const work = { db, damaged, found, isOver };
+    const isChecked = statSync(path).size <= checkedBytes;
+    const work: Work = { db, damaged, found, isOver, isSound: (name) => isChecked && isSoundTable(damaged, name) };
     for (const table of tables) if (!salvageTable(work, table)) found.notReached.push(table.name);
     if (isOver() || !salvageValues(work)) found.notReached.push("kv");
   } finally {
@@ -76,23 +81,26 @@ interface Work {
   damaged: Sqlite;
   found: Salvaged;
   isOver(): boolean;
+  /** Has this table of the damaged file no damage of its structure? */
+  isSound(table: string): boolean;
 }
 
 /** False when the table could not be gone through to its end. */
 function salvageTable(work: Work, table: SalvagedTable): boolean {
   const { name, key, isAppendOnly } = table;
   const { db, damaged, found, isOver } = work;
+  const isSound = work.isSound(name);
   const source = unlessUnreadable(() => damaged.prepare(`SELECT * FROM ${name} NOT INDEXED WHERE ${key} BETWEEN ? AND ? ORDER BY ${key}`));
   if (!source) return false;
   const own = lastId(db, table) ?? 0;
   const last = lastId(damaged, table) ?? lastReachableId(damaged, table, own);
-  const target = prepareTarget(db, table);
+  const target = prepareTarget(work, table);
   const take = (from: number, to: number): void => {
     if (from > to) return;
     const rows = unlessUnreadable(() => source.all(from, to) as Columns[]);
     if (rows) {
-      const isKnown = isAppendOnly === true && to <= own;
-      const done = target.replace({ from, to, rows: isKnown ? undefined : rows, ids: rows.map((row) => row[key]) });
+      const wanted = isAppendOnly ? rows.filter((row) => Number(row[key]) > own) : rows;
+      const done = target.replace({ from, to, rows: wanted, ids: isSound ? rows.map((row) => row[key]) : undefined });
       count(found.rows, name, done.copied);
       count(found.unreadable, name, done.broken);
     } else if (from === to) count(found.unreadable, name, 1);
@@ -113,10 +121,10 @@ function salvageTable(work: Work, table: SalvagedTable): boolean {
 interface Range {
   from: number;
   to: number;
-  /** Undefined: they need not be copied. */
-  rows: readonly Columns[] | undefined;
-  /** Ids of all rows that are there. */
-  ids: ReadonlyArray<unknown>;
+  /** Those that may have to be copied. */
+  rows: readonly Columns[];
+  /** Ids of all rows that are there; undefined: some that are not seen may be there. */
+  ids: ReadonlyArray<unknown> | undefined;
 }
 
 interface Target {
@@ -124,10 +132,11 @@ interface Target {
   replace(range: Range): { copied: number; broken: number };
 }
 
-function prepareTarget(db: Sqlite, { name, key, json }: SalvagedTable): Target {
+function prepareTarget({ db, damaged }: Work, { name, key, json }: SalvagedTable): Target {
   const columns = (db.pragma(`table_info(${name})`) as Array<{ name: string }>).map((column) => column.name);
   const present = db.prepare(`SELECT * FROM ${name} NOT INDEXED WHERE ${key} BETWEEN ? AND ?`);
   const remove = db.prepare(`DELETE FROM ${name} WHERE ${key} = ?`);
+  const isText = textCheck(damaged, name, `${key} = @${key}`);
   const inserts = new Map<string, Statement>();
   /** A file of an older schema has fewer columns; the others get their defaults. */
   const insertFor = (row: Columns): Statement => {
@@ -140,20 +149,26 @@ function prepareTarget(db: Sqlite, { name, key, json }: SalvagedTable): Target {
     return made;
   };
   return {
-    replace: db.transaction(({ from, to, rows = [], ids }: Range) => {
+    replace: db.transaction(({ from, to, rows, ids }: Range) => {
       const own = new Map((present.all(from, to) as Columns[]).map((row) => [row[key], row]));
-      const theirs = new Set(ids);
-      for (const id of own.keys()) if (!theirs.has(id)) remove.run(id);
+      const theirs = ids && new Set(ids);
+      if (theirs) for (const id of own.keys()) if (!theirs.has(id)) remove.run(id);
       let copied = 0;
       let broken = 0;
       for (const row of rows) {
         if (isSameRow(own.get(row[key] as number), row)) continue;
-        if (isWhole(row, json) && isTaken(() => insertFor(row).run(row))) copied += 1;
+        if (isWhole(row, json) && isText(row) && isTaken(() => insertFor(row).run(row))) copied += 1;
         else broken += 1;
       }
       return { copied, broken };
     }),
   };
+}
+
+/** By the order of ids, the bounds of cells and the pages that lead to them; what a row says is not looked at. */
+function isSoundTable(damaged: Sqlite, name: string): boolean {
+  const found = unlessUnreadable(() => damaged.pragma(`quick_check(${name})`, { simple: true }));
+  return found === "ok";
 }
 
 function isSameRow(a: Columns | undefined, b: Columns): boolean {
@@ -162,6 +177,23 @@ function isSameRow(a: Columns | undefined, b: Columns): boolean {
 
 function isWhole(row: Columns, json: readonly string[]): boolean {
   return json.every((column) => row[column] === null || row[column] === undefined || isJson(row[column]));
+}
+
+/** What stands for bytes that are no UTF-8 in a text that was read. */
+const replacement = "\uFFFD";
+
+/**
+ * Makes the check whether the texts of a row are UTF-8, as all that was written is: eight bytes of something else in the middle of a text leave the JSON
+ * around it whole.
+ */
+function textCheck(damaged: Sqlite, table: string, isRow: string): (row: Columns) => boolean {
+  return (row) =>
+    Object.entries(row).every(([column, value]) => {
+      if (typeof value !== "string" || !value.includes(replacement)) return true;
+      const read = () => damaged.prepare(`SELECT CAST(${column} AS BLOB) FROM ${table} NOT INDEXED WHERE ${isRow}`).pluck().get(row);
+      const bytes = unlessUnreadable(read);
+      return bytes instanceof Uint8Array && isUtf8(bytes);
+    });
 }
 
 function isJson(value: unknown): boolean {
@@ -204,7 +236,8 @@ function lastReachableId(damaged: Sqlite, { name, key }: SalvagedTable, own: num
 }
 
 /** `kv` has no row ids: it is read from both ends, and what cannot be read is between them. False when nothing of it could be read. */
-function salvageValues({ db, damaged, found }: Work): boolean {
+function salvageValues({ db, damaged, found, isSound }: Work): boolean {
+  const isText = textCheck(damaged, "kv", "scope = @scope AND key = @key");
   const put = db.prepare("INSERT OR REPLACE INTO kv (scope, key, value) VALUES (@scope, @key, @value)");
   const known = db.prepare("SELECT value FROM kv WHERE scope = @scope AND key = @key").pluck();
   const seen = new Set<string>();
@@ -213,19 +246,19 @@ function salvageValues({ db, damaged, found }: Work): boolean {
     for (const row of rows) {
       if (seen.has(placeOf(row))) continue;
       seen.add(placeOf(row));
-      if (!isJson(row.value)) broken += 1;
+      if (!isJson(row.value) || !isText(row)) broken += 1;
       else if (known.get(row) !== row.value) count(found.rows, "kv", put.run(row).changes);
     }
   });
   const isReadUp = readValues(damaged, "ASC", takeAll);
   const isReadDown = isReadUp || readValues(damaged, "DESC", takeAll);
-  if (isReadUp) {
+  if (isReadUp && isSound("kv")) {
     const remove = db.prepare("DELETE FROM kv WHERE scope = @scope AND key = @key");
     const all = db.prepare("SELECT scope, key FROM kv").all() as Columns[];
     db.transaction(() => {
       for (const row of all) if (!seen.has(placeOf(row))) remove.run(row);
     })();
-  } else broken += 1;
+  } else if (!isReadUp) broken += 1;
   count(found.unreadable, "kv", broken);
   return isReadUp || isReadDown || seen.size > 0;
 }
