@@ -270,10 +270,11 @@ export class Connection implements Receiver {
 
   /** @throws {SvcError} `failed` for what cannot be sent, after the log has named its plugin */
   #jsonOf(method: string, result: unknown): string {
-    let cause: unknown = new TypeError(`it is a ${typeof result}`);
+    let cause: unknown;
     try {
       const text = JSON.stringify(result === undefined ? {} : result) as string | undefined;
       if (text !== undefined) return text;
+      cause = new TypeError(`it is a ${typeof result}`);
     } catch (error) {
       cause = error;
     }
