@@ -59,7 +59,9 @@ describe("$include", () => {
       "conf/large.json": JSON.stringify({ gateway: { mode: "x".repeat(4_000_000) } }),
     });
 
-    expect(loaded.issues.map(({ message }) => message)).toContainEqual(expect.stringContaining("more than 16777216 characters included in all"));
+    expect(loaded.issues.map(({ message }) => message)).toContainEqual(
+      expect.stringContaining("more than 16777216 characters included in all"),
+    );
   });
 
   test("with several paths merges them left to right: objects merge, lists and scalars replace", async () => {

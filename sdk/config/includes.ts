@@ -163,7 +163,8 @@ class TreeReader {
     const read = real === undefined ? ({ missing: true } as const) : await this.#text(path, real);
     if ("missing" in read) return this.#refuse(here, `${subject}: there is no such file`, path);
     this.#chars += "issue" in read ? 0 : read.text.length;
-    if (this.#chars > MAX_INCLUDED_CHARS) return this.#refuse(here, `${subject}: more than ${MAX_INCLUDED_CHARS} characters included in all`, path);
+    if (this.#chars > MAX_INCLUDED_CHARS)
+      return this.#refuse(here, `${subject}: more than ${MAX_INCLUDED_CHARS} characters included in all`, path);
     const chain = [...here.chain, { path, real: real ?? path }];
     const known = this.#issues.length;
     const value = this.#parse(path, read);
