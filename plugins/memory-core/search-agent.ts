@@ -77,7 +77,7 @@ async function searchIndex(
   });
   const hits = await afterSearch(host, { agentId, query: asked.query, hits: reply.hits });
   const cited = showsCitations(options.citations ?? settings.citations, sessionKey) ? withCitations(hits) : hits;
-  return withNotes(searchResult(by(), fitInjected(cited, limits.maxInjectedChars), reply.mode), by(), reply);
+  return withNotes(searchResult(by(), fitInjected(cited, limits.maxInjectedChars), reply), by(), reply);
 }
 
 type FixedPart = Omit<SearchRequest, "query" | "sources" | "maxResults" | "timeoutMs" | "syncAfter">;

@@ -35,7 +35,18 @@ test("digits that only look like a status are no quota", () => {
 
 test("the stand-in names who it stands in for", () => {
   const by = { settings, view: { ...view, provider: "voyage", fallback: { from: "openai", reason: "503" } } };
-  expect(searchResult(by, [hit], "hybrid")).toMatchObject({ provider: "voyage", fallback: "openai", mode: "hybrid", results: [hit] });
+  expect(searchResult(by, [hit], { mode: "hybrid" })).toMatchObject({
+    provider: "voyage",
+    fallback: "openai",
+    mode: "hybrid",
+    results: [hit],
+  });
+});
+
+test("who embedded is named, not who took its place meanwhile", () => {
+  const embedder = { provider: "voyage", model: "v" };
+  const by = { settings, view: { ...view, fallback: { from: "gemini", reason: "503" } } };
+  expect(searchResult(by, [hit], { mode: "hybrid", embedder })).toMatchObject({ provider: "voyage", model: "v", fallback: null });
 });
 
 describe("what an answer tells about itself", () => {

@@ -12,13 +12,14 @@ export interface SearchedWith {
 
 const STATUS_ACTION = "see: svc memory status --deep";
 
-/** The fixed part of an answer. */
+/** The fixed part of an answer. A provider that was replaced while it was made is still the one that made it. */
 export function searchResult(
   { settings, view }: SearchedWith,
   results: MemoryHit[],
-  mode: SearchReply["mode"] = "fts-only",
+  { mode, embedder = view }: Pick<SearchReply, "mode" | "embedder"> = { mode: "fts-only" },
 ): MemorySearchResult {
-  const { provider, model, fallback } = view;
+  const { provider, model } = embedder;
+  const fallback = provider === view.provider ? view.fallback : undefined;
   return { results, provider, model, fallback: fallback?.from ?? null, citations: settings.citations, mode };
 }
 

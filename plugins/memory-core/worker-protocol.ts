@@ -16,6 +16,8 @@ export interface SearchReply {
   hits: IndexHit[];
   partial: boolean;
   mode: "hybrid" | "vector" | "fts-only";
+  /** Adapter and model whose vectors were compared; absent when only words were searched. */
+  embedder?: { provider: string; model: string };
   /** Answered with less than is configured: why, for people. */
   degraded?: string;
   /** Why nothing can be searched at present. Set by the main thread. */

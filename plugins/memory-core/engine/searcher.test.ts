@@ -86,7 +86,7 @@ test("meaning finds what shares no word with the question", async () => {
 
   const found = await ask(engine, "the automobile is quick");
 
-  expect(found).toMatchObject({ mode: "hybrid", partial: false });
+  expect(found).toMatchObject({ mode: "hybrid", partial: false, embedder: { provider: facts.id, model: facts.model } });
   expect(found.hits[0]).toMatchObject({ path: "memory/car.md", vectorScore: expect.any(Number) });
   expect(found.hits[0]?.textScore).toBeUndefined();
 });

@@ -77,7 +77,7 @@ async function searchLive(parts: SearcherParts, asked: Asked): Promise<SearchRep
     host.call("embedQuery", { text }, { timeoutMs: Math.max(1, asked.deadlineMs - performance.now()), signal });
   const side = vectorSide(parts, open, asked.absence);
   const asker = parts.syncer.provider()?.facts;
-  return searchIndex(
+  const reply = await searchIndex(
     {
       open: () => {
         const now = live.use();
@@ -90,6 +90,8 @@ async function searchLive(parts: SearcherParts, asked: Asked): Promise<SearchRep
     },
     asked.request,
   );
+  if (reply.mode === "fts-only" || !asker) return reply;
+  return { ...reply, embedder: { provider: asker.id, model: asker.model } };
 }
 
 type Side = { kind: "ready" } | Exclude<VectorSide, { kind: "ready" }>;
