@@ -17,14 +17,14 @@ const vendors = ["@humanwhocodes/momoa", "croner", "h3", "json5", "picocolors", 
 /** Shared files and the modules they begin with; what those import comes along, unless an earlier line has it. */
 const layers = [
   { name: "kernel/program", from: ["kernel/bin.ts"] },
-  { name: "sdk/connection", from: ["sdk/cli/connect.ts"] },
-  { name: "sdk/config-schema", from: ["sdk/config/root.ts", "sdk/config/trees.ts"] },
+  { name: "sdk/connection", from: ["kernel/cli/connect.ts"] },
+  { name: "sdk/config-schema", from: ["sdk/config/root.ts", "kernel/config/trees.ts"] },
   { name: "sdk/authoring", from: ["sdk/index.ts"] },
   {
     name: "kernel/listening",
-    from: ["kernel/gateway.ts", "kernel/cli/gateway-maker.ts", "kernel/config/load.ts", "sdk/cli/gateway-run.ts"],
+    from: ["kernel/boot/gateway.ts", "kernel/cli/gateway-maker.ts", "kernel/config/load.ts", "kernel/cli/gateway-run.ts"],
   },
-  { name: "kernel/assembled", from: ["kernel/assemble.ts"] },
+  { name: "kernel/assembled", from: ["kernel/boot/assemble.ts"] },
 ];
 
 /** A process that runs from files of an earlier build may still want some of them. */

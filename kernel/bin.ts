@@ -1,8 +1,8 @@
-import { createInterrupt } from "../sdk/cli/interrupt.ts";
-import type { StandardOutput } from "../sdk/cli/standard-output.ts";
 import { armFailpoints } from "../sdk/failpoint.ts";
 import { exitProcess } from "../sdk/sandbox/threads.ts";
+import { createInterrupt } from "./cli/interrupt.ts";
 import { runCommandLine } from "./cli/run.ts";
+import type { StandardOutput } from "./cli/standard-output.ts";
 import { exportEnv } from "./config/process-env.ts";
 import { guardStandardStreams } from "./process/standard-streams.ts";
 

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { ProxyVerdict } from "../../sdk/gateway/edge/types.ts";
 import { createFailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
-import type { ResolvedAuth } from "../../sdk/host/secrets.ts";
+import type { ProxyVerdict } from "../port/edge-types.ts";
+import type { ResolvedAuth } from "../process/log-secrets.ts";
 import { createAuthenticator } from "./authenticator.ts";
 
 const time = { now: 0 };

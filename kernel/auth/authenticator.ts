@@ -1,14 +1,14 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { authorityEnded, rateLimited } from "../../sdk/gateway/credential-errors.ts";
-import { judgeCredentials, type Presented } from "../../sdk/gateway/credentials.ts";
-import type { PassedBy } from "../../sdk/gateway/devices/admission.ts";
-import type { DeviceClaim } from "../../sdk/gateway/devices/claim.ts";
-import { proxyUnauthorized } from "../../sdk/gateway/edge/proxy-refusal.ts";
-import type { ProxyVerdict } from "../../sdk/gateway/edge/types.ts";
 import type { CredentialClass, FailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
-import { createSecretCheck, type ResolvedAuth } from "../../sdk/host/secrets.ts";
 import type { Remote } from "../../sdk/types/http.ts";
+import type { PassedBy } from "../devices/admission.ts";
+import type { DeviceClaim } from "../devices/claim.ts";
+import type { ProxyVerdict } from "../port/edge-types.ts";
+import { proxyUnauthorized } from "../port/proxy-refusal.ts";
+import { createSecretCheck, type ResolvedAuth } from "../process/log-secrets.ts";
+import { authorityEnded, rateLimited } from "./credential-errors.ts";
+import { judgeCredentials, type Presented } from "./credentials.ts";
 
 export interface Authenticator {
   readonly mode: ResolvedAuth["mode"];

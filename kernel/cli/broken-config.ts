@@ -3,8 +3,8 @@ import { basename } from "node:path";
 import { lastGoodPath } from "../../sdk/config/backups.ts";
 import { formatIssue } from "../../sdk/config/issues.ts";
 import type { LoadedConfig } from "../../sdk/config/loaded.ts";
-import type { LoadOptions } from "../../sdk/config/trees.ts";
 import { loadConfig } from "../config/load.ts";
+import type { LoadOptions } from "../config/trees.ts";
 
 /** The config that a command goes by, and what is wrong with the file when it is not that of the file. */
 export interface UsableConfig {

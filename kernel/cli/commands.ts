@@ -1,11 +1,11 @@
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type CommandPlaces, readCommands as readAll } from "../../sdk/cli/commands.ts";
-import type { CommandEntry } from "../../sdk/cli/match.ts";
 import { commonErrors, isSvcError, messageOf } from "../../sdk/errors.ts";
 import { type Env, type ProfilePaths, packageRoot, runsFromDist } from "../../sdk/host/paths.ts";
 import type { CliCommand } from "../../sdk/types/cli.ts";
+import { type CommandPlaces, readCommands as readAll } from "./command-table.ts";
 import { readLooseJson } from "./loose-json.ts";
+import type { CommandEntry } from "./match.ts";
 
 /** Every command of the kernel, the bundled plugins and those of others. */
 export function readCommands(paths: Pick<CommandPlaces, "stateDir" | "configPath">, pluginsRoot?: string): Promise<CommandEntry[]> {

@@ -1,5 +1,3 @@
-import type { ContextOptions } from "../../sdk/cli/program.ts";
-import { isIndirect, resolveTarget } from "../../sdk/cli/target.ts";
 import type { LoadedConfig } from "../../sdk/config/loaded.ts";
 import { writeFileAtomic } from "../../sdk/files.ts";
 import { readLockOwner } from "../../sdk/host/lock.ts";
@@ -8,6 +6,8 @@ import type { CliCommand, CliContext, CliLocal, CliTarget, CliValues } from "../
 import type { JsonObject } from "../../sdk/types/common.ts";
 import type { Candidate } from "../loader/discovery.ts";
 import { readLooseJson } from "./loose-json.ts";
+import type { ContextOptions } from "./program.ts";
+import { isIndirect, resolveTarget } from "./target.ts";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 
@@ -45,11 +45,11 @@ export function createCliContext(options: ContextOptions): CliContext {
     return owner ? { pid: owner.pid, ...(owner.port ? { port: owner.port } : {}) } : undefined;
   };
   const adviceFor = async (at: CliTarget | undefined): Promise<string> => {
-    const [{ startAdvice }, found, owner] = await Promise.all([import("../../sdk/cli/start-advice.ts"), config(), lockOwner()]);
+    const [{ startAdvice }, found, owner] = await Promise.all([import("./start-advice.ts"), config(), lockOwner()]);
     return startAdvice({ paths, config: found, owner, ...(at ? { target: at } : {}) });
   };
   const connect: CliContext["connect"] = async ({ mode = "cli", scopes, caps, timeoutMs, newDevice = true } = {}) => {
-    const { connectToGateway } = await import("../../sdk/cli/connect.ts");
+    const { connectToGateway } = await import("./connect.ts");
     const at = await target();
     const limit = timeoutMs ?? (typeof rpc.timeout === "number" ? rpc.timeout : DEFAULT_TIMEOUT_MS);
     const how = { version, mode, scopes, caps, timeoutMs: limit, newDevice, stateDir: paths.stateDir };
@@ -84,13 +84,13 @@ export function createCliContext(options: ContextOptions): CliContext {
     },
     lockOwner,
     local: (plugins) => openLocal(options, plugins),
-    liftQuarantine: async (id) => (await import("../../sdk/gateway/quarantine.ts")).liftQuarantine(paths.stateDir, id),
+    liftQuarantine: async (id) => (await import("../operations/quarantine.ts")).liftQuarantine(paths.stateDir, id),
     manifests: async () => listManifests(paths, await load()),
     candidates: async () => discoverHere(paths, await load()),
     importPlugin: async (entry) => (await import("../loader/import.ts")).importModule(entry, paths.stateDir),
     inspectPlugin: async (folder) => (await import("../loader/discovery.ts")).inspectPluginFolder(folder),
     async auditSecrets({ allowExec }) {
-      const [loaded, { auditSecrets }] = await Promise.all([load(), import("../../sdk/secrets/audit.ts")]);
+      const [loaded, { auditSecrets }] = await Promise.all([load(), import("../secrets/audit.ts")]);
       const declared = (await listManifests(paths, loaded)).flatMap((manifest) => manifest.secrets);
       return auditSecrets({ loaded, env, stateDir: paths.stateDir, allowExec, declared });
     },
@@ -118,9 +118,9 @@ function rpcValues(command: CliCommand, values: CliValues): CliValues {
 
 async function openLocal(options: ContextOptions, plugins: string[]): Promise<CliLocal> {
   const [{ createGateway }, { createLogger }, { consoleSink }, { exportEnv }] = await Promise.all([
-    import("../gateway.ts"),
+    import("../boot/gateway.ts"),
     import("../../sdk/host/logger.ts"),
-    import("../../sdk/host/console-log.ts"),
+    import("../process/console-log.ts"),
     import("../config/process-env.ts"),
   ]);
   const { env, paths, version, output } = options;

@@ -4,8 +4,8 @@ import type { LoadedConfig } from "../../sdk/config/loaded.ts";
 import { rootSchema } from "../../sdk/config/root.ts";
 import type { Env, ProfilePaths } from "../../sdk/host/paths.ts";
 import { loaderErrors } from "../../sdk/loader/errors.ts";
-import { checkPluginModule } from "../../sdk/trust/plugin-module.ts";
 import { type Candidate, discoverPlugins } from "../loader/discovery.ts";
+import { checkPluginModule } from "../loader/plugin-module.ts";
 
 /** What discovery finds for a profile, also while its config is not valid. */
 export function findPlugins(paths: ProfilePaths, loaded: LoadedConfig): Promise<Candidate[]> {

@@ -1,9 +1,9 @@
-import { watchdogLimitsFrom } from "../../sdk/gateway/watchdog.ts";
-import { installProcessGuard } from "../../sdk/host/process-guard.ts";
 import { exitProcess } from "../../sdk/sandbox/threads.ts";
-import type { GatewayMaker } from "../../sdk/types/host-gateway.ts";
+import { createGateway, type Gateway } from "../boot/gateway.ts";
+import type { GatewayMaker } from "../boot/host-gateway.ts";
 import { exportEnv } from "../config/process-env.ts";
-import { createGateway, type Gateway } from "../gateway.ts";
+import { watchdogLimitsFrom } from "../operations/watchdog.ts";
+import { installProcessGuard } from "../process/process-guard.ts";
 
 /** The kernel, as the command `gateway run` takes it. */
 export const gatewayMaker: GatewayMaker = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createOutput } from "../../sdk/cli/output.ts";
+import { createOutput } from "./cli-output.ts";
 import { createColor } from "./output.ts";
 
 function streams(json: boolean, isTTY = false) {

@@ -1,7 +1,7 @@
 import { createColors } from "picocolors";
-import { ownStyle } from "../../sdk/cli/terminal-text.ts";
 import { type Env, envValue } from "../../sdk/host/paths.ts";
 import type { CliContext } from "../../sdk/types/cli.ts";
+import { ownStyle } from "./terminal-text.ts";
 
 /** Colours on a terminal unless `--no-color` or `NO_COLOR`; `FORCE_COLOR` asks for them anywhere. */
 export function createColor(options: { flag: boolean; env: Env; isTTY: boolean }): CliContext["color"] {

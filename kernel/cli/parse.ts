@@ -1,8 +1,8 @@
 import { parseArgs as splitArgs } from "node:util";
-import { distance } from "../../sdk/cli/match.ts";
-import { optionsOf, optionValue } from "../../sdk/cli/options.ts";
 import { commonErrors, type SvcError } from "../../sdk/errors.ts";
 import type { CliCommand, CliOption, CliValues } from "../../sdk/types/cli.ts";
+import { distance } from "./match.ts";
+import { optionsOf, optionValue } from "./options.ts";
 
 export interface ParsedArgs {
   values: CliValues;

@@ -1,8 +1,8 @@
-import { createProgram } from "../../sdk/cli/program.ts";
 import { loadCommand, readCommands } from "./commands.ts";
 import { createCliContext } from "./context.ts";
 import { createColor } from "./output.ts";
 import { parseArgs } from "./parse.ts";
+import { createProgram } from "./program.ts";
 
 /** Runs one command line. Never rejects: every failure becomes a message and an exit code. */
 export const runCommandLine = createProgram({

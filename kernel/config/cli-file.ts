@@ -1,7 +1,7 @@
-import { createCliConfigFile } from "../../sdk/config/cli-file.ts";
 import type { Env, ProfilePaths } from "../../sdk/host/paths.ts";
 import type { CliConfigFile } from "../../sdk/types/cli.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
+import { createCliConfigFile } from "./config-file-for-cli.ts";
 import { createConfigHost } from "./methods.ts";
 
 /** A profile's config file, for a command. */
@@ -10,6 +10,6 @@ export function openConfigFile(
   found: { manifests(): Promise<Manifest[]>; onWrite(): void },
 ): CliConfigFile {
   const host = createConfigHost({ path: paths.configPath, env, stateDir: paths.stateDir, manifests: found.manifests });
-  const checkStart = async () => (await import("../start.ts")).checkNextStart({ paths, env });
+  const checkStart = async () => (await import("../boot/start.ts")).checkNextStart({ paths, env });
   return createCliConfigFile({ ...found, host, checkStart });
 }

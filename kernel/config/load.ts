@@ -1,7 +1,7 @@
 import JSON5 from "json5";
 import type { LoadedConfig } from "../../sdk/config/loaded.ts";
-import { type LoadOptions, loadTrees } from "../../sdk/config/trees.ts";
 import { locator } from "./locate.ts";
+import { type LoadOptions, loadTrees } from "./trees.ts";
 
 /** JSON5 for `sdk/config`. Most files have no comments, and the reader for those is the slower one. */
 export const configSyntax = { parse: parseJson5, locator };

@@ -1,18 +1,18 @@
-import { type ConfigServiceDeps, createConfigMethods } from "../../sdk/config/config-service.ts";
 import type { ConfigWarning, LoadedConfig } from "../../sdk/config/loaded.ts";
-import { pluginConfigIssues, secretPatterns } from "../../sdk/config/plugin-config-issues.ts";
-import { loadSecrets } from "../../sdk/config/trees.ts";
 import type { ConfigWriterHost } from "../../sdk/config/write.ts";
 import type { Env } from "../../sdk/host/paths.ts";
 import { protocolMethod } from "../../sdk/protocol/methods.ts";
-import { missingStartSecret } from "../../sdk/secrets/start.ts";
-import type { StartFlags } from "../../sdk/types/host-gateway.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import type { RpcMethod } from "../../sdk/types/rpc.ts";
-import type { Contributions } from "../contributions.ts";
+import type { StartFlags } from "../boot/host-gateway.ts";
+import type { Contributions } from "../loader/contributions.ts";
 import type { MethodRegistry } from "../port/methods.ts";
+import { missingStartSecret } from "../secrets/start.ts";
+import { type ConfigServiceDeps, createConfigMethods } from "./config-service.ts";
 import { configSyntax, loadConfig } from "./load.ts";
+import { pluginConfigIssues, secretPatterns } from "./plugin-config-issues.ts";
 import { type SettingQuestion, settingIssues, settingWarnings } from "./setting-checks.ts";
+import { loadSecrets } from "./trees.ts";
 
 export interface ConfigHostOptions {
   path: string;

@@ -1,25 +1,25 @@
 import { channelIssues } from "../../sdk/config/known-ids.ts";
 import type { LoadedConfig } from "../../sdk/config/loaded.ts";
 import { reloadClassOf } from "../../sdk/config/reload-class.ts";
-import type { NamedParticipant } from "../../sdk/config/reload-pass.ts";
-import { createReloader as createPasses, type Reloader, type ReloaderOptions } from "../../sdk/config/reloader.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
-import { loadSecrets } from "../../sdk/config/trees.ts";
 import { unservedSummary } from "../../sdk/config/unserved.ts";
-import { running } from "../../sdk/hooks/running.ts";
 import type { Env } from "../../sdk/host/paths.ts";
-import { resolveAuth } from "../../sdk/host/secrets.ts";
-import { watchFiles } from "../../sdk/host/watch-files.ts";
-import type { Loader } from "../../sdk/loader/loader.ts";
-import { missingStartSecret } from "../../sdk/secrets/start.ts";
 import type { Logger } from "../../sdk/types/common.ts";
-import type { StartFlags } from "../../sdk/types/host-gateway.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import type { ReloadParticipant } from "../../sdk/types/reload.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
-import type { Contributions } from "../contributions.ts";
+import type { StartFlags } from "../boot/host-gateway.ts";
 import type { HookBus } from "../hooks/bus.ts";
+import { running } from "../hooks/running.ts";
+import type { Contributions } from "../loader/contributions.ts";
+import type { Loader } from "../loader/loader.ts";
+import { resolveAuth } from "../process/log-secrets.ts";
+import { watchFiles } from "../process/watch-files.ts";
+import { missingStartSecret } from "../secrets/start.ts";
 import { loadConfig } from "./load.ts";
+import type { NamedParticipant } from "./reload-pass.ts";
+import { createReloader as createPasses, type Reloader, type ReloaderOptions } from "./reloader.ts";
+import { loadSecrets } from "./trees.ts";
 
 export interface ReloadHost extends Pick<ReloaderOptions, "initial" | "onSettled" | "requestRestart"> {
   env: Env;

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { LoadedConfig } from "../../sdk/config/loaded.ts";
-import { type LoadOptions, loadSecrets } from "../../sdk/config/trees.ts";
 import { loadConfig } from "./load.ts";
+import { type LoadOptions, loadSecrets } from "./trees.ts";
 
 let dir: string;
 beforeEach(async () => {

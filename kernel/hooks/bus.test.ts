@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { running } from "../../sdk/hooks/running.ts";
 import type { HookName, HookOptions } from "../../sdk/hooks.ts";
 import { createLogger, type LogRecord } from "../../sdk/host/logger.ts";
 import { createHookBus, type HookBusOptions, type TapFunction } from "./bus.ts";
+import { running } from "./running.ts";
 
 function setup(options: HookBusOptions = {}) {
   const logs: LogRecord[] = [];

@@ -1,7 +1,5 @@
 import { AsyncParallelHook, AsyncSeriesBailHook, AsyncSeriesHook, SyncHook } from "tapable";
 import { messageOf } from "../../sdk/errors.ts";
-import { type HookCall, resultOf, stepOf, syncStepOf } from "../../sdk/hooks/steps.ts";
-import { createTap, orderTaps, type Tap, type TapFunction, type TapHost, toTapRecord } from "../../sdk/hooks/tap.ts";
 import {
   type HookEvent,
   type HookMeta,
@@ -13,6 +11,8 @@ import {
 } from "../../sdk/hooks.ts";
 import type { Disposable, Logger } from "../../sdk/types/common.ts";
 import type { TapRecord } from "../../sdk/types/plugin-record.ts";
+import { type HookCall, resultOf, stepOf, syncStepOf } from "./steps.ts";
+import { createTap, orderTaps, type Tap, type TapFunction, type TapHost, toTapRecord } from "./tap.ts";
 
 export type { TapFunction };
 

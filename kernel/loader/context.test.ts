@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { rootSchema, type SvcConfigInput } from "../../sdk/config/root.ts";
-import { operatorLimitMs } from "../../sdk/hooks/operator-limit.ts";
 import { createLogger, type LogRecord } from "../../sdk/host/logger.ts";
-import { createActivation } from "../../sdk/loader/activation.ts";
-import { maskConfig } from "../../sdk/loader/secret-paths.ts";
 import type { Manifest, PluginOrigin } from "../../sdk/types/manifest.ts";
-import { createContributions } from "../contributions.ts";
 import { createHookBus } from "../hooks/bus.ts";
+import { operatorLimitMs } from "../hooks/operator-limit.ts";
 import { createMethodRegistry } from "../port/methods.ts";
 import { createRouteTable } from "../port/routes.ts";
+import { createActivation } from "./activation.ts";
 import { createInstance } from "./context.ts";
+import { createContributions } from "./contributions.ts";
+import { maskConfig } from "./secret-paths.ts";
 
 let stateDir: string;
 beforeEach(async () => {

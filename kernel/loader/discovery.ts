@@ -1,8 +1,8 @@
 import { join, sep } from "node:path";
 import JSON5 from "json5";
 import { packageRoot, runsFromDist } from "../../sdk/host/paths.ts";
-import { type DiscoveryHost, type DiscoveryRequest, discover, inspectFolder } from "../../sdk/loader/discover.ts";
 import type { PluginCandidate } from "../../sdk/types/plugin-candidate.ts";
+import { type DiscoveryHost, type DiscoveryRequest, discover, inspectFolder } from "./discover.ts";
 
 export type Candidate = PluginCandidate;
 

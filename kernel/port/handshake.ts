@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { type Admission, admitDevice } from "../../sdk/gateway/devices/admission.ts";
-import type { DeviceBook } from "../../sdk/gateway/devices/book.ts";
-import { createDeviceClaim } from "../../sdk/gateway/devices/claim.ts";
-import type { Edge } from "../../sdk/gateway/edge/edge.ts";
-import type { Right } from "../../sdk/gateway/rights.ts";
 import { formatIssues } from "../../sdk/json-schema.ts";
 import { protocolErrors } from "../../sdk/protocol/errors.ts";
 import { type ConnectParams, connectParams, PROTOCOL_VERSION } from "../../sdk/protocol/frames.ts";
 import { hasScope } from "../../sdk/scopes.ts";
 import type { ClientInfo } from "../../sdk/types/rpc.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
+import type { Right } from "../auth/rights.ts";
+import { type Admission, admitDevice } from "../devices/admission.ts";
+import type { DeviceBook } from "../devices/book.ts";
+import { createDeviceClaim } from "../devices/claim.ts";
+import type { Edge } from "./edge.ts";
 
 const browserClients = new Set(["svc-control-ui", "webchat-ui", "webchat"]);
 

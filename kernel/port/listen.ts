@@ -3,20 +3,20 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Server as TlsServer } from "node:tls";
 import { messageOf, type SvcError } from "../../sdk/errors.ts";
-import type { BindPlan } from "../../sdk/gateway/edge/bind-plan.ts";
-import { answerClientError } from "../../sdk/gateway/edge/client-error.ts";
-import { declineUpgrade } from "../../sdk/gateway/edge/decline-upgrade.ts";
-import { createDescriptorBudget, type DescriptorBudget } from "../../sdk/gateway/edge/descriptor-budget.ts";
-import { answerAndEnd } from "../../sdk/gateway/edge/linger.ts";
-import { rawResponse, setBaseline } from "../../sdk/gateway/edge/raw-response.ts";
-import { outboundLimits } from "../../sdk/gateway/fanout/fanout.ts";
-import { createSlowConsumers, type SlowConsumers } from "../../sdk/gateway/fanout/slow-consumers.ts";
 import type { HealthPart } from "../../sdk/hooks.ts";
-import { countDescriptors, readDescriptorLimit } from "../../sdk/host/descriptors.ts";
-import { answersAsGateway } from "../../sdk/host/gateway-probe.ts";
-import type { TlsMaterial } from "../../sdk/host/tls-files.ts";
 import type { Logger } from "../../sdk/types/common.ts";
 import { kernelErrors } from "../errors.ts";
+import { countDescriptors, readDescriptorLimit } from "../process/descriptors.ts";
+import { answersAsGateway } from "../process/gateway-probe.ts";
+import type { TlsMaterial } from "../process/tls-files.ts";
+import type { BindPlan } from "./bind-plan.ts";
+import { answerClientError } from "./client-error.ts";
+import { declineUpgrade } from "./decline-upgrade.ts";
+import { createDescriptorBudget, type DescriptorBudget } from "./descriptor-budget.ts";
+import { outboundLimits } from "./fanout/fanout.ts";
+import { createSlowConsumers, type SlowConsumers } from "./fanout/slow-consumers.ts";
+import { answerAndEnd } from "./linger.ts";
+import { rawResponse, setBaseline } from "./raw-response.ts";
 import { createRefusedConnections, judgeDescriptors, type RefusedConnections } from "./refused-connections.ts";
 import { createRequestPipeline, type RequestPipeline } from "./request-pipeline.ts";
 
@@ -182,7 +182,7 @@ async function makeServer({ tls }: ListenOptions): Promise<Server> {
 async function followTls(servers: readonly Server[], { tls, logger }: ListenOptions) {
   if (!tls) return undefined;
   let { names } = tls;
-  const { followTlsFiles } = await import("../../sdk/host/tls-files.ts");
+  const { followTlsFiles } = await import("../process/tls-files.ts");
   const apply = (next: TlsMaterial) => {
     for (const server of servers as unknown as readonly TlsServer[]) server.setSecureContext(next.context);
     names = next.names;

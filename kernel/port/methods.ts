@@ -1,9 +1,6 @@
 import { createAdmission } from "../../sdk/admission.ts";
 import { commonErrors, isSvcError, messageOf, type SvcError } from "../../sdk/errors.ts";
-import { createWriteBudget } from "../../sdk/gateway/write-budget.ts";
-import { runAs } from "../../sdk/hooks/running.ts";
 import { formatIssues } from "../../sdk/json-schema.ts";
-import type { Activation } from "../../sdk/loader/activation.ts";
 import { protocolErrors } from "../../sdk/protocol/errors.ts";
 import { limits, type WireError } from "../../sdk/protocol/frames.ts";
 import { type MethodSpec, type ProtocolMethod, protocolMethods } from "../../sdk/protocol/methods.ts";
@@ -12,8 +9,11 @@ import type { Disposable, LogFields, Logger } from "../../sdk/types/common.ts";
 import type { ClientInfo, RpcCall, RpcMethod } from "../../sdk/types/rpc.ts";
 import { kernelErrors } from "../errors.ts";
 import type { HookBus } from "../hooks/bus.ts";
-import type { DownPlugin } from "../plugins-down.ts";
+import { runAs } from "../hooks/running.ts";
+import type { Activation } from "../loader/activation.ts";
+import type { DownPlugin } from "../operations/plugins-down.ts";
 import { createPace } from "./pace.ts";
+import { createWriteBudget } from "./write-budget.ts";
 
 interface Registered {
   method: RpcMethod;

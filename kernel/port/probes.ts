@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isDirectLoopback } from "../../sdk/gateway/edge/caller.ts";
-import type { EventLoopFigures } from "../event-loop.ts";
+import type { EventLoopFigures } from "../operations/event-loop.ts";
+import { isDirectLoopback } from "./caller.ts";
 
 export type Phase = "starting" | "plugins" | "ready" | "safe-mode" | "draining" | "stopped";
 

@@ -1,6 +1,6 @@
-import { type DescriptorFigures, SPARE_FOR_CONNECTION, SPARE_FOR_UPGRADE } from "../../sdk/gateway/edge/descriptor-budget.ts";
 import type { HealthPart } from "../../sdk/hooks.ts";
 import type { Logger } from "../../sdk/types/common.ts";
+import { type DescriptorFigures, SPARE_FOR_CONNECTION, SPARE_FOR_UPGRADE } from "./descriptor-budget.ts";
 
 /** Connections that the gateway could not take, for its log and its health. */
 export interface RefusedConnections {

@@ -1,8 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { lingerAfterAnswer, stopReading } from "../../sdk/gateway/edge/linger.ts";
-import { sentBytes } from "../../sdk/gateway/fanout/sent-bytes.ts";
-import type { OutboundAccount, Outlet, SlowConsumers } from "../../sdk/gateway/fanout/slow-consumers.ts";
+import { sentBytes } from "./fanout/sent-bytes.ts";
+import type { OutboundAccount, Outlet, SlowConsumers } from "./fanout/slow-consumers.ts";
+import { lingerAfterAnswer, stopReading } from "./linger.ts";
 
 /**
  * Number of requests that wait on one connection before it is not read any more. The piece that was read last comes on top: 64 KiB hold up to

@@ -2,14 +2,14 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
 import { addressBucket } from "../../sdk/gateway/edge/addresses.ts";
-import type { Edge, EdgeRefusal } from "../../sdk/gateway/edge/edge.ts";
-import { answerAndEnd } from "../../sdk/gateway/edge/linger.ts";
-import { rawResponse } from "../../sdk/gateway/edge/raw-response.ts";
-import { createRevocations } from "../../sdk/gateway/fanout/revocations.ts";
-import { createSilentSockets } from "../../sdk/gateway/fanout/silent-sockets.ts";
-import { createTurn } from "../../sdk/gateway/fanout/turn.ts";
 import { limits } from "../../sdk/protocol/frames.ts";
 import { Connection, type ConnectionDeps } from "./connection.ts";
+import type { Edge, EdgeRefusal } from "./edge.ts";
+import { createRevocations } from "./fanout/revocations.ts";
+import { createSilentSockets } from "./fanout/silent-sockets.ts";
+import { createTurn } from "./fanout/turn.ts";
+import { answerAndEnd } from "./linger.ts";
+import { rawResponse } from "./raw-response.ts";
 
 export interface Sockets {
   /** Listener for the server's `upgrade` event. */

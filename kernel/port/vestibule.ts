@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { answerAndEnd } from "../../sdk/gateway/edge/linger.ts";
-import { rawResponse, setBaseline } from "../../sdk/gateway/edge/raw-response.ts";
-import type { EventLoopFigures } from "../event-loop.ts";
+import type { EventLoopFigures } from "../operations/event-loop.ts";
+import { answerAndEnd } from "./linger.ts";
 import { answerProbe } from "./probes.ts";
+import { rawResponse, setBaseline } from "./raw-response.ts";
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 type Upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer) => void;

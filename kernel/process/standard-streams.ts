@@ -1,5 +1,5 @@
-import type { OutputStream, StandardOutput } from "../../sdk/cli/standard-output.ts";
 import { settledWithin } from "../../sdk/limit.ts";
+import type { OutputStream, StandardOutput } from "../cli/standard-output.ts";
 
 /** Maximum bytes that wait for a reader that has stopped reading; text beyond it is dropped. */
 const MAX_WAITING_BYTES = 1_000_000;

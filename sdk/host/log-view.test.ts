@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { toLogLine } from "./log-line.ts";
+import { toLogLine } from "../../kernel/process/log-line.ts";
 import { formatLogLine, isWantedLogLine, parseLogLine } from "./log-view.ts";
 
 const at = new Date(2026, 2, 1, 12, 3, 44, 120);

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { loadCommand, readCommands } from "../../kernel/cli/commands.ts";
+import { gatewayCommand } from "../../kernel/cli/gateway-command.ts";
+import { commandHelp } from "../../kernel/cli/help.ts";
+import { type CommandEntry, matchCommand } from "../../kernel/cli/match.ts";
 import { parseArgs } from "../../kernel/cli/parse.ts";
-import { gatewayCommand } from "../../sdk/cli/gateway-command.ts";
-import { commandHelp } from "../../sdk/cli/help.ts";
-import { type CommandEntry, matchCommand } from "../../sdk/cli/match.ts";
-import { takeRootFlags } from "../../sdk/cli/root-flags.ts";
+import { takeRootFlags } from "../../kernel/cli/root-flags.ts";
 import { resolvePaths } from "../../sdk/host/paths.ts";
 import type { CliCommand } from "../../sdk/types/cli.ts";
 

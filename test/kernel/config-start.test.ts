@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createGateway, type Gateway, type GatewayOptions } from "../../kernel/gateway.ts";
+import { createGateway, type Gateway, type GatewayOptions } from "../../kernel/boot/gateway.ts";
 import { createClient } from "../../sdk/client/index.ts";
 import { createLogger, type LogRecord } from "../../sdk/host/logger.ts";
 import { type Env, resolvePaths } from "../../sdk/host/paths.ts";

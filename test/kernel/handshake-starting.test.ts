@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createGateway } from "../../kernel/gateway.ts";
+import { createGateway } from "../../kernel/boot/gateway.ts";
 import { createLogger } from "../../sdk/host/logger.ts";
 import { resolvePaths } from "../../sdk/host/paths.ts";
 import { gate, sharedWithPlugins, writePlugin } from "./_plugins.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
 import { afterEach, expect, test } from "vitest";
-import { openLogs } from "../../sdk/cli/gateway-logs.ts";
+import { openLogs } from "../../kernel/cli/gateway-logs.ts";
 
 let gateway: TestGateway | undefined;
 afterEach(async () => {

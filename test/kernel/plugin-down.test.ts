@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
 import { afterEach, describe, expect, test } from "vitest";
-import { findDownOwner } from "../../kernel/plugins-down.ts";
-import { quarantineSync } from "../../sdk/gateway/quarantine.ts";
+import { findDownOwner } from "../../kernel/operations/plugins-down.ts";
+import { quarantineSync } from "../../kernel/operations/quarantine.ts";
 import { method, usePluginGateway } from "./_plugin-gateway.ts";
 
 const own = usePluginGateway();

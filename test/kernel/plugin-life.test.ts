@@ -1,6 +1,6 @@
 import { createTestGateway, eventually } from "svc/sdk/testing";
 import { describe, expect, test } from "vitest";
-import { hintFor, retryDelayMs } from "../../sdk/loader/faults.ts";
+import { hintFor, retryDelayMs } from "../../kernel/loader/faults.ts";
 import { pluginCodes } from "../../sdk/types/plugin-record.ts";
 import { method, usePluginGateway } from "./_plugin-gateway.ts";
 import { sharedWithPlugins } from "./_plugins.ts";

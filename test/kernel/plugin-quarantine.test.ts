@@ -9,7 +9,7 @@ import {
   quarantineSync,
   readQuarantine,
   settleOpenBlock,
-} from "../../sdk/gateway/quarantine.ts";
+} from "../../kernel/operations/quarantine.ts";
 import { method, usePluginGateway } from "./_plugin-gateway.ts";
 
 const own = usePluginGateway();

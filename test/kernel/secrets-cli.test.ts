@@ -2,8 +2,8 @@ import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createGateway, type Gateway } from "../../kernel/boot/gateway.ts";
 import { runCommandLine } from "../../kernel/cli/run.ts";
-import { createGateway, type Gateway } from "../../kernel/gateway.ts";
 import { createLogger } from "../../sdk/host/logger.ts";
 import { resolvePaths } from "../../sdk/host/paths.ts";
 import type { SecretsAudit } from "../../sdk/types/secrets.ts";

@@ -1,6 +1,6 @@
 import { createTestGateway, eventually } from "svc/sdk/testing";
 import { expect, test } from "vitest";
-import { tapWsLog } from "../../sdk/cli/ws-log.ts";
+import { tapWsLog } from "../../kernel/cli/ws-log.ts";
 import { fixture } from "./_fixtures.ts";
 import { connected } from "./_ws.ts";
 

@@ -67,11 +67,11 @@ describe("the repository", () => {
 
 describe("a wrong import is caught when", () => {
   test.each([
-    ["the kernel imports a plugin", "kernel/gateway.ts", `import x from "../plugins/store/index.ts";`],
-    ["the kernel imports a vendor", "kernel/gateway.ts", `import Database from "better-sqlite3";`],
-    ["the kernel imports a package that is not on its list", "kernel/gateway.ts", `import { Cli } from "clipanion";`],
-    ["the kernel goes through the published name", "kernel/gateway.ts", `import { z } from "svc/sdk";`],
-    ["a plugin imports the kernel", "plugins/store/index.ts", `import { x } from "../../kernel/gateway.ts";`],
+    ["the kernel imports a plugin", "kernel/boot/gateway.ts", `import x from "../plugins/store/index.ts";`],
+    ["the kernel imports a vendor", "kernel/boot/gateway.ts", `import Database from "better-sqlite3";`],
+    ["the kernel imports a package that is not on its list", "kernel/boot/gateway.ts", `import { Cli } from "clipanion";`],
+    ["the kernel goes through the published name", "kernel/boot/gateway.ts", `import { z } from "svc/sdk";`],
+    ["a plugin imports the kernel", "plugins/store/index.ts", `import { x } from "../../kernel/boot/gateway.ts";`],
     ["a plugin imports the tree of the sdk", "plugins/store/index.ts", `import { x } from "../../sdk/index.ts";`],
     ["a plugin imports another", "plugins/store/index.ts", `import type { X } from "../agents/kit.ts";`],
     ["a plugin imports another later", "plugins/store/index.ts", `const x = await import("../agents/kit.ts");`],
@@ -79,13 +79,13 @@ describe("a wrong import is caught when", () => {
     ["a plugin imports zod itself", "plugins/agents/index.ts", `import { z } from "zod";`],
     ["a plugin's code imports the test kit", "plugins/agents/index.ts", `import { createTestGateway } from "svc/sdk/testing";`],
     ["a plugin's test imports another plugin", "plugins/agents/run.test.ts", `import { openStore } from "../store/open-store.ts";`],
-    ["the sdk imports the kernel", "sdk/define.ts", `import { x } from "../kernel/gateway.ts";`],
+    ["the sdk imports the kernel", "sdk/define.ts", `import { x } from "../kernel/boot/gateway.ts";`],
     ["the sdk imports a package", "sdk/define.ts", `import { H3 } from "h3";`],
     ["the sdk's types bring code", "sdk/types/tool.ts", `import { z } from "../index.ts";`],
     ["the client imports zod", "sdk/client/core.ts", `import { z } from "zod";`],
     ["an example reaches into the tree", "examples/plugin-hello/index.ts", `import { z } from "../../sdk/index.ts";`],
     ["an example imports a package", "examples/plugin-hello/index.ts", `import { z } from "zod";`],
-    ["a module passes a name on", "plugins/store/index.ts", `export { x } from "../../kernel/gateway.ts";`],
+    ["a module passes a name on", "plugins/store/index.ts", `export { x } from "../../kernel/boot/gateway.ts";`],
     ["an import is only for its effects", "plugins/store/index.ts", `import "../../kernel/errors.ts";`],
     ["an import spreads over lines", "plugins/store/index.ts", `import {\n  a,\n  type B,\n} from "../../kernel/errors.ts";`],
   ])("%s", (_name, file, line) => {
@@ -96,8 +96,8 @@ describe("a wrong import is caught when", () => {
     ["a plugin uses the sdk and its own files", "plugins/store/index.ts", `import { z } from "svc/sdk";\nimport { x } from "./rows.ts";`],
     ["a plugin uses its vendor", "plugins/store/native.ts", `import type Database from "better-sqlite3";`],
     ["the sdk's types use types", "sdk/types/context.ts", `import type { SvcConfig } from "../config/root.ts";`],
-    ["the test kit boots the kernel", "sdk/testing/gateway.ts", `import { createGateway } from "../../kernel/gateway.ts";`],
-    ["a comment names a forbidden module", "plugins/store/index.ts", `// import { x } from "../../kernel/gateway.ts";`],
+    ["the test kit boots the kernel", "sdk/testing/gateway.ts", `import { createGateway } from "../../kernel/boot/gateway.ts";`],
+    ["a comment names a forbidden module", "plugins/store/index.ts", `// import { x } from "../../kernel/boot/gateway.ts";`],
     ["a fixture in a template does", "plugins/store/a.test.ts", 'const text = `\nimport x from "../agents/kit.ts";\n`;'],
   ])("and none when %s", (_name, file, line) => {
     expect(broken(file, line)).toEqual([]);
@@ -114,7 +114,7 @@ describe("cycles", () => {
 
   test("behind a tail are found without the tail", () => {
     const found = importCycles(
-      files({ "kernel/start.ts": `import "./a.ts";`, "kernel/a.ts": `import "./b.ts";`, "kernel/b.ts": `export * from "./a.ts";` }),
+      files({ "kernel/boot/start.ts": `import "./a.ts";`, "kernel/a.ts": `import "./b.ts";`, "kernel/b.ts": `export * from "./a.ts";` }),
     );
     expect(found).toEqual([["kernel/a.ts", "kernel/b.ts", "kernel/a.ts"]]);
   });

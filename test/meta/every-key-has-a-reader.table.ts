@@ -12,12 +12,12 @@ const setting = (key: string, file: string, config = "kit.config") =>
     code: `agentSetting(${config}, ${file.includes("prompt") || file.includes("execute") ? "run.agent.id" : "agent.id"}, "${key}")`,
   });
 const limiter = (code: string): Place => ({ file: "sdk/gateway/failure-limiter.ts", code });
-const tlsFiles = (code: string): Place => ({ file: "sdk/host/tls-files.ts", code });
+const tlsFiles = (code: string): Place => ({ file: "kernel/process/tls-files.ts", code });
 const policy = (code: string): Place => ({ file: "plugins/agents/tools/policy.ts", code });
 const identity = (key: string): Place => ({ file: "plugins/control-ui/bootstrap.ts", code: `agent?.identity.${key}` });
-const secretFile = (code: string): Place => ({ file: "sdk/secrets/file-provider.ts", code });
-const secretProgram = (code: string): Place => ({ file: "sdk/secrets/exec-provider.ts", code });
-const environment = (code: string): Place => ({ file: "sdk/config/environment.ts", code });
+const secretFile = (code: string): Place => ({ file: "kernel/secrets/file-provider.ts", code });
+const secretProgram = (code: string): Place => ({ file: "kernel/secrets/exec-provider.ts", code });
+const environment = (code: string): Place => ({ file: "kernel/config/environment.ts", code });
 const account: Place = { file: "examples/plugin-channel/src/accounts.ts", code: "const { enabled = true," };
 
 /**
@@ -27,7 +27,7 @@ const account: Place = { file: "examples/plugin-channel/src/accounts.ts", code: 
 export const readElsewhere: Readonly<Record<string, Place>> = {
   // Editors read it.
   $schema: { file: "plugins/operator/cli/config-types.ts", code: "svc.schema.json" },
-  "gateway.port": { file: "kernel/start.ts", code: "gateway?.port" },
+  "gateway.port": { file: "kernel/boot/start.ts", code: "gateway?.port" },
   "gateway.auth.rateLimit.maxAttempts": limiter(">= maxAttempts"),
   "gateway.auth.rateLimit.windowMs": limiter("- windowMs"),
   "gateway.auth.rateLimit.lockoutMs": limiter("+ lockoutMs"),
@@ -60,10 +60,10 @@ export const readElsewhere: Readonly<Record<string, Place>> = {
   "tools.deny": policy("level.deny"),
   "session.resetByType": { file: "plugins/agents/sessions/expiry.ts", code: "config.resetByType[type]" },
   "session.resetByChannel": { file: "plugins/agents/sessions/expiry.ts", code: "config.resetByChannel[channel]" },
-  "logging.maxFileBytes": { file: "sdk/host/log-file.ts", code: "settings.maxFileBytes" },
-  "logging.maxFiles": { file: "sdk/host/log-file.ts", code: "settings.maxFiles" },
-  "logging.retentionDays": { file: "sdk/host/log-rotation.ts", code: "retentionDays," },
-  "secrets.providers.<name>.allowlist": { file: "sdk/secrets/env-provider.ts", code: "provider.allowlist" },
+  "logging.maxFileBytes": { file: "kernel/process/log-file.ts", code: "settings.maxFileBytes" },
+  "logging.maxFiles": { file: "kernel/process/log-file.ts", code: "settings.maxFiles" },
+  "logging.retentionDays": { file: "kernel/process/log-rotation.ts", code: "retentionDays," },
+  "secrets.providers.<name>.allowlist": { file: "kernel/secrets/env-provider.ts", code: "provider.allowlist" },
   "secrets.providers.<name>.path": secretFile("{ path }: FileProvider"),
   "secrets.providers.<name>.mode": secretFile("provider.mode"),
   "secrets.providers.<name>.timeoutMs": secretFile("provider.timeoutMs"),
@@ -75,8 +75,8 @@ export const readElsewhere: Readonly<Record<string, Place>> = {
   "secrets.providers.<name>.maxOutputBytes": secretProgram("provider.maxOutputBytes"),
   "secrets.providers.<name>.jsonOnly": secretProgram("provider.jsonOnly"),
   "secrets.providers.<name>.trustedDirs": secretProgram("trustedDirs.map"),
-  "secrets.defaults": { file: "sdk/secrets/resolve.ts", code: "defaults[ref.source]" },
-  "plugins.slots.memory": { file: "sdk/loader/enablement.ts", code: "plugins.slots[slot]" },
+  "secrets.defaults": { file: "kernel/secrets/resolve.ts", code: "defaults[ref.source]" },
+  "plugins.slots.memory": { file: "kernel/loader/enablement.ts", code: "plugins.slots[slot]" },
   "channels.<name>.enabled": account,
   "channels.<name>.accounts.<name>.enabled": account,
   "env.vars": environment("section.vars"),

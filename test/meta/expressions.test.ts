@@ -31,12 +31,12 @@ const constructed: Record<string, { count: number; made?: () => unknown; bounded
   },
   "plugins/embed-gemini/batch.ts": { count: 1, bounded: "one class between fixed ends: /^files\\/[\\w.-]+$/" },
   "plugins/memory-core/engine/sessions/redact.ts": { count: 6, made: () => import("../../plugins/memory-core/engine/sessions/redact.ts") },
-  "sdk/cli/terminal-text.ts": { count: 1, made: () => import("../../sdk/cli/terminal-text.ts") },
+  "kernel/cli/terminal-text.ts": { count: 1, made: () => import("../../kernel/cli/terminal-text.ts") },
   "sdk/config/fields.ts": { count: 1, bounded: "compiled to see whether it is an expression, and never run" },
   "sdk/host/log-redact.ts": { count: 1, bounded: "runs under a limit of 8 ms" },
-  "sdk/loader/fault-text.ts": {
+  "kernel/loader/fault-text.ts": {
     count: 1,
-    made: async () => (await import("../../sdk/loader/fault-text.ts")).faultText(new Error("x"), "/plugins/a"),
+    made: async () => (await import("../../kernel/loader/fault-text.ts")).faultText(new Error("x"), "/plugins/a"),
   },
   "sdk/text/external-content.ts": { count: 3, made: () => import("../../sdk/text/external-content.ts") },
   "sdk/text/external-markers.ts": { count: 3, made: () => import("../../sdk/text/external-markers.ts") },

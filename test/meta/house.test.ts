@@ -107,9 +107,9 @@ describe("the suite", () => {
 
 describe("a breach is caught when", () => {
   test.each([
-    ["code reads a variable", environmentReads, "kernel/gateway.ts", "const home = process.env.HOME;"],
+    ["code reads a variable", environmentReads, "kernel/boot/gateway.ts", "const home = process.env.HOME;"],
     ["a plugin does outside its env.ts", environmentReads, "plugins/store/index.ts", 'const a = process.env["A"];'],
-    ["code logs to the console", consoleUses, "kernel/gateway.ts", 'console.log("x");'],
+    ["code logs to the console", consoleUses, "kernel/boot/gateway.ts", 'console.log("x");'],
     ["it does so by name", consoleUses, "plugins/store/index.ts", 'console["error"]("x");'],
     ["a test is narrowed", disabledTests, "a.test.ts", `test${"."}only("x", () => {});`],
     ["a group is left out", disabledTests, "a.test.ts", `describe${"."}skip("x", () => {});`],
@@ -134,9 +134,9 @@ describe("a breach is caught when", () => {
   test.each([
     ["the config reader reads it", environmentReads, "kernel/config/paths.ts", "const home = process.env.HOME;"],
     ["a plugin's env.ts reads it", environmentReads, "plugins/model-x/env.ts", "const key = process.env.KEY;"],
-    ["a comment names it", environmentReads, "kernel/gateway.ts", "// process.env stays outside"],
-    ["a text names it", consoleUses, "kernel/gateway.ts", 'const hint = "console.log";'],
-    ["an object has such a name", consoleUses, "kernel/gateway.ts", "options.consoleLevel.length;"],
+    ["a comment names it", environmentReads, "kernel/boot/gateway.ts", "// process.env stays outside"],
+    ["a text names it", consoleUses, "kernel/boot/gateway.ts", 'const hint = "console.log";'],
+    ["an object has such a name", consoleUses, "kernel/boot/gateway.ts", "options.consoleLevel.length;"],
     ["a list is skipped over", disabledTests, "a.test.ts", "list.skip(2);"],
     ["an entry is exported without a name", defaultExports, "plugins/store/index.ts", "export default definePlugin({});"],
     ["a command is", defaultExports, "plugins/store/cli/store-status.ts", "export default defineCommand({});"],

@@ -34,7 +34,7 @@ describe("schemas of answers are types alone", () => {
     expect(loading).toEqual([]);
   });
 
-  test.each(["kernel/bin.ts", "kernel/gateway.ts", "sdk/index.ts", "sdk/client/index.ts", "sdk/client/browser.ts"])(
+  test.each(["kernel/bin.ts", "kernel/boot/gateway.ts", "sdk/index.ts", "sdk/client/index.ts", "sdk/client/browser.ts"])(
     "in everything that %s loads",
     (entry) => {
       const loaded = [...closureOf(graph, entry)];

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import JSON5 from "json5";
 import { describe, expect, test } from "vitest";
+import { redactText } from "../../kernel/config/redact-text.ts";
+import { sensitiveTexts } from "../../kernel/config/sensitive-texts.ts";
 import { REDACTED_VALUE as R, redactConfig, secretsIn } from "../../sdk/config/redact.ts";
-import { redactText } from "../../sdk/config/redact-text.ts";
 import { restoreRedacted } from "../../sdk/config/restore.ts";
-import { sensitiveTexts } from "../../sdk/config/sensitive-texts.ts";
 
 const parse = (text: string): unknown => JSON5.parse(text);
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import JSON5 from "json5";
 import { eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type ConfigMethods, createConfigMethods } from "../../sdk/config/config-service.ts";
-import { loadTrees } from "../../sdk/config/trees.ts";
+import { type ConfigMethods, createConfigMethods } from "../../kernel/config/config-service.ts";
+import { loadTrees } from "../../kernel/config/trees.ts";
 import { createLogger } from "../../sdk/host/logger.ts";
 import type { ReloadOutcome } from "../../sdk/types/reload.ts";
 

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import JSON5 from "json5";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { loadTrees } from "../../kernel/config/trees.ts";
 import { restoreLastGood, saveLastGood } from "../../sdk/config/last-good.ts";
 import { withValueAt } from "../../sdk/config/paths.ts";
-import { loadTrees } from "../../sdk/config/trees.ts";
 import { type ConfigWriteOptions, type ConfigWriterHost, writeConfig } from "../../sdk/config/write.ts";
 import { setFailpoint } from "../../sdk/failpoint.ts";
 

@@ -1,6 +1,6 @@
 import { type ProtocolMethod, protocolMethods } from "svc/sdk";
 import { describe, expect, test } from "vitest";
-import { budgetedMethods } from "../../sdk/gateway/write-budget.ts";
+import { budgetedMethods } from "../../kernel/port/write-budget.ts";
 import { protocolEvents } from "../../sdk/protocol/events.ts";
 import { connectParams, helloNumbers, limits, requestFrame } from "../../sdk/protocol/frames.ts";
 

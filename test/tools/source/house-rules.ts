@@ -38,7 +38,7 @@ export function defaultExports(file: string, source: string): Finding[] {
 const ownWriters = new Map([
   ["sdk/files.ts", "it writes files whole for everybody else"],
   ["sdk/host/lock.ts", "of two that make a lock file, one has to fail"],
-  ["sdk/host/log-file.ts", "a log grows at its end"],
+  ["kernel/process/log-file.ts", "a log grows at its end"],
 ]);
 
 /** Writes of files past `writeFileAtomic`, after which a crash leaves half a file. */

@@ -1,0 +1,78 @@
+import { commonErrors, type SvcError } from "../../sdk/errors.ts";
+import type { CredentialClass } from "../../sdk/gateway/failure-limiter.ts";
+import type { ConnectParams } from "../../sdk/protocol/frames.ts";
+import type { DeviceClaim, TokenVerdict } from "../devices/claim.ts";
+import type { DeviceToken } from "../devices/record.ts";
+import { proxyUnauthorized } from "../port/proxy-refusal.ts";
+import type { AuthMode } from "../process/log-secrets.ts";
+import { bootstrapRefusal, deviceTokenRefusal, rateLimited, secretRefusal } from "./credential-errors.ts";
+
+/** Credentials as they were sent; an empty one counts as none. */
+export type Presented = { [Field in keyof NonNullable<ConnectParams["auth"]>]?: string | undefined };
+
+export interface CredentialQuestion {
+  mode: Exclude<AuthMode, "none">;
+  presented: Presented;
+  /** Is there a shared secret at all? */
+  hasSecret: boolean;
+  /** In constant time. */
+  matches(secret: string): boolean;
+  /** The device that shows a token; without its proof a token opens nothing. */
+  claim: DeviceClaim | undefined;
+  /**
+   * How long the address is locked out for a class; 0 = a credential of it may be checked.
+   * @param isSent false: there is none to check, so that no attempt is used up
+   */
+  waitMs(kind: CredentialClass, isSent: boolean): number;
+}
+
+/** Let in, or refused after the wrong ones were counted. */
+export type CredentialVerdict =
+  | { passed: "secret" }
+  | { passed: "device-token"; token: string; entry: DeviceToken }
+  | { passed?: undefined; wrong: CredentialClass[]; error: SvcError };
+
+/**
+ * Shared secret first, then the token of a device, by the table of `protocol.md` 3.2; what both sides sent is judged in one turn, so that many
+ * attempts at the same moment cannot pass a limit together.
+ */
+export function judgeCredentials(question: CredentialQuestion): CredentialVerdict {
+  const { mode, presented, matches, waitMs, hasSecret } = question;
+  // Where proxies name the callers, a device token would be a way around them.
+  const claim = mode === "trusted-proxy" ? undefined : question.claim;
+  const token = presented.deviceToken || (claim && presented.token) || undefined;
+  const [first, second] = mode === "token" ? [presented.token, presented.password] : [presented.password, presented.token];
+  const secret = (first ?? second) || undefined;
+  const locked = { secret: waitMs("shared-secret", secret !== undefined), token: waitMs("device-token", token !== undefined) };
+  if (locked.secret > 0 && (token === undefined || locked.token > 0)) return refused(rateLimited(Math.max(locked.secret, locked.token)));
+  if (mode === "trusted-proxy" && !hasSecret) return refused(proxyUnauthorized("proxy_user_missing"));
+
+  if (secret !== undefined && locked.secret === 0 && matches(secret)) return { passed: "secret" };
+  const judged = token !== undefined && locked.token === 0 ? claim?.judge(token) : undefined;
+  if (token !== undefined && judged?.verdict === "valid") return { passed: "device-token", token, entry: judged.entry };
+  return refusalOf({ ...question, claim, secret, locked, judged });
+}
+
+interface Failed extends CredentialQuestion {
+  secret: string | undefined;
+  locked: { secret: number; token: number };
+  judged: TokenVerdict | undefined;
+}
+
+function refusalOf({ mode, presented, claim, secret, locked, judged, waitMs }: Failed): CredentialVerdict {
+  const wrong: CredentialClass[] = secret !== undefined && locked.secret === 0 ? ["shared-secret"] : [];
+  const isTokenSent = Boolean(presented.deviceToken);
+  if (isTokenSent && judged?.verdict === "unavailable") return refused(commonErrors.serviceUnavailable({ service: "store@1" }), wrong);
+  if (isTokenSent && locked.token === 0) wrong.push("device-token");
+  if (locked.secret > 0 || (isTokenSent && locked.token > 0)) return refused(rateLimited(Math.max(locked.secret, locked.token)), wrong);
+  const isPaired = claim?.isPaired() === true;
+  if (isTokenSent || judged?.verdict === "revoked") return refused(deviceTokenRefusal(isPaired), wrong);
+  if (secret !== undefined) return refused(secretRefusal(mode, "mismatch", isPaired), wrong);
+  if (!presented.bootstrapToken) return refused(secretRefusal(mode, "missing", isPaired), wrong);
+  const lockedMs = waitMs("bootstrap", true);
+  return lockedMs > 0 ? refused(rateLimited(lockedMs)) : refused(bootstrapRefusal(mode), ["bootstrap"]);
+}
+
+function refused(error: SvcError, wrong: CredentialClass[] = []): CredentialVerdict {
+  return { error, wrong };
+}

@@ -1,0 +1,126 @@
+import { commonErrors } from "../../sdk/errors.ts";
+import type { HeldLock } from "../../sdk/host/lock.ts";
+import type { Services } from "../../sdk/types/services.ts";
+import { type Boots, beginBoot } from "../operations/boots.ts";
+import type { EventLoopMonitor } from "../operations/event-loop.ts";
+import { whyAbsent } from "../operations/plugins-down.ts";
+import type { Listeners } from "../port/listen.ts";
+import type { Vestibule } from "../port/vestibule.ts";
+import { type Core, createCore } from "./core.ts";
+import { comeUp, goDown, startJobs } from "./course.ts";
+import { type Doors, openDoors } from "./doors.ts";
+import type { Gateway, GatewayOptions } from "./gateway.ts";
+import { openPlugins } from "./plugins.ts";
+import { recordRefusal, removeRuntimeFiles, type StartPlan } from "./start.ts";
+
+export interface Site {
+  options: GatewayOptions;
+  plan: StartPlan;
+  lock: HeldLock;
+  /** Undefined when the gateway does not listen. */
+  listeners: Listeners | undefined;
+  vestibule: Vestibule;
+  eventLoop: EventLoopMonitor;
+}
+
+/** The order of a start behind the open port: shared parts, plugins looked for, doors open; then plugins loaded. */
+export async function assemble({ options, plan, lock, listeners, vestibule, eventLoop }: Site): Promise<Gateway> {
+  const { logger, paths } = options;
+  const boots = listeners && (await noteBoot(options, plan));
+  const takeEnvBack = options.exportEnv?.(plan.loaded.env);
+  const core = createCore({ options, plan, eventLoop, boots, listeners });
+  const mask = await openPlugins(core).catch(async (error: unknown) => {
+    takeEnvBack?.();
+    await boots?.ended();
+    throw error;
+  });
+  logger.redactWith(() => core.config().logging.redactPatterns);
+  provideGatewayService(core, listeners);
+  const doors = openDoors(core, { listeners, vestibule });
+  startJobs(core, doors, lock);
+  const ready = comeUp(core, doors, mask).catch(async (error: unknown) => {
+    await recordRefusal(paths.stateDir, error);
+    throw error;
+  });
+  ready.catch(() => undefined);
+  const stop = async (reason: string, { restart, isCrash }: { restart: boolean; isCrash: boolean }) => {
+    if (!isCrash)
+      await boots?.ended().catch((error: unknown) => logger.warn("the end could not be noted; it will count as a crash", { error }));
+    await goDown(core, doors, { reason, restart });
+    await removeRuntimeFiles(paths.stateDir);
+    takeEnvBack?.();
+    await lock.release();
+    logger.info("stopped", { reason });
+  };
+  let stopping: Promise<void> | undefined;
+  return {
+    ...gatewayOf(core, doors),
+    ready,
+    reload: (reason) => ready.then(() => core.late().reloader.reload(reason)),
+    close: (reason, { restart = false, isCrash = false } = {}) => (stopping ??= stop(reason, { restart, isCrash })),
+  };
+}
+
+/** Undefined where nothing can be written; the start itself says so. */
+async function noteBoot({ paths, logger }: GatewayOptions, { bootId }: StartPlan): Promise<Boots | undefined> {
+  try {
+    return await beginBoot(paths.stateDir, { bootId, now: Date.now() });
+  } catch (error) {
+    logger.warn("this start could not be noted; a crash loop would not be noticed", { error });
+    return undefined;
+  }
+}
+
+function gatewayOf(core: Core, { listeners }: Doors): Omit<Gateway, "ready" | "reload" | "close"> {
+  const { plan, hooks, config, faults, contributions, restarts } = core;
+  const { loader } = core.late();
+  return {
+    host: listeners?.host ?? "",
+    port: listeners?.port ?? 0,
+    portSource: plan.portSource,
+    plan,
+    hooks,
+    config,
+    plugins: loader.records,
+    summary: loader.summary,
+    failPlugin: loader.fail,
+    faults,
+    service(name) {
+      const found = contributions.view<never>("service").get(name);
+      if (!found) throw commonErrors.serviceUnavailable({ service: name, why: whyAbsent(loader, name) });
+      return found.value;
+    },
+    contributions: contributions.view,
+    tap: (hook, fn) => hooks.tap(hook, { plugin: "kernel", order: -1, fn: (event: never) => void fn(event) }),
+    mayRestart: () => config().commands.restart !== false,
+    requestRestart: (reason) => restarts.request(reason, reason),
+  };
+}
+
+function provideGatewayService(core: Core, listeners: Listeners | undefined): void {
+  const { options, plan, startedAt, health, restarts, holds } = core;
+  const { configPath, stateDir } = options.paths;
+  const value: Services["gateway@1"] = {
+    info: () => ({
+      ...{ version: options.version, bootId: plan.bootId, stateDir, configPath, startedAt, phase: core.phase },
+      host: listeners?.host ?? "",
+      port: listeners?.port ?? 0,
+      authMode: plan.auth.mode,
+    }),
+    clients: core.fanout.receivers,
+    beacon: core.presence.beacon,
+    invalidateHealth: health.invalidate,
+    refuseStart(error) {
+      core.startRefusal ??= error;
+    },
+    setReadiness(part, problem) {
+      if (core.notReady.get(part) === problem) return;
+      health.refresh();
+      if (problem === undefined) core.notReady.delete(part);
+      else core.notReady.set(part, problem);
+    },
+    requestRestart: (reason) => restarts.request(reason, reason),
+    hold: holds.hold,
+  };
+  core.contributions.add("service", { id: "gateway@1", owner: "kernel", order: -1, value });
+}

@@ -1,0 +1,239 @@
+import { randomUUID } from "node:crypto";
+import type { SvcConfig } from "../../sdk/config/root.ts";
+import { unservedSummary } from "../../sdk/config/unserved.ts";
+import { messageOf, type SvcError } from "../../sdk/errors.ts";
+import { addressBucket, isLoopback } from "../../sdk/gateway/edge/addresses.ts";
+import { createFailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
+import type { HealthPart } from "../../sdk/hooks.ts";
+import type { RootLogger } from "../../sdk/host/logger.ts";
+import { envValue } from "../../sdk/host/paths.ts";
+import type { StateVersion } from "../../sdk/protocol/frames.ts";
+import { RawJson } from "../../sdk/protocol/raw-json.ts";
+import type { Clock } from "../../sdk/types/common.ts";
+import type { Store } from "../../sdk/types/store.ts";
+import { type Authenticator, createAuthenticator } from "../auth/authenticator.ts";
+import type { Reloader } from "../config/reloader.ts";
+import { createDeviceBook, type DeviceBook } from "../devices/book.ts";
+import { createDeviceRows } from "../devices/rows.ts";
+import { createHookBus, type HookBus } from "../hooks/bus.ts";
+import { operatorLimitMs } from "../hooks/operator-limit.ts";
+import { type Activation, createActivation } from "../loader/activation.ts";
+import { type Contributions, createContributions } from "../loader/contributions.ts";
+import type { Loader } from "../loader/loader.ts";
+import type { TimedClock } from "../loader/timers.ts";
+import type { Boots } from "../operations/boots.ts";
+import type { EventLoopMonitor } from "../operations/event-loop.ts";
+import { createHealth, type Health } from "../operations/health.ts";
+import { createHolds, type Holds } from "../operations/holds.ts";
+import { createJobs, type Jobs } from "../operations/jobs.ts";
+import { createPluginFaults, type PluginFaults } from "../operations/plugin-faults.ts";
+import { toPluginHealth } from "../operations/plugin-summary.ts";
+import { downParts, findDownOwner } from "../operations/plugins-down.ts";
+import { createPresence, type Presence } from "../operations/presence.ts";
+import { createRestartDeferral, type RestartDeferral } from "../operations/restart-deferral.ts";
+import { createSafeMode, type SafeMode, type SetTimeout, undoableTimeout } from "../operations/safe-mode.ts";
+import { createFanout, type Fanout } from "../port/fanout/fanout.ts";
+import type { Listeners } from "../port/listen.ts";
+import { createMethodRegistry, type MethodRegistry } from "../port/methods.ts";
+import type { Phase } from "../port/probes.ts";
+import { createRouteTable, type RouteTable } from "../port/routes.ts";
+import { secretHealth } from "../secrets/reload-result.ts";
+import type { GatewayOptions } from "./gateway.ts";
+import { checkNextStart, type StartPlan } from "./start.ts";
+
+/** What is made from plugins and config, and known to the rest only later. */
+export interface Late {
+  loader: Loader;
+  reloader: Reloader;
+}
+
+/** The registries and clocks that every part of one gateway shares. */
+export interface Core {
+  readonly options: GatewayOptions;
+  readonly plan: StartPlan;
+  readonly logger: RootLogger;
+  readonly clock: Clock;
+  readonly startedAt: number;
+  uptimeMs(): number;
+  phase: Phase;
+  readonly safeMode: SafeMode;
+  /** A plugin without which nothing should be served could not start for a reason that only an operator can remove. */
+  startRefusal: SvcError | undefined;
+  /** Why the gateway should get no new work, by part of health. */
+  readonly notReady: Map<string, string>;
+  /** Aborted when a stop begins. */
+  readonly leaving: AbortController;
+  readonly holds: Holds;
+  readonly faults: PluginFaults;
+  readonly hooks: HookBus;
+  readonly activation: Activation;
+  readonly contributions: Contributions;
+  readonly methods: MethodRegistry;
+  readonly routes: RouteTable;
+  readonly fanout: Fanout;
+  readonly presence: Presence;
+  readonly health: Health;
+  readonly eventLoop: EventLoopMonitor;
+  stateVersion(): StateVersion;
+  readonly jobs: Jobs;
+  readonly restarts: RestartDeferral;
+  /** Rejects with what the next start would be refused for. */
+  checkRestart(): Promise<void>;
+  readonly authenticator: Authenticator;
+  readonly devices: DeviceBook;
+  /** Undefined while the plugin that keeps the state is down. */
+  store(): Store | undefined;
+  /** The snapshot in force. */
+  config(): SvcConfig;
+  late(): Late;
+  /** Before the first request and the first look at health. */
+  attach(late: Late): void;
+}
+
+/** Parts of a start that exist before the core. */
+export interface CoreParts {
+  options: GatewayOptions;
+  plan: StartPlan;
+  eventLoop: EventLoopMonitor;
+  /** Undefined when the gateway does not listen. */
+  boots: Boots | undefined;
+  /** Undefined when the gateway does not listen. */
+  listeners: Pick<Listeners, "outbound" | "connections"> | undefined;
+}
+
+/** The clock of a test drives what waits, too. */
+function laterOn(clock: GatewayOptions["clock"]): SetTimeout {
+  return (clock as TimedClock | undefined)?.setTimeout ?? undoableTimeout;
+}
+
+/** Makes the shared parts in the order in which they need each other. */
+export function createCore({ options, plan, eventLoop, boots, listeners }: CoreParts): Core {
+  const { logger } = options;
+  const clock: Clock = { now: Date.now, monotonic: () => performance.now() };
+  const { monotonic } = options.clock ?? clock;
+  const started = clock.monotonic();
+  const uptimeMs = () => Math.round(clock.monotonic() - started);
+  let attached: Late | undefined;
+  const late = () => attached as Late;
+  const config = () => late().reloader.current().config;
+
+  const configParts = (): HealthPart[] => {
+    const message = unservedSummary(late().reloader.current().unserved);
+    return message === undefined ? [] : [{ part: "config", ok: false, message }];
+  };
+
+  const holds = createHolds();
+  const faults = createPluginFaults({ monotonic, logger, degrade: (...why) => late().loader.degrade(...why) });
+  const hooks = createHookBus(logger.child("hooks"), {
+    monotonic,
+    timeoutMs: (plugin, hook) => operatorLimitMs(config(), plugin, hook),
+    onFailure: faults.failed,
+    onMoved: () => health.invalidate(),
+  });
+  const activation = createActivation();
+  const fanout = createFanout({ monotonic, outbound: listeners?.outbound });
+  const presence = createPresence({
+    version: options.version,
+    bootId: plan.bootId,
+    now: clock.now,
+    monotonic: clock.monotonic,
+    isLoopback,
+  });
+  const jobs = createJobs({ logger, now: clock.monotonic });
+  const health: Health = createHealth({
+    collect: async (deep) => [
+      ...configParts(),
+      ...(await hooks.run("health.collect", { deep })),
+      jobs.look().part,
+      ...faults.parts(),
+      ...(listeners ? [listeners.connections()] : []),
+      ...downParts(late().loader),
+      ...safeMode.parts(),
+    ],
+    now: clock.now,
+    base: () => ({
+      uptimeMs: uptimeMs(),
+      version: options.version,
+      phase: core.phase,
+      plugins: toPluginHealth(late().loader.records(), hooks.quarantined()),
+      secrets: secretHealth(late().reloader.current().secretState),
+      configReload: { ...late().reloader.status(), restart: restarts.pending() },
+    }),
+    monotonic: clock.monotonic,
+    eventLoop: eventLoop.figures,
+    publish: (text, only) => fanout.emit("health", new RawJson(text), { stateVersion: core.stateVersion(), only }),
+    onFault: (error) => logger.warn("health could not be collected", { error }),
+  });
+  const safeMode = createSafeMode({
+    ...{ boots, clock, logger, stateDir: options.paths.stateDir, setTimeout: laterOn(options.clock) },
+    isForbidden: envValue(options.env, "SVC_SAFE_MODE") === "off",
+  });
+  const checkRestart = async () => checkNextStart({ ...options, env: (await options.readEnv?.()) ?? options.env });
+  const leaving = new AbortController();
+  const restarts = createRestartDeferral({
+    holds,
+    limitMs: () => config().gateway.reload.deferralTimeoutMs,
+    restartedAt: options.restartedAt,
+    logger,
+    refusal: () => checkRestart().then(() => undefined, messageOf),
+    onDue: (reason) => options.onRestartDue?.(reason),
+    onChange: health.refresh,
+  });
+  const authenticator = createAuthenticator(
+    plan.auth,
+    createFailureLimiter(() => config().gateway.auth.rateLimit, monotonic, addressBucket),
+    (given, transport, { address }) =>
+      hooks.isUsed("auth.identify") ? hooks.run("auth.identify", { credentials: given, transport, remote: address }) : undefined,
+  );
+  const contributions = createContributions(activation);
+  const store = () => contributions.view<Store>("service").get("store@1")?.value;
+  const devices = createDeviceBook({
+    ...{ rows: createDeviceRows(store), now: clock.now, monotonic: clock.monotonic, randomId: randomUUID, emit: fanout.emit, logger },
+  });
+  const core: Core = {
+    ...{
+      options,
+      plan,
+      logger,
+      clock,
+      uptimeMs,
+      holds,
+      faults,
+      hooks,
+      activation,
+      fanout,
+      presence,
+      jobs,
+      health,
+      eventLoop,
+      restarts,
+      checkRestart,
+      authenticator,
+      contributions,
+      store,
+      devices,
+      safeMode,
+    },
+    startedAt: clock.now(),
+    phase: "starting",
+    startRefusal: undefined,
+    notReady: new Map(),
+    leaving,
+    methods: createMethodRegistry({
+      hooks,
+      logger,
+      activation,
+      leaving: leaving.signal,
+      down: (name) =>
+        findDownOwner(late().loader, "rpc", (declared, id) => declared === name || (declared === "*" && name.startsWith(`${id}.`))),
+    }),
+    routes: createRouteTable(),
+    stateVersion: () => ({ presence: presence.version(), health: health.version() }),
+    config,
+    late,
+    attach(parts) {
+      attached = parts;
+    },
+  };
+  return core;
+}

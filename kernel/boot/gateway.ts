@@ -1,0 +1,151 @@
+import { acquireConfigLock, acquireStateLock, type HeldLock } from "../../sdk/host/lock.ts";
+import type { RootLogger } from "../../sdk/host/logger.ts";
+import type { Env, ProfilePaths } from "../../sdk/host/paths.ts";
+import type { ContributionView } from "../../sdk/types/context.ts";
+import type { PluginRecord } from "../../sdk/types/plugin-record.ts";
+import type { Services } from "../../sdk/types/services.ts";
+import type { HookBus } from "../hooks/bus.ts";
+import type { Host } from "../loader/context.ts";
+import { createEventLoopMonitor } from "../operations/event-loop.ts";
+import type { PluginFaults } from "../operations/plugin-faults.ts";
+import { type Listeners, openListeners } from "../port/listen.ts";
+import { createVestibule, type Vestibule } from "../port/vestibule.ts";
+import type { RunningGateway, StartFlags } from "./host-gateway.ts";
+import { planStart, recordRefusal, removeRuntimeFiles, type StartPlan, writeRuntimeToken } from "./start.ts";
+
+/** `clock` (with timers, if it has some) and `fetch` are what plugins get instead of the process's own, in tests. */
+export interface GatewayOptions extends Partial<Pick<Host, "clock" | "fetch">> {
+  paths: ProfilePaths;
+  env: Env;
+  logger: RootLogger;
+  version: string;
+  flags?: StartFlags;
+  /** False: no listener; for commands that work on files while no gateway runs. */
+  listen?: boolean;
+  /** Only these plugins and what they require. */
+  only?: string[];
+  takePort?: (host: string, port: number) => Promise<void>;
+  /** How long a start waits for the state lock of another gateway; default 5 s. */
+  lockWaitMs?: number;
+  /** How long boot waits for slow plugins of third parties; default 3 s. */
+  stragglerMs?: number | undefined;
+  /** First pause of a plugin that asks to be tried later; default 5 s. */
+  retryMs?: number | undefined;
+  /** Called once, when a restart that was asked for is due; without it the gateway only logs. */
+  onRestartDue?: (reason: string) => void;
+  /** Gives the process the variables of the config, until the returned function is called; plugins read them there. */
+  exportEnv?: (env: Env) => () => void;
+  /** `performance.now()` of the restart this start belongs to; the next one keeps its distance. */
+  restartedAt?: number;
+  /** The environment a start would have now; default: `env`. */
+  readEnv?: () => Promise<Env>;
+}
+
+export interface Gateway extends RunningGateway {
+  readonly host: string;
+  readonly port: number;
+  readonly portSource: StartPlan["portSource"];
+  readonly plan: StartPlan;
+  readonly hooks: HookBus;
+  plugins(): PluginRecord[];
+  summary(): string;
+  /** Ends a plugin whose code threw where nobody could catch it; false when no such plugin runs. */
+  failPlugin(id: string, error: unknown): Promise<boolean>;
+  /** What plugins do wrong where nobody waits for them. */
+  readonly faults: PluginFaults;
+  service<K extends keyof Services>(name: K): Services[K];
+  contributions<T>(point: string): ContributionView<T>;
+}
+
+/**
+ * Starts a gateway: guards, lock, listener, then plugins behind it. Resolves once the port listens.
+ * @throws {SvcError} `already-listening`, `invalid-config`, `start-blocked`, `secret-unresolved`, `bind-without-auth`, `lock-held`, `config-lock-held`, `port-taken`, `bind-failed`
+ */
+export async function createGateway(options: GatewayOptions): Promise<Gateway> {
+  const listen = options.listen ?? true;
+  try {
+    const plan = await planStart({
+      paths: options.paths,
+      env: options.env,
+      flags: options.flags ?? {},
+      listen,
+      takePort: options.takePort,
+    });
+    const { configPath, stateDir } = options.paths;
+    const record = { configPath, stateDir, port: listen ? plan.port : null, version: options.version };
+    const lock = await acquireLocks(record, { listen, waitMs: options.lockWaitMs });
+    try {
+      await writeRuntimeToken(options.paths.stateDir, plan.auth);
+      return await boot(options, plan, lock);
+    } catch (error) {
+      await removeRuntimeFiles(options.paths.stateDir);
+      await lock.release();
+      throw error;
+    }
+  } catch (error) {
+    await recordRefusal(options.paths.stateDir, error);
+    throw error;
+  }
+}
+
+/** The state directory always; the config file only by a gateway that serves: commands that open the state merely read it. */
+async function acquireLocks(
+  record: Parameters<typeof acquireStateLock>[0],
+  { listen, waitMs }: { listen: boolean; waitMs: number | undefined },
+): Promise<HeldLock> {
+  const state = await acquireStateLock(record, waitMs);
+  if (!listen) return state;
+  const config = await acquireConfigLock(record, waitMs).catch(async (error: unknown) => {
+    await state.release();
+    throw error;
+  });
+  return {
+    async update(fields) {
+      await state.update(fields);
+      await config?.update(fields);
+    },
+    async keep() {
+      const found = await state.keep();
+      return found === "kept" ? ((await config?.keep()) ?? found) : found;
+    },
+    async release() {
+      await config?.release();
+      await state.release();
+    },
+  };
+}
+
+/** The port opens before the rest is loaded: a supervisor's probe and a second start get their answer at once. */
+async function boot(options: GatewayOptions, plan: StartPlan, lock: HeldLock): Promise<Gateway> {
+  const { logger } = options;
+  for (const secret of [...plan.loaded.secrets.values(), plan.auth.secret]) logger.addSecret(secret);
+  logger.redactWith(() => plan.config.logging.redactPatterns);
+  for (const note of plan.notes) logger.info(note);
+  const eventLoop = createEventLoopMonitor();
+  const vestibule = createVestibule(eventLoop.figures);
+  let listeners: Listeners | undefined;
+  try {
+    if (options.listen ?? true) listeners = await openPort(options, plan, vestibule);
+    if (listeners) await lock.update({ port: listeners.port });
+    const { assemble } = await import("./assemble.ts");
+    return await assemble({ options, plan, lock, listeners, vestibule, eventLoop });
+  } catch (error) {
+    await listeners?.close();
+    eventLoop.dispose();
+    throw error;
+  }
+}
+
+async function openPort({ logger, clock }: GatewayOptions, plan: StartPlan, vestibule: Vestibule): Promise<Listeners> {
+  const { handler, upgrade } = vestibule;
+  const listeners = await openListeners({
+    ...{ plan: plan.bind, port: plan.port, tls: plan.tls, logger, handler, onUpgrade: upgrade },
+    monotonic: clock?.monotonic ?? (() => performance.now()),
+  });
+  if (plan.bindMode === "tailnet" && plan.bind.loopbackOnly) logger.warn("bind tailnet: no tailnet address here, so only loopback listens");
+  logger.info(`listening on ${plan.tls ? "wss" : "ws"}://${listeners.host}:${listeners.port}`, {
+    bind: plan.bindMode,
+    auth: plan.auth.mode,
+  });
+  return listeners;
+}

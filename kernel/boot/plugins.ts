@@ -1,0 +1,224 @@
+import { dirname, join } from "node:path";
+import { resolveAgents } from "../../sdk/agents.ts";
+import { knownIdsOf, requireKnownChannels, unknownIdWarnings } from "../../sdk/config/known-ids.ts";
+import type { SvcConfig } from "../../sdk/config/root.ts";
+import type { Manifest } from "../../sdk/types/manifest.ts";
+import type { PluginRecord, PluginState } from "../../sdk/types/plugin-record.ts";
+import { createConfigHost, registerConfigMethods } from "../config/methods.ts";
+import { createReloader } from "../config/reload.ts";
+import { registerDeviceMethods } from "../devices/device-methods.ts";
+import { createGatewayIdentity } from "../devices/gateway-identity.ts";
+import { createInstance, type Host } from "../loader/context.ts";
+import type { DiscoveryRequest } from "../loader/discover.ts";
+import { discoverOne, discoverPlugins, inspectPluginFolder } from "../loader/discovery.ts";
+import { importModule, isCompiledBundle } from "../loader/import.ts";
+import { createLoader, type Loader } from "../loader/loader.ts";
+import { registerPluginMethods } from "../loader/plugin-methods.ts";
+import { withRequirements } from "../loader/plugin-order.ts";
+import { reservedBy } from "../loader/reserved.ts";
+import { maskConfig, secretAt } from "../loader/secret-paths.ts";
+import { registerKernelMethods } from "../operations/kernel-methods.ts";
+import { registerLogsMethods } from "../operations/logs-methods.ts";
+import { updateReadiness, whyAbsent } from "../operations/plugins-down.ts";
+import { blameText, liftQuarantine, readQuarantine, settleOpenBlock } from "../operations/quarantine.ts";
+import { registerSecretsMethods } from "../secrets/secrets-methods.ts";
+import type { Core } from "./core.ts";
+
+/**
+ * Looks for plugins, and makes the loader and the reloader that will run them; nothing of theirs runs yet.
+ * @returns the config as plugins see it: secrets masked
+ */
+export async function openPlugins(core: Core): Promise<(plain: SvcConfig) => SvcConfig> {
+  const { options, plan, logger } = core;
+  const places = createPlaces(core);
+  await reportOpenBlock(core);
+  const found = await discoverPlugins(places.request(plan.config));
+  const present = found.flatMap(({ manifest }) => manifest ?? []);
+  requireKnownChannels({ ...plan.loaded, config: plan.config }, present);
+  for (const { path, message } of unknownIdWarnings(plan.config, knownIdsOf(present))) logger.warn(`config: ${path}: ${message}`);
+
+  const mask = createMask(() => core.late().loader.secretPaths());
+  const host = pluginHost(core, mask);
+  const loader: Loader = createLoader(options.only ? withRequirements(found, options.only) : found, {
+    ...host,
+    createInstance: (identity, onDiagnostic) => createInstance(identity, host, onDiagnostic),
+    code: { importModule: (file) => importModule(file, options.paths.stateDir), isCompiled: isCompiledBundle },
+    discover: () => discoverPlugins(places.request(core.config())),
+    discoverOne: (id) => discoverOne(id, places.request(core.config())),
+    stragglerMs: options.stragglerMs,
+    retryMs: options.retryMs,
+    onState: (record, from) => announceState(core, record, from),
+  });
+  core.attach({ loader, reloader: openReloader(core, { loader, mask, present }) });
+  registerMethods(core, places);
+  return mask;
+}
+
+/** The process before this one may have been killed while a plugin blocked it. */
+async function reportOpenBlock({ options, logger }: Core): Promise<void> {
+  const open = await settleOpenBlock(options.paths.stateDir);
+  if (!open) return;
+  const { plugin, ms, what, pid, stack } = open;
+  const whose = plugin === undefined ? "by nobody that could be named" : `by plugin "${plugin}" (${what})`;
+  const message = `the gateway before this one (pid ${pid}) ended while its event loop was blocked for ${Math.round(ms / 1_000)} s ${whose}`;
+  logger.warn(message, { stack });
+}
+
+/** Where plugins are looked for: the config's places, and folders added while the gateway runs. */
+function createPlaces({ options, safeMode }: Core) {
+  const { configPath, stateDir } = options.paths;
+  const added = new Map<string, string>();
+  return {
+    add: (path: string, id: string) => void added.set(path, id),
+    drop(id: string) {
+      for (const [path, of] of added) if (of === id) added.delete(path);
+    },
+    request: (config: SvcConfig): DiscoveryRequest => ({
+      config: { ...config, plugins: { ...config.plugins, load: { paths: [...config.plugins.load.paths, ...added.keys()] } } },
+      stateDir,
+      configDir: dirname(configPath),
+      isSafeMode: safeMode.isOn(),
+      workspace: resolveAgents(config, stateDir).find((a) => a.isDefault)?.workspace ?? join(stateDir, "workspace"),
+    }),
+  };
+}
+
+/** The config as plugins see it, made once per snapshot. */
+function createMask(secretPaths: () => string[]) {
+  const masked = new WeakMap<SvcConfig, SvcConfig>();
+  return (plain: SvcConfig): SvcConfig => {
+    const known = masked.get(plain) ?? maskConfig(plain, secretPaths());
+    masked.set(plain, known);
+    return known;
+  };
+}
+
+function pluginHost(core: Core, mask: (plain: SvcConfig) => SvcConfig): Host {
+  const { hooks, contributions, methods, routes, activation, options, config, logger, plan } = core;
+  return {
+    ...{ hooks, contributions, methods, routes, activation, config },
+    reservedBy: (kind, isSame) => reservedBy(foundBy(core.late().loader), kind, isSame),
+    whyAbsent: (service) => whyAbsent(core.late().loader, service),
+    emit: core.fanout.emit,
+    snapshot: () => mask(config()),
+    secret: (path) => secretAt(core.late().reloader.current(), path),
+    logger: logger.child("plugin"),
+    onFault: core.faults.failed,
+    clock: options.clock ?? core.clock,
+    fetch: options.fetch,
+    stateDir: options.paths.stateDir,
+    gatewayEnv: () => ({ env: plan.loaded.env, unresolved: core.late().reloader.current().unresolved }),
+  };
+}
+
+function announceState(core: Core, record: PluginRecord, from: PluginState): void {
+  const { health, fanout, hooks, late } = core;
+  health.invalidate();
+  updateReadiness(core.notReady, late().loader, record);
+  // A stop ends every plugin: clients are told of it once, by the event shutdown.
+  if (!core.leaving.signal.aborted)
+    fanout.emit("plugins.changed", { generation: late().loader.generation(), pluginId: record.id, state: record.state });
+  if (record.origin === "bundled" && record.state === "active") void markBlamed(core, record.id);
+  if (!hooks.isUsed("plugin.state")) return;
+  void hooks.run("plugin.state", { id: record.id, from, to: record.state, ...(record.reason ? { error: record.reason } : {}) });
+}
+
+/** A bundled plugin that ended a gateway is not kept out, since others may need it; everybody sees what it did. */
+async function markBlamed({ options, late }: Core, id: string): Promise<void> {
+  const blame = (await readQuarantine(options.paths.stateDir)).get(id);
+  if (blame) late().loader.degrade(id, "blocked-event-loop", blameText(blame));
+}
+
+function openReloader(core: Core, own: { loader: Loader; mask(plain: SvcConfig): SvcConfig; present: readonly Manifest[] }) {
+  const { options, plan, hooks, contributions, logger, restarts, fanout } = core;
+  const { loader, mask } = own;
+  const reloader = createReloader({
+    initial: { ...plan.loaded, config: plan.config },
+    signal: core.leaving.signal,
+    env: options.env,
+    readEnv: options.readEnv,
+    flags: options.flags ?? {},
+    hooks,
+    contributions,
+    loader: () => loader,
+    manifest: (id) => loader.find(id)?.candidate.manifest,
+    manifests: () => [...own.present, ...manifestsOf(loader)],
+    authenticator: () => core.authenticator,
+    mask,
+    logger,
+    onSettled({ status }, isForeign) {
+      loader.syncWatch();
+      core.health.refresh();
+      const { path, hash } = reloader.current();
+      if (isForeign && status === "applied") fanout.emit("config.changed", { path, hash, ts: core.clock.now() });
+    },
+    requestRestart: (reason) => (reason ? restarts.request("config", reason) : restarts.withdraw("config")),
+  });
+  core.jobs.add("configPoll", reloader.poll);
+  return reloader;
+}
+
+function foundBy(loader: Loader) {
+  return loader.records().flatMap(({ id }) => loader.find(id) ?? []);
+}
+
+function manifestsOf(loader: Loader): Manifest[] {
+  return foundBy(loader).flatMap(({ candidate }) => candidate.manifest ?? []);
+}
+
+/** Methods that the gateway answers itself, also with zero plugins. */
+function registerMethods(core: Core, places: ReturnType<typeof createPlaces>): void {
+  const { options, methods, contributions, hooks, health, presence, restarts, fanout, clock, activation, logger } = core;
+  const { loader, reloader } = core.late();
+  const manifests = () => manifestsOf(loader);
+  const requestRestart = (reason: string, delayMs: number) => restarts.request(reason, reason, delayMs);
+  registerKernelMethods(methods, {
+    health,
+    presence,
+    hooks,
+    version: options.version,
+    requestRestart,
+    checkRestart: core.checkRestart,
+    safeMode: core.safeMode,
+  });
+  registerConfigMethods(methods, contributions, {
+    host: createConfigHost({
+      path: options.paths.configPath,
+      stateDir: options.paths.stateDir,
+      env: options.env,
+      flags: options.flags ?? {},
+      manifests,
+      modelProviders: () => [...contributions.view("modelProvider")].map(({ id }) => id),
+    }),
+    reloader,
+    manifests,
+    emit: fanout.emit,
+    hold: core.holds.hold,
+    version: options.version,
+    now: clock.now,
+    logger: logger.child("config"),
+  });
+  registerLogsMethods(core);
+  registerDeviceMethods(methods, core.devices, {
+    clients: fanout.receivers,
+    identity: createGatewayIdentity(core.store),
+    now: clock.now,
+  });
+  registerSecretsMethods(methods, reloader, manifests);
+  registerPluginMethods(methods, {
+    loader,
+    hooks,
+    contributions,
+    mayWriteConfig: options.env.SVC_CONFIG_READONLY !== "1",
+    dropPaths: places.drop,
+    async addPath(path) {
+      const candidate = await inspectPluginFolder(path);
+      if (!candidate.problem) places.add(path, candidate.id);
+      return candidate;
+    },
+    useOf: activation.useOf,
+    async lift(id) {
+      if (await liftQuarantine(options.paths.stateDir, id)) loader.restore(id, "blocked-event-loop");
+    },
+  });
+}

@@ -1,0 +1,56 @@
+import type { CliCommand, CliContext } from "../../sdk/types/cli.ts";
+import type { GatewayMaker } from "../boot/host-gateway.ts";
+import type { LogLevelName } from "./root-flags.ts";
+import type { StandardOutput } from "./standard-output.ts";
+
+const options: NonNullable<CliCommand["options"]> = {
+  port: { kind: "integer", description: "Port to listen on", min: 1, max: 65_535, placeholder: "n" },
+  bind: { kind: "string", description: "Where to listen", choices: ["loopback", "lan", "tailnet", "auto", "custom"] },
+  auth: { kind: "string", description: "How callers authenticate", choices: ["token", "password", "none"] },
+  token: { kind: "string", description: "Gateway token", placeholder: "token" },
+  password: {
+    kind: "string",
+    description: "Gateway password; others on this machine can see it, better --password-file",
+    placeholder: "password",
+  },
+  "password-file": { kind: "string", description: "File that holds the gateway password", placeholder: "path" },
+  verbose: { kind: "flag", description: "Mirror debug and trace lines to this terminal" },
+  force: { kind: "flag", description: "End the process that listens on the port, then start" },
+  "allow-unconfigured": { kind: "flag", description: "Start without a config file or gateway.mode" },
+  "ws-log": {
+    kind: "string",
+    description: "WebSocket lines in the log: compact = connections and failures, full = every method too; auto = none",
+    choices: ["auto", "compact", "full"],
+  },
+  reset: { kind: "flag", description: "Begin with an empty state directory; profile dev only" },
+};
+
+export interface GatewayCommandOptions {
+  path: readonly string[];
+  logLevel: LogLevelName | undefined;
+  /** Tells a person what to do next, once the gateway is ready; some plugin's command, if there is one. */
+  announce: ((cli: CliContext) => Promise<unknown>) | undefined;
+  /** The process's own streams, which may fail without ending the gateway. */
+  output: Pick<StandardOutput, "onLoss" | "hurry"> | undefined;
+  /** Loads the kernel's gateway, once it is really wanted. */
+  maker(): Promise<GatewayMaker>;
+}
+
+/** `svc gateway` as data; the gateway's code is loaded when it runs. */
+export function gatewayCommand(own: GatewayCommandOptions): CliCommand {
+  return {
+    path: own.path,
+    summary: "Run the gateway in the foreground",
+    details:
+      "Ends gracefully on Ctrl-C or SIGTERM. SIGHUP reads the config again; SIGUSR1 or SIGUSR2 restarts. Exit codes: 0 stopped, 1 failed, 2 usage, 78 refused to start (do not retry).",
+    examples: [
+      ["On another port", "svc gateway --port 18790"],
+      ["A throw-away gateway beside the real one", "svc --dev gateway --allow-unconfigured"],
+    ],
+    options,
+    run: async (cli, values) => {
+      const { runGateway } = await import("./gateway-run.ts");
+      return runGateway(cli, values, own);
+    },
+  };
+}

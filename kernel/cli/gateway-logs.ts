@@ -1,0 +1,80 @@
+import { loggingSchema } from "../../sdk/config/logging.ts";
+import type { SvcConfig } from "../../sdk/config/root.ts";
+import { createLogger, isLogged, type LogLevel, logLevels, type RootLogger } from "../../sdk/host/logger.ts";
+import { envValue } from "../../sdk/host/paths.ts";
+import { perSnapshot } from "../../sdk/per-snapshot.ts";
+import type { CliContext } from "../../sdk/types/cli.ts";
+import type { RunningGateway } from "../boot/host-gateway.ts";
+import { consoleSink } from "../process/console-log.ts";
+import { createLogFile } from "../process/log-file.ts";
+import { collapseRepeats } from "../process/log-repeats.ts";
+
+type Logging = SvcConfig["logging"];
+
+/** The logs of a gateway's process. */
+export interface GatewayLogs {
+  readonly logger: RootLogger;
+  /** Gateway whose config decides from now on, at each line; what the command line or `SVC_LOG_LEVEL` says stays. */
+  follow(gateway: Pick<RunningGateway, "config">): void;
+  /** Resolves when the last line is written. */
+  close(): Promise<void>;
+}
+
+export interface LogOptions {
+  /** `--log-level`: for the file and the console. */
+  level: LogLevel | undefined;
+  /** `--verbose`: everything on the console; the file's level stays. */
+  verbose: boolean;
+  /** `logging` of the config, until there is a gateway; absent when it cannot be read. */
+  configured: unknown;
+}
+
+/** Console and file as `logging.*` wants them. */
+export function openLogs(cli: Pick<CliContext, "env" | "paths" | "stderr" | "color">, options: LogOptions): GatewayLogs {
+  let gateway: Pick<RunningGateway, "config"> | undefined;
+  const atStart = (options.configured as Logging | undefined) ?? loggingSchema.parse({});
+  const settings = () => gateway?.config().logging ?? atStart;
+  const named = envValue(cli.env, "SVC_LOG_LEVEL");
+  const override = options.level ?? logLevels.find((level) => level === named);
+
+  const consoleLevel = (): LogLevel => (options.verbose ? "trace" : (override ?? settings().consoleLevel));
+  const fileLevel = (): LogLevel => override ?? settings().level;
+  const { stderr, color } = cli;
+  const console = consoleSink(stderr, {
+    level: consoleLevel,
+    style: () => settings().consoleStyle,
+    paint: { trace: color.dim, debug: color.dim, info: color.green, warn: color.yellow, error: color.red },
+  });
+  const file = createLogFile({
+    stateDir: cli.paths.stateDir,
+    level: fileLevel,
+    settings,
+    onFault: (message) => stderr.line(message),
+  });
+  const sinks = collapseRepeats((record) => {
+    console(record);
+    file(record);
+  });
+  const least = perSnapshot(settings, () => (isLogged(consoleLevel(), fileLevel()) ? fileLevel() : consoleLevel()));
+  const logger = createLogger([sinks], Date.now, least);
+  logger.redactWith(() => settings().redactPatterns);
+  if (named !== undefined && !logLevels.some((level) => level === named))
+    logger.warn(`SVC_LOG_LEVEL: "${named}" is no level and is ignored; expected one of ${logLevels.join(", ")}`);
+  const atExit = () => {
+    sinks.close();
+    file.writeRest();
+  };
+  process.on("exit", atExit);
+  return {
+    logger,
+    follow(next) {
+      gateway = next;
+    },
+    async close() {
+      logger.close();
+      sinks.close();
+      await file.close();
+      process.off("exit", atExit);
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import type { CliContext, CliTarget } from "../../sdk/types/cli.ts";
+
+/** A command line of this program for the same profile, as a person types it. */
+export function commandLine({ profile }: { profile: string }, words: string): string {
+  return `svc ${profile === "" ? "" : `--profile ${profile} `}${words}`;
+}
+
+export interface StartQuestion {
+  paths: Pick<CliContext["paths"], "profile">;
+  config: Pick<Awaited<ReturnType<CliContext["config"]>>, "exists" | "valid" | "config">;
+  /** Of the gateway that runs with this state directory, if there is one. */
+  owner: { port?: number } | undefined;
+  /** Where nothing answered; without it the question is only how to start a gateway. */
+  target?: Pick<CliTarget, "host" | "port" | "portSource">;
+}
+
+/** The next step where no gateway answers, as the end of a sentence; never a command that would be refused. Pure. */
+export function startAdvice({ paths, config: { exists, valid, config }, owner, target }: StartQuestion): string {
+  if (target && !isThisMachine(target.host)) return "check the address, and that a gateway runs there";
+  if (target && owner?.port !== undefined && owner.port !== target.port) {
+    const source = target.portSource === "flag" ? "--port" : "SVC_GATEWAY_PORT";
+    return `the gateway of this profile listens on port ${owner.port}, not on that of ${source}`;
+  }
+  if (!exists) return `set it up with: ${commandLine(paths, "setup")}`;
+  if (!valid) return `its config is not valid: ${commandLine(paths, "config validate")}`;
+  const { mode } = (config?.gateway ?? {}) as { mode?: string };
+  if (mode === "local") return `start it with: ${commandLine(paths, "gateway")}`;
+  return `allow it with: ${commandLine(paths, "config set gateway.mode local")}`;
+}
+
+/** Is a host, as it stands in an address, this machine? */
+export function isThisMachine(host: string): boolean {
+  return host === "localhost" || host === "[::1]" || host.startsWith("127.");
+}

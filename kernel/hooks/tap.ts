@@ -1,0 +1,204 @@
+import { randomUUID } from "node:crypto";
+import { messageOf } from "../../sdk/errors.ts";
+import { hookErrors } from "../../sdk/hooks/errors.ts";
+import { type HookMeta, type HookName, type HookOptions, type HookSpec, hookSpec } from "../../sdk/hooks.ts";
+import { withLimit } from "../../sdk/limit.ts";
+import type { TapRecord } from "../../sdk/types/plugin-record.ts";
+import { answerProblem } from "./answer.ts";
+import { compileFilter, type FilterCheck } from "./filter.ts";
+import { createQuarantine, type Quarantine } from "./quarantine.ts";
+import { type RunningCode, running } from "./running.ts";
+
+/** A handler as the bus keeps it; the typed form is checked where plugins register it. */
+export type TapFunction = (event: never, meta: HookMeta) => unknown;
+
+/** One tap of one plugin. */
+export interface Tap {
+  readonly hook: HookName;
+  readonly spec: HookSpec;
+  readonly plugin: string;
+  readonly id: string | undefined;
+  readonly fn: TapFunction;
+  readonly priority: number;
+  /** Load order of the plugin, then order of registration. */
+  readonly order: number;
+  /** What its author asked for. */
+  readonly timeoutMs: number | undefined;
+  readonly fits: FilterCheck | undefined;
+  readonly quarantine: Quarantine;
+}
+
+/** Clock, limits and ears of a bus. */
+export interface TapHost {
+  monotonic(): number;
+  /** What the operator set for taps of a plugin; beats the author's value. */
+  timeoutMs(plugin: string, hook: HookName): number | undefined;
+  failed(tap: Tap, error: unknown): void;
+  /** A `sync` tap held everything up for so long. */
+  slow(tap: Tap, ms: number): void;
+  /** It was quarantined, or recovered. */
+  moved(tap: Tap): void;
+}
+
+/** How one guarded call ended. `skipped`: the filter did not fit; `resting`: it is quarantined and was not called. */
+export type TapOutcome =
+  | { kind: "answer"; value: object | null | undefined }
+  | { kind: "skipped" }
+  | { kind: "failed"; error: unknown }
+  | { kind: "resting"; lastError: string };
+
+const skipped: TapOutcome = { kind: "skipped" };
+
+/** Prepares a registration. @throws {SvcError} `hook-filter` */
+export function createTap(
+  hook: HookName,
+  given: { plugin: string; order: number; fn: TapFunction; options?: HookOptions | undefined },
+): Tap {
+  const { plugin, order, fn, options } = given;
+  return {
+    hook,
+    spec: hookSpec(hook),
+    plugin,
+    id: options?.id,
+    fn,
+    priority: options?.priority ?? 0,
+    order,
+    timeoutMs: options?.timeoutMs,
+    fits: compileFilter(hook, plugin, options?.filter),
+    quarantine: createQuarantine(),
+  };
+}
+
+/** Higher priority first, then load order, then order of registration. */
+export function orderTaps(taps: readonly Tap[]): Tap[] {
+  return [...taps].sort((a, b) => b.priority - a.priority || a.order - b.order);
+}
+
+/**
+ * Calls a tap under its owner's name: filter, quarantine, time limit, shape of the answer. Never rejects.
+ * What the code does after its limit is no longer waited for; its signal tells it so.
+ */
+export async function callTap(tap: Tap, event: unknown, given: Partial<HookMeta>, host: TapHost): Promise<TapOutcome> {
+  if (tap.fits && !tap.fits(event)) return skipped;
+  const pass = tap.quarantine.enter(host.monotonic());
+  if (pass === undefined) return { kind: "resting", lastError: tap.quarantine.lastError ?? "" };
+  try {
+    const value = await limited(tap, event, given, limitOf(tap, host));
+    const problem = answerProblem(tap.spec, event, value);
+    if (problem !== undefined) throw hookErrors.hookFailed({ hook: tap.hook, plugin: tap.plugin, reason: problem });
+    tap.quarantine.succeeded(pass);
+    if (pass === "trial") host.moved(tap);
+    return { kind: "answer", value: value as object | null | undefined };
+  } catch (error) {
+    // The emitter gave up; that its code ended with it is no failure.
+    if (given.signal?.aborted) tap.quarantine.abandoned(pass, host.monotonic());
+    else recordFailure(tap, error, () => tap.quarantine.failed(pass, host.monotonic(), messageOf(error)), host);
+    return { kind: "failed", error };
+  }
+}
+
+/** The same for a `sync` hook: nothing is awaited, nothing can be timed. */
+export function callSyncTap(tap: Tap, event: unknown, given: Partial<HookMeta>, host: TapHost): TapOutcome {
+  if (tap.fits && !tap.fits(event)) return skipped;
+  const pass = tap.quarantine.enter(host.monotonic());
+  if (pass === undefined) return { kind: "resting", lastError: tap.quarantine.lastError ?? "" };
+  try {
+    const value = call(tap, event, given).result;
+    const problem = isThenable(value) ? "returned a promise; this hook waits for nothing" : answerProblem(tap.spec, event, value);
+    if (isThenable(value)) value.then(undefined, () => undefined);
+    if (problem !== undefined) throw hookErrors.hookFailed({ hook: tap.hook, plugin: tap.plugin, reason: problem });
+    tap.quarantine.succeeded(pass);
+    if (pass === "trial") host.moved(tap);
+    return { kind: "answer", value: value as object | null | undefined };
+  } catch (error) {
+    recordFailure(tap, error, () => tap.quarantine.failed(pass, host.monotonic(), messageOf(error)), host);
+    return { kind: "failed", error };
+  }
+}
+
+/** What `plugins.list` shows of a tap. */
+export function toTapRecord(tap: Tap, now: { epoch: number; monotonic: number }): TapRecord {
+  const { state, failures, until, lastError } = tap.quarantine;
+  return {
+    hook: tap.hook,
+    ...(tap.id === undefined ? {} : { tap: tap.id }),
+    state,
+    failures,
+    ...(until === undefined ? {} : { until: Math.round(now.epoch + until - now.monotonic) }),
+    ...(lastError === undefined ? {} : { lastError }),
+  };
+}
+
+function recordFailure(tap: Tap, error: unknown, record: () => void, host: TapHost): void {
+  const before = tap.quarantine.state;
+  record();
+  host.failed(tap, error);
+  if (tap.quarantine.state !== before) host.moved(tap);
+}
+
+function limitOf(tap: Tap, host: TapHost): number {
+  return Math.min(600_000, Math.max(1, host.timeoutMs(tap.plugin, tap.hook) ?? tap.timeoutMs ?? tap.spec.timeoutMs));
+}
+
+/** An answer that is there at once needs no timer. */
+function limited(tap: Tap, event: unknown, given: Partial<HookMeta>, limitMs: number): unknown {
+  const { result, meta } = call(tap, event, given);
+  if (!isThenable(result)) return result;
+  return withLimit(Promise.resolve(result), limitMs, () => {
+    const error = hookErrors.hookFailed({ hook: tap.hook, plugin: tap.plugin, reason: `did not finish within ${limitMs} ms` });
+    meta.abort(error);
+    throw error;
+  });
+}
+
+function call(tap: Tap, event: unknown, given: Partial<HookMeta>): { result: unknown; meta: TapMeta } {
+  const cause = running.getStore();
+  const scope: RunningCode = { plugin: tap.plugin, what: tap.hook, ...(cause?.trace === undefined ? {} : { trace: cause.trace }) };
+  const meta = new TapMeta(given, scope);
+  return { result: running.run(scope, () => tap.fn(event as never, meta)), meta };
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+}
+
+/** Signal and trace are made when somebody asks for them: most taps never do, and joining signals costs more than all of their work. */
+class TapMeta implements HookMeta {
+  readonly runId?: string;
+  readonly sessionKey?: string;
+  readonly agentId?: string;
+  readonly report: (item: unknown) => void;
+  readonly #given: Partial<HookMeta>;
+  readonly #scope: RunningCode;
+  #controller: AbortController | undefined;
+  #signal: AbortSignal | undefined;
+  #reason: unknown;
+
+  constructor(given: Partial<HookMeta>, scope: RunningCode) {
+    this.#given = given;
+    this.#scope = scope;
+    if (given.runId !== undefined) this.runId = given.runId;
+    if (given.sessionKey !== undefined) this.sessionKey = given.sessionKey;
+    if (given.agentId !== undefined) this.agentId = given.agentId;
+    this.report = given.report ?? (() => undefined);
+  }
+
+  get signal(): AbortSignal {
+    if (this.#signal) return this.#signal;
+    this.#controller = new AbortController();
+    if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    const own = this.#controller.signal;
+    this.#signal = this.#given.signal ? AbortSignal.any([this.#given.signal, own]) : own;
+    return this.#signal;
+  }
+
+  get trace(): string {
+    this.#scope.trace ??= this.#given.trace ?? this.#given.runId ?? randomUUID();
+    return this.#scope.trace;
+  }
+
+  abort(reason: unknown): void {
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+  }
+}

@@ -1,0 +1,216 @@
+import { readdir, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { expandPath } from "../../sdk/agents.ts";
+import type { SvcConfig } from "../../sdk/config/root.ts";
+import { SDK_API_VERSION } from "../../sdk/define.ts";
+import { messageOf } from "../../sdk/errors.ts";
+import { type InstallIndex, type InstallRecord, installedPluginsRoot, readInstallIndex } from "../../sdk/host/install-record.ts";
+import { readRegularFile } from "../../sdk/host/read-regular.ts";
+import { MANIFEST_FILE, MANIFEST_MAX_BYTES, type ManifestResult, parseManifest } from "../../sdk/manifest.ts";
+import { checkLocalImports } from "../../sdk/trust/local-imports.ts";
+import { treeIntegrity } from "../../sdk/trust/tree-integrity.ts";
+import type { PluginOrigin } from "../../sdk/types/manifest.ts";
+import type { PluginCandidate, PluginProblem } from "../../sdk/types/plugin-candidate.ts";
+import { satisfies } from "../../sdk/version-range.ts";
+import { blameText, type LoopBlame, readQuarantine } from "../operations/quarantine.ts";
+import { enablementProblem } from "./enablement.ts";
+import { hintFor } from "./faults.ts";
+import { checkPluginPaths, currentTrustHost, type GateRequest, type TrustHost } from "./plugin-gate.ts";
+import { resolvePrecedence } from "./precedence.ts";
+import { identityOf, moduleName } from "./single-file.ts";
+
+/** Code of a plugin that waits for the end of safe mode. */
+export const SAFE_MODE_CODE = "safe-mode";
+
+/** What discovery needs to know of the installation. Paths are absolute. */
+export interface DiscoveryHost {
+  /** Folder of the bundled plugins' manifests and assets. */
+  bundledRoot: string;
+  /** Module that runs for a source file of a bundled plugin; other files are their own. */
+  codePath(file: string): string;
+  /** Reader of JSON with comments. */
+  parseText(text: string): unknown;
+  /** Default: this process. */
+  trust?: TrustHost;
+}
+
+export interface DiscoveryRequest {
+  config: SvcConfig;
+  stateDir: string;
+  configDir: string;
+  /** Of the default agent. */
+  workspace: string;
+  /** The gateway is in safe mode: only bundled plugins may load. */
+  isSafeMode?: boolean;
+  /** Only this id is looked at to the end (integrity, imports); the others are told with what their manifests say. */
+  only?: string;
+}
+
+/** Where one candidate was found. */
+interface Place {
+  root: string;
+  origin: PluginOrigin;
+  scanRoot: string;
+  trust: GateRequest["trust"];
+  record?: InstallRecord | undefined;
+}
+
+/**
+ * Finds every plugin of the four roots and decides, without running any of its code, which may load: manifest, API version, precedence,
+ * trust gates, what the config says, and for those left over their integrity and local imports. Nothing is skipped silently.
+ * @returns candidates in load order of their roots; of one id at most one has no `problem`
+ */
+export async function discover(request: DiscoveryRequest, host: DiscoveryHost): Promise<PluginCandidate[]> {
+  const { config, stateDir } = request;
+  const [index, quarantine] = await Promise.all([readIndex(stateDir), readQuarantine(stateDir)]);
+  const lists = await Promise.all([
+    ...config.plugins.load.paths.map((path) => readLoadPath(expandPath(path, request.configDir), host)),
+    scan(join(request.workspace, ".svc", "plugins"), "workspace", { host }),
+    scan(installedPluginsRoot(stateDir), "global", { host, index: index.value, problem: index.problem }),
+    scan(host.bundledRoot, "bundled", { host }),
+  ]);
+  const ranked = resolvePrecedence(lists.flat());
+  return Promise.all(
+    ranked.map(async (candidate) => {
+      if (candidate.problem) return candidate;
+      const looked = request.only === undefined || request.only === candidate.id;
+      const problem =
+        enablementProblem(candidate, config) ??
+        quarantineProblem(candidate, quarantine.get(candidate.id)) ??
+        (request.isSafeMode ? safeModeProblem(candidate) : undefined) ??
+        (looked ? await contentProblem(candidate, index.value) : undefined);
+      return problem ? { ...candidate, entry: undefined, problem } : candidate;
+    }),
+  );
+}
+
+/** One folder as it would be found in `plugins.load.paths`: manifest, API version and trust gates, whatever the config says. */
+export async function inspectFolder(root: string, host: DiscoveryHost): Promise<PluginCandidate> {
+  const candidate = await readLoadPath(root, host);
+  const problem = candidate.problem ?? (await contentProblem(candidate, { version: 1, plugins: {} }));
+  return problem ? { ...candidate, problem } : candidate;
+}
+
+/** A bundled plugin is part of what people rely on: it loads again, and its record says what it did. */
+function quarantineProblem({ id, origin }: PluginCandidate, blame: LoopBlame | undefined): PluginProblem | undefined {
+  if (!blame || origin === "bundled") return undefined;
+  return blocked("quarantined", blameText(blame), hintFor("quarantined", id) ?? "");
+}
+
+/** Whatever ended the gateway again and again, the code of third parties is the first that it can do without. */
+function safeModeProblem({ id, origin }: PluginCandidate): PluginProblem | undefined {
+  if (origin === "bundled") return undefined;
+  return blocked(SAFE_MODE_CODE, "the gateway is in safe mode after a crash loop", hintFor(SAFE_MODE_CODE, id) ?? "");
+}
+
+/** Looks into the files of a plugin that may load: the recorded hash of an installed one, and where local imports lead. */
+async function contentProblem(candidate: PluginCandidate, index: InstallIndex): Promise<PluginProblem | undefined> {
+  const { id, root, origin, entry, installed } = candidate;
+  if (origin === "bundled" || entry === undefined) return undefined;
+  try {
+    const record = installed ? index.plugins[id] : undefined;
+    if (record && (await treeIntegrity(root)) !== record.integrity) {
+      const hint = `install it again, or accept what stands there with: svc plugins install --confirm ${id}`;
+      return blocked("integrity", "its files are not those that were installed", hint);
+    }
+    return await checkLocalImports(root, entry);
+  } catch (error) {
+    return blocked("path-escape", `its files could not be checked: ${messageOf(error)}`, "make its folder readable for this user");
+  }
+}
+
+async function readIndex(stateDir: string): Promise<{ value: InstallIndex; problem?: PluginProblem }> {
+  try {
+    return { value: await readInstallIndex(stateDir) };
+  } catch (error) {
+    // Nothing is trusted on the word of a damaged index; what stands there counts as dropped in by hand.
+    return { value: { version: 1, plugins: {} }, problem: blocked("integrity", messageOf(error), "install the plugins again") };
+  }
+}
+
+async function scan(
+  scanRoot: string,
+  origin: PluginOrigin,
+  { host, index, problem }: { host: DiscoveryHost; index?: InstallIndex; problem?: PluginProblem | undefined },
+): Promise<PluginCandidate[]> {
+  const entries = await readdir(scanRoot, { withFileTypes: true }).catch(() => []);
+  // A name with a dot is nobody's plugin: installs prepare theirs there.
+  const folders = entries.filter((e) => (e.isDirectory() || e.isSymbolicLink()) && !e.name.startsWith("."));
+  const found = await Promise.all(
+    folders.map(({ name }) =>
+      readFolder({ root: join(scanRoot, name), origin, scanRoot, trust: "scanned", record: index?.plugins[name] }, host),
+    ),
+  );
+  return found.filter((c) => c !== undefined).map((c) => (problem && !c.problem ? { ...c, entry: undefined, problem } : c));
+}
+
+async function readLoadPath(path: string, host: DiscoveryHost): Promise<PluginCandidate> {
+  const isFile = moduleName.test(path) && (await stat(path).catch(() => undefined))?.isFile();
+  if (isFile) return readSingleFile(path, host);
+  const place: Place = { root: path, origin: "config", scanRoot: path, trust: "named" };
+  return (await readFolder(place, host)) ?? unidentified(place, `no ${MANIFEST_FILE} in ${path}`);
+}
+
+async function readSingleFile(file: string, host: DiscoveryHost): Promise<PluginCandidate> {
+  const root = dirname(file);
+  const source = await readRegularFile(file, { maxBytes: MANIFEST_MAX_BYTES }).then(String, () => "");
+  const base = { ...identityOf(file, source), origin: "config" as const, manifest: undefined };
+  const gate = await checkPluginPaths({ root, entry: file, scanRoot: root, trust: "named" }, host.trust ?? currentTrustHost());
+  return gate.ok ? { ...base, root: gate.root, entry: gate.entry } : { ...base, root, entry: undefined, problem: gate.problem };
+}
+
+/** Undefined for a folder of the product that is no plugin; elsewhere that is worth telling. */
+async function readFolder(place: Place, host: DiscoveryHost): Promise<PluginCandidate | undefined> {
+  const { root, origin } = place;
+  const read = await readManifest(root, host);
+  if (!read) return origin === "bundled" ? undefined : unidentified(place, `no ${MANIFEST_FILE} in ${root}`);
+  if (!read.ok) return unidentified(place, read.reason);
+  const { manifest } = read;
+  const installed = origin === "global" && place.record !== undefined && basename(root) === manifest.id;
+  const base = { id: manifest.id, version: manifest.version, root, origin, manifest, ...(installed ? { installed } : {}) };
+  const stopped = (problem: PluginProblem): PluginCandidate => ({ ...base, entry: undefined, problem });
+  if (!satisfies(SDK_API_VERSION, manifest.svc.api)) {
+    const reason = `needs plugin API ${manifest.svc.api}, this gateway has ${SDK_API_VERSION}`;
+    return stopped(blocked("api-mismatch", reason, "install a version of the plugin that was made for this API"));
+  }
+  const entry = await findEntry(root, manifest.entry, host);
+  if (!entry) {
+    const expected = manifest.entry ?? "index.ts or index.js";
+    return stopped(
+      blocked("path-escape", `its entry ${expected} is missing or outside its folder`, "compare the manifest's entry with its files"),
+    );
+  }
+  // A bundled plugin is as trustworthy as the kernel beside it; its compiled code stands elsewhere.
+  if (origin === "bundled") return { ...base, entry };
+  const gate = await checkPluginPaths({ ...place, entry }, host.trust ?? currentTrustHost());
+  return gate.ok ? { ...base, root: gate.root, entry: gate.entry } : stopped(gate.problem);
+}
+
+/** The manifest of a folder; undefined when there is none. */
+async function readManifest(root: string, host: DiscoveryHost): Promise<ManifestResult | undefined> {
+  try {
+    const bytes = await readRegularFile(join(root, MANIFEST_FILE), { maxBytes: MANIFEST_MAX_BYTES, followLink: false });
+    return parseManifest(host.parseText(bytes.toString("utf8").replace(/^\uFEFF/, "")));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" || code === "ENOTDIR" ? undefined : { ok: false, reason: `${MANIFEST_FILE}: ${messageOf(error)}` };
+  }
+}
+
+/** The entry file that is there. The manifest's checks keep its name inside the folder; where links lead is the gate's business. */
+async function findEntry(root: string, entry: string | undefined, host: DiscoveryHost): Promise<string | undefined> {
+  for (const name of entry ? [entry] : ["index.ts", "index.js"]) {
+    const file = host.codePath(resolve(root, name));
+    if (await stat(file).catch(() => undefined)) return file;
+  }
+  return undefined;
+}
+
+function unidentified({ root, origin }: Place, reason: string): PluginCandidate {
+  const problem = blocked("manifest-invalid", reason, `see what a ${MANIFEST_FILE} needs with: svc plugins validate <folder>`);
+  return { id: basename(root), version: "0.0.0", root, origin, entry: undefined, manifest: undefined, problem };
+}
+
+function blocked(code: PluginProblem["code"], reason: string, hint: string): PluginProblem {
+  return { state: "blocked", code, reason, hint };
+}

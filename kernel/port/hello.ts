@@ -1,0 +1,71 @@
+import { defaultAgentId, mainSessionKey } from "../../sdk/agents.ts";
+import type { SvcConfig } from "../../sdk/config/root.ts";
+import type { ProfilePaths } from "../../sdk/host/paths.ts";
+import { PROTOCOL_VERSION, type StateVersion } from "../../sdk/protocol/frames.ts";
+import { RawJson } from "../../sdk/protocol/raw-json.ts";
+import { hasScope } from "../../sdk/scopes.ts";
+import type { ClientInfo } from "../../sdk/types/rpc.ts";
+import type { StartPlan } from "../boot/start.ts";
+import type { Admission } from "../devices/admission.ts";
+import type { HookBus } from "../hooks/bus.ts";
+import type { Health } from "../operations/health.ts";
+import type { Presence } from "../operations/presence.ts";
+import { createVersionedText } from "./fanout/versioned-text.ts";
+import { createHelloParts } from "./hello-parts.ts";
+import type { MethodRegistry } from "./methods.ts";
+
+export interface HelloDeps {
+  version: string;
+  paths: ProfilePaths;
+  plan: StartPlan;
+  config(): SvcConfig;
+  uptimeMs(): number;
+  methods: MethodRegistry;
+  presence: Presence;
+  health: Health;
+  hooks: HookBus;
+  stateVersion(): StateVersion;
+}
+
+/** Times in the list of who is here may be as old as this. */
+const PRESENCE_AGE_MS = 1_000;
+
+/** Builds `hello-ok` (`protocol.md` 3.4). The parts that are the same for everybody are serialised once. */
+export function createHello(deps: HelloDeps): (info: ClientInfo, issued: Admission["issued"]) => Promise<RawJson> {
+  const { plan, paths, version } = deps;
+  const parts = createHelloParts();
+  const { version: presenceVersion, list } = deps.presence;
+  const presence = createVersionedText({
+    version: presenceVersion,
+    value: list,
+    monotonic: () => performance.now(),
+    maxAgeMs: PRESENCE_AGE_MS,
+  });
+  const sessionDefaults = () => {
+    const agentId = defaultAgentId(deps.config());
+    return { defaultAgentId: agentId, mainKey: "main", mainSessionKey: mainSessionKey(agentId), scope: deps.config().session.scope };
+  };
+
+  return async (info, issued) => {
+    const shown = await deps.hooks.run("hello.snapshot", parts.standard(deps.methods.names()));
+    const { features, numbers } = parts.text(shown);
+    const isAdmin = hasScope(info.scopes, "operator.admin");
+    const admin = isAdmin ? { configPath: paths.configPath, stateDir: paths.stateDir } : {};
+    const head = { type: "hello-ok", protocol: PROTOCOL_VERSION, server: { version: version, connId: info.connId, bootId: plan.bootId } };
+    const snapshot = {
+      stateVersion: deps.stateVersion(),
+      uptimeMs: deps.uptimeMs(),
+      sessionDefaults: { ...sessionDefaults(), ...shown.sessionDefaults },
+      authMode: plan.auth.mode,
+      ...admin,
+    };
+    const auth = { role: info.role, scopes: info.scopes, ...issued };
+    const text = [
+      JSON.stringify(head).slice(0, -1),
+      `,"features":${features}`,
+      `,"snapshot":{"presence":${hasScope(info.scopes, "operator.read") ? presence() : "[]"},${JSON.stringify(snapshot).slice(1, -1)},"health":${await deps.health.text({ paths: isAdmin })}}`,
+      `,"auth":${JSON.stringify(auth)},${numbers}}`,
+    ];
+    return new RawJson(text.join(""));
+  };
+}

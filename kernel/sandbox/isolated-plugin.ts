@@ -1,0 +1,144 @@
+import type { SvcError } from "../../sdk/errors.ts";
+import type { HookName } from "../../sdk/hooks.ts";
+import type { IsolationMode } from "../../sdk/sandbox/cell.ts";
+import { sandboxErrors } from "../../sdk/sandbox/errors.ts";
+import { createSandbox, type Sandbox, type SandboxLimits } from "../../sdk/sandbox/sandbox.ts";
+import type { JsonObject } from "../../sdk/types/common.ts";
+import type { PluginContext, PluginDefinition } from "../../sdk/types/context.ts";
+import type { PluginOrigin } from "../../sdk/types/manifest.ts";
+import type { JsonSchema, Schema } from "../../sdk/types/schema.ts";
+import { workerUrl } from "../../sdk/worker.ts";
+
+/** What a guest needs to run one plugin. */
+export interface PluginGuestData {
+  id: string;
+  version: string;
+  instance: number;
+  origin: PluginOrigin;
+  root: string;
+  entry: string;
+  config: unknown;
+  /** The plugin's own variables; those of the gateway stay outside. */
+  env: Readonly<Record<string, string>>;
+  /** The plugin was started before: a guest that takes the place of a dead one starts it again. */
+  resumes: boolean;
+  /** May use the network. */
+  net: boolean;
+  /** URL of jiti. */
+  jiti: string;
+}
+
+/** What the plugin registered inside. */
+export interface IsolatedPlugin {
+  tools: Array<{ name: string; description: string; input: JsonSchema }>;
+  presets: Array<{ id: string; mappings: JsonObject[]; transforms: string[] }>;
+  taps: HookName[];
+  /** What it tried besides. */
+  refused: string[];
+}
+
+export interface IsolationOptions {
+  id: string;
+  version: string;
+  api: string;
+  root: string;
+  /** Absolute path of the plugin's entry. */
+  entry: string;
+  mode: IsolationMode;
+  net: boolean;
+  /** Variables of its config entry. */
+  env: Readonly<Record<string, string>>;
+  limits?: Partial<SandboxLimits>;
+  /** Before each start of a guest; a rejection keeps it from starting. */
+  check?: () => Promise<void>;
+  /** Called for each registration that does not work from inside. */
+  refuse(error: SvcError): void;
+}
+
+/**
+ * A definition whose code runs in a worker or a child process: tools, presets with transforms and observe hooks cross as JSON, each call at most 5 s.
+ * Its `setup` starts the guest. A guest that dies is replaced at the next call; the gateway never waits for its loops.
+ */
+export function isolatePlugin(options: IsolationOptions): PluginDefinition {
+  const { id, version, api, mode } = options;
+  return {
+    id,
+    version,
+    svc: { api },
+    async setup(ctx) {
+      let wasStarted = false;
+      const sandbox = createSandbox({
+        name: `plugin "${id}"`,
+        mode,
+        guest: workerUrl(import.meta.url, "./plugin-guest"),
+        data: () => guestData(options, ctx, wasStarted),
+        read: [options.root],
+        logger: ctx.logger,
+        ...(options.limits ? { limits: options.limits } : {}),
+        ...(options.check ? { check: options.check } : {}),
+      });
+      ctx.onDispose(() => sandbox.dispose());
+      const plugin = (await sandbox.start()) as IsolatedPlugin;
+      for (const what of new Set(plugin.refused)) options.refuse(sandboxErrors.isolationUnsupported({ plugin: id, what, mode }));
+      register(ctx, sandbox, plugin);
+      return {
+        async start() {
+          await sandbox.call("start", {});
+          wasStarted = true;
+        },
+        async stop() {
+          if (sandbox.isAlive) await sandbox.call("stop", {});
+        },
+      };
+    },
+  };
+}
+
+function guestData(options: IsolationOptions, ctx: PluginContext, resumes: boolean): PluginGuestData {
+  const { id, version, root, entry, net, env } = options;
+  return {
+    id,
+    version,
+    root,
+    entry,
+    net,
+    env,
+    resumes,
+    instance: ctx.instance,
+    origin: ctx.origin,
+    config: ctx.config,
+    jiti: import.meta.resolve("jiti"),
+  };
+}
+
+/**
+ * A schema that only shows itself. The guest checks every input by the real one; foreign patterns and references never run in the gateway, where one
+ * can take minutes.
+ */
+function checkedInside(input: JsonSchema): Schema & { toJSONSchema(): JsonSchema } {
+  return {
+    "~standard": { version: 1, vendor: "svc-isolated", validate: (value) => ({ value }) },
+    toJSONSchema: () => input,
+  };
+}
+
+/** Stands in for everything the plugin registered inside. */
+function register(ctx: PluginContext, sandbox: Sandbox, plugin: IsolatedPlugin): void {
+  for (const tool of plugin.tools) {
+    ctx.registerTool({
+      name: tool.name,
+      description: tool.description,
+      input: checkedInside(tool.input),
+      run: (args, { signal, ...call }) => sandbox.call(`tool ${tool.name}`, { name: tool.name, args, call }, { signal }),
+    });
+  }
+  for (const { id, mappings, transforms } of plugin.presets) {
+    const run = (name: string) => (args: JsonObject) => sandbox.call(`transform ${id}`, { name, args });
+    ctx.registerHookPreset({ id, mappings, transforms: Object.fromEntries(transforms.map((name) => [name, run(name)])) });
+  }
+  for (const [index, hook] of plugin.taps.entries()) {
+    ctx.on(hook, (async (args: unknown, { signal }: { signal: AbortSignal }) => {
+      await sandbox.call("hook", { index, args }, { signal });
+    }) as never);
+  }
+}

@@ -1,0 +1,18 @@
+import type { LoadedConfig } from "../../sdk/config/loaded.ts";
+import type { SecretFault } from "../../sdk/secrets/state.ts";
+import type { SecretsReloadResult } from "../../sdk/types/secrets.ts";
+
+/** What a reload of the secrets tells whoever asked for it: owners, never values. */
+export function secretsReloadResult({ secretState, warnings }: Pick<LoadedConfig, "secretState" | "warnings">): SecretsReloadResult {
+  const { resolved, changedOwners } = secretState;
+  return { ok: true, resolved, warningCount: warnings.length, ...secretHealth(secretState), changedOwners };
+}
+
+/** `health.secrets`: owners that run with an old value or with none. */
+export function secretHealth({ stale, unavailable }: LoadedConfig["secretState"]): { stale: string[]; unavailable: string[] } {
+  return { stale: owners(stale), unavailable: owners(unavailable) };
+}
+
+function owners(faults: readonly SecretFault[]): string[] {
+  return [...new Set(faults.map((fault) => fault.owner))].sort();
+}
