@@ -69,7 +69,7 @@ export {
 export { createExpiryClock, type ExpiryClock } from "./expiry-clock.ts";
 export { reached } from "./failpoint.ts";
 export { writeFileAtomic } from "./files.ts";
-export { addressBucket } from "./gateway/edge/addresses.ts";
+export { addressBucket } from "./gateway/addresses.ts";
 export { createFailureLimiter, type FailureLimiter, type RateLimitConfig } from "./gateway/failure-limiter.ts";
 export { shownName } from "./gateway/shown-name.ts";
 export * from "./hooks.ts";

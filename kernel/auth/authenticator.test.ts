@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { createFailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
-import type { ProxyVerdict } from "../port/edge-types.ts";
-import type { ResolvedAuth } from "../process/log-secrets.ts";
 import { createAuthenticator } from "./authenticator.ts";
+import type { ProxyVerdict } from "./client-types.ts";
+import type { ResolvedAuth } from "./resolve-auth.ts";
 
 const time = { now: 0 };
 const far = { address: "192.0.2.1", directLoopback: false };

@@ -2,13 +2,13 @@ import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CredentialClass, FailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
 import type { Remote } from "../../sdk/types/http.ts";
-import type { PassedBy } from "../devices/admission.ts";
-import type { DeviceClaim } from "../devices/claim.ts";
-import type { ProxyVerdict } from "../port/edge-types.ts";
-import { proxyUnauthorized } from "../port/proxy-refusal.ts";
-import { createSecretCheck, type ResolvedAuth } from "../process/log-secrets.ts";
+import type { ProxyVerdict } from "./client-types.ts";
 import { authorityEnded, rateLimited } from "./credential-errors.ts";
 import { judgeCredentials, type Presented } from "./credentials.ts";
+import type { PassedBy } from "./devices/admission.ts";
+import type { DeviceClaim } from "./devices/claim.ts";
+import { proxyUnauthorized } from "./proxy-refusal.ts";
+import { createSecretCheck, type ResolvedAuth } from "./resolve-auth.ts";
 
 export interface Authenticator {
   readonly mode: ResolvedAuth["mode"];

@@ -1,6 +1,6 @@
 import type { SvcError } from "../../sdk/errors.ts";
 import { protocolErrors } from "../../sdk/protocol/errors.ts";
-import type { AuthMode } from "../process/log-secrets.ts";
+import type { AuthMode } from "./resolve-auth.ts";
 
 /** What a client can do about a refusal (`protocol.md` 3.5). */
 type NextStep =

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { CredentialClass } from "../../sdk/gateway/failure-limiter.ts";
-import type { DeviceClaim, TokenVerdict } from "../devices/claim.ts";
 import { type CredentialQuestion, type CredentialVerdict, judgeCredentials } from "./credentials.ts";
+import type { DeviceClaim, TokenVerdict } from "./devices/claim.ts";
 
 const entry = { role: "operator", scopes: ["operator.read"], hash: "h", createdAtMs: 1 } as const;
 

@@ -1,11 +1,11 @@
 import { commonErrors, type SvcError } from "../../sdk/errors.ts";
 import type { CredentialClass } from "../../sdk/gateway/failure-limiter.ts";
 import type { ConnectParams } from "../../sdk/protocol/frames.ts";
-import type { DeviceClaim, TokenVerdict } from "../devices/claim.ts";
-import type { DeviceToken } from "../devices/record.ts";
-import { proxyUnauthorized } from "../port/proxy-refusal.ts";
-import type { AuthMode } from "../process/log-secrets.ts";
 import { bootstrapRefusal, deviceTokenRefusal, rateLimited, secretRefusal } from "./credential-errors.ts";
+import type { DeviceClaim, TokenVerdict } from "./devices/claim.ts";
+import type { DeviceToken } from "./devices/record.ts";
+import { proxyUnauthorized } from "./proxy-refusal.ts";
+import type { AuthMode } from "./resolve-auth.ts";
 
 /** Credentials as they were sent; an empty one counts as none. */
 export type Presented = { [Field in keyof NonNullable<ConnectParams["auth"]>]?: string | undefined };

@@ -1,17 +1,17 @@
 import { commonErrors } from "../../sdk/errors.ts";
 import type { HeldLock } from "../../sdk/host/lock.ts";
 import type { Services } from "../../sdk/types/services.ts";
+import { whyAbsent } from "../loader/plugins-down.ts";
 import { type Boots, beginBoot } from "../operations/boots.ts";
 import type { EventLoopMonitor } from "../operations/event-loop.ts";
-import { whyAbsent } from "../operations/plugins-down.ts";
 import type { Listeners } from "../port/listen.ts";
-import type { Vestibule } from "../port/vestibule.ts";
+import type { Vestibule } from "../port/startup-gate.ts";
 import { type Core, createCore } from "./core.ts";
-import { comeUp, goDown, startJobs } from "./course.ts";
-import { type Doors, openDoors } from "./doors.ts";
 import type { Gateway, GatewayOptions } from "./gateway.ts";
+import { comeUp, goDown, startJobs } from "./lifecycle.ts";
 import { openPlugins } from "./plugins.ts";
-import { recordRefusal, removeRuntimeFiles, type StartPlan } from "./start.ts";
+import { recordRefusal, removeRuntimeFiles, type StartPlan } from "./start-plan.ts";
+import { type Doors, openDoors } from "./transport.ts";
 
 export interface Site {
   options: GatewayOptions;

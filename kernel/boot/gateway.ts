@@ -9,9 +9,9 @@ import type { Host } from "../loader/context.ts";
 import { createEventLoopMonitor } from "../operations/event-loop.ts";
 import type { PluginFaults } from "../operations/plugin-faults.ts";
 import { type Listeners, openListeners } from "../port/listen.ts";
-import { createVestibule, type Vestibule } from "../port/vestibule.ts";
-import type { RunningGateway, StartFlags } from "./host-gateway.ts";
-import { planStart, recordRefusal, removeRuntimeFiles, type StartPlan, writeRuntimeToken } from "./start.ts";
+import { createVestibule, type Vestibule } from "../port/startup-gate.ts";
+import type { RunningGateway, StartFlags } from "./running-gateway.ts";
+import { planStart, recordRefusal, removeRuntimeFiles, type StartPlan, writeRuntimeToken } from "./start-plan.ts";
 
 /** `clock` (with timers, if it has some) and `fetch` are what plugins get instead of the process's own, in tests. */
 export interface GatewayOptions extends Partial<Pick<Host, "clock" | "fetch">> {

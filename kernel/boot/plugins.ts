@@ -4,24 +4,24 @@ import { knownIdsOf, requireKnownChannels, unknownIdWarnings } from "../../sdk/c
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import type { PluginRecord, PluginState } from "../../sdk/types/plugin-record.ts";
-import { createConfigHost, registerConfigMethods } from "../config/methods.ts";
-import { createReloader } from "../config/reload.ts";
-import { registerDeviceMethods } from "../devices/device-methods.ts";
-import { createGatewayIdentity } from "../devices/gateway-identity.ts";
+import { createGatewayIdentity } from "../auth/devices/gateway-identity.ts";
+import { createConfigHost, registerConfigMethods } from "../config/config-host.ts";
 import { createInstance, type Host } from "../loader/context.ts";
 import type { DiscoveryRequest } from "../loader/discover.ts";
 import { discoverOne, discoverPlugins, inspectPluginFolder } from "../loader/discovery.ts";
 import { importModule, isCompiledBundle } from "../loader/import.ts";
 import { createLoader, type Loader } from "../loader/loader.ts";
-import { registerPluginMethods } from "../loader/plugin-methods.ts";
 import { withRequirements } from "../loader/plugin-order.ts";
+import { updateReadiness, whyAbsent } from "../loader/plugins-down.ts";
 import { reservedBy } from "../loader/reserved.ts";
 import { maskConfig, secretAt } from "../loader/secret-paths.ts";
-import { registerKernelMethods } from "../operations/kernel-methods.ts";
-import { registerLogsMethods } from "../operations/logs-methods.ts";
-import { updateReadiness, whyAbsent } from "../operations/plugins-down.ts";
 import { blameText, liftQuarantine, readQuarantine, settleOpenBlock } from "../operations/quarantine.ts";
-import { registerSecretsMethods } from "../secrets/secrets-methods.ts";
+import { registerDeviceMethods } from "../port/methods/devices.ts";
+import { registerKernelMethods } from "../port/methods/gateway.ts";
+import { registerLogsMethods } from "../port/methods/logs.ts";
+import { registerPluginMethods } from "../port/methods/plugins.ts";
+import { registerSecretsMethods } from "../port/methods/secrets.ts";
+import { createReloader } from "./config-reload.ts";
 import type { Core } from "./core.ts";
 
 /**

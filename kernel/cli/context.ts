@@ -66,7 +66,7 @@ export function createCliContext(options: ContextOptions): CliContext {
     config,
     startAdvice: () => adviceFor(undefined),
     async configFile() {
-      const { openConfigFile } = await import("../config/cli-file.ts");
+      const { openConfigFile } = await import("./config-file.ts");
       const manifests = async () => (await discoverHere(paths, await load())).flatMap((found) => found.manifest ?? []);
       return openConfigFile({ paths, env }, { manifests, onWrite: () => (loading = undefined) });
     },
@@ -90,7 +90,7 @@ export function createCliContext(options: ContextOptions): CliContext {
     importPlugin: async (entry) => (await import("../loader/import.ts")).importModule(entry, paths.stateDir),
     inspectPlugin: async (folder) => (await import("../loader/discovery.ts")).inspectPluginFolder(folder),
     async auditSecrets({ allowExec }) {
-      const [loaded, { auditSecrets }] = await Promise.all([load(), import("../secrets/audit.ts")]);
+      const [loaded, { auditSecrets }] = await Promise.all([load(), import("../config/secrets-audit.ts")]);
       const declared = (await listManifests(paths, loaded)).flatMap((manifest) => manifest.secrets);
       return auditSecrets({ loaded, env, stateDir: paths.stateDir, allowExec, declared });
     },

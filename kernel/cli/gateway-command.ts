@@ -1,5 +1,5 @@
 import type { CliCommand, CliContext } from "../../sdk/types/cli.ts";
-import type { GatewayMaker } from "../boot/host-gateway.ts";
+import type { GatewayMaker } from "../boot/running-gateway.ts";
 import type { LogLevelName } from "./root-flags.ts";
 import type { StandardOutput } from "./standard-output.ts";
 

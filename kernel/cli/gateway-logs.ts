@@ -4,7 +4,7 @@ import { createLogger, isLogged, type LogLevel, logLevels, type RootLogger } fro
 import { envValue } from "../../sdk/host/paths.ts";
 import { perSnapshot } from "../../sdk/per-snapshot.ts";
 import type { CliContext } from "../../sdk/types/cli.ts";
-import type { RunningGateway } from "../boot/host-gateway.ts";
+import type { RunningGateway } from "../boot/running-gateway.ts";
 import { consoleSink } from "../process/console-log.ts";
 import { createLogFile } from "../process/log-file.ts";
 import { collapseRepeats } from "../process/log-repeats.ts";

@@ -1,9 +1,9 @@
 import { exitProcess } from "../../sdk/sandbox/threads.ts";
 import { createGateway, type Gateway } from "../boot/gateway.ts";
-import type { GatewayMaker } from "../boot/host-gateway.ts";
+import type { GatewayMaker } from "../boot/running-gateway.ts";
 import { exportEnv } from "../config/process-env.ts";
+import { installProcessGuard } from "../operations/process-guard.ts";
 import { watchdogLimitsFrom } from "../operations/watchdog.ts";
-import { installProcessGuard } from "../process/process-guard.ts";
 
 /** The kernel, as the command `gateway run` takes it. */
 export const gatewayMaker: GatewayMaker = {

@@ -3,7 +3,7 @@ import { commonErrors, isSvcError, messageOf, SvcError } from "../../sdk/errors.
 import type { RootLogger } from "../../sdk/host/logger.ts";
 import { envValue, type ProfilePaths } from "../../sdk/host/paths.ts";
 import type { CliContext, CliTarget, CliValues } from "../../sdk/types/cli.ts";
-import type { GatewayMaker, RunningGateway, StartFlags } from "../boot/host-gateway.ts";
+import type { GatewayMaker, RunningGateway, StartFlags } from "../boot/running-gateway.ts";
 import { freePort } from "../process/free-port.ts";
 import { findPortHolders } from "../process/port-holders.ts";
 import type { GatewayCommandOptions } from "./gateway-command.ts";

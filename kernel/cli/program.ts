@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { commonErrors, type SvcError } from "../../sdk/errors.ts";
 import { type Env, type ProfilePaths, packageRoot, resolvePaths } from "../../sdk/host/paths.ts";
 import type { CliCommand, CliContext, CliValues } from "../../sdk/types/cli.ts";
-import type { GatewayMaker } from "../boot/host-gateway.ts";
+import type { GatewayMaker } from "../boot/running-gateway.ts";
 import { readEnvFiles } from "../process/env-files.ts";
 import { createOutput } from "./cli-output.ts";
 import { type Failure, toFailure } from "./failure.ts";

@@ -4,7 +4,7 @@ import { readLockOwner } from "../../sdk/host/lock.ts";
 import { type Env, envValue, type ProfilePaths, resolvePort } from "../../sdk/host/paths.ts";
 import { readRegularFile } from "../../sdk/host/read-regular.ts";
 import type { CliTarget, CliValues } from "../../sdk/types/cli.ts";
-import { resolveAuth } from "../process/log-secrets.ts";
+import { resolveAuth } from "../auth/resolve-auth.ts";
 
 type ResolvableConfig = NonNullable<Parameters<typeof resolveAuth>[0]["config"]>;
 
@@ -72,7 +72,7 @@ async function localSecret({ env, paths }: TargetQuestion, gateway: GatewaySecti
   const { mode: authMode } = auth;
   if (flags.token || flags.password) return { ...explicitSecret(flags), authMode };
   if (auth.secret) return { [authMode === "token" ? "token" : "password"]: auth.secret, secretSource: auth.source, authMode };
-  // Left there by a gateway that was started without a secret (kernel/boot/start.ts).
+  // Left there by a gateway that was started without a secret (kernel/boot/start-plan.ts).
   const runtime = await readRegularFile(join(paths.stateDir, "gateway", "runtime-token"), { maxBytes: 4_096 }).then(
     String,
     () => undefined,
@@ -84,7 +84,7 @@ async function localSecret({ env, paths }: TargetQuestion, gateway: GatewaySecti
 /** The certificate this machine's gateway serves; its names need not say 127.0.0.1. */
 async function localFingerprint({ env, paths }: TargetQuestion, { tls }: GatewaySection): Promise<string | undefined> {
   if (!tls.enabled) return undefined;
-  const { readTlsFiles, tlsPaths } = await import("../process/tls-files.ts");
+  const { readTlsFiles, tlsPaths } = await import("../port/tls-files.ts");
   const files = tlsPaths(tls, { env, configDir: dirname(paths.configPath) });
   return files && (await readTlsFiles(files)).fingerprint;
 }

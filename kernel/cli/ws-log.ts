@@ -1,5 +1,5 @@
 import type { Logger } from "../../sdk/types/common.ts";
-import type { RunningGateway } from "../boot/host-gateway.ts";
+import type { RunningGateway } from "../boot/running-gateway.ts";
 
 /** `compact`: who comes and goes, and what fails. `full`: every method with its time as well. */
 export function tapWsLog(gateway: Pick<RunningGateway, "tap">, logger: Logger, mode: "compact" | "full"): void {

@@ -6,7 +6,7 @@ import { isTree, sameValue } from "../../sdk/config/tree.ts";
 import { absolutePath } from "../../sdk/config/ui-hints.ts";
 import { formatIssues, toSchema } from "../../sdk/json-schema.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
-import { isolationProblem } from "../loader/isolation-support.ts";
+import { isolationProblem } from "../sandbox/isolation-support.ts";
 
 /** A config to be judged. */
 export type Judged = Pick<LoadedConfig, "path" | "locate"> & { config: SvcConfig };

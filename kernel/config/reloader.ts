@@ -6,8 +6,8 @@ import { withLimit } from "../../sdk/limit.ts";
 import type { Logger } from "../../sdk/types/common.ts";
 import type { ReloadOutcome } from "../../sdk/types/reload.ts";
 import type { Job } from "../operations/jobs.ts";
-import type { FileWatch } from "../process/watch-files.ts";
 import { namePaths, type PassDeps, type ReloadIssue, runReloadPass } from "./reload-pass.ts";
+import type { FileWatch } from "./watch-files.ts";
 
 const END_LIMIT_MS = 5_000;
 

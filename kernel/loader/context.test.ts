@@ -8,7 +8,7 @@ import { createLogger, type LogRecord } from "../../sdk/host/logger.ts";
 import type { Manifest, PluginOrigin } from "../../sdk/types/manifest.ts";
 import { createHookBus } from "../hooks/bus.ts";
 import { operatorLimitMs } from "../hooks/operator-limit.ts";
-import { createMethodRegistry } from "../port/methods.ts";
+import { createMethodRegistry } from "../port/methods/registry.ts";
 import { createRouteTable } from "../port/routes.ts";
 import { createActivation } from "./activation.ts";
 import { createInstance } from "./context.ts";

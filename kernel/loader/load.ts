@@ -5,8 +5,8 @@ import type { Manifest } from "../../sdk/types/manifest.ts";
 import { isLazy } from "./activation.ts";
 import { PluginFault, retryDelayMs } from "./faults.ts";
 import type { LoaderHost } from "./host.ts";
-import { dropUnused, type Life, type Running, type Slot } from "./life.ts";
-import type { Slots } from "./slots.ts";
+import { dropUnused, type Life, type Running, type Slot } from "./lifecycle.ts";
+import type { Slots } from "./plugin-table.ts";
 
 /** A use waits this long for the plugin it brings. */
 const FIRST_USE_MS = 30_000;

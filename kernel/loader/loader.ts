@@ -5,13 +5,13 @@ import { messageOf } from "../../sdk/errors.ts";
 import { withLimit } from "../../sdk/limit.ts";
 import type { PluginCandidate as Candidate } from "../../sdk/types/plugin-candidate.ts";
 import type { PluginRecord, PluginReload } from "../../sdk/types/plugin-record.ts";
-import { summarizePlugins } from "../operations/plugin-summary.ts";
-import { createChanges } from "./change.ts";
 import type { LoaderHost } from "./host.ts";
-import { createLife, dropUnused, type Slot } from "./life.ts";
+import { createLife, dropUnused, type Slot } from "./lifecycle.ts";
 import { createLoading } from "./load.ts";
 import { orderPlugins } from "./plugin-order.ts";
-import { createSlots } from "./slots.ts";
+import { summarizePlugins } from "./plugin-summary.ts";
+import { createSlots } from "./plugin-table.ts";
+import { createChanges } from "./transitions.ts";
 import { createPluginWatch } from "./watch.ts";
 
 export interface Loader {

@@ -2,7 +2,7 @@ import { messageOf } from "../../sdk/errors.ts";
 import type { LoadedCode } from "./code.ts";
 import type { PluginEntry } from "./entry-change.ts";
 import type { LoaderHost } from "./host.ts";
-import { dropUnused, type Life, type Running, type Slot } from "./life.ts";
+import { dropUnused, type Life, type Running, type Slot } from "./lifecycle.ts";
 
 interface ReplaceDeps {
   life: Life;

@@ -6,11 +6,11 @@ import { type ConnectParams, connectParams, PROTOCOL_VERSION } from "../../sdk/p
 import { hasScope } from "../../sdk/scopes.ts";
 import type { ClientInfo } from "../../sdk/types/rpc.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
-import type { Right } from "../auth/rights.ts";
-import { type Admission, admitDevice } from "../devices/admission.ts";
-import type { DeviceBook } from "../devices/book.ts";
-import { createDeviceClaim } from "../devices/claim.ts";
-import type { Edge } from "./edge.ts";
+import type { Edge } from "../auth/client-policy.ts";
+import { type Admission, admitDevice } from "../auth/devices/admission.ts";
+import { createDeviceClaim } from "../auth/devices/claim.ts";
+import type { DeviceBook } from "../auth/devices/device-registry.ts";
+import type { Right } from "../auth/grants.ts";
 
 const browserClients = new Set(["svc-control-ui", "webchat-ui", "webchat"]);
 

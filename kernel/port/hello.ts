@@ -5,14 +5,14 @@ import { PROTOCOL_VERSION, type StateVersion } from "../../sdk/protocol/frames.t
 import { RawJson } from "../../sdk/protocol/raw-json.ts";
 import { hasScope } from "../../sdk/scopes.ts";
 import type { ClientInfo } from "../../sdk/types/rpc.ts";
-import type { StartPlan } from "../boot/start.ts";
-import type { Admission } from "../devices/admission.ts";
+import type { Admission } from "../auth/devices/admission.ts";
+import type { StartPlan } from "../boot/start-plan.ts";
 import type { HookBus } from "../hooks/bus.ts";
 import type { Health } from "../operations/health.ts";
 import type { Presence } from "../operations/presence.ts";
 import { createVersionedText } from "./fanout/versioned-text.ts";
 import { createHelloParts } from "./hello-parts.ts";
-import type { MethodRegistry } from "./methods.ts";
+import type { MethodRegistry } from "./methods/registry.ts";
 
 export interface HelloDeps {
   version: string;

@@ -8,7 +8,6 @@ import type { Logger } from "../../sdk/types/common.ts";
 import { kernelErrors } from "../errors.ts";
 import { countDescriptors, readDescriptorLimit } from "../process/descriptors.ts";
 import { answersAsGateway } from "../process/gateway-probe.ts";
-import type { TlsMaterial } from "../process/tls-files.ts";
 import type { BindPlan } from "./bind-plan.ts";
 import { answerClientError } from "./client-error.ts";
 import { declineUpgrade } from "./decline-upgrade.ts";
@@ -19,6 +18,7 @@ import { answerAndEnd } from "./linger.ts";
 import { rawResponse, setBaseline } from "./raw-response.ts";
 import { createRefusedConnections, judgeDescriptors, type RefusedConnections } from "./refused-connections.ts";
 import { createRequestPipeline, type RequestPipeline } from "./request-pipeline.ts";
+import type { TlsMaterial } from "./tls-files.ts";
 
 export interface Listeners {
   host: string;
@@ -182,7 +182,7 @@ async function makeServer({ tls }: ListenOptions): Promise<Server> {
 async function followTls(servers: readonly Server[], { tls, logger }: ListenOptions) {
   if (!tls) return undefined;
   let { names } = tls;
-  const { followTlsFiles } = await import("../process/tls-files.ts");
+  const { followTlsFiles } = await import("./tls-files.ts");
   const apply = (next: TlsMaterial) => {
     for (const server of servers as unknown as readonly TlsServer[]) server.setSecureContext(next.context);
     names = next.names;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isDirectLoopback } from "../auth/client-address.ts";
 import type { EventLoopFigures } from "../operations/event-loop.ts";
-import { isDirectLoopback } from "./caller.ts";
 
 export type Phase = "starting" | "plugins" | "ready" | "safe-mode" | "draining" | "stopped";
 

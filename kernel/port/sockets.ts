@@ -1,13 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
-import { addressBucket } from "../../sdk/gateway/edge/addresses.ts";
+import { addressBucket } from "../../sdk/gateway/addresses.ts";
 import { limits } from "../../sdk/protocol/frames.ts";
+import type { Edge, EdgeRefusal } from "../auth/client-policy.ts";
+import { createRevocations } from "../auth/revocations.ts";
 import { Connection, type ConnectionDeps } from "./connection.ts";
-import type { Edge, EdgeRefusal } from "./edge.ts";
-import { createRevocations } from "./fanout/revocations.ts";
 import { createSilentSockets } from "./fanout/silent-sockets.ts";
-import { createTurn } from "./fanout/turn.ts";
+import { createTurn } from "./fanout/write-batcher.ts";
 import { answerAndEnd } from "./linger.ts";
 import { rawResponse } from "./raw-response.ts";
 

@@ -1,7 +1,7 @@
 import type { ResolvedRef, SecretFault } from "../../sdk/secrets/state.ts";
-import { sensitiveTexts } from "../config/sensitive-texts.ts";
 import { isActiveSecret, secretOwner } from "./owner.ts";
 import { asSecretRef } from "./ref.ts";
+import { sensitiveTexts } from "./sensitive-texts.ts";
 
 /** A copy with every ref replaced by its value; one without a value is left out. */
 export function placed(tree: unknown, refs: ReadonlyMap<string, ResolvedRef>): unknown {

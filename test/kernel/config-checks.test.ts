@@ -2,7 +2,7 @@ import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTestGateway } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openConfigFile } from "../../kernel/config/cli-file.ts";
+import { openConfigFile } from "../../kernel/cli/config-file.ts";
 
 let gateway: Awaited<ReturnType<typeof createTestGateway>>;
 beforeEach(async () => {

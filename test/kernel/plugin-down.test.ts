@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
 import { afterEach, describe, expect, test } from "vitest";
-import { findDownOwner } from "../../kernel/operations/plugins-down.ts";
+import { findDownOwner } from "../../kernel/loader/plugins-down.ts";
 import { quarantineSync } from "../../kernel/operations/quarantine.ts";
 import { method, usePluginGateway } from "./_plugin-gateway.ts";
 

@@ -12,7 +12,7 @@ const setting = (key: string, file: string, config = "kit.config") =>
     code: `agentSetting(${config}, ${file.includes("prompt") || file.includes("execute") ? "run.agent.id" : "agent.id"}, "${key}")`,
   });
 const limiter = (code: string): Place => ({ file: "sdk/gateway/failure-limiter.ts", code });
-const tlsFiles = (code: string): Place => ({ file: "kernel/process/tls-files.ts", code });
+const tlsFiles = (code: string): Place => ({ file: "kernel/port/tls-files.ts", code });
 const policy = (code: string): Place => ({ file: "plugins/agents/tools/policy.ts", code });
 const identity = (key: string): Place => ({ file: "plugins/control-ui/bootstrap.ts", code: `agent?.identity.${key}` });
 const secretFile = (code: string): Place => ({ file: "kernel/secrets/file-provider.ts", code });
@@ -27,7 +27,7 @@ const account: Place = { file: "examples/plugin-channel/src/accounts.ts", code: 
 export const readElsewhere: Readonly<Record<string, Place>> = {
   // Editors read it.
   $schema: { file: "plugins/operator/cli/config-types.ts", code: "svc.schema.json" },
-  "gateway.port": { file: "kernel/boot/start.ts", code: "gateway?.port" },
+  "gateway.port": { file: "kernel/boot/start-plan.ts", code: "gateway?.port" },
   "gateway.auth.rateLimit.maxAttempts": limiter(">= maxAttempts"),
   "gateway.auth.rateLimit.windowMs": limiter("- windowMs"),
   "gateway.auth.rateLimit.lockoutMs": limiter("+ lockoutMs"),

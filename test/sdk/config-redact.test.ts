@@ -2,7 +2,7 @@ import fc from "fast-check";
 import JSON5 from "json5";
 import { describe, expect, test } from "vitest";
 import { redactText } from "../../kernel/config/redact-text.ts";
-import { sensitiveTexts } from "../../kernel/config/sensitive-texts.ts";
+import { sensitiveTexts } from "../../kernel/secrets/sensitive-texts.ts";
 import { REDACTED_VALUE as R, redactConfig, secretsIn } from "../../sdk/config/redact.ts";
 import { restoreRedacted } from "../../sdk/config/restore.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually } from "svc/sdk/testing";
 import { afterAll, beforeAll, expect } from "vitest";
-import { followTlsFiles, readTlsFiles, tlsPaths } from "../../kernel/process/tls-files.ts";
+import { followTlsFiles, readTlsFiles, tlsPaths } from "../../kernel/port/tls-files.ts";
 import { makeCertificate } from "../servers/certificate.ts";
 import { needs } from "../servers/needs.ts";
 

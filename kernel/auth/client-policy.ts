@@ -1,0 +1,183 @@
+import type { networkInterfaces } from "node:os";
+import type { SvcConfig } from "../../sdk/config/root.ts";
+import type { SvcError } from "../../sdk/errors.ts";
+import { addressRanges } from "../../sdk/gateway/addresses.ts";
+import { createFailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
+import { perSnapshot } from "../../sdk/per-snapshot.ts";
+import { hasForwardingHeader, readCaller } from "./client-address.ts";
+import type { Caller, EdgeRequest, ProxyVerdict } from "./client-types.ts";
+import { misdirected } from "./host-refusal.ts";
+import { effectiveOrigins, hostNames, isHost, isKnownHost, isOriginAllowed, isServedHost } from "./origins.ts";
+import type { AuthMode } from "./resolve-auth.ts";
+import { interfaceAddresses, judgeProxy } from "./trusted-proxy.ts";
+
+/** What the edge of one gateway knows about itself. */
+export interface EdgeOptions {
+  /** The snapshot in force. */
+  config(): SvcConfig;
+  mode: AuthMode;
+  loopbackOnly: boolean;
+  /** Port that is listened on, not the one that was asked for. */
+  port: number;
+  /** Monotonic clock, ms. */
+  now(): number;
+  /** `os.networkInterfaces`. */
+  interfaces(): ReturnType<typeof networkInterfaces>;
+  /** Host names of the certificate in use; none without TLS. */
+  certificateNames?(): readonly string[];
+}
+
+/** A refusal that needs neither path nor credentials. */
+export interface EdgeRefusal {
+  status: 400 | 403 | 421 | 429 | 431;
+  /** Seconds until it is worth coming back. */
+  retryAfter?: number;
+  /** Problem and fix, where the status does not name them. */
+  message?: string;
+}
+
+/** Judges callers and the pages that sent them, before any credentials and with the config in force. */
+export interface Edge {
+  /** Computed once for each request and passed on. */
+  callerOf(req: EdgeRequest): Caller;
+  /** Undefined: the request may go on. Constant work: nothing is read from disk, nothing parsed but the head. */
+  refusalOf(req: EdgeRequest): EdgeRefusal | undefined;
+  /**
+   * Refusal of a request whose `Host` is not a name of this gateway, for every path that needs the gateway's own credentials or none (`misdirected-request`).
+   * Only a gateway that listens on loopback alone is sure which names lead to it; one behind a listed proxy leaves the names to the proxy.
+   */
+  hostRefusalOf(req: EdgeRequest): SvcError | undefined;
+  /** The same two for an upgrade, which no path exempts, nor from attribution. */
+  upgradeRefusalOf(req: EdgeRequest): EdgeRefusal | undefined;
+  /** May a page of this origin use the gateway? A refusal counts against that origin. */
+  isOriginAllowed(origin: string, req: EdgeRequest, transport?: "ws" | "http"): boolean;
+  /** Milliseconds for which an origin that was refused too often is not even heard; 0 = now. */
+  originRetryAfterMs(origin: string): number;
+  /** Undefined unless the mode is `trusted-proxy`. Asked again after a reload it may say something else. */
+  proxyVerdict(req: EdgeRequest): ProxyVerdict | undefined;
+}
+
+const noNames: readonly string[] = [];
+
+/** Header lines of one request (`security.md` 2). */
+const MAX_HEADER_LINES = 100;
+/** Interfaces come and go; asking for them on every request would be work for whoever can reach the port. */
+const INTERFACES_MS = 5_000;
+/** An origin that is longer is no origin that anybody has listed. */
+const MAX_ORIGIN_CHARS = 512;
+
+/** The edge of one gateway (`security.md` 3 to 5, `operations.md` 7.4). */
+export function createEdge(options: EdgeOptions): Edge {
+  const rules = perSnapshot(options.config, (config) => rulesOf(config, options));
+  const isOwn = ownAddresses(options);
+  const limiter = createFailureLimiter(() => ({ ...options.config().gateway.auth.rateLimit, exemptLoopback: false }), options.now);
+  const callers = new WeakMap<EdgeRequest, Caller>();
+  const callerOf = (req: EdgeRequest) => {
+    const caller = callers.get(req) ?? readCaller(req, rules());
+    callers.set(req, caller);
+    return caller;
+  };
+  const isAllowed = (origin: string, req: EdgeRequest, transport: "ws" | "http") =>
+    origin.length <= MAX_ORIGIN_CHARS &&
+    isOriginAllowed({
+      origin,
+      host: firstOf(req.headers.host),
+      address: callerOf(req).address,
+      anyLoopback: transport === "http" && callerOf(req).directLoopback,
+      isOwn,
+      ...rules().origins,
+    });
+  const originRetryAfterMs = (origin: string) => limiter.retryAfterMs(origin.slice(0, MAX_ORIGIN_CHARS), false);
+  const refusalOf = (req: EdgeRequest): EdgeRefusal | undefined => {
+    if (req.rawHeaders.length > MAX_HEADER_LINES * 2) return { status: 431 };
+    if (!hasOneHost(req) || !isHostReadable(firstOf(req.headers.host))) return { status: 400 };
+    return isHostKnown(req) ? undefined : { status: 403 };
+  };
+  /** The `Host` that was read last: most callers use one, and reading it anew costs more than the comparison. */
+  let readable = "";
+  const isHostReadable = (host = "") => {
+    if (host === readable || host === "") return true;
+    if (!isHost(host)) return false;
+    readable = host;
+    return true;
+  };
+  /** Without a secret the `Host` is all that tells a page on a rebound name from a real caller (`security.md` B-03). */
+  const isHostKnown = (req: EdgeRequest) =>
+    (options.mode !== "none" && options.mode !== "trusted-proxy") || isKnownHost(firstOf(req.headers.host), rules().hosts);
+
+  const { loopbackOnly, certificateNames = () => noNames } = options;
+  /** The name that was served last and what it was found in: most callers use one name, and reading it anew costs more than the comparison. */
+  let served: { host: string; hosts: ReadonlySet<string>; names: readonly string[] } | undefined;
+  const hostRefusalOf = (req: EdgeRequest): SvcError | undefined => {
+    const host = firstOf(req.headers.host);
+    const { hosts, anyHost } = rules();
+    // Without a Host (HTTP/1.0) there is no browser. A proxy that is not listed is refused for that, with the better advice.
+    if (!loopbackOnly || anyHost || host === undefined || hasForwardingHeader(req.headers)) return undefined;
+    const names = certificateNames();
+    if (served?.host === host && served.hosts === hosts && served.names === names) return undefined;
+    if (!isServedHost(host, hosts, names)) return misdirected(host);
+    served = { host, hosts, names };
+    return undefined;
+  };
+
+  return {
+    callerOf,
+    refusalOf,
+    hostRefusalOf,
+    upgradeRefusalOf(req) {
+      const refusal = refusalOf(req);
+      if (refusal) return refusal;
+      if (callerOf(req).unattributed) return { status: 403 };
+      const misdirection = hostRefusalOf(req);
+      if (misdirection) return { status: 421, message: misdirection.message };
+      const origin = firstOf(req.headers.origin);
+      const waitMs = origin === undefined ? 0 : originRetryAfterMs(origin);
+      if (origin === undefined || waitMs === 0 || isAllowed(origin, req, "ws")) return undefined;
+      return { status: 429, retryAfter: Math.ceil(waitMs / 1_000) };
+    },
+    isOriginAllowed(origin, req, transport = "ws") {
+      if (isAllowed(origin, req, transport)) return true;
+      limiter.fail(origin.slice(0, MAX_ORIGIN_CHARS), false);
+      return false;
+    },
+    originRetryAfterMs,
+    proxyVerdict(req) {
+      if (options.mode !== "trusted-proxy") return undefined;
+      const { isTrusted, trustedProxy } = rules();
+      return judgeProxy(req, { isTrusted, isOwn, trustedProxy });
+    },
+  };
+}
+
+function rulesOf({ gateway }: SvcConfig, { loopbackOnly, port }: EdgeOptions) {
+  const { controlUi } = gateway;
+  const scheme: "http" | "https" = gateway.tls.enabled ? "https" : "http";
+  const allowed = effectiveOrigins(controlUi.allowedOrigins, { loopbackOnly, port, scheme });
+  return {
+    isTrusted: addressRanges(gateway.trustedProxies),
+    allowRealIp: gateway.allowRealIpFallback,
+    trustedProxy: gateway.auth.trustedProxy,
+    hosts: hostNames([...allowed, gateway.publicOrigin]),
+    anyHost: allowed.includes("*") || controlUi.dangerouslyAllowHostHeaderOriginFallback,
+    origins: { allowed, scheme, hostFallback: controlUi.dangerouslyAllowHostHeaderOriginFallback },
+  };
+}
+
+function ownAddresses({ interfaces, now }: EdgeOptions): (address: string) => boolean {
+  let known: { at: number; addresses: Set<string> } | undefined;
+  return (address) => {
+    if (!known || now() - known.at > INTERFACES_MS) known = { at: now(), addresses: interfaceAddresses(interfaces()) };
+    return known.addresses.has(address);
+  };
+}
+
+/** Of two Hosts Node keeps the first; whatever stands in front of us may have gone by the other (`security.md` H-01). */
+function hasOneHost({ rawHeaders, httpVersion }: EdgeRequest): boolean {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === "host") hosts += 1;
+  return hosts === 1 || (hosts === 0 && httpVersion === "1.0");
+}
+
+function firstOf(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}

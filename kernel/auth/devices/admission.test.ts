@@ -1,0 +1,248 @@
+import { describe, expect, test } from "vitest";
+import { commonErrors } from "../../../sdk/errors.ts";
+import { MAX_SHOWN_CHARS } from "../../../sdk/gateway/shown-name.ts";
+import type { ConnectParams } from "../../../sdk/protocol/frames.ts";
+import type { OperatorScope } from "../../../sdk/types/rpc.ts";
+import { type Admission, type AdmissionQuestion, admitDevice, type PassedBy } from "./admission.ts";
+import { createDeviceBook, type DeviceBook } from "./device-registry.ts";
+import type { DeviceRecord } from "./record.ts";
+import { type DeviceRows, MAX_PAIRED } from "./rows.ts";
+
+const read: OperatorScope[] = ["operator.read"];
+const write: OperatorScope[] = ["operator.read", "operator.write"];
+const all: OperatorScope[] = [...write, "operator.approvals", "operator.pairing", "operator.admin"];
+const here = { address: "127.0.0.1", directLoopback: true };
+const away = { address: "203.0.113.9", directLoopback: false };
+const secret: PassedBy = { via: "secret" };
+const none = { details: { code: "DEVICE_IDENTITY_REQUIRED" }, message: "device identity required" };
+
+function bookOf(change: Partial<DeviceRows> = {}): DeviceBook & { events: string[] } {
+  const kept = new Map<string, DeviceRecord>();
+  const events: string[] = [];
+  const nothing = () => undefined;
+  const logger = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => logger };
+  const rows: DeviceRows = {
+    get: (id) => kept.get(id),
+    list: () => [...kept.values()],
+    put: async (record) => void kept.set(record.deviceId, record),
+    remove: async (id) => void kept.delete(id),
+    ...change,
+  };
+  const book = createDeviceBook({
+    ...{ rows, logger, now: () => 1, monotonic: () => 1, randomId: () => "request-1" },
+    emit: (event, payload) => events.push(`${event} ${(payload as { decision?: string }).decision ?? ""}`.trim()),
+  });
+  return Object.assign(book, { events });
+}
+
+interface Asked {
+  client?: string;
+  role?: "operator" | "node";
+  scopes?: string[];
+  from?: typeof here;
+  passed?: PassedBy;
+  device?: boolean;
+  platform?: string;
+  displayName?: string;
+}
+
+function ask(book: DeviceBook, asked: Asked): Promise<Admission> {
+  const [id, mode] = (asked.client ?? "gateway-client/backend").split("/");
+  const device = { id: "d", publicKey: "k", signature: "s", signedAt: 1, nonce: "n" };
+  const connect = {
+    ...{
+      minProtocol: 4,
+      maxProtocol: 4,
+      client: { id, mode, version: "1", platform: asked.platform ?? "linux", displayName: asked.displayName },
+    },
+    ...(asked.scopes ? { scopes: asked.scopes } : {}),
+    ...(asked.device ? { device } : {}),
+  } as ConnectParams;
+  const question: AdmissionQuestion = {
+    ...{ connect, role: asked.role ?? "operator", remote: asked.from ?? here, passed: asked.passed ?? secret },
+    deviceId: asked.device ? "d" : undefined,
+  };
+  return admitDevice(question, book);
+}
+
+describe("without a device, direct loopback with the secret", () => {
+  test.each<[string, string[], string[]]>([
+    ["gateway-client/backend", all, all],
+    ["cli/cli", all, all],
+    ["svc-control-ui/ui", write, write],
+    ["svc-control-ui/webchat", write, write],
+    ["cli/probe", all, read],
+    ["svc-probe/probe", all, read],
+    ["cli/backend", all, []],
+    ["gateway-client/cli", all, []],
+    ["test/test", all, []],
+    ["webchat/webchat", write, []],
+    ["gateway-client/backend", [], []],
+    ["gateway-client/backend", ["operator.*", "OPERATOR.ADMIN", " operator.admin", "operator.read", "operator.read"], read],
+  ])("%s that asks for %j is granted %j", async (client, scopes, granted) => {
+    expect(await ask(bookOf(), { client, scopes })).toEqual({ scopes: granted });
+  });
+});
+
+describe("without a device", () => {
+  test("a caller from elsewhere is refused, and a node from anywhere", async () => {
+    for (const from of [here, away]) await expect(ask(bookOf(), { role: "node", from })).rejects.toMatchObject(none);
+    await expect(ask(bookOf(), { from: away, scopes: read })).rejects.toMatchObject(none);
+    const identity: PassedBy = { via: "identity", ceiling: all };
+    await expect(ask(bookOf(), { from: away, passed: identity, scopes: read })).rejects.toMatchObject(none);
+  });
+
+  test("whom a proxy vouches for has what it asks for up to the ceiling, whatever client it is", async () => {
+    const passed: PassedBy = { via: "proxy", ceiling: write };
+    expect(await ask(bookOf(), { client: "test/test", from: away, passed, scopes: all })).toEqual({ scopes: write });
+    await expect(ask(bookOf(), { from: away, passed, role: "node" })).rejects.toMatchObject(none);
+  });
+});
+
+describe("a device on direct loopback with the secret", () => {
+  test("is paired silently with what it asks for, also as a client that would have nothing without it, also as a node", async () => {
+    const book = bookOf();
+    const admission = await ask(book, { device: true, client: "test/test", scopes: write });
+    const issued = { deviceToken: expect.any(String), issuedAtMs: 1 };
+    expect(admission).toMatchObject({ scopes: write, deviceId: "d", issued });
+    expect(await ask(book, { device: true, role: "node", scopes: write })).toMatchObject({ scopes: [], deviceId: "d", issued });
+    expect(book.find("d")).toMatchObject({ approvedVia: "silent", roles: ["operator", "node"], scopes: write });
+    expect(book.events).toEqual(["device.pair.resolved approved", "device.pair.resolved approved"]);
+  });
+
+  test("that asks for more, or came with another platform, is approved for it silently", async () => {
+    const book = bookOf();
+    await ask(book, { device: true, scopes: read });
+    expect(await ask(book, { device: true, scopes: all, platform: "windows" })).toMatchObject({ scopes: all });
+    expect(book.find("d")).toMatchObject({ scopes: all, platform: "windows" });
+  });
+
+  test("that only probes leaves nothing behind and may read", async () => {
+    const book = bookOf();
+    expect(await ask(book, { device: true, client: "cli/probe", scopes: all })).toEqual({ scopes: read });
+    expect(book.list()).toEqual([]);
+  });
+
+  test("gets in where it needs no device although as many are paired as there may be", async () => {
+    const rows = Array.from({ length: MAX_PAIRED }, (_, i) => ({ deviceId: `other-${i}` }) as DeviceRecord);
+    const book = bookOf({ list: () => rows });
+    expect(await ask(book, { device: true, client: "svc-control-ui/ui", scopes: all })).toEqual({ scopes: all });
+    await expect(ask(book, { device: true, client: "test/test", scopes: read })).rejects.toMatchObject({ code: "device-limit" });
+  });
+
+  test("gets in where it needs no device although the record cannot be had; where it needs one it is told to come back", async () => {
+    const down = () => {
+      throw commonErrors.serviceUnavailable({ service: "store@1" });
+    };
+    const book = bookOf({ get: down });
+    expect(await ask(book, { device: true, scopes: all })).toEqual({ scopes: all });
+    const unavailable = { code: "service-unavailable", spec: { rpc: "UNAVAILABLE" } };
+    await expect(ask(book, { device: true, client: "test/test", scopes: read })).rejects.toMatchObject(unavailable);
+    await expect(ask(book, { device: true, role: "node" })).rejects.toMatchObject(unavailable);
+    await expect(ask(book, { device: true, from: away, scopes: read })).rejects.toMatchObject(unavailable);
+  });
+});
+
+describe("a device from elsewhere with the secret", () => {
+  const refusal = (reason: string, more: object = {}) => ({
+    code: "pairing-required",
+    message: "pairing required: device is not approved yet",
+    details: expect.objectContaining({ code: "PAIRING_REQUIRED", reason, requestId: "request-1", deviceId: "d", ...more }),
+  });
+
+  test("that nobody knows waits for approval, and then has what it asked for", async () => {
+    const book = bookOf();
+    const asked = { device: true, from: away, scopes: write };
+    await expect(ask(book, asked)).rejects.toMatchObject(
+      refusal("not-paired", {
+        requestedRole: "operator",
+        requestedScopes: write,
+        remediationHint: "Approve this device from the pending pairing requests.",
+      }),
+    );
+    expect(book.pending.list()).toMatchObject([
+      { remoteIp: "203.0.113.9", scopes: write, roles: ["operator"], silent: false, isRepair: false },
+    ]);
+    await book.approve("request-1");
+    expect(await ask(book, asked)).toMatchObject({ scopes: write, deviceId: "d", issued: { issuedAtMs: 1 } });
+    expect(await ask(book, { ...asked, scopes: read })).toMatchObject({ scopes: read });
+  });
+
+  test.each<[string, Asked]>([
+    ["scope-upgrade", { scopes: all }],
+    ["role-upgrade", { role: "node" }],
+    ["metadata-upgrade", { scopes: read, platform: "windows" }],
+  ])("waits again for a %s, told what it has already", async (reason, change) => {
+    const book = bookOf();
+    await ask(book, { device: true, scopes: write });
+    await expect(ask(book, { device: true, from: away, ...change })).rejects.toMatchObject(
+      refusal(reason, { approvedRoles: ["operator"], approvedScopes: write }),
+    );
+    expect(book.pending.list()).toMatchObject([{ isRepair: true }]);
+    expect(book.find("d")).toMatchObject({ scopes: write, roles: ["operator"], platform: "linux" });
+  });
+});
+
+test("a device gets no token by the word of a user who may have less than was approved for it, and keeps the one it has", async () => {
+  const book = bookOf();
+  await ask(book, { device: true, scopes: all });
+  const before = book.find("d")?.tokens;
+  const guest: PassedBy = { via: "identity", ceiling: read };
+  const admission = await ask(book, { device: true, from: away, passed: guest, scopes: all });
+  expect(admission).toEqual({ scopes: read, deviceId: "d", standing: expect.any(AbortSignal) });
+  expect(book.find("d")?.tokens).toEqual(before);
+  expect(await ask(book, { device: true, passed: { via: "identity", ceiling: all }, scopes: read })).toHaveProperty("issued.deviceToken");
+});
+
+test("what a device calls itself is one short line without marks that mislead whoever approves it (W-08)", async () => {
+  const book = bookOf();
+  const displayName = `Phone\u001b[2J\r\n\u202eadmin ${"x".repeat(60_000)}`;
+  await expect(ask(book, { device: true, from: away, scopes: read, displayName, platform: "linux\u0007" })).rejects.toThrow("pairing");
+  const [pending] = book.pending.list();
+  expect(pending).toMatchObject({ displayName: expect.stringMatching(/^Phone \[2J admin x+$/), platform: "linux" });
+  expect(pending?.displayName?.length).toBeLessThanOrEqual(MAX_SHOWN_CHARS);
+});
+
+test("a device whose user a plugin or a proxy named is not paired by that", async () => {
+  const book = bookOf();
+  const proxy: PassedBy = { via: "proxy", ceiling: write };
+  expect(await ask(book, { device: true, from: away, passed: proxy, scopes: all })).toEqual({ scopes: write });
+  expect(await ask(book, { device: true, passed: { via: "identity", ceiling: read }, scopes: all })).toEqual({ scopes: read });
+  expect([...book.list(), ...book.pending.list()]).toEqual([]);
+});
+
+describe("a device token", () => {
+  const entry = { role: "operator", scopes: write, hash: "h", createdAtMs: 7 } as const;
+  const passed: PassedBy = { via: "device-token", token: "t", entry: { ...entry, scopes: write } };
+  const paired = async () => {
+    const book = bookOf();
+    await ask(book, { device: true, scopes: write });
+    return book;
+  };
+
+  test.each<[string, string[] | undefined, string[]]>([
+    ["gives its scopes when none are asked for", undefined, write],
+    ["gives its scopes for an empty list", [], write],
+    ["gives what is asked for within them", read, read],
+    ["gives nothing for scopes that do not exist", ["operator.*"], []],
+  ])("%s, and is told back with its age", async (_, scopes, granted) => {
+    const admission = await ask(await paired(), { device: true, from: away, passed, ...(scopes ? { scopes } : {}) });
+    expect(admission).toMatchObject({ scopes: granted, deviceId: "d", issued: { deviceToken: "t", issuedAtMs: 7 } });
+  });
+
+  test("is too narrow for more than its scopes, whatever the device was approved for", async () => {
+    await expect(ask(await paired(), { device: true, from: away, passed, scopes: all })).rejects.toMatchObject({
+      message: expect.stringMatching(/^unauthorized: device token scope mismatch \(/),
+      details: { code: "AUTH_SCOPE_MISMATCH", authReason: "scope_mismatch", recommendedNextStep: "review_auth_configuration" },
+    });
+  });
+
+  test("does not carry over to a device that has changed, not even on this machine", async () => {
+    const book = await paired();
+    for (const from of [here, away]) {
+      await expect(ask(book, { device: true, from, passed, platform: "windows" })).rejects.toMatchObject({
+        details: { reason: "metadata-upgrade" },
+      });
+    }
+  });
+});

@@ -1,0 +1,169 @@
+import { isSvcError } from "../../../sdk/errors.ts";
+import { shownName } from "../../../sdk/gateway/shown-name.ts";
+import { protocolErrors } from "../../../sdk/protocol/errors.ts";
+import type { ConnectParams } from "../../../sdk/protocol/frames.ts";
+import { allScopes, hasScope } from "../../../sdk/scopes.ts";
+import type { Remote } from "../../../sdk/types/http.ts";
+import type { OperatorScope } from "../../../sdk/types/rpc.ts";
+import { deviceScopeRefusal } from "../credential-errors.ts";
+import type { DeviceBook } from "./device-registry.ts";
+import { type DeviceWish, upgradeReason } from "./pairing-request.ts";
+import type { DeviceRecord, DeviceRole, DeviceToken } from "./record.ts";
+
+/** By what a caller passed the credentials. */
+export type PassedBy =
+  /** The shared secret, or mode `none`. */
+  | { via: "secret" }
+  /** A plugin or a proxy said who it is, and what such a caller may have at most. */
+  | { via: "identity" | "proxy"; ceiling: readonly string[] }
+  | { via: "device-token"; token: string; entry: DeviceToken };
+
+export interface AdmissionQuestion {
+  connect: ConnectParams;
+  role: DeviceRole;
+  remote: Remote;
+  passed: PassedBy;
+  /** A device that proved itself. */
+  deviceId: string | undefined;
+}
+
+/** What a connection is granted. `deviceId` only of a paired device. */
+export interface Admission {
+  scopes: OperatorScope[];
+  deviceId?: string;
+  issued?: { deviceToken: string; issuedAtMs: number };
+  /** Aborts when the device may no longer be connected. */
+  standing?: AbortSignal;
+}
+
+/**
+ * The last two steps of a handshake, pairing and scopes, by the table of `protocol.md` 3.2.
+ * @throws {SvcError} `device-required`, `pairing-required`, `unauthorized` (too narrow a token), `service-unavailable` where a record is needed
+ */
+export async function admitDevice(question: AdmissionQuestion, book: DeviceBook): Promise<Admission> {
+  const { role, remote, passed, deviceId } = question;
+  const isNeeded = role === "node" || (!remote.directLoopback && passed.via !== "proxy");
+  if (deviceId === undefined) {
+    if (isNeeded) throw protocolErrors.deviceRequired();
+    return { scopes: scopesWithoutDevice(question) };
+  }
+  if (passed.via === "device-token") return byToken({ ...question, deviceId, passed }, book);
+  try {
+    return await byRecord({ ...question, deviceId, isNeeded }, book);
+  } catch (error) {
+    // Nobody who needs no device is shut out because its record cannot be read or written just now, or because there are too many.
+    const isOurs = isSvcError(error) && (error.spec.rpc === "UNAVAILABLE" || error.code === "device-limit");
+    if (isNeeded || !isOurs || !isTrusted(question)) throw error;
+    return { scopes: scopesWithoutDevice(question) };
+  }
+}
+
+function byToken(
+  question: AdmissionQuestion & { deviceId: string; passed: PassedBy & { via: "device-token" } },
+  book: DeviceBook,
+): Admission {
+  const { connect, role, deviceId, passed } = question;
+  const { entry, token } = passed;
+  const standing = book.standing(deviceId, role);
+  const asked = role === "node" ? [] : askedScopes(connect);
+  const scopes = (connect.scopes ?? []).length === 0 ? entry.scopes : asked;
+  if (!scopes.every((scope) => hasScope(entry.scopes, scope))) throw deviceScopeRefusal();
+  requirePaired({ ...question, scopes: [...scopes] }, book);
+  book.seen(deviceId);
+  return { scopes: [...scopes], deviceId, issued: { deviceToken: token, issuedAtMs: entry.createdAtMs }, standing };
+}
+
+async function byRecord(question: AdmissionQuestion & { deviceId: string; isNeeded: boolean }, book: DeviceBook): Promise<Admission> {
+  const { role, remote, passed, deviceId, isNeeded } = question;
+  const scopes = role === "node" ? [] : withinCeiling(question);
+  const wish = { ...question, scopes };
+  if (upgradeReason(book.find(deviceId), wishFrom(wish))) {
+    const isSilent = remote.directLoopback && passed.via === "secret" && question.connect.client.mode !== "probe";
+    if (isSilent) await book.pairSilently(wishFrom(wish));
+    else if (isNeeded) requirePaired(wish, book);
+    else return { scopes: scopesWithoutDevice(question) };
+  }
+  // Asked for before the next wait, and only for a paired device: who is removed meanwhile is told, and nobody else leaves a trace.
+  const standing = book.standing(deviceId, role);
+  if (!mayHoldToken(question, book)) {
+    book.seen(deviceId);
+    return { scopes, deviceId, standing };
+  }
+  return { scopes, deviceId, issued: await book.issue(deviceId, role), standing };
+}
+
+/** A token carries all that the device was approved for: whoever may have less than that gets none, and leaves the one there is alone. */
+function mayHoldToken({ passed, role, deviceId }: AdmissionQuestion & { deviceId: string }, book: DeviceBook): boolean {
+  const approved = role === "operator" ? book.find(deviceId)?.scopes : [];
+  return !("ceiling" in passed) || (approved ?? []).every((scope) => hasScope(passed.ceiling, scope));
+}
+
+/** @throws {SvcError} `pairing-required` after the wish was put before somebody who may approve it */
+function requirePaired(question: AdmissionQuestion & { deviceId: string; scopes: OperatorScope[] }, book: DeviceBook): void {
+  const wish = wishFrom(question);
+  const record = book.find(question.deviceId);
+  const reason = upgradeReason(record, wish);
+  if (!reason) return;
+  const { role, scopes, ...identity } = wish;
+  const { address } = question.remote;
+  const asked = {
+    ...identity,
+    role,
+    roles: [role],
+    scopes,
+    remoteIp: address,
+    silent: false,
+    isRepair: record !== undefined,
+    ts: Date.now(),
+  };
+  const { requestId } = book.pending.ask(asked);
+  throw protocolErrors.pairingRequired({
+    ...{ reason, requestId, remediationHint: "Approve this device from the pending pairing requests." },
+    ...{ deviceId: question.deviceId, requestedRole: role, requestedScopes: scopes },
+    ...approvedSoFar(record),
+  });
+}
+
+function approvedSoFar(record: DeviceRecord | undefined): object {
+  return record ? { approvedRoles: record.roles, approvedScopes: record.scopes } : {};
+}
+
+function wishFrom({ connect, deviceId, role, scopes }: AdmissionQuestion & { deviceId: string; scopes: OperatorScope[] }): DeviceWish {
+  const { client, device } = connect;
+  const [displayName, deviceFamily] = [shownName(client.displayName ?? ""), shownName(client.deviceFamily ?? "")];
+  return {
+    ...{
+      deviceId,
+      publicKey: device?.publicKey ?? "",
+      platform: shownName(client.platform),
+      clientId: client.id,
+      clientMode: client.mode,
+      role,
+      scopes,
+    },
+    ...(displayName ? { displayName } : {}),
+    ...(deviceFamily ? { deviceFamily } : {}),
+  };
+}
+
+/** Scopes of an operator that shows no device, or needs none; nobody gets what it did not ask for. */
+function scopesWithoutDevice(question: AdmissionQuestion): OperatorScope[] {
+  return isTrusted(question) ? withinCeiling(question) : [];
+}
+
+/** Callers who may have what they ask for without a device. */
+function isTrusted({ connect, passed }: AdmissionQuestion): boolean {
+  const { id, mode } = connect.client;
+  if (passed.via !== "secret" || mode === "probe") return true;
+  return (id === "gateway-client" && mode === "backend") || (id === "cli" && mode === "cli") || id === "svc-control-ui";
+}
+
+function withinCeiling({ connect, passed, remote }: AdmissionQuestion): OperatorScope[] {
+  const asked = askedScopes(connect);
+  if ("ceiling" in passed) return asked.filter((scope) => hasScope(passed.ceiling, scope));
+  return connect.client.mode === "probe" && remote.directLoopback ? asked.filter((scope) => scope === "operator.read") : asked;
+}
+
+function askedScopes(connect: ConnectParams): OperatorScope[] {
+  return [...new Set(connect.scopes ?? [])].filter((scope): scope is OperatorScope => (allScopes as readonly string[]).includes(scope));
+}

@@ -1,0 +1,146 @@
+import { protocolErrors } from "../../../sdk/protocol/errors.ts";
+import type { Logger } from "../../../sdk/types/common.ts";
+import type { OperatorScope } from "../../../sdk/types/rpc.ts";
+import { approvedRecord, type DeviceWish, wishOf } from "./pairing-request.ts";
+import { createPendingDevices, type PairingDecision, type PendingDevices } from "./pending.ts";
+import type { ApprovedVia, DeviceRecord, DeviceRole } from "./record.ts";
+import { createStandings, type Standings } from "./revocation-signals.ts";
+import { type DeviceRows, MAX_PAIRED } from "./rows.ts";
+import { withFreshToken, withRevokedToken } from "./tokens.ts";
+
+export interface DeviceBookOptions {
+  rows: DeviceRows;
+  /** Epoch ms. */
+  now(): number;
+  monotonic(): number;
+  randomId(): string;
+  emit(event: "device.pair.requested" | "device.pair.resolved", payload: object): void;
+  logger: Logger;
+}
+
+/** Paired devices and those that wait for it. Every change is durable before its promise resolves; changes happen one after the other. */
+export interface DeviceBook {
+  readonly pending: PendingDevices;
+  /** @throws {SvcError} `service-unavailable` without a store, here and in all that follows */
+  find(deviceId: string): DeviceRecord | undefined;
+  list(): DeviceRecord[];
+  /** Approves what a device waits for; what it had before it keeps. @throws {SvcError} `unknown-request`, `device-limit` */
+  approve(requestId: string): Promise<DeviceRecord>;
+  /** @throws {SvcError} `unknown-request` */
+  reject(requestId: string): void;
+  /** Approves a wish that nobody was asked about; announced as resolved all the same. @throws {SvcError} `device-limit` */
+  pairSilently(wish: DeviceWish): Promise<DeviceRecord>;
+  /** A new token in place of the one before. Its scopes stay; open connections too. @throws {SvcError} `unknown-device` */
+  issue(deviceId: string, role: DeviceRole): Promise<{ deviceToken: string; issuedAtMs: number }>;
+  /** A new token, with fewer scopes if asked for; ends the connections of the role. @throws {SvcError} `unknown-device`, `device-scopes` */
+  rotate(deviceId: string, role: DeviceRole, scopes?: readonly OperatorScope[]): Promise<Rotated>;
+  /** Ends the token and the connections of the role. @throws {SvcError} `unknown-device` */
+  revoke(deviceId: string, role: DeviceRole): Promise<{ revokedAtMs: number }>;
+  /** Forgets the device and ends its connections. @throws {SvcError} `unknown-device` */
+  remove(deviceId: string): Promise<void>;
+  rename(deviceId: string, label: string): Promise<void>;
+  /** Notes that the device is here, at most once a minute and in its own time. */
+  seen(deviceId: string): void;
+  readonly standing: Standings["of"];
+}
+
+export interface Rotated {
+  token: string;
+  scopes: OperatorScope[];
+  rotatedAtMs: number;
+}
+
+/** A device that stays is noted this often. */
+const SEEN_EVERY_MS = 60_000;
+
+export function createDeviceBook(options: DeviceBookOptions): DeviceBook {
+  const { rows, now, emit } = options;
+  const standings = createStandings();
+  const { change, pair, remove } = createChanges(rows, now);
+  const resolved = ({ requestId, deviceId }: { requestId: string; deviceId: string }, decision: PairingDecision) =>
+    emit("device.pair.resolved", { requestId, deviceId, decision, ts: now() });
+  const pending = createPendingDevices({ ...options, requested: (device) => emit("device.pair.requested", device), resolved });
+
+  return {
+    pending,
+    find: rows.get,
+    list: rows.list,
+    standing: standings.of,
+    async approve(requestId) {
+      const wish = wishOf(pending.get(requestId));
+      const taken = pending.take(requestId);
+      const record = await pair(wish, "owner").catch((error: unknown) => {
+        taken.restore();
+        throw error;
+      });
+      taken.settle("approved");
+      return record;
+    },
+    reject: (requestId) => pending.take(requestId).settle("rejected"),
+    async pairSilently(wish) {
+      const record = await pair(wish, "silent");
+      resolved({ requestId: options.randomId(), deviceId: wish.deviceId }, "approved");
+      return record;
+    },
+    async issue(deviceId, role) {
+      const made = await change(deviceId, (record) => withFreshToken({ ...record, lastSeenAtMs: now() }, role, { now: now() }));
+      return { deviceToken: made.token, issuedAtMs: made.entry.createdAtMs };
+    },
+    async rotate(deviceId, role, scopes) {
+      const { token, entry } = await change(deviceId, (record) => withFreshToken(record, role, { now: now(), scopes }));
+      standings.end(deviceId, "device token revoked", role);
+      return { token, scopes: entry.scopes, rotatedAtMs: entry.createdAtMs };
+    },
+    async revoke(deviceId, role) {
+      const { revokedAtMs } = await change(deviceId, (record) => withRevokedToken(record, role, now()));
+      standings.end(deviceId, "device token revoked", role);
+      return { revokedAtMs };
+    },
+    async remove(deviceId) {
+      await remove(deviceId);
+      pending.forget(deviceId);
+      standings.end(deviceId, "device removed");
+    },
+    async rename(deviceId, label) {
+      await change(deviceId, (record) => ({ record: { ...record, label } }));
+    },
+    seen(deviceId) {
+      const isDue = (record: DeviceRecord) => now() - record.lastSeenAtMs >= SEEN_EVERY_MS;
+      const noted = change(deviceId, (record) => ({ record: isDue(record) ? { ...record, lastSeenAtMs: now() } : record }));
+      noted.catch((error: unknown) => options.logger.debug("a device was not noted as seen", { deviceId, error }));
+    },
+  };
+}
+
+/** Changes of records, one after the other: each reads what the one before has written. */
+function createChanges(rows: DeviceRows, now: () => number) {
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const next = last.then(work);
+    last = next.catch(() => undefined); // whoever asked gets the failure; the next one begins all the same
+    return next;
+  };
+  return {
+    change: <T extends { record: DeviceRecord }>(deviceId: string, edit: (record: DeviceRecord) => T) =>
+      inTurn(async () => {
+        const found = rows.get(deviceId);
+        if (!found) throw protocolErrors.unknownDevice();
+        const edited = edit(found);
+        if (edited.record !== found) await rows.put(edited.record);
+        return edited;
+      }),
+    pair: (wish: DeviceWish, via: ApprovedVia) =>
+      inTurn(async () => {
+        const before = rows.get(wish.deviceId);
+        if (!before && rows.list().length >= MAX_PAIRED) throw protocolErrors.deviceLimit({ limit: MAX_PAIRED });
+        const record = approvedRecord(before, wish, { via, now: now() });
+        await rows.put(record);
+        return record;
+      }),
+    remove: (deviceId: string) =>
+      inTurn(async () => {
+        if (!rows.get(deviceId)) throw protocolErrors.unknownDevice();
+        await rows.remove(deviceId);
+      }),
+  };
+}

@@ -1,0 +1,89 @@
+import { plainName } from "../../../sdk/protocol/device.ts";
+import { protocolErrors } from "../../../sdk/protocol/errors.ts";
+import type { PendingDevice } from "./record.ts";
+
+/** How long a request waits for an answer (`protocol.md` 8). */
+export const PENDING_TTL_MS = 300_000;
+/** Requests kept; the one that waits longest goes first, so that nobody is locked out by many. */
+export const MAX_PENDING_DEVICES = 256;
+
+/** What becomes of a request. */
+export type PairingDecision = "approved" | "rejected" | "expired";
+
+export interface PendingOptions {
+  monotonic(): number;
+  randomId(): string;
+  requested(device: PendingDevice): void;
+  resolved(device: PendingDevice, decision: PairingDecision): void;
+}
+
+/** Requests to be paired, at most one per device; in memory only: after a restart the device simply asks again. */
+export interface PendingDevices {
+  /** Remembers a request, or renews the one of this device. Another wish of the same device takes the place of the first, under a new id. */
+  ask(wish: Omit<PendingDevice, "requestId">): PendingDevice;
+  list(): PendingDevice[];
+  /** @throws {SvcError} `unknown-request` */
+  get(requestId: string): PendingDevice;
+  /** Takes a request out, so that nobody else decides about it meanwhile. @throws {SvcError} `unknown-request` */
+  take(requestId: string): { settle(decision: PairingDecision): void; restore(): void };
+  /** Drops whatever a device waits for. */
+  forget(deviceId: string): void;
+  /** Drops those that waited too long. */
+  sweep(): void;
+}
+
+export function createPendingDevices(options: PendingOptions): PendingDevices {
+  const waiting = new Map<string, { device: PendingDevice; expiresAt: number }>();
+  const end = (deviceId: string, decision: PairingDecision) => {
+    const found = waiting.get(deviceId);
+    if (!found) return;
+    waiting.delete(deviceId);
+    options.resolved(found.device, decision);
+  };
+  const sweep = () => {
+    const now = options.monotonic();
+    for (const [deviceId, { expiresAt }] of waiting) if (expiresAt <= now) end(deviceId, "expired");
+  };
+  const find = (requestId: string) => {
+    sweep();
+    const found = [...waiting.values()].find(({ device }) => device.requestId === requestId);
+    if (!found) throw protocolErrors.unknownRequest();
+    return found;
+  };
+  return {
+    ask(wish) {
+      sweep();
+      const known = waiting.get(wish.deviceId)?.device;
+      // The person who approves has seen what was asked then: a wider wish must not hide behind the same id.
+      const isSame = known !== undefined && isSameWish(known, wish);
+      if (!isSame) end(wish.deviceId, "expired");
+      const device = { requestId: isSame ? known.requestId : options.randomId(), ...wish };
+      waiting.delete(wish.deviceId);
+      waiting.set(wish.deviceId, { device, expiresAt: options.monotonic() + PENDING_TTL_MS });
+      if (waiting.size > MAX_PENDING_DEVICES) end(waiting.keys().next().value as string, "expired");
+      options.requested(device);
+      return device;
+    },
+    list() {
+      sweep();
+      return [...waiting.values()].map(({ device }) => device);
+    },
+    get: (requestId) => find(requestId).device,
+    take(requestId) {
+      const found = find(requestId);
+      const { device } = found;
+      waiting.delete(device.deviceId);
+      return {
+        settle: (decision) => options.resolved(device, decision),
+        restore: () => void (waiting.has(device.deviceId) || waiting.set(device.deviceId, found)),
+      };
+    },
+    forget: (deviceId) => end(deviceId, "rejected"),
+    sweep,
+  };
+}
+
+function isSameWish(a: Omit<PendingDevice, "requestId">, b: Omit<PendingDevice, "requestId">): boolean {
+  const wish = (d: typeof a) => [d.publicKey, d.role, [...d.scopes].sort(), plainName(d.platform), plainName(d.deviceFamily)];
+  return JSON.stringify(wish(a)) === JSON.stringify(wish(b));
+}

@@ -1,0 +1,75 @@
+import type { OperatorScope } from "../../../sdk/types/rpc.ts";
+
+/** What a device connects as. */
+export type DeviceRole = "operator" | "node";
+
+/** A device as it names itself. `platform` and `deviceFamily` as it spelled them. */
+export interface DeviceIdentity {
+  /** Lowercase hex SHA-256 of the raw public key. */
+  deviceId: string;
+  /** Raw 32 bytes, base64url. */
+  publicKey: string;
+  displayName?: string;
+  platform?: string;
+  deviceFamily?: string;
+  clientId: string;
+  clientMode: string;
+}
+
+/** A device that waits for somebody to approve it (`protocol.md` 8); payload of `device.pair.requested`. */
+export interface PendingDevice extends DeviceIdentity {
+  requestId: string;
+  role: DeviceRole;
+  roles: DeviceRole[];
+  scopes: OperatorScope[];
+  remoteIp?: string;
+  /** Always false: what is approved silently never waits. */
+  silent: boolean;
+  /** The device is paired already and asks for something else. */
+  isRepair: boolean;
+  /** Of the last attempt, epoch ms. */
+  ts: number;
+}
+
+/** The token of one role; the value itself is known to the device only. */
+export interface DeviceToken {
+  role: DeviceRole;
+  scopes: OperatorScope[];
+  /** SHA-256 of the token, hex. */
+  hash: string;
+  createdAtMs: number;
+  revokedAtMs?: number;
+}
+
+/** How a device was let in: by the secret on the gateway's own machine, or by a person. */
+export type ApprovedVia = "silent" | "owner";
+
+/** A paired device as it is stored. `roles` and `scopes` are what was approved; a token may hold less. */
+export interface DeviceRecord extends DeviceIdentity {
+  label?: string;
+  roles: DeviceRole[];
+  scopes: OperatorScope[];
+  approvedVia: ApprovedVia;
+  createdAtMs: number;
+  approvedAtMs: number;
+  lastSeenAtMs: number;
+  tokens: DeviceToken[];
+}
+
+/** A paired device as it is shown: without anything a token could be known by. */
+export interface PairedDevice extends Omit<DeviceRecord, "tokens"> {
+  role: DeviceRole;
+  connected: boolean;
+  tokens: Array<Omit<DeviceToken, "hash">>;
+}
+
+/** What others may see of a record. */
+export function toPairedDevice(record: DeviceRecord, connected: boolean): PairedDevice {
+  const { tokens, ...shown } = record;
+  return {
+    ...shown,
+    role: record.roles[0] ?? "operator",
+    connected,
+    tokens: tokens.map(({ hash: _, ...token }) => token),
+  };
+}

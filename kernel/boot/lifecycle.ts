@@ -1,0 +1,140 @@
+import { access } from "node:fs/promises";
+import { saveLastGood } from "../../sdk/config/last-good.ts";
+import type { SvcConfig } from "../../sdk/config/root.ts";
+import { writeFileAtomic } from "../../sdk/files.ts";
+import type { HeldLock } from "../../sdk/host/lock.ts";
+import { envValue } from "../../sdk/host/paths.ts";
+import { withLimit } from "../../sdk/limit.ts";
+import { limits } from "../../sdk/protocol/frames.ts";
+import { kernelErrors } from "../errors.ts";
+import { SAFE_MODE_CODE } from "../loader/discover.ts";
+import { createGapDetector } from "../operations/gap-detector.ts";
+import { createLockWatch, LOCK_LOOK_MS } from "../operations/lock-watch.ts";
+import { failedRequired } from "../operations/required-plugins.ts";
+import { isServing } from "../port/probes.ts";
+import type { Core } from "./core.ts";
+import { completeSecrets, forgetRefusal, runtimeInfoPath, writeRuntimeToken } from "./start-plan.ts";
+import type { Doors } from "./transport.ts";
+
+/** What clients are told to expect between the shutdown of a restart and the next hello. */
+const RESTART_EXPECTED_MS = 1_500;
+
+const SLOW_CONSUMERS_MS = 5_000;
+
+/** How late the end of a pairing request may be announced. */
+const PAIRING_SWEEP_MS = 5_000;
+
+/** Everything that happens by the clock. */
+export function startJobs(core: Core, doors: Doors, lock: HeldLock): void {
+  const { clock, jobs, logger, hooks, health, presence, fanout, devices, notReady } = core;
+  const gap = createGapDetector(clock, limits.tickIntervalMs);
+  jobs.every("tick", limits.tickIntervalMs, () => {
+    const gapMs = gap();
+    if (gapMs !== undefined) {
+      logger.warn(`the process stood still for ${Math.round(gapMs / 1000)} s; refreshing what is outside`);
+      health.refresh();
+      void hooks.run("gateway.resumed", { gapMs });
+    }
+    presence.tick();
+    fanout.emit("tick", { ts: clock.now() });
+    jobs.look();
+  });
+  jobs.every("pairing", PAIRING_SWEEP_MS, devices.pending.sweep);
+  jobs.every("health", limits.healthCacheMs, health.refresh);
+  jobs.every("slowConsumers", SLOW_CONSUMERS_MS, fanout.look);
+  const watch = createLockWatch({ lock, logger, notReady, keepTraces: () => keepTraces(core, doors), refresh: health.refresh });
+  hooks.tap("health.collect", { plugin: "kernel", order: -1, fn: watch.parts });
+  jobs.every("lock", LOCK_LOOK_MS, () => void watch.look());
+}
+
+/** From an open port to `ready`: the remaining secrets, plugins, their view of the config. A stop that begins meanwhile ends it early. */
+export async function comeUp(core: Core, doors: Doors, mask: (plain: SvcConfig) => SvcConfig): Promise<void> {
+  const { options, plan, logger, hooks, config, uptimeMs } = core;
+  const { loader, reloader } = core.late();
+  const isLeaving = () => core.leaving.signal.aborted;
+  core.phase = "plugins";
+  reloader.adopt(await completeSecrets(plan, { env: options.env, signal: core.leaving.signal }));
+  if (isLeaving()) return;
+  await loader.loadAll();
+  if (isLeaving()) return;
+  logger.info(loader.summary());
+  if (core.startRefusal) throw core.startRefusal;
+  const failed = failedRequired(config().plugins.entries, loader.records());
+  if (failed) throw kernelErrors.requiredPluginFailed(failed);
+  for (const issue of await hooks.run("config.validate", { config: mask(config()), paths: [] }))
+    logger.warn(`config: ${issue.path}: ${issue.message}`);
+  if (isLeaving()) return;
+  core.phase = core.safeMode.isOn() ? "safe-mode" : "ready";
+  reloader.start();
+  core.health.invalidate();
+  await leaveTraces(core, doors);
+  await doors.listeners?.checkRoom();
+  if (core.safeMode.isOn()) return core.safeMode.watch(() => leaveSafeMode(core));
+  await keepGoodConfig(core);
+  logger.info("ready", { ms: uptimeMs() });
+  await hooks.run("gateway.ready", { uptimeMs: uptimeMs() });
+}
+
+/** Starts everything that safe mode kept off: plugins of third parties first, as in any start. */
+async function leaveSafeMode(core: Core): Promise<void> {
+  if (core.leaving.signal.aborted) return;
+  const { loader } = core.late();
+  core.phase = "ready";
+  core.health.refresh();
+  const waiting = loader.records().filter(({ code }) => code === SAFE_MODE_CODE);
+  await loader.applyEntries(waiting.map(({ id }) => id));
+  await keepGoodConfig(core);
+  core.logger.info("ready", { ms: core.uptimeMs() });
+  await core.hooks.run("gateway.ready", { uptimeMs: core.uptimeMs() });
+}
+
+/** For commands: where the gateway is. */
+async function leaveTraces({ options, plan, startedAt }: Core, { listeners }: Doors): Promise<void> {
+  if (!listeners) return;
+  const { port, host } = listeners;
+  const info = { pid: process.pid, port, host, bind: plan.bindMode, version: options.version, startedAt };
+  await writeFileAtomic(runtimeInfoPath(options.paths.stateDir), JSON.stringify(info));
+  await forgetRefusal(options.paths.stateDir);
+}
+
+/** Writes again what commands find the gateway by, when somebody has removed it. */
+async function keepTraces(core: Core, doors: Doors): Promise<void> {
+  const { stateDir } = core.options.paths;
+  const isThere = await access(runtimeInfoPath(stateDir)).then(
+    () => true,
+    () => false,
+  );
+  if (isThere || !isServing(core.phase)) return;
+  await writeRuntimeToken(stateDir, core.plan.auth);
+  await leaveTraces(core, doors);
+}
+
+/** For the doctor: a config that worked. One that gateways crash with is none. */
+async function keepGoodConfig({ options, logger, late }: Core): Promise<void> {
+  if (options.listen === false) return;
+  if (envValue(options.env, "SVC_CONFIG_READONLY") === "1") return;
+  await saveLastGood(late().reloader.current()).catch((error: unknown) => logger.warn("the last-good config was not kept", { error }));
+}
+
+/** Drain, plugins, `shutdown` event, close frames, port. Work that is held may take `gateway.shutdown.drainMs`, the hook's part included. */
+export async function goDown(core: Core, doors: Doors, { reason, restart }: { reason: string; restart: boolean }): Promise<void> {
+  const { hooks, fanout, holds, jobs, restarts, uptimeMs } = core;
+  const { loader, reloader } = core.late();
+  core.phase = "draining";
+  core.leaving.abort();
+  const deadlineMs = core.config().gateway.shutdown.drainMs;
+  restarts.dispose();
+  await reloader.dispose();
+  const begun = uptimeMs();
+  await withLimit(hooks.run("gateway.stopping", { reason, deadlineMs }), deadlineMs, () => undefined);
+  await holds.whenFree(Math.max(0, deadlineMs - (uptimeMs() - begun)));
+  await loader.stopAll();
+  jobs.dispose();
+  core.safeMode.dispose();
+  fanout.emit("shutdown", { reason, ...(restart ? { restartExpectedMs: RESTART_EXPECTED_MS } : {}) });
+  await fanout.flushed(limits.shutdownFlushMs);
+  await doors.close(restart);
+  core.health.dispose();
+  core.eventLoop.dispose();
+  core.phase = "stopped";
+}

@@ -1,0 +1,125 @@
+import { networkInterfaces } from "node:os";
+import { type Env, envValue } from "../../sdk/host/paths.ts";
+import { protocolErrors } from "../../sdk/protocol/errors.ts";
+import { limits } from "../../sdk/protocol/frames.ts";
+import { createEdge, type Edge } from "../auth/client-policy.ts";
+import { findDownOwner } from "../loader/plugins-down.ts";
+import { createCoalesced } from "../port/fanout/throttle.ts";
+import { admitClient } from "../port/handshake.ts";
+import { createHello } from "../port/hello.ts";
+import { createHttpHandler } from "../port/http.ts";
+import type { Listeners } from "../port/listen.ts";
+import { createSockets } from "../port/sockets.ts";
+import type { Vestibule } from "../port/startup-gate.ts";
+import type { Core } from "./core.ts";
+
+/** Longest pause between two events about who is here; a millisecond for each who is told, below that. */
+const PRESENCE_PAUSE_MS = 2_000;
+
+/** A plugin that declares `*` answers every path that no other plugin does: a page of its own, at the root. */
+function isRouteFor(declared: string, path: string): boolean {
+  return declared === "*" ? path === "/" : path === declared || path.startsWith(`${declared}/`);
+}
+
+/** The port and everybody who came through it. */
+export interface Doors {
+  /** Undefined when the gateway does not listen. */
+  readonly listeners: Listeners | undefined;
+  /** Takes no more connections, says goodbye on every socket, ends requests that are still read. */
+  close(restart: boolean): Promise<void>;
+}
+
+/** Lets everybody in from now on, with 503 where a plugin has to come first. */
+export function openDoors(core: Core, { listeners, vestibule }: { listeners: Listeners | undefined; vestibule: Vestibule }): Doors {
+  const { plan, logger, hooks, health, config, clock } = core;
+  const stopped = new AbortController();
+  const edge = createEdge({
+    ...{ config, mode: plan.auth.mode, loopbackOnly: plan.bind.loopbackOnly, port: listeners?.port ?? plan.port },
+    ...{ now: clock.monotonic, interfaces: networkInterfaces, ...(listeners && { certificateNames: listeners.certificateNames }) },
+  });
+  const { sockets, presenceNews } = openSockets(core, edge, (open) => listeners?.hasRoom(open) ?? true);
+  const handler = createHttpHandler({
+    edge,
+    routes: core.routes,
+    activation: core.activation,
+    authenticator: core.authenticator,
+    probe: {
+      phase: () => core.phase,
+      notReady: () => core.notReady,
+      detail: () => ({
+        failing: health.failing(),
+        problems: health.problems(),
+        uptimeMs: core.uptimeMs(),
+        eventLoop: core.eventLoop.figures(),
+      }),
+    },
+    down: (path) => findDownOwner(core.late().loader, "http", (declared) => isRouteFor(declared, path)),
+    hooks,
+    logger,
+    isHookPath(path) {
+      const base = config().hooks.path;
+      return path === base || path.startsWith(`${base}/`);
+    },
+    hsts: () => core.config().gateway.http.securityHeaders.strictTransportSecurity || undefined,
+    stopSignal: stopped.signal,
+  });
+  vestibule.open({ handler, upgrade: sockets.upgrade });
+  return {
+    listeners,
+    async close(restart) {
+      stopped.abort(protocolErrors.draining());
+      const closing = listeners?.close();
+      const [code, reason] = restart ? ([1012, "service restart"] as const) : ([1001, "gateway stopping"] as const);
+      await sockets.closeAll({ code, reason, graceMs: limits.closeTimeoutMs });
+      presenceNews.dispose();
+      await closing;
+    },
+  };
+}
+
+function openSockets(core: Core, edge: Edge, hasRoom: (open: number) => boolean) {
+  const { options, plan, methods, fanout, logger, presence, hooks, health, stateVersion, authenticator, uptimeMs, config, devices } = core;
+  const hello = createHello({
+    ...{ version: options.version, paths: options.paths, plan, config, uptimeMs, methods, presence, health, hooks, stateVersion },
+  });
+  const { basePath } = plan.config.gateway.controlUi;
+  let announced = presence.version();
+  const announcePresence = () => {
+    if (announced === presence.version()) return;
+    announced = presence.version();
+    fanout.emit("presence", { presence: presence.list() }, { stateVersion: stateVersion() });
+  };
+  // Everybody is told of everybody: in a storm of reconnects that would be their square.
+  const presenceNews = createCoalesced(announcePresence, () => Math.min(PRESENCE_PAUSE_MS, fanout.size()));
+  presence.watch(presenceNews.ask);
+  const sockets = createSockets({
+    paths: new Set(["/", basePath, `${basePath.replace(/\/$/, "")}/`]),
+    methods,
+    fanout,
+    logger,
+    phase: () => core.phase,
+    monotonic: (options.clock ?? core.clock).monotonic,
+    handshakeTimeoutMs: handshakeTimeout(options.env),
+    edge,
+    hasRoom,
+    async admit(params, req, nonce) {
+      const { info, connect, issued, rights } = await admitClient(params, { req, nonce }, { authenticator, edge, devices });
+      const gate = await hooks.run("ws.connect", { client: info, scopes: info.scopes });
+      if (gate.block) throw protocolErrors.blocked({ reason: gate.reason, plugin: gate.plugin });
+      presence.joined(info, connect);
+      return { info, hello: await hello(info, issued), rights };
+    },
+    joined: presenceNews.ask,
+    left(info, code, reason) {
+      if (presence.left(info)) presenceNews.ask();
+      if (info.deviceId !== undefined) devices.seen(info.deviceId);
+      if (hooks.isUsed("ws.disconnect")) void hooks.run("ws.disconnect", { client: info, code, reason });
+    },
+  });
+  return { sockets, presenceNews };
+}
+
+function handshakeTimeout(env: Env): number {
+  const ms = Number(envValue(env, "SVC_HANDSHAKE_TIMEOUT_MS"));
+  return Number.isInteger(ms) && ms >= 1_000 && ms <= 120_000 ? ms : limits.handshakeTimeoutMs;
+}

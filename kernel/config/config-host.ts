@@ -1,0 +1,74 @@
+import type { ConfigWarning, LoadedConfig } from "../../sdk/config/loaded.ts";
+import type { ConfigWriterHost } from "../../sdk/config/write.ts";
+import type { Env } from "../../sdk/host/paths.ts";
+import { protocolMethod } from "../../sdk/protocol/methods.ts";
+import type { Manifest } from "../../sdk/types/manifest.ts";
+import type { RpcMethod } from "../../sdk/types/rpc.ts";
+import type { StartFlags } from "../boot/running-gateway.ts";
+import type { Contributions } from "../loader/contributions.ts";
+import type { MethodRegistry } from "../port/methods/registry.ts";
+import { missingStartSecret } from "../secrets/start.ts";
+import { type ConfigServiceDeps, createConfigMethods } from "./config-service.ts";
+import { configSyntax, loadConfig } from "./load.ts";
+import { pluginConfigIssues, secretPatterns } from "./plugin-config-issues.ts";
+import { type SettingQuestion, settingIssues, settingWarnings } from "./setting-checks.ts";
+import { loadSecrets } from "./trees.ts";
+
+export interface ConfigHostOptions {
+  path: string;
+  env: Env;
+  stateDir: string;
+  manifests(): Manifest[] | Promise<Manifest[]>;
+  /** Model providers of the plugins that run; a command knows none. */
+  modelProviders?(): string[];
+  /** Of a gateway: a candidate without the secrets that a start needs is refused. Commands run in shells that lack its environment. */
+  flags?: StartFlags;
+}
+
+/** What the writers of this installation's config stand on, in a gateway and in a command. */
+export function createConfigHost({ path, env, stateDir, manifests, modelProviders, flags }: ConfigHostOptions): ConfigWriterHost {
+  let patterns: string[] = [];
+  const about = async <T>(loaded: LoadedConfig, look: (question: SettingQuestion) => Promise<T[]>): Promise<T[]> => {
+    if (!loaded.config) return [];
+    const found = await manifests();
+    return look({ loaded: { ...loaded, config: loaded.config }, stateDir, manifests: found, modelProviders: modelProviders?.() ?? [] });
+  };
+  return {
+    path,
+    readonly: env.SVC_CONFIG_READONLY === "1",
+    parse: configSyntax.parse,
+    async load(overlay) {
+      patterns = secretPatterns(await manifests());
+      return loadConfig(path, { env, overlay, secrets: "none" });
+    },
+    async check(after, before) {
+      const missing = flags && missingStartSecret(await loadSecrets(after, { env }), flags);
+      if (missing) return [{ path: missing.path, message: missing.reason }];
+      const own = after.config ? await pluginConfigIssues(await manifests(), { ...after, config: after.config }, before.config) : [];
+      const [old, now] = [await about(before, settingIssues), await about(after, settingIssues)];
+      return [...own, ...newOf(now, old)];
+    },
+    issues: (loaded) => about(loaded, settingIssues),
+    warnings: (loaded) => about(loaded, settingWarnings),
+    redaction: () => ({ patterns }),
+  };
+}
+
+/** Problems that this write brings: the config did not have them before. */
+function newOf(now: readonly ConfigWarning[], old: readonly ConfigWarning[]): ConfigWarning[] {
+  return now.filter(({ path, message }) => !old.some((one) => one.path === path && one.message === message));
+}
+
+/** `config.*` and the service `config@1`. */
+export function registerConfigMethods(methods: MethodRegistry, contributions: Contributions, deps: ConfigServiceDeps): void {
+  const config = createConfigMethods(deps);
+  const add = <P>(method: Omit<RpcMethod<P>, "handler">, handler: RpcMethod<P>["handler"]) =>
+    methods.add({ ...method, handler } as RpcMethod, "kernel");
+  add(protocolMethod("config.get"), config.get);
+  add(protocolMethod("config.set"), config.set);
+  add(protocolMethod("config.apply"), config.apply);
+  add(protocolMethod("config.patch"), config.patch);
+  add(protocolMethod("config.schema"), config.schema);
+  add(protocolMethod("config.schema.lookup"), config.lookup);
+  contributions.add("service", { id: "config@1", owner: "kernel", order: -1, value: config.service });
+}

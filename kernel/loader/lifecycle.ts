@@ -1,0 +1,226 @@
+import { join, relative } from "node:path";
+import { isRetryLater } from "../../sdk/define.ts";
+import { messageOf } from "../../sdk/errors.ts";
+import { formatIssues, toSchema } from "../../sdk/json-schema.ts";
+import { withLimit } from "../../sdk/limit.ts";
+import { loaderErrors } from "../../sdk/loader/errors.ts";
+import type { PluginDefinition, PluginLife } from "../../sdk/types/context.ts";
+import type { PluginCandidate as Candidate } from "../../sdk/types/plugin-candidate.ts";
+import type { PluginRecord } from "../../sdk/types/plugin-record.ts";
+import { deepFreeze } from "../config/deep-freeze.ts";
+import { running } from "../hooks/running.ts";
+import { isolatePlugin } from "../sandbox/isolated-plugin.ts";
+import { isolationProblem } from "../sandbox/isolation-support.ts";
+import { copyInstalled, importCode, type LoadedCode, requireIntegrity } from "./code.ts";
+import { removeGeneration } from "./code-tree.ts";
+import type { PluginEntry } from "./entry-change.ts";
+import { faultText } from "./fault-text.ts";
+import { PluginFault } from "./faults.ts";
+import type { LoaderHost } from "./host.ts";
+import type { Instance } from "./instance.ts";
+
+/** One plugin of a gateway: what was found, what is shown, what runs. */
+export interface Slot {
+  readonly id: string;
+  candidate: Candidate;
+  readonly record: PluginRecord;
+  /** Load order. */
+  order: number;
+  /** Numbers instances; never goes back. */
+  count: number;
+  code?: LoadedCode | undefined;
+  current?: Running | undefined;
+  /** Its `setup` is under way. */
+  pending?: Instance | undefined;
+  retry?: { attempt: number; timer: NodeJS.Timeout } | undefined;
+  /** Steps on one plugin happen one after the other. */
+  tail: Promise<unknown>;
+}
+
+/** A plugin instance that was set up. */
+export interface Running {
+  readonly instance: Instance;
+  readonly life: PluginLife | undefined;
+  readonly code: LoadedCode;
+  /** Of `plugins.entries`, as its instance was made from. */
+  entry: PluginEntry;
+}
+
+const LIMITS_MS = { import: 30_000, setup: 30_000, start: 30_000, config: 30_000, stop: 5_000 } as const;
+type Phase = keyof typeof LIMITS_MS;
+
+/** The steps every instance goes through. Each runs under its owner's name and within its limit; none touches the states. */
+export interface Life {
+  /** @throws {PluginFault} */
+  obtain(slot: Slot): Promise<LoadedCode>;
+  /** Config, context and `setup`; what it registers waits for `open`. `entry` defaults to the present config. @throws {PluginFault} */
+  setUp(slot: Slot, code: LoadedCode, entry?: PluginEntry): Promise<Running>;
+  /** The plugin's config as its schemas see it. @throws {PluginFault} `config-invalid` */
+  parseConfig(slot: Slot, code: LoadedCode): Promise<unknown>;
+  /** Offers the present config to a running instance; true when it took it. @throws {PluginFault} */
+  offerConfig(slot: Slot, instance: Running): Promise<boolean>;
+  /** @throws {PluginFault} `start-failed`, `start-timeout`; a `RetryLater` as it is */
+  start(slot: Slot, instance: Running): Promise<void>;
+  /** Waits for calls under way, then stops and undoes everything; never rejects. The instance was closed. */
+  end(slot: Slot, instance: Running, drain?: { limitMs: number; cut: AbortSignal }): Promise<void>;
+}
+
+/**
+ * @param onDiagnostic told of registrations refused while an instance runs
+ * @param stopping nothing is set up any more
+ */
+export function createLife(host: LoaderHost, onDiagnostic: (slot: Slot) => void, stopping: AbortSignal): Life {
+  const entryOf = ({ id }: Slot): PluginEntry => host.config().plugins.entries[id] ?? {};
+  const limitOf = (slot: Slot, phase: Phase) => {
+    const { limits } = entryOf(slot);
+    const own = phase === "stop" ? limits?.stopTimeoutMs : phase === "start" ? limits?.startTimeoutMs : limits?.setupTimeoutMs;
+    return own ?? LIMITS_MS[phase];
+  };
+  const step = <T>(slot: Slot, phase: Phase, run: () => Promise<T>) =>
+    runStep({ plugin: slot.id, root: slot.candidate.root, phase, limitMs: limitOf(slot, phase) }, run);
+
+  return {
+    obtain(slot) {
+      const entry = entryOf(slot);
+      const { isolation } = entry;
+      const previous = slot.code?.print ? slot.code : undefined;
+      const obtained = isolation
+        ? (): Promise<LoadedCode> => isolated(slot, { ...entry, isolation }, host.stateDir)
+        : () => importCode(slot.candidate, { ...host.code, stateDir: host.stateDir, previous });
+      let work: Promise<LoadedCode> | undefined;
+      return step(slot, "import", () => {
+        work = obtained();
+        return work;
+      }).catch((error: unknown) => {
+        // One that came too late is nobody's.
+        void work?.then((code) => (code === slot.code ? undefined : dropUnused(slot, code))).catch(() => undefined);
+        throw error;
+      });
+    },
+    parseConfig: (slot, { definition }) => parseConfig(slot.candidate, definition, entryOf(slot).config ?? {}),
+    async setUp(slot, code, entry = entryOf(slot)) {
+      const { id, manifest, root, origin } = slot.candidate;
+      const { definition } = code;
+      const config = await parseConfig(slot.candidate, definition, entry.config ?? {});
+      if (stopping.aborted) throw new PluginFault("dependency-failed", "the gateway is stopping");
+      slot.count += 1;
+      const env = entry.env ?? {};
+      const identity = {
+        ...{ id, version: definition.version, instance: slot.count, origin, root: code.folder ?? root },
+        ...{ order: slot.order, manifest, config, env },
+      };
+      const instance = host.createInstance(identity, () => onDiagnostic(slot));
+      code.users += 1;
+      const made = (life: PluginLife | undefined): Running => ({ instance, life, code, entry });
+      try {
+        slot.pending = instance;
+        const life = await step(slot, "setup", () => instance.leases.run(async () => definition.setup(instance.ctx)));
+        if (instance.ctx.signal.aborted) throw new PluginFault("setup-failed", "it was ended during its setup");
+        instance.diagnostics.push(...code.refused.splice(0));
+        return made(life ?? undefined);
+      } catch (error) {
+        await this.end(slot, made(undefined));
+        throw error;
+      } finally {
+        slot.pending = undefined;
+      }
+    },
+    async offerConfig(slot, current) {
+      const { instance, life, code } = current;
+      if (!life?.onConfigChange) return false;
+      const next = await parseConfig(slot.candidate, code.definition, entryOf(slot).config ?? {});
+      const offer = async () => life.onConfigChange?.(next, instance.identity.config);
+      if ((await step(slot, "config", () => instance.leases.run(offer))) !== true) return false;
+      instance.identity.config = next;
+      current.entry = entryOf(slot);
+      return true;
+    },
+    async start(slot, { instance, life }) {
+      await step(slot, "start", () => instance.leases.run(async () => life?.start?.()));
+    },
+    async end(slot, { instance, life, code }, drain) {
+      const warn = (message: string, code?: string) => host.logger.warn(`plugin "${slot.id}" ${message}`, code ? { code } : {});
+      const stopNow = () => warn("still has calls under way; it is stopped now");
+      if (drain) await withLimit(untilIdle(instance, drain.cut), drain.limitMs, stopNow);
+      instance.abort();
+      await step(slot, "stop", async () => life?.stop?.()).catch((error: unknown) => warn(`did not stop cleanly: ${messageOf(error)}`));
+      const left = await instance.dispose();
+      if (left.length > 0) {
+        warn(`left behind: ${left.join(", ")}`, "leak");
+        slot.record.diagnostics.push({ code: "leak", message: `a stopped instance left behind: ${left.join(", ")}` });
+      }
+      void instance.leases.idle().then(() => {
+        code.users -= 1;
+        return dropUnused(slot, code);
+      });
+    },
+  };
+}
+
+/** Removes the copy that nothing was or will be made from any more. */
+export async function dropUnused(slot: Slot, code: LoadedCode | undefined): Promise<void> {
+  if (code?.folder && code.users === 0 && slot.code !== code) await removeGeneration(code.folder);
+}
+
+type Isolated = PluginEntry & { isolation: "worker" | "process" };
+
+/** The code runs in a guest of its own; what it cannot do from there is told as diagnostics. */
+async function isolated({ candidate }: Slot, { isolation: mode, grants = [], env = {} }: Isolated, stateDir: string): Promise<LoadedCode> {
+  const { id, version, manifest, origin } = candidate;
+  const problem = manifest && isolationProblem(manifest, mode);
+  if (problem) throw new PluginFault("config-invalid", `plugins.entries.${id}.isolation: ${problem}`);
+  const copy = origin === "global" ? await copyInstalled(candidate, stateDir) : undefined;
+  const { folder: root = candidate.root, integrity } = copy ?? {};
+  const refused: LoadedCode["refused"] = [];
+  const definition = isolatePlugin({
+    ...{ id, version, root, mode, env },
+    api: manifest?.svc.api ?? "*",
+    entry: join(root, relative(candidate.root, candidate.entry as string)),
+    // A guest reads its files again each time it starts.
+    ...(integrity === undefined ? {} : { check: () => requireIntegrity(root, integrity) }),
+    net: (origin === "bundled" || grants.includes("net")) && (manifest?.permissions?.includes("net") ?? false),
+    refuse: ({ code, message }) => void refused.push({ code, message }),
+  });
+  return { definition, root: candidate.root, print: undefined, users: 0, refused, ...(copy ? { folder: copy.folder } : {}) };
+}
+
+async function runStep<T>(
+  { plugin, root, phase, limitMs }: { plugin: string; root: string; phase: Phase; limitMs: number },
+  run: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await withLimit(running.run({ plugin, what: phase }, run), limitMs, () => {
+      const { message } = loaderErrors.pluginTimeout({ plugin, phase, seconds: limitMs / 1000 });
+      throw new PluginFault(`${phase}-timeout`, message);
+    });
+  } catch (error) {
+    if (error instanceof PluginFault || isRetryLater(error)) throw error;
+    throw new PluginFault(`${phase}-failed`, faultText(error, root), error);
+  }
+}
+
+/** Validates `plugins.entries.<id>.config` by the manifest's schema and then by the plugin's own. */
+async function parseConfig({ id, manifest }: Candidate, definition: PluginDefinition, given: Record<string, unknown>): Promise<unknown> {
+  for (const schema of [manifest?.configSchema && toSchema(manifest.configSchema), definition.config]) {
+    if (!schema) continue;
+    const result = await schema["~standard"].validate(given);
+    if (result.issues) throw new PluginFault("config-invalid", `plugins.entries.${id}.config: ${formatIssues(result.issues)}`);
+    if (schema === definition.config) return deepFreeze(result.value);
+  }
+  if (Object.keys(given).length > 0 && !manifest?.configSchema)
+    throw new PluginFault("config-invalid", `plugins.entries.${id}.config: it takes no config`);
+  return deepFreeze(given);
+}
+
+/** Until no call is under way, or nobody may wait any more. */
+function untilIdle({ leases }: Instance, cut: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      cut.removeEventListener("abort", done);
+      resolve();
+    };
+    cut.addEventListener("abort", done);
+    void leases.idle().then(done);
+    if (cut.aborted) done();
+  });
+}

@@ -1,0 +1,79 @@
+import type { PluginCandidate as Candidate } from "../../sdk/types/plugin-candidate.ts";
+import type { PluginState } from "../../sdk/types/plugin-record.ts";
+import { discoveryNotes } from "./discovery-notes.ts";
+import { hintFor } from "./faults.ts";
+import type { LoaderHost } from "./host.ts";
+import { outsideCalls } from "./leases.ts";
+import type { Slot } from "./lifecycle.ts";
+import { createGraph, type PluginGraph } from "./needs.ts";
+import { firstRecord } from "./plugin-summary.ts";
+
+/** Every plugin that was found, with its state; who needs whom among those that may load. */
+export interface Slots {
+  all(): readonly Slot[];
+  get(id: string): Slot | undefined;
+  add(candidate: Candidate): Slot;
+  remove(slot: Slot): void;
+  /** After candidates have changed. */
+  redraw(): void;
+  graph(): PluginGraph;
+  move(slot: Slot, state: PluginState, why?: { code: string; reason: string; hint?: string | undefined }): void;
+  /** Counts moves. */
+  generation(): number;
+  /** Runs a step on one plugin after those before it. */
+  serial<T>(slot: Slot, run: () => Promise<T>): Promise<T>;
+  /** The gateway stops: nothing is begun any more, and nobody waits for calls under way. */
+  readonly stopping: AbortSignal;
+}
+
+export function createSlots(candidates: readonly Candidate[], host: LoaderHost, stopping: AbortSignal): Slots {
+  const all: Slot[] = [];
+  const byId = new Map<string, Slot>();
+  let graph: PluginGraph;
+  let generation = 0;
+
+  const slots: Slots = {
+    all: () => all,
+    get: (id) => byId.get(id),
+    add(candidate) {
+      const record = firstRecord(candidate, host.clock.now());
+      const slot: Slot = { id: candidate.id, candidate, record, order: all.length, count: 0, tail: Promise.resolve() };
+      all.push(slot);
+      // A plugin with a problem takes nobody's place: its id may be a guess, or its winner stands there already.
+      if (!candidate.problem || !byId.has(candidate.id)) byId.set(candidate.id, slot);
+      for (const note of discoveryNotes(candidate)) host.logger.warn(`plugin "${candidate.id}" ${note}`, { root: candidate.root });
+      return slot;
+    },
+    remove(slot) {
+      if (byId.get(slot.id) === slot) byId.delete(slot.id);
+      const at = all.indexOf(slot);
+      if (at >= 0) all.splice(at, 1);
+    },
+    redraw() {
+      const members = [...byId.values()].filter((s) => !s.candidate.problem);
+      graph = createGraph(members.map(({ id, candidate: { version, manifest }, record }) => ({ id, version, manifest, record })));
+    },
+    graph: () => graph,
+    move(slot, state, why) {
+      const { record } = slot;
+      const from = record.state;
+      for (const key of ["code", "reason", "hint"] as const) delete record[key];
+      const hint = why && (why.hint ?? hintFor(why.code, slot.id));
+      Object.assign(record, { state, since: host.clock.now() }, why && { code: why.code, reason: why.reason }, hint && { hint });
+      generation += 1;
+      if (state === "failed" && !stopping.aborted) host.logger.error(`plugin "${slot.id}" failed: ${why?.reason}`, { code: why?.code });
+      host.logger.debug("plugin state", () => ({ plugin: slot.id, from, to: state, ...why, instance: record.instance }));
+      host.onState(record, from);
+    },
+    generation: () => generation,
+    serial<T>(slot: Slot, run: () => Promise<T>): Promise<T> {
+      const done = slot.tail.then(() => outsideCalls(run));
+      slot.tail = done.catch(() => undefined);
+      return done;
+    },
+    stopping,
+  };
+  for (const candidate of candidates) slots.add(candidate);
+  slots.redraw();
+  return slots;
+}

@@ -1,0 +1,49 @@
+import { protocolMethod } from "../../../sdk/protocol/methods.ts";
+import { RawJson } from "../../../sdk/protocol/raw-json.ts";
+import { hasScope } from "../../../sdk/scopes.ts";
+import type { RpcCall, RpcMethod } from "../../../sdk/types/rpc.ts";
+import type { HookBus } from "../../hooks/bus.ts";
+import type { Health } from "../../operations/health.ts";
+import type { Presence } from "../../operations/presence.ts";
+import type { SafeMode } from "../../operations/safe-mode.ts";
+import { soundFindings } from "../../operations/sound-findings.ts";
+import { toStatus } from "../../operations/status.ts";
+import type { MethodRegistry } from "./registry.ts";
+
+export interface KernelMethodDeps {
+  health: Health;
+  presence: Presence;
+  hooks: HookBus;
+  version: string;
+  requestRestart(reason: string, delayMs: number): void;
+  /** Rejects with what the next start would be refused for. */
+  checkRestart(): Promise<void>;
+  safeMode: Pick<SafeMode, "leave">;
+}
+
+/** Methods the kernel answers itself, also with zero plugins. */
+export function registerKernelMethods(methods: MethodRegistry, deps: KernelMethodDeps): void {
+  const add = <P>(method: Omit<RpcMethod<P>, "handler">, handler: RpcMethod<P>["handler"]) =>
+    methods.add({ ...method, handler } as RpcMethod, "kernel");
+
+  const isAdmin = (call: RpcCall) => hasScope(call.client.scopes, "operator.admin");
+  add(
+    protocolMethod("health"),
+    async ({ probe = false }: { probe?: boolean }, call) => new RawJson(await deps.health.text({ probe, paths: isAdmin(call) })),
+  );
+  add(protocolMethod("status"), async (_params, call) =>
+    toStatus({ version: deps.version, snapshot: await deps.health.value(), isAdmin: isAdmin(call), pid: process.pid }),
+  );
+  add(protocolMethod("system-presence"), () => deps.presence.list());
+  add(protocolMethod("gateway.doctor"), async ({ deep = false }: { deep?: boolean }) => ({
+    findings: soundFindings(await deps.hooks.run("doctor.collect", { deep })),
+  }));
+  const restart = async ({ reason = "requested", delayMs = 0 }: { reason?: string; delayMs?: number }) => {
+    await deps.checkRestart();
+    deps.requestRestart(reason, delayMs);
+    return { ok: true, status: "scheduled" };
+  };
+  add(protocolMethod("gateway.restart.request"), restart);
+  add(protocolMethod("gateway.restart"), restart);
+  add(protocolMethod("gateway.exitSafeMode"), async () => ({ ok: true, left: await deps.safeMode.leave("an operator asked for it") }));
+}

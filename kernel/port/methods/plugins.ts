@@ -1,0 +1,125 @@
+import { isAbsolute } from "node:path";
+import { commonErrors } from "../../../sdk/errors.ts";
+import { loaderErrors } from "../../../sdk/loader/errors.ts";
+import { protocolMethod } from "../../../sdk/protocol/methods.ts";
+import { createReplays } from "../../../sdk/replays.ts";
+import type { PluginCandidate } from "../../../sdk/types/plugin-candidate.ts";
+import type { PluginReload } from "../../../sdk/types/plugin-record.ts";
+import type { RpcMethod } from "../../../sdk/types/rpc.ts";
+import type { Services } from "../../../sdk/types/services.ts";
+import type { UiPanel } from "../../../sdk/types/ui-panel.ts";
+import type { HookBus } from "../../hooks/bus.ts";
+import type { Contributions } from "../../loader/contributions.ts";
+import type { Loader } from "../../loader/loader.ts";
+import { declaredBy, toPluginRow } from "../../loader/plugin-summary.ts";
+import { toUiDescriptor } from "../../loader/ui-panels.ts";
+import type { MethodRegistry } from "./registry.ts";
+
+export interface PluginMethodDeps {
+  loader: Loader;
+  hooks: HookBus;
+  contributions: Contributions;
+  mayWriteConfig: boolean;
+  /** Looks at a folder and, when it holds a plugin, finds it there for the rest of this run. */
+  addPath(path: string): Promise<PluginCandidate>;
+  /** Forgets the folders of a plugin that were added so. */
+  dropPaths(id: string): void;
+  /** Loads a plugin that waits for its first use. */
+  useOf(id: string): Promise<void> | undefined;
+  /** Lets a plugin load again that ended a gateway by blocking its event loop. */
+  lift(id: string): Promise<void>;
+}
+
+/** `plugins.*`: what is there, and changing it while the gateway runs. */
+export function registerPluginMethods(methods: MethodRegistry, deps: PluginMethodDeps): void {
+  const { loader, hooks, contributions } = deps;
+  const add = <P>(method: Omit<RpcMethod<P>, "handler">, handler: RpcMethod<P>["handler"]) =>
+    methods.add({ ...method, handler } as RpcMethod, "kernel");
+  const config = () => contributions.view<Services["config@1"]>("service").get("config@1")?.value;
+  const known = (id: string) => {
+    const found = loader.find(id);
+    if (!found) throw loaderErrors.pluginNotInstalled({ id });
+    return found;
+  };
+  const row = (id: string) => {
+    const { candidate, record } = known(id);
+    return toPluginRow(record, candidate, hooks.records(id));
+  };
+
+  add(protocolMethod("plugins.list"), () => ({
+    plugins: loader.records().map((record) => {
+      const found = loader.find(record.id);
+      return toPluginRow(
+        record,
+        found?.record === record ? found.candidate : undefined,
+        found?.record === record ? hooks.records(record.id) : [],
+      );
+    }),
+    diagnostics: loader.records().flatMap((p) => p.diagnostics.map((d) => ({ pluginId: p.id, ...d }))),
+    mutationAllowed: deps.mayWriteConfig && config() !== undefined,
+    generation: loader.generation(),
+  }));
+  add(protocolMethod("plugins.inspect"), ({ pluginId }: { pluginId: string }) => {
+    const { candidate } = known(pluginId);
+    const { manifest, root, origin } = candidate;
+    return {
+      ok: true,
+      plugin: row(pluginId),
+      source: { origin, root, installed: candidate.installed === true, entry: candidate.entry },
+      declared: declaredBy(manifest?.contributes, hooks.records(pluginId)),
+      permissions: manifest?.permissions ?? [],
+      configSchema: manifest?.configSchema,
+      ...(manifest?.homepage ? { homepage: manifest.homepage } : {}),
+    };
+  });
+  const setEnabled = async (pluginId: string, enabled: boolean) => {
+    // Its folder may have come while the gateway runs.
+    if (!loader.find(pluginId)) await loader.rescan();
+    known(pluginId);
+    const writer = config();
+    if (!writer) throw commonErrors.serviceUnavailable({ service: "config@1" });
+    const patch = { plugins: { entries: { [pluginId]: { enabled } } } };
+    const written = await writer.patch(patch, { note: `plugins.setEnabled ${pluginId}` });
+    if (enabled) await deps.lift(pluginId);
+    const results = await loader.applyEntries([pluginId]);
+    const { state, reason } = known(pluginId).record;
+    const isOn = state !== "disabled" && state !== "blocked";
+    return {
+      ok: true,
+      plugin: row(pluginId),
+      restartRequired: written.action === "restart" || written.pendingRestart.length > 0 || needsRestart(results),
+      warnings: isOn === enabled && state !== "failed" ? [] : [reason ?? `it is ${state}`],
+    };
+  };
+  const replays = createReplays({ monotonic: () => performance.now() });
+  add(protocolMethod("plugins.setEnabled"), (p: { pluginId: string; enabled: boolean; idempotencyKey?: string }) =>
+    replays.run(p.idempotencyKey, () => setEnabled(p.pluginId, p.enabled)),
+  );
+  add(protocolMethod("plugins.reload"), async ({ plugins }: { plugins: Array<{ pluginId: string; installed?: boolean }> }) => {
+    const results: PluginReload[] = [];
+    for (const { pluginId, installed } of plugins) {
+      if (installed) deps.dropPaths(pluginId);
+      results.push(await loader.reload(pluginId));
+    }
+    return { pluginIds: results.filter((r) => r.status !== "failed").map((r) => r.id), restartRequired: needsRestart(results), results };
+  });
+  add(protocolMethod("plugins.dev"), async ({ path }: { path: string }) => {
+    if (!isAbsolute(path)) throw loaderErrors.pluginNotLoadable({ path, reason: "expected an absolute path" });
+    const { id, problem } = await deps.addPath(path);
+    if (problem) throw loaderErrors.pluginNotLoadable({ path, reason: problem.reason });
+    await deps.lift(id); // its author asks for this very code
+    const reloaded = await loader.reload(id);
+    await deps.useOf(id); // its author wants to see it run
+    const { state, reason } = known(id).record;
+    const result = state === "failed" && reloaded.error === undefined ? { ...reloaded, status: "failed", error: reason } : reloaded;
+    return { ok: result.status !== "failed", result, plugin: row(id) };
+  });
+  add(protocolMethod("plugins.uiDescriptors"), () => ({
+    ok: true,
+    descriptors: [...contributions.view<UiPanel>("uiPanel")].map(({ owner, value }) => toUiDescriptor(owner, value)),
+  }));
+}
+
+function needsRestart(results: readonly PluginReload[]): boolean {
+  return results.some((r) => r.status === "restart-required");
+}
