@@ -164,17 +164,29 @@ describe("the README", () => {
     expect(used.length).toBeGreaterThan(2);
     expect(used.filter((name) => !known.has(name) && !known.has(name.split(" ")[0] as string))).toEqual([]);
   });
+});
 
+describe.each([
+  ["README.md", 1],
+  ["CONTRIBUTING.md", 30],
+])("%s", (page, least) => {
   test("names only folders and files that exist", () => {
-    const named = [...readme.matchAll(/`((?:kernel|sdk|plugins|bin|test|examples)\/[\w./-]*)`/g)].map((m) =>
+    const text = readRepositoryFile(page);
+    const named = [...text.matchAll(/`((?:kernel|sdk|plugins|bin|test|examples)\/[\w./-]*)`/g)].map((m) =>
       (m[1] as string).replace(/\/$/, ""),
     );
-    expect(named.length).toBeGreaterThan(15);
-    expect(
-      without(named, (name) =>
-        repositoryFiles().some((path) => path === name || path.startsWith(`${name}/`) || path.startsWith(`${name}-`)),
-      ),
-    ).toEqual([]);
+    const isThere = (name: string) =>
+      repositoryFiles().some((path) => path === name || path.startsWith(`${name}/`) || path.startsWith(`${name}-`));
+    expect(named.length).toBeGreaterThan(least);
+    expect(without(named, isThere)).toEqual([]);
+  });
+
+  test("links only to files that exist", () => {
+    const targets = [...readRepositoryFile(page).matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map((m) =>
+      (m[1] as string).replace(/\/$/, ""),
+    );
+    expect(targets.length).toBeGreaterThan(3);
+    expect(without(targets, (target) => repositoryFiles().some((path) => path === target || path.startsWith(`${target}/`)))).toEqual([]);
   });
 });
 
