@@ -12,7 +12,7 @@ let guarded: StandardOutput | undefined;
 export async function main(argv: readonly string[]): Promise<number> {
   guarded ??= guardStandardStreams(process);
   const output = guarded;
-  // Whatever this program and its children write is its user's alone, unless a mode is asked for (`security.md` F-06).
+  // Whatever this program and its children write is its user's alone, unless a mode is asked for.
   process.umask(0o077);
   const { env } = process;
   armFailpoints(env);

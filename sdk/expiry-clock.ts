@@ -1,6 +1,6 @@
 import type { Clock } from "./types/common.ts";
 
-/** A step forward of the wall clock that is not believed at once (`reliability.md` R-18). */
+/** A step forward of the wall clock that is not believed at once. */
 const JUMP_MS = 24 * 3_600_000;
 /** Between the two readings that make it believed. */
 const CONFIRM_MS = 60_000;

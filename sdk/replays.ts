@@ -1,6 +1,6 @@
 import { limits } from "./protocol/frames.ts";
 
-/** Answers of one method family, kept so that a repeated request gets the same (`protocol.md` 6). */
+/** Answers of one method family, kept so that a repeated request gets the same. */
 export interface Replays {
   /**
    * Does the work once per key: who repeats it meanwhile waits for the same answer, who repeats it afterwards gets it again. A rejection is not kept.

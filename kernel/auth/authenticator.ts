@@ -99,7 +99,7 @@ export function createAuthenticator(auth: ResolvedAuth, limiter: FailureLimiter,
         limiter.succeed(address, "device-token");
         return { by: { via: "device-token", token: verdict.token, entry: verdict.entry } };
       }
-      // Counted before anybody is answered (`security.md` A-06).
+      // Counted before anybody is answered.
       const delays = verdict.wrong.map((kind) => limiter.fail(address, directLoopback, kind).delayMs);
       if (delays.some((ms) => ms > 0)) await sleep(Math.max(...delays));
       // During a lockout nothing tells a guess that was checked from one that was not.

@@ -54,7 +54,7 @@ describe("before path and credentials", () => {
     expect(edgeOf().upgradeRefusalOf(request({ host }))).toEqual({ status: 400 });
   });
 
-  test.each(["none", "trusted-proxy"] as const)("with mode %s only a known Host goes on (B-03)", (mode) => {
+  test.each(["none", "trusted-proxy"] as const)("with mode %s only a known Host goes on", (mode) => {
     const edge = edgeOf({ controlUi: { allowedOrigins: ["https://ui.example"] }, publicOrigin: "https://gw.example" }, { mode });
     const statusFor = (host: string) => edge.refusalOf(request({ host }))?.status;
     expect(["evil.example", "ui.example", "gw.example:443", "localhost", "10.0.0.1"].map(statusFor)).toEqual([
@@ -91,7 +91,7 @@ describe("before path and credentials", () => {
     expect(isServed("gw.example")).toBe(false);
   });
 
-  test("an upgrade with forwarded headers of an unlisted peer is refused, a request is left to its route (A-09)", () => {
+  test("an upgrade with forwarded headers of an unlisted peer is refused, a request is left to its route", () => {
     const forged = () => request({ "x-forwarded-for": "198.51.100.7" });
     expect(edgeOf().upgradeRefusalOf(forged())).toEqual({ status: 403 });
     expect(edgeOf().refusalOf(forged())).toBeUndefined();
@@ -99,7 +99,7 @@ describe("before path and credentials", () => {
   });
 });
 
-describe("an origin that is refused again and again (B-01)", () => {
+describe("an origin that is refused again and again", () => {
   const evil = { origin: "https://evil.example" };
 
   test("is not even heard for a while, and only that one", () => {

@@ -59,14 +59,14 @@ export interface Edge {
 
 const noNames: readonly string[] = [];
 
-/** Header lines of one request (`security.md` 2). */
+/** Header lines of one request. */
 const MAX_HEADER_LINES = 100;
 /** Interfaces come and go; asking for them on every request would be work for whoever can reach the port. */
 const INTERFACES_MS = 5_000;
 /** An origin that is longer is no origin that anybody has listed. */
 const MAX_ORIGIN_CHARS = 512;
 
-/** The edge of one gateway (`security.md` 3 to 5, `operations.md` 7.4). */
+/** The edge of one gateway. */
 export function createEdge(options: EdgeOptions): Edge {
   const rules = perSnapshot(options.config, (config) => rulesOf(config, options));
   const isOwn = ownAddresses(options);
@@ -101,7 +101,7 @@ export function createEdge(options: EdgeOptions): Edge {
     readable = host;
     return true;
   };
-  /** Without a secret the `Host` is all that tells a page on a rebound name from a real caller (`security.md` B-03). */
+  /** Without a secret the `Host` is all that tells a page on a rebound name from a real caller. */
   const isHostKnown = (req: EdgeRequest) =>
     (options.mode !== "none" && options.mode !== "trusted-proxy") || isKnownHost(firstOf(req.headers.host), rules().hosts);
 
@@ -171,7 +171,7 @@ function ownAddresses({ interfaces, now }: EdgeOptions): (address: string) => bo
   };
 }
 
-/** Of two Hosts Node keeps the first; whatever stands in front of us may have gone by the other (`security.md` H-01). */
+/** Of two Hosts Node keeps the first; whatever stands in front of us may have gone by the other. */
 function hasOneHost({ rawHeaders, httpVersion }: EdgeRequest): boolean {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === "host") hosts += 1;

@@ -33,8 +33,8 @@ export type CredentialVerdict =
   | { passed?: undefined; wrong: CredentialClass[]; error: SvcError };
 
 /**
- * Shared secret first, then the token of a device, by the table of `protocol.md` 3.2; what both sides sent is judged in one turn, so that many
- * attempts at the same moment cannot pass a limit together.
+ * Checks the shared secret first, then the device token. Everything a client presented is checked in one synchronous step, so that simultaneous
+ * attempts cannot pass a limit together.
  */
 export function judgeCredentials(question: CredentialQuestion): CredentialVerdict {
   const { mode, presented, matches, waitMs, hasSecret } = question;

@@ -38,7 +38,7 @@ describe("the gateway's own page may connect", () => {
   });
 });
 
-describe("a page is refused when its origin (B-01)", () => {
+describe("a page is refused when its origin", () => {
   test.each([
     ["is another site", "http://evil.example"],
     ["begins like the loopback address", "http://127.0.0.1.evil.example:18789"],
@@ -66,7 +66,7 @@ describe("a page is refused when its origin (B-01)", () => {
     expect(allows({ origin })).toBe(false);
   });
 
-  test("and the Host are one rebound name (B-02)", () => {
+  test("and the Host are one rebound name", () => {
     expect(allows({ origin: "http://evil.example:18789", host: "evil.example:18789" })).toBe(false);
   });
 
@@ -146,7 +146,7 @@ test.each([
   ["127.0.0.1/evil.example", false],
   ["", false],
   [undefined, false],
-])("Host %j is one no foreign DNS name can stand behind: %s (B-03)", (host, known) => {
+])("Host %j is one no foreign DNS name can stand behind: %s", (host, known) => {
   expect(isKnownHost(host, hostNames(["https://UI.example", "not a url", undefined]))).toBe(known);
 });
 

@@ -16,7 +16,7 @@ export interface OriginQuestion {
   isOwn(address: string): boolean;
   /** `gateway.controlUi.dangerouslyAllowHostHeaderOriginFallback`. */
   hostFallback: boolean;
-  /** Let in the page of any loopback server of this machine (`http.md` 2). Only for plain HTTP. */
+  /** Let in the page of any loopback server of this machine. Only for plain HTTP. */
   anyLoopback: boolean;
 }
 
@@ -49,7 +49,7 @@ export function isHost(host: string): boolean {
   return URL.canParse(`http://${host}/`);
 }
 
-/** A `Host` that no foreign DNS name can stand behind: a loopback name, an address, or a name the operator listed (`security.md` B-03). */
+/** A `Host` that no foreign DNS name can stand behind: a loopback name, an address, or a name the operator listed. */
 export function isKnownHost(host: string | undefined, listed: ReadonlySet<string>): boolean {
   const url = parseHost(host, "http:");
   if (!url) return false;

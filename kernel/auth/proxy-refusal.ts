@@ -25,7 +25,7 @@ export function proxyUnauthorized(authReason: ProxyRefusal): SvcError {
   return protocolErrors.unauthorized(fields, { details });
 }
 
-/** Forwarded headers from a peer that is not listed: refused before anybody looks at credentials (`security.md` A-09). */
+/** Forwarded headers from a peer that is not listed: refused before anybody looks at credentials. */
 export function attributionRequired(): SvcError {
   return protocolErrors.proxyAttributionRequired({ authReason: "proxy_attribution_required" });
 }

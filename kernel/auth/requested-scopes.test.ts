@@ -13,6 +13,6 @@ test.each([
   ["trusted-proxy", "", []],
   ["token", "operator.read", ["operator.read", "operator.write"]],
   ["password", "", ["operator.read", "operator.write"]],
-] as const)("with mode %s and x-svc-scopes %j a caller has %j (A-11)", (mode, header, scopes) => {
+] as const)("with mode %s and x-svc-scopes %j a caller has %j", (mode, header, scopes) => {
   expect(narrowScopes(granted, header, mode)).toEqual(scopes);
 });

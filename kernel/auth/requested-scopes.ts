@@ -2,7 +2,7 @@ import type { OperatorScope } from "../../sdk/types/rpc.ts";
 import type { AuthMode } from "./resolve-auth.ts";
 
 /**
- * Scopes of an HTTP caller: those granted, narrowed by `x-svc-scopes` where no secret proved a full operator (`http.md` 3). The header never adds
+ * Scopes of an HTTP caller: those granted, narrowed by `x-svc-scopes` where no secret proved a full operator. The header never adds
  * any, and with a shared secret it means nothing.
  *
  * @param header value of `x-svc-scopes`; absent: all that is granted

@@ -37,7 +37,7 @@ test("a listed proxy that fulfils everything vouches for the user, with the ceil
   });
 });
 
-describe("its word is refused, in this order, (A-10)", () => {
+describe("its word is refused, in this order,", () => {
   test.each<[string, Parameters<typeof judgeProxy>[0], ProxyRules, string]>([
     ["from a peer that is not listed", from("192.0.2.9"), rules(), "proxy_untrusted"],
     ["from loopback that is not listed", from("127.0.0.1", proof, alice), rules({ allowLoopback: true }, ["10.0.0.2"]), "proxy_untrusted"],

@@ -12,7 +12,7 @@ export interface ProxyRules {
   trustedProxy: SvcConfig["gateway"]["auth"]["trustedProxy"];
 }
 
-/** Mode `trusted-proxy`: who does the proxy say this is, and may it say so? Checks in the order of `operations.md` 7.4. Pure. */
+/** Checks in mode `trusted-proxy` whether the proxy may name a user, and which user it names. The first failing check is the reason. Pure. */
 export function judgeProxy(req: EdgeRequest, rules: ProxyRules): ProxyVerdict {
   const { userHeader = "", requiredHeaders, allowUsers, allowLoopback, scopes } = rules.trustedProxy;
   const peer = peerOf(req);

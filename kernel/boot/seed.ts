@@ -6,7 +6,7 @@ import type { Env } from "../../sdk/host/paths.ts";
 import type { ResolvedAuth } from "../auth/resolve-auth.ts";
 import { loadSecrets } from "../config/trees.ts";
 
-/** What a first start adds to a config, so that it is the same at the next one (`operations.md` 7.4). */
+/** What a first start adds to a config, so that it is the same at the next one. */
 export interface Seeds {
   token?: string;
 }

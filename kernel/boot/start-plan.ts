@@ -52,7 +52,7 @@ export interface PlanOptions {
 export type NextStart = Pick<PlanOptions, "paths" | "env"> & Partial<Pick<PlanOptions, "flags" | "listen">>;
 
 /**
- * Steps 2 to 6 of the start (`operations.md` 7.1): port, conflict, config, mode guard, auth and bind guard.
+ * Steps 2 to 6 of the start: port, conflict, config, mode guard, auth and bind guard.
  * @throws {SvcError} with exit code 78 for every refusal a supervisor must not retry
  */
 export async function planStart(options: PlanOptions): Promise<StartPlan> {

@@ -78,13 +78,13 @@ describe("none are there for", () => {
     expect(await others()).toEqual({});
   });
 
-  test("a plugin in the workspace that nobody switched on (P-01)", async () => {
+  test("a plugin in the workspace that nobody switched on", async () => {
     await manifest("state/workspace/.svc/plugins/local", "local", ["local do"]);
     expect(await others()).toEqual({});
   });
 });
 
-test("a name that is taken stays with its first owner (P-02)", async () => {
+test("a name that is taken stays with its first owner", async () => {
   await installed({ demo: ["status", "gateway", "demo say"], late: ["demo say"] });
   expect(await others()).toEqual({ "demo say": "demo" });
 });

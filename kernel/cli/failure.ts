@@ -1,7 +1,7 @@
 import { isClientError } from "../../sdk/client/error.ts";
 import { isSvcError, messageOf } from "../../sdk/errors.ts";
 
-/** A failed command, as `--json` prints it (`operations.md` 8). */
+/** A failed command, as `--json` prints it. */
 export interface Failure {
   type: "usage" | "config" | "transport" | "auth" | "rpc" | "internal";
   code: string;

@@ -10,7 +10,7 @@ import type { GatewayCommandOptions } from "./gateway-command.ts";
 import { type GatewayLogs, openLogs } from "./gateway-logs.ts";
 import { tapWsLog } from "./ws-log.ts";
 
-/** A supervisor that sees this code starts the gateway again (`operations.md` 12). */
+/** A supervisor that sees this code starts the gateway again. */
 const EXIT_RESTART = 75;
 /** In-process restarts keep old modules in memory; after this many a real one is asked for. */
 const MAX_RESTARTS = 10;

@@ -51,7 +51,7 @@ describe.each([
     ["a line written over another", "approve\rreject", "approve\\u000dreject"],
     ["a cleared line", "a\u001b[1A\u001b[Kb", "a\\u001b[1A\\u001b[Kb"],
     ["a turned direction", "a\u202eb", "a\\u202eb"],
-  ])("text of others is shown and does nothing: %s (W-08)", (_, text, shown) => {
+  ])("text of others is shown and does nothing: %s", (_, text, shown) => {
     const { written, stdout, stderr } = streams(false, isTTY);
     stdout.line(text);
     stdout.write(text);

@@ -8,7 +8,7 @@ const warningsOf = (tree: unknown) => clampWarnings(tree, rootSchema.parse(tree)
 const valueAt = (tree: unknown, path: string) =>
   path.split(".").reduce<unknown>((node, key) => (node as Record<string, unknown> | undefined)?.[key], tree);
 
-/** `memory.md` 2: key, given, effective; undefined: the default. */
+/** Keys with a value out of range and the value in effect; undefined: the default. */
 const clamps: Array<[key: string, given: unknown, effective: unknown]> = [
   ["chunking.tokens", 0, 1],
   ["chunking.tokens", -5, 1],

@@ -6,7 +6,7 @@ import { isTree } from "../../sdk/config/tree.ts";
 type MemorySearch = NonNullable<SvcConfig["agents"]["defaults"]["memorySearch"]>;
 
 /**
- * One warning for each configured value of `memorySearch` in whose place another one is used (`memory.md` 2). Pure.
+ * One warning for each configured value of `memorySearch` in whose place another one is used. Pure.
  *
  * @param given the tree that the config was made from, where values stand as written
  */

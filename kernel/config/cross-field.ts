@@ -11,7 +11,7 @@ import { channelConflicts, sessionConflicts } from "./conflicts-messages.ts";
 /** Root section of the key tree. */
 export type ConfigSection = keyof SvcConfig & string;
 
-/** Rules between keys (`operations-config.md` 2), with the sections each of them reads. */
+/** Rules between keys, with the sections each of them reads. */
 const rules: ReadonlyArray<{ reads: readonly ConfigSection[]; check(config: SvcConfig, context: RuleContext): Conflict[] }> = [
   { reads: ["gateway"], check: gatewayConflicts },
   { reads: ["agents"], check: agentConflicts },

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 
-/** The ring of a config file and the copy a gateway ran with (`operations-config.md` 1). */
+/** The ring of a config file and the copy a gateway ran with. */
 const suffixes = [".bak", ".bak.1", ".bak.2", ".bak.3", ".bak.4", ".last-good"];
 
 /** Absolute path of the youngest copy of a config file that holds anything; undefined when there is none. */

@@ -64,7 +64,7 @@ export interface PassResult {
 type Loaded = LoadedConfig & { config: SvcConfig };
 
 /**
- * One pass from a freshly read config to the running one: diff, plan, validate, prepare, swap, apply (`operations-config.md` 6).
+ * One pass from a freshly read config to the running one: diff, plan, validate, prepare, swap, apply.
  * Whatever fails before the swap leaves everything as it was; what fails afterwards is that part's own trouble. Never rejects for a fault of a plugin.
  *
  * @param explicit somebody asked for it: then mode `off` applies as well

@@ -182,7 +182,7 @@ describe("the modes, through the whole pipeline", () => {
   });
 });
 
-describe("a file that cannot be used (R-10)", () => {
+describe("a file that cannot be used", () => {
   test.each<[string, Tree, Partial<LoadedConfig>, string]>([
     [
       "invalid",

@@ -5,7 +5,7 @@ export interface QuarantineLimits {
   openMs: number;
 }
 
-/** Three failures in a row within ten minutes are five minutes of rest (`plugins.md` 4). */
+/** Three failures in a row within ten minutes are five minutes of rest. */
 const quarantineLimits: QuarantineLimits = { failures: 3, windowMs: 600_000, openMs: 300_000 };
 
 /** How a call came to run; handed back with its outcome. */

@@ -34,7 +34,7 @@ export interface ImportOptions {
 const importedInPlace = new Set<string>();
 
 /**
- * The code of a plugin: the previous import when its bytes are the same, else a fresh one (`plugins.md` 7). A plugin of the state directory always
+ * The code of a plugin: the previous import when its bytes are the same, else a fresh one. A plugin of the state directory always
  * runs from a copy: what was checked is what runs, and installing over it or removing it takes nothing from under a running instance.
  * @throws {PluginFault} `import-failed`, `integrity`, `manifest-invalid`, `restart-required`, or what the module throws
  */

@@ -77,7 +77,7 @@ describe("a plugin is found", () => {
   test.each([
     ["the workspace", "workspace/.svc/plugins/drop", "workspace"],
     ["the state directory", "state/plugins/drop", "global"],
-  ])("in %s, and is off until the operator turns it on (P-01)", async (_, folder, origin) => {
+  ])("in %s, and is off until the operator turns it on", async (_, folder, origin) => {
     await plugin(folder);
     expect(await one()).toMatchObject({ id: "drop", origin, entry: undefined, problem: { state: "disabled", code: "not-enabled" } });
     expect((await one({ entries: { drop: { enabled: true } } }))?.problem).toBeUndefined();
@@ -199,7 +199,7 @@ describe("what does not load says why:", () => {
   });
 });
 
-test("an installed plugin with one changed byte does not load until the operator confirms it (P-03)", async () => {
+test("an installed plugin with one changed byte does not load until the operator confirms it", async () => {
   const folder = await installed("drop");
   await writeFile(join(folder, "index.ts"), "export default {}!");
   expect(await one()).toMatchObject({ entry: undefined, problem: { state: "blocked", code: "integrity" } });
@@ -230,7 +230,7 @@ describe("of two plugins with one id", () => {
     ]);
   });
 
-  test("a folder dropped into the workspace never shadows a bundled plugin (P-02)", async () => {
+  test("a folder dropped into the workspace never shadows a bundled plugin", async () => {
     await plugin("workspace/.svc/plugins/store");
     const found = await discover({ entries: { store: { enabled: true } } });
     expect(found).toMatchObject([
@@ -242,7 +242,7 @@ describe("of two plugins with one id", () => {
     ]);
   });
 
-  test("nor does one dropped into the state directory by hand, but an installed one does, and the bundled one says so (P-02)", async () => {
+  test("nor does one dropped into the state directory by hand, but an installed one does, and the bundled one says so", async () => {
     const folder = await plugin("state/plugins/store");
     expect(await discover({ entries: { store: { enabled: true } } })).toMatchObject([
       { origin: "global", problem: { code: "duplicate-id" } },

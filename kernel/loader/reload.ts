@@ -18,7 +18,7 @@ interface ReplaceDeps {
 export type Replaced = { status: "reloaded" } | { status: "rolled-back" | "failed"; error: unknown };
 
 /**
- * Puts a new instance in the place of a running one (`plugins.md` 8). Everything that can fail happens beside the old instance, which serves on
+ * Puts a new instance in the place of a running one. Everything that can fail happens beside the old instance, which serves on
  * until the swap: one turn in which the registries change hands. Calls under way end on the old one, which is stopped after the last of them.
  */
 export async function replaceInstance(slot: Slot, code: LoadedCode, deps: ReplaceDeps): Promise<Replaced> {

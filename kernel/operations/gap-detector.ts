@@ -1,4 +1,4 @@
-/** A process that was not asked for so long stood still as a whole: suspend, SIGSTOP, a paused machine (`reliability.md` R-18). */
+/** A process that was not asked for so long stood still as a whole: suspend, SIGSTOP, a paused machine. */
 const GAP_MS = 30_000;
 
 /**

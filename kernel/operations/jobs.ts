@@ -1,7 +1,7 @@
 import type { HealthPart } from "../../sdk/hooks.ts";
 import type { Logger } from "../../sdk/types/common.ts";
 
-/** A job that died silently counts as dead after this many periods (`reliability.md` R-26). */
+/** A job that died silently counts as dead after this many periods. */
 const DEAD_AFTER_PERIODS = 3;
 
 /** Something that runs again and again under its own power. */

@@ -2,9 +2,9 @@ import type { HealthPart } from "../../sdk/hooks.ts";
 import type { Logger } from "../../sdk/types/common.ts";
 import type { Stall } from "./watchdog-shared.ts";
 
-/** So many errors of one plugin within the window degrade it (`operations.md` 12). */
+/** So many errors of one plugin within the window degrade it. */
 const errors = { count: 20, windowMs: 600_000 };
-/** So many times holding the event loop up within the window degrade it (`plugins.md` 4). */
+/** So many times holding the event loop up within the window degrade it. */
 const stalls = { count: 3, windowMs: 60_000 };
 /** A stall that nobody can be blamed for is worth a warning from here on. */
 const LONG_STALL_MS = 2_000;

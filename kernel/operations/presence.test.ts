@@ -133,7 +133,7 @@ describe("rows", () => {
     expect(presence.list()).toHaveLength(4);
   });
 
-  test("say what a client calls itself in one short line (C-07)", () => {
+  test("say what a client calls itself in one short line", () => {
     const { presence, info, params } = setup();
     const long = `desk\u001b[2J\n${"x".repeat(60_000)}`;
     presence.joined(info("a"), params({ displayName: long, platform: long, version: long, deviceFamily: long, modelIdentifier: long }));

@@ -5,7 +5,7 @@ import type { PresenceBeacon } from "../../sdk/types/gateway.ts";
 import type { ClientInfo } from "../../sdk/types/rpc.ts";
 import { beaconKey, presenceKey, readBeacon } from "./presence-beacon.ts";
 
-/** One row as it goes over the wire (`protocol-methods.md` 13). */
+/** One row as it goes over the wire. */
 export type PresenceEntry = Record<string, unknown> & { ts: number };
 
 /** List of clients and beacons that are here. */

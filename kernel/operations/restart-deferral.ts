@@ -1,7 +1,7 @@
 import type { Logger } from "../../sdk/types/common.ts";
 import type { Holds } from "./holds.ts";
 
-/** Two restarts are at least this far apart (`operations-config.md` 6). */
+/** Two restarts are at least this far apart. */
 const RESTART_SPACING_MS = 30_000;
 /** Time in which the caller that asked for the restart gets its answer before the sockets close. */
 const ANSWER_MS = 250;

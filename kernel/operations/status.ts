@@ -27,7 +27,7 @@ const repeated = [
   "problems",
 ] as const;
 
-/** The answer of `status` (`protocol-methods.md` 13); parts of plugins that are off have their empty form, or are missing where there is none. Pure. */
+/** The answer of `status`; parts of plugins that are off have their empty form, or are missing where there is none. Pure. */
 export function toStatus({ version, snapshot, isAdmin, pid }: StatusSources): Record<string, unknown> {
   const { health, status } = snapshot;
   const shown = Object.fromEntries(repeated.flatMap((key) => (health[key] === undefined ? [] : [[key, health[key]]])));

@@ -10,7 +10,7 @@ export interface WatchdogLimits {
   exitMs: number;
 }
 
-/** `reliability.md` R-20, `plugins.md` 4. */
+/** The limits in force; tests pass shorter ones. */
 export const watchdogLimits: WatchdogLimits = { blameMs: 200, reportMs: 2_000, sickMs: 10_000, exitMs: 60_000 };
 
 /** One time the main thread stood still, told once it goes on. */

@@ -25,7 +25,7 @@ export interface BindQuestion {
 
 const isTailnet = addressRanges(["100.64.0.0/10"]);
 
-/** Addresses of a bind mode (`operations.md` 7.4). Pure. */
+/** Addresses of a bind mode. Pure. */
 export function planBind(mode: BindMode, question: BindQuestion): BindPlan {
   const loopback: BindPlan = { host: "127.0.0.1", aliases: [{ host: "::1", optional: true }], loopbackOnly: true };
   if (mode === "lan" || (mode === "auto" && !question.loopbackBindable)) return { host: "0.0.0.0", aliases: [], loopbackOnly: false };

@@ -16,7 +16,7 @@ export interface DescriptorFigures {
   open: number;
 }
 
-/** Watches that connections never take the last descriptors, which files, workers and the database need (`security.md` 2). */
+/** Watches that connections never take the last descriptors, which files, workers and the database need. */
 export interface DescriptorBudget {
   opened(): void;
   closed(): void;

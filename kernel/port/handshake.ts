@@ -29,9 +29,9 @@ export interface Admitted {
 }
 
 /**
- * Decides about a `connect` in the order of `protocol.md` 3.2: params, protocol, role, origin, credentials, device, pairing, scopes.
+ * Admits or refuses a `connect`, in this order: params, protocol, role, origin, credentials, device, pairing, scopes.
  * @param nonce of this socket's challenge
- * @throws {SvcError} with the row of `protocol.md` 3.5
+ * @throws {SvcError} of the first check that fails
  */
 export async function admitClient(params: unknown, at: { req: IncomingMessage; nonce: string }, deps: HandshakeDeps): Promise<Admitted> {
   const { authenticator, edge, devices } = deps;

@@ -30,7 +30,7 @@ export interface HelloDeps {
 /** Times in the list of who is here may be as old as this. */
 const PRESENCE_AGE_MS = 1_000;
 
-/** Builds `hello-ok` (`protocol.md` 3.4). The parts that are the same for everybody are serialised once. */
+/** Builds `hello-ok`. The parts that are the same for everybody are serialised once. */
 export function createHello(deps: HelloDeps): (info: ClientInfo, issued: Admission["issued"]) => Promise<RawJson> {
   const { plan, paths, version } = deps;
   const parts = createHelloParts();

@@ -56,7 +56,7 @@ const MAX_WEBSOCKETS = 12_000;
 /** Time that connections have to end at a stop. */
 const CLOSE_MS = 1_000;
 
-/** Head, whole request and idle keep-alive limits (`security.md` 2, N-02, N-03); Node looks only each `connectionsCheckingInterval`. */
+/** Head, whole request and idle keep-alive limits; Node looks only each `connectionsCheckingInterval`. */
 const timeouts = { headersTimeout: 15_000, requestTimeout: 60_000, keepAliveTimeout: 5_000, connectionsCheckingInterval: 2_000 };
 
 /**

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 
-/** Headers of every answer on the port (`http.md` 1); the request id and HSTS come on top. */
+/** Headers of every answer on the port; the request id and HSTS come on top. */
 const baselineHeaders: ReadonlyArray<readonly [name: string, value: string]> = [
   ["X-Content-Type-Options", "nosniff"],
   ["Referrer-Policy", "no-referrer"],

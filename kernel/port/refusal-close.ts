@@ -1,6 +1,6 @@
 import type { SvcError } from "../../sdk/errors.ts";
 
-/** How the socket is closed after a handshake was refused with this error (`protocol.md` 3.5 and 4). */
+/** How the socket is closed after a handshake was refused with this error. */
 export function refusalClose(error: SvcError): { code: number; reason: string } {
   switch (error.code) {
     case "protocol-mismatch":

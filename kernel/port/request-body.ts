@@ -3,7 +3,7 @@ import { commonErrors, messageOf } from "../../sdk/errors.ts";
 import { parseJson } from "../../sdk/json-shape.ts";
 import { gatherBytes } from "./gathered-bytes.ts";
 
-/** Time a whole body may take (`http.md` 2). */
+/** Time a whole body may take. */
 const BODY_TIMEOUT_MS = 30_000;
 
 export interface BodyLimits {

@@ -34,7 +34,7 @@ const silentBudget = { perAddress: limits.maxSilentPerAddress, total: limits.max
 
 /** Control connections: who may upgrade, the budget of silent sockets, and the list of all that are open. */
 export function createSockets(deps: SocketsDeps): Sockets {
-  // closeTimeout: a peer that never answers the close frame is destroyed after 2 s (`security.md` N-06); @types/ws 8.18 lacks it.
+  // closeTimeout: a peer that never answers the close frame is destroyed after 2 s; @types/ws 8.18 lacks it.
   const options = {
     noServer: true,
     maxPayload: limits.maxPreauthPayload,

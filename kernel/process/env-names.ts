@@ -16,7 +16,7 @@ export function isLoaderName(name: string): boolean {
 }
 
 /**
- * May a `.env` in the working directory set this variable? That folder may hold a stranger's files (`security.md` P-04): nothing of this
+ * May a `.env` in the working directory set this variable? That folder may hold a stranger's files: nothing of this
  * program, no credentials, nothing that changes code, places or the way of traffic.
  */
 export function isWorkspaceName(name: string): boolean {

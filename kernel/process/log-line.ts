@@ -1,6 +1,6 @@
 import type { LogRecord } from "../../sdk/host/logger.ts";
 
-/** Longest line with its end (`operations.md` 15). */
+/** Longest line with its end. */
 const MAX_LINE_BYTES = 65_536;
 /** What is kept of the message of a record that is longer. */
 const MAX_CUT_CHARS = 8_192;

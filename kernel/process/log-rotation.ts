@@ -2,7 +2,7 @@ import { lstat, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { localDay } from "../../sdk/host/log-path.ts";
 
-/** All log files together (`operations.md` 15). */
+/** All log files together. */
 const MAX_TOTAL_BYTES = 500_000_000;
 const DAY_MS = 86_400_000;
 

@@ -10,7 +10,7 @@ const RECENT = 5;
 /** Of an event that waits, in `status`. */
 const MAX_EVENT_CHARS = 200;
 
-/** Parts of the health snapshot that this plugin knows, and those of `status` alone (`protocol-methods.md` 13). */
+/** Parts of the health snapshot that this plugin knows, and those of `status` alone. */
 export function healthParts(kit: Kit, heartbeats: Pick<Heartbeats, "figures">, problems: readonly string[]): HealthPart[] {
   const agents = kit.directory.list().map((agent) => ({
     agentId: agent.id,

@@ -16,7 +16,7 @@ import { readResults, reasonIn } from "./batch-results.ts";
 import type { ModelChoice } from "./model-choice.ts";
 import { ADAPTER } from "./provider.ts";
 
-/** As of `embedding-adapters.md` 9. */
+/** Maximum number of texts in one batch job. */
 const MAX_REQUESTS = 50_000;
 const UPLOAD_LIMIT_MS = 600_000;
 const CREATION_ATTEMPTS = 3;

@@ -86,7 +86,7 @@ export interface IndexMethods {
    * `null` without: keyword-only by choice. Another provider than the index was made with starts a full rebuild beside it.
    */
   provider: { params: { provider: ProviderFacts | null; keepVectors: boolean; reason?: string }; reply: { accepted: true } };
-  /** Sessions that have grown: what the thread adds to its accounts (`memory.md` 7). */
+  /** Sessions that have grown: what the thread adds to its accounts. */
   sessionsGrown: {
     params: { grown: Array<{ sessionId: string; bytes: number; messages: number; isReset: boolean }> };
     reply: { accepted: true };
@@ -160,7 +160,7 @@ export type WorkerNews =
   | { news: "state"; state: IndexState }
   | { news: "progress"; progress: IndexProgress }
   | { news: "synced"; files: number; chunks: number; ms: number }
-  /** Embedding a document failed after all retries: the owner decides about the fallback (`memory.md` 9). */
+  /** Embedding a document failed after all retries: the owner decides about the fallback. */
   | { news: "embedding-failed"; provider: string; fault: string; message: string }
   | { news: "log"; level: "info" | "warn" | "error"; message: string };
 

@@ -113,7 +113,7 @@ describe("a message to webchat", () => {
     expect(told).toEqual([]);
   });
 
-  test("comes without the frames of external text (C-04)", async () => {
+  test("comes without the frames of external text", async () => {
     const id = "9f2c4e1ab07d3356";
     const framed = `Quoted:\n<<<EXTERNAL_UNTRUSTED_CONTENT id="${id}">>>\nSource: Webhook\n---\nbuild 7\n<<<END_EXTERNAL_UNTRUSTED_CONTENT id="${id}">>>`;
     const request = message({ text: framed });

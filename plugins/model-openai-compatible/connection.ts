@@ -39,7 +39,7 @@ export function createConnection(timeoutMs: number): Connection {
       opening ??= open();
       const { agent, fetch } = await opening;
       const headers = { ...(init?.headers as Record<string, string>), "user-agent": USER_AGENT };
-      // A redirect is an answer of its own: the key must not follow it to another origin (`security.md` O-04).
+      // A redirect is an answer of its own: the key must not follow it to another origin.
       const options = { ...init, headers, redirect: "manual", dispatcher: agent } as unknown as RequestInit;
       return limited(await fetch(input, options), limits);
     },

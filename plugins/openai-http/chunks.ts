@@ -8,7 +8,7 @@ const MAX_ARGUMENT_PIECE = 256;
 export const doneFrame = "data: [DONE]\n\n";
 export const keepaliveFrame = ": keepalive\n\n";
 
-/** The frames of one streamed answer (`http.md` 5.4). What all share is serialised once. */
+/** The frames of one streamed answer. What all share is serialised once. */
 export interface Chunks {
   role(): string;
   text(delta: string): string;

@@ -14,7 +14,7 @@ export interface EmbeddingsRequest {
 }
 
 /**
- * Checks a request body (`http.md` 6); null counts as absent, unknown fields are ignored. Pure.
+ * Checks a request body; null counts as absent, unknown fields are ignored. Pure.
  * @throws {SvcError} `v1-bad-request` with the first thing that is wrong
  */
 export function parseEmbeddingsRequest(body: unknown): EmbeddingsRequest {

@@ -19,7 +19,7 @@ export function errorResponse(problem: Problem): Response {
   return new Response(errorJson(problem), { status: problem.status, headers });
 }
 
-/** A refusal of the kernel or an error of ours in the words of `http.md` 1. The kernel adds its own headers. */
+/** Converts a refusal of the kernel or an error of this plugin to an OpenAI-style error. The kernel adds its own headers. */
 export function toProblem(fault: HttpFault): Problem {
   const invalid = { status: fault.status, type: "invalid_request_error", code: null, message: fault.message };
   switch (fault.code) {

@@ -1,6 +1,6 @@
 import { defineErrors, type SvcError } from "svc/sdk";
 
-/** Codes of this plugin; the text is the public one of `http.md`. */
+/** Codes of this plugin; clients see the texts. */
 export const openAiHttpErrors = defineErrors({
   "v1-bad-request": { message: "{message}", http: 400, rpc: "INVALID_REQUEST" },
   "v1-model-not-found": { message: "Model '{model}' not found.", http: 404, rpc: "INVALID_REQUEST" },

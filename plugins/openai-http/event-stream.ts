@@ -3,7 +3,7 @@ import { keepaliveFrame } from "./chunks.ts";
 
 /** Bytes that may wait for a slow client before the writer waits too. */
 const BUFFER_BYTES = 64 * 1024;
-/** A client that takes nothing for so long is gone (`security.md` 2, slow consumer). */
+/** A client that takes nothing for so long is gone. */
 const STALL_MS = 30_000;
 /** Proxies cut streams that are silent for 60 s. */
 const KEEPALIVE_MS = 15_000;

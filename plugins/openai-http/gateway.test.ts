@@ -118,7 +118,7 @@ describe("a chat, with the official client", () => {
     expect(new Set(chunks.map((c) => `${c.id} ${c.created} ${c.model}`)).size).toBe(1);
   });
 
-  test.each([true, false])("has no frame of external text that the model repeats; streamed: %s (C-04)", async (stream) => {
+  test.each([true, false])("has no frame of external text that the model repeats; streamed: %s", async (stream) => {
     const response = await post({ messages: ask("hi"), stream }, onModel("quote"));
 
     const body = await response.text();

@@ -4,7 +4,7 @@ import { createEmbeddingsHandler } from "./embeddings.ts";
 import { errorResponse, toProblem } from "./error-body.ts";
 import { createModels } from "./models.ts";
 
-/** `http.md` 2. */
+/** Maximum size of a request body of `/v1/embeddings`. */
 const MAX_EMBEDDINGS_BODY_BYTES = 5 * 1024 * 1024;
 
 export default definePlugin({

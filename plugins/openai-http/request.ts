@@ -27,7 +27,7 @@ export interface ChatRequest extends ClientTools {
 }
 
 /**
- * Checks a request body (`http.md` 5.1); null counts as absent, unknown fields are ignored.
+ * Checks a request body; null counts as absent, unknown fields are ignored.
  * @throws {SvcError} `v1-bad-request` with the first thing that is wrong
  */
 export function parseChatRequest(body: unknown): ChatRequest {

@@ -1,7 +1,7 @@
 import { type EmbeddingError, isSvcError, type RunOutcome } from "svc/sdk";
 import { internalProblem, type Problem, unavailable } from "./error-body.ts";
 
-/** A failed run in the words of `http.md` 1, "upstream failures". A vendor's own text is passed on only where the caller can act on it. */
+/** Converts a failed run to an OpenAI-style error. A vendor's own text is passed on only where the caller can act on it. */
 export function toUpstreamProblem(outcome: Pick<RunOutcome, "code" | "error" | "stopReason">): Problem {
   const text = outcome.error ?? "";
   switch (outcome.code) {

@@ -27,7 +27,7 @@ describe("health tells", () => {
     expect(healthPart(config(), { state: broken, counts: none })).toMatchObject({ ok: false, critical: false, message: "one; two" });
   });
 
-  test("how long ago waiting actions were looked at, and when that had stopped (R-26)", () => {
+  test("how long ago waiting actions were looked at, and when that had stopped", () => {
     const tick = { intervalMs: 60_000, age: 200_000, wasDead: true };
     expect(healthPart(config(), { state, counts: none, tick })).toMatchObject({
       ok: false,

@@ -1,7 +1,7 @@
 import type { ClientError } from "./error.ts";
 
 /**
- * ms (`protocol.md` 4, `reliability.md` R-23): first and longest wait between two attempts, over how long the clients of a restarted gateway
+ * ms: first and longest wait between two attempts, over how long the clients of a restarted gateway
  * spread, and how long a connection must have lasted for the row of waits to begin anew.
  */
 export const backoffMs = { first: 1_000, longest: 30_000, restartSpread: 5_000, steady: 60_000 } as const;

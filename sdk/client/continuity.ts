@@ -8,7 +8,7 @@ export interface Verdict {
   stale: boolean;
 }
 
-/** Follows `seq` per connection and `stateVersion` per gateway process (`protocol.md` 7). */
+/** Follows `seq` per connection and `stateVersion` per gateway process. */
 export function createContinuity() {
   let lastSeq = 0;
   let bootId = "";

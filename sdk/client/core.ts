@@ -20,7 +20,7 @@ interface Waiter {
 
 /**
  * The client without a platform: no import here is more than a relative path, so a browser loads these files as they are emitted.
- * Reconnects with backoff and jitter, notices silence, lost events and stale versions (`protocol.md` 4 and 7).
+ * Reconnects with backoff and jitter, notices silence, lost events and stale versions.
  */
 export function createClientCore(platform: ClientPlatform, options: ClientOptions): SvcClient {
   // A listener's fault must not disturb the protocol; it surfaces like any uncaught error, in its own turn.

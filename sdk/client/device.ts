@@ -1,7 +1,7 @@
 import { deviceProofText } from "../protocol/device.ts";
 import type { ConnectParams } from "../protocol/frames.ts";
 
-/** The key pair of an installation (`protocol.md` 3.3): Ed25519; the private half never leaves whoever made it. */
+/** The key pair of an installation: Ed25519; the private half never leaves whoever made it. */
 export interface DeviceKey {
   /** Lowercase hex SHA-256 of the raw public key. */
   readonly id: string;

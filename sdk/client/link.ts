@@ -5,7 +5,7 @@ import type { ClientPlatform, ClientSocket, SocketEnd } from "./types.ts";
 // Values of `sdk/protocol/frames.ts`, which cannot be imported here because it loads zod; the compiler compares them.
 type Frames = typeof import("../protocol/frames.ts");
 const PROTOCOL_VERSION: Frames["PROTOCOL_VERSION"] = 4;
-/** Default limits, ms (`protocol.md` 19). */
+/** Default limits, ms. */
 export const REQUEST_TIMEOUT_MS: Frames["limits"]["requestTimeoutMs"] = 30_000;
 export const HANDSHAKE_TIMEOUT_MS: Frames["limits"]["handshakeTimeoutMs"] = 15_000;
 const CONNECT_ID = "connect";

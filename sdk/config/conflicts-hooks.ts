@@ -46,7 +46,7 @@ function ingressConflicts(hooks: Hooks): Conflict[] {
   return conflicts;
 }
 
-/** Paths that answer something else (`http.md` 1). */
+/** Paths that answer something else. */
 const takenPaths = ["/v1", "/tools", "/api", "/health", "/healthz", "/ready", "/readyz"];
 
 function pathConflicts({ enabled, path }: Hooks, { controlUi }: SvcConfig["gateway"]): Conflict[] {
@@ -137,7 +137,7 @@ function senderConflicts(verify: NonNullable<Mapping["verify"]>, at: PropertyKey
   return conflicts;
 }
 
-/** A session key made of the payload alone would let the sender choose any session (`security.md` K-03). */
+/** A session key made of the payload alone would let the sender choose any session. */
 function templateConflicts(hooks: Hooks): Conflict[] {
   if (effectivePrefixes(hooks).length > 0) return [];
   return hooks.mappings.flatMap(({ sessionKey }, i) =>

@@ -31,7 +31,7 @@ const commandId = z
     "expected letters, digits and . _ : / # -, at most 256, without . or .. as a segment",
   );
 
-/** Where a secret is kept, instead of the secret (`operations-config.md` 5). */
+/** Where a secret is kept, instead of the secret. */
 export const secretRefSchema = z.discriminatedUnion("source", [
   z.strictObject({ source: z.literal("env"), provider, id: environmentName }),
   z.strictObject({ source: z.literal("file"), provider, id: filePointer }),

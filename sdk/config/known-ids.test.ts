@@ -100,7 +100,7 @@ describe("settings that deserve a second look", () => {
   test.each([
     ["pages of every site", { controlUi: { allowedOrigins: ["https://ui.example", "*"] } }, "gateway.controlUi.allowedOrigins"],
     [
-      "a Host that is believed (B-02)",
+      "a Host that is believed",
       { controlUi: { dangerouslyAllowHostHeaderOriginFallback: true } },
       "gateway.controlUi.dangerouslyAllowHostHeaderOriginFallback",
     ],

@@ -86,7 +86,7 @@ export function unknownIdWarnings(config: SvcConfig, known: KnownIds): ConfigWar
 /** Shortest hook token that is not called weak. */
 const MIN_HOOK_TOKEN_CHARS = 24;
 
-/** Settings that work and still deserve a second look (`hooks.md` 6). Pure; no secret in the text. */
+/** Settings that work and still deserve a second look. Pure; no secret in the text. */
 export function riskWarnings({ gateway, hooks }: SvcConfig): ConfigWarning[] {
   const warnings = edgeWarnings(gateway);
   if (!hooks.enabled) return warnings;
@@ -121,7 +121,7 @@ export function riskWarnings({ gateway, hooks }: SvcConfig): ConfigWarning[] {
   return warnings;
 }
 
-/** Doors that stand wider open than they look (`security.md` B-02 and 11). */
+/** Doors that stand wider open than they look. */
 function edgeWarnings({ controlUi, trustedProxies }: SvcConfig["gateway"]): ConfigWarning[] {
   const warnings: ConfigWarning[] = [];
   if (controlUi.allowedOrigins?.includes("*")) {

@@ -18,7 +18,7 @@ export interface ReloadRule {
   account?: string;
 }
 
-/** `operations-config.md` 6: action by prefix; `*` is one segment. */
+/** Actions by path prefix; `*` is one segment. */
 const actions: ReadonlyArray<readonly [prefix: string, action: string]> = [
   ["hooks", "rebuild the webhook ingress"],
   ["agents.list", "re-arm heartbeats, rebuild the routing"],

@@ -27,7 +27,7 @@ const MAX_JOB_AGE_MS = 24 * 3_600_000;
 const failedStates = new Set(["failed", "expired", "cancelled"]);
 const endedStates = new Set([...failedStates, "cancelling"]);
 
-/** The batch API in the shape that OpenAI brought: files, batches, JSON lines (`embedding-adapters.md` 9). */
+/** The batch API in the shape that OpenAI brought: files, batches, JSON lines. */
 export interface BatchJobsOptions {
   /** Adapter id, for messages. */
   adapter: string;

@@ -27,7 +27,7 @@ const quotaWords = /insufficient_quota|billing|credit balance|payment required/i
 const lengthWords =
   /(maximum|max|context)[\w ]{0,80}(context|length|tokens|size)|too many tokens|(input|text|prompt|request)[\w ]{0,80} is too (long|large)|exceeds? the [\w ]{0,80}(limit|maximum|context)/i;
 
-/** The fault a status stands for (`embedding-adapters.md` 1, error mapping); `body` tells money from speed, and length from other mistakes. */
+/** The fault a status stands for; `body` tells money from speed, and length from other mistakes. */
 export function faultOfStatus(status: number, body: string): EmbeddingFault {
   if (status === 401 || status === 403) return "auth";
   if (status === 402) return "quota";

@@ -19,7 +19,7 @@ const MAX_ERROR_BYTES = 8_192;
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const MAX_REDIRECTS = 3;
 
-/** Limits of the calls of a remote adapter in ms (`memory.md` 6.9). */
+/** Limits of the calls of a remote adapter in ms. */
 export const remoteLimits = { queryMs: 60_000, batchMs: 120_000 } as const;
 /** The same for a model server on this machine, which may load the model first. */
 export const localLimits = { queryMs: 300_000, batchMs: 600_000 } as const;

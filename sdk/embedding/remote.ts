@@ -40,7 +40,7 @@ export interface RemoteEndpoint {
 }
 
 /**
- * Finds address, key and headers of a vendor (`embedding-adapters.md` 1): the key of `memorySearch.remote`, of `models.providers.<vendor>`, of the environment,
+ * Finds address, key and headers of a vendor: the key of `memorySearch.remote`, of `models.providers.<vendor>`, of the environment,
  * in this order. The entry's key goes only to the origin of the entry, which is the vendor's own unless it has a `baseUrl`; the environment's there too,
  * because the operator wrote that address for this vendor, and to the vendor's own. A `remote.baseUrl` of another origin gets no key but `remote.apiKey`.
  * @throws {EmbeddingError} `no-credentials`; `auth` when the configured key is a secret that cannot be had; `model` for an address that is none

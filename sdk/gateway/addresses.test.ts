@@ -21,7 +21,7 @@ test.each([
   expect(plainAddress(given)).toBe(plain);
 });
 
-describe("callers are counted (A-05)", () => {
+describe("callers are counted", () => {
   test("by their IPv4 address, however it is written", () => {
     expect(addressBucket("192.0.2.1")).not.toBe(addressBucket("192.0.2.2"));
     expect(addressBucket("::ffff:192.0.2.1")).toBe(addressBucket("192.0.2.1"));

@@ -1,6 +1,6 @@
 /**
  * Codes of `error.details.code` that are chosen when the error is made, with what they mean; all others stand in the tables of `defineErrors`.
- * Clients branch on these and never on messages, so a code is not renamed (`protocol.md` 3.5, 5 and 10).
+ * Clients branch on these and never on messages, so a code is not renamed.
  */
 export const detailsCodes = {
   // who connects

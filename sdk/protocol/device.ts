@@ -11,7 +11,7 @@ export interface DeviceClaim {
 }
 
 /**
- * The text under a device's signature (`protocol.md` 3.3). Version 2 is version 3 without platform and family.
+ * The text under a device's signature. Version 2 is version 3 without platform and family.
  * This module imports nothing at run time: a browser loads it as it is emitted.
  */
 export function deviceProofText(version: 2 | 3, { deviceId, connect, signedAt, nonce }: DeviceClaim): string {

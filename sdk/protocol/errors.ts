@@ -1,6 +1,6 @@
 import { defineErrors } from "../errors.ts";
 
-/** Codes of the handshake and of single requests, as clients see them (`protocol.md` 5 and 8). */
+/** Codes of the handshake and of single requests, as clients see them. */
 export const protocolErrors = defineErrors({
   // handshake
   "invalid-connect": { message: "invalid connect params: {issues}", http: 400, rpc: "INVALID_REQUEST" },

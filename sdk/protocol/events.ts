@@ -11,7 +11,7 @@ export interface EventSpec {
   about: string;
 }
 
-/** Events of the protocol (`protocol.md` 7 and 7.2). Plugins' own events are `plugin.<id>.<name>`. */
+/** Events of the protocol. Plugins' own events are `plugin.<id>.<name>`. */
 export const protocolEvents = {
   "connect.challenge": { scope: "none", droppable: false, about: "first frame of every socket: nonce and server time" },
   tick: { scope: "none", droppable: true, about: "every 30 s" },

@@ -1,9 +1,9 @@
 import { z } from "zod";
 
-/** Raised only for incompatible changes (`protocol.md`, "Version"). */
+/** Raised only for incompatible changes. */
 export const PROTOCOL_VERSION = 4;
 
-/** Fixed numbers of the wire (`protocol.md` 19). Sizes in bytes, times in ms. */
+/** Fixed numbers of the wire. Sizes in bytes, times in ms. */
 export const limits = {
   maxPreauthPayload: 65_536,
   maxPayload: 26_214_400,
@@ -50,7 +50,7 @@ export const helloNumbers = {
   },
 };
 
-/** Ids a client may give itself (`protocol.md` 3.1). */
+/** Ids a client may give itself. */
 export const clientIds = [
   "cli",
   "gateway-client",
@@ -63,10 +63,10 @@ export const clientIds = [
   "fingerprint",
   "test",
 ] as const;
-/** What a client is for (`protocol.md` 3.1). */
+/** What a client is for. */
 export const clientModes = ["webchat", "cli", "ui", "backend", "node", "probe", "test"] as const;
 
-/** A request on the wire; closed (`protocol.md` 2). */
+/** A request on the wire; closed. */
 export const requestFrame = z.strictObject({
   type: z.literal("req"),
   id: z.string().min(1),
@@ -79,7 +79,7 @@ export type RequestFrame = z.output<typeof requestFrame>;
 
 const text = z.string().min(1);
 
-/** `connect` params; closed, `protocol.md` 3.1. Role is checked apart: an unknown one has its own message. */
+/** Parameters of `connect`; unknown fields are refused. The role is checked separately: an unknown one has its own message. */
 export const connectParams = z.strictObject({
   minProtocol: z.number().int().min(1),
   maxProtocol: z.number().int().min(1),

@@ -1,4 +1,4 @@
-/** Text of user code that reaches the log, per call (`hooks.md` 10), and per minute between calls. */
+/** Text of user code that reaches the log, per call, and per minute between calls. */
 const MAX_CHARS = 8 * 1024;
 const MINUTE_MS = 60_000;
 /** More than this within a second is a flood, whether it is printed, logged or nonsense. */

@@ -6,7 +6,7 @@ import { sandboxErrors } from "./errors.ts";
 import { type HostGuest, openHostGuest } from "./host-guest.ts";
 import { createRests, type RestScope } from "./rests.ts";
 
-/** Bounds of a guest (`plugins.md` 7, `hooks.md` 10). */
+/** Bounds of a guest. */
 export interface SandboxLimits {
   /** Longest call, with its wait for a place and, when the guest is cold, its start. */
   callMs: number;

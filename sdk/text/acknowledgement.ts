@@ -19,8 +19,7 @@ export type Reply =
 /**
  * Reads the answer to a heartbeat, or one that is to be delivered: the token is taken off at either end; in the middle it is ordinary text.
  *
- * @param ackMaxChars what may stand beside the token without being news, in characters
- * @see operations.md 14
+ * @param ackMaxChars maximum length of the text beside the token that does not count as news, in characters
  */
 export function judgeReply(text: string, ackMaxChars: number): Reply {
   if (isSilent(text, "NO_REPLY")) return { kind: "empty", silent: true };

@@ -53,7 +53,7 @@ const harmless = fc.string({
   maxLength: 40,
 });
 
-describe("a frame (C-01)", () => {
+describe("a frame", () => {
   test("is a warning of one line, a blank line, and the text between two markers", () => {
     const lines = wrapExternal("Order 7\narrived", { source: "Webhook", task: "Shop" }).split("\n");
     const id = /id="([0-9a-f]{16})"/.exec(lines[2] ?? "")?.[1];
@@ -109,7 +109,7 @@ describe("a frame (C-01)", () => {
   });
 });
 
-describe("forged markers (C-02)", () => {
+describe("forged markers", () => {
   test("the corpus holds at least thirty", () => expect(corpus.length).toBeGreaterThanOrEqual(30));
 
   test.each(corpus)("are defused: $name", (spoof) => {
@@ -212,7 +212,7 @@ test("harmless text of any script stays byte for byte", () => {
   );
 });
 
-describe("text for people (C-04)", () => {
+describe("text for people", () => {
   test("is what was wrapped", () => {
     expect(stripFrames(wrapExternal("Order 7\narrived", { source: "Email", task: "T", from: "a@b", subject: "S" }))).toBe(
       "Order 7\narrived",
@@ -248,7 +248,7 @@ describe("text for people (C-04)", () => {
   });
 });
 
-describe("text that is cut (C-03)", () => {
+describe("text that is cut", () => {
   const markersOf = (text: string) => [...text.matchAll(/<<<(END_)?EXTERNAL_UNTRUSTED_CONTENT id="([0-9a-f]{16})">>>/g)];
 
   test("64 KiB in a frame keep both markers and the notice", () => {

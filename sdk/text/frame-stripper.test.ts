@@ -21,7 +21,7 @@ function cutAt(text: string, cuts: readonly number[]): string[] {
   return places.slice(1).map((end, i) => text.slice(places[i], end));
 }
 
-describe("a text that is shown while it is written (C-04)", () => {
+describe("a text that is shown while it is written", () => {
   test.each([
     ["words", ["The ", "router ", "is in the hall.", " Second", " S", "o."]],
     ["code", ["if (a ", "< b && c", " >> 2) x <", "= 1; ", "a << b"]],

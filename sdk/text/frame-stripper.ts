@@ -14,8 +14,7 @@ export interface FrameStripper {
 const MAX_HELD = 4_096;
 
 /**
- * The same as `stripFrames` of the whole text, bit by bit: what was shown is never taken back, and text without brackets is shown as it comes
- * (`security.md` C-04).
+ * Does what `stripFrames` does to a whole text, piece by piece: text that was shown is never taken back, and text without brackets is shown as it comes.
  */
 export function createFrameStripper(): FrameStripper {
   let held = "";

@@ -1,6 +1,6 @@
 /**
- * Characters that look like another one and are no compatibility form of it, by what they look like. Angle brackets of `hooks.md` 7; letters: Unicode
- * `confusables.txt` for the letters of ASCII, Cyrillic, Greek, Armenian, Cherokee, Lisu and the small capitals.
+ * Characters that look like another one without being a compatibility form of it, by the character they resemble: angle brackets, and letters from
+ * Unicode `confusables.txt` (ASCII, Cyrillic, Greek, Armenian, Cherokee, Lisu and the small capitals).
  */
 const lookAlikes: ReadonlyArray<readonly [ascii: string, characters: string]> = [
   ["<", "\u2329\u3008\u2039\u27e8\ufe64\u00ab\u300a\u27ea\u27ec\u27ee\u276c\u276e\u2770\u02c2\u1438\u29fc\u2991"],

@@ -29,7 +29,7 @@ test("a regular file opens", async () => {
   expect(await read("root/file", { write: true })).toBe("inside");
 });
 
-describe("refused (F-02):", () => {
+describe("refused:", () => {
   test.each<[string, () => Promise<unknown> | unknown, string, () => OpenRegularOptions, string]>([
     ["a symbolic link", () => symlink(join(base, "secret"), join(base, "root/a")), "root/a", () => ({}), "is a symbolic link"],
     ["a FIFO, without waiting", () => execFileSync("mkfifo", [join(base, "root/a")]), "root/a", () => ({}), "not a regular file"],
@@ -65,7 +65,7 @@ test("a file that is not there says so itself", async () => {
   await expect(read("root/nothing")).rejects.toMatchObject({ code: "ENOENT" });
 });
 
-test("somebody who swaps a folder for a link all the time never gets another file read (F-03)", async () => {
+test("somebody who swaps a folder for a link all the time never gets another file read", async () => {
   await mkdir(join(base, "root/real"));
   await writeFile(join(base, "root/real/secret"), "inside");
   await mkdir(join(base, "parked"));

@@ -91,7 +91,7 @@ export interface RunOutcome {
   mergedInto?: string;
 }
 
-/** What happens in a run, in order; `seq` from 1. The shapes are those of the `agent` event (`protocol.md` 10). */
+/** What happens in a run, in order; `seq` from 1. The shapes are those of the `agent` event. */
 export interface RunEvent {
   runId: string;
   seq: number;

@@ -30,7 +30,7 @@ export interface ChannelAccount {
 /** Kind of conversation on a platform. */
 export type ChatType = "direct" | "group" | "channel";
 
-/** A message from a platform (`channels.md` 2). `text` is untrusted. */
+/** A message from a platform. `text` is untrusted. */
 export interface InboundEvent {
   /** Stable id of the event on its platform; synthetic where there is none. */
   id: string;
@@ -86,7 +86,7 @@ export interface Receipt {
   at: number;
 }
 
-/** A chat platform (`channels.md` 1). A capability is declared only if the platform keeps it: `channelContract` proves each one. */
+/** A chat platform. A capability is declared only if the platform keeps it: `channelContract` proves each one. */
 export interface Channel<A extends ChannelAccount = ChannelAccount> {
   id: string;
   meta: { label: string; docs?: string; aliases?: string[]; targetPrefixes?: string[] };

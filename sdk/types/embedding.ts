@@ -11,7 +11,7 @@ export interface EmbedOptions {
   onUsage?(tokens: number): void;
 }
 
-/** One embedding model, ready to use (`embedding-adapters.md` 1). */
+/** One embedding model, ready to use. */
 export interface EmbeddingProvider {
   /** Adapter id. */
   id: string;
@@ -43,7 +43,7 @@ export type EmbeddingBatchState = { state: "pending" } | { state: "failed"; mess
 /** One line of a batch's result: the vector of input `index`, or why there is none. */
 export type EmbeddingBatchResult = { index: number; vector: Float32Array } | { index: number; error: string };
 
-/** A vendor's API for many texts at once, at half the price and hours later (`embedding-adapters.md` 9). Who calls it decides about polls and time-outs. */
+/** A vendor's API for many texts at once, at half the price and hours later. Who calls it decides about polls and time-outs. */
 export interface EmbeddingBatch {
   /** Most texts of one job. */
   maxRequests: number;
@@ -111,7 +111,7 @@ export interface EmbeddingAdapter {
   create(context: EmbeddingContext): Promise<OpenedEmbedding>;
 }
 
-/** Why an embedding call failed; decides retry, fallback and what the operator is told (`embedding-adapters.md` 1, error mapping). */
+/** Why an embedding call failed; decides retry, fallback and what the operator is told. */
 export type EmbeddingFault =
   | "no-credentials"
   /** 401, 403: the key was rejected. Not tried again before the config changes. */

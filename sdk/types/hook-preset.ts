@@ -5,7 +5,7 @@ export interface HookPreset {
   /** Name in `hooks.presets`. */
   id: string;
   /**
-   * Entries as in `hooks.mappings` (`hooks.md` 9), at most 256 KiB each template; asked after the operator's own. `verify` is the operator's, whose
+   * Entries as in `hooks.mappings`, at most 256 KiB each template; asked after the operator's own. `verify` is the operator's, whose
    * secrets it needs: an entry that has one is broken, answers 500 and is reported.
    */
   mappings: readonly JsonObject[];

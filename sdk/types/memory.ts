@@ -98,7 +98,7 @@ export interface MemoryFigures {
   provider: string;
 }
 
-/** Texts to embed for somebody else than the index (`http.md` 6). */
+/** Texts to embed for somebody else than the index. */
 export interface MemoryEmbedOptions {
   /** Another model of the agent's provider. */
   model?: string;

@@ -34,7 +34,7 @@ export interface OutboundEnd {
   error?: string;
 }
 
-/** Service `messaging@1`: messages to channels, each a row before its first try (`reliability.md` 2). */
+/** Service `messaging@1`: messages to channels, each a row before its first try. */
 export interface Messaging {
   /** Ids a request may name, `webchat` among them. */
   channels(): string[];

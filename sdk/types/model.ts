@@ -84,7 +84,7 @@ export type ModelDelta =
   | { type: "usage"; usage: Usage }
   | { type: "finish"; reason: "stop" | "length" | "tool_calls" | "content_filter" | "other" };
 
-/** `operations.md` 13.5: the first five move on to the next candidate, `invalid_request` stops. */
+/** Why a model call failed. The first five move on to the next candidate, `invalid_request` stops. */
 export type ModelFault = "auth" | "rate_limit" | "overloaded" | "timeout" | "network" | "context_overflow" | "invalid_request";
 
 /** Result of a probe of a provider's server. */

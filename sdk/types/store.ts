@@ -4,7 +4,7 @@ import type { Usage } from "./model.ts";
 /** What the last run of a session came to, or is at. */
 export type SessionStatus = "queued" | "running" | "done" | "failed" | "killed" | "timeout" | "interrupted";
 
-/** What a message does that meets a running turn (`operations.md` 13.4). */
+/** What a message does that meets a running turn. */
 export type QueueMode = "steer" | "followup" | "collect" | "interrupt";
 
 /** One session: a key, its current transcript (`sessionId`) and what is remembered about it. Times are epoch ms. */
@@ -126,7 +126,7 @@ export interface SystemEventRow {
   wake: boolean;
 }
 
-/** What a delivery carries: an action of a webhook, or a message for a channel (`reliability.md` 2). */
+/** What a delivery carries: an action of a webhook, or a message for a channel. */
 export type DeliveryDir = "hook-agent" | "hook-wake" | "out";
 
 /** Where a delivery is. `sending` and `uncertain` (the platform may have it) are states of `out` only; the last three are ends. */

@@ -14,7 +14,7 @@ export type UiBlock =
     }
   | { kind: "command"; label: string; method: string; params?: JsonObject };
 
-/** A panel of the control UI (`control-ui.md` 4): data drawn by the page, or a sandboxed frame. */
+/** A panel of the control UI: data drawn by the page, or a sandboxed frame. */
 export interface UiPanel {
   id: string;
   label: string;

@@ -152,7 +152,7 @@ function textOf(body: string): string {
   return content.map((block) => block.text ?? "").join("");
 }
 
-/** Documents that do not parse (`reliability.md` 5.4). What a write that was cut off leaves beside them goes by itself within the hour. */
+/** Documents that do not parse. What a write that was cut off leaves beside them goes by itself within the hour. */
 export async function brokenFiles(home: Home): Promise<string[]> {
   const names = await readdir(home.stateDir, { recursive: true });
   const broken: string[] = [];

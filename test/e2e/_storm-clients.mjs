@@ -95,7 +95,7 @@ function connectParams(token) {
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** So many at a time; what fails is tried again after a full-jitter wait, as clients are told to (`reliability.md` R-23). */
+/** So many at a time; what fails is tried again after a full-jitter wait, as clients are told to. */
 async function openAll(list, { concurrency, random }) {
   let next = 0;
   let attempts = 0;

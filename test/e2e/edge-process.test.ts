@@ -30,7 +30,7 @@ const gatewayWith = async (gateway: object = {}, env: Record<string, string> = {
 const memoryOf = async (pid: number | undefined) =>
   Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
 
-describe("N-01: beyond loopback nothing starts without a credential", () => {
+describe("beyond loopback nothing starts without a credential", () => {
   const binds = [{ bind: "lan" }, { bind: "custom", customBindHost: "0.0.0.0" }];
   const auths = [{ mode: "none" }, {}, { mode: "password" }, { mode: "token", password: "the-other-kind" }];
 
@@ -49,7 +49,7 @@ describe("N-01: beyond loopback nothing starts without a credential", () => {
   });
 });
 
-test("N-02: forty heads that come a byte every three seconds are all gone in the end, and nobody else waits", async () => {
+test("forty heads that come a byte every three seconds are all gone in the end, and nobody else waits", async () => {
   const { port } = await gatewayWith();
   const slow = await Promise.all(Array.from({ length: 40 }, () => dial(port)));
   const head = get("/v1/models", `${bearer}X-Pad: ${"x".repeat(100)}\r\n`);
@@ -71,7 +71,7 @@ test("N-02: forty heads that come a byte every three seconds are all gone in the
   }
 }, 40_000);
 
-test("N-03: ten bodies of 50 MB behind wrong tokens are answered and not taken in", async () => {
+test("ten bodies of 50 MB behind wrong tokens are answered and not taken in", async () => {
   const gateway = await gatewayWith({ auth: { token, rateLimit: { maxAttempts: 100 } } });
   await sendRaw(gateway.port, get("/v1/models", bearer));
   const before = await memoryOf(gateway.child.pid);
@@ -93,7 +93,7 @@ test("N-03: ten bodies of 50 MB behind wrong tokens are answered and not taken i
   expect((await memoryOf(gateway.child.pid)) - before).toBeLessThan(20_000_000);
 }, 60_000);
 
-test("N-11: nothing but its own settings decides where it listens, and a held port is no reason for another one", async () => {
+test("nothing but its own settings decides where it listens, and a held port is no reason for another one", async () => {
   const home = await configured(await freshHome());
   const gateway = await gatewayIn(home, [], { HOST: "0.0.0.0", PORT: "1", HOSTNAME: "0.0.0.0", NITRO_HOST: "0.0.0.0", LISTEN_FDS: "3" });
   const info = JSON.parse(await readFile(`${home.stateDir}/gateway/runtime.json`, "utf8"));
@@ -104,7 +104,7 @@ test("N-11: nothing but its own settings decides where it listens, and a held po
   expect(second.stderr).toContain(`another gateway instance is already listening on ws://127.0.0.1:${gateway.port}`);
 });
 
-describe("N-12: a program that squats the port", () => {
+describe("a program that squats the port", () => {
   /** Takes whatever comes, remembers it, and may greet. */
   async function squat(greeting?: string): Promise<{ port: number; heard: string[]; opened(): number }> {
     const heard: string[] = [];
@@ -152,7 +152,7 @@ describe("N-12: a program that squats the port", () => {
   });
 });
 
-test("R-06: connections never take the last descriptors: upgrades stop first, then connections, and it all comes back", async () => {
+test("connections never take the last descriptors: upgrades stop first, then connections, and it all comes back", async () => {
   const gateway = await gatewayWith();
   const { port } = gateway;
   const descriptors = async () => (await readdir(`/proc/${gateway.child.pid}/fd`)).length;

@@ -17,7 +17,7 @@ async function openToOthers(folder: string): Promise<string[]> {
   return found;
 }
 
-test("after a full run everything in the state directory is its user's alone, databases and their journals included (F-06)", async () => {
+test("after a full run everything in the state directory is its user's alone, databases and their journals included", async () => {
   const home = await freshHome();
   process.umask(0o022);
   expect((await svcCommand(home, ["setup", "--non-interactive"])).code).toBe(0);

@@ -77,7 +77,7 @@ describe("a sender", () => {
     expect(said).toEqual([400, 405, 401, 404, 404, 400, 400, 200]);
   });
 
-  test("H-02: reaches by spellings of a path nothing that its plain form does not own", async () => {
+  test("reaches by spellings of a path nothing that its plain form does not own", async () => {
     const client = from("192.0.2.10");
     const spelled = (path: string) => post(path, client + bearer + sized(wake), wake);
     const outside = [
@@ -124,14 +124,14 @@ describe("a sender", () => {
     expect(headerOf(answer, "connection")).toBe("close");
   });
 
-  test("N-03: with a wrong token and an endless body is answered 401 at once, ten of them as well", async () => {
+  test("with a wrong token and an endless body is answered 401 at once, ten of them as well", async () => {
     const one = () =>
       untilEnd(post("/hooks/agent", `${from("192.0.2.4")}X-SVC-Token: no\r\nContent-Length: 50000000\r\n`, "x".repeat(1_000)));
     const answers = await Promise.all(Array.from({ length: 10 }, one));
     expect(answers.map(statusOf)).toEqual(Array(10).fill(401));
   });
 
-  test("C-07: with a user agent of 15 KB is served, and its words are in no log", async () => {
+  test("with a user agent of 15 KB is served, and its words are in no log", async () => {
     const said = await converse([
       post("/hooks/wake", `${from("192.0.2.5") + bearer}User-Agent: ${"zq".repeat(7_500)}\r\n${sized(wake)}`, wake),
     ]);
@@ -140,7 +140,7 @@ describe("a sender", () => {
   });
 });
 
-test("N-03: a body that never ends is 408 after 30 s, one that only its signature vouches for after 10 s", async () => {
+test("a body that never ends is 408 after 30 s, one that only its signature vouches for after 10 s", async () => {
   const order: string[] = [];
   const slow = async (path: string, headers: string) => {
     const answer = await untilEnd(post(path, `${from("192.0.2.6") + headers}Content-Length: 100\r\n`, "{"));
@@ -156,7 +156,7 @@ test("N-03: a body that never ends is 408 after 30 s, one that only its signatur
   expect(order).toEqual(["/hooks/shop", "/hooks/wake"]);
 }, 90_000);
 
-test("N-09: the 17th body of one address that only a signature vouches for is 503; others, and those with a token, are served", async () => {
+test("the 17th body of one address that only a signature vouches for is 503; others, and those with a token, are served", async () => {
   const shop = (client: string) => post("/hooks/shop", `${from(client)}Content-Length: 100\r\n`, "{");
   const waiting = await Promise.all(Array.from({ length: 16 }, () => dial(gateway.port)));
   for (const { write } of waiting) write(shop("192.0.2.7"));
@@ -184,7 +184,7 @@ describe("whose attempts are counted", () => {
     expect(await bad(gateway.port, "198.51.100.2")).toBe(401);
   });
 
-  test("A-05: without one everybody's together, whatever the headers say; the API is not shut with it", async () => {
+  test("without one everybody's together, whatever the headers say; the API is not shut with it", async () => {
     const other = await configured(await freshHome(), { gateway: { mode: "local", auth: { token } }, hooks });
     const own = await gatewayIn(other);
     const said = await attempts(own.port, (i) => `198.51.100.${i}`, 21);
@@ -195,7 +195,7 @@ describe("whose attempts are counted", () => {
   }, 120_000);
 });
 
-test("S-01: neither the token nor a signature is in a log or in the state folder's text files", async () => {
+test("neither the token nor a signature is in a log or in the state folder's text files", async () => {
   await converse([post("/hooks/shop", `${from("192.0.2.9")}Stripe-Signature: t=1,v1=${"ab".repeat(32)}\r\n${sized("{}")}`, "{}")]);
   const written = gateway.out.stdout + gateway.out.stderr + (await readFile(join(home.stateDir, "gateway", "runtime.json"), "utf8"));
   for (const secret of [HOOK_TOKEN, "ab".repeat(32), "whsec_demo"]) expect(written).not.toContain(secret);

@@ -10,7 +10,7 @@ import { createHome, type Home, type Running, startGateway, svcCommand } from ".
 
 const scopes = ["read", "write", "approvals", "pairing", "admin"] as const;
 type Scope = (typeof scopes)[number];
-/** `protocol.md` 7.1, "implied by". */
+/** Scopes that each scope implies. */
 const implies: Record<Scope, readonly Scope[]> = {
   read: ["read"],
   write: ["read", "write"],
@@ -18,7 +18,7 @@ const implies: Record<Scope, readonly Scope[]> = {
   pairing: ["pairing"],
   admin: scopes,
 };
-/** Thirty calls a minute and counted before validation (`protocol.md` 5): they get fewer wrong values. */
+/** Thirty calls a minute and counted before validation: they get fewer wrong values. */
 const budgeted =
   /^(config\.(set|apply|patch)|secrets\.reload|plugins\.(setEnabled|reload)|agents\.(create|update|delete)|gateway\.restart\.request)$/;
 

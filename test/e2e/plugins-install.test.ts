@@ -116,7 +116,7 @@ describe("without a gateway", () => {
     expect(await stateOf("demo")).toMatchObject({ state: "active", version: "1.0.0" });
   });
 
-  test("a published plugin is installed in its exact version (P-03)", async () => {
+  test("a published plugin is installed in its exact version", async () => {
     const published: PublishedPackage[] = ["1.0.0", "1.1.0"].map((version) => {
       const packageJson = JSON.stringify({ name: "svc-plugin-demo", version, scripts: { install: "exit 1" } });
       return { name: "svc-plugin-demo", version, tarball: packed({ ...filesOf(version), "package.json": packageJson }) };
@@ -138,7 +138,7 @@ describe("without a gateway", () => {
   });
 });
 
-test("one changed byte keeps an installed plugin, and its commands, from running until it is confirmed (P-03)", async () => {
+test("one changed byte keeps an installed plugin, and its commands, from running until it is confirmed", async () => {
   await svc("plugins", "install", await folderOf("1.0.0"));
   await writeFile(join(home.stateDir, "plugins/demo/cli/say.ts"), `${filesOf("1.0.0")["cli/say.ts"]} `);
 
@@ -160,7 +160,7 @@ test("one changed byte keeps an installed plugin, and its commands, from running
   expect(gateway.child.exitCode).toBeNull();
 });
 
-test("a plugin dropped into the workspace does not load by itself, and its commands do not exist (P-01)", async () => {
+test("a plugin dropped into the workspace does not load by itself, and its commands do not exist", async () => {
   await write(join(home.stateDir, "workspace/.svc/plugins/demo"), filesOf("1.0.0"));
   await gatewayIn(home);
   expect(await stateOf("demo", "workspace")).toMatchObject({ state: "disabled", reason: expect.stringContaining("not-enabled") });
@@ -168,7 +168,7 @@ test("a plugin dropped into the workspace does not load by itself, and its comma
   expect(await hasRun()).toBe(false);
 });
 
-test("a plugin of somebody else takes the place of a bundled one only when the operator says so (P-02)", async () => {
+test("a plugin of somebody else takes the place of a bundled one only when the operator says so", async () => {
   const source = await folderOf("1.0.0", { id: "operator", contributes: { rpc: ["demo.version"] }, cli: [] });
   const refused = await json(home, ["plugins", "install", source]);
   expect(refused).toMatchObject({ code: 1, value: { ok: false, error: { code: "plugin-shadows-bundled" } } });

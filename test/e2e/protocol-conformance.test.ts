@@ -297,7 +297,7 @@ test("17. SIGTERM: the shutdown event precedes the close frame on every socket",
   }
 });
 
-// The vector of protocol.md 3.3.
+// The published test vector of a device signature: the seed is the bytes 0 to 31.
 const seed = Buffer.from(Array.from({ length: 32 }, (_, i) => i));
 const privateKey = createPrivateKey({
   key: Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), seed]),

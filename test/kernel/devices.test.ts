@@ -268,7 +268,7 @@ describe("a node", () => {
   });
 });
 
-describe("the proof of a device (A-14)", () => {
+describe("the proof of a device", () => {
   test("holds for one socket only", async () => {
     const device = createDevice();
     const first = await dial(gateway, far());
@@ -299,7 +299,7 @@ describe("the proof of a device (A-14)", () => {
   });
 });
 
-describe("whose authority ends (A-15)", () => {
+describe("whose authority ends", () => {
   const subscribed = async (device: TestDevice): Promise<BareSocket> => pairFar(gateway, device, { scopes: allScopes });
 
   test("a removed device is closed with 4001 and must be approved again", async () => {
@@ -353,7 +353,7 @@ describe("whose authority ends (A-15)", () => {
 });
 
 describe("who may manage devices", () => {
-  test("an approver must hold every scope it grants (A-14)", async () => {
+  test("an approver must hold every scope it grants", async () => {
     const requestId = await askToPair(gateway, createDevice(), { scopes: ["operator.read", "operator.admin"] });
     const lesser = await connected(gateway, { scopes: ["operator.pairing", "operator.read"] });
     expect((await lesser.request("a", "device.pair.approve", { requestId })).error).toMatchObject({

@@ -37,7 +37,7 @@ const warnings = () => gateway?.logs.filter((r) => r.level === "warn").map((r) =
 /** Throws as soon as anybody runs it. */
 const hostile = { top: 'throw new Error("it was run");' };
 
-describe("what is found on disk and nobody asked for is listed and not run (P-01)", () => {
+describe("what is found on disk and nobody asked for is listed and not run", () => {
   test.each([
     ["workspace", "state/workspace/.svc/plugins", "workspace"],
     ["state directory", "state/plugins", "global"],
@@ -65,7 +65,7 @@ test("a plugin that imports a file of somebody else is not run", async () => {
   expect((await rows("reaches"))[0]?.runtime).toMatchObject({ state: "blocked", code: "path-escape" });
 });
 
-describe("a bundled plugin keeps its place (P-02)", () => {
+describe("a bundled plugin keeps its place", () => {
   test("against one of its id in the workspace, which is told of", async () => {
     await writePlugin(join(root, "state/workspace/.svc/plugins"), "store", hostile);
     await start({ plugins: ["store"] });
@@ -107,7 +107,7 @@ test("a deprecated plugin runs, and the log says once what to use instead, howev
   expect(warnings().filter((w) => w.includes("deprecated"))).toEqual(['plugin "old" is deprecated: use the plugin new']);
 });
 
-test("an installed plugin whose files change while it runs is not replaced by them: the old code serves on (P-03)", async () => {
+test("an installed plugin whose files change while it runs is not replaced by them: the old code serves on", async () => {
   const folder = await writePlugin(join(root, "state/plugins"), "kept", {
     setup: 'ctx.registerRpc({ method: "kept.say", scope: "read", params: z.strictObject({}), handler: () => ({ said: "old" }) });',
   });

@@ -47,16 +47,16 @@ describe("pages", () => {
     "http://[::ffff:127.0.0.1]",
     "http://0.0.0.0",
     "",
-  ])("B-01: of the origin %j open no control connection, whatever secret they hold", async (origin) => {
+  ])("of the origin %j open no control connection, whatever secret they hold", async (origin) => {
     expect(await connectFrom(gateway, origin)).toBe("CONTROL_UI_ORIGIN_NOT_ALLOWED");
   });
 
-  test("B-01: of the gateway itself do, by either loopback name", async () => {
+  test("of the gateway itself do, by either loopback name", async () => {
     expect(await connectFrom(gateway, `http://127.0.0.1:${port}`)).toBe("hello");
     expect(await connectFrom(gateway, `http://localhost:${port}`, `localhost:${port}`)).toBe("hello");
   });
 
-  test("B-01: of an origin that is refused again and again are not even heard, others are, and a listing ends it at once", async () => {
+  test("of an origin that is refused again and again are not even heard, others are, and a listing ends it at once", async () => {
     const origin = "https://again.example";
     for (let i = 0; i < 3; i++) expect(await connectFrom(gateway, origin)).toBe("CONTROL_UI_ORIGIN_NOT_ALLOWED");
     const refused = await sendRaw(port, upgradeRequest("/", `Origin: ${origin}\r\n`));
@@ -69,7 +69,7 @@ describe("pages", () => {
     expect(await connectFrom(gateway, origin)).toBe("hello");
   });
 
-  test("B-02: on a rebound name are not the gateway's own, unless that name is listed or the Host is believed", async () => {
+  test("on a rebound name are not the gateway's own, unless that name is listed or the Host is believed", async () => {
     const rebound = [`http://rebound.example:${port}`, `rebound.example:${port}`] as const;
     const upgrade = upgradeRequest("/", `Origin: ${rebound[0]}\r\n`).replace("Host: 127.0.0.1", `Host: ${rebound[1]}`);
     expect(statusOf(await sendRaw(port, upgrade))).toBe(421);
@@ -84,7 +84,7 @@ describe("pages", () => {
     ).toBe(true);
   });
 
-  test("B-07: get no leave to read across origins, and no cookie", async () => {
+  test("get no leave to read across origins, and no cookie", async () => {
     for (const method of ["GET", "POST", "OPTIONS"]) {
       const lines = `Origin: https://evil.example\r\nAuthorization: Bearer ${TOKEN}\r\nAccess-Control-Request-Method: POST\r\nContent-Length: 0\r\n`;
       const answer = await sendRaw(port, get("/door", lines).replace("GET", method));
@@ -106,7 +106,7 @@ describe("without a secret", () => {
   });
   afterAll(() => gateway.close());
 
-  test.each(["GET", "POST", "PUT", "OPTIONS"])("B-03: %s with a foreign Host is 403 on every path", async (method) => {
+  test.each(["GET", "POST", "PUT", "OPTIONS"])("%s with a foreign Host is 403 on every path", async (method) => {
     for (const path of ["/door", "/ingress", "/healthz", "/nowhere", "/"]) {
       for (const host of ["evil.example", `evil.example:${port}`, "127.0.0.1.evil.example", "localhost.evil.example", "x@127.0.0.1", ""]) {
         const answer = await sendRaw(port, `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
@@ -116,7 +116,7 @@ describe("without a secret", () => {
     expect(statusOf(await sendRaw(port, upgradeRequest("/").replace("Host: 127.0.0.1", "Host: evil.example")))).toBe(403);
   });
 
-  test.each(["127.0.0.1", "localhost:9", "[::1]", "LOCALHOST", "ui.example"])("B-03: a Host of %s is known", async (host) => {
+  test.each(["127.0.0.1", "localhost:9", "[::1]", "LOCALHOST", "ui.example"])("a Host of %s is known", async (host) => {
     expect(statusOf(await sendRaw(port, get("/door").replace("127.0.0.1", host)))).toBe(200);
   });
 

@@ -43,7 +43,7 @@ describe("credentials", () => {
     ["it in quotes", bearer(`"${TOKEN}"`), "token_mismatch"],
     ["ten thousand letters", bearer("x".repeat(10_000)), "token_mismatch"],
   ])(
-    "A-02: %s is 401 with its reason in machine form",
+    "%s is 401 with its reason in machine form",
     async (_, lines, reason) => {
       const answer = await send(get("/door", lines));
       expect([statusOf(answer), headerOf(answer, "www-authenticate"), codeOf(answer)]).toEqual([401, "Bearer", reason]);
@@ -52,24 +52,24 @@ describe("credentials", () => {
     30_000,
   );
 
-  test("A-02: the scheme's case and blanks around it do not matter", async () => {
+  test("the scheme's case and blanks around it do not matter", async () => {
     for (const line of [`authorization: bEaReR ${TOKEN}\r\n`, `Authorization: Bearer   ${TOKEN}  \r\n`]) {
       expect(statusOf(await send(get("/door", line)))).toBe(200);
     }
   });
 
-  test("A-02: of two Authorization lines only the first counts", async () => {
+  test("of two Authorization lines only the first counts", async () => {
     expect(statusOf(await send(get("/door", `${bearer("wrong")}${bearer(TOKEN)}`)))).toBe(401);
   });
 
-  test.each([[["x"]], [{ a: 1 }], [7], [true]])("A-02: a token that is no string is a schema error: %j", async (token) => {
+  test.each([[["x"]], [{ a: 1 }], [7], [true]])("a token that is no string is a schema error: %j", async (token) => {
     const socket = await challenged(gateway);
     const res = await socket.request("1", "connect", connectParams(TOKEN, { auth: { token } }));
     expect(res.error.message).toMatch(/^invalid connect params: at auth\.token: /);
   });
 
   test.each(["token", "access_token", "auth", "key"])(
-    "A-03: in the query as %s, in a cookie, in a subprotocol it opens nothing",
+    "in the query as %s, in a cookie, in a subprotocol it opens nothing",
     async (name) => {
       expect(statusOf(await send(get(`/door?${name}=${TOKEN}`, `Cookie: ${name}=${TOKEN}\r\n`)))).toBe(401);
       const socket = new BareSocket(`${gateway.wsUrl}/?${name}=${TOKEN}`, { headers: { cookie: `${name}=${TOKEN}` } });
@@ -84,7 +84,7 @@ describe("credentials", () => {
     },
   );
 
-  test("A-11: no header asks for scopes where a secret proves a full operator", async () => {
+  test("no header asks for scopes where a secret proves a full operator", async () => {
     const all = ["operator.admin", "operator.approvals", "operator.pairing", "operator.read", "operator.write"];
     const answer = await send(get("/door", `${bearer(TOKEN)}X-Svc-Scopes: operator.read\r\n`));
     expect([...JSON.parse(bodyOf(answer)).scopes].sort()).toEqual(all);
@@ -94,7 +94,7 @@ describe("credentials", () => {
     await socket.close();
   });
 
-  test("N-03: a wrong token is answered before the body comes, and then the connection ends", async () => {
+  test("a wrong token is answered before the body comes, and then the connection ends", async () => {
     const { write, received, ended } = await dial(gateway.gateway.port);
     write(`POST /door HTTP/1.1\r\nHost: localhost\r\n${bearer("wrong")}Content-Length: 50000000\r\n\r\n{`);
     await ended;
@@ -103,7 +103,7 @@ describe("credentials", () => {
   });
 });
 
-test("N-03: a request behind a body that was refused never runs, and the client reads its refusal first", async () => {
+test("a request behind a body that was refused never runs, and the client reads its refusal first", async () => {
   const gateway = await createTestGateway({ plugins: [door] });
   try {
     const { write, received, ended, closed } = await dial(gateway.gateway.port);
@@ -122,7 +122,7 @@ test("N-03: a request behind a body that was refused never runs, and the client 
   }
 });
 
-describe("a body that never ends (N-03)", () => {
+describe("a body that never ends", () => {
   afterEach(() => void vi.useRealTimers());
 
   test("is 408 after 30 s, and the connection with it", async () => {
@@ -157,7 +157,7 @@ describe("guessing", () => {
   afterEach(() => gateway.close());
   const send = (request: string) => sendRaw(gateway.gateway.port, request);
 
-  test("A-06: ten wrong tokens are 401, the eleventh is 429 with the seconds to wait, and so is the right one, on HTTP and WebSocket", async () => {
+  test("ten wrong tokens are 401, the eleventh is 429 with the seconds to wait, and so is the right one, on HTTP and WebSocket", async () => {
     const statuses: number[] = [];
     for (let i = 0; i < 12; i++) statuses.push(statusOf(await send(get("/door", far + bearer(`guess-${i}`)))));
     expect(statuses).toEqual([...Array(10).fill(401), 429, 429]);
@@ -172,7 +172,7 @@ describe("guessing", () => {
   test.each([
     ["from elsewhere", far],
     ["on this machine", ""],
-  ])("A-06: guesses in parallel %s are counted before any of them is answered", async (_, lines) => {
+  ])("guesses in parallel %s are counted before any of them is answered", async (_, lines) => {
     const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => send(get("/door", lines + bearer(`guess-${i}`)))));
     expect(answers.filter((answer) => statusOf(answer) === 401)).toHaveLength(10);
     const limited = answers.filter((answer) => statusOf(answer) === 429);
@@ -181,7 +181,7 @@ describe("guessing", () => {
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
   });
 
-  test("A-07: wrong methods, unknown paths and missing credentials burn nothing", async () => {
+  test("wrong methods, unknown paths and missing credentials burn nothing", async () => {
     for (let i = 0; i < 20; i++) {
       expect(statusOf(await send(get("/door", bearer("wrong")).replace("GET", "PUT")))).toBe(405);
       expect(statusOf(await send(get("/nowhere", bearer("wrong"))))).toBe(404);
@@ -191,7 +191,7 @@ describe("guessing", () => {
   });
 });
 
-test("A-07: guesses on this machine are answered with 429 by default, and its operator gets in all the same, on HTTP and WebSocket", async () => {
+test("guesses on this machine are answered with 429 by default, and its operator gets in all the same, on HTTP and WebSocket", async () => {
   const clock = { now: () => Date.now(), monotonic: () => performance.now() + passed };
   let passed = 0;
   const gateway = await createTestGateway({
@@ -216,7 +216,7 @@ test("A-07: guesses on this machine are answered with 429 by default, and its op
   }
 });
 
-test("A-07: with exemptLoopback this machine is never locked out; its wrong guesses are answered later and later", async () => {
+test("with exemptLoopback this machine is never locked out; its wrong guesses are answered later and later", async () => {
   const gateway = await createTestGateway({
     plugins: [door],
     config: { gateway: { auth: { token: TOKEN, rateLimit: { maxAttempts: 2, exemptLoopback: true } } } },
@@ -229,7 +229,7 @@ test("A-07: with exemptLoopback this machine is never locked out; its wrong gues
   }
 });
 
-describe("N-01: a change on the fly that would leave the port open", () => {
+describe("a change on the fly that would leave the port open", () => {
   test.each<[string, (gateway: { auth: Record<string, unknown> }) => void]>([
     ["no authentication at all", ({ auth }) => Object.assign(auth, { mode: "none" })],
     ["a secret that is gone", ({ auth }) => void delete auth.token],

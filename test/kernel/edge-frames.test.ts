@@ -27,7 +27,7 @@ function frameOf(text: string | Buffer, opcode = 0x81): Buffer {
   return Buffer.concat([head, Buffer.alloc(4), body]);
 }
 
-describe("W-01: a first frame that is no connect ends the socket, runs nothing and says little:", () => {
+describe("a first frame that is no connect ends the socket, runs nothing and says little:", () => {
   test.each<[string, string | Buffer, number]>([
     ["another method", request("1", "door.touch"), 1008],
     ["another method that nobody has", request("1", "__proto__"), 1008],
@@ -58,7 +58,7 @@ describe("W-01: a first frame that is no connect ends the socket, runs nothing a
   });
 });
 
-describe("W-02: what is pipelined behind a connect that fails never runs:", () => {
+describe("what is pipelined behind a connect that fails never runs:", () => {
   test.each<[string, () => string]>([
     ["a wrong token", () => connectText(JSON.stringify(connectParams("wrong")))],
     ["bad params", () => connectText("{}")],
@@ -88,7 +88,7 @@ describe("W-02: what is pipelined behind a connect that fails never runs:", () =
   });
 });
 
-describe("W-03: names of an object's own parts pollute nothing,", () => {
+describe("names of an object's own parts pollute nothing,", () => {
   const poison = ['{"__proto__":{"polluted":1}}', '{"constructor":{"prototype":{"polluted":1}}}', '{"prototype":{"polluted":1}}'];
   const clean = () =>
     expect([({} as Record<string, unknown>).polluted, (Object as unknown as Record<string, unknown>).polluted]).toEqual([
@@ -125,7 +125,7 @@ describe("W-03: names of an object's own parts pollute nothing,", () => {
   });
 });
 
-test("W-04: of a key that stands twice the last one is checked and used, in a frame and in params", async () => {
+test("of a key that stands twice the last one is checked and used, in a frame and in params", async () => {
   const good = await challenged(gateway);
   good.send(`{"type":"req","id":"1","method":"health","method":"connect","params":{},"params":${goodConnect()}}`);
   expect((await good.frame((f) => f.id === "1")).ok).toBe(true);
@@ -138,7 +138,7 @@ test("W-04: of a key that stands twice the last one is checked and used, in a fr
   await good.close();
 });
 
-describe("W-05: a method that nobody has is unknown, whatever it is called:", () => {
+describe("a method that nobody has is unknown, whatever it is called:", () => {
   let socket: BareSocket;
   beforeAll(async () => {
     socket = await connected(gateway);
@@ -177,7 +177,7 @@ describe("W-05: a method that nobody has is unknown, whatever it is called:", ()
   });
 });
 
-describe("W-07: what is nested too deep or has too many keys is refused, and the gateway goes on:", () => {
+describe("what is nested too deep or has too many keys is refused, and the gateway goes on:", () => {
   const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
   const wide = (count: number) => `{${Array.from({ length: count }, (_, i) => `"k${i}":0`).join(",")}}`;
 
@@ -207,7 +207,7 @@ describe("W-07: what is nested too deep or has too many keys is refused, and the
   });
 });
 
-describe("W-08: text that is none, or that steers a terminal,", () => {
+describe("text that is none, or that steers a terminal,", () => {
   test.each([
     ["before", false],
     ["after", true],

@@ -26,7 +26,7 @@ function expectBaseline(answer: string): void {
   expect(headerOf(answer, "x-request-id")).toMatch(/^[\w.-]{1,128}$/);
 }
 
-describe("H-01: a head that two parsers could read differently is 400 and the end, never a second answer:", () => {
+describe("a head that two parsers could read differently is 400 and the end, never a second answer:", () => {
   const post = (lines: string, body: string) => `POST /door HTTP/1.1\r\nHost: localhost\r\n${bearer()}${lines}\r\n${body}`;
   const smuggled = "GET /door HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
@@ -80,7 +80,7 @@ describe("H-01: a head that two parsers could read differently is 400 and the en
   });
 });
 
-describe("H-02: only the exact path of a route reaches it:", () => {
+describe("only the exact path of a route reaches it:", () => {
   test.each([
     "//door",
     "///door",
@@ -175,7 +175,7 @@ describe("H-02: only the exact path of a route reaches it:", () => {
   });
 });
 
-describe("H-03: an error says no more than it must:", () => {
+describe("an error says no more than it must:", () => {
   const leaks = /\bat \S+:\d+|node:internal|node_modules|\/work|\/home|\/tmp|svc\.json|test-token|stack|Error:/i;
   const get = (path: string, lines = "") => `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${lines}\r\n`;
 
@@ -235,7 +235,7 @@ describe("an upgrade", () => {
   });
 });
 
-describe("N-08: pressure on the head", () => {
+describe("pressure on the head", () => {
   test("a target of 100 KB is refused", async () => {
     const answer = await sendRaw(port, `GET /${"x".repeat(100_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     expect([414, 431]).toContain(statusOf(answer));

@@ -51,7 +51,7 @@ describe("through a trusted proxy", () => {
     await good.close();
   });
 
-  test("a user without admin manages no devices of others, though it shows none of its own (A-14)", async () => {
+  test("a user without admin manages no devices of others, though it shows none of its own", async () => {
     await start({ scopes: ["operator.pairing", "operator.read"] });
     const device = createDevice();
     const owner = await dial(gateway);

@@ -158,7 +158,7 @@ test("two plugins that take one name: the first in load order has it, however sl
 });
 
 test.each(["config.peek", "exec.run", "update.now", "secrets.read", "plugins.mine", "device.take", "gateway.stop"])(
-  "a method %s is refused to plugins (A-13)",
+  "a method %s is refused to plugins",
   async (name) => {
     const id = name.split(".")[0] as string;
     await own.start({ plugins: [await own.write(id, { setup: method(name, "1") })] });
@@ -168,7 +168,7 @@ test.each(["config.peek", "exec.run", "update.now", "secrets.read", "plugins.min
   },
 );
 
-test("a method of the protocol cannot be had with a weaker scope than there (A-13)", async () => {
+test("a method of the protocol cannot be had with a weaker scope than there", async () => {
   const weak = `ctx.registerRpc({ method: "agent", scope: "read", params: z.object({}), handler: () => ({}) });`;
   await own.start({ plugins: [await own.write("weak", { setup: weak })] });
   expect(own.record("weak").diagnostics).toMatchObject([
@@ -176,7 +176,7 @@ test("a method of the protocol cannot be had with a weaker scope than there (A-1
   ]);
 });
 
-test("two plugins that take one path: the second is refused and both are named (P-02)", async () => {
+test("two plugins that take one path: the second is refused and both are named", async () => {
   const setup = `ctx.registerHttpRoute({ method: "GET", path: "/page", match: "exact", auth: "gateway", handler: () => new Response(ctx.id) });`;
   const plugins = [
     await own.write("first", { setup }),

@@ -36,7 +36,7 @@ describe("a plugin from outside that loads first", () => {
   const names = ["agents.list", "/v1/models", "/v1", "/", "memory_search", "agents@1", "store@1"];
   const owners = ["agents", "openai-http", "openai-http", "control-ui", "memory-core", "agents", "store"];
 
-  test("gets nothing that a bundled plugin declares, and is told whose it is (P-02)", async () => {
+  test("gets nothing that a bundled plugin declares, and is told whose it is", async () => {
     const plugins = ["store", "agents", "memory-core", "model-recall", "openai-http", "control-ui"];
     const reader = `${method("reader.kv", `(await ctx.kv.set("x", "mine"), await ctx.kv.get("x"))`)}`;
     await own.start({ plugins: [await own.write("aa-thief", { setup: thief }), ...plugins, await own.write("reader", { setup: reader })] });

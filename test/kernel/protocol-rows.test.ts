@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDevice, dial, far, gatewayWithProxy, pairFar } from "./_devices.ts";
 import { type BareSocket, challenged, connected, connectParams, type Frame } from "./_ws.ts";
 
-describe("connect is judged in the order of the contract (3.2)", () => {
+describe("connect is judged in the order of the contract", () => {
   let gateway: TestGateway;
   beforeAll(async () => {
     gateway = await gatewayWithProxy();

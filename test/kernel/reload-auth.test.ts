@@ -40,7 +40,7 @@ function slowPost(secret: string): ClientRequest {
   return req;
 }
 
-describe("a rotated secret (A-08)", () => {
+describe("a rotated secret", () => {
   test.each(["token", "password"] as const)("%s: the new one opens from now on, the old one no longer, anywhere", async (key) => {
     await start({ [key]: OLD });
     expect((await post(OLD)).status).toBe(200);

@@ -90,7 +90,7 @@ describe("a changed config file", () => {
   });
 });
 
-describe("a file that cannot be used (R-10)", () => {
+describe("a file that cannot be used", () => {
   const rows: Array<[string, () => Promise<void>, string]> = [
     ["empty", () => writeFile(file(), ""), "svc.json:1:1  invalid end of input"],
     ["tiny", () => writeFile(file(), '{"meta":{"lastTouchedVersion":"0.1.0"}}'), "gateway.mode: key missing: the file may be damaged"],

@@ -58,7 +58,7 @@ async function ask(path: string, { method = "POST", headers = bearer, body, clie
 
 const wake = (text = "hello", more: object = {}) => JSON.stringify({ text, mode: "next-heartbeat", ...more });
 
-describe("K-01: the first check that fails answers, whatever else is wrong", () => {
+describe("the first check that fails answers, whatever else is wrong", () => {
   const huge = `{"a": ${"x".repeat(5_000)}`;
   const text = "text/plain; charset=utf-8";
   const json = "application/json; charset=utf-8";
@@ -102,7 +102,7 @@ describe("K-01: the first check that fails answers, whatever else is wrong", () 
     expect(JSON.parse(answer.text)).toEqual({ ok: false, error: expect.stringContaining("JSON") });
   });
 
-  test("W-07: JSON that is nested too deep, or has too many keys, is 400", async () => {
+  test("JSON that is nested too deep, or has too many keys, is 400", async () => {
     const deep = `{"text":"x","a":${"[".repeat(70)}${"]".repeat(70)}}`;
     const wide = JSON.stringify({ text: "x", ...Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [i.toString(36), 0])) });
     for (const [body, why] of [
@@ -134,7 +134,7 @@ describe("a caller is let in", () => {
     expect((await ask("/hooks/wake", { headers, body: wake(name) })).status).toBe(200);
   });
 
-  test("never by the gateway's own token (A-04), and the hook token does not open the API", async () => {
+  test("never by the gateway's own token, and the hook token does not open the API", async () => {
     expect((await ask("/hooks/wake", { headers: { authorization: `Bearer ${gateway.token}` }, body: wake() })).status).toBe(401);
     expect((await ask("/v1/models", { method: "GET" })).status).not.toBe(200);
   });
@@ -147,7 +147,7 @@ describe("a caller is let in", () => {
 describe("the throttle", () => {
   const bad = { headers: { "x-svc-token": "wrong" } };
 
-  test("A-06: the 21st bad attempt is 429 with the seconds to wait, in one warning, and a valid token passes at once", async () => {
+  test("the 21st bad attempt is 429 with the seconds to wait, in one warning, and a valid token passes at once", async () => {
     const client = newClient();
     const statuses: number[] = [];
     for (let i = 0; i < 20; i++) statuses.push((await ask("/hooks/agent", { ...(i % 2 ? bad : { headers: {} }), client })).status);
@@ -165,7 +165,7 @@ describe("the throttle", () => {
     expect(warnings.map((line) => line.message)).toEqual(["hook sender locked out for 60 s after 20 failed attempts"]);
   }, 30_000);
 
-  test("A-07: wrong methods and tokens in the address burn nothing", async () => {
+  test("wrong methods and tokens in the address burn nothing", async () => {
     const client = newClient();
     for (let i = 0; i < 42; i++) await ask(i % 2 ? "/hooks/agent?token=x" : "/hooks/agent", { method: i % 2 ? "POST" : "GET", client });
     expect((await ask("/hooks/agent", { ...bad, client })).status).toBe(401);
@@ -340,7 +340,7 @@ describe("what is accepted", () => {
     expect(gateway.logs.filter((line) => line.fields?.client === client)).toEqual([]);
   });
 
-  test("C-07: what comes from outside stands in the log on one line, clipped, and tokens nowhere", async () => {
+  test("what comes from outside stands in the log on one line, clipped, and tokens nowhere", async () => {
     const client = newClient();
     await ask(`/hooks/${"p".repeat(600)}%0a%1b%5b2J`, { headers: { ...bearer, "user-agent": "u".repeat(15_000) }, client });
     await ask(`/hooks/${"p".repeat(600)}%0a%1b%5b2J`, { headers: { "x-svc-token": "not-the-token" }, client });

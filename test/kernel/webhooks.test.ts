@@ -80,7 +80,7 @@ describe("a reload", () => {
     expect(statuses()).toEqual([409, 200]);
   });
 
-  test("R-28: a storm of them drops no request: each is stored once, or told to try again", async () => {
+  test("a storm of them drops no request: each is stored once, or told to try again", async () => {
     let isOver = false;
     const accepted = new Map<string, string>();
     const statuses = new Set<number>();

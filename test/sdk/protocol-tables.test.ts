@@ -4,11 +4,11 @@ import { budgetedMethods } from "../../kernel/port/write-budget.ts";
 import { protocolEvents } from "../../sdk/protocol/events.ts";
 import { connectParams, helloNumbers, limits, requestFrame } from "../../sdk/protocol/frames.ts";
 
-/** Tables of `protocol.md` and `protocol-methods.md`, as they stand there; whoever changes the code's tables has to change the contract first. */
+/** The tables of the protocol, written out a second time: a change of the code's tables changes the contract with clients and must be meant. */
 
 const words = (text: string) => text.trim().split(/\s+/);
 
-describe("the scope of every method (7.1)", () => {
+describe("the scope of every method", () => {
   const table = {
     read: words(`health status system-presence last-heartbeat logs.tail gateway.identity.get config.get config.schema config.schema.lookup
       channels.status models.list agents.list agent.identity.get agents.files.list agents.files.get tools.catalog tools.effective plugins.list
@@ -64,7 +64,7 @@ describe("events", () => {
     ["pairing", (name) => /^(device|node)\.pair\./.test(name)],
   ];
 
-  test("reach those whom the contract names (7.2)", () => {
+  test("reach those whom the contract names", () => {
     const told = Object.entries(protocolEvents).map(([name, { scope }]) => `${name}: ${scope}`);
     const due = Object.keys(protocolEvents).map((name) => `${name}: ${rules.find(([, is]) => is(name))?.[0] ?? "admin"}`);
     expect(told).toEqual(due);
@@ -75,7 +75,7 @@ describe("events", () => {
     expect(asked.map(([name]) => name).sort()).toEqual(["health", "heartbeat"]);
   });
 
-  test("are skipped for a slow client where the contract says so, and nowhere else (7)", () => {
+  test("are skipped for a slow client where the contract says so, and nowhere else", () => {
     const skipped = Object.entries(protocolEvents).filter(([, { droppable }]) => droppable);
     const due = (name: string) =>
       words("tick presence health heartbeat cron sessions.changed config.changed plugins.changed memory.progress").includes(name) ||
@@ -84,7 +84,7 @@ describe("events", () => {
   });
 });
 
-test("the budget of writes holds for the methods of the contract (5)", () => {
+test("the budget of writes holds for the methods of the contract", () => {
   const due = words(`config.set config.apply config.patch secrets.reload plugins.setEnabled plugins.reload cron.add cron.update cron.remove
     cron.run agents.create agents.update agents.delete gateway.restart.request`);
   expect([...budgetedMethods].filter((name) => !due.includes(name))).toEqual([]);
@@ -164,7 +164,7 @@ describe("a bound of a param holds at the limit and not one past it:", () => {
   });
 });
 
-describe("connect (3.1)", () => {
+describe("connect", () => {
   const client = { id: "cli", version: "1", platform: "linux", mode: "cli" };
   const device = { id: "i", publicKey: "p", signature: "s", signedAt: 1, nonce: "n" };
   const passes = (change: object) => connectParams.safeParse({ minProtocol: 4, maxProtocol: 4, client, ...change }).success;

@@ -194,7 +194,7 @@ test("a device gets no token by the word of a user who may have less than was ap
   expect(await ask(book, { device: true, passed: { via: "identity", ceiling: all }, scopes: read })).toHaveProperty("issued.deviceToken");
 });
 
-test("what a device calls itself is one short line without marks that mislead whoever approves it (W-08)", async () => {
+test("what a device calls itself is one short line without marks that mislead whoever approves it", async () => {
   const book = bookOf();
   const displayName = `Phone\u001b[2J\r\n\u202eadmin ${"x".repeat(60_000)}`;
   await expect(ask(book, { device: true, from: away, scopes: read, displayName, platform: "linux\u0007" })).rejects.toThrow("pairing");

@@ -37,7 +37,7 @@ export interface Admission {
 }
 
 /**
- * The last two steps of a handshake, pairing and scopes, by the table of `protocol.md` 3.2.
+ * Decides the last two steps of a handshake: pairing and scopes.
  * @throws {SvcError} `device-required`, `pairing-required`, `unauthorized` (too narrow a token), `service-unavailable` where a record is needed
  */
 export async function admitDevice(question: AdmissionQuestion, book: DeviceBook): Promise<Admission> {

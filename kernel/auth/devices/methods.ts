@@ -17,7 +17,7 @@ export interface DeviceMethodDeps {
 type DeviceMethod = Extract<ProtocolMethod, `device.${string}` | "gateway.identity.get">;
 type Handlers = { [M in DeviceMethod]: (params: ParamsOf<M>, call: RpcCall) => Promise<object> };
 
-/** What the methods of `protocol.md` 8 answer. */
+/** Creates the handlers of the `device.*` methods and of `gateway.identity.get`. */
 export function createDeviceMethods(book: DeviceBook, deps: DeviceMethodDeps): Handlers {
   const shown = (record: DeviceRecord, connected = connectedDevices(deps.clients())) => {
     const isHere = connected.has(record.deviceId);

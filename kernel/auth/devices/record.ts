@@ -16,7 +16,7 @@ export interface DeviceIdentity {
   clientMode: string;
 }
 
-/** A device that waits for somebody to approve it (`protocol.md` 8); payload of `device.pair.requested`. */
+/** A device that waits for somebody to approve it; payload of `device.pair.requested`. */
 export interface PendingDevice extends DeviceIdentity {
   requestId: string;
   role: DeviceRole;

@@ -1,4 +1,4 @@
-/** Is the peer of a connection still there? Told by pings and pongs (`protocol.md` 1, `reliability.md` R-17). */
+/** Is the peer of a connection still there? Told by pings and pongs. */
 export interface Liveness {
   /** What to do now, asked once per ping interval. */
   beat(): "ping" | "wait" | "gone";

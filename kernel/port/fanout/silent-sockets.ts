@@ -1,4 +1,4 @@
-/** Sockets that have not shaken hands yet, and how many there may be (`security.md` N-04). */
+/** Sockets that have not shaken hands yet, and how many there may be. */
 export interface SilentSockets<S> {
   /** Lets one in; over the budget of its address or of all, the oldest is closed first. */
   enter(socket: S, bucket: string): void;

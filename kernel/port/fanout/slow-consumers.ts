@@ -1,4 +1,4 @@
-/** Bounds of what waits unsent (`protocol.md` 7, `security.md` 2, `reliability.md` R-16). */
+/** Bounds of what waits unsent. */
 export interface OutboundLimits {
   /** Bytes per connection, above which droppable events are skipped and anything else cuts it. */
   maxBytes: number;

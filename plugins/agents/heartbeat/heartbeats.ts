@@ -16,7 +16,7 @@ export interface HeartbeatFigures extends HeartbeatPlan {
   nextRunAt?: number;
 }
 
-/** Agents that look around by themselves (`operations.md` 14). */
+/** Agents that look around by themselves. */
 export interface Heartbeats {
   /** Reads what is remembered, then arms the timers. */
   start(): Promise<void>;

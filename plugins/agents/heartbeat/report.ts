@@ -6,7 +6,7 @@ import type { HeartbeatSettings } from "./settings.ts";
 
 const MAX_PREVIEW_CHARS = 200;
 
-/** Payload of the event `heartbeat`, and what `last-heartbeat` answers (`protocol-methods.md` 13). */
+/** Payload of the event `heartbeat`, and what `last-heartbeat` answers. */
 export interface HeartbeatReport extends JsonObject {
   ts: number;
   agentId: string;

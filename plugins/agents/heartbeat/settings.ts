@@ -2,7 +2,7 @@ import type { AgentInfo, SvcConfig } from "svc/sdk";
 
 type Block = NonNullable<SvcConfig["agents"]["defaults"]["heartbeat"]>;
 
-/** How one agent looks around by itself, every default applied (`operations-config.md` 3.3). */
+/** How one agent looks around by itself, every default applied. */
 export interface HeartbeatSettings {
   /** The agent has a heartbeat and its interval is not 0. */
   enabled: boolean;

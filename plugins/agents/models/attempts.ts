@@ -19,7 +19,7 @@ export interface AttemptOptions<T> {
 }
 
 /**
- * One model turn with retries and failover (`operations.md` 13.5). Bounded: at most three retries per candidate, each candidate once.
+ * One model turn with retries and failover. Bounded: at most three retries per candidate, each candidate once.
  * @throws the last fault
  */
 export async function withFailover<T>(options: AttemptOptions<T>): Promise<{ value: T; candidate: Candidate }> {

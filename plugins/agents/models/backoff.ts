@@ -25,7 +25,7 @@ export function retryDelay(
   return Math.round(ceiling * (0.2 + 0.8 * wish.random));
 }
 
-/** Faults after which another candidate may do better (`operations.md` 13.5: the first five). */
+/** Whether another candidate may do better after this fault. */
 export function advances(fault: ModelFault): boolean {
   return fault !== "context_overflow" && fault !== "invalid_request";
 }

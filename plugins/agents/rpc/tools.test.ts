@@ -107,7 +107,7 @@ describe("tools.invoke", () => {
     ["a tool that is not there", { name: "nothing" }, "not_found", "Tool not available: nothing"],
     ["a tool that the agent may not use", { name: "echo", agentId: "narrow" }, "not_found", "Tool not available: echo"],
     ["a tool that gateway.tools.deny names", { name: "memory_get" }, "not_found", "Tool not available: memory_get"],
-    ["a tool that nobody calls from outside (O-06)", { name: "exec", args: { text: "ls" } }, "not_found", "Tool not available: exec"],
+    ["a tool that nobody calls from outside", { name: "exec", args: { text: "ls" } }, "not_found", "Tool not available: exec"],
     ["arguments that do not fit", { name: "echo", args: { text: 5 } }, "invalid_args", "invalid echo arguments"],
     ["no arguments where some are needed", { name: "echo" }, "invalid_args", "invalid echo arguments"],
     ["a call that a plugin blocks", { name: "echo", args: { text: "forbidden" } }, "denied", "echo was blocked: not today"],
@@ -169,7 +169,7 @@ describe("tools.invoke", () => {
     await expect(echo({ agentId: "narrow", sessionKey: "agent:main:x" })).rejects.toMatchObject({ code: "INVALID_REQUEST" });
   });
 
-  test("logs names and sizes of what failed, never arguments (S-03)", async () => {
+  test("logs names and sizes of what failed, never arguments", async () => {
     await invoke({ name: "broken", args: { text: "export KEY=hunter2hunter2" } });
     await invoke({ name: "exec", args: { text: "export KEY=hunter2hunter2" }, agentId: "narrow" });
     const lines = gw.logs.filter(({ message }) => message.startsWith("tools.invoke"));

@@ -30,7 +30,7 @@ export interface LoopResult {
 }
 
 /**
- * Model turns and tool calls until the model has nothing more to ask (`mechanics.md` 7, "chat turn").
+ * Model turns and tool calls until the model has nothing more to ask.
  * @throws {RunFailure} or a model fault, or the run's abort reason
  */
 export async function runLoop(run: Run, kit: Kit): Promise<LoopResult> {

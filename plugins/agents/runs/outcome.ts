@@ -18,7 +18,7 @@ export const MERGED = "merged";
 /** Why a run ended that nobody saw end. */
 export const INTERRUPTED = "the gateway stopped during this run; send the message again with a new key to repeat it";
 
-/** Final payload of a successful run (`protocol.md` 10). */
+/** Final payload of a successful run. */
 export function successPayload(run: { runId: string; sessionId: string; outcome: StoredOutcome }): JsonObject {
   const { outcome } = run;
   return {

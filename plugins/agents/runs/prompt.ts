@@ -80,7 +80,7 @@ function memoryAdvice(citations: "invite" | "none" | "hide"): string {
   return `# Memory\n\nBefore you answer anything about earlier work, decisions, dates, people, preferences or things to do, call memory_search; read more of a hit with memory_get. If memory has no answer, say so.${source}`;
 }
 
-/** `memory.md` 6.9: `auto` cites in direct chats only. */
+/** Resolves `memory.citations`; `auto` cites in direct chats only. */
 function citationsFor(kit: Kit, isGroup: boolean): "invite" | "none" | "hide" {
   const mode = kit.config.memory.citations;
   if (mode === "off") return "hide";

@@ -187,7 +187,7 @@ describe("the frame around external text", () => {
   const framed =
     'SECURITY NOTICE: none\n\n<<<EXTERNAL_UNTRUSTED_CONTENT id="9f2c4e1ab07d3356">>>\nSource: Webhook\nTask: CI\n---\nbuild 7 failed\n<<<END_EXTERNAL_UNTRUSTED_CONTENT id="9f2c4e1ab07d3356">>>';
 
-  test("is read by the model and not shown (C-04)", async () => {
+  test("is read by the model and not shown", async () => {
     const sessionKey = "agent:echo:hook:frame";
     const outcome = await (await run({ runId: "framed", agentId: "echo", sessionKey, message: framed })).done;
 

@@ -73,7 +73,7 @@ describe("a run over the wire", () => {
     expect(said.at(-1)?.text).toBe(text);
   });
 
-  test("shows no frame of external text while it is written, nor in its final answer (C-04)", async () => {
+  test("shows no frame of external text while it is written, nor in its final answer", async () => {
     const client = await gw.client();
     const frames = record(client);
 
@@ -89,7 +89,7 @@ describe("a run over the wire", () => {
     expect((await gw.history("quote")).at(-1)?.text).toBe(shown);
   });
 
-  test("shows what a tool found without its frame (C-04)", async () => {
+  test("shows what a tool found without its frame", async () => {
     const client = await gw.client({ caps: ["tool-events"] });
     const frames = record(client);
 

@@ -11,7 +11,7 @@ const silentTokens = /^\s*(?:NO_REPLY|HEARTBEAT_OK)\s*$/;
 const replyDirective = /\[\[\s*reply_to[^\]\n]{0,200}\]\]/g;
 const controlToken = /<\|[a-z_]{1,40}\|>/gi;
 
-/** A stored message as `chat.history` and the events show it (`protocol.md` 11). */
+/** A stored message as `chat.history` and the events show it. */
 export function toWireMessage(row: MessageRow, maxChars = Number.MAX_SAFE_INTEGER): JsonObject {
   const content = row.content.flatMap((block) => showBlock(block, row.role, maxChars));
   const message: JsonObject = {

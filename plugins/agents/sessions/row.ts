@@ -7,7 +7,7 @@ import { unframed } from "./display.ts";
 const TITLE_CHARS = 60;
 const PREVIEW_CHARS = 160;
 
-/** A new session of a key; channel, kind and type of chat follow from the key (`operations.md` 13.2). */
+/** A new session of a key; channel, kind and type of chat follow from the key. */
 export function newSession(key: string, agentId: string, now: number): SessionRow {
   const rest = key.replace(/^agent:[^:]+:/, "");
   const [first, second] = rest.split(":");

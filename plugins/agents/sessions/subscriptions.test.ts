@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { MAX_FOLLOWED, Subscriptions } from "./subscriptions.ts";
 
-test("a connection follows so many sessions and no more, until it lets one go; others are not in its way (N-07)", () => {
+test("a connection follows so many sessions and no more, until it lets one go; others are not in its way", () => {
   const subscriptions = new Subscriptions();
   for (let i = 0; i < MAX_FOLLOWED; i++) subscriptions.add("a", `agent:main:${i}`);
   const refusal = expect.objectContaining({

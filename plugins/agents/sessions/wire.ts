@@ -11,7 +11,7 @@ export interface RowFacts {
   contextTokens?: number | undefined;
 }
 
-/** The row as it goes over the wire (`protocol-methods.md` 12). */
+/** The row as it goes over the wire. */
 export function toWireSession(row: SessionRow, { activeRunIds, now, contextTokens }: RowFacts): JsonObject {
   const modelProvider = row.model === undefined ? undefined : splitRef(row.model)?.provider;
   const hasActiveRun = activeRunIds.length > 0;

@@ -26,7 +26,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => gw.close());
 
-test("a webhook's run neither sees nor runs a tool of the operator, in the very session in which a person's run does (C-06)", async () => {
+test("a webhook's run neither sees nor runs a tool of the operator, in the very session in which a person's run does", async () => {
   const base = { message: "hi", sessionKey: "agent:main:main" };
   const hook: RunRequest = { ...base, trigger: "hook", lane: "hooks", actor: { kind: "hook", scopes: [] } };
   await (await gw.service("agents@1").run(hook)).done;

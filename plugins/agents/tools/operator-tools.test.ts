@@ -10,7 +10,7 @@ const request = (trigger: RunRequest["trigger"], kind: RunRequest["actor"]["kind
   actor: { kind, scopes: [] },
 });
 
-describe("tools of the operator (C-06) are for", () => {
+describe("tools of the operator are for", () => {
   test.each([
     ["a person's message", request("user", "rpc"), main, [], true],
     ["a request over HTTP", request("user", "http"), main, [], true],

@@ -1,7 +1,7 @@
 import { normalizedSessionKey, type RunRequest, type SessionRow, type SystemEventRow } from "svc/sdk";
 import { matchesTool } from "./policy.ts";
 
-/** Tools that act with the rank of the operator: they plan work, change the gateway, or reach other machines (`http.md` 8). */
+/** Tools that act with the rank of the operator: they plan work, change the gateway, or reach other machines. */
 const operatorTools = ["cron", "gateway", "nodes"];
 
 /** Key of sessions that webhooks make. */
@@ -13,7 +13,7 @@ export function isOperatorTool(tool: string): boolean {
 }
 
 /**
- * Whether a run may have the operator's own tools (`security.md` C-06). It may not when somebody outside has a word in it: a webhook began it, or made the
+ * Whether a run may have the operator's own tools. It may not when somebody outside has a word in it: a webhook began it, or made the
  * session, or the heartbeat reads what one said; or the session is a group, where everybody may write.
  */
 export function hasOperatorTools(run: {

@@ -4,7 +4,7 @@ import { isInvokable } from "./outside-policy.ts";
 const refused = ["exec", "spawn", "shell", "write", "edit", "fs_write", "fs_delete", "fs_move", "apply_patch"];
 const powerful = ["sessions_spawn", "sessions_send", "cron", "gateway", "nodes"];
 
-test.each([...refused, ...powerful])("%s is refused to everybody by default, and allowed to administrators by config (O-06)", (tool) => {
+test.each([...refused, ...powerful])("%s is refused to everybody by default, and allowed to administrators by config", (tool) => {
   expect(isInvokable(tool, { allow: [], deny: [] }, true)).toBe(false);
   expect(isInvokable(tool, { allow: [tool], deny: [] }, true)).toBe(true);
   expect(isInvokable(tool, { allow: ["*"], deny: [] }, false)).toBe(false);

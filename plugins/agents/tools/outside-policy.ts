@@ -1,6 +1,6 @@
 import { matchesTool } from "./policy.ts";
 
-/** Tools that nobody runs by a single call from outside, unless the config takes them off this list (`http.md` 8). */
+/** Tools that nobody runs by a single call from outside, unless the config takes them off this list. */
 const refusedByDefault: ReadonlySet<string> = new Set([
   "exec",
   "spawn",

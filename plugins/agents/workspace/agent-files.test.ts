@@ -88,13 +88,13 @@ test.each([
   "AGENTS.md\0",
   "AGENTS.md\\..",
   "/etc/passwd",
-])("the name %j leads nowhere (F-02)", async (name) => {
+])("the name %j leads nowhere", async (name) => {
   const refusal = expect.objectContaining({ code: "agent-file-unsupported", message: expect.stringContaining('unsupported file "') });
   await expect(readAgentFile(agent, name)).rejects.toEqual(refusal);
   await expect(write(name, "x")).rejects.toEqual(refusal);
 });
 
-describe("what is no plain file is refused and left alone (F-02)", () => {
+describe("what is no plain file is refused and left alone", () => {
   test("a link out of the workspace", async () => {
     await symlink(join(root, "outside"), path("SOUL.md"));
     await expect(readAgentFile(agent, "SOUL.md")).rejects.toEqual(unsafe("symbolic link"));
@@ -123,7 +123,7 @@ describe("what is no plain file is refused and left alone (F-02)", () => {
   });
 });
 
-test("a file that is swapped for a link all the while lets no byte in or out (F-03)", async () => {
+test("a file that is swapped for a link all the while lets no byte in or out", async () => {
   let isOver = false;
   const swapper = (async () => {
     for (let i = 0; !isOver; i++) {

@@ -139,7 +139,7 @@ test("each file and all of them together have a limit", async () => {
   expect(text).not.toContain("## USER.md");
 });
 
-test("what a link leads to, a pipe or a folder is no part of the prompt (F-02)", async () => {
+test("what a link leads to, a pipe or a folder is no part of the prompt", async () => {
   await mkdir(join(agent.workspace, "USER.md"), { recursive: true });
   await writeFile(join(base, "outside"), "secret of this machine");
   await symlink(join(base, "outside"), join(agent.workspace, "AGENTS.md"));

@@ -1,7 +1,7 @@
 import type { Clock, EmbeddingFault } from "svc/sdk";
 import type { PlainEmbeddingFault } from "./embedding-fault.ts";
 
-/** Whether a provider may be called (`reliability.md` R-13). */
+/** Whether a provider may be called. */
 export interface Circuit {
   /** Why no call is made now; undefined: it may be called. */
   refusal(): PlainEmbeddingFault | undefined;

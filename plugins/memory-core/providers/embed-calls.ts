@@ -6,7 +6,7 @@ import { limitedCall } from "./limited-call.ts";
 import type { OpenedProvider, ProviderHost } from "./open-provider.ts";
 import { createVectorSlabs, packVectors } from "./vector-slabs.ts";
 
-/** Calls of one provider with their limits and the look at what comes back (`memory.md` 6.9). */
+/** Calls of one provider with their limits and the look at what comes back. */
 export type EmbedCalls = Omit<HostHandlers, "listSessions" | "readSession">;
 
 const QUERY_MS = { remote: 60_000, local: 300_000 };

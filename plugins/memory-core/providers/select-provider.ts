@@ -24,7 +24,7 @@ export interface Selecting {
   tried?(adapter: EmbeddingAdapter): void;
 }
 
-/** Chooses and opens the provider of an agent (`memory.md` 9). Never rejects. */
+/** Chooses and opens the provider of an agent. Never rejects. */
 export async function selectProvider(host: ProviderHost, selecting: Selecting): Promise<Selection> {
   const { requested, fallback } = selecting.settings;
   if (requested === "none") return { kind: "none", isChoice: true, skipped: [] };

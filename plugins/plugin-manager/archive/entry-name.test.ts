@@ -15,7 +15,7 @@ test.each([
   expect(entryName(raw)).toEqual({ name });
 });
 
-describe("refused is (F-04)", () => {
+describe("refused is", () => {
   test.each([
     ["../x", "leads upwards"],
     ["package/../../x", "leads upwards"],

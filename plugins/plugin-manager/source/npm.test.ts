@@ -41,7 +41,7 @@ const fetch = (spec: string) => fetchPlugin(spec, join(base, "staging"), { cwd: 
 const ran = async () => (await readdir(join(base, "home"))).includes("ran");
 
 describe("a plugin of the registry", () => {
-  test("comes in the newest version of the range, exactly named and with the hash of what came (P-03)", async () => {
+  test("comes in the newest version of the range, exactly named and with the hash of what came", async () => {
     const wanted = packed("svc-notes", "1.2.0", { "svc.plugin.json": "{}" });
     await publish(packed("svc-notes", "1.0.0"), wanted, packed("svc-notes", "2.0.0"));
 
@@ -51,7 +51,7 @@ describe("a plugin of the registry", () => {
     expect(await ran()).toBe(false);
   });
 
-  test("may have a scope, which names no folder (F-05)", async () => {
+  test("may have a scope, which names no folder", async () => {
     await publish(packed("@notes/svc-plugin", "1.0.0", { "svc.plugin.json": "{}" }));
     const fetched = await fetch("npm:@notes/svc-plugin");
     expect(fetched.spec).toBe("@notes/svc-plugin@1.0.0");
@@ -170,7 +170,7 @@ describe("dependencies", () => {
   });
 });
 
-test("a child sees where npm lives and how to reach the network, and nothing of the gateway (P-04)", () => {
+test("a child sees where npm lives and how to reach the network, and nothing of the gateway", () => {
   const given = { PATH: "/bin", HOME: "/home/me", HTTPS_PROXY: "p", npm_config_registry: "r", LC_ALL: "C" };
   const kept = {
     SVC_GATEWAY_TOKEN: "t",

@@ -34,7 +34,7 @@ describe("refused is", () => {
     "https://host.example/x.tgz",
     "git+https://host.example/x",
     "file:///x",
-  ])("%j (F-05, O-01)", (spec) => {
+  ])("%j", (spec) => {
     expect(() => parseSpec(spec)).toThrow(expect.objectContaining({ code: "plugin-source-invalid" }));
   });
 });

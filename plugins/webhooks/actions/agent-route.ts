@@ -14,8 +14,8 @@ const REFUSED = "agentId is not allowed by hooks.allowedAgentIds";
 const fullKey = /^agent:([^:]*):/i;
 
 /**
- * The agent for what was named (`hooks.md` 5). The allow-list looks at the agent that is resolved, and only when one was named: by id, or by a session
- * key in its full form (`security.md` K-04).
+ * The agent for what was named. The allow-list looks at the agent that is resolved, and only when one was named: by id, or by a session
+ * key in its full form.
  * @throws {SvcError} `hook-invalid`
  */
 export function routeAgent(

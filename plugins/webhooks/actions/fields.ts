@@ -4,7 +4,7 @@ import { invalid } from "./refusal.ts";
 /** Fields of an action as a payload, a mapping or a transform gives them. Absent is absent; anything else of a wrong type is refused, `null` as well. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Fields of `POST /hooks/agent` (`hooks.md` 4), checked for themselves. */
+/** Fields of `POST /hooks/agent`, checked for themselves. */
 export interface AgentFields {
   message: string;
   name: string;
@@ -20,7 +20,7 @@ export interface AgentFields {
   sessionMode: "isolated" | "persistent";
 }
 
-/** Fields of `POST /hooks/wake` (`hooks.md` 3), checked for themselves. */
+/** Fields of `POST /hooks/wake`, checked for themselves. */
 export interface WakeFields {
   text: string;
   mode: WakeMode;

@@ -9,7 +9,7 @@ export interface Part {
 /** A text in more pieces than this is framed whole. */
 const MAX_FRAMES = 50;
 
-/** Source that a frame names: mail has a label of its own (`hooks.md` 7). */
+/** Source that a frame names: mail has a label of its own. */
 export function sourceLabel({ isMail, sessionKey }: { isMail: boolean; sessionKey?: string }): "Email" | "Webhook" {
   return isMail || /^agent:[^:]+:hook:gmail:/i.test(sessionKey ?? "") ? "Email" : "Webhook";
 }

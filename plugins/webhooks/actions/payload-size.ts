@@ -6,7 +6,7 @@ import { actionErrors } from "./errors.ts";
 const ROW_BYTES = 64;
 
 /**
- * A row holds 256 KiB (`reliability.md` 2). Texts are measured before anything is done with them, actions when they are whole.
+ * A row holds 256 KiB. Texts are measured before anything is done with them, actions when they are whole.
  * @throws {SvcError} `hook-too-large`
  */
 export function checkSize(what: string | AgentAction): void {

@@ -23,7 +23,7 @@ const reserved = ["subagent:", "cron:", "acp:", "agent:"];
 const fullKey = /^agent:[^:]*:/i;
 
 /**
- * The session of a run: the key that was named, else the configured one, else a new one (`hooks.md` 6).
+ * The session of a run: the key that was named, else the configured one, else a new one.
  * @throws {SvcError} `hook-invalid`
  */
 export function agentSession(
@@ -93,7 +93,7 @@ function checkPrefix(key: string, full: string, prefixes: readonly string[]): vo
   throw invalid(`sessionKey must start with one of: ${prefixes.join(", ")}`);
 }
 
-/** Payload text may end a templated key, never begin it (`security.md` K-03). */
+/** Payload text may end a templated key, never begin it. */
 function checkLiteral(rest: string, literal: string, policy: KeyPolicy): void {
   const text = bindingLiteral(literal);
   const isBound = text !== "" || effectivePrefixes(policy).length > 0;

@@ -1,7 +1,7 @@
 import { type Agents, isSvcError, type Messaging } from "svc/sdk";
 import { invalid } from "./refusal.ts";
 
-/** Levels that a model knows (`operations-config.md` 3.3). */
+/** Levels that a model knows. */
 const thinkingLevels = ["off", "minimal", "low", "medium", "high"];
 /** What a caller named is repeated to it, within limits. */
 const MAX_ECHO_CHARS = 128;

@@ -20,7 +20,7 @@ export interface ActionDeps {
 }
 
 /**
- * Every rule of `hooks.md` 3 to 7 applied to a draft.
+ * Applies every rule for hook actions to a draft: fields, agent, session, target, size.
  * @throws {SvcError} `hook-invalid`, `hook-too-large`; what agents throw when they are down
  */
 export function toAction(draft: Draft, deps: ActionDeps): Promise<AgentAction> | WakeAction {

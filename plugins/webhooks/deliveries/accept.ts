@@ -7,7 +7,7 @@ import { deliveryId } from "./delivery-id.ts";
 import type { DeliveryKit } from "./kit.ts";
 import { encodeAction } from "./stored-action.ts";
 
-/** How long accepted work may wait (`reliability.md` 2). */
+/** How long accepted work may wait. */
 export const EXPIRY_MS = 24 * 3_600_000;
 
 /** Actions that are encoded between two turns of the event loop. */

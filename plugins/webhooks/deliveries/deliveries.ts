@@ -2,7 +2,7 @@ import type { DeliveryRow, DeliveryState, JsonObject } from "svc/sdk";
 import type { Action, AgentAction } from "../action.ts";
 import type { TickFacts } from "./runner.ts";
 
-/** Scope and key under which a repeat of an agent action is the same action (`hooks.md` 8). */
+/** Scope and key under which a repeat of an agent action is the same action. */
 export interface IdempotencyKey {
   /** Identity of the caller and path; no secret in it. */
   scope: string;
@@ -32,7 +32,7 @@ export interface Completion {
   deliverySuppressionReason?: "empty" | "silent" | "heartbeat";
 }
 
-/** Accepted hook actions: stored first, carried out after, each step once as far as that can be known (`reliability.md` 2). */
+/** Accepted hook actions: stored first, carried out after, each step once as far as that can be known. */
 export interface Deliveries {
   /**
    * Makes all of them durable in one transaction, then they go their way. Resolves after fsync.

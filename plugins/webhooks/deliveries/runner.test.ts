@@ -171,7 +171,7 @@ describe("an action that waits", () => {
   });
 });
 
-test("a timer that has died is started again by the next look at health (R-26)", async () => {
+test("a timer that has died is started again by the next look at health", async () => {
   const clock = fakeClock();
   let isDead = true;
   const lame: typeof clock = {

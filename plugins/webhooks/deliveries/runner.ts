@@ -32,7 +32,7 @@ export interface Runner {
   tick(): TickFacts | undefined;
 }
 
-/** `age`: ms since it last ran. `wasDead`: it had not run for three periods (`reliability.md` R-26). */
+/** `age`: ms since it last ran. `wasDead`: it had not run for three periods. */
 export interface TickFacts {
   intervalMs: number;
   age: number;

@@ -3,7 +3,7 @@ import type { AgentAction } from "../action.ts";
 import type { StoredAgentAction } from "./deliveries.ts";
 import { deliveryErrors } from "./errors.ts";
 
-/** Most bytes of JSON one row holds (`reliability.md` 2). */
+/** Most bytes of JSON one row holds. */
 export const MAX_PAYLOAD_BYTES = 256 * 1024;
 
 export type StoredAction = StoredAgentAction["action"];

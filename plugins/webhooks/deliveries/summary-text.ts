@@ -1,6 +1,6 @@
 import { cleanExternalLine, neutralize } from "svc/sdk";
 
-/** Longest summary or reason (`hooks.md` 4), in characters. */
+/** Longest summary or reason, in characters. */
 const MAX_CHARS = 500;
 
 /** Event of the main session: what came of a hook. */
@@ -10,7 +10,7 @@ export function summaryText(name: string, end: { text: string } | { error: strin
   return `${label}: ${oneLine(end.text) || "done, nothing to report"}`;
 }
 
-/** Names come with requests and stand outside any frame here: nothing in one may look like a turn of the conversation (`security.md` K-05). */
+/** Names come with requests and stand outside any frame here: nothing in one may look like a turn of the conversation. */
 export function hookLabel(name: string): string {
   return `Hook ${cut(cleanExternalLine(name))}`;
 }

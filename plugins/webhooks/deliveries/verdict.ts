@@ -1,6 +1,6 @@
 import type { CrashVerdict, DeliveryRow, JsonObject, RunOutcome } from "svc/sdk";
 
-/** Tries of one action (`reliability.md` 2). */
+/** Tries of one action. */
 export const MAX_ATTEMPTS = 3;
 const backoffMs = [5_000, 60_000];
 

@@ -13,7 +13,7 @@ interface AcceptedOptions {
   headers: Record<string, string>;
 }
 
-/** One action that is stored (`hooks.md` 3 and 4). */
+/** One action that is stored. */
 export function acceptedAnswer(accepted: Accepted, { completion, headers }: AcceptedOptions): Answer {
   if (accepted.kind === "wake") {
     return jsonAnswer(200, { ok: true, mode: accepted.mode, eventOutcome: accepted.eventOutcome }, headers);
@@ -29,7 +29,7 @@ interface FanOutOptions {
   headers: Record<string, string>;
 }
 
-/** Several items of one request: all stored, or the first refusal with what was stored all the same (`hooks.md` 9). */
+/** Several items of one request: all stored, or the first refusal with what was stored all the same. */
 export function fanOutAnswer(accepted: readonly Accepted[], { refusals, of, headers }: FanOutOptions): Answer {
   const runIds = accepted.flatMap((one) => (one.kind === "agent" ? [one.runId] : []));
   const [refusal] = refusals;

@@ -6,7 +6,7 @@ export type Answer = HttpReply | Response;
 const textType = { "Content-Type": "text/plain; charset=utf-8" };
 const jsonType = { "Content-Type": "application/json; charset=utf-8" };
 
-/** Checks that need no body answer in plain words (`hooks.md` 1). */
+/** Checks that need no body answer in plain words. */
 export function textAnswer(status: number, body: string, headers: Record<string, string> = {}): HttpReply {
   return { status, headers: { ...textType, ...headers }, body };
 }

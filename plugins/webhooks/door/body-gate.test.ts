@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createBodyGate } from "./body-gate.ts";
 
-test("N-09: one address has room for 16 bodies, and a place that is given back is free again", () => {
+test("one address has room for 16 bodies, and a place that is given back is free again", () => {
   const gate = createBodyGate();
   const leave = Array.from({ length: 16 }, () => gate.enter("192.0.2.1"));
   expect(leave.every((one) => one !== undefined)).toBe(true);

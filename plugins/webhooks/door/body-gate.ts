@@ -1,6 +1,6 @@
 import { addressBucket } from "svc/sdk";
 
-/** Bodies of callers that have not proved themselves yet: of one address (`security.md` N-09), and of all, which bounds the memory they take. */
+/** Bodies of callers that have not proved themselves yet: of one address, and of all, which bounds the memory they take. */
 const MAX_OF_ADDRESS = 16;
 const MAX_OF_ALL = 64;
 

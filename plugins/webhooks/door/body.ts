@@ -3,7 +3,7 @@ import { type Answer, failure, unavailable } from "./answers.ts";
 import { refuseCaller } from "./refuse-caller.ts";
 import { type DoorDeps, turnAway, type Visitor } from "./visitor.ts";
 
-/** Time for a body: of a sender that holds the token, and of one whose signature decides about it (`hooks.md` 1 and 9). */
+/** Time for a body: of a sender that holds the token, and of one whose signature decides about it. */
 const BODY_MS = 30_000;
 const SIGNED_BODY_MS = 10_000;
 const BUSY_RETRY_MS = 1_000;

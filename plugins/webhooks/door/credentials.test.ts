@@ -3,7 +3,7 @@ import { digestOf, hasQueryToken, isToken, presentedToken } from "./credentials.
 
 const url = (query: string) => new URL(`http://h/hooks/agent${query}`);
 
-describe("A-03: a token in the address", () => {
+describe("a token in the address", () => {
   test.each(["?token=x", "?token", "?a=b&access_token=x", "?AUTH=x", "?key=x", "?%74oken=x", "?a&token="])("%s is seen", (query) => {
     expect(hasQueryToken(url(query))).toBe(true);
   });
@@ -35,7 +35,7 @@ describe("the token of a request", () => {
     ["longer", "secret-of-the-hooks!", false],
     ["another case", "Secret-of-the-hooks", false],
     ["with a NUL", "secret-of-the-hooks\0", false],
-  ])("A-01, A-02: %s", (_name, presented, isRight) => {
+  ])("%s", (_name, presented, isRight) => {
     expect(isToken(presented, digestOf("secret-of-the-hooks"))).toBe(isRight);
   });
 });

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
 
-/** Names under which senders put a token into the address, where every log on the way would keep it (`security.md` A-03). */
+/** Names under which senders put a token into the address, where every log on the way would keep it. */
 const tokenNames = new Set(["token", "access_token", "auth", "key"]);
 
 export const QUERY_TOKEN_REFUSED =

@@ -7,7 +7,7 @@ function generation() {
   return { dispose, value: { ingress: { dispose } as unknown as Ingress, tokenDigest: undefined } };
 }
 
-test("R-28: an ingress that was replaced ends with its last reader, not before and only once", () => {
+test("an ingress that was replaced ends with its last reader, not before and only once", () => {
   const generations = createGenerations();
   const [old, next] = [generation(), generation()];
   generations.swap(old.value);

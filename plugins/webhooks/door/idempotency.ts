@@ -14,7 +14,7 @@ export interface KeySources {
   deliveryId?: (() => string | undefined) | undefined;
 }
 
-/** The key under which a repeat is the same request; one that is blank or too long does not count (`hooks.md` 8). */
+/** The key under which a repeat is the same request; one that is blank or too long does not count. */
 export function keyOf({ headers, payload, deliveryId }: KeySources): string | undefined {
   return (
     usable(headers.get("idempotency-key")) ??

@@ -5,7 +5,7 @@ import { type DoorDeps, logged, type Visitor } from "./visitor.ts";
 /** Why nobody vouches for a caller; for the log only. */
 export type NoCredential = Extract<Verified, { ok: false }>["reason"] | "no_token" | "wrong_token";
 
-/** 401, or 429 while the address is locked out; counted before the answer goes (`security.md` A-06). */
+/** 401, or 429 while the address is locked out; counted before the answer goes. */
 export function refuseCaller(visitor: Visitor, reason: NoCredential, { throttle, logger }: DoorDeps): Answer {
   const { lockedMs, hasLocked } = throttle.fail(visitor.address);
   if (lockedMs > 0) return textAnswer(429, "Too Many Requests", { "Retry-After": wholeSeconds(lockedMs) });

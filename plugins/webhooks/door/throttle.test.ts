@@ -50,7 +50,7 @@ test("a good credential ends a lockout at once and clears the count", () => {
   expect(failTimes(throttle, "192.0.2.1", 19).every(({ lockedMs }) => lockedMs === 0)).toBe(true);
 });
 
-test("A-05: loopback is counted too, mapped forms are one address, and an IPv6 caller is its whole /64", () => {
+test("loopback is counted too, mapped forms are one address, and an IPv6 caller is its whole /64", () => {
   const { throttle } = throttleAt();
   failTimes(throttle, "127.0.0.1", 20);
   failTimes(throttle, "::ffff:192.0.2.9", 20);

@@ -1,6 +1,6 @@
 import { addressBucket, createFailureLimiter } from "svc/sdk";
 
-/** `hooks.md` 2. Loopback is counted too: behind a local proxy everybody comes from there. */
+/** Limit of failed attempts of one address. Loopback is counted too: behind a local proxy everybody comes from there. */
 const rules = { maxAttempts: 20, windowMs: 60_000, lockoutMs: 60_000, exemptLoopback: false };
 
 /** Failed authentication by client address; in memory, at most 10,000 addresses. */

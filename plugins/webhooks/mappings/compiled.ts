@@ -20,7 +20,7 @@ export function compileMapping(ready: ReadyMapping): CompiledMapping {
   return { ready, templates: new Map(templates) };
 }
 
-/** The mapping that owns a request: the first whose conditions hold (`hooks.md` 9). */
+/** The mapping that owns a request: the first whose conditions hold. */
 export function findMapping(
   compiled: readonly CompiledMapping[],
   { path, payload }: { path: string; payload: unknown },

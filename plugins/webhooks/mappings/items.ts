@@ -1,6 +1,6 @@
 import { ItemView } from "./item-view.ts";
 
-/** Most items of one request (`hooks.md` 9). */
+/** Most items of one request. */
 const MAX_ITEMS = 200;
 
 /** Payloads that a request comes to: itself, or one for each item of a list in it. */

@@ -9,7 +9,7 @@ import type { RenderScope } from "./scope.ts";
 import { renderParts, renderText } from "./template.ts";
 import { readTransformFields, type TransformFields } from "./transform-fields.ts";
 
-/** Longest value of a placeholder in the text of a wake (`hooks.md` 3), in UTF-16 units. */
+/** Longest value of a placeholder in the text of a wake, in UTF-16 units. */
 const MAX_WAKE_VALUE_CHARS = 2_000;
 /** Templates whose empty result means that the field is not set. */
 const optionalTemplates = ["name", "to", "model", "thinking"] as const;

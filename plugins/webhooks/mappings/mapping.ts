@@ -3,7 +3,7 @@ import type { HooksConfig } from "../action.ts";
 
 export type Mapping = HooksConfig["mappings"][number];
 
-/** What a transform gets (`hooks.md` 10). `url` is a `URL` on its side. */
+/** What a transform gets. `url` is a `URL` on its side. */
 export interface TransformContext {
   payload: unknown;
   headers: Readonly<Record<string, string>>;

@@ -59,7 +59,7 @@ function matchOf({ match }: JsonObject): Mapping {
   return parsed.success ? parsed.data : { match: { path: "/" } };
 }
 
-/** A session key that the payload alone would decide about (`security.md` K-03). */
+/** A session key that the payload alone would decide about. */
 function keyProblem({ sessionKey }: Mapping, hooks: HooksConfig): string | undefined {
   const literal = sessionKey === undefined ? undefined : parseTemplate(sessionKey).literal;
   if (literal === undefined || bindingLiteral(literal) !== "" || effectivePrefixes(hooks).length > 0) return undefined;

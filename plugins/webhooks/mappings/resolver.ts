@@ -40,7 +40,7 @@ type Item = { action: Action } | { refusal: Refusal };
 
 /**
  * Turns requests into actions: the fields of `wake` and `agent`, or the first mapping that matches, its transform and its templates, then every rule about
- * agents, sessions, channels, models and text from outside (`hooks.md` 3 to 9). Rejects only with the reason of the caller's signal.
+ * agents, sessions, channels, models and text from outside. Rejects only with the reason of the caller's signal.
  */
 export function createResolver(deps: ResolverDeps): Ingress["resolve"] {
   const compiled = deps.mappings.map(compileMapping);

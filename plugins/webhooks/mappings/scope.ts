@@ -16,7 +16,7 @@ export interface RenderScope {
 /** A name, or an index. */
 export type Step = string | number;
 
-/** Steps that lead out of the data (`security.md` K-06). */
+/** Steps that lead out of the data. */
 const forbidden = new Set(["__proto__", "prototype", "constructor"]);
 /** Never shown to a template, whoever takes them out before. */
 const credentials = new Set(["authorization", "proxy-authorization", "cookie", "x-svc-token"]);

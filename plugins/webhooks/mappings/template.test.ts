@@ -90,7 +90,7 @@ describe("a placeholder", () => {
   });
 });
 
-describe("tricks (K-06)", () => {
+describe("tricks", () => {
   test.each([
     "__proto__",
     "constructor",

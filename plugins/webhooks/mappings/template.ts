@@ -15,7 +15,7 @@ export interface RenderedPart {
   isExternal: boolean;
 }
 
-/** Longest output of a template, in bytes of UTF-8 (`hooks.md` 9). */
+/** Longest output of a template, in bytes of UTF-8. */
 export const MAX_OUTPUT_BYTES = 256 * 1024;
 
 const placeholder = /\{\{([^{}]*)\}\}/g;

@@ -8,7 +8,7 @@ const agentTexts = ["message", "name", "wakeMode", "sessionMode", "channel", "to
 
 type FieldType = "string" | "boolean" | "number";
 
-/** Fields that a transform may set, by the kind of action, with their type (`hooks.md` 10). Everything else it returns means nothing. */
+/** Fields that a transform may set, by the kind of action, with their type. Everything else it returns means nothing. */
 const settable: Readonly<Record<"wake" | "agent", Readonly<Record<string, FieldType>>>> = {
   wake: { ...ofType(texts, "string"), ...wakeFields },
   agent: { ...ofType([...texts, ...agentTexts], "string"), deliver: "boolean", timeoutSeconds: "number" },

@@ -50,7 +50,7 @@ describe("what a transform returns", () => {
     expect(framedTexts(message)).toEqual(["mine"]);
   });
 
-  test("its session key counts as one of the payload (K-03)", async () => {
+  test("its session key counts as one of the payload", async () => {
     const refusal = await transformed({ sessionKey: "hook:x" }).refusal(post());
     expect(refusal).toMatchObject({ status: 400, message: expect.stringMatching(/^sessionKey is disabled for externally supplied/) });
     const open = { hooks: { allowRequestSessionKey: true, allowedSessionKeyPrefixes: ["hook:"] } };
@@ -62,7 +62,7 @@ describe("what a transform returns", () => {
     });
   });
 
-  test("its agent counts as one that was named (K-04)", async () => {
+  test("its agent counts as one that was named", async () => {
     expect(await transformed({ agentId: "ops" }, {}, { hooks: { allowedAgentIds: [] } }).refusal(post())).toEqual({
       status: 400,
       message: "agentId is not allowed by hooks.allowedAgentIds",

@@ -42,7 +42,7 @@ export interface Transforms {
 /** The folder is looked through at most this often. */
 const FRESH_MS = 1_000;
 
-/** Files that turn a payload into an action, run apart (`hooks.md` 10). Needs no gateway. */
+/** Files that turn a payload into an action, run apart. Needs no gateway. */
 export function createTransforms(options: TransformsOptions): Transforms {
   const { dir, root, config, logger, now = () => performance.now() } = options;
   let looked: { at: number; folder: Promise<Folder | { problem: string }> } | undefined;

@@ -24,7 +24,7 @@ const commandArgv = z
     `expected at most ${MAX_COMMAND_CHARS} characters together`,
   );
 
-/** Questions to a person before something is done (`protocol.md` 9). */
+/** Questions to a person before something is done. */
 export const approvalsMethods = {
   "exec.approval.request": method(
     "approvals",

@@ -8,7 +8,7 @@ const requestId = idText(128);
 const deviceId = idText(128);
 const role = z.enum(["operator", "node"]);
 
-/** Devices: who waits to be paired, who is, and their tokens (`protocol.md` 8). */
+/** Devices: who waits to be paired, who is, and their tokens. */
 export const devicesMethods = {
   "device.pair.list": method("pairing", "devices that wait for approval, and those that are paired", none),
   "device.pair.approve": method(

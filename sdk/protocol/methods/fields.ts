@@ -9,7 +9,7 @@ export const none = z.strictObject({});
 export const sessionKey = idText(512);
 export const pluginId = idText(64);
 export const agentId = idText(64);
-/** Known for at least 5 min after the end (`protocol.md` 6). */
+/** Known for at least 5 min after the end. */
 export const idempotencyKey = idText(256);
 /** Id of a run: the idempotency key of the request that asked for it. */
 export const runId = idText(512);

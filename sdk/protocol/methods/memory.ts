@@ -2,7 +2,7 @@ import { z } from "zod";
 import { agentId } from "./fields.ts";
 import { method } from "./spec.ts";
 
-/** Memory (`protocol-methods.md` 18); answered by the plugin of the slot. */
+/** Memory; answered by the plugin of the slot. */
 export const memoryMethods = {
   "memory.search": method(
     "read",

@@ -4,7 +4,7 @@ import { method } from "./spec.ts";
 
 const byUid = z.strictObject({ uid: idText(200) });
 
-/** Messages to channels that wait, or were not delivered (`channels.md` 6). */
+/** Messages to channels that wait, or were not delivered. */
 export const messagingMethods = {
   "messaging.queue.list": method(
     "read",

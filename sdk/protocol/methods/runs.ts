@@ -6,7 +6,7 @@ import { method, waitingMethod } from "./spec.ts";
 /** Id of a place outside: channel, peer, account, thread, message. */
 const place = idText(512);
 
-/** Agent runs and chat (`protocol.md` 10 and 11). */
+/** Agent runs and chat. */
 export const runsMethods = {
   agent: method(
     "write",

@@ -12,7 +12,7 @@ const word = z
   .max(32)
   .regex(/^[a-z][a-z-]*$/, "expected one lower-case word");
 
-/** Fields of `sessions.patch` that need `operator.write` only; every other one needs `operator.admin` (`protocol.md` 7.1, footnote 1). */
+/** Fields of `sessions.patch` that need `operator.write` only; every other one needs `operator.admin`. */
 const ordinaryFields = {
   label: label.nullable().optional(),
   category: z.string().trim().min(1).max(64).regex(idPattern, idExpectation).nullable().optional(),
@@ -41,7 +41,7 @@ export function isAdminPatch(patch: Readonly<Record<string, unknown>>): boolean 
   return Object.keys(adminFields).some((field) => patch[field] !== undefined);
 }
 
-/** Sessions (`protocol-methods.md` 12). */
+/** Sessions. */
 export const sessionsMethods = {
   "sessions.list": method("read", "sessions, newest first", z.strictObject(listFields)),
   "sessions.describe": method("read", "one session row or null", z.strictObject({ key: sessionKey })),

@@ -8,7 +8,7 @@ const mode = z.enum(["now", "next-heartbeat"]);
 const word = z.string().min(1).max(256);
 const words = z.array(word).max(32);
 
-/** Heartbeats and what agents are told between them (`protocol-methods.md` 13). */
+/** Heartbeats and what agents are told between them. */
 export const systemMethods = {
   wake: method(
     "write",

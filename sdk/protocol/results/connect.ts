@@ -3,7 +3,7 @@ import { agentId, count, durationMs, epochMs, scopes, sessionKey } from "./field
 import { health } from "./health.ts";
 import { presenceEntry, stateVersion } from "./presence.ts";
 
-/** Answer to `connect` (`protocol.md` 3.4). */
+/** Answer to `connect`. */
 export const helloOk = z
   .object({
     type: z.literal("hello-ok"),

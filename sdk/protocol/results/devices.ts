@@ -6,7 +6,7 @@ const requestId = text.min(1);
 const deviceId = text.min(1);
 const role = z.enum(["operator", "node"]);
 
-/** A device that asks to be let in (`protocol.md` 8). */
+/** A device that asks to be let in. */
 export const pendingDevice = z
   .object({
     requestId,

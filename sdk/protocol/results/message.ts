@@ -7,7 +7,7 @@ const block = z.discriminatedUnion("type", [
   z.object({ type: z.literal("image"), mimeType: z.string().exactOptional(), data: z.string().exactOptional() }),
 ]);
 
-/** A message of a session as people see it (`protocol.md` 11). */
+/** A message of a session as people see it. */
 export const message = z
   .object({
     role: z.enum(["user", "assistant", "toolResult"]),

@@ -3,7 +3,7 @@ import { agentId, count, durationMs, epochMs, sessionKey } from "./fields.ts";
 
 const text = z.string();
 
-/** One session in lists and events (`protocol-methods.md` 12). */
+/** One session in lists and events. */
 export const sessionRow = z
   .object({
     key: sessionKey,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { agentId, done, durationMs, epochMs, sessionKey } from "./fields.ts";
 
-/** How one look-around of an agent ended (`protocol-methods.md` 13). */
+/** How one look-around of an agent ended. */
 export const heartbeat = z
   .object({
     ts: epochMs,

@@ -23,7 +23,7 @@ const transforms = {
   huge: 'export default () => ({ text: "x".repeat(64 * 1024 * 1024) });',
 };
 
-/** Whether the gateway answers while transforms do their worst (`security.md` K-07): every probe counts, the slowest most. */
+/** Whether the gateway answers while transforms do their worst: every probe counts, the slowest most. */
 export async function run({ row }) {
   const hostile = Object.keys(transforms).filter((name) => name !== "good");
   const names = ["good", ...hostile.flatMap((name) => Array.from({ length: COPIES }, (_, i) => `${name}-${i}`))];

@@ -6,7 +6,7 @@ import { indexedHome } from "../lib/indexed-home.mjs";
 import { memoryMb, runToEnd } from "../lib/process.mjs";
 import { percentile } from "../lib/stats.mjs";
 
-/** Most a hybrid search may take, by passages (`performance.md` P14). */
+/** Most a hybrid search may take, by passages. */
 const targetMs = { 5000: 10, 50000: 40, 200000: 120 };
 export async function run(bench) {
   await keywordSearch(bench);

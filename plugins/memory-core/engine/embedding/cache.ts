@@ -2,7 +2,7 @@ import type { ProviderFacts } from "../../index-settings.ts";
 import type { Database } from "../database.ts";
 import type { Pacer } from "../pacer.ts";
 
-/** Vectors of texts seen before, by hash, least recently used out first (`memory.md` 10). */
+/** Vectors of texts seen before, by hash, least recently used out first. */
 export interface EmbeddingCache {
   /** Vectors of these texts; refreshes what is found. Those of another length than `dims` are not found. */
   lookup(hashes: readonly string[], dims: number | undefined): Map<string, Float32Array>;
