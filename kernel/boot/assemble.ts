@@ -7,9 +7,9 @@ import type { EventLoopMonitor } from "../operations/event-loop.ts";
 import type { Listeners } from "../port/listen.ts";
 import type { Vestibule } from "../port/startup-gate.ts";
 import { type Core, createCore } from "./core.ts";
-import type { Gateway, GatewayOptions } from "./gateway.ts";
 import { comeUp, goDown, startJobs } from "./lifecycle.ts";
 import { openPlugins } from "./plugins.ts";
+import type { Gateway, GatewayOptions } from "./running-gateway.ts";
 import { recordRefusal, removeRuntimeFiles, type StartPlan } from "./start-plan.ts";
 import { type Doors, openDoors } from "./transport.ts";
 

@@ -18,8 +18,8 @@ import type { HookBus } from "../hooks/bus.ts";
 import { running } from "../hooks/running.ts";
 import type { Contributions } from "../loader/contributions.ts";
 import type { Loader } from "../loader/loader.ts";
+import type { StartFlags } from "../process/start-flags.ts";
 import { missingStartSecret } from "../secrets/start.ts";
-import type { StartFlags } from "./running-gateway.ts";
 
 export interface ReloadHost extends Pick<ReloaderOptions, "initial" | "onSettled" | "requestRestart"> {
   env: Env;

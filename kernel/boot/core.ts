@@ -38,7 +38,7 @@ import { createMethodRegistry, type MethodRegistry } from "../port/methods/regis
 import type { Phase } from "../port/probes.ts";
 import { createRouteTable, type RouteTable } from "../port/routes.ts";
 import { secretHealth } from "../secrets/reload-result.ts";
-import type { GatewayOptions } from "./gateway.ts";
+import type { GatewayOptions } from "./running-gateway.ts";
 import { checkNextStart, type StartPlan } from "./start-plan.ts";
 
 /** What is made from plugins and config, and known to the rest only later. */

@@ -1,61 +1,9 @@
 import { acquireConfigLock, acquireStateLock, type HeldLock } from "../../sdk/host/lock.ts";
-import type { RootLogger } from "../../sdk/host/logger.ts";
-import type { Env, ProfilePaths } from "../../sdk/host/paths.ts";
-import type { ContributionView } from "../../sdk/types/context.ts";
-import type { PluginRecord } from "../../sdk/types/plugin-record.ts";
-import type { Services } from "../../sdk/types/services.ts";
-import type { HookBus } from "../hooks/bus.ts";
-import type { Host } from "../loader/context.ts";
 import { createEventLoopMonitor } from "../operations/event-loop.ts";
-import type { PluginFaults } from "../operations/plugin-faults.ts";
 import { type Listeners, openListeners } from "../port/listen.ts";
 import { createVestibule, type Vestibule } from "../port/startup-gate.ts";
-import type { RunningGateway, StartFlags } from "./running-gateway.ts";
+import type { Gateway, GatewayOptions } from "./running-gateway.ts";
 import { planStart, recordRefusal, removeRuntimeFiles, type StartPlan, writeRuntimeToken } from "./start-plan.ts";
-
-/** `clock` (with timers, if it has some) and `fetch` are what plugins get instead of the process's own, in tests. */
-export interface GatewayOptions extends Partial<Pick<Host, "clock" | "fetch">> {
-  paths: ProfilePaths;
-  env: Env;
-  logger: RootLogger;
-  version: string;
-  flags?: StartFlags;
-  /** False: no listener; for commands that work on files while no gateway runs. */
-  listen?: boolean;
-  /** Only these plugins and what they require. */
-  only?: string[];
-  takePort?: (host: string, port: number) => Promise<void>;
-  /** How long a start waits for the state lock of another gateway; default 5 s. */
-  lockWaitMs?: number;
-  /** How long boot waits for slow plugins of third parties; default 3 s. */
-  stragglerMs?: number | undefined;
-  /** First pause of a plugin that asks to be tried later; default 5 s. */
-  retryMs?: number | undefined;
-  /** Called once, when a restart that was asked for is due; without it the gateway only logs. */
-  onRestartDue?: (reason: string) => void;
-  /** Gives the process the variables of the config, until the returned function is called; plugins read them there. */
-  exportEnv?: (env: Env) => () => void;
-  /** `performance.now()` of the restart this start belongs to; the next one keeps its distance. */
-  restartedAt?: number;
-  /** The environment a start would have now; default: `env`. */
-  readEnv?: () => Promise<Env>;
-}
-
-export interface Gateway extends RunningGateway {
-  readonly host: string;
-  readonly port: number;
-  readonly portSource: StartPlan["portSource"];
-  readonly plan: StartPlan;
-  readonly hooks: HookBus;
-  plugins(): PluginRecord[];
-  summary(): string;
-  /** Ends a plugin whose code threw where nobody could catch it; false when no such plugin runs. */
-  failPlugin(id: string, error: unknown): Promise<boolean>;
-  /** What plugins do wrong where nobody waits for them. */
-  readonly faults: PluginFaults;
-  service<K extends keyof Services>(name: K): Services[K];
-  contributions<T>(point: string): ContributionView<T>;
-}
 
 /**
  * Starts a gateway: guards, lock, listener, then plugins behind it. Resolves once the port listens.

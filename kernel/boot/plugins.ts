@@ -2,10 +2,11 @@ import { dirname, join } from "node:path";
 import { resolveAgents } from "../../sdk/agents.ts";
 import { knownIdsOf, requireKnownChannels, unknownIdWarnings } from "../../sdk/config/known-ids.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
+import { currentLogFile } from "../../sdk/host/log-tail.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import type { PluginRecord, PluginState } from "../../sdk/types/plugin-record.ts";
 import { createGatewayIdentity } from "../auth/devices/gateway-identity.ts";
-import { createConfigHost, registerConfigMethods } from "../config/config-host.ts";
+import { createConfigHost } from "../config/config-host.ts";
 import { createInstance, type Host } from "../loader/context.ts";
 import type { DiscoveryRequest } from "../loader/discover.ts";
 import { discoverOne, discoverPlugins, inspectPluginFolder } from "../loader/discovery.ts";
@@ -16,6 +17,7 @@ import { updateReadiness, whyAbsent } from "../loader/plugins-down.ts";
 import { reservedBy } from "../loader/reserved.ts";
 import { maskConfig, secretAt } from "../loader/secret-paths.ts";
 import { blameText, liftQuarantine, readQuarantine, settleOpenBlock } from "../operations/quarantine.ts";
+import { registerConfigMethods } from "../port/methods/config.ts";
 import { registerDeviceMethods } from "../port/methods/devices.ts";
 import { registerKernelMethods } from "../port/methods/gateway.ts";
 import { registerLogsMethods } from "../port/methods/logs.ts";
@@ -198,7 +200,8 @@ function registerMethods(core: Core, places: ReturnType<typeof createPlaces>): v
     now: clock.now,
     logger: logger.child("config"),
   });
-  registerLogsMethods(core);
+  const logFile = () => currentLogFile(options.paths.stateDir, core.config().logging.file, new Date(clock.now()));
+  registerLogsMethods(methods, logFile);
   registerDeviceMethods(methods, core.devices, {
     clients: fanout.receivers,
     identity: createGatewayIdentity(core.store),

@@ -18,8 +18,8 @@ import { kernelErrors } from "../errors.ts";
 import { type BindMode, type BindPlan, planBind } from "../port/bind-plan.ts";
 import type { TlsMaterial } from "../port/tls-files.ts";
 import { answersAsGateway, isBindable } from "../process/gateway-probe.ts";
+import type { StartFlags } from "../process/start-flags.ts";
 import { missingStartSecret } from "../secrets/start.ts";
-import type { StartFlags } from "./running-gateway.ts";
 import { plantSeeds, seedsOf } from "./seed.ts";
 
 /** Everything decided before anything is opened. */

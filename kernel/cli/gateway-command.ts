@@ -1,7 +1,5 @@
-import type { CliCommand, CliContext } from "../../sdk/types/cli.ts";
-import type { GatewayMaker } from "../boot/running-gateway.ts";
-import type { LogLevelName } from "./root-flags.ts";
-import type { StandardOutput } from "./standard-output.ts";
+import type { CliCommand } from "../../sdk/types/cli.ts";
+import type { GatewayCommandOptions } from "./gateway-run.ts";
 
 const options: NonNullable<CliCommand["options"]> = {
   port: { kind: "integer", description: "Port to listen on", min: 1, max: 65_535, placeholder: "n" },
@@ -24,17 +22,6 @@ const options: NonNullable<CliCommand["options"]> = {
   },
   reset: { kind: "flag", description: "Begin with an empty state directory; profile dev only" },
 };
-
-export interface GatewayCommandOptions {
-  path: readonly string[];
-  logLevel: LogLevelName | undefined;
-  /** Tells a person what to do next, once the gateway is ready; some plugin's command, if there is one. */
-  announce: ((cli: CliContext) => Promise<unknown>) | undefined;
-  /** The process's own streams, which may fail without ending the gateway. */
-  output: Pick<StandardOutput, "onLoss" | "hurry"> | undefined;
-  /** Loads the kernel's gateway, once it is really wanted. */
-  maker(): Promise<GatewayMaker>;
-}
 
 /** `svc gateway` as data; the gateway's code is loaded when it runs. */
 export function gatewayCommand(own: GatewayCommandOptions): CliCommand {

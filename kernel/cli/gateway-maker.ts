@@ -1,6 +1,6 @@
 import { exitProcess } from "../../sdk/sandbox/threads.ts";
-import { createGateway, type Gateway } from "../boot/gateway.ts";
-import type { GatewayMaker } from "../boot/running-gateway.ts";
+import { createGateway } from "../boot/gateway.ts";
+import type { Gateway, GatewayMaker } from "../boot/running-gateway.ts";
 import { exportEnv } from "../config/process-env.ts";
 import { installProcessGuard } from "../operations/process-guard.ts";
 import { watchdogLimitsFrom } from "../operations/watchdog.ts";

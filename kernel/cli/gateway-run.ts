@@ -3,12 +3,25 @@ import { commonErrors, isSvcError, messageOf, SvcError } from "../../sdk/errors.
 import type { RootLogger } from "../../sdk/host/logger.ts";
 import { envValue, type ProfilePaths } from "../../sdk/host/paths.ts";
 import type { CliContext, CliTarget, CliValues } from "../../sdk/types/cli.ts";
-import type { GatewayMaker, RunningGateway, StartFlags } from "../boot/running-gateway.ts";
+import type { GatewayMaker, RunningGateway } from "../boot/running-gateway.ts";
 import { freePort } from "../process/free-port.ts";
 import { findPortHolders } from "../process/port-holders.ts";
-import type { GatewayCommandOptions } from "./gateway-command.ts";
+import type { StandardOutput } from "../process/standard-streams.ts";
+import type { StartFlags } from "../process/start-flags.ts";
 import { type GatewayLogs, openLogs } from "./gateway-logs.ts";
+import type { LogLevelName } from "./root-flags.ts";
 import { tapWsLog } from "./ws-log.ts";
+
+export interface GatewayCommandOptions {
+  path: readonly string[];
+  logLevel: LogLevelName | undefined;
+  /** Tells a person what to do next, once the gateway is ready; some plugin's command, if there is one. */
+  announce: ((cli: CliContext) => Promise<unknown>) | undefined;
+  /** The process's own streams, which may fail without ending the gateway. */
+  output: Pick<StandardOutput, "onLoss" | "hurry"> | undefined;
+  /** Loads the kernel's gateway, once it is really wanted. */
+  maker(): Promise<GatewayMaker>;
+}
 
 /** A supervisor that sees this code starts the gateway again. */
 const EXIT_RESTART = 75;

@@ -5,6 +5,7 @@ import { type Env, type ProfilePaths, packageRoot, resolvePaths } from "../../sd
 import type { CliCommand, CliContext, CliValues } from "../../sdk/types/cli.ts";
 import type { GatewayMaker } from "../boot/running-gateway.ts";
 import { readEnvFiles } from "../process/env-files.ts";
+import type { StandardOutput } from "../process/standard-streams.ts";
 import { createOutput } from "./cli-output.ts";
 import { type Failure, toFailure } from "./failure.ts";
 import { gatewayCommand } from "./gateway-command.ts";
@@ -12,7 +13,6 @@ import { commandHelp, groupHelp } from "./help.ts";
 import type { Interrupt } from "./interrupt.ts";
 import { type CommandEntry, longerCommands, matchCommand, unknown } from "./match.ts";
 import { nearestRootFlag, type RootFlags, takeRootFlags } from "./root-flags.ts";
-import type { StandardOutput } from "./standard-output.ts";
 
 /** What the program stands in; tests bring their own. */
 export interface Host {

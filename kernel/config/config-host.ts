@@ -1,14 +1,9 @@
 import type { ConfigWarning, LoadedConfig } from "../../sdk/config/loaded.ts";
 import type { ConfigWriterHost } from "../../sdk/config/write.ts";
 import type { Env } from "../../sdk/host/paths.ts";
-import { protocolMethod } from "../../sdk/protocol/methods.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
-import type { RpcMethod } from "../../sdk/types/rpc.ts";
-import type { StartFlags } from "../boot/running-gateway.ts";
-import type { Contributions } from "../loader/contributions.ts";
-import type { MethodRegistry } from "../port/methods/registry.ts";
+import type { StartFlags } from "../process/start-flags.ts";
 import { missingStartSecret } from "../secrets/start.ts";
-import { type ConfigServiceDeps, createConfigMethods } from "./config-service.ts";
 import { configSyntax, loadConfig } from "./load.ts";
 import { pluginConfigIssues, secretPatterns } from "./plugin-config-issues.ts";
 import { type SettingQuestion, settingIssues, settingWarnings } from "./setting-checks.ts";
@@ -57,18 +52,4 @@ export function createConfigHost({ path, env, stateDir, manifests, modelProvider
 /** Problems that this write brings: the config did not have them before. */
 function newOf(now: readonly ConfigWarning[], old: readonly ConfigWarning[]): ConfigWarning[] {
   return now.filter(({ path, message }) => !old.some((one) => one.path === path && one.message === message));
-}
-
-/** `config.*` and the service `config@1`. */
-export function registerConfigMethods(methods: MethodRegistry, contributions: Contributions, deps: ConfigServiceDeps): void {
-  const config = createConfigMethods(deps);
-  const add = <P>(method: Omit<RpcMethod<P>, "handler">, handler: RpcMethod<P>["handler"]) =>
-    methods.add({ ...method, handler } as RpcMethod, "kernel");
-  add(protocolMethod("config.get"), config.get);
-  add(protocolMethod("config.set"), config.set);
-  add(protocolMethod("config.apply"), config.apply);
-  add(protocolMethod("config.patch"), config.patch);
-  add(protocolMethod("config.schema"), config.schema);
-  add(protocolMethod("config.schema.lookup"), config.lookup);
-  contributions.add("service", { id: "config@1", owner: "kernel", order: -1, value: config.service });
 }

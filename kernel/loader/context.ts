@@ -8,15 +8,13 @@ import { type HookName, type HookOptions, hookSpec } from "../../sdk/hooks.ts";
 import { isKernelEvent, protocolEvents } from "../../sdk/protocol/events.ts";
 import type { Disposable, Logger } from "../../sdk/types/common.ts";
 import type { PluginContext } from "../../sdk/types/context.ts";
-import type { HttpCall } from "../../sdk/types/http.ts";
+import type { HttpCall, HttpRoute } from "../../sdk/types/http.ts";
 import type { Contributes, Permission } from "../../sdk/types/manifest.ts";
 import type { ReloadParticipant } from "../../sdk/types/reload.ts";
 import type { EmitOptions, RpcMethod } from "../../sdk/types/rpc.ts";
 import { kernelErrors } from "../errors.ts";
 import type { HookBus, TapFunction } from "../hooks/bus.ts";
 import { running } from "../hooks/running.ts";
-import type { MethodRegistry } from "../port/methods/registry.ts";
-import type { RouteTable } from "../port/routes.ts";
 import type { Activation } from "./activation.ts";
 import { runDoctorCheck, runHealthCheck } from "./checks.ts";
 import type { Contributions } from "./contributions.ts";
@@ -34,12 +32,19 @@ import { ownName, type ShapeKind, shapeProblem } from "./shapes.ts";
 import { createTimers, type TimedClock } from "./timers.ts";
 import { copyPanel, panelMethod } from "./ui-panels.ts";
 
-/** What every context is made from. */
+/** Adds what a plugin contributes, by its owner, until the result is disposed. `hold` keeps the owner's instance while a call of it runs. */
+interface Sink<T> {
+  add(value: T, owner: string, hold?: () => Disposable): Disposable;
+}
+
+/** Parts of the gateway that contexts of plugins are made from. */
 export interface Host {
   hooks: HookBus;
   contributions: Contributions;
-  methods: MethodRegistry;
-  routes: RouteTable;
+  /** The control protocol. @throws {SvcError} `reserved-name`, `contribution-conflict` */
+  methods: Sink<RpcMethod>;
+  /** The HTTP listener. @throws {SvcError} `route-conflict` */
+  routes: Sink<HttpRoute>;
   activation: Activation;
   /** The bundled plugin in force that declares such a name. */
   reservedBy(kind: keyof Contributes, isSame: (declared: string) => boolean): string | undefined;

@@ -6,7 +6,7 @@ import { RawJson } from "../../sdk/protocol/raw-json.ts";
 import { hasScope } from "../../sdk/scopes.ts";
 import type { ClientInfo } from "../../sdk/types/rpc.ts";
 import type { Admission } from "../auth/devices/admission.ts";
-import type { StartPlan } from "../boot/start-plan.ts";
+import type { AuthMode } from "../auth/resolve-auth.ts";
 import type { HookBus } from "../hooks/bus.ts";
 import type { Health } from "../operations/health.ts";
 import type { Presence } from "../operations/presence.ts";
@@ -17,7 +17,7 @@ import type { MethodRegistry } from "./methods/registry.ts";
 export interface HelloDeps {
   version: string;
   paths: ProfilePaths;
-  plan: StartPlan;
+  plan: { bootId: string; auth: { mode: AuthMode } };
   config(): SvcConfig;
   uptimeMs(): number;
   methods: MethodRegistry;

@@ -1,7 +1,7 @@
 import { type MemorySearchOptions, type MemorySearchResult, messageOf, type PluginContext } from "svc/sdk";
 import type { AgentMemory } from "./agent-memory.ts";
 import { fitInjected, showsCitations, withCitations } from "./citations.ts";
-import type { IndexHit } from "./engine/search.ts";
+import type { IndexHit } from "./engine/search-types.ts";
 import type { AgentProvider } from "./providers/agent-provider.ts";
 import { keepHits, searchResult, unavailableResult, withNotes } from "./search-result.ts";
 import { visibleSources } from "./sessions/visibility.ts";

@@ -1,8 +1,7 @@
 import type { PlainError } from "svc/sdk";
 import type { LeftOut } from "./engine/document-guard.ts";
 import type { GetOutcome, LineRange } from "./engine/get-file.ts";
-import type { IndexHit, SearchParams } from "./engine/search.ts";
-import type { ProgressPhase } from "./engine/sync.ts";
+import type { IndexHit, SearchParams } from "./engine/search-types.ts";
 import type { ProviderFacts } from "./index-settings.ts";
 import type { PackedTexts } from "./packed-texts.ts";
 
@@ -147,6 +146,8 @@ export type HostCall = { call: number; host: HostMethod; params: HostMethods[Hos
 
 /** To the thread. `fault.code` is `embedding` for an `EmbeddingError`: then `fields` are `fault`, `message`, `status?`, `retryAfterMs?`. */
 export type HostAnswer = { answer: number; value: unknown } | { answer: number; fault: WorkerFault };
+
+export type ProgressPhase = "scan" | "embed" | "write" | "swap" | "done" | "error";
 
 export interface IndexProgress {
   phase: ProgressPhase;

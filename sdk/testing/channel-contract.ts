@@ -1,26 +1,10 @@
 import assert from "node:assert/strict";
-import type { Channel } from "../types/channel.ts";
-import { channelConfig, type DrivenAccount, driveAccount, received, seenBy } from "./channel-drive.ts";
+import { channelConfig, driveAccount, received, seenBy } from "./channel-drive.ts";
 import { channelFaultCases } from "./channel-faults.ts";
 import { channelPacketCases } from "./channel-packets.ts";
 import type { ChannelPeer } from "./channel-peer.ts";
+import type { ChannelStage, ChannelSubject } from "./channel-stage.ts";
 import { type ContractCase, defineCases } from "./contract.ts";
-
-/** A channel adapter and its other side, as `channelContract` needs them. */
-export interface ChannelSubject {
-  /** The adapter. */
-  create(): Channel;
-  /** A fresh other side of it; called once per case. */
-  peer(): Promise<ChannelPeer>;
-}
-
-/** A running account and its other side. */
-export interface ChannelStage {
-  channel: Channel;
-  peer: ChannelPeer;
-  account: DrivenAccount;
-  say(text: string, more?: { group?: boolean; threadId?: string; replyToId?: string }): Promise<string>;
-}
 
 /**
  * Conformance suite of a channel adapter, to be called inside `describe`: round trips, limits, capabilities, packets, lost links, refused

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ChannelStage, ChannelSubject } from "./channel-contract.ts";
 import { channelConfig, type DrivenAccount, driveAccount, received, seenBy } from "./channel-drive.ts";
 import type { ChannelPeer } from "./channel-peer.ts";
+import type { ChannelStage, ChannelSubject } from "./channel-stage.ts";
 import { type ContractCase, rejectionOf, within } from "./contract.ts";
 import { eventually } from "./eventually.ts";
 

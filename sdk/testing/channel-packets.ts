@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { InboundAck, InboundEvent } from "../types/channel.ts";
-import type { ChannelStage, ChannelSubject } from "./channel-contract.ts";
 import { channelConfig, type DrivenAccount, driveAccount, received } from "./channel-drive.ts";
 import type { ChannelPeer } from "./channel-peer.ts";
+import type { ChannelStage, ChannelSubject } from "./channel-stage.ts";
 import type { ContractCase } from "./contract.ts";
 import { eventually } from "./eventually.ts";
 import type { PacketShape } from "./packet-proxy.ts";

@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
-import { createGateway, type Gateway } from "../../kernel/boot/gateway.ts";
+import { createGateway } from "../../kernel/boot/gateway.ts";
+import type { Gateway } from "../../kernel/boot/running-gateway.ts";
 import { createClient } from "../client/index.ts";
 import type { SvcConfigInput } from "../config/root.ts";
 import { definePlugin } from "../define.ts";

@@ -1,5 +1,6 @@
-export { type ChannelStage, type ChannelSubject, channelCases, channelContract } from "./channel-contract.ts";
+export { channelCases, channelContract } from "./channel-contract.ts";
 export type { ChannelPeer, PeerAction, PeerMessage } from "./channel-peer.ts";
+export type { ChannelStage, ChannelSubject } from "./channel-stage.ts";
 export { type ContractCase, runCases } from "./contract.ts";
 export { embeddingContext } from "./embedding-context.ts";
 export { type EmbeddingContractOptions, embeddingCases, embeddingContract } from "./embedding-contract.ts";

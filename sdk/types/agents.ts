@@ -1,6 +1,6 @@
 import type { JsonObject } from "./common.ts";
 import type { OutboundRequest } from "./messaging.ts";
-import type { ModelSampling, ModelToolSpec, ToolChoice, Usage } from "./model.ts";
+import type { ModelSampling, ModelToolSpec, RunTrigger, ToolChoice, Usage } from "./model.ts";
 import type { OperatorScope } from "./rpc.ts";
 import type { MessageBlock, QueueMode } from "./store.ts";
 import type { ToolResult } from "./tool.ts";
@@ -16,9 +16,6 @@ export interface AgentInfo {
   models: string[];
   identity: { name?: string; emoji?: string; avatar?: string };
 }
-
-/** What began a run. */
-export type RunTrigger = "user" | "hook" | "heartbeat" | "cron";
 
 /** Places for runs: those of people, of jobs and of hooks do not take each other's. */
 export type RunLane = "main" | "cron" | "hooks";

@@ -1,5 +1,7 @@
-import type { RunTrigger } from "./agents.ts";
 import type { JsonSchema } from "./schema.ts";
+
+/** Cause of a run. */
+export type RunTrigger = "user" | "hook" | "heartbeat" | "cron";
 
 /** What is known of a model; sizes in tokens. */
 export interface ModelInfo {

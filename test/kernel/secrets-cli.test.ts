@@ -2,7 +2,8 @@ import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createGateway, type Gateway } from "../../kernel/boot/gateway.ts";
+import { createGateway } from "../../kernel/boot/gateway.ts";
+import type { Gateway } from "../../kernel/boot/running-gateway.ts";
 import { runCommandLine } from "../../kernel/cli/run.ts";
 import { createLogger } from "../../sdk/host/logger.ts";
 import { resolvePaths } from "../../sdk/host/paths.ts";

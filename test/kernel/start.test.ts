@@ -4,7 +4,8 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createGateway, type Gateway, type GatewayOptions } from "../../kernel/boot/gateway.ts";
+import { createGateway } from "../../kernel/boot/gateway.ts";
+import type { Gateway, GatewayOptions } from "../../kernel/boot/running-gateway.ts";
 import { configLockPath } from "../../sdk/host/lock.ts";
 import { createLogger, type LogRecord } from "../../sdk/host/logger.ts";
 import { type Env, resolvePaths } from "../../sdk/host/paths.ts";

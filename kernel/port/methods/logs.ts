@@ -1,9 +1,12 @@
-import { currentLogFile, tailLog } from "../../../sdk/host/log-tail.ts";
+import { tailLog } from "../../../sdk/host/log-tail.ts";
 import { protocolMethod } from "../../../sdk/protocol/methods.ts";
-import type { Core } from "../../boot/core.ts";
+import type { MethodRegistry } from "./registry.ts";
 
-/** `logs.tail`: lines of the file in use, as they were written: redacted. */
-export function registerLogsMethods({ methods, options, config, clock }: Core): void {
-  const file = () => currentLogFile(options.paths.stateDir, config().logging.file, new Date(clock.now()));
+/**
+ * Registers `logs.tail`: lines of the file in use as they were written, redacted.
+ *
+ * @param file absolute path of the log file in use
+ */
+export function registerLogsMethods(methods: MethodRegistry, file: () => Promise<string>): void {
   methods.add({ ...protocolMethod("logs.tail"), handler: async (question) => tailLog(await file(), question as object) }, "kernel");
 }

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { addToIndex, createTestIndex, type TestIndex } from "../test-index.ts";
 import type { SearchReply } from "../worker-protocol.ts";
-import { type SearchParams, searchIndex, type VectorSide } from "./search.ts";
+import { searchIndex, type VectorSide } from "./search.ts";
+import type { SearchParams } from "./search-types.ts";
 
 let open: TestIndex[] = [];
 afterEach(() => {

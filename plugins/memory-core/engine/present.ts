@@ -5,7 +5,7 @@ import { diversify } from "./diversity.ts";
 import { MAX_QUERY_CHARS } from "./keyword-query.ts";
 import { extractKeywords } from "./keywords.ts";
 import { applyThreshold, compareRows, type PlacedRow, type ScoredRow, type SearchMode } from "./ranking.ts";
-import type { IndexHit, SearchParams } from "./search.ts";
+import type { IndexHit, SearchParams } from "./search-types.ts";
 import { snippetOf } from "./snippet.ts";
 
 interface Presentation {

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Tokenizer } from "../index-settings.ts";
 import { addToIndex, createTestIndex, type TestIndex } from "../test-index.ts";
-import { type SearchParams, searchIndex } from "./search.ts";
+import { searchIndex } from "./search.ts";
+import type { SearchParams } from "./search-types.ts";
 
 let open: TestIndex[] = [];
 afterEach(() => {

@@ -1,34 +1,13 @@
-import type { MemorySource, Tokenizer } from "../index-settings.ts";
+import type { Tokenizer } from "../index-settings.ts";
 import type { SearchReply } from "../worker-protocol.ts";
 import type { Database } from "./database.ts";
 import { codeOf } from "./fault.ts";
 import { presentRows } from "./present.ts";
 import { type QueryEmbedding, type QueryVector, startQueryEmbedding, within } from "./query-embedding.ts";
-import { candidateCount, joinLegs, type RankedRow, type SearchMode, type Threshold } from "./ranking.ts";
+import { candidateCount, joinLegs, type RankedRow, type SearchMode } from "./ranking.ts";
+import type { SearchParams } from "./search-types.ts";
 import { findByWords } from "./text-leg.ts";
 import type { VectorRow, VectorStore } from "./vector-store.ts";
-
-export interface SearchParams extends Threshold {
-  query: string;
-  sources: MemorySource[];
-  candidateMultiplier: number;
-  maxSnippetChars: number;
-  hybrid: { enabled: boolean; vectorWeight: number; textWeight: number };
-  mmr: { enabled: boolean; lambda: number };
-  temporalDecay: { enabled: boolean; halfLifeDays: number };
-}
-
-/** A hit without decoration. */
-export interface IndexHit {
-  path: string;
-  startLine: number;
-  endLine: number;
-  score: number;
-  vectorScore?: number;
-  textScore?: number;
-  snippet: string;
-  source: MemorySource;
-}
 
 /** The index as it is at one moment; a rebuild puts another one in its place. */
 export interface SearchableIndex {

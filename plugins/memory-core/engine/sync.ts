@@ -1,3 +1,4 @@
+import type { ProgressPhase } from "../worker-protocol.ts";
 import type { ChunkingSettings } from "./chunker.ts";
 import type { DocumentGuard, LeftOut } from "./document-guard.ts";
 import type { DocumentContent, DocumentRow, DocumentSource, IndexDocument } from "./documents.ts";
@@ -7,8 +8,6 @@ import { type Pacer, paced } from "./pacer.ts";
 import { mediaPassage, type Passages, passageSteps } from "./passages.ts";
 import { createWriter, type IndexWriter, type PassageVector } from "./writer.ts";
 import { createWriteQueue, type OpenIndex, type WriteQueue } from "./writing.ts";
-
-export type ProgressPhase = "scan" | "embed" | "write" | "swap" | "done" | "error";
 
 /**
  * What a sync needs besides the database. Files and transcripts are both documents (`documents.ts`): another kind of memory is another `DocumentSource` in

@@ -5,7 +5,7 @@ import type { ThreadActivity } from "../thread-activity.ts";
 import { createDocumentGuard, type DocumentGuard } from "./document-guard.ts";
 import { stampOf } from "./file-documents.ts";
 import { createPacer } from "./pacer.ts";
-import type { SearchParams } from "./search.ts";
+import type { SearchParams } from "./search-types.ts";
 import { scanTexts } from "./text-scan.ts";
 
 const plain: SearchParams = {

@@ -9,7 +9,7 @@ import { isMarkdown } from "./memory-paths.ts";
 import type { Pacer } from "./pacer.ts";
 import { applyThreshold, candidateCount, compareRows, type PlacedRow } from "./ranking.ts";
 import { readForIndex } from "./read-file.ts";
-import type { IndexHit, SearchParams } from "./search.ts";
+import type { IndexHit, SearchParams } from "./search-types.ts";
 import { snippetOf } from "./snippet.ts";
 import type { ListedFile } from "./walk.ts";
 

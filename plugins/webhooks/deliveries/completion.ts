@@ -1,8 +1,17 @@
 import type { DeliveryRow, JsonObject } from "svc/sdk";
-import type { Completion } from "./deliveries.ts";
 import type { HookReply } from "./reply.ts";
 import type { Delivered } from "./steps/deliver.ts";
 import type { Ran } from "./steps/run.ts";
+
+/** How an agent action ended, for `waitForCompletion`: no word of the model, no detail of a provider. */
+export interface Completion {
+  status: "ok" | "error" | "skipped";
+  replyDisposition: "visible" | "silent" | "empty";
+  delivered?: boolean;
+  deliveryAttempted?: boolean;
+  deliveryError?: "delivery-failed";
+  deliverySuppressionReason?: "empty" | "silent" | "heartbeat";
+}
 
 /** What a caller is told of an action that was carried out. */
 export function toCompletion(ran: Ran, reply: HookReply | undefined, delivered: Delivered | undefined): Completion {

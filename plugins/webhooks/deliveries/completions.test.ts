@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { completionOf, toCompletion } from "./completion.ts";
+import { type Completion, completionOf, toCompletion } from "./completion.ts";
 import { createCompletions } from "./completions.ts";
-import type { Completion } from "./deliveries.ts";
 
 const ok: Completion = { status: "ok", replyDisposition: "visible" };
 

@@ -1,5 +1,5 @@
 import { protocolErrors } from "svc/sdk";
-import type { Completion } from "./deliveries.ts";
+import type { Completion } from "./completion.ts";
 
 /** Callers that wait for the end of an action. */
 export interface Completions {

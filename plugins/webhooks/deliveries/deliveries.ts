@@ -1,5 +1,6 @@
 import type { DeliveryRow, DeliveryState, JsonObject } from "svc/sdk";
-import type { Action, AgentAction } from "../action.ts";
+import type { Action } from "../action.ts";
+import type { Completion } from "./completion.ts";
 import type { TickFacts } from "./runner.ts";
 
 /** Scope and key under which a repeat of an agent action is the same action. */
@@ -22,16 +23,6 @@ export type Accepted =
   | { kind: "agent"; runId: string; isReplay: boolean }
   | { kind: "wake"; mode: "now" | "next-heartbeat"; eventOutcome: "queued" | "coalesced" };
 
-/** How an agent action ended, for `waitForCompletion`: no word of the model, no detail of a provider. */
-export interface Completion {
-  status: "ok" | "error" | "skipped";
-  replyDisposition: "visible" | "silent" | "empty";
-  delivered?: boolean;
-  deliveryAttempted?: boolean;
-  deliveryError?: "delivery-failed";
-  deliverySuppressionReason?: "empty" | "silent" | "heartbeat";
-}
-
 /** Accepted hook actions: stored first, carried out after, each step once as far as that can be known. */
 export interface Deliveries {
   /**
@@ -52,9 +43,6 @@ export interface Deliveries {
   /** What looks at the time of waiting actions; started again if it has died. Undefined while nothing is carried out. */
   tick(): TickFacts | undefined;
 }
-
-/** What is kept in the row of an agent action. */
-export type StoredAgentAction = { v: 1; action: Omit<AgentAction, "fingerprint"> };
 
 /** What operators are shown of a row; never the payload's text unless asked for by `show`. */
 export interface DeliverySummary {

@@ -1,10 +1,12 @@
 import { type DeliveryRow, type JsonObject, z } from "svc/sdk";
 import type { AgentAction } from "../action.ts";
-import type { StoredAgentAction } from "./deliveries.ts";
 import { deliveryErrors } from "./errors.ts";
 
 /** Most bytes of JSON one row holds. */
 export const MAX_PAYLOAD_BYTES = 256 * 1024;
+
+/** Payload in the row of an agent action. */
+export type StoredAgentAction = { v: 1; action: Omit<AgentAction, "fingerprint"> };
 
 export type StoredAction = StoredAgentAction["action"];
 

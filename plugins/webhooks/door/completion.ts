@@ -1,5 +1,5 @@
 import { messageOf } from "svc/sdk";
-import type { Completion } from "../deliveries/deliveries.ts";
+import type { Completion } from "../deliveries/completion.ts";
 import type { DoorDeps } from "./visitor.ts";
 
 /** Waits until the run has ended. When the caller goes or the gateway stops, only the wait ends: the action is stored, and a repeat under its key waits again. */

@@ -1,0 +1,19 @@
+import { protocolMethod } from "../../../sdk/protocol/methods.ts";
+import type { RpcMethod } from "../../../sdk/types/rpc.ts";
+import { type ConfigServiceDeps, createConfigMethods } from "../../config/config-service.ts";
+import type { Contributions } from "../../loader/contributions.ts";
+import type { MethodRegistry } from "./registry.ts";
+
+/** `config.*` and the service `config@1`. */
+export function registerConfigMethods(methods: MethodRegistry, contributions: Contributions, deps: ConfigServiceDeps): void {
+  const config = createConfigMethods(deps);
+  const add = <P>(method: Omit<RpcMethod<P>, "handler">, handler: RpcMethod<P>["handler"]) =>
+    methods.add({ ...method, handler } as RpcMethod, "kernel");
+  add(protocolMethod("config.get"), config.get);
+  add(protocolMethod("config.set"), config.set);
+  add(protocolMethod("config.apply"), config.apply);
+  add(protocolMethod("config.patch"), config.patch);
+  add(protocolMethod("config.schema"), config.schema);
+  add(protocolMethod("config.schema.lookup"), config.lookup);
+  contributions.add("service", { id: "config@1", owner: "kernel", order: -1, value: config.service });
+}
