@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /**
- * Writes the reference pages in `sdk/docs/reference/` from the values in the code, and `sdk/api.md` from the declarations the compiler makes of it.
+ * Writes the reference pages in `sdk/docs/reference/` from the values in the code, `sdk/api.md` from the declarations the compiler makes of it, and the
+ * table of rooms in `kernel/README.md`.
  * `--check` writes nothing and ends with 1 when a page is not what the code says.
  */
 import { spawnSync } from "node:child_process";
@@ -29,6 +30,9 @@ wanted.set(
   "sdk/api.md",
   apiReport(declarations, (path) => readFileSync(join(root, "dist", path), "utf8")),
 );
+const { kernelPage } = await jiti.import(join(root, "test/tools/docs/rooms.ts"));
+const { readRepositoryFiles } = await jiti.import(join(root, "test/tools/source/tree.ts"));
+wanted.set("kernel/README.md", kernelPage(readRepositoryFiles((path) => path.startsWith("kernel/"))));
 
 mkdirSync(folder, { recursive: true });
 const stale = [...wanted].filter(([path, text]) => read(path) !== text).map(([path]) => path);

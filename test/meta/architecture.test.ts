@@ -4,12 +4,16 @@ import {
   closureOf,
   graphOf,
   importCycles,
+  kernelPackages,
+  kernelRooms,
   type ModuleGraph,
   pluginPackages,
+  roomOf,
   sharedPackages,
+  targetOf,
 } from "../tools/source/boundaries.ts";
-import { importsOf } from "../tools/source/imports.ts";
-import { readRepositoryFiles } from "../tools/source/tree.ts";
+import { importsOf, packageOf } from "../tools/source/imports.ts";
+import { readRepositoryFile, readRepositoryFiles } from "../tools/source/tree.ts";
 
 const sources = readRepositoryFiles((path) => /^(kernel|sdk|plugins|examples)\/.*\.(ts|js|mjs)$/.test(path) && !path.includes("/vendor/"));
 const graph = graphOf(sources);
@@ -46,6 +50,13 @@ describe("the repository", () => {
     expect(shared).toEqual([]);
   });
 
+  test("lists no package that the kernel has stopped using", () => {
+    const imported = new Set(
+      [...product].filter(([path]) => path.startsWith("kernel/")).flatMap(([, all]) => all.map((one) => packageOf(one.specifier))),
+    );
+    expect([...kernelPackages].filter((name) => !imported.has(name))).toEqual([]);
+  });
+
   test("lists no vendor package that its plugin has stopped using", () => {
     const unused = Object.entries(pluginPackages).flatMap(([id, packages]) =>
       packages
@@ -53,6 +64,27 @@ describe("the repository", () => {
         .map((name) => `${id}: ${name}`),
     );
     expect(unused).toEqual([]);
+  });
+
+  test("has the rooms of the kernel that its rules name, each with a short README that names the file to read first", () => {
+    const rooms = new Set([...product.keys()].filter((path) => path.startsWith("kernel/")).flatMap((path) => roomOf(path) ?? []));
+    expect([...rooms].sort()).toEqual(Object.keys(kernelRooms).sort());
+    for (const room of rooms) {
+      const readme = readRepositoryFile(`kernel/${room}/README.md`).trimEnd().split("\n");
+      expect(readme.length, room).toBeLessThanOrEqual(15);
+      const entry = /^Read `([\w-]+\.ts)` first\./m.exec(readme.join("\n"))?.[1];
+      expect(product.has(`kernel/${room}/${entry}`), `${room}: ${entry}`).toBe(true);
+    }
+  });
+
+  test("uses every direction between rooms that its rules allow", () => {
+    const used = new Set<string>();
+    for (const [path, imports] of product) {
+      for (const { specifier } of imports)
+        if (specifier.startsWith(".")) used.add(`${roomOf(path)} → ${roomOf(targetOf(path, specifier))}`);
+    }
+    const allowed = Object.entries(kernelRooms).flatMap(([room, others]) => others.map((other) => `${room} → ${other}`));
+    expect(allowed.filter((one) => !used.has(one))).toEqual([]);
   });
 
   test("gives the browser a client that needs no package at all", () => {
@@ -71,6 +103,9 @@ describe("a wrong import is caught when", () => {
     ["the kernel imports a vendor", "kernel/boot/gateway.ts", `import Database from "better-sqlite3";`],
     ["the kernel imports a package that is not on its list", "kernel/boot/gateway.ts", `import { Cli } from "clipanion";`],
     ["the kernel goes through the published name", "kernel/boot/gateway.ts", `import { z } from "svc/sdk";`],
+    ["a room of the kernel imports one above it", "kernel/hooks/bus.ts", `import { x } from "../loader/loader.ts";`],
+    ["a room of the kernel takes a type from one above it", "kernel/auth/grants.ts", `import type { X } from "../port/http.ts";`],
+    ["a file stands in a room that is none", "kernel/misc/a.ts", `import { x } from "../hooks/bus.ts";`],
     ["a plugin imports the kernel", "plugins/store/index.ts", `import { x } from "../../kernel/boot/gateway.ts";`],
     ["a plugin imports the tree of the sdk", "plugins/store/index.ts", `import { x } from "../../sdk/index.ts";`],
     ["a plugin imports another", "plugins/store/index.ts", `import type { X } from "../agents/kit.ts";`],
@@ -123,8 +158,9 @@ describe("cycles", () => {
     expect(found).toEqual([["kernel/a.ts", "kernel/b.ts", "kernel/a.ts"]]);
   });
 
-  test("of types alone are none", () => {
-    expect(importCycles(files({ "kernel/a.ts": `import type { B } from "./b.ts";`, "kernel/b.ts": `import "./a.ts";` }))).toEqual([]);
+  test("of types alone are found too", () => {
+    const found = importCycles(files({ "kernel/a.ts": `import type { B } from "./b.ts";`, "kernel/b.ts": `import "./a.ts";` }));
+    expect(found).toEqual([["kernel/a.ts", "kernel/b.ts", "kernel/a.ts"]]);
   });
 
   test("a diamond is none", () => {

@@ -2,20 +2,25 @@ import { dirname, join } from "node:path/posix";
 import { type ImportOf, importsOf, packageOf } from "./imports.ts";
 
 /** Packages that the kernel may import; each has its reason in `kernel/adr`. */
-export const kernelPackages = new Set([
-  "tapable",
-  "jiti",
-  "h3",
-  "listhen",
-  "ws",
-  "zod",
-  "json5",
-  "jsonc-parser",
-  "chokidar",
-  "croner",
-  "picocolors",
-  "@humanwhocodes/momoa",
-]);
+export const kernelPackages = new Set(["tapable", "jiti", "h3", "ws", "zod", "json5", "croner", "picocolors", "@humanwhocodes/momoa"]);
+
+/**
+ * Rooms of the kernel in the order of their directions: which rooms each may import, types included. Files beside the rooms are the entry of the program,
+ * which may import all, and the errors, which import none.
+ */
+export const kernelRooms: Record<string, readonly string[]> = {
+  process: [],
+  hooks: [],
+  sandbox: [],
+  secrets: [],
+  auth: [],
+  operations: ["process", "hooks"],
+  config: ["process", "operations", "sandbox", "secrets"],
+  loader: ["process", "hooks", "sandbox", "secrets", "operations", "config"],
+  port: ["process", "hooks", "secrets", "auth", "operations", "config", "loader"],
+  boot: ["process", "hooks", "secrets", "auth", "operations", "config", "loader", "port"],
+  cli: ["process", "auth", "operations", "config", "loader", "port", "boot"],
+};
 
 /** Vendor packages, one owner each. A plugin that is not listed has none. */
 export const pluginPackages: Record<string, readonly string[]> = {
@@ -87,9 +92,9 @@ function ruleBroken(file: string, one: ImportOf): string | undefined {
 
 function kernelRule(file: string, specifier: string, target: string | undefined): string | undefined {
   if (target !== undefined) {
-    if (target.startsWith("kernel/") || target.startsWith("sdk/")) return undefined;
-    if (isTestFile(file) && target.startsWith("test/")) return undefined;
-    return "the kernel imports only itself and the sdk";
+    if (target.startsWith("sdk/") || (isTestFile(file) && target.startsWith("test/"))) return undefined;
+    if (!target.startsWith("kernel/")) return "the kernel imports only itself and the sdk";
+    return isTestFile(file) ? undefined : roomRule(roomOf(file), roomOf(target));
   }
   const name = packageOf(specifier);
   if (isTestFile(file) && published.has(name)) return undefined;
@@ -97,6 +102,19 @@ function kernelRule(file: string, specifier: string, target: string | undefined)
   if (name === "svc/sdk" && file === "kernel/loader/import.ts") return undefined;
   if (!kernelPackages.has(name)) return "not on the kernel's list of packages";
   return undefined;
+}
+
+/** Room of a file of the kernel; undefined beside the rooms. */
+export function roomOf(file: string): string | undefined {
+  const [, room, inside] = file.split("/");
+  return inside === undefined ? undefined : room;
+}
+
+function roomRule(from: string | undefined, to: string | undefined): string | undefined {
+  if (from === to || from === undefined || to === undefined) return undefined;
+  const allowed = kernelRooms[from];
+  if (!allowed) return `"${from}" is no room of the kernel`;
+  return allowed.includes(to) ? undefined : `kernel/${from} does not import kernel/${to}`;
 }
 
 function sdkRule(file: string, one: ImportOf, target: string | undefined): string | undefined {
@@ -139,7 +157,7 @@ function exampleRule(file: string, specifier: string, target: string | undefined
   return published.has(specifier) ? undefined : "an example imports only published names";
 }
 
-/** Cycles of value imports, each once, as paths from a module back to itself. Types vanish at run time and may meet in a circle. */
+/** Cycles of imports, types included, each once, as paths from a module back to itself. */
 export function importCycles(graph: ModuleGraph): string[][] {
   const cycles: string[][] = [];
   const done = new Set<string>();
@@ -152,7 +170,7 @@ export function importCycles(graph: ModuleGraph): string[][] {
     }
     if (done.has(file)) return;
     path.push(file);
-    for (const next of valueTargets(graph, file)) visit(next);
+    for (const next of targetsOf(graph, file)) visit(next);
     path.pop();
     done.add(file);
   };
@@ -162,8 +180,13 @@ export function importCycles(graph: ModuleGraph): string[][] {
 
 /** Files that a module needs when it is loaded. */
 export function valueTargets(graph: ModuleGraph, file: string): string[] {
+  return targetsOf(graph, file, (one) => !one.typeOnly && !one.dynamic);
+}
+
+/** Files that a module names by a relative import. */
+function targetsOf(graph: ModuleGraph, file: string, isWanted: (one: ImportOf) => boolean = () => true): string[] {
   return (graph.get(file) ?? [])
-    .filter((one) => !one.typeOnly && !one.dynamic && one.specifier.startsWith("."))
+    .filter((one) => one.specifier.startsWith(".") && isWanted(one))
     .map((one) => targetOf(file, one.specifier))
     .filter((target) => graph.has(target));
 }
