@@ -4,7 +4,7 @@ import type { CredentialClass, FailureLimiter } from "../../sdk/gateway/failure-
 import type { Remote } from "../../sdk/types/http.ts";
 import type { ProxyVerdict } from "./client-types.ts";
 import { authorityEnded, rateLimited } from "./credential-errors.ts";
-import { judgeCredentials, type Presented } from "./credentials.ts";
+import { checkCredentials, type Presented } from "./credentials.ts";
 import type { PassedBy } from "./devices/admission.ts";
 import type { DeviceClaim } from "./devices/claim.ts";
 import { proxyUnauthorized } from "./proxy-refusal.ts";
@@ -87,7 +87,7 @@ export function createAuthenticator(auth: ResolvedAuth, limiter: FailureLimiter,
       const isLocked = attempt.waitMs("shared-secret", Boolean(token || password)) > 0;
       const known = isLocked ? undefined : await identify?.({ token, password }, transport, remote);
       if (known) return { by: { via: "identity", ceiling: known.scopes }, revoked: signal, known };
-      const verdict = judgeCredentials({
+      const verdict = checkCredentials({
         ...{ mode, presented, claim: device, matches: valid.matches, hasSecret: valid.secret !== undefined },
         waitMs: attempt.waitMs,
       });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { addressRanges } from "../../sdk/gateway/addresses.ts";
 import { hasForwardingHeader, isDirectLoopback, readCaller } from "./client-address.ts";
-import type { EdgeRequest } from "./client-types.ts";
+import type { RequestHead } from "./client-types.ts";
 
-const request = (remoteAddress: string, headers: Record<string, string> = {}): EdgeRequest => ({
+const request = (remoteAddress: string, headers: Record<string, string> = {}): RequestHead => ({
   headers,
   rawHeaders: Object.entries(headers).flat(),
   socket: { remoteAddress },

@@ -1,5 +1,5 @@
 import { isLoopback, plainAddress } from "../../sdk/gateway/addresses.ts";
-import type { Caller, EdgeRequest } from "./client-types.ts";
+import type { Caller, RequestHead } from "./client-types.ts";
 
 /** Proxies whose word about the client counts. */
 export interface ForwardingRules {
@@ -21,7 +21,7 @@ const forwardingHeaders = new Set([
 ]);
 
 /** Does somebody between the client and this port say so? */
-export function hasForwardingHeader(headers: EdgeRequest["headers"]): boolean {
+export function hasForwardingHeader(headers: RequestHead["headers"]): boolean {
   for (const name in headers) if (forwardingHeaders.has(name) || name.startsWith("x-forwarded")) return true;
   return false;
 }
@@ -30,7 +30,7 @@ export function hasForwardingHeader(headers: EdgeRequest["headers"]): boolean {
 const peers = new WeakMap<object, { address: string; loopback: boolean }>();
 
 /** Address at the other end of the socket; `""` when it is gone already. */
-export function peerOf(req: EdgeRequest): { address: string; loopback: boolean } {
+export function peerOf(req: RequestHead): { address: string; loopback: boolean } {
   let peer = peers.get(req.socket);
   if (!peer) {
     const address = plainAddress(req.socket.remoteAddress) ?? "";
@@ -41,12 +41,12 @@ export function peerOf(req: EdgeRequest): { address: string; loopback: boolean }
 }
 
 /** A loopback peer that speaks for itself. */
-export function isDirectLoopback(req: EdgeRequest): boolean {
+export function isDirectLoopback(req: RequestHead): boolean {
   return peerOf(req).loopback && !hasForwardingHeader(req.headers);
 }
 
 /** Finds the client behind a request, through the proxies that are trusted. */
-export function readCaller(req: EdgeRequest, rules: ForwardingRules): Caller {
+export function readCaller(req: RequestHead, rules: ForwardingRules): Caller {
   const peer = peerOf(req);
   if (!hasForwardingHeader(req.headers)) return { address: peer.address, directLoopback: peer.loopback, unattributed: false };
   if (!rules.isTrusted(peer.address)) return { address: peer.address, directLoopback: false, unattributed: true };
@@ -57,7 +57,7 @@ export function readCaller(req: EdgeRequest, rules: ForwardingRules): Caller {
  * The right-most hop that is no listed proxy. A hop that cannot be read ends the walk: what is left of it, anybody may have written. Two
  * header forms that name different clients are not believed at all, because a proxy writes one of them and passes the other one through.
  */
-function clientAddress(headers: EdgeRequest["headers"], peer: string, rules: ForwardingRules): string {
+function clientAddress(headers: RequestHead["headers"], peer: string, rules: ForwardingRules): string {
   const claims = [hopsOfList(headers["x-forwarded-for"]), hopsOfForwarded(headers.forwarded)].filter((hops) => hops !== undefined);
   const clients = new Set(claims.map((hops) => rightMost(hops, peer, rules)));
   if (clients.size > 1) return peer;

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { rootSchema, type SvcConfigInput } from "../../sdk/config/root.ts";
-import { createEdge, type EdgeOptions } from "./client-policy.ts";
+import { type ClientPolicyOptions, createClientPolicy } from "./client-policy.ts";
 
 const interfaces = (...addresses: string[]) =>
-  ({ eth0: addresses.map((address) => ({ address })) }) as unknown as ReturnType<EdgeOptions["interfaces"]>;
-function edgeOf(gateway: SvcConfigInput["gateway"] = {}, change: Partial<EdgeOptions> = {}) {
+  ({ eth0: addresses.map((address) => ({ address })) }) as unknown as ReturnType<ClientPolicyOptions["interfaces"]>;
+function policyOf(gateway: SvcConfigInput["gateway"] = {}, change: Partial<ClientPolicyOptions> = {}) {
   const config = rootSchema.parse({ gateway });
-  return createEdge({
+  return createClientPolicy({
     ...{ config: () => config, mode: "token", loopbackOnly: true, port: 18_789, now: () => 0, interfaces: () => interfaces() },
     ...change,
   });
@@ -17,27 +17,27 @@ const request = (headers: Record<string, string> = {}, remoteAddress = "127.0.0.
 };
 
 test("a caller is computed once for each request", () => {
-  const edge = edgeOf({ trustedProxies: ["127.0.0.1"] });
+  const clientPolicy = policyOf({ trustedProxies: ["127.0.0.1"] });
   const req = request({ "x-forwarded-for": "198.51.100.7" });
-  expect(edge.callerOf(req)).toMatchObject({ address: "198.51.100.7", unattributed: false });
-  expect(edge.callerOf(req)).toBe(edge.callerOf(req));
+  expect(clientPolicy.callerOf(req)).toMatchObject({ address: "198.51.100.7", unattributed: false });
+  expect(clientPolicy.callerOf(req)).toBe(clientPolicy.callerOf(req));
 });
 
 test("a change of the config counts from the next request on", () => {
   const { gateway } = rootSchema.parse({});
   let config = rootSchema.parse({});
-  const edge = edgeOf({}, { config: () => config });
-  expect(edge.callerOf(request({ forwarded: "for=198.51.100.7" })).unattributed).toBe(true);
+  const clientPolicy = policyOf({}, { config: () => config });
+  expect(clientPolicy.callerOf(request({ forwarded: "for=198.51.100.7" })).unattributed).toBe(true);
   config = rootSchema.parse({ gateway: { ...gateway, trustedProxies: ["127.0.0.0/8"] } });
-  expect(edge.callerOf(request({ forwarded: "for=198.51.100.7" }))).toMatchObject({ address: "198.51.100.7", unattributed: false });
+  expect(clientPolicy.callerOf(request({ forwarded: "for=198.51.100.7" }))).toMatchObject({ address: "198.51.100.7", unattributed: false });
 });
 
 describe("before path and credentials", () => {
   test("more than 100 header lines are refused", () => {
     const lines = (count: number) => request(Object.fromEntries(Array.from({ length: count - 1 }, (_, i) => [`x-${i}`, "1"])));
-    expect(edgeOf().refusalOf(lines(100))).toBeUndefined();
-    expect(edgeOf().refusalOf(lines(101))).toEqual({ status: 431 });
-    expect(edgeOf().upgradeRefusalOf(lines(101))).toEqual({ status: 431 });
+    expect(policyOf().refusalOf(lines(100))).toBeUndefined();
+    expect(policyOf().refusalOf(lines(101))).toEqual({ status: 431 });
+    expect(policyOf().upgradeRefusalOf(lines(101))).toEqual({ status: 431 });
   });
 
   test.each<[string, string[], string, number | undefined]>([
@@ -46,17 +46,17 @@ describe("before path and credentials", () => {
     ["no Host in HTTP/1.0", [], "1.0", undefined],
     ["one Host", ["hOST", "127.0.0.1"], "1.1", undefined],
   ])("%s", (_, rawHeaders, httpVersion, status) => {
-    expect(edgeOf().refusalOf({ ...request(), rawHeaders, httpVersion })?.status).toBe(status);
+    expect(policyOf().refusalOf({ ...request(), rawHeaders, httpVersion })?.status).toBe(status);
   });
 
   test.each(["1.2.3.999", "127.0.0.1:99999", "xn--a", "[1:2]", "<b>"])("a Host that no address can have is refused: %s", (host) => {
-    expect(edgeOf().refusalOf(request({ host }))).toEqual({ status: 400 });
-    expect(edgeOf().upgradeRefusalOf(request({ host }))).toEqual({ status: 400 });
+    expect(policyOf().refusalOf(request({ host }))).toEqual({ status: 400 });
+    expect(policyOf().upgradeRefusalOf(request({ host }))).toEqual({ status: 400 });
   });
 
   test.each(["none", "trusted-proxy"] as const)("with mode %s only a known Host goes on", (mode) => {
-    const edge = edgeOf({ controlUi: { allowedOrigins: ["https://ui.example"] }, publicOrigin: "https://gw.example" }, { mode });
-    const statusFor = (host: string) => edge.refusalOf(request({ host }))?.status;
+    const clientPolicy = policyOf({ controlUi: { allowedOrigins: ["https://ui.example"] }, publicOrigin: "https://gw.example" }, { mode });
+    const statusFor = (host: string) => clientPolicy.refusalOf(request({ host }))?.status;
     expect(["evil.example", "ui.example", "gw.example:443", "localhost", "10.0.0.1"].map(statusFor)).toEqual([
       403,
       undefined,
@@ -68,18 +68,18 @@ describe("before path and credentials", () => {
 
   test("with a secret the Host is judged by path, and only on loopback", () => {
     const foreign = () => request({ host: "evil.example" });
-    expect(edgeOf().refusalOf(foreign())).toBeUndefined();
-    expect(edgeOf().hostRefusalOf(foreign())).toMatchObject({ code: "misdirected-request", spec: { http: 421 } });
-    expect(edgeOf().upgradeRefusalOf(foreign())).toMatchObject({ status: 421, message: expect.stringContaining("gateway.publicOrigin") });
-    expect(edgeOf({}, { loopbackOnly: false }).hostRefusalOf(foreign())).toBeUndefined();
-    expect(edgeOf({ controlUi: { allowedOrigins: ["*"] } }).hostRefusalOf(foreign())).toBeUndefined();
-    expect(edgeOf({ controlUi: { dangerouslyAllowHostHeaderOriginFallback: true } }).hostRefusalOf(foreign())).toBeUndefined();
+    expect(policyOf().refusalOf(foreign())).toBeUndefined();
+    expect(policyOf().hostRefusalOf(foreign())).toMatchObject({ code: "misdirected-request", spec: { http: 421 } });
+    expect(policyOf().upgradeRefusalOf(foreign())).toMatchObject({ status: 421, message: expect.stringContaining("gateway.publicOrigin") });
+    expect(policyOf({}, { loopbackOnly: false }).hostRefusalOf(foreign())).toBeUndefined();
+    expect(policyOf({ controlUi: { allowedOrigins: ["*"] } }).hostRefusalOf(foreign())).toBeUndefined();
+    expect(policyOf({ controlUi: { dangerouslyAllowHostHeaderOriginFallback: true } }).hostRefusalOf(foreign())).toBeUndefined();
   });
 
   test("names of the certificate are served, a star for one label of them, as they are now", () => {
     let names = ["gw.example", "*.lan.example"];
-    const edge = edgeOf({}, { certificateNames: () => names });
-    const isServed = (host: string) => edge.hostRefusalOf(request({ host })) === undefined;
+    const clientPolicy = policyOf({}, { certificateNames: () => names });
+    const isServed = (host: string) => clientPolicy.hostRefusalOf(request({ host })) === undefined;
     expect(["gw.example:18789", "a.lan.example", "a.b.lan.example", "lan.example", "x.gw.example"].map(isServed)).toEqual([
       true,
       true,
@@ -93,9 +93,9 @@ describe("before path and credentials", () => {
 
   test("an upgrade with forwarded headers of an unlisted peer is refused, a request is left to its route", () => {
     const forged = () => request({ "x-forwarded-for": "198.51.100.7" });
-    expect(edgeOf().upgradeRefusalOf(forged())).toEqual({ status: 403 });
-    expect(edgeOf().refusalOf(forged())).toBeUndefined();
-    expect(edgeOf({ trustedProxies: ["127.0.0.1"] }).upgradeRefusalOf(forged())).toBeUndefined();
+    expect(policyOf().upgradeRefusalOf(forged())).toEqual({ status: 403 });
+    expect(policyOf().refusalOf(forged())).toBeUndefined();
+    expect(policyOf({ trustedProxies: ["127.0.0.1"] }).upgradeRefusalOf(forged())).toBeUndefined();
   });
 });
 
@@ -104,57 +104,57 @@ describe("an origin that is refused again and again", () => {
 
   test("is not even heard for a while, and only that one", () => {
     let now = 0;
-    const edge = edgeOf({ auth: { rateLimit: { maxAttempts: 3, lockoutMs: 60_000 } } }, { now: () => now });
+    const clientPolicy = policyOf({ auth: { rateLimit: { maxAttempts: 3, lockoutMs: 60_000 } } }, { now: () => now });
     for (let i = 0; i < 3; i++) {
-      expect(edge.upgradeRefusalOf(request(evil))).toBeUndefined();
-      expect(edge.isOriginAllowed(evil.origin, request(evil))).toBe(false);
+      expect(clientPolicy.upgradeRefusalOf(request(evil))).toBeUndefined();
+      expect(clientPolicy.isOriginAllowed(evil.origin, request(evil))).toBe(false);
     }
-    expect(edge.upgradeRefusalOf(request(evil))).toEqual({ status: 429, retryAfter: 60 });
-    expect(edge.originRetryAfterMs(evil.origin)).toBe(60_000);
-    expect(edge.upgradeRefusalOf(request({ origin: "https://other.example" }))).toBeUndefined();
-    expect(edge.upgradeRefusalOf(request())).toBeUndefined();
+    expect(clientPolicy.upgradeRefusalOf(request(evil))).toEqual({ status: 429, retryAfter: 60 });
+    expect(clientPolicy.originRetryAfterMs(evil.origin)).toBe(60_000);
+    expect(clientPolicy.upgradeRefusalOf(request({ origin: "https://other.example" }))).toBeUndefined();
+    expect(clientPolicy.upgradeRefusalOf(request())).toBeUndefined();
     now = 60_000;
-    expect(edge.upgradeRefusalOf(request(evil))).toBeUndefined();
+    expect(clientPolicy.upgradeRefusalOf(request(evil))).toBeUndefined();
   });
 
   test("is let in at once when the operator lists it", () => {
     let config = rootSchema.parse({ gateway: { auth: { rateLimit: { maxAttempts: 1 } } } });
-    const edge = edgeOf({}, { config: () => config });
-    edge.isOriginAllowed(evil.origin, request(evil));
-    expect(edge.upgradeRefusalOf(request(evil))?.status).toBe(429);
+    const clientPolicy = policyOf({}, { config: () => config });
+    clientPolicy.isOriginAllowed(evil.origin, request(evil));
+    expect(clientPolicy.upgradeRefusalOf(request(evil))?.status).toBe(429);
     config = rootSchema.parse({ gateway: { controlUi: { allowedOrigins: [evil.origin] } } });
-    expect(edge.upgradeRefusalOf(request(evil))).toBeUndefined();
-    expect(edge.isOriginAllowed(evil.origin, request(evil))).toBe(true);
+    expect(clientPolicy.upgradeRefusalOf(request(evil))).toBeUndefined();
+    expect(clientPolicy.isOriginAllowed(evil.origin, request(evil))).toBe(true);
   });
 
   test("does not harm the gateway's own page, whatever others send in its name", () => {
-    const edge = edgeOf({ auth: { rateLimit: { maxAttempts: 1 } } });
+    const clientPolicy = policyOf({ auth: { rateLimit: { maxAttempts: 1 } } });
     const own = { origin: "http://127.0.0.1:18789" };
-    edge.isOriginAllowed(own.origin, request({ ...own, host: "evil.example" }));
-    expect(edge.upgradeRefusalOf(request(own))).toBeUndefined();
-    expect(edge.isOriginAllowed(own.origin, request(own))).toBe(true);
+    clientPolicy.isOriginAllowed(own.origin, request({ ...own, host: "evil.example" }));
+    expect(clientPolicy.upgradeRefusalOf(request(own))).toBeUndefined();
+    expect(clientPolicy.isOriginAllowed(own.origin, request(own))).toBe(true);
   });
 
   test("and is longer than any that is listed is counted by its beginning", () => {
-    const edge = edgeOf({ controlUi: { allowedOrigins: ["*"] } });
+    const clientPolicy = policyOf({ controlUi: { allowedOrigins: ["*"] } });
     const long = `https://${"x".repeat(600)}.example`;
-    expect(edge.isOriginAllowed(long, request({ origin: long }))).toBe(false);
+    expect(clientPolicy.isOriginAllowed(long, request({ origin: long }))).toBe(false);
   });
 });
 
 test("beyond loopback the local pages are listed with the port that is in use; a list in the config stands instead", () => {
   const remote = request({ host: "gw.example:4711" }, "192.0.2.7");
-  const seeded = edgeOf({}, { loopbackOnly: false, port: 4711 });
+  const seeded = policyOf({}, { loopbackOnly: false, port: 4711 });
   expect(seeded.isOriginAllowed("http://localhost:4711", remote)).toBe(true);
   expect(seeded.isOriginAllowed("http://localhost:18789", remote)).toBe(false);
-  const listed = edgeOf({ controlUi: { allowedOrigins: [] } }, { loopbackOnly: false, port: 4711 });
+  const listed = policyOf({ controlUi: { allowedOrigins: [] } }, { loopbackOnly: false, port: 4711 });
   expect(listed.isOriginAllowed("http://localhost:4711", remote)).toBe(false);
 });
 
 test("the addresses of this host are asked for every five seconds at most", () => {
   let asked = 0;
   let now = 0;
-  const edge = edgeOf(
+  const clientPolicy = policyOf(
     {},
     {
       now: () => now,
@@ -164,7 +164,7 @@ test("the addresses of this host are asked for every five seconds at most", () =
       },
     },
   );
-  const allows = (ip: string) => edge.isOriginAllowed(`http://${ip}:18789`, request({ host: `${ip}:18789` }, "192.0.2.7"));
+  const allows = (ip: string) => clientPolicy.isOriginAllowed(`http://${ip}:18789`, request({ host: `${ip}:18789` }, "192.0.2.7"));
   expect([allows("10.0.0.5"), allows("10.0.0.6"), asked]).toEqual([true, false, 1]);
   now = 5_001;
   expect([allows("10.0.0.5"), allows("10.0.0.6"), asked]).toEqual([false, true, 2]);
@@ -173,9 +173,9 @@ test("the addresses of this host are asked for every five seconds at most", () =
 test("only mode trusted-proxy asks for the word of a proxy", () => {
   const gateway = { trustedProxies: ["10.0.0.2"], auth: { trustedProxy: { userHeader: "x-user" } } };
   const req = request({ "x-user": "alice" }, "10.0.0.2");
-  expect(edgeOf(gateway).proxyVerdict(req)).toBeUndefined();
-  expect(edgeOf(gateway, { mode: "trusted-proxy" }).proxyVerdict(req)).toMatchObject({ kind: "identity", identity: { user: "alice" } });
-  expect(edgeOf(gateway, { mode: "trusted-proxy", interfaces: () => interfaces("10.0.0.2") }).proxyVerdict(req)).toEqual({
+  expect(policyOf(gateway).proxyVerdict(req)).toBeUndefined();
+  expect(policyOf(gateway, { mode: "trusted-proxy" }).proxyVerdict(req)).toMatchObject({ kind: "identity", identity: { user: "alice" } });
+  expect(policyOf(gateway, { mode: "trusted-proxy", interfaces: () => interfaces("10.0.0.2") }).proxyVerdict(req)).toEqual({
     kind: "refused",
     reason: "proxy_own_address",
   });

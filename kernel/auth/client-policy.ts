@@ -5,14 +5,14 @@ import { addressRanges } from "../../sdk/gateway/addresses.ts";
 import { createFailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
 import { perSnapshot } from "../../sdk/per-snapshot.ts";
 import { hasForwardingHeader, readCaller } from "./client-address.ts";
-import type { Caller, EdgeRequest, ProxyVerdict } from "./client-types.ts";
+import type { Caller, ProxyVerdict, RequestHead } from "./client-types.ts";
 import { misdirected } from "./host-refusal.ts";
 import { effectiveOrigins, hostNames, isHost, isKnownHost, isOriginAllowed, isServedHost } from "./origins.ts";
 import type { AuthMode } from "./resolve-auth.ts";
-import { interfaceAddresses, judgeProxy } from "./trusted-proxy.ts";
+import { checkProxy, interfaceAddresses } from "./trusted-proxy.ts";
 
-/** What the edge of one gateway knows about itself. */
-export interface EdgeOptions {
+/** Facts that the client policy of one gateway is made from. */
+export interface ClientPolicyOptions {
   /** The snapshot in force. */
   config(): SvcConfig;
   mode: AuthMode;
@@ -28,7 +28,7 @@ export interface EdgeOptions {
 }
 
 /** A refusal that needs neither path nor credentials. */
-export interface EdgeRefusal {
+export interface ClientRefusal {
   status: 400 | 403 | 421 | 429 | 431;
   /** Seconds until it is worth coming back. */
   retryAfter?: number;
@@ -37,24 +37,24 @@ export interface EdgeRefusal {
 }
 
 /** Judges callers and the pages that sent them, before any credentials and with the config in force. */
-export interface Edge {
+export interface ClientPolicy {
   /** Computed once for each request and passed on. */
-  callerOf(req: EdgeRequest): Caller;
+  callerOf(req: RequestHead): Caller;
   /** Undefined: the request may go on. Constant work: nothing is read from disk, nothing parsed but the head. */
-  refusalOf(req: EdgeRequest): EdgeRefusal | undefined;
+  refusalOf(req: RequestHead): ClientRefusal | undefined;
   /**
    * Refusal of a request whose `Host` is not a name of this gateway, for every path that needs the gateway's own credentials or none (`misdirected-request`).
    * Only a gateway that listens on loopback alone is sure which names lead to it; one behind a listed proxy leaves the names to the proxy.
    */
-  hostRefusalOf(req: EdgeRequest): SvcError | undefined;
+  hostRefusalOf(req: RequestHead): SvcError | undefined;
   /** The same two for an upgrade, which no path exempts, nor from attribution. */
-  upgradeRefusalOf(req: EdgeRequest): EdgeRefusal | undefined;
+  upgradeRefusalOf(req: RequestHead): ClientRefusal | undefined;
   /** May a page of this origin use the gateway? A refusal counts against that origin. */
-  isOriginAllowed(origin: string, req: EdgeRequest, transport?: "ws" | "http"): boolean;
+  isOriginAllowed(origin: string, req: RequestHead, transport?: "ws" | "http"): boolean;
   /** Milliseconds for which an origin that was refused too often is not even heard; 0 = now. */
   originRetryAfterMs(origin: string): number;
   /** Undefined unless the mode is `trusted-proxy`. Asked again after a reload it may say something else. */
-  proxyVerdict(req: EdgeRequest): ProxyVerdict | undefined;
+  proxyVerdict(req: RequestHead): ProxyVerdict | undefined;
 }
 
 const noNames: readonly string[] = [];
@@ -66,18 +66,18 @@ const INTERFACES_MS = 5_000;
 /** An origin that is longer is no origin that anybody has listed. */
 const MAX_ORIGIN_CHARS = 512;
 
-/** The edge of one gateway. */
-export function createEdge(options: EdgeOptions): Edge {
+/** Makes the client policy of one gateway. */
+export function createClientPolicy(options: ClientPolicyOptions): ClientPolicy {
   const rules = perSnapshot(options.config, (config) => rulesOf(config, options));
   const isOwn = ownAddresses(options);
   const limiter = createFailureLimiter(() => ({ ...options.config().gateway.auth.rateLimit, exemptLoopback: false }), options.now);
-  const callers = new WeakMap<EdgeRequest, Caller>();
-  const callerOf = (req: EdgeRequest) => {
+  const callers = new WeakMap<RequestHead, Caller>();
+  const callerOf = (req: RequestHead) => {
     const caller = callers.get(req) ?? readCaller(req, rules());
     callers.set(req, caller);
     return caller;
   };
-  const isAllowed = (origin: string, req: EdgeRequest, transport: "ws" | "http") =>
+  const isAllowed = (origin: string, req: RequestHead, transport: "ws" | "http") =>
     origin.length <= MAX_ORIGIN_CHARS &&
     isOriginAllowed({
       origin,
@@ -88,7 +88,7 @@ export function createEdge(options: EdgeOptions): Edge {
       ...rules().origins,
     });
   const originRetryAfterMs = (origin: string) => limiter.retryAfterMs(origin.slice(0, MAX_ORIGIN_CHARS), false);
-  const refusalOf = (req: EdgeRequest): EdgeRefusal | undefined => {
+  const refusalOf = (req: RequestHead): ClientRefusal | undefined => {
     if (req.rawHeaders.length > MAX_HEADER_LINES * 2) return { status: 431 };
     if (!hasOneHost(req) || !isHostReadable(firstOf(req.headers.host))) return { status: 400 };
     return isHostKnown(req) ? undefined : { status: 403 };
@@ -102,13 +102,13 @@ export function createEdge(options: EdgeOptions): Edge {
     return true;
   };
   /** Without a secret the `Host` is all that tells a page on a rebound name from a real caller. */
-  const isHostKnown = (req: EdgeRequest) =>
+  const isHostKnown = (req: RequestHead) =>
     (options.mode !== "none" && options.mode !== "trusted-proxy") || isKnownHost(firstOf(req.headers.host), rules().hosts);
 
   const { loopbackOnly, certificateNames = () => noNames } = options;
   /** The name that was served last and what it was found in: most callers use one name, and reading it anew costs more than the comparison. */
   let served: { host: string; hosts: ReadonlySet<string>; names: readonly string[] } | undefined;
-  const hostRefusalOf = (req: EdgeRequest): SvcError | undefined => {
+  const hostRefusalOf = (req: RequestHead): SvcError | undefined => {
     const host = firstOf(req.headers.host);
     const { hosts, anyHost } = rules();
     // Without a Host (HTTP/1.0) there is no browser. A proxy that is not listed is refused for that, with the better advice.
@@ -144,12 +144,12 @@ export function createEdge(options: EdgeOptions): Edge {
     proxyVerdict(req) {
       if (options.mode !== "trusted-proxy") return undefined;
       const { isTrusted, trustedProxy } = rules();
-      return judgeProxy(req, { isTrusted, isOwn, trustedProxy });
+      return checkProxy(req, { isTrusted, isOwn, trustedProxy });
     },
   };
 }
 
-function rulesOf({ gateway }: SvcConfig, { loopbackOnly, port }: EdgeOptions) {
+function rulesOf({ gateway }: SvcConfig, { loopbackOnly, port }: ClientPolicyOptions) {
   const { controlUi } = gateway;
   const scheme: "http" | "https" = gateway.tls.enabled ? "https" : "http";
   const allowed = effectiveOrigins(controlUi.allowedOrigins, { loopbackOnly, port, scheme });
@@ -163,7 +163,7 @@ function rulesOf({ gateway }: SvcConfig, { loopbackOnly, port }: EdgeOptions) {
   };
 }
 
-function ownAddresses({ interfaces, now }: EdgeOptions): (address: string) => boolean {
+function ownAddresses({ interfaces, now }: ClientPolicyOptions): (address: string) => boolean {
   let known: { at: number; addresses: Set<string> } | undefined;
   return (address) => {
     if (!known || now() - known.at > INTERFACES_MS) known = { at: now(), addresses: interfaceAddresses(interfaces()) };
@@ -172,7 +172,7 @@ function ownAddresses({ interfaces, now }: EdgeOptions): (address: string) => bo
 }
 
 /** Of two Hosts Node keeps the first; whatever stands in front of us may have gone by the other. */
-function hasOneHost({ rawHeaders, httpVersion }: EdgeRequest): boolean {
+function hasOneHost({ rawHeaders, httpVersion }: RequestHead): boolean {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === "host") hosts += 1;
   return hosts === 1 || (hosts === 0 && httpVersion === "1.0");

@@ -1,7 +1,7 @@
 import type { OperatorScope } from "../../sdk/types/rpc.ts";
 
-/** What the edge looks at of a request; Node's `IncomingMessage` has it. */
-export interface EdgeRequest {
+/** The part of a request that the client policy reads; Node's `IncomingMessage` has it. */
+export interface RequestHead {
   /** Names in lower case, repeated ones joined or dropped. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Name and value by turns, as they came. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { CredentialClass } from "../../sdk/gateway/failure-limiter.ts";
-import { type CredentialQuestion, type CredentialVerdict, judgeCredentials } from "./credentials.ts";
+import { type CredentialQuestion, type CredentialVerdict, checkCredentials } from "./credentials.ts";
 import type { DeviceClaim, TokenVerdict } from "./devices/claim.ts";
 
 const entry = { role: "operator", scopes: ["operator.read"], hash: "h", createdAtMs: 1 } as const;
@@ -19,7 +19,7 @@ function deviceWith(own: TokenVerdict["verdict"] = "valid", isPaired = true): De
 
 function judge(presented: CredentialQuestion["presented"], change: Partial<CredentialQuestion> & { locked?: CredentialClass[] } = {}) {
   const { locked = [], ...rest } = change;
-  return judgeCredentials({
+  return checkCredentials({
     ...{ mode: "token", presented, hasSecret: true, matches: (text) => text === "secret", claim: undefined },
     waitMs: (kind) => (locked.includes(kind) ? 9_000 : 0),
     ...rest,

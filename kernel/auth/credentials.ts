@@ -36,7 +36,7 @@ export type CredentialVerdict =
  * Checks the shared secret first, then the device token. Everything a client presented is checked in one synchronous step, so that simultaneous
  * attempts cannot pass a limit together.
  */
-export function judgeCredentials(question: CredentialQuestion): CredentialVerdict {
+export function checkCredentials(question: CredentialQuestion): CredentialVerdict {
   const { mode, presented, matches, waitMs, hasSecret } = question;
   // Where proxies name the callers, a device token would be a way around them.
   const claim = mode === "trusted-proxy" ? undefined : question.claim;

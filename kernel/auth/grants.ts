@@ -2,28 +2,28 @@ import type { SvcError } from "../../sdk/errors.ts";
 import type { Revocations } from "./revocations.ts";
 
 /** One of the things a connection was let in by: a secret, a device, a proxy's word. */
-export interface Right {
+export interface Grant {
   /** Aborts when it ends; the reason is an error whose field `reason` is the text of the close frame. */
   readonly signal: AbortSignal;
   /** Asked when the rules changed: the same right under the new ones, if there is any. */
-  renewed?(): Right | undefined;
+  renewed?(): Grant | undefined;
 }
 
 /**
- * Follows all rights of a connection; the first that ends without being renewed ends the connection. One that has ended before counts too.
+ * Follows all grants of a connection; the first that ends without being renewed ends the connection. One that has ended before counts too.
  * @returns stops following
  */
-export function followRights(rights: readonly Right[], revocations: Revocations, end: (reason: string) => void): () => void {
+export function followGrants(grants: readonly Grant[], revocations: Revocations, end: (reason: string) => void): () => void {
   const stops: Array<() => void> = [];
-  const follow = (right: Right, place: number) => {
+  const follow = (grant: Grant, place: number) => {
     const lost = () => {
-      const next = right.renewed?.();
+      const next = grant.renewed?.();
       if (next) follow(next, place);
-      else end(String((right.signal.reason as SvcError).fields.reason));
+      else end(String((grant.signal.reason as SvcError).fields.reason));
     };
-    if (right.signal.aborted) lost();
-    else stops[place] = revocations.follow(right.signal, lost);
+    if (grant.signal.aborted) lost();
+    else stops[place] = revocations.follow(grant.signal, lost);
   };
-  rights.forEach(follow);
+  grants.forEach(follow);
   return () => stops.forEach((stop) => void stop());
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { addressRanges } from "../../sdk/gateway/addresses.ts";
 import { proxyUnauthorized } from "./proxy-refusal.ts";
-import { interfaceAddresses, judgeProxy, type ProxyRules } from "./trusted-proxy.ts";
+import { checkProxy, interfaceAddresses, type ProxyRules } from "./trusted-proxy.ts";
 
 const own = interfaceAddresses({
   lo: [{ address: "127.0.0.1" }],
@@ -31,14 +31,14 @@ const alice: [string, string] = ["x-auth-user", " alice "];
 const refused = (reason: string) => ({ kind: "refused", reason });
 
 test("a listed proxy that fulfils everything vouches for the user, with the ceiling that is configured", () => {
-  expect(judgeProxy(from("10.0.0.2", proof, alice), rules())).toEqual({
+  expect(checkProxy(from("10.0.0.2", proof, alice), rules())).toEqual({
     kind: "identity",
     identity: { user: "alice", scopesCeiling: ["operator.read"] },
   });
 });
 
 describe("its word is refused, in this order,", () => {
-  test.each<[string, Parameters<typeof judgeProxy>[0], ProxyRules, string]>([
+  test.each<[string, Parameters<typeof checkProxy>[0], ProxyRules, string]>([
     ["from a peer that is not listed", from("192.0.2.9"), rules(), "proxy_untrusted"],
     ["from loopback that is not listed", from("127.0.0.1", proof, alice), rules({ allowLoopback: true }, ["10.0.0.2"]), "proxy_untrusted"],
     ["from loopback that is listed and not allowed", from("127.0.0.1", proof, alice), rules(), "proxy_loopback_not_allowed"],
@@ -54,24 +54,24 @@ describe("its word is refused, in this order,", () => {
     ["with a user who is not listed", from("10.0.0.2", proof, alice), rules({ allowUsers: ["bob"] }), "proxy_user_not_allowed"],
     ["with one in other letters", from("10.0.0.2", proof, alice), rules({ allowUsers: ["Alice"] }), "proxy_user_not_allowed"],
   ])("%s", (_, req, given, reason) => {
-    expect(judgeProxy(req, given)).toEqual(refused(reason));
+    expect(checkProxy(req, given)).toEqual(refused(reason));
   });
 });
 
 test("a proxy on this machine vouches once that is allowed and it is listed", () => {
-  expect(judgeProxy(from("127.0.0.1", proof, alice), rules({ allowLoopback: true }))).toMatchObject({ kind: "identity" });
+  expect(checkProxy(from("127.0.0.1", proof, alice), rules({ allowLoopback: true }))).toMatchObject({ kind: "identity" });
 });
 
 test("listed users pass; mail addresses without regard to case", () => {
   const allowUsers = ["bob", "Carol@Example.com"];
-  const judged = (user: string) => judgeProxy(from("10.0.0.2", proof, ["x-auth-user", user]), rules({ allowUsers })).kind;
+  const judged = (user: string) => checkProxy(from("10.0.0.2", proof, ["x-auth-user", user]), rules({ allowUsers })).kind;
   expect([judged("bob"), judged("carol@example.COM"), judged("dave")]).toEqual(["identity", "identity", "refused"]);
 });
 
 test("a local caller is one on loopback whom nobody speaks for", () => {
-  expect(judgeProxy(from("127.0.0.1"), rules())).toEqual({ kind: "local" });
-  expect(judgeProxy(from("::1"), rules({ allowLoopback: true }))).toEqual({ kind: "local" });
-  expect(judgeProxy(from("127.0.0.1", ["x-forwarded-for", "127.0.0.1"]), rules())).toEqual(refused("proxy_loopback_not_allowed"));
+  expect(checkProxy(from("127.0.0.1"), rules())).toEqual({ kind: "local" });
+  expect(checkProxy(from("::1"), rules({ allowLoopback: true }))).toEqual({ kind: "local" });
+  expect(checkProxy(from("127.0.0.1", ["x-forwarded-for", "127.0.0.1"]), rules())).toEqual(refused("proxy_loopback_not_allowed"));
 });
 
 test("what a refused caller reads names the key to look at, and the reason in machine form", () => {

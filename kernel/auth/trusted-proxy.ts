@@ -1,7 +1,7 @@
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { plainAddress } from "../../sdk/gateway/addresses.ts";
 import { hasForwardingHeader, peerOf } from "./client-address.ts";
-import type { EdgeRequest, ProxyVerdict } from "./client-types.ts";
+import type { ProxyVerdict, RequestHead } from "./client-types.ts";
 
 /** What decides about a proxy's word. */
 export interface ProxyRules {
@@ -13,7 +13,7 @@ export interface ProxyRules {
 }
 
 /** Checks in mode `trusted-proxy` whether the proxy may name a user, and which user it names. The first failing check is the reason. Pure. */
-export function judgeProxy(req: EdgeRequest, rules: ProxyRules): ProxyVerdict {
+export function checkProxy(req: RequestHead, rules: ProxyRules): ProxyVerdict {
   const { userHeader = "", requiredHeaders, allowUsers, allowLoopback, scopes } = rules.trustedProxy;
   const peer = peerOf(req);
   const users = valuesOf(req, userHeader);
@@ -35,7 +35,7 @@ export function judgeProxy(req: EdgeRequest, rules: ProxyRules): ProxyVerdict {
 }
 
 /** Values of every line of that name, trimmed: Node joins some repeated headers and drops others. */
-function valuesOf({ rawHeaders }: EdgeRequest, name: string): string[] {
+function valuesOf({ rawHeaders }: RequestHead, name: string): string[] {
   const wanted = name.toLowerCase();
   return rawHeaders.flatMap((header, i) => (i % 2 === 0 && header.toLowerCase() === wanted ? [(rawHeaders[i + 1] ?? "").trim()] : []));
 }

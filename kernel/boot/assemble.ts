@@ -5,26 +5,26 @@ import { whyAbsent } from "../loader/plugins-down.ts";
 import { type Boots, beginBoot } from "../operations/boots.ts";
 import type { EventLoopMonitor } from "../operations/event-loop.ts";
 import type { Listeners } from "../port/listen.ts";
-import type { Vestibule } from "../port/startup-gate.ts";
+import type { StartupGate } from "../port/startup-gate.ts";
 import { type Core, createCore } from "./core.ts";
-import { comeUp, goDown, startJobs } from "./lifecycle.ts";
+import { shutdown, start, startJobs } from "./lifecycle.ts";
 import { openPlugins } from "./plugins.ts";
 import type { Gateway, GatewayOptions } from "./running-gateway.ts";
 import { recordRefusal, removeRuntimeFiles, type StartPlan } from "./start-plan.ts";
-import { type Doors, openDoors } from "./transport.ts";
+import { startTransport, type Transport } from "./transport.ts";
 
-export interface Site {
+export interface BootContext {
   options: GatewayOptions;
   plan: StartPlan;
   lock: HeldLock;
   /** Undefined when the gateway does not listen. */
   listeners: Listeners | undefined;
-  vestibule: Vestibule;
+  startupGate: StartupGate;
   eventLoop: EventLoopMonitor;
 }
 
-/** The order of a start behind the open port: shared parts, plugins looked for, doors open; then plugins loaded. */
-export async function assemble({ options, plan, lock, listeners, vestibule, eventLoop }: Site): Promise<Gateway> {
+/** Runs a start behind the open port: shared parts, discovery of plugins, transport, then the plugins themselves. */
+export async function assemble({ options, plan, lock, listeners, startupGate, eventLoop }: BootContext): Promise<Gateway> {
   const { logger, paths } = options;
   const boots = listeners && (await noteBoot(options, plan));
   const takeEnvBack = options.exportEnv?.(plan.loaded.env);
@@ -36,9 +36,9 @@ export async function assemble({ options, plan, lock, listeners, vestibule, even
   });
   logger.redactWith(() => core.config().logging.redactPatterns);
   provideGatewayService(core, listeners);
-  const doors = openDoors(core, { listeners, vestibule });
-  startJobs(core, doors, lock);
-  const ready = comeUp(core, doors, mask).catch(async (error: unknown) => {
+  const transport = startTransport(core, { listeners, startupGate });
+  startJobs(core, transport, lock);
+  const ready = start(core, transport, mask).catch(async (error: unknown) => {
     await recordRefusal(paths.stateDir, error);
     throw error;
   });
@@ -46,7 +46,7 @@ export async function assemble({ options, plan, lock, listeners, vestibule, even
   const stop = async (reason: string, { restart, isCrash }: { restart: boolean; isCrash: boolean }) => {
     if (!isCrash)
       await boots?.ended().catch((error: unknown) => logger.warn("the end could not be noted; it will count as a crash", { error }));
-    await goDown(core, doors, { reason, restart });
+    await shutdown(core, transport, { reason, restart });
     await removeRuntimeFiles(paths.stateDir);
     takeEnvBack?.();
     await lock.release();
@@ -54,9 +54,9 @@ export async function assemble({ options, plan, lock, listeners, vestibule, even
   };
   let stopping: Promise<void> | undefined;
   return {
-    ...gatewayOf(core, doors),
+    ...gatewayOf(core, transport),
     ready,
-    reload: (reason) => ready.then(() => core.late().reloader.reload(reason)),
+    reload: (reason) => ready.then(() => core.lazy().reloader.reload(reason)),
     close: (reason, { restart = false, isCrash = false } = {}) => (stopping ??= stop(reason, { restart, isCrash })),
   };
 }
@@ -71,9 +71,9 @@ async function noteBoot({ paths, logger }: GatewayOptions, { bootId }: StartPlan
   }
 }
 
-function gatewayOf(core: Core, { listeners }: Doors): Omit<Gateway, "ready" | "reload" | "close"> {
+function gatewayOf(core: Core, { listeners }: Transport): Omit<Gateway, "ready" | "reload" | "close"> {
   const { plan, hooks, config, faults, contributions, restarts } = core;
-  const { loader } = core.late();
+  const { loader } = core.lazy();
   return {
     host: listeners?.host ?? "",
     port: listeners?.port ?? 0,
@@ -107,7 +107,7 @@ function provideGatewayService(core: Core, listeners: Listeners | undefined): vo
       port: listeners?.port ?? 0,
       authMode: plan.auth.mode,
     }),
-    clients: core.fanout.receivers,
+    clients: core.fanout.subscribers,
     beacon: core.presence.beacon,
     invalidateHealth: health.invalidate,
     refuseStart(error) {

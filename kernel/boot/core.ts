@@ -12,7 +12,7 @@ import { RawJson } from "../../sdk/protocol/raw-json.ts";
 import type { Clock } from "../../sdk/types/common.ts";
 import type { Store } from "../../sdk/types/store.ts";
 import { type Authenticator, createAuthenticator } from "../auth/authenticator.ts";
-import { createDeviceBook, type DeviceBook } from "../auth/devices/device-registry.ts";
+import { createDeviceRegistry, type DeviceRegistry } from "../auth/devices/device-registry.ts";
 import { createDeviceRows } from "../auth/devices/rows.ts";
 import type { Reloader } from "../config/reloader.ts";
 import { createHookBus, type HookBus } from "../hooks/bus.ts";
@@ -42,7 +42,7 @@ import type { GatewayOptions } from "./running-gateway.ts";
 import { checkNextStart, type StartPlan } from "./start-plan.ts";
 
 /** What is made from plugins and config, and known to the rest only later. */
-export interface Late {
+export interface LazyParts {
   loader: Loader;
   reloader: Reloader;
 }
@@ -80,14 +80,14 @@ export interface Core {
   /** Rejects with what the next start would be refused for. */
   checkRestart(): Promise<void>;
   readonly authenticator: Authenticator;
-  readonly devices: DeviceBook;
+  readonly devices: DeviceRegistry;
   /** Undefined while the plugin that keeps the state is down. */
   store(): Store | undefined;
   /** The snapshot in force. */
   config(): SvcConfig;
-  late(): Late;
+  lazy(): LazyParts;
   /** Before the first request and the first look at health. */
-  attach(late: Late): void;
+  bindLazy(late: LazyParts): void;
 }
 
 /** Parts of a start that exist before the core. */
@@ -113,8 +113,8 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
   const { monotonic } = options.clock ?? clock;
   const started = clock.monotonic();
   const uptimeMs = () => Math.round(clock.monotonic() - started);
-  let attached: Late | undefined;
-  const late = () => attached as Late;
+  let attached: LazyParts | undefined;
+  const late = () => attached as LazyParts;
   const config = () => late().reloader.current().config;
 
   const configParts = (): HealthPart[] => {
@@ -187,7 +187,7 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
   );
   const contributions = createContributions(activation);
   const store = () => contributions.view<Store>("service").get("store@1")?.value;
-  const devices = createDeviceBook({
+  const devices = createDeviceRegistry({
     ...{ rows: createDeviceRows(store), now: clock.now, monotonic: clock.monotonic, randomId: randomUUID, emit: fanout.emit, logger },
   });
   const core: Core = {
@@ -230,8 +230,8 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
     routes: createRouteTable(),
     stateVersion: () => ({ presence: presence.version(), health: health.version() }),
     config,
-    late,
-    attach(parts) {
+    lazy: late,
+    bindLazy(parts) {
       attached = parts;
     },
   };

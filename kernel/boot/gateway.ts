@@ -1,7 +1,7 @@
 import { acquireConfigLock, acquireStateLock, type HeldLock } from "../../sdk/host/lock.ts";
 import { createEventLoopMonitor } from "../operations/event-loop.ts";
 import { type Listeners, openListeners } from "../port/listen.ts";
-import { createVestibule, type Vestibule } from "../port/startup-gate.ts";
+import { createStartupGate, type StartupGate } from "../port/startup-gate.ts";
 import type { Gateway, GatewayOptions } from "./running-gateway.ts";
 import { planStart, recordRefusal, removeRuntimeFiles, type StartPlan, writeRuntimeToken } from "./start-plan.ts";
 
@@ -70,13 +70,13 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: HeldLock): P
   logger.redactWith(() => plan.config.logging.redactPatterns);
   for (const note of plan.notes) logger.info(note);
   const eventLoop = createEventLoopMonitor();
-  const vestibule = createVestibule(eventLoop.figures);
+  const startupGate = createStartupGate(eventLoop.figures);
   let listeners: Listeners | undefined;
   try {
-    if (options.listen ?? true) listeners = await openPort(options, plan, vestibule);
+    if (options.listen ?? true) listeners = await openPort(options, plan, startupGate);
     if (listeners) await lock.update({ port: listeners.port });
     const { assemble } = await import("./assemble.ts");
-    return await assemble({ options, plan, lock, listeners, vestibule, eventLoop });
+    return await assemble({ options, plan, lock, listeners, startupGate, eventLoop });
   } catch (error) {
     await listeners?.close();
     eventLoop.dispose();
@@ -84,8 +84,8 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: HeldLock): P
   }
 }
 
-async function openPort({ logger, clock }: GatewayOptions, plan: StartPlan, vestibule: Vestibule): Promise<Listeners> {
-  const { handler, upgrade } = vestibule;
+async function openPort({ logger, clock }: GatewayOptions, plan: StartPlan, startupGate: StartupGate): Promise<Listeners> {
+  const { handler, upgrade } = startupGate;
   const listeners = await openListeners({
     ...{ plan: plan.bind, port: plan.port, tls: plan.tls, logger, handler, onUpgrade: upgrade },
     monotonic: clock?.monotonic ?? (() => performance.now()),

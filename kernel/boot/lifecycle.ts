@@ -14,7 +14,7 @@ import { failedRequired } from "../operations/required-plugins.ts";
 import { isServing } from "../port/probes.ts";
 import type { Core } from "./core.ts";
 import { completeSecrets, forgetRefusal, runtimeInfoPath, writeRuntimeToken } from "./start-plan.ts";
-import type { Doors } from "./transport.ts";
+import type { Transport } from "./transport.ts";
 
 /** What clients are told to expect between the shutdown of a restart and the next hello. */
 const RESTART_EXPECTED_MS = 1_500;
@@ -24,8 +24,8 @@ const SLOW_CONSUMERS_MS = 5_000;
 /** How late the end of a pairing request may be announced. */
 const PAIRING_SWEEP_MS = 5_000;
 
-/** Everything that happens by the clock. */
-export function startJobs(core: Core, doors: Doors, lock: HeldLock): void {
+/** Starts the periodic jobs of a gateway. */
+export function startJobs(core: Core, transport: Transport, lock: HeldLock): void {
   const { clock, jobs, logger, hooks, health, presence, fanout, devices, notReady } = core;
   const gap = createGapDetector(clock, limits.tickIntervalMs);
   jobs.every("tick", limits.tickIntervalMs, () => {
@@ -41,16 +41,16 @@ export function startJobs(core: Core, doors: Doors, lock: HeldLock): void {
   });
   jobs.every("pairing", PAIRING_SWEEP_MS, devices.pending.sweep);
   jobs.every("health", limits.healthCacheMs, health.refresh);
-  jobs.every("slowConsumers", SLOW_CONSUMERS_MS, fanout.look);
-  const watch = createLockWatch({ lock, logger, notReady, keepTraces: () => keepTraces(core, doors), refresh: health.refresh });
+  jobs.every("slowConsumers", SLOW_CONSUMERS_MS, fanout.cutStalled);
+  const watch = createLockWatch({ lock, logger, notReady, keepTraces: () => keepTraces(core, transport), refresh: health.refresh });
   hooks.tap("health.collect", { plugin: "kernel", order: -1, fn: watch.parts });
   jobs.every("lock", LOCK_LOOK_MS, () => void watch.look());
 }
 
-/** From an open port to `ready`: the remaining secrets, plugins, their view of the config. A stop that begins meanwhile ends it early. */
-export async function comeUp(core: Core, doors: Doors, mask: (plain: SvcConfig) => SvcConfig): Promise<void> {
+/** Takes a gateway from an open port to `ready`: remaining secrets, plugins, their view of the config. A stop that begins meanwhile ends it early. */
+export async function start(core: Core, transport: Transport, mask: (plain: SvcConfig) => SvcConfig): Promise<void> {
   const { options, plan, logger, hooks, config, uptimeMs } = core;
-  const { loader, reloader } = core.late();
+  const { loader, reloader } = core.lazy();
   const isLeaving = () => core.leaving.signal.aborted;
   core.phase = "plugins";
   reloader.adopt(await completeSecrets(plan, { env: options.env, signal: core.leaving.signal }));
@@ -67,8 +67,8 @@ export async function comeUp(core: Core, doors: Doors, mask: (plain: SvcConfig) 
   core.phase = core.safeMode.isOn() ? "safe-mode" : "ready";
   reloader.start();
   core.health.invalidate();
-  await leaveTraces(core, doors);
-  await doors.listeners?.checkRoom();
+  await leaveTraces(core, transport);
+  await transport.listeners?.checkRoom();
   if (core.safeMode.isOn()) return core.safeMode.watch(() => leaveSafeMode(core));
   await keepGoodConfig(core);
   logger.info("ready", { ms: uptimeMs() });
@@ -78,7 +78,7 @@ export async function comeUp(core: Core, doors: Doors, mask: (plain: SvcConfig) 
 /** Starts everything that safe mode kept off: plugins of third parties first, as in any start. */
 async function leaveSafeMode(core: Core): Promise<void> {
   if (core.leaving.signal.aborted) return;
-  const { loader } = core.late();
+  const { loader } = core.lazy();
   core.phase = "ready";
   core.health.refresh();
   const waiting = loader.records().filter(({ code }) => code === SAFE_MODE_CODE);
@@ -88,8 +88,8 @@ async function leaveSafeMode(core: Core): Promise<void> {
   await core.hooks.run("gateway.ready", { uptimeMs: core.uptimeMs() });
 }
 
-/** For commands: where the gateway is. */
-async function leaveTraces({ options, plan, startedAt }: Core, { listeners }: Doors): Promise<void> {
+/** Writes the file by which commands find the gateway. */
+async function leaveTraces({ options, plan, startedAt }: Core, { listeners }: Transport): Promise<void> {
   if (!listeners) return;
   const { port, host } = listeners;
   const info = { pid: process.pid, port, host, bind: plan.bindMode, version: options.version, startedAt };
@@ -98,7 +98,7 @@ async function leaveTraces({ options, plan, startedAt }: Core, { listeners }: Do
 }
 
 /** Writes again what commands find the gateway by, when somebody has removed it. */
-async function keepTraces(core: Core, doors: Doors): Promise<void> {
+async function keepTraces(core: Core, transport: Transport): Promise<void> {
   const { stateDir } = core.options.paths;
   const isThere = await access(runtimeInfoPath(stateDir)).then(
     () => true,
@@ -106,20 +106,20 @@ async function keepTraces(core: Core, doors: Doors): Promise<void> {
   );
   if (isThere || !isServing(core.phase)) return;
   await writeRuntimeToken(stateDir, core.plan.auth);
-  await leaveTraces(core, doors);
+  await leaveTraces(core, transport);
 }
 
 /** For the doctor: a config that worked. One that gateways crash with is none. */
-async function keepGoodConfig({ options, logger, late }: Core): Promise<void> {
+async function keepGoodConfig({ options, logger, lazy: late }: Core): Promise<void> {
   if (options.listen === false) return;
   if (envValue(options.env, "SVC_CONFIG_READONLY") === "1") return;
   await saveLastGood(late().reloader.current()).catch((error: unknown) => logger.warn("the last-good config was not kept", { error }));
 }
 
-/** Drain, plugins, `shutdown` event, close frames, port. Work that is held may take `gateway.shutdown.drainMs`, the hook's part included. */
-export async function goDown(core: Core, doors: Doors, { reason, restart }: { reason: string; restart: boolean }): Promise<void> {
+/** Shuts a gateway down: drain, plugins, `shutdown` event, close frames, port. Work that is held may take `gateway.shutdown.drainMs`, the hook's part included. */
+export async function shutdown(core: Core, transport: Transport, { reason, restart }: { reason: string; restart: boolean }): Promise<void> {
   const { hooks, fanout, holds, jobs, restarts, uptimeMs } = core;
-  const { loader, reloader } = core.late();
+  const { loader, reloader } = core.lazy();
   core.phase = "draining";
   core.leaving.abort();
   const deadlineMs = core.config().gateway.shutdown.drainMs;
@@ -133,7 +133,7 @@ export async function goDown(core: Core, doors: Doors, { reason, restart }: { re
   core.safeMode.dispose();
   fanout.emit("shutdown", { reason, ...(restart ? { restartExpectedMs: RESTART_EXPECTED_MS } : {}) });
   await fanout.flushed(limits.shutdownFlushMs);
-  await doors.close(restart);
+  await transport.close(restart);
   core.health.dispose();
   core.eventLoop.dispose();
   core.phase = "stopped";

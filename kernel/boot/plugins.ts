@@ -39,7 +39,7 @@ export async function openPlugins(core: Core): Promise<(plain: SvcConfig) => Svc
   requireKnownChannels({ ...plan.loaded, config: plan.config }, present);
   for (const { path, message } of unknownIdWarnings(plan.config, knownIdsOf(present))) logger.warn(`config: ${path}: ${message}`);
 
-  const mask = createMask(() => core.late().loader.secretPaths());
+  const mask = createMask(() => core.lazy().loader.secretPaths());
   const host = pluginHost(core, mask);
   const loader: Loader = createLoader(options.only ? withRequirements(found, options.only) : found, {
     ...host,
@@ -51,7 +51,7 @@ export async function openPlugins(core: Core): Promise<(plain: SvcConfig) => Svc
     retryMs: options.retryMs,
     onState: (record, from) => announceState(core, record, from),
   });
-  core.attach({ loader, reloader: openReloader(core, { loader, mask, present }) });
+  core.bindLazy({ loader, reloader: openReloader(core, { loader, mask, present }) });
   registerMethods(core, places);
   return mask;
 }
@@ -99,22 +99,22 @@ function pluginHost(core: Core, mask: (plain: SvcConfig) => SvcConfig): Host {
   const { hooks, contributions, methods, routes, activation, options, config, logger, plan } = core;
   return {
     ...{ hooks, contributions, methods, routes, activation, config },
-    reservedBy: (kind, isSame) => reservedBy(foundBy(core.late().loader), kind, isSame),
-    whyAbsent: (service) => whyAbsent(core.late().loader, service),
+    reservedBy: (kind, isSame) => reservedBy(foundBy(core.lazy().loader), kind, isSame),
+    whyAbsent: (service) => whyAbsent(core.lazy().loader, service),
     emit: core.fanout.emit,
     snapshot: () => mask(config()),
-    secret: (path) => secretAt(core.late().reloader.current(), path),
+    secret: (path) => secretAt(core.lazy().reloader.current(), path),
     logger: logger.child("plugin"),
     onFault: core.faults.failed,
     clock: options.clock ?? core.clock,
     fetch: options.fetch,
     stateDir: options.paths.stateDir,
-    gatewayEnv: () => ({ env: plan.loaded.env, unresolved: core.late().reloader.current().unresolved }),
+    gatewayEnv: () => ({ env: plan.loaded.env, unresolved: core.lazy().reloader.current().unresolved }),
   };
 }
 
 function announceState(core: Core, record: PluginRecord, from: PluginState): void {
-  const { health, fanout, hooks, late } = core;
+  const { health, fanout, hooks, lazy: late } = core;
   health.invalidate();
   updateReadiness(core.notReady, late().loader, record);
   // A stop ends every plugin: clients are told of it once, by the event shutdown.
@@ -126,7 +126,7 @@ function announceState(core: Core, record: PluginRecord, from: PluginState): voi
 }
 
 /** A bundled plugin that ended a gateway is not kept out, since others may need it; everybody sees what it did. */
-async function markBlamed({ options, late }: Core, id: string): Promise<void> {
+async function markBlamed({ options, lazy: late }: Core, id: string): Promise<void> {
   const blame = (await readQuarantine(options.paths.stateDir)).get(id);
   if (blame) late().loader.degrade(id, "blocked-event-loop", blameText(blame));
 }
@@ -171,7 +171,7 @@ function manifestsOf(loader: Loader): Manifest[] {
 /** Methods that the gateway answers itself, also with zero plugins. */
 function registerMethods(core: Core, places: ReturnType<typeof createPlaces>): void {
   const { options, methods, contributions, hooks, health, presence, restarts, fanout, clock, activation, logger } = core;
-  const { loader, reloader } = core.late();
+  const { loader, reloader } = core.lazy();
   const manifests = () => manifestsOf(loader);
   const requestRestart = (reason: string, delayMs: number) => restarts.request(reason, reason, delayMs);
   registerKernelMethods(methods, {
@@ -203,7 +203,7 @@ function registerMethods(core: Core, places: ReturnType<typeof createPlaces>): v
   const logFile = () => currentLogFile(options.paths.stateDir, core.config().logging.file, new Date(clock.now()));
   registerLogsMethods(methods, logFile);
   registerDeviceMethods(methods, core.devices, {
-    clients: fanout.receivers,
+    clients: fanout.subscribers,
     identity: createGatewayIdentity(core.store),
     now: clock.now,
   });

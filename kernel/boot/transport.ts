@@ -2,18 +2,18 @@ import { networkInterfaces } from "node:os";
 import { type Env, envValue } from "../../sdk/host/paths.ts";
 import { protocolErrors } from "../../sdk/protocol/errors.ts";
 import { limits } from "../../sdk/protocol/frames.ts";
-import { createEdge, type Edge } from "../auth/client-policy.ts";
+import { type ClientPolicy, createClientPolicy } from "../auth/client-policy.ts";
 import { findDownOwner } from "../loader/plugins-down.ts";
-import { createCoalesced } from "../port/fanout/throttle.ts";
+import { createThrottle } from "../port/fanout/throttle.ts";
 import { admitClient } from "../port/handshake.ts";
 import { createHello } from "../port/hello.ts";
 import { createHttpHandler } from "../port/http.ts";
 import type { Listeners } from "../port/listen.ts";
 import { createSockets } from "../port/sockets.ts";
-import type { Vestibule } from "../port/startup-gate.ts";
+import type { StartupGate } from "../port/startup-gate.ts";
 import type { Core } from "./core.ts";
 
-/** Longest pause between two events about who is here; a millisecond for each who is told, below that. */
+/** Longest pause between two presence events; below that, one millisecond for each subscriber. */
 const PRESENCE_PAUSE_MS = 2_000;
 
 /** A plugin that declares `*` answers every path that no other plugin does: a page of its own, at the root. */
@@ -21,25 +21,28 @@ function isRouteFor(declared: string, path: string): boolean {
   return declared === "*" ? path === "/" : path === declared || path.startsWith(`${declared}/`);
 }
 
-/** The port and everybody who came through it. */
-export interface Doors {
+/** The listener and the connections that came through it. */
+export interface Transport {
   /** Undefined when the gateway does not listen. */
   readonly listeners: Listeners | undefined;
-  /** Takes no more connections, says goodbye on every socket, ends requests that are still read. */
+  /** Accepts no more connections, closes every socket with a reason, ends requests that are still being read. */
   close(restart: boolean): Promise<void>;
 }
 
-/** Lets everybody in from now on, with 503 where a plugin has to come first. */
-export function openDoors(core: Core, { listeners, vestibule }: { listeners: Listeners | undefined; vestibule: Vestibule }): Doors {
+/** Serves requests from now on; a path whose plugin is still loading answers 503. */
+export function startTransport(
+  core: Core,
+  { listeners, startupGate }: { listeners: Listeners | undefined; startupGate: StartupGate },
+): Transport {
   const { plan, logger, hooks, health, config, clock } = core;
   const stopped = new AbortController();
-  const edge = createEdge({
+  const clientPolicy = createClientPolicy({
     ...{ config, mode: plan.auth.mode, loopbackOnly: plan.bind.loopbackOnly, port: listeners?.port ?? plan.port },
     ...{ now: clock.monotonic, interfaces: networkInterfaces, ...(listeners && { certificateNames: listeners.certificateNames }) },
   });
-  const { sockets, presenceNews } = openSockets(core, edge, (open) => listeners?.hasRoom(open) ?? true);
+  const { sockets, presenceThrottle } = openSockets(core, clientPolicy, (open) => listeners?.hasRoom(open) ?? true);
   const handler = createHttpHandler({
-    edge,
+    clientPolicy,
     routes: core.routes,
     activation: core.activation,
     authenticator: core.authenticator,
@@ -53,7 +56,7 @@ export function openDoors(core: Core, { listeners, vestibule }: { listeners: Lis
         eventLoop: core.eventLoop.figures(),
       }),
     },
-    down: (path) => findDownOwner(core.late().loader, "http", (declared) => isRouteFor(declared, path)),
+    down: (path) => findDownOwner(core.lazy().loader, "http", (declared) => isRouteFor(declared, path)),
     hooks,
     logger,
     isHookPath(path) {
@@ -63,7 +66,7 @@ export function openDoors(core: Core, { listeners, vestibule }: { listeners: Lis
     hsts: () => core.config().gateway.http.securityHeaders.strictTransportSecurity || undefined,
     stopSignal: stopped.signal,
   });
-  vestibule.open({ handler, upgrade: sockets.upgrade });
+  startupGate.open({ handler, upgrade: sockets.upgrade });
   return {
     listeners,
     async close(restart) {
@@ -71,13 +74,13 @@ export function openDoors(core: Core, { listeners, vestibule }: { listeners: Lis
       const closing = listeners?.close();
       const [code, reason] = restart ? ([1012, "service restart"] as const) : ([1001, "gateway stopping"] as const);
       await sockets.closeAll({ code, reason, graceMs: limits.closeTimeoutMs });
-      presenceNews.dispose();
+      presenceThrottle.dispose();
       await closing;
     },
   };
 }
 
-function openSockets(core: Core, edge: Edge, hasRoom: (open: number) => boolean) {
+function openSockets(core: Core, clientPolicy: ClientPolicy, hasRoom: (open: number) => boolean) {
   const { options, plan, methods, fanout, logger, presence, hooks, health, stateVersion, authenticator, uptimeMs, config, devices } = core;
   const hello = createHello({
     ...{ version: options.version, paths: options.paths, plan, config, uptimeMs, methods, presence, health, hooks, stateVersion },
@@ -89,9 +92,9 @@ function openSockets(core: Core, edge: Edge, hasRoom: (open: number) => boolean)
     announced = presence.version();
     fanout.emit("presence", { presence: presence.list() }, { stateVersion: stateVersion() });
   };
-  // Everybody is told of everybody: in a storm of reconnects that would be their square.
-  const presenceNews = createCoalesced(announcePresence, () => Math.min(PRESENCE_PAUSE_MS, fanout.size()));
-  presence.watch(presenceNews.ask);
+  // Presence is quadratic in a storm of reconnects, so it is throttled.
+  const presenceThrottle = createThrottle(announcePresence, () => Math.min(PRESENCE_PAUSE_MS, fanout.size()));
+  presence.watch(presenceThrottle.request);
   const sockets = createSockets({
     paths: new Set(["/", basePath, `${basePath.replace(/\/$/, "")}/`]),
     methods,
@@ -100,23 +103,23 @@ function openSockets(core: Core, edge: Edge, hasRoom: (open: number) => boolean)
     phase: () => core.phase,
     monotonic: (options.clock ?? core.clock).monotonic,
     handshakeTimeoutMs: handshakeTimeout(options.env),
-    edge,
+    clientPolicy,
     hasRoom,
     async admit(params, req, nonce) {
-      const { info, connect, issued, rights } = await admitClient(params, { req, nonce }, { authenticator, edge, devices });
+      const { info, connect, issued, rights } = await admitClient(params, { req, nonce }, { authenticator, clientPolicy, devices });
       const gate = await hooks.run("ws.connect", { client: info, scopes: info.scopes });
       if (gate.block) throw protocolErrors.blocked({ reason: gate.reason, plugin: gate.plugin });
       presence.joined(info, connect);
       return { info, hello: await hello(info, issued), rights };
     },
-    joined: presenceNews.ask,
+    joined: presenceThrottle.request,
     left(info, code, reason) {
-      if (presence.left(info)) presenceNews.ask();
+      if (presence.left(info)) presenceThrottle.request();
       if (info.deviceId !== undefined) devices.seen(info.deviceId);
       if (hooks.isUsed("ws.disconnect")) void hooks.run("ws.disconnect", { client: info, code, reason });
     },
   });
-  return { sockets, presenceNews };
+  return { sockets, presenceThrottle };
 }
 
 function handshakeTimeout(env: Env): number {

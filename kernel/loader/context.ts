@@ -27,7 +27,7 @@ import { pluginEnv } from "./plugin-env.ts";
 import { createRegistrations } from "./registrations.ts";
 import { closedPoints, reachesInto, unservedPoints } from "./reserved.ts";
 import { fitsPath } from "./secret-paths.ts";
-import { createHandle, leased } from "./service-proxy.ts";
+import { createServiceHandle, createServiceProxy } from "./service-proxy.ts";
 import { ownName, type ShapeKind, shapeProblem } from "./shapes.ts";
 import { createTimers, type TimedClock } from "./timers.ts";
 import { copyPanel, panelMethod } from "./ui-panels.ts";
@@ -142,7 +142,8 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
     const kind = declaredPoints[point];
     /** Somebody kept a value of an instance that is gone: its successor answers, if there is one. */
     const successor = () => (disposed ? host.contributions.view(point).get(name)?.value : undefined);
-    const offered = kind || point === "reload" ? leased(value, (what, fn) => enter(`${point} ${name}: ${what}`, fn), successor) : value;
+    const offered =
+      kind || point === "reload" ? createServiceProxy(value, (what, fn) => enter(`${point} ${name}: ${what}`, fn), successor) : value;
     return register(
       () => {
         if (unservedPoints.has(point)) throw kernelErrors.notInRelease({ plugin: id, what: `${point} "${name}"` });
@@ -311,7 +312,7 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
       const isHere = () => host.contributions.ownerOf("service", name) !== undefined;
       if (!isHere() && !host.activation.waitsAt("service", name)) serviceNow(name);
       const load = () => (isHere() ? undefined : host.activation.usePoint("service", name));
-      const handle = handles.get(name) ?? createHandle(() => serviceNow(name), load);
+      const handle = handles.get(name) ?? createServiceHandle(() => serviceNow(name), load);
       handles.set(name, handle);
       return handle as never;
     },

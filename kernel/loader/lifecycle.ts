@@ -20,7 +20,7 @@ import type { LoaderHost } from "./host.ts";
 import type { Instance } from "./instance.ts";
 
 /** One plugin of a gateway: what was found, what is shown, what runs. */
-export interface Slot {
+export interface ManagedPlugin {
   readonly id: string;
   candidate: Candidate;
   readonly record: PluginRecord;
@@ -40,7 +40,7 @@ export interface Slot {
 /** A plugin instance that was set up. */
 export interface Running {
   readonly instance: Instance;
-  readonly life: PluginLife | undefined;
+  readonly lifecycle: PluginLife | undefined;
   readonly code: LoadedCode;
   /** Of `plugins.entries`, as its instance was made from. */
   entry: PluginEntry;
@@ -50,122 +50,128 @@ const LIMITS_MS = { import: 30_000, setup: 30_000, start: 30_000, config: 30_000
 type Phase = keyof typeof LIMITS_MS;
 
 /** The steps every instance goes through. Each runs under its owner's name and within its limit; none touches the states. */
-export interface Life {
+export interface Lifecycle {
   /** @throws {PluginFault} */
-  obtain(slot: Slot): Promise<LoadedCode>;
+  obtain(managed: ManagedPlugin): Promise<LoadedCode>;
   /** Config, context and `setup`; what it registers waits for `open`. `entry` defaults to the present config. @throws {PluginFault} */
-  setUp(slot: Slot, code: LoadedCode, entry?: PluginEntry): Promise<Running>;
+  setUp(managed: ManagedPlugin, code: LoadedCode, entry?: PluginEntry): Promise<Running>;
   /** The plugin's config as its schemas see it. @throws {PluginFault} `config-invalid` */
-  parseConfig(slot: Slot, code: LoadedCode): Promise<unknown>;
+  parseConfig(managed: ManagedPlugin, code: LoadedCode): Promise<unknown>;
   /** Offers the present config to a running instance; true when it took it. @throws {PluginFault} */
-  offerConfig(slot: Slot, instance: Running): Promise<boolean>;
+  offerConfig(managed: ManagedPlugin, instance: Running): Promise<boolean>;
   /** @throws {PluginFault} `start-failed`, `start-timeout`; a `RetryLater` as it is */
-  start(slot: Slot, instance: Running): Promise<void>;
+  start(managed: ManagedPlugin, instance: Running): Promise<void>;
   /** Waits for calls under way, then stops and undoes everything; never rejects. The instance was closed. */
-  end(slot: Slot, instance: Running, drain?: { limitMs: number; cut: AbortSignal }): Promise<void>;
+  end(managed: ManagedPlugin, instance: Running, drain?: { limitMs: number; cut: AbortSignal }): Promise<void>;
 }
 
 /**
  * @param onDiagnostic told of registrations refused while an instance runs
  * @param stopping nothing is set up any more
  */
-export function createLife(host: LoaderHost, onDiagnostic: (slot: Slot) => void, stopping: AbortSignal): Life {
-  const entryOf = ({ id }: Slot): PluginEntry => host.config().plugins.entries[id] ?? {};
-  const limitOf = (slot: Slot, phase: Phase) => {
-    const { limits } = entryOf(slot);
+export function createLifecycle(host: LoaderHost, onDiagnostic: (managed: ManagedPlugin) => void, stopping: AbortSignal): Lifecycle {
+  const entryOf = ({ id }: ManagedPlugin): PluginEntry => host.config().plugins.entries[id] ?? {};
+  const limitOf = (managed: ManagedPlugin, phase: Phase) => {
+    const { limits } = entryOf(managed);
     const own = phase === "stop" ? limits?.stopTimeoutMs : phase === "start" ? limits?.startTimeoutMs : limits?.setupTimeoutMs;
     return own ?? LIMITS_MS[phase];
   };
-  const step = <T>(slot: Slot, phase: Phase, run: () => Promise<T>) =>
-    runStep({ plugin: slot.id, root: slot.candidate.root, phase, limitMs: limitOf(slot, phase) }, run);
+  const step = <T>(managed: ManagedPlugin, phase: Phase, run: () => Promise<T>) =>
+    runStep({ plugin: managed.id, root: managed.candidate.root, phase, limitMs: limitOf(managed, phase) }, run);
 
   return {
-    obtain(slot) {
-      const entry = entryOf(slot);
+    obtain(managed) {
+      const entry = entryOf(managed);
       const { isolation } = entry;
-      const previous = slot.code?.print ? slot.code : undefined;
+      const previous = managed.code?.print ? managed.code : undefined;
       const obtained = isolation
-        ? (): Promise<LoadedCode> => isolated(slot, { ...entry, isolation }, host.stateDir)
-        : () => importCode(slot.candidate, { ...host.code, stateDir: host.stateDir, previous });
+        ? (): Promise<LoadedCode> => isolated(managed, { ...entry, isolation }, host.stateDir)
+        : () => importCode(managed.candidate, { ...host.code, stateDir: host.stateDir, previous });
       let work: Promise<LoadedCode> | undefined;
-      return step(slot, "import", () => {
+      return step(managed, "import", () => {
         work = obtained();
         return work;
       }).catch((error: unknown) => {
         // One that came too late is nobody's.
-        void work?.then((code) => (code === slot.code ? undefined : dropUnused(slot, code))).catch(() => undefined);
+        void work?.then((code) => (code === managed.code ? undefined : dropUnused(managed, code))).catch(() => undefined);
         throw error;
       });
     },
-    parseConfig: (slot, { definition }) => parseConfig(slot.candidate, definition, entryOf(slot).config ?? {}),
-    async setUp(slot, code, entry = entryOf(slot)) {
-      const { id, manifest, root, origin } = slot.candidate;
+    parseConfig: (managed, { definition }) => parseConfig(managed.candidate, definition, entryOf(managed).config ?? {}),
+    async setUp(managed, code, entry = entryOf(managed)) {
+      const { id, manifest, root, origin } = managed.candidate;
       const { definition } = code;
-      const config = await parseConfig(slot.candidate, definition, entry.config ?? {});
+      const config = await parseConfig(managed.candidate, definition, entry.config ?? {});
       if (stopping.aborted) throw new PluginFault("dependency-failed", "the gateway is stopping");
-      slot.count += 1;
+      managed.count += 1;
       const env = entry.env ?? {};
       const identity = {
-        ...{ id, version: definition.version, instance: slot.count, origin, root: code.folder ?? root },
-        ...{ order: slot.order, manifest, config, env },
+        ...{ id, version: definition.version, instance: managed.count, origin, root: code.folder ?? root },
+        ...{ order: managed.order, manifest, config, env },
       };
-      const instance = host.createInstance(identity, () => onDiagnostic(slot));
+      const instance = host.createInstance(identity, () => onDiagnostic(managed));
       code.users += 1;
-      const made = (life: PluginLife | undefined): Running => ({ instance, life, code, entry });
+      const made = (lifecycle: PluginLife | undefined): Running => ({ instance, lifecycle, code, entry });
       try {
-        slot.pending = instance;
-        const life = await step(slot, "setup", () => instance.leases.run(async () => definition.setup(instance.ctx)));
+        managed.pending = instance;
+        const lifecycle = await step(managed, "setup", () => instance.leases.run(async () => definition.setup(instance.ctx)));
         if (instance.ctx.signal.aborted) throw new PluginFault("setup-failed", "it was ended during its setup");
         instance.diagnostics.push(...code.refused.splice(0));
-        return made(life ?? undefined);
+        return made(lifecycle ?? undefined);
       } catch (error) {
-        await this.end(slot, made(undefined));
+        await this.end(managed, made(undefined));
         throw error;
       } finally {
-        slot.pending = undefined;
+        managed.pending = undefined;
       }
     },
-    async offerConfig(slot, current) {
-      const { instance, life, code } = current;
-      if (!life?.onConfigChange) return false;
-      const next = await parseConfig(slot.candidate, code.definition, entryOf(slot).config ?? {});
-      const offer = async () => life.onConfigChange?.(next, instance.identity.config);
-      if ((await step(slot, "config", () => instance.leases.run(offer))) !== true) return false;
+    async offerConfig(managed, current) {
+      const { instance, lifecycle, code } = current;
+      if (!lifecycle?.onConfigChange) return false;
+      const next = await parseConfig(managed.candidate, code.definition, entryOf(managed).config ?? {});
+      const offer = async () => lifecycle.onConfigChange?.(next, instance.identity.config);
+      if ((await step(managed, "config", () => instance.leases.run(offer))) !== true) return false;
       instance.identity.config = next;
-      current.entry = entryOf(slot);
+      current.entry = entryOf(managed);
       return true;
     },
-    async start(slot, { instance, life }) {
-      await step(slot, "start", () => instance.leases.run(async () => life?.start?.()));
+    async start(managed, { instance, lifecycle }) {
+      await step(managed, "start", () => instance.leases.run(async () => lifecycle?.start?.()));
     },
-    async end(slot, { instance, life, code }, drain) {
-      const warn = (message: string, code?: string) => host.logger.warn(`plugin "${slot.id}" ${message}`, code ? { code } : {});
+    async end(managed, { instance, lifecycle, code }, drain) {
+      const warn = (message: string, code?: string) => host.logger.warn(`plugin "${managed.id}" ${message}`, code ? { code } : {});
       const stopNow = () => warn("still has calls under way; it is stopped now");
       if (drain) await withLimit(untilIdle(instance, drain.cut), drain.limitMs, stopNow);
       instance.abort();
-      await step(slot, "stop", async () => life?.stop?.()).catch((error: unknown) => warn(`did not stop cleanly: ${messageOf(error)}`));
+      await step(managed, "stop", async () => lifecycle?.stop?.()).catch((error: unknown) =>
+        warn(`did not stop cleanly: ${messageOf(error)}`),
+      );
       const left = await instance.dispose();
       if (left.length > 0) {
         warn(`left behind: ${left.join(", ")}`, "leak");
-        slot.record.diagnostics.push({ code: "leak", message: `a stopped instance left behind: ${left.join(", ")}` });
+        managed.record.diagnostics.push({ code: "leak", message: `a stopped instance left behind: ${left.join(", ")}` });
       }
       void instance.leases.idle().then(() => {
         code.users -= 1;
-        return dropUnused(slot, code);
+        return dropUnused(managed, code);
       });
     },
   };
 }
 
 /** Removes the copy that nothing was or will be made from any more. */
-export async function dropUnused(slot: Slot, code: LoadedCode | undefined): Promise<void> {
-  if (code?.folder && code.users === 0 && slot.code !== code) await removeGeneration(code.folder);
+export async function dropUnused(managed: ManagedPlugin, code: LoadedCode | undefined): Promise<void> {
+  if (code?.folder && code.users === 0 && managed.code !== code) await removeGeneration(code.folder);
 }
 
 type Isolated = PluginEntry & { isolation: "worker" | "process" };
 
 /** The code runs in a guest of its own; what it cannot do from there is told as diagnostics. */
-async function isolated({ candidate }: Slot, { isolation: mode, grants = [], env = {} }: Isolated, stateDir: string): Promise<LoadedCode> {
+async function isolated(
+  { candidate }: ManagedPlugin,
+  { isolation: mode, grants = [], env = {} }: Isolated,
+  stateDir: string,
+): Promise<LoadedCode> {
   const { id, version, manifest, origin } = candidate;
   const problem = manifest && isolationProblem(manifest, mode);
   if (problem) throw new PluginFault("config-invalid", `plugins.entries.${id}.isolation: ${problem}`);

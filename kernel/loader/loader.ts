@@ -6,12 +6,12 @@ import { withLimit } from "../../sdk/limit.ts";
 import type { PluginCandidate as Candidate } from "../../sdk/types/plugin-candidate.ts";
 import type { PluginRecord, PluginReload } from "../../sdk/types/plugin-record.ts";
 import type { LoaderHost } from "./host.ts";
-import { createLife, dropUnused, type Slot } from "./lifecycle.ts";
+import { createLifecycle, dropUnused, type ManagedPlugin } from "./lifecycle.ts";
 import { createLoading } from "./load.ts";
 import { orderPlugins } from "./plugin-order.ts";
 import { summarizePlugins } from "./plugin-summary.ts";
-import { createSlots } from "./plugin-table.ts";
-import { createChanges } from "./transitions.ts";
+import { createPluginTable } from "./plugin-table.ts";
+import { createTransitions } from "./transitions.ts";
 import { createPluginWatch } from "./watch.ts";
 
 export interface Loader {
@@ -51,76 +51,76 @@ const LAST_STEPS_MS = 5_000;
 /** Life of all plugins of one gateway: order, loading, changing, and everything undone at the end. */
 export function createLoader(candidates: readonly Candidate[], host: LoaderHost): Loader {
   const stopping = new AbortController();
-  const slots = createSlots(candidates, host, stopping.signal);
+  const table = createPluginTable(candidates, host, stopping.signal);
   let elapsedMs = 0;
   let booted = false;
 
-  const life = createLife(
+  const lifecycle = createLifecycle(
     host,
-    (slot) => {
-      const last = slot.current?.instance.diagnostics.at(-1);
-      if (last && slot.record.state === "active") slots.move(slot, "degraded", { code: last.code, reason: last.message });
+    (managed) => {
+      const last = managed.current?.instance.diagnostics.at(-1);
+      if (last && managed.record.state === "active") table.move(managed, "degraded", { code: last.code, reason: last.message });
     },
     stopping.signal,
   );
-  const loading = createLoading(slots, { life, host, onUp: (slot) => follow(slot) });
-  const changes = createChanges(slots, { life, loading, host });
+  const loading = createLoading(table, { lifecycle, host, onUp: (managed) => follow(managed) });
+  const transitions = createTransitions(table, { lifecycle, loading, host });
   const watch = createPluginWatch({
     config: host.config,
-    candidates: () => slots.all().map((s) => s.candidate),
+    candidates: () => table.all().map((s) => s.candidate),
     reload: async (id) => {
-      const slot = slots.get(id);
-      if (slot) await changes.run(slot, "reload");
+      const managed = table.get(id);
+      if (managed) await transitions.run(managed, "reload");
     },
   });
   /** Starts the plugins that failed only for want of this one, and renews the ones that asked for it. */
-  const follow = ({ id, candidate: { manifest } }: Slot) => {
+  const follow = ({ id, candidate: { manifest } }: ManagedPlugin) => {
     const services = new Set([...(manifest?.provides ?? []), ...(manifest?.contributes?.services ?? [])]);
-    for (const other of slots.all()) {
+    for (const other of table.all()) {
       if (isWaiting(other))
-        void slots.serial(other, async () => (isWaiting(other) && !slots.graph().unmet(other.id) ? loading.load(other) : undefined));
+        void table.serial(other, async () => (isWaiting(other) && !table.graph().unmet(other.id) ? loading.load(other) : undefined));
       const wants = other.candidate.manifest?.reload?.restartOnServiceChange ?? [];
-      if (booted && other.current && other.id !== id && wants.some((name) => services.has(name))) void changes.renew(other);
+      if (booted && other.current && other.id !== id && wants.some((name) => services.has(name))) void transitions.renew(other);
     }
   };
 
   const loadInOrder = (): Map<string, Promise<void>> => {
-    const able = slots.all().filter((s) => !s.candidate.problem);
-    const { levels, cycles } = orderPlugins(able.map(({ id }) => ({ id, needs: slots.graph().before(id) })));
-    for (const [id, path] of cycles) slots.move(slots.get(id) as Slot, "failed", { code: "cycle", reason: path });
+    const able = table.all().filter((s) => !s.candidate.problem);
+    const { levels, cycles } = orderPlugins(able.map(({ id }) => ({ id, needs: table.graph().before(id) })));
+    for (const [id, path] of cycles) table.move(table.get(id) as ManagedPlugin, "failed", { code: "cycle", reason: path });
     const done = new Map<string, Promise<void>>();
     for (const [order, id] of levels.flat().entries()) {
-      const slot = slots.get(id) as Slot;
-      slot.order = order;
-      if (loading.mayWait(slot)) loading.await(slot);
+      const managed = table.get(id) as ManagedPlugin;
+      managed.order = order;
+      if (loading.mayWait(managed)) loading.await(managed);
       else {
-        const before = slots
+        const before = table
           .graph()
           .before(id)
           .flatMap((other) => done.get(other) ?? []);
         done.set(
           id,
-          Promise.all(before).then(() => slots.serial(slot, () => loading.load(slot))),
+          Promise.all(before).then(() => table.serial(managed, () => loading.load(managed))),
         );
       }
     }
     return done;
   };
-  const forget = (slot: Slot) => {
-    const { code } = slot;
-    slot.code = undefined;
-    slots.remove(slot);
-    void dropUnused(slot, code);
+  const forget = (managed: ManagedPlugin) => {
+    const { code } = managed;
+    managed.code = undefined;
+    table.remove(managed);
+    void dropUnused(managed, code);
   };
   const rescan = async (): Promise<string[]> => {
     const found = await host.discover();
-    const fresh = found.filter((c) => !slots.get(c.id) && c.problem?.code !== "duplicate-id").map(slots.add);
-    slots.redraw();
-    await Promise.all(fresh.filter((s) => !s.candidate.problem).map((s) => slots.serial(s, () => loading.load(s))));
-    const gone = slots.all().filter((s) => !found.some((c) => c.id === s.id));
-    await Promise.all(gone.map((s) => changes.run(s, "entry")));
-    for (const slot of gone) if (!slot.current && slot.candidate.problem) forget(slot);
-    slots.redraw();
+    const fresh = found.filter((c) => !table.get(c.id) && c.problem?.code !== "duplicate-id").map(table.add);
+    table.redraw();
+    await Promise.all(fresh.filter((s) => !s.candidate.problem).map((s) => table.serial(s, () => loading.load(s))));
+    const gone = table.all().filter((s) => !found.some((c) => c.id === s.id));
+    await Promise.all(gone.map((s) => transitions.run(s, "entry")));
+    for (const managed of gone) if (!managed.current && managed.candidate.problem) forget(managed);
+    table.redraw();
     watch.sync();
     return [...fresh, ...gone].map((s) => s.id);
   };
@@ -131,65 +131,66 @@ export function createLoader(candidates: readonly Candidate[], host: LoaderHost)
       await rm(join(host.stateDir, "cache", "gen"), { recursive: true, force: true });
       const done = loadInOrder();
       const { entries } = host.config().plugins;
-      const needed = [...done].filter(([id]) => slots.get(id)?.candidate.origin === "bundled" || entries[id]?.required);
+      const needed = [...done].filter(([id]) => table.get(id)?.candidate.origin === "bundled" || entries[id]?.required);
       const bundled = Promise.all(needed.map(([, p]) => p));
       await Promise.race([Promise.all(done.values()), bundled.then(() => sleep(host.stragglerMs ?? 3_000, undefined, { ref: false }))]);
       elapsedMs = Math.round(performance.now() - started);
       booted = true;
       if (!stopping.signal.aborted) watch.sync();
     },
-    records: () => slots.all().map((s) => s.record),
-    find: slots.get,
+    records: () => table.all().map((s) => s.record),
+    find: table.get,
     summary: () =>
       summarizePlugins(
-        slots.all().map((s) => s.record),
+        table.all().map((s) => s.record),
         elapsedMs,
       ),
-    generation: slots.generation,
+    generation: table.generation,
     async applyEntries(ids) {
-      if (ids.some((id) => !slots.get(id)) && !stopping.signal.aborted) await rescan();
-      const known = ids.flatMap((id) => slots.get(id) ?? []).sort((a, b) => a.order - b.order);
+      if (ids.some((id) => !table.get(id)) && !stopping.signal.aborted) await rescan();
+      const known = ids.flatMap((id) => table.get(id) ?? []).sort((a, b) => a.order - b.order);
       const results: PluginReload[] = [];
-      for (const slot of known) results.push(await changes.run(slot, "entry"));
+      for (const managed of known) results.push(await transitions.run(managed, "entry"));
       return results;
     },
     async reload(id) {
-      const slot = slots.get(id);
-      if (slot) {
-        const result = await changes.run(slot, "reload");
-        if (!slot.current && slot.record.state === "disabled") await rescan(); // its folder may be gone
+      const managed = table.get(id);
+      if (managed) {
+        const result = await transitions.run(managed, "reload");
+        if (!managed.current && managed.record.state === "disabled") await rescan(); // its folder may be gone
         return result;
       }
       const started = performance.now();
       await rescan();
-      const { state, reason } = slots.get(id)?.record ?? { state: "failed", reason: "no plugin of this id was found" };
+      const { state, reason } = table.get(id)?.record ?? { state: "failed", reason: "no plugin of this id was found" };
       const ms = Math.round(performance.now() - started);
       return state === "failed" || state === "blocked"
         ? { id, status: "failed", error: reason ?? state, ms }
         : { id, status: "enabled", ms };
     },
     rescan,
-    dependents: (id) => slots.graph().dependents(id),
-    secretPaths: () => slots.all().flatMap((s) => s.candidate.manifest?.secrets?.map(({ path }) => path) ?? []),
+    dependents: (id) => table.graph().dependents(id),
+    secretPaths: () => table.all().flatMap((s) => s.candidate.manifest?.secrets?.map(({ path }) => path) ?? []),
     degrade(id, code, reason) {
-      const slot = slots.get(id);
-      if (slot?.record.state === "active" || slot?.record.state === "degraded") slots.move(slot, "degraded", { code, reason });
+      const managed = table.get(id);
+      if (managed?.record.state === "active" || managed?.record.state === "degraded") table.move(managed, "degraded", { code, reason });
     },
     restore(id, code) {
-      const slot = slots.get(id);
-      if (slot?.current && slot.record.state === "degraded" && slot.record.code === code) loading.unmark(slot);
+      const managed = table.get(id);
+      if (managed?.current && managed.record.state === "degraded" && managed.record.code === code) loading.unmark(managed);
     },
     async fail(id, error) {
-      const slot = slots.get(id);
-      const { pending, current } = slot ?? {};
+      const managed = table.get(id);
+      const { pending, current } = managed ?? {};
       // Out of the registries in this turn. What comes after it goes in turn with other steps of the plugin.
-      if (slot && current) slots.move(slot, "stopping");
-      const down = slot && current ? loading.takeDown(slot, current, "cut") : undefined;
+      if (managed && current) table.move(managed, "stopping");
+      const down = managed && current ? loading.unload(managed, current, "cut") : undefined;
       await pending?.dispose(); // its setup fails by that, and is told as failed
-      if (!slot || !down) return pending !== undefined;
-      await slots.serial(slot, async () => {
+      if (!managed || !down) return pending !== undefined;
+      await table.serial(managed, async () => {
         await down;
-        if (!slot.current && slot.record.state === "stopping") slots.move(slot, "failed", { code: "uncaught", reason: messageOf(error) });
+        if (!managed.current && managed.record.state === "stopping")
+          table.move(managed, "failed", { code: "uncaught", reason: messageOf(error) });
       });
       return true;
     },
@@ -197,22 +198,22 @@ export function createLoader(candidates: readonly Candidate[], host: LoaderHost)
     async stopAll() {
       stopping.abort();
       await watch.dispose();
-      for (const slot of slots.all().toSorted((a, b) => b.order - a.order)) {
-        loading.cancelRetry(slot);
-        await slot.pending?.dispose();
-        if (!slot.current) continue;
-        slots.move(slot, "stopping");
-        await loading.takeDown(slot, slot.current, "cut");
-        slots.move(slot, "disposed");
+      for (const managed of table.all().toSorted((a, b) => b.order - a.order)) {
+        loading.cancelRetry(managed);
+        await managed.pending?.dispose();
+        if (!managed.current) continue;
+        table.move(managed, "stopping");
+        await loading.unload(managed, managed.current, "cut");
+        table.move(managed, "disposed");
       }
       // Steps that were under way put nothing in place any more; what they began ends with them.
-      await withLimit(Promise.all(slots.all().map((s) => s.tail)), LAST_STEPS_MS, () => undefined);
-      await changes.retired();
+      await withLimit(Promise.all(table.all().map((s) => s.tail)), LAST_STEPS_MS, () => undefined);
+      await transitions.retired();
     },
   };
 }
 
-function isWaiting({ candidate, record, current }: Slot): boolean {
+function isWaiting({ candidate, record, current }: ManagedPlugin): boolean {
   return (
     !candidate.problem &&
     !current &&

@@ -4,49 +4,49 @@ import { discoveryNotes } from "./discovery-notes.ts";
 import { hintFor } from "./faults.ts";
 import type { LoaderHost } from "./host.ts";
 import { outsideCalls } from "./leases.ts";
-import type { Slot } from "./lifecycle.ts";
+import type { ManagedPlugin } from "./lifecycle.ts";
 import { createGraph, type PluginGraph } from "./needs.ts";
 import { firstRecord } from "./plugin-summary.ts";
 
 /** Every plugin that was found, with its state; who needs whom among those that may load. */
-export interface Slots {
-  all(): readonly Slot[];
-  get(id: string): Slot | undefined;
-  add(candidate: Candidate): Slot;
-  remove(slot: Slot): void;
+export interface PluginTable {
+  all(): readonly ManagedPlugin[];
+  get(id: string): ManagedPlugin | undefined;
+  add(candidate: Candidate): ManagedPlugin;
+  remove(managed: ManagedPlugin): void;
   /** After candidates have changed. */
   redraw(): void;
   graph(): PluginGraph;
-  move(slot: Slot, state: PluginState, why?: { code: string; reason: string; hint?: string | undefined }): void;
+  move(managed: ManagedPlugin, state: PluginState, why?: { code: string; reason: string; hint?: string | undefined }): void;
   /** Counts moves. */
   generation(): number;
   /** Runs a step on one plugin after those before it. */
-  serial<T>(slot: Slot, run: () => Promise<T>): Promise<T>;
+  serial<T>(managed: ManagedPlugin, run: () => Promise<T>): Promise<T>;
   /** The gateway stops: nothing is begun any more, and nobody waits for calls under way. */
   readonly stopping: AbortSignal;
 }
 
-export function createSlots(candidates: readonly Candidate[], host: LoaderHost, stopping: AbortSignal): Slots {
-  const all: Slot[] = [];
-  const byId = new Map<string, Slot>();
+export function createPluginTable(candidates: readonly Candidate[], host: LoaderHost, stopping: AbortSignal): PluginTable {
+  const all: ManagedPlugin[] = [];
+  const byId = new Map<string, ManagedPlugin>();
   let graph: PluginGraph;
   let generation = 0;
 
-  const slots: Slots = {
+  const table: PluginTable = {
     all: () => all,
     get: (id) => byId.get(id),
     add(candidate) {
       const record = firstRecord(candidate, host.clock.now());
-      const slot: Slot = { id: candidate.id, candidate, record, order: all.length, count: 0, tail: Promise.resolve() };
-      all.push(slot);
+      const managed: ManagedPlugin = { id: candidate.id, candidate, record, order: all.length, count: 0, tail: Promise.resolve() };
+      all.push(managed);
       // A plugin with a problem takes nobody's place: its id may be a guess, or its winner stands there already.
-      if (!candidate.problem || !byId.has(candidate.id)) byId.set(candidate.id, slot);
+      if (!candidate.problem || !byId.has(candidate.id)) byId.set(candidate.id, managed);
       for (const note of discoveryNotes(candidate)) host.logger.warn(`plugin "${candidate.id}" ${note}`, { root: candidate.root });
-      return slot;
+      return managed;
     },
-    remove(slot) {
-      if (byId.get(slot.id) === slot) byId.delete(slot.id);
-      const at = all.indexOf(slot);
+    remove(managed) {
+      if (byId.get(managed.id) === managed) byId.delete(managed.id);
+      const at = all.indexOf(managed);
       if (at >= 0) all.splice(at, 1);
     },
     redraw() {
@@ -54,26 +54,26 @@ export function createSlots(candidates: readonly Candidate[], host: LoaderHost, 
       graph = createGraph(members.map(({ id, candidate: { version, manifest }, record }) => ({ id, version, manifest, record })));
     },
     graph: () => graph,
-    move(slot, state, why) {
-      const { record } = slot;
+    move(managed, state, why) {
+      const { record } = managed;
       const from = record.state;
       for (const key of ["code", "reason", "hint"] as const) delete record[key];
-      const hint = why && (why.hint ?? hintFor(why.code, slot.id));
+      const hint = why && (why.hint ?? hintFor(why.code, managed.id));
       Object.assign(record, { state, since: host.clock.now() }, why && { code: why.code, reason: why.reason }, hint && { hint });
       generation += 1;
-      if (state === "failed" && !stopping.aborted) host.logger.error(`plugin "${slot.id}" failed: ${why?.reason}`, { code: why?.code });
-      host.logger.debug("plugin state", () => ({ plugin: slot.id, from, to: state, ...why, instance: record.instance }));
+      if (state === "failed" && !stopping.aborted) host.logger.error(`plugin "${managed.id}" failed: ${why?.reason}`, { code: why?.code });
+      host.logger.debug("plugin state", () => ({ plugin: managed.id, from, to: state, ...why, instance: record.instance }));
       host.onState(record, from);
     },
     generation: () => generation,
-    serial<T>(slot: Slot, run: () => Promise<T>): Promise<T> {
-      const done = slot.tail.then(() => outsideCalls(run));
-      slot.tail = done.catch(() => undefined);
+    serial<T>(managed: ManagedPlugin, run: () => Promise<T>): Promise<T> {
+      const done = managed.tail.then(() => outsideCalls(run));
+      managed.tail = done.catch(() => undefined);
       return done;
     },
     stopping,
   };
-  for (const candidate of candidates) slots.add(candidate);
-  slots.redraw();
-  return slots;
+  for (const candidate of candidates) table.add(candidate);
+  table.redraw();
+  return table;
 }

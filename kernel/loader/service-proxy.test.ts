@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { createHandle, leased } from "./service-proxy.ts";
+import { createServiceHandle, createServiceProxy } from "./service-proxy.ts";
 
 function setup<T>(value: T) {
   const calls: string[] = [];
-  const wrapped = leased(value, (what, run) => {
+  const wrapped = createServiceProxy(value, (what, run) => {
     calls.push(what);
     return run();
   });
@@ -57,7 +57,7 @@ describe("a leased object", () => {
   test("hands calls to its successor once it is gone, those of its parts too", () => {
     let next: unknown;
     const enter = <R>(_: string, run: () => R) => run();
-    const value = leased({ say: () => "old", part: { say: () => "old" } }, enter, () => next);
+    const value = createServiceProxy({ say: () => "old", part: { say: () => "old" } }, enter, () => next);
     next = { say: () => "new", part: { say: () => "new" } };
     expect([value.say(), value.part.say()]).toEqual(["new", "new"]);
     next = {};
@@ -72,7 +72,7 @@ describe("a leased object", () => {
 describe("a handle", () => {
   test("finds the present object at each use, parts included", () => {
     let now = { name: "one", say: () => "one", part: { say: () => "one" } };
-    const handle = createHandle(
+    const handle = createServiceHandle(
       () => now,
       () => undefined,
     );
@@ -83,7 +83,7 @@ describe("a handle", () => {
   });
 
   test("throws at each use while there is none, and may be awaited nevertheless", async () => {
-    const handle = createHandle<{ say(): string }>(
+    const handle = createServiceHandle<{ say(): string }>(
       () => {
         throw new Error("down");
       },
@@ -95,7 +95,7 @@ describe("a handle", () => {
 
   test("waits for the one that a call brings", async () => {
     let there: { say(word: string): string } | undefined;
-    const handle = createHandle(
+    const handle = createServiceHandle(
       () => {
         if (!there) throw new Error("down");
         return there;

@@ -8,7 +8,7 @@ type Members = Record<PropertyKey, unknown>;
  *
  * @param successor what answers calls in its place, once it is gone
  */
-export function leased<T>(value: T, enter: Enter, successor: () => unknown = () => undefined): T {
+export function createServiceProxy<T>(value: T, enter: Enter, successor: () => unknown = () => undefined): T {
   if (typeof value !== "object" || value === null) return value;
   const source = value as unknown as Members;
   const wrapped = new Map<PropertyKey, { of: unknown; as: unknown }>();
@@ -32,7 +32,7 @@ function wrapMember(source: Members, key: PropertyKey, { enter, successor }: { e
       return typeof next === "function" ? (next as Method)(...args) : enter(String(key), () => (member as Method).apply(source, args));
     };
   }
-  return holdsFunctions(member) ? leased(member, enter, () => (successor() as Members | undefined)?.[key]) : member;
+  return holdsFunctions(member) ? createServiceProxy(member, enter, () => (successor() as Members | undefined)?.[key]) : member;
 }
 
 /**
@@ -42,7 +42,7 @@ function wrapMember(source: Members, key: PropertyKey, { enter, successor }: { e
  * @param find the present object. @throws when there is none
  * @param load brings a provider that is loaded on first use; undefined when there is nothing to wait for
  */
-export function createHandle<T>(find: () => T, load: () => Promise<unknown> | undefined): T {
+export function createServiceHandle<T>(find: () => T, load: () => Promise<unknown> | undefined): T {
   const callers = new Map<PropertyKey, Method>();
   const members = () => find() as Members;
   const call = (key: PropertyKey): Method => {
@@ -57,7 +57,7 @@ export function createHandle<T>(find: () => T, load: () => Promise<unknown> | un
   };
   const parts = new Map<PropertyKey, unknown>();
   const part = (key: PropertyKey): unknown => {
-    const made = parts.get(key) ?? createHandle(() => members()[key] as Members, load);
+    const made = parts.get(key) ?? createServiceHandle(() => members()[key] as Members, load);
     parts.set(key, made);
     return made;
   };

@@ -11,14 +11,14 @@ import { limits, type RequestFrame, requestFrame, type WireError } from "../../s
 import { RawJson } from "../../sdk/protocol/raw-json.ts";
 import type { Disposable, LogFields, Logger } from "../../sdk/types/common.ts";
 import type { ClientInfo, RpcCall } from "../../sdk/types/rpc.ts";
-import { followRights, type Right } from "../auth/grants.ts";
+import { followGrants, type Grant } from "../auth/grants.ts";
 import type { Revocations } from "../auth/revocations.ts";
 import { createBadFrames } from "./fanout/bad-frames.ts";
-import type { Fanout, Line, Receiver } from "./fanout/fanout.ts";
+import type { Fanout, Subscriber, Subscription } from "./fanout/fanout.ts";
 import { createLiveness, type Liveness } from "./fanout/liveness.ts";
 import { createRequestLane, type RequestLane } from "./fanout/request-lane.ts";
 import { sentBytes } from "./fanout/sent-bytes.ts";
-import type { Turn } from "./fanout/write-batcher.ts";
+import type { WriteBatcher } from "./fanout/write-batcher.ts";
 import { type MethodRegistry, toWireError } from "./methods/registry.ts";
 import { isServing, type Phase } from "./probes.ts";
 import { refusalClose } from "./refusal-close.ts";
@@ -32,7 +32,7 @@ export interface ConnectionDeps {
   monotonic(): number;
   handshakeTimeoutMs: number;
   /** Decides about `connect`; the hello is the payload of its `res`. */
-  admit(params: unknown, req: IncomingMessage, nonce: string): Promise<{ info: ClientInfo; hello: unknown; rights: Right[] }>;
+  admit(params: unknown, req: IncomingMessage, nonce: string): Promise<{ info: ClientInfo; hello: unknown; rights: Grant[] }>;
   /** After hello-ok was sent. */
   joined(info: ClientInfo): void;
   left(info: ClientInfo, code: number, reason: string): void;
@@ -43,7 +43,7 @@ export interface ConnectionSite {
   ws: WebSocket;
   /** Below `ws`. */
   socket: Duplex;
-  turn: Turn;
+  turn: WriteBatcher;
   revocations: Revocations;
   /** It has shaken hands. */
   settled(): void;
@@ -62,7 +62,7 @@ const lanes = { maxActive: limits.maxInFlightPerConnection, maxWaiting: limits.m
 const badFrames = { max: limits.maxBadFrames, windowMs: limits.badFrameWindowMs };
 
 /** One socket: challenge, handshake, then frames until it closes. */
-export class Connection implements Receiver {
+export class Connection implements Subscriber {
   readonly #site: ConnectionSite;
   readonly #deps: ConnectionDeps;
   /** Of the challenge: what a device signs holds for this socket only. */
@@ -81,7 +81,7 @@ export class Connection implements Receiver {
   #info: ClientInfo | undefined;
   /** Frames that came while the first one is judged; undefined before and after. */
   #held: Array<[RawData, boolean]> | undefined;
-  #line: Line | undefined;
+  #subscription: Subscription | undefined;
   #timer: NodeJS.Timeout | undefined;
   #unfollow: (() => void) | undefined;
 
@@ -126,7 +126,7 @@ export class Connection implements Receiver {
   cut(code: number, reason: string): void {
     const { ws } = this.#site;
     this.#lane.clear();
-    this.#line?.remove();
+    this.#subscription?.remove();
     if (ws.readyState >= ws.CLOSING) return;
     ws.resume();
     ws.close(code, truncate(reason));
@@ -201,7 +201,7 @@ export class Connection implements Receiver {
     try {
       const { info, hello, rights } = await this.#deps.admit(frame.params, req, this.#nonce);
       if (!isServing(this.#deps.phase())) this.#refuseLate(frame.id);
-      else this.#unfollow = followRights(rights, revocations, (reason) => this.cut(4001, reason));
+      else this.#unfollow = followGrants(rights, revocations, (reason) => this.cut(4001, reason));
       if (ws.readyState !== ws.OPEN) {
         this.#unfollow?.();
         return this.#deps.left(info, 1006, "");
@@ -221,7 +221,7 @@ export class Connection implements Receiver {
     settled();
     this.#req = undefined;
     this.#info = info;
-    this.#line = this.#deps.fanout.add(this);
+    this.#subscription = this.#deps.fanout.add(this);
     this.#respond(id, undefined, hello);
     this.#timer = setInterval(() => this.#beat(), limits.pingIntervalMs);
     this.#deps.joined(info);
@@ -300,10 +300,10 @@ export class Connection implements Receiver {
         done();
       },
       subscribe: (topic) => {
-        this.#line?.subscribe(topic);
-        return { dispose: () => this.#line?.unsubscribe(topic) };
+        this.#subscription?.subscribe(topic);
+        return { dispose: () => this.#subscription?.unsubscribe(topic) };
       },
-      unsubscribe: (topic) => this.#line?.unsubscribe(topic),
+      unsubscribe: (topic) => this.#subscription?.unsubscribe(topic),
     };
   }
 
@@ -312,10 +312,10 @@ export class Connection implements Receiver {
     if (error !== undefined) {
       const wire: WireError = toWireError(error);
       const extra = isSvcError(error) && error.payload !== undefined ? `,"payload":${JSON.stringify(error.payload)}` : "";
-      return this.#line?.answer(`${head},"ok":false${extra},"error":${JSON.stringify(wire)}}`);
+      return this.#subscription?.answer(`${head},"ok":false${extra},"error":${JSON.stringify(wire)}}`);
     }
     const body = payload instanceof RawJson ? payload.text : JSON.stringify(payload === undefined ? {} : payload);
-    this.#line?.answer(`${head},"ok":true,"payload":${body}}`);
+    this.#subscription?.answer(`${head},"ok":true,"payload":${body}}`);
   }
 
   #beat(): void {
@@ -330,7 +330,7 @@ export class Connection implements Receiver {
   #closed(code: number, reason: string): void {
     clearTimeout(this.#timer);
     this.#unfollow?.();
-    this.#line?.remove();
+    this.#subscription?.remove();
     this.#lane.clear();
     this.#gone?.abort(commonErrors.connectionClosed({ code, reason }));
     if (!this.#info) return;

@@ -6,18 +6,18 @@ import { type ConnectParams, connectParams, PROTOCOL_VERSION } from "../../sdk/p
 import { hasScope } from "../../sdk/scopes.ts";
 import type { ClientInfo } from "../../sdk/types/rpc.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
-import type { Edge } from "../auth/client-policy.ts";
+import type { ClientPolicy } from "../auth/client-policy.ts";
 import { type Admission, admitDevice } from "../auth/devices/admission.ts";
 import { createDeviceClaim } from "../auth/devices/claim.ts";
-import type { DeviceBook } from "../auth/devices/device-registry.ts";
-import type { Right } from "../auth/grants.ts";
+import type { DeviceRegistry } from "../auth/devices/device-registry.ts";
+import type { Grant } from "../auth/grants.ts";
 
 const browserClients = new Set(["svc-control-ui", "webchat-ui", "webchat"]);
 
 export interface HandshakeDeps {
   authenticator: Authenticator;
-  edge: Edge;
-  devices: DeviceBook;
+  clientPolicy: ClientPolicy;
+  devices: DeviceRegistry;
 }
 
 /** A client that was let in, and what let it in. */
@@ -25,7 +25,7 @@ export interface Admitted {
   info: ClientInfo;
   connect: ConnectParams;
   issued: Admission["issued"];
-  rights: Right[];
+  rights: Grant[];
 }
 
 /**
@@ -34,7 +34,7 @@ export interface Admitted {
  * @throws {SvcError} of the first check that fails
  */
 export async function admitClient(params: unknown, at: { req: IncomingMessage; nonce: string }, deps: HandshakeDeps): Promise<Admitted> {
-  const { authenticator, edge, devices } = deps;
+  const { authenticator, clientPolicy, devices } = deps;
   const connect = parseConnect(params);
   if (connect.minProtocol > PROTOCOL_VERSION || connect.maxProtocol < PROTOCOL_VERSION) {
     const fields = { clientMinProtocol: connect.minProtocol, clientMaxProtocol: connect.maxProtocol, expectedProtocol: PROTOCOL_VERSION };
@@ -43,9 +43,9 @@ export async function admitClient(params: unknown, at: { req: IncomingMessage; n
   const role = connect.role ?? "operator";
   if (role !== "operator" && role !== "node") throw protocolErrors.invalidRole();
   checkOrigin(connect, at.req, deps);
-  const remote = edge.callerOf(at.req);
+  const remote = clientPolicy.callerOf(at.req);
   const device = createDeviceClaim(connect, { nonce: at.nonce, now: Date.now(), role, find: devices.find });
-  const how = { transport: "ws", proxy: edge.proxyVerdict(at.req), device } as const;
+  const how = { transport: "ws", proxy: clientPolicy.proxyVerdict(at.req), device } as const;
   const passed = await authenticator.check(connect.auth ?? {}, remote, how);
   const admission = await admitDevice({ connect, role, remote, passed: passed.by, deviceId: device?.prove() }, devices);
   const { scopes, deviceId, issued, standing } = admission;
@@ -62,18 +62,18 @@ export async function admitClient(params: unknown, at: { req: IncomingMessage; n
     ...(deviceId === undefined ? {} : { deviceId }),
     ...(passed.known ? { identity: passed.known.identity } : {}),
   };
-  const rights: Right[] = standing ? [{ signal: standing }] : [];
+  const rights: Grant[] = standing ? [{ signal: standing }] : [];
   if (passed.by.via === "proxy") rights.push(proxyRight(info, at.req, deps));
   else if (passed.revoked) rights.push({ signal: passed.revoked });
   return { info, connect, issued, rights };
 }
 
 /** A proxy's word is asked for again when the rules change: whoever would be let in as the same user with as much goes on. */
-function proxyRight(info: ClientInfo, req: IncomingMessage, deps: HandshakeDeps): Right {
+function proxyRight(info: ClientInfo, req: IncomingMessage, deps: HandshakeDeps): Grant {
   return {
     signal: deps.authenticator.proxyRules,
     renewed() {
-      const verdict = deps.edge.proxyVerdict(req);
+      const verdict = deps.clientPolicy.proxyVerdict(req);
       if (verdict?.kind !== "identity" || verdict.identity.user !== info.identity) return undefined;
       return info.scopes.every((scope) => hasScope(verdict.identity.scopesCeiling, scope)) ? proxyRight(info, req, deps) : undefined;
     },
@@ -94,5 +94,5 @@ function checkOrigin(connect: ConnectParams, req: IncomingMessage, deps: Handsha
     return;
   }
   const advice = `add ${JSON.stringify(origin)} to gateway.controlUi.allowedOrigins`;
-  if (!deps.edge.isOriginAllowed(origin, req)) throw protocolErrors.originNotAllowed({ advice, reason: "not listed" });
+  if (!deps.clientPolicy.isOriginAllowed(origin, req)) throw protocolErrors.originNotAllowed({ advice, reason: "not listed" });
 }

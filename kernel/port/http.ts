@@ -7,7 +7,7 @@ import type { HttpCall, HttpFault, HttpReply, HttpRoute, Remote } from "../../sd
 import type { OperatorScope } from "../../sdk/types/rpc.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { isDirectLoopback } from "../auth/client-address.ts";
-import type { Edge } from "../auth/client-policy.ts";
+import type { ClientPolicy } from "../auth/client-policy.ts";
 import { withoutCookies } from "../auth/http-cookies.ts";
 import { attributionRequired, originUnauthorized } from "../auth/proxy-refusal.ts";
 import { narrowScopes } from "../auth/requested-scopes.ts";
@@ -34,7 +34,7 @@ export interface HttpDeps {
   routes: RouteTable;
   activation: Activation;
   authenticator: Authenticator;
-  edge: Edge;
+  clientPolicy: ClientPolicy;
   probe: ProbeState;
   /** The plugin that declares a route for this path and is not running, if there is one. */
   down(path: string): DownPlugin | undefined;
@@ -55,7 +55,7 @@ export function createHttpHandler(deps: HttpDeps): RequestListener {
     setBaseline(req, res);
     const hsts = deps.hsts();
     if (hsts) res.setHeader("Strict-Transport-Security", hsts);
-    const status = deps.edge.refusalOf(req)?.status;
+    const status = deps.clientPolicy.refusalOf(req)?.status;
     if (status) res.writeHead(status, { "Content-Type": "text/plain; charset=utf-8", Connection: "close" }).end(STATUS_CODES[status]);
     else if (!answerProbe(req, res, deps.probe)) {
       const exchange = new Exchange(req, res, webSideOf);
@@ -155,7 +155,7 @@ async function answerFor(exchange: Exchange, deps: HttpDeps): Promise<Response |
     await loading;
     matches = deps.routes.match(path);
   }
-  const misdirection = isIngress(matches, path, deps) ? undefined : deps.edge.hostRefusalOf(req);
+  const misdirection = isIngress(matches, path, deps) ? undefined : deps.clientPolicy.hostRefusalOf(req);
   if (misdirection) {
     const [first] = matches;
     const isPage = !first || first.entry.route.fallback === true;
@@ -193,7 +193,7 @@ function isIngress(matches: readonly RouteMatch[], path: string, { isHookPath }:
 
 /** @throws {SvcError} `draining`, `proxy-attribution-required` */
 function admit({ req }: Exchange, { entry: { route } }: RouteMatch, deps: HttpDeps) {
-  const remote = deps.edge.callerOf(req);
+  const remote = deps.clientPolicy.callerOf(req);
   if (deps.probe.phase() === "draining" || deps.probe.phase() === "stopped") throw protocolErrors.draining();
   // Ingress of plugins takes anybody's word for nothing: the headers are ignored there. The page of the fallback is no ingress.
   if (remote.unattributed && (route.auth === "gateway" || route.fallback)) throw attributionRequired();
@@ -209,12 +209,12 @@ async function authorize(
 ): Promise<Pick<Admitted, "revoked" | "scopes">> {
   const { mode } = deps.authenticator;
   const { origin } = req.headers;
-  if ((mode === "none" || mode === "trusted-proxy") && origin !== undefined && !deps.edge.isOriginAllowed(origin, req, "http")) {
-    throw originUnauthorized(deps.edge.originRetryAfterMs(origin));
+  if ((mode === "none" || mode === "trusted-proxy") && origin !== undefined && !deps.clientPolicy.isOriginAllowed(origin, req, "http")) {
+    throw originUnauthorized(deps.clientPolicy.originRetryAfterMs(origin));
   }
   const bearer = /^Bearer\s+(\S.*)$/i.exec(req.headers.authorization ?? "")?.[1]?.trim();
   const presented = { token: bearer, password: bearer };
-  const { revoked, known } = await deps.authenticator.check(presented, remote, { proxy: deps.edge.proxyVerdict(req) });
+  const { revoked, known } = await deps.authenticator.check(presented, remote, { proxy: deps.clientPolicy.proxyVerdict(req) });
   const granted = known ? allScopes.filter((scope) => known.scopes.includes(scope)) : allScopes;
   const scopes = narrowScopes(granted, req.headers["x-svc-scopes"], mode);
   const needed = route.scope ?? "operator.read";

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { sentBytes } from "./fanout/sent-bytes.ts";
-import type { OutboundAccount, Outlet, SlowConsumers } from "./fanout/slow-consumers.ts";
+import type { OutboundAccount, OutboundSocket, SlowConsumers } from "./fanout/slow-consumers.ts";
 import { lingerAfterAnswer, stopReading } from "./linger.ts";
 
 /**
@@ -70,7 +70,7 @@ export function createRequestPipeline(options: {
 }
 
 /** One connection: the request that is being served, and those behind it in order of arrival. */
-class HttpConnection implements Outlet {
+class HttpConnection implements OutboundSocket {
   readonly #socket: Duplex;
   readonly #shared: Shared;
   readonly #account: OutboundAccount;

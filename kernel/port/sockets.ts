@@ -3,11 +3,11 @@ import type { Duplex } from "node:stream";
 import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
 import { addressBucket } from "../../sdk/gateway/addresses.ts";
 import { limits } from "../../sdk/protocol/frames.ts";
-import type { Edge, EdgeRefusal } from "../auth/client-policy.ts";
+import type { ClientPolicy, ClientRefusal } from "../auth/client-policy.ts";
 import { createRevocations } from "../auth/revocations.ts";
 import { Connection, type ConnectionDeps } from "./connection.ts";
 import { createSilentSockets } from "./fanout/silent-sockets.ts";
-import { createTurn } from "./fanout/write-batcher.ts";
+import { createWriteBatcher } from "./fanout/write-batcher.ts";
 import { answerAndEnd } from "./linger.ts";
 import { rawResponse } from "./raw-response.ts";
 
@@ -21,7 +21,7 @@ export interface Sockets {
 interface SocketsDeps extends ConnectionDeps {
   /** Paths that take an upgrade. */
   paths: ReadonlySet<string>;
-  edge: Edge;
+  clientPolicy: ClientPolicy;
   /** Is there room for one more? */
   hasRoom(open: number): boolean;
 }
@@ -48,14 +48,14 @@ export function createSockets(deps: SocketsDeps): Sockets {
   server.on("wsClientError", (_error, socket) => refuse(socket, { status: 400 }));
   const open = new Set<Connection>();
   const silent = createSilentSockets<Connection>(silentBudget, (oldest) => oldest.terminate());
-  const [turn, revocations] = [createTurn(MAX_GATHERED_BYTES), createRevocations()];
+  const [turn, revocations] = [createWriteBatcher(MAX_GATHERED_BYTES), createRevocations()];
 
   // A function of its own: what stays with a connection would otherwise keep its whole upgrade request too.
   const admit = (ws: WebSocket, req: IncomingMessage, socket: Duplex) => {
     destroyAfterEnd(socket, limits.closeTimeoutMs);
     const connection: Connection = new Connection(req, { ws, socket, turn, revocations, settled: () => silent.leave(connection) }, deps);
     open.add(connection);
-    silent.enter(connection, addressBucket(deps.edge.callerOf(req).address));
+    silent.enter(connection, addressBucket(deps.clientPolicy.callerOf(req).address));
     ws.once("close", () => {
       open.delete(connection);
       silent.leave(connection);
@@ -86,11 +86,11 @@ function destroyAfterEnd(socket: Duplex, ms: number): void {
   });
 }
 
-function refusal(req: IncomingMessage, deps: SocketsDeps): (Omit<EdgeRefusal, "status"> & { status: number }) | undefined {
+function refusal(req: IncomingMessage, deps: SocketsDeps): (Omit<ClientRefusal, "status"> & { status: number }) | undefined {
   const path = (req.url ?? "/").split("?", 1)[0] as string;
   if (!deps.paths.has(path)) return { status: 404 };
   const isLeaving = deps.phase() === "draining" || deps.phase() === "stopped";
-  return deps.edge.upgradeRefusalOf(req) ?? (isLeaving ? { status: 503, retryAfter: 1 } : undefined);
+  return deps.clientPolicy.upgradeRefusalOf(req) ?? (isLeaving ? { status: 503, retryAfter: 1 } : undefined);
 }
 
 function refuse(socket: Duplex, { status, ...options }: { status: number } & Parameters<typeof rawResponse>[1]): void {

@@ -2,15 +2,15 @@ import { createServer, request, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createVestibule, type Vestibule } from "./startup-gate.ts";
+import { createStartupGate, type StartupGate } from "./startup-gate.ts";
 
 let server: Server;
-let vestibule: Vestibule;
+let startupGate: StartupGate;
 const sockets: Socket[] = [];
 const eventLoop = { degraded: false, delayP99Ms: 20, delayMaxMs: 30, utilization: 0.1 };
 beforeEach(async () => {
-  vestibule = createVestibule(() => eventLoop);
-  server = createServer(vestibule.handler).on("upgrade", vestibule.upgrade);
+  startupGate = createStartupGate(() => eventLoop);
+  server = createServer(startupGate.handler).on("upgrade", startupGate.upgrade);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 });
 afterEach(async () => {
@@ -35,7 +35,7 @@ function upgrading(): Socket {
   return socket;
 }
 const open = () =>
-  vestibule.open({ handler: (_req, res) => res.end("inside"), upgrade: (_req, socket) => socket.end("HTTP/1.1 101 x\r\n\r\n") });
+  startupGate.open({ handler: (_req, res) => res.end("inside"), upgrade: (_req, socket) => socket.end("HTTP/1.1 101 x\r\n\r\n") });
 const arrived = (count: number) =>
   expect.poll(() => new Promise((resolve) => server.getConnections((_error, n) => resolve(n)))).toBe(count);
 

@@ -9,7 +9,7 @@ type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 type Upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /** Takes whoever comes while the rest of the gateway is still being loaded: probes are answered, others wait for that moment. */
-export interface Vestibule {
+export interface StartupGate {
   handler: Handler;
   upgrade: Upgrade;
   /** From now on everybody goes straight through; who waited first. */
@@ -19,14 +19,14 @@ export interface Vestibule {
 /** More than these do not wait: they are told to come back. */
 const MAX_WAITING = 256;
 
-export function createVestibule(eventLoop: () => EventLoopFigures): Vestibule {
+export function createStartupGate(eventLoop: () => EventLoopFigures): StartupGate {
   const since = performance.now();
   const probe = {
     phase: () => "starting" as const,
     notReady: () => new Map<string, string>(),
     detail: () => ({ failing: [], problems: {}, uptimeMs: Math.round(performance.now() - since), eventLoop: eventLoop() }),
   };
-  let inner: Parameters<Vestibule["open"]>[0] | undefined;
+  let inner: Parameters<StartupGate["open"]>[0] | undefined;
   let waiting: Array<(to: NonNullable<typeof inner>) => void> = [];
   return {
     handler(req, res) {

@@ -4,7 +4,7 @@ import { MAX_SHOWN_CHARS } from "../../../sdk/gateway/shown-name.ts";
 import type { ConnectParams } from "../../../sdk/protocol/frames.ts";
 import type { OperatorScope } from "../../../sdk/types/rpc.ts";
 import { type Admission, type AdmissionQuestion, admitDevice, type PassedBy } from "./admission.ts";
-import { createDeviceBook, type DeviceBook } from "./device-registry.ts";
+import { createDeviceRegistry, type DeviceRegistry } from "./device-registry.ts";
 import type { DeviceRecord } from "./record.ts";
 import { type DeviceRows, MAX_PAIRED } from "./rows.ts";
 
@@ -16,7 +16,7 @@ const away = { address: "203.0.113.9", directLoopback: false };
 const secret: PassedBy = { via: "secret" };
 const none = { details: { code: "DEVICE_IDENTITY_REQUIRED" }, message: "device identity required" };
 
-function bookOf(change: Partial<DeviceRows> = {}): DeviceBook & { events: string[] } {
+function bookOf(change: Partial<DeviceRows> = {}): DeviceRegistry & { events: string[] } {
   const kept = new Map<string, DeviceRecord>();
   const events: string[] = [];
   const nothing = () => undefined;
@@ -28,11 +28,11 @@ function bookOf(change: Partial<DeviceRows> = {}): DeviceBook & { events: string
     remove: async (id) => void kept.delete(id),
     ...change,
   };
-  const book = createDeviceBook({
+  const registry = createDeviceRegistry({
     ...{ rows, logger, now: () => 1, monotonic: () => 1, randomId: () => "request-1" },
     emit: (event, payload) => events.push(`${event} ${(payload as { decision?: string }).decision ?? ""}`.trim()),
   });
-  return Object.assign(book, { events });
+  return Object.assign(registry, { events });
 }
 
 interface Asked {
@@ -46,7 +46,7 @@ interface Asked {
   displayName?: string;
 }
 
-function ask(book: DeviceBook, asked: Asked): Promise<Admission> {
+function ask(registry: DeviceRegistry, asked: Asked): Promise<Admission> {
   const [id, mode] = (asked.client ?? "gateway-client/backend").split("/");
   const device = { id: "d", publicKey: "k", signature: "s", signedAt: 1, nonce: "n" };
   const connect = {
@@ -62,7 +62,7 @@ function ask(book: DeviceBook, asked: Asked): Promise<Admission> {
     ...{ connect, role: asked.role ?? "operator", remote: asked.from ?? here, passed: asked.passed ?? secret },
     deviceId: asked.device ? "d" : undefined,
   };
-  return admitDevice(question, book);
+  return admitDevice(question, registry);
 }
 
 describe("without a device, direct loopback with the secret", () => {
@@ -101,45 +101,45 @@ describe("without a device", () => {
 
 describe("a device on direct loopback with the secret", () => {
   test("is paired silently with what it asks for, also as a client that would have nothing without it, also as a node", async () => {
-    const book = bookOf();
-    const admission = await ask(book, { device: true, client: "test/test", scopes: write });
+    const registry = bookOf();
+    const admission = await ask(registry, { device: true, client: "test/test", scopes: write });
     const issued = { deviceToken: expect.any(String), issuedAtMs: 1 };
     expect(admission).toMatchObject({ scopes: write, deviceId: "d", issued });
-    expect(await ask(book, { device: true, role: "node", scopes: write })).toMatchObject({ scopes: [], deviceId: "d", issued });
-    expect(book.find("d")).toMatchObject({ approvedVia: "silent", roles: ["operator", "node"], scopes: write });
-    expect(book.events).toEqual(["device.pair.resolved approved", "device.pair.resolved approved"]);
+    expect(await ask(registry, { device: true, role: "node", scopes: write })).toMatchObject({ scopes: [], deviceId: "d", issued });
+    expect(registry.find("d")).toMatchObject({ approvedVia: "silent", roles: ["operator", "node"], scopes: write });
+    expect(registry.events).toEqual(["device.pair.resolved approved", "device.pair.resolved approved"]);
   });
 
   test("that asks for more, or came with another platform, is approved for it silently", async () => {
-    const book = bookOf();
-    await ask(book, { device: true, scopes: read });
-    expect(await ask(book, { device: true, scopes: all, platform: "windows" })).toMatchObject({ scopes: all });
-    expect(book.find("d")).toMatchObject({ scopes: all, platform: "windows" });
+    const registry = bookOf();
+    await ask(registry, { device: true, scopes: read });
+    expect(await ask(registry, { device: true, scopes: all, platform: "windows" })).toMatchObject({ scopes: all });
+    expect(registry.find("d")).toMatchObject({ scopes: all, platform: "windows" });
   });
 
   test("that only probes leaves nothing behind and may read", async () => {
-    const book = bookOf();
-    expect(await ask(book, { device: true, client: "cli/probe", scopes: all })).toEqual({ scopes: read });
-    expect(book.list()).toEqual([]);
+    const registry = bookOf();
+    expect(await ask(registry, { device: true, client: "cli/probe", scopes: all })).toEqual({ scopes: read });
+    expect(registry.list()).toEqual([]);
   });
 
   test("gets in where it needs no device although as many are paired as there may be", async () => {
     const rows = Array.from({ length: MAX_PAIRED }, (_, i) => ({ deviceId: `other-${i}` }) as DeviceRecord);
-    const book = bookOf({ list: () => rows });
-    expect(await ask(book, { device: true, client: "svc-control-ui/ui", scopes: all })).toEqual({ scopes: all });
-    await expect(ask(book, { device: true, client: "test/test", scopes: read })).rejects.toMatchObject({ code: "device-limit" });
+    const registry = bookOf({ list: () => rows });
+    expect(await ask(registry, { device: true, client: "svc-control-ui/ui", scopes: all })).toEqual({ scopes: all });
+    await expect(ask(registry, { device: true, client: "test/test", scopes: read })).rejects.toMatchObject({ code: "device-limit" });
   });
 
   test("gets in where it needs no device although the record cannot be had; where it needs one it is told to come back", async () => {
     const down = () => {
       throw commonErrors.serviceUnavailable({ service: "store@1" });
     };
-    const book = bookOf({ get: down });
-    expect(await ask(book, { device: true, scopes: all })).toEqual({ scopes: all });
+    const registry = bookOf({ get: down });
+    expect(await ask(registry, { device: true, scopes: all })).toEqual({ scopes: all });
     const unavailable = { code: "service-unavailable", spec: { rpc: "UNAVAILABLE" } };
-    await expect(ask(book, { device: true, client: "test/test", scopes: read })).rejects.toMatchObject(unavailable);
-    await expect(ask(book, { device: true, role: "node" })).rejects.toMatchObject(unavailable);
-    await expect(ask(book, { device: true, from: away, scopes: read })).rejects.toMatchObject(unavailable);
+    await expect(ask(registry, { device: true, client: "test/test", scopes: read })).rejects.toMatchObject(unavailable);
+    await expect(ask(registry, { device: true, role: "node" })).rejects.toMatchObject(unavailable);
+    await expect(ask(registry, { device: true, from: away, scopes: read })).rejects.toMatchObject(unavailable);
   });
 });
 
@@ -151,21 +151,21 @@ describe("a device from elsewhere with the secret", () => {
   });
 
   test("that nobody knows waits for approval, and then has what it asked for", async () => {
-    const book = bookOf();
+    const registry = bookOf();
     const asked = { device: true, from: away, scopes: write };
-    await expect(ask(book, asked)).rejects.toMatchObject(
+    await expect(ask(registry, asked)).rejects.toMatchObject(
       refusal("not-paired", {
         requestedRole: "operator",
         requestedScopes: write,
         remediationHint: "Approve this device from the pending pairing requests.",
       }),
     );
-    expect(book.pending.list()).toMatchObject([
+    expect(registry.pending.list()).toMatchObject([
       { remoteIp: "203.0.113.9", scopes: write, roles: ["operator"], silent: false, isRepair: false },
     ]);
-    await book.approve("request-1");
-    expect(await ask(book, asked)).toMatchObject({ scopes: write, deviceId: "d", issued: { issuedAtMs: 1 } });
-    expect(await ask(book, { ...asked, scopes: read })).toMatchObject({ scopes: read });
+    await registry.approve("request-1");
+    expect(await ask(registry, asked)).toMatchObject({ scopes: write, deviceId: "d", issued: { issuedAtMs: 1 } });
+    expect(await ask(registry, { ...asked, scopes: read })).toMatchObject({ scopes: read });
   });
 
   test.each<[string, Asked]>([
@@ -173,51 +173,53 @@ describe("a device from elsewhere with the secret", () => {
     ["role-upgrade", { role: "node" }],
     ["metadata-upgrade", { scopes: read, platform: "windows" }],
   ])("waits again for a %s, told what it has already", async (reason, change) => {
-    const book = bookOf();
-    await ask(book, { device: true, scopes: write });
-    await expect(ask(book, { device: true, from: away, ...change })).rejects.toMatchObject(
+    const registry = bookOf();
+    await ask(registry, { device: true, scopes: write });
+    await expect(ask(registry, { device: true, from: away, ...change })).rejects.toMatchObject(
       refusal(reason, { approvedRoles: ["operator"], approvedScopes: write }),
     );
-    expect(book.pending.list()).toMatchObject([{ isRepair: true }]);
-    expect(book.find("d")).toMatchObject({ scopes: write, roles: ["operator"], platform: "linux" });
+    expect(registry.pending.list()).toMatchObject([{ isRepair: true }]);
+    expect(registry.find("d")).toMatchObject({ scopes: write, roles: ["operator"], platform: "linux" });
   });
 });
 
 test("a device gets no token by the word of a user who may have less than was approved for it, and keeps the one it has", async () => {
-  const book = bookOf();
-  await ask(book, { device: true, scopes: all });
-  const before = book.find("d")?.tokens;
+  const registry = bookOf();
+  await ask(registry, { device: true, scopes: all });
+  const before = registry.find("d")?.tokens;
   const guest: PassedBy = { via: "identity", ceiling: read };
-  const admission = await ask(book, { device: true, from: away, passed: guest, scopes: all });
+  const admission = await ask(registry, { device: true, from: away, passed: guest, scopes: all });
   expect(admission).toEqual({ scopes: read, deviceId: "d", standing: expect.any(AbortSignal) });
-  expect(book.find("d")?.tokens).toEqual(before);
-  expect(await ask(book, { device: true, passed: { via: "identity", ceiling: all }, scopes: read })).toHaveProperty("issued.deviceToken");
+  expect(registry.find("d")?.tokens).toEqual(before);
+  expect(await ask(registry, { device: true, passed: { via: "identity", ceiling: all }, scopes: read })).toHaveProperty(
+    "issued.deviceToken",
+  );
 });
 
 test("what a device calls itself is one short line without marks that mislead whoever approves it", async () => {
-  const book = bookOf();
+  const registry = bookOf();
   const displayName = `Phone\u001b[2J\r\n\u202eadmin ${"x".repeat(60_000)}`;
-  await expect(ask(book, { device: true, from: away, scopes: read, displayName, platform: "linux\u0007" })).rejects.toThrow("pairing");
-  const [pending] = book.pending.list();
+  await expect(ask(registry, { device: true, from: away, scopes: read, displayName, platform: "linux\u0007" })).rejects.toThrow("pairing");
+  const [pending] = registry.pending.list();
   expect(pending).toMatchObject({ displayName: expect.stringMatching(/^Phone \[2J admin x+$/), platform: "linux" });
   expect(pending?.displayName?.length).toBeLessThanOrEqual(MAX_SHOWN_CHARS);
 });
 
 test("a device whose user a plugin or a proxy named is not paired by that", async () => {
-  const book = bookOf();
+  const registry = bookOf();
   const proxy: PassedBy = { via: "proxy", ceiling: write };
-  expect(await ask(book, { device: true, from: away, passed: proxy, scopes: all })).toEqual({ scopes: write });
-  expect(await ask(book, { device: true, passed: { via: "identity", ceiling: read }, scopes: all })).toEqual({ scopes: read });
-  expect([...book.list(), ...book.pending.list()]).toEqual([]);
+  expect(await ask(registry, { device: true, from: away, passed: proxy, scopes: all })).toEqual({ scopes: write });
+  expect(await ask(registry, { device: true, passed: { via: "identity", ceiling: read }, scopes: all })).toEqual({ scopes: read });
+  expect([...registry.list(), ...registry.pending.list()]).toEqual([]);
 });
 
 describe("a device token", () => {
   const entry = { role: "operator", scopes: write, hash: "h", createdAtMs: 7 } as const;
   const passed: PassedBy = { via: "device-token", token: "t", entry: { ...entry, scopes: write } };
   const paired = async () => {
-    const book = bookOf();
-    await ask(book, { device: true, scopes: write });
-    return book;
+    const registry = bookOf();
+    await ask(registry, { device: true, scopes: write });
+    return registry;
   };
 
   test.each<[string, string[] | undefined, string[]]>([
@@ -238,9 +240,9 @@ describe("a device token", () => {
   });
 
   test("does not carry over to a device that has changed, not even on this machine", async () => {
-    const book = await paired();
+    const registry = await paired();
     for (const from of [here, away]) {
-      await expect(ask(book, { device: true, from, passed, platform: "windows" })).rejects.toMatchObject({
+      await expect(ask(registry, { device: true, from, passed, platform: "windows" })).rejects.toMatchObject({
         details: { reason: "metadata-upgrade" },
       });
     }

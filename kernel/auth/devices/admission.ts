@@ -6,8 +6,8 @@ import { allScopes, hasScope } from "../../../sdk/scopes.ts";
 import type { Remote } from "../../../sdk/types/http.ts";
 import type { OperatorScope } from "../../../sdk/types/rpc.ts";
 import { deviceScopeRefusal } from "../credential-errors.ts";
-import type { DeviceBook } from "./device-registry.ts";
-import { type DeviceWish, upgradeReason } from "./pairing-request.ts";
+import type { DeviceRegistry } from "./device-registry.ts";
+import { type PairingRequest, upgradeReason } from "./pairing-request.ts";
 import type { DeviceRecord, DeviceRole, DeviceToken } from "./record.ts";
 
 /** By what a caller passed the credentials. */
@@ -40,16 +40,16 @@ export interface Admission {
  * Decides the last two steps of a handshake: pairing and scopes.
  * @throws {SvcError} `device-required`, `pairing-required`, `unauthorized` (too narrow a token), `service-unavailable` where a record is needed
  */
-export async function admitDevice(question: AdmissionQuestion, book: DeviceBook): Promise<Admission> {
+export async function admitDevice(question: AdmissionQuestion, registry: DeviceRegistry): Promise<Admission> {
   const { role, remote, passed, deviceId } = question;
   const isNeeded = role === "node" || (!remote.directLoopback && passed.via !== "proxy");
   if (deviceId === undefined) {
     if (isNeeded) throw protocolErrors.deviceRequired();
     return { scopes: scopesWithoutDevice(question) };
   }
-  if (passed.via === "device-token") return byToken({ ...question, deviceId, passed }, book);
+  if (passed.via === "device-token") return byToken({ ...question, deviceId, passed }, registry);
   try {
-    return await byRecord({ ...question, deviceId, isNeeded }, book);
+    return await byRecord({ ...question, deviceId, isNeeded }, registry);
   } catch (error) {
     // Nobody who needs no device is shut out because its record cannot be read or written just now, or because there are too many.
     const isOurs = isSvcError(error) && (error.spec.rpc === "UNAVAILABLE" || error.code === "device-limit");
@@ -60,51 +60,54 @@ export async function admitDevice(question: AdmissionQuestion, book: DeviceBook)
 
 function byToken(
   question: AdmissionQuestion & { deviceId: string; passed: PassedBy & { via: "device-token" } },
-  book: DeviceBook,
+  registry: DeviceRegistry,
 ): Admission {
   const { connect, role, deviceId, passed } = question;
   const { entry, token } = passed;
-  const standing = book.standing(deviceId, role);
+  const standing = registry.standing(deviceId, role);
   const asked = role === "node" ? [] : askedScopes(connect);
   const scopes = (connect.scopes ?? []).length === 0 ? entry.scopes : asked;
   if (!scopes.every((scope) => hasScope(entry.scopes, scope))) throw deviceScopeRefusal();
-  requirePaired({ ...question, scopes: [...scopes] }, book);
-  book.seen(deviceId);
+  requirePaired({ ...question, scopes: [...scopes] }, registry);
+  registry.seen(deviceId);
   return { scopes: [...scopes], deviceId, issued: { deviceToken: token, issuedAtMs: entry.createdAtMs }, standing };
 }
 
-async function byRecord(question: AdmissionQuestion & { deviceId: string; isNeeded: boolean }, book: DeviceBook): Promise<Admission> {
+async function byRecord(
+  question: AdmissionQuestion & { deviceId: string; isNeeded: boolean },
+  registry: DeviceRegistry,
+): Promise<Admission> {
   const { role, remote, passed, deviceId, isNeeded } = question;
   const scopes = role === "node" ? [] : withinCeiling(question);
-  const wish = { ...question, scopes };
-  if (upgradeReason(book.find(deviceId), wishFrom(wish))) {
+  const request = { ...question, scopes };
+  if (upgradeReason(registry.find(deviceId), wishFrom(request))) {
     const isSilent = remote.directLoopback && passed.via === "secret" && question.connect.client.mode !== "probe";
-    if (isSilent) await book.pairSilently(wishFrom(wish));
-    else if (isNeeded) requirePaired(wish, book);
+    if (isSilent) await registry.pairSilently(wishFrom(request));
+    else if (isNeeded) requirePaired(request, registry);
     else return { scopes: scopesWithoutDevice(question) };
   }
   // Asked for before the next wait, and only for a paired device: who is removed meanwhile is told, and nobody else leaves a trace.
-  const standing = book.standing(deviceId, role);
-  if (!mayHoldToken(question, book)) {
-    book.seen(deviceId);
+  const standing = registry.standing(deviceId, role);
+  if (!mayHoldToken(question, registry)) {
+    registry.seen(deviceId);
     return { scopes, deviceId, standing };
   }
-  return { scopes, deviceId, issued: await book.issue(deviceId, role), standing };
+  return { scopes, deviceId, issued: await registry.issue(deviceId, role), standing };
 }
 
 /** A token carries all that the device was approved for: whoever may have less than that gets none, and leaves the one there is alone. */
-function mayHoldToken({ passed, role, deviceId }: AdmissionQuestion & { deviceId: string }, book: DeviceBook): boolean {
-  const approved = role === "operator" ? book.find(deviceId)?.scopes : [];
+function mayHoldToken({ passed, role, deviceId }: AdmissionQuestion & { deviceId: string }, registry: DeviceRegistry): boolean {
+  const approved = role === "operator" ? registry.find(deviceId)?.scopes : [];
   return !("ceiling" in passed) || (approved ?? []).every((scope) => hasScope(passed.ceiling, scope));
 }
 
-/** @throws {SvcError} `pairing-required` after the wish was put before somebody who may approve it */
-function requirePaired(question: AdmissionQuestion & { deviceId: string; scopes: OperatorScope[] }, book: DeviceBook): void {
-  const wish = wishFrom(question);
-  const record = book.find(question.deviceId);
-  const reason = upgradeReason(record, wish);
+/** @throws {SvcError} `pairing-required` after the request was put before somebody who may approve it */
+function requirePaired(question: AdmissionQuestion & { deviceId: string; scopes: OperatorScope[] }, registry: DeviceRegistry): void {
+  const request = wishFrom(question);
+  const record = registry.find(question.deviceId);
+  const reason = upgradeReason(record, request);
   if (!reason) return;
-  const { role, scopes, ...identity } = wish;
+  const { role, scopes, ...identity } = request;
   const { address } = question.remote;
   const asked = {
     ...identity,
@@ -116,7 +119,7 @@ function requirePaired(question: AdmissionQuestion & { deviceId: string; scopes:
     isRepair: record !== undefined,
     ts: Date.now(),
   };
-  const { requestId } = book.pending.ask(asked);
+  const { requestId } = registry.pending.ask(asked);
   throw protocolErrors.pairingRequired({
     ...{ reason, requestId, remediationHint: "Approve this device from the pending pairing requests." },
     ...{ deviceId: question.deviceId, requestedRole: role, requestedScopes: scopes },
@@ -128,7 +131,7 @@ function approvedSoFar(record: DeviceRecord | undefined): object {
   return record ? { approvedRoles: record.roles, approvedScopes: record.scopes } : {};
 }
 
-function wishFrom({ connect, deviceId, role, scopes }: AdmissionQuestion & { deviceId: string; scopes: OperatorScope[] }): DeviceWish {
+function wishFrom({ connect, deviceId, role, scopes }: AdmissionQuestion & { deviceId: string; scopes: OperatorScope[] }): PairingRequest {
   const { client, device } = connect;
   const [displayName, deviceFamily] = [shownName(client.displayName ?? ""), shownName(client.deviceFamily ?? "")];
   return {

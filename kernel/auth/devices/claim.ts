@@ -1,8 +1,8 @@
 import type { ConnectParams } from "../../../sdk/protocol/frames.ts";
-import type { DeviceBook } from "./device-registry.ts";
+import type { DeviceRegistry } from "./device-registry.ts";
 import { type ProofContext, verifyDeviceProof } from "./proof.ts";
 import type { DeviceRecord, DeviceRole, DeviceToken } from "./record.ts";
-import { judgeDeviceToken } from "./tokens.ts";
+import { checkDeviceToken } from "./tokens.ts";
 
 /** What the credentials of a `connect` may ask about the device it names. Nothing is checked before somebody asks. */
 export interface DeviceClaim {
@@ -22,7 +22,7 @@ export type TokenVerdict = { verdict: "valid"; entry: DeviceToken } | { verdict:
 /** Undefined when a `connect` names no device. */
 export function createDeviceClaim(
   connect: ConnectParams,
-  context: ProofContext & { role: DeviceRole; find: DeviceBook["find"] },
+  context: ProofContext & { role: DeviceRole; find: DeviceRegistry["find"] },
 ): DeviceClaim | undefined {
   const { device } = connect;
   if (!device) return undefined;
@@ -43,7 +43,7 @@ export function createDeviceClaim(
       if (deviceId === undefined) return { verdict: "stranger" };
       const found = attempt((): { record: DeviceRecord | undefined } => ({ record: context.find(deviceId) }));
       if (!found) return { verdict: "unavailable" };
-      return found.record ? judgeDeviceToken(found.record, context.role, token) : { verdict: "stranger" };
+      return found.record ? checkDeviceToken(found.record, context.role, token) : { verdict: "stranger" };
     },
   };
 }

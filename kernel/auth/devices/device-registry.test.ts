@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import type { OperatorScope } from "../../../sdk/types/rpc.ts";
-import { createDeviceBook } from "./device-registry.ts";
-import { type DeviceWish, upgradeReason } from "./pairing-request.ts";
+import { createDeviceRegistry } from "./device-registry.ts";
+import { type PairingRequest, upgradeReason } from "./pairing-request.ts";
 import type { DeviceRecord, PendingDevice } from "./record.ts";
 import { type DeviceRows, MAX_PAIRED } from "./rows.ts";
-import { judgeDeviceToken } from "./tokens.ts";
+import { checkDeviceToken } from "./tokens.ts";
 
 const read: OperatorScope[] = ["operator.read"];
 const write: OperatorScope[] = ["operator.read", "operator.write"];
@@ -32,28 +32,28 @@ function setup(change: Partial<DeviceRows> = {}) {
   let ids = 0;
   const nothing = () => undefined;
   const logger = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => logger };
-  const book = createDeviceBook({
+  const registry = createDeviceRegistry({
     ...{ rows, logger, now: () => time.now, monotonic: () => time.now, randomId: () => `r${++ids}` },
     emit: (event, payload) => events.push([event, payload]),
   });
-  return { book, kept, time, events, rows };
+  return { registry, kept, time, events, rows };
 }
 
-const wish = (change: Partial<DeviceWish> = {}): DeviceWish => ({
+const request = (change: Partial<PairingRequest> = {}): PairingRequest => ({
   ...{ deviceId: "d", publicKey: "k", platform: "linux", clientId: "cli", clientMode: "cli", role: "operator", scopes: read },
   ...change,
 });
-const waiting = (change: Partial<DeviceWish> = {}): Omit<PendingDevice, "requestId"> => {
-  const { role, ...rest } = wish(change);
+const waiting = (change: Partial<PairingRequest> = {}): Omit<PendingDevice, "requestId"> => {
+  const { role, ...rest } = request(change);
   return { ...rest, role, roles: [role], silent: false, isRepair: false, ts: 1, remoteIp: "203.0.113.9" };
 };
 
 describe("an approval", () => {
   test("pairs the device with what it asked for, and says so", async () => {
-    const { book, kept, events } = setup();
-    const { requestId } = book.pending.ask(waiting({ displayName: "Phone" }));
+    const { registry, kept, events } = setup();
+    const { requestId } = registry.pending.ask(waiting({ displayName: "Phone" }));
 
-    await book.approve(requestId);
+    await registry.approve(requestId);
 
     expect(kept.get("d")).toEqual({
       ...{ deviceId: "d", publicKey: "k", displayName: "Phone", platform: "linux", clientId: "cli", clientMode: "cli" },
@@ -71,54 +71,54 @@ describe("an approval", () => {
       ["device.pair.requested", { ...waiting({ displayName: "Phone" }), requestId }],
       ["device.pair.resolved", { requestId, deviceId: "d", decision: "approved", ts: 1_000 }],
     ]);
-    await expect(book.approve(requestId)).rejects.toMatchObject({ code: "unknown-request" });
+    await expect(registry.approve(requestId)).rejects.toMatchObject({ code: "unknown-request" });
   });
 
   test("that cannot be written leaves the request waiting", async () => {
-    const { book, events } = setup({ put: () => Promise.reject(new Error("disk full")) });
-    const { requestId } = book.pending.ask(waiting());
-    await expect(book.approve(requestId)).rejects.toThrow("disk full");
-    expect(book.pending.list()).toHaveLength(1);
+    const { registry, events } = setup({ put: () => Promise.reject(new Error("disk full")) });
+    const { requestId } = registry.pending.ask(waiting());
+    await expect(registry.approve(requestId)).rejects.toThrow("disk full");
+    expect(registry.pending.list()).toHaveLength(1);
     expect(events).toHaveLength(1);
   });
 
   test("of a paired device adds to what it had, its token's scopes included, and keeps its label and the rights of other roles", async () => {
-    const { book, kept, time } = setup();
-    await book.pairSilently(wish());
-    const { deviceToken } = await book.issue("d", "operator");
-    await book.rename("d", "Kitchen");
+    const { registry, kept, time } = setup();
+    await registry.pairSilently(request());
+    const { deviceToken } = await registry.issue("d", "operator");
+    await registry.rename("d", "Kitchen");
     time.now = 2_000;
-    await book.approve(book.pending.ask(waiting({ scopes: write })).requestId);
-    await book.approve(book.pending.ask(waiting({ role: "node", scopes: [] })).requestId);
+    await registry.approve(registry.pending.ask(waiting({ scopes: write })).requestId);
+    await registry.approve(registry.pending.ask(waiting({ role: "node", scopes: [] })).requestId);
 
     const record = kept.get("d") as DeviceRecord;
     expect(record).toMatchObject({ label: "Kitchen", roles: ["operator", "node"], scopes: write, createdAtMs: 1_000, approvedAtMs: 2_000 });
-    expect(judgeDeviceToken(record, "operator", deviceToken)).toMatchObject({ verdict: "valid", entry: { scopes: write } });
-    expect(judgeDeviceToken(record, "node", deviceToken)).toEqual({ verdict: "unknown" });
+    expect(checkDeviceToken(record, "operator", deviceToken)).toMatchObject({ verdict: "valid", entry: { scopes: write } });
+    expect(checkDeviceToken(record, "node", deviceToken)).toEqual({ verdict: "unknown" });
   });
 
   test("of one device more than 1,000 is refused", async () => {
-    const { book, kept } = setup();
+    const { registry, kept } = setup();
     for (let i = 0; i < MAX_PAIRED - 1; i++) kept.set(`old${i}`, {} as DeviceRecord);
-    await book.pairSilently(wish({ deviceId: "last" }));
-    await expect(book.pairSilently(wish())).rejects.toMatchObject({ code: "device-limit", details: { code: "DEVICE_LIMIT" } });
-    await book.pairSilently(wish({ deviceId: "last", scopes: write }));
+    await registry.pairSilently(request({ deviceId: "last" }));
+    await expect(registry.pairSilently(request())).rejects.toMatchObject({ code: "device-limit", details: { code: "DEVICE_LIMIT" } });
+    await registry.pairSilently(request({ deviceId: "last", scopes: write }));
   });
 });
 
 test("a rejection says so and pairs nobody", () => {
-  const { book, kept, events } = setup();
-  const { requestId } = book.pending.ask(waiting());
-  book.reject(requestId);
+  const { registry, kept, events } = setup();
+  const { requestId } = registry.pending.ask(waiting());
+  registry.reject(requestId);
   expect(events.at(-1)).toEqual(["device.pair.resolved", { requestId, deviceId: "d", decision: "rejected", ts: 1_000 }]);
   expect(kept.size).toBe(0);
 });
 
 describe("a token", () => {
   test("is 32 random bytes of which only the digest is kept", async () => {
-    const { book, kept } = setup();
-    await book.pairSilently(wish());
-    const { deviceToken, issuedAtMs } = await book.issue("d", "operator");
+    const { registry, kept } = setup();
+    await registry.pairSilently(request());
+    const { deviceToken, issuedAtMs } = await registry.issue("d", "operator");
     expect(Buffer.from(deviceToken, "base64url")).toHaveLength(32);
     expect(issuedAtMs).toBe(1_000);
     expect(JSON.stringify([...kept.values()])).not.toContain(deviceToken);
@@ -128,81 +128,81 @@ describe("a token", () => {
   });
 
   test("that is issued anew ends the one before, not the connections", async () => {
-    const { book, kept } = setup();
-    await book.pairSilently(wish());
-    const first = await book.issue("d", "operator");
-    const standing = book.standing("d", "operator");
-    const second = await book.issue("d", "operator");
+    const { registry, kept } = setup();
+    await registry.pairSilently(request());
+    const first = await registry.issue("d", "operator");
+    const standing = registry.standing("d", "operator");
+    const second = await registry.issue("d", "operator");
     const record = kept.get("d");
-    expect(judgeDeviceToken(record, "operator", first.deviceToken).verdict).toBe("unknown");
-    expect(judgeDeviceToken(record, "operator", second.deviceToken).verdict).toBe("valid");
+    expect(checkDeviceToken(record, "operator", first.deviceToken).verdict).toBe("unknown");
+    expect(checkDeviceToken(record, "operator", second.deviceToken).verdict).toBe("valid");
     await turn();
     expect(standing.aborted).toBe(false);
   });
 
   test("that is rotated may lose scopes, never gain any, and ends the connections of its role only", async () => {
-    const { book, kept } = setup();
-    await book.pairSilently(wish({ scopes: write }));
-    await book.pairSilently(wish({ role: "node", scopes: [] }));
-    const old = await book.issue("d", "operator");
-    const [operator, node] = [book.standing("d", "operator"), book.standing("d", "node")];
+    const { registry, kept } = setup();
+    await registry.pairSilently(request({ scopes: write }));
+    await registry.pairSilently(request({ role: "node", scopes: [] }));
+    const old = await registry.issue("d", "operator");
+    const [operator, node] = [registry.standing("d", "operator"), registry.standing("d", "node")];
     const ended = once(operator, "abort");
 
-    const rotated = await book.rotate("d", "operator", read);
+    const rotated = await registry.rotate("d", "operator", read);
 
     await ended;
     expect(operator.reason).toMatchObject({ fields: { reason: "device token revoked" } });
     expect(node.aborted).toBe(false);
     expect(rotated).toEqual({ token: expect.any(String), scopes: read, rotatedAtMs: 1_000 });
-    expect(judgeDeviceToken(kept.get("d"), "operator", old.deviceToken).verdict).toBe("unknown");
-    expect(judgeDeviceToken(kept.get("d"), "operator", rotated.token)).toMatchObject({ verdict: "valid", entry: { scopes: read } });
-    await expect(book.rotate("d", "operator", write)).rejects.toMatchObject({ code: "device-scopes" });
-    expect((await book.issue("d", "operator")) && kept.get("d")?.tokens.find((t) => t.role === "operator")?.scopes).toEqual(read);
+    expect(checkDeviceToken(kept.get("d"), "operator", old.deviceToken).verdict).toBe("unknown");
+    expect(checkDeviceToken(kept.get("d"), "operator", rotated.token)).toMatchObject({ verdict: "valid", entry: { scopes: read } });
+    await expect(registry.rotate("d", "operator", write)).rejects.toMatchObject({ code: "device-scopes" });
+    expect((await registry.issue("d", "operator")) && kept.get("d")?.tokens.find((t) => t.role === "operator")?.scopes).toEqual(read);
   });
 
   test("that is revoked opens nothing and ends the connections; a second time it stays revoked since then", async () => {
-    const { book, kept, time } = setup();
-    await book.pairSilently(wish());
-    const { deviceToken } = await book.issue("d", "operator");
-    const ended = once(book.standing("d", "operator"), "abort");
-    expect(await book.revoke("d", "operator")).toEqual({ revokedAtMs: 1_000 });
+    const { registry, kept, time } = setup();
+    await registry.pairSilently(request());
+    const { deviceToken } = await registry.issue("d", "operator");
+    const ended = once(registry.standing("d", "operator"), "abort");
+    expect(await registry.revoke("d", "operator")).toEqual({ revokedAtMs: 1_000 });
     await ended;
-    expect(judgeDeviceToken(kept.get("d"), "operator", deviceToken).verdict).toBe("revoked");
+    expect(checkDeviceToken(kept.get("d"), "operator", deviceToken).verdict).toBe("revoked");
     time.now = 5_000;
-    expect(await book.revoke("d", "operator")).toEqual({ revokedAtMs: 1_000 });
-    expect(book.standing("d", "operator").aborted).toBe(false);
+    expect(await registry.revoke("d", "operator")).toEqual({ revokedAtMs: 1_000 });
+    expect(registry.standing("d", "operator").aborted).toBe(false);
   });
 
   test.each(["issue", "rotate", "revoke"] as const)("of a role that nobody approved cannot be had: %s", async (act) => {
-    const { book } = setup();
-    await book.pairSilently(wish());
-    await expect(book[act]("d", "node")).rejects.toMatchObject({ code: "unknown-device-role" });
-    await expect(book[act]("nobody", "operator")).rejects.toMatchObject({ code: "unknown-device", message: "unknown deviceId" });
+    const { registry } = setup();
+    await registry.pairSilently(request());
+    await expect(registry[act]("d", "node")).rejects.toMatchObject({ code: "unknown-device-role" });
+    await expect(registry[act]("nobody", "operator")).rejects.toMatchObject({ code: "unknown-device", message: "unknown deviceId" });
   });
 });
 
 describe("a removed device", () => {
   test("is forgotten, with its connections and whatever it waits for", async () => {
-    const { book, kept, events } = setup();
-    await book.pairSilently(wish());
-    const standing = book.standing("d", "operator");
+    const { registry, kept, events } = setup();
+    await registry.pairSilently(request());
+    const standing = registry.standing("d", "operator");
     const ended = once(standing, "abort");
-    book.pending.ask(waiting({ scopes: write }));
-    await book.remove("d");
+    registry.pending.ask(waiting({ scopes: write }));
+    await registry.remove("d");
     await ended;
     expect(standing.reason).toMatchObject({ fields: { reason: "device removed" } });
     expect(kept.size).toBe(0);
     expect(events.at(-1)).toEqual(["device.pair.resolved", expect.objectContaining({ decision: "rejected" })]);
-    await expect(book.remove("d")).rejects.toMatchObject({ code: "unknown-device" });
+    await expect(registry.remove("d")).rejects.toMatchObject({ code: "unknown-device" });
   });
 
   test("is not brought back by a change that was under way", async () => {
-    const { book, kept, time } = setup();
-    await book.pairSilently(wish());
+    const { registry, kept, time } = setup();
+    await registry.pairSilently(request());
     time.now += 120_000;
-    const removed = book.remove("d");
-    book.seen("d");
-    const renamed = book.rename("d", "again").catch(({ code }) => code);
+    const removed = registry.remove("d");
+    registry.seen("d");
+    const renamed = registry.rename("d", "again").catch(({ code }) => code);
     await removed;
     expect(await renamed).toBe("unknown-device");
     expect(kept.size).toBe(0);
@@ -210,12 +210,12 @@ describe("a removed device", () => {
 });
 
 test("that a device is here is noted at most once a minute", async () => {
-  const { book, kept, time } = setup();
-  await book.pairSilently(wish());
+  const { registry, kept, time } = setup();
+  await registry.pairSilently(request());
   const seenAt = async (now: number) => {
     time.now = now;
-    book.seen("d");
-    await book.rename("d", "x"); // in turn behind it
+    registry.seen("d");
+    await registry.rename("d", "x"); // in turn behind it
     return kept.get("d")?.lastSeenAtMs;
   };
   expect(await seenAt(60_999)).toBe(1_000);
@@ -224,18 +224,18 @@ test("that a device is here is noted at most once a minute", async () => {
 
 describe("a record does not cover", () => {
   const record = { roles: ["operator"], scopes: write, platform: "Linux " } as DeviceRecord;
-  test.each<[string, DeviceRecord | undefined, Partial<DeviceWish>]>([
+  test.each<[string, DeviceRecord | undefined, Partial<PairingRequest>]>([
     ["not-paired", undefined, {}],
     ["role-upgrade", record, { role: "node", scopes: [] }],
     ["scope-upgrade", record, { scopes: ["operator.admin"] }],
     ["metadata-upgrade", record, { platform: "windows" }],
     ["metadata-upgrade", record, { deviceFamily: "phone" }],
-  ])("%s", (reason, of, change) => expect(upgradeReason(of, wish(change))).toBe(reason));
+  ])("%s", (reason, of, change) => expect(upgradeReason(of, request(change))).toBe(reason));
 
   test("nothing when all is as it was, and admin covers every scope", () => {
-    expect(upgradeReason(record, wish({ scopes: read, platform: "LINUX" }))).toBeUndefined();
+    expect(upgradeReason(record, request({ scopes: read, platform: "LINUX" }))).toBeUndefined();
     expect(
-      upgradeReason({ ...record, scopes: ["operator.admin"] }, wish({ scopes: ["operator.pairing", "operator.read"] })),
+      upgradeReason({ ...record, scopes: ["operator.admin"] }, request({ scopes: ["operator.pairing", "operator.read"] })),
     ).toBeUndefined();
   });
 });

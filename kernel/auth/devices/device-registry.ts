@@ -1,14 +1,14 @@
 import { protocolErrors } from "../../../sdk/protocol/errors.ts";
 import type { Logger } from "../../../sdk/types/common.ts";
 import type { OperatorScope } from "../../../sdk/types/rpc.ts";
-import { approvedRecord, type DeviceWish, wishOf } from "./pairing-request.ts";
+import { approvedRecord, type PairingRequest, pairingRequestOf } from "./pairing-request.ts";
 import { createPendingDevices, type PairingDecision, type PendingDevices } from "./pending.ts";
 import type { ApprovedVia, DeviceRecord, DeviceRole } from "./record.ts";
-import { createStandings, type Standings } from "./revocation-signals.ts";
+import { createRevocationSignals, type RevocationSignals } from "./revocation-signals.ts";
 import { type DeviceRows, MAX_PAIRED } from "./rows.ts";
 import { withFreshToken, withRevokedToken } from "./tokens.ts";
 
-export interface DeviceBookOptions {
+export interface DeviceRegistryOptions {
   rows: DeviceRows;
   /** Epoch ms. */
   now(): number;
@@ -19,7 +19,7 @@ export interface DeviceBookOptions {
 }
 
 /** Paired devices and those that wait for it. Every change is durable before its promise resolves; changes happen one after the other. */
-export interface DeviceBook {
+export interface DeviceRegistry {
   readonly pending: PendingDevices;
   /** @throws {SvcError} `service-unavailable` without a store, here and in all that follows */
   find(deviceId: string): DeviceRecord | undefined;
@@ -28,8 +28,8 @@ export interface DeviceBook {
   approve(requestId: string): Promise<DeviceRecord>;
   /** @throws {SvcError} `unknown-request` */
   reject(requestId: string): void;
-  /** Approves a wish that nobody was asked about; announced as resolved all the same. @throws {SvcError} `device-limit` */
-  pairSilently(wish: DeviceWish): Promise<DeviceRecord>;
+  /** Approves a request that nobody was asked about; announced as resolved all the same. @throws {SvcError} `device-limit` */
+  pairSilently(request: PairingRequest): Promise<DeviceRecord>;
   /** A new token in place of the one before. Its scopes stay; open connections too. @throws {SvcError} `unknown-device` */
   issue(deviceId: string, role: DeviceRole): Promise<{ deviceToken: string; issuedAtMs: number }>;
   /** A new token, with fewer scopes if asked for; ends the connections of the role. @throws {SvcError} `unknown-device`, `device-scopes` */
@@ -41,7 +41,7 @@ export interface DeviceBook {
   rename(deviceId: string, label: string): Promise<void>;
   /** Notes that the device is here, at most once a minute and in its own time. */
   seen(deviceId: string): void;
-  readonly standing: Standings["of"];
+  readonly standing: RevocationSignals["of"];
 }
 
 export interface Rotated {
@@ -53,9 +53,9 @@ export interface Rotated {
 /** A device that stays is noted this often. */
 const SEEN_EVERY_MS = 60_000;
 
-export function createDeviceBook(options: DeviceBookOptions): DeviceBook {
+export function createDeviceRegistry(options: DeviceRegistryOptions): DeviceRegistry {
   const { rows, now, emit } = options;
-  const standings = createStandings();
+  const revocations = createRevocationSignals();
   const { change, pair, remove } = createChanges(rows, now);
   const resolved = ({ requestId, deviceId }: { requestId: string; deviceId: string }, decision: PairingDecision) =>
     emit("device.pair.resolved", { requestId, deviceId, decision, ts: now() });
@@ -65,11 +65,11 @@ export function createDeviceBook(options: DeviceBookOptions): DeviceBook {
     pending,
     find: rows.get,
     list: rows.list,
-    standing: standings.of,
+    standing: revocations.of,
     async approve(requestId) {
-      const wish = wishOf(pending.get(requestId));
+      const request = pairingRequestOf(pending.get(requestId));
       const taken = pending.take(requestId);
-      const record = await pair(wish, "owner").catch((error: unknown) => {
+      const record = await pair(request, "owner").catch((error: unknown) => {
         taken.restore();
         throw error;
       });
@@ -77,9 +77,9 @@ export function createDeviceBook(options: DeviceBookOptions): DeviceBook {
       return record;
     },
     reject: (requestId) => pending.take(requestId).settle("rejected"),
-    async pairSilently(wish) {
-      const record = await pair(wish, "silent");
-      resolved({ requestId: options.randomId(), deviceId: wish.deviceId }, "approved");
+    async pairSilently(request) {
+      const record = await pair(request, "silent");
+      resolved({ requestId: options.randomId(), deviceId: request.deviceId }, "approved");
       return record;
     },
     async issue(deviceId, role) {
@@ -88,18 +88,18 @@ export function createDeviceBook(options: DeviceBookOptions): DeviceBook {
     },
     async rotate(deviceId, role, scopes) {
       const { token, entry } = await change(deviceId, (record) => withFreshToken(record, role, { now: now(), scopes }));
-      standings.end(deviceId, "device token revoked", role);
+      revocations.end(deviceId, "device token revoked", role);
       return { token, scopes: entry.scopes, rotatedAtMs: entry.createdAtMs };
     },
     async revoke(deviceId, role) {
       const { revokedAtMs } = await change(deviceId, (record) => withRevokedToken(record, role, now()));
-      standings.end(deviceId, "device token revoked", role);
+      revocations.end(deviceId, "device token revoked", role);
       return { revokedAtMs };
     },
     async remove(deviceId) {
       await remove(deviceId);
       pending.forget(deviceId);
-      standings.end(deviceId, "device removed");
+      revocations.end(deviceId, "device removed");
     },
     async rename(deviceId, label) {
       await change(deviceId, (record) => ({ record: { ...record, label } }));
@@ -129,11 +129,11 @@ function createChanges(rows: DeviceRows, now: () => number) {
         if (edited.record !== found) await rows.put(edited.record);
         return edited;
       }),
-    pair: (wish: DeviceWish, via: ApprovedVia) =>
+    pair: (request: PairingRequest, via: ApprovedVia) =>
       inTurn(async () => {
-        const before = rows.get(wish.deviceId);
+        const before = rows.get(request.deviceId);
         if (!before && rows.list().length >= MAX_PAIRED) throw protocolErrors.deviceLimit({ limit: MAX_PAIRED });
-        const record = approvedRecord(before, wish, { via, now: now() });
+        const record = approvedRecord(before, request, { via, now: now() });
         await rows.put(record);
         return record;
       }),

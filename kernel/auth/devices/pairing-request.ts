@@ -4,36 +4,36 @@ import type { OperatorScope } from "../../../sdk/types/rpc.ts";
 import type { ApprovedVia, DeviceIdentity, DeviceRecord, DeviceRole, PendingDevice } from "./record.ts";
 
 /** What a device asks to be. */
-export interface DeviceWish extends DeviceIdentity {
+export interface PairingRequest extends DeviceIdentity {
   role: DeviceRole;
   scopes: OperatorScope[];
 }
 
-/** Why a record does not cover a wish. */
+/** Why a record does not cover a request. */
 export type UpgradeReason = "not-paired" | "role-upgrade" | "scope-upgrade" | "metadata-upgrade";
 
 /** Why a record does not cover what a device asks for; undefined when it does. */
-export function upgradeReason(record: DeviceRecord | undefined, wish: DeviceWish): UpgradeReason | undefined {
+export function upgradeReason(record: DeviceRecord | undefined, request: PairingRequest): UpgradeReason | undefined {
   if (!record) return "not-paired";
-  if (!record.roles.includes(wish.role)) return "role-upgrade";
-  if (!wish.scopes.every((scope) => hasScope(record.scopes, scope))) return "scope-upgrade";
+  if (!record.roles.includes(request.role)) return "role-upgrade";
+  if (!request.scopes.every((scope) => hasScope(record.scopes, scope))) return "scope-upgrade";
   const isSame = (a: string | undefined, b: string | undefined) => plainName(a) === plainName(b);
-  return isSame(record.platform, wish.platform) && isSame(record.deviceFamily, wish.deviceFamily) ? undefined : "metadata-upgrade";
+  return isSame(record.platform, request.platform) && isSame(record.deviceFamily, request.deviceFamily) ? undefined : "metadata-upgrade";
 }
 
 /** What a waiting device asked for. */
-export function wishOf(pending: PendingDevice): DeviceWish {
-  const { requestId: _, roles: _roles, remoteIp: _ip, silent: _silent, isRepair: _repair, ts: _ts, ...wish } = pending;
-  return wish;
+export function pairingRequestOf(pending: PendingDevice): PairingRequest {
+  const { requestId: _, roles: _roles, remoteIp: _ip, silent: _silent, isRepair: _repair, ts: _ts, ...request } = pending;
+  return request;
 }
 
 /** The record after somebody said yes: rights are added, those of other roles stay as they were. */
 export function approvedRecord(
   before: DeviceRecord | undefined,
-  wish: DeviceWish,
+  request: PairingRequest,
   { via, now }: { via: ApprovedVia; now: number },
 ): DeviceRecord {
-  const { role, scopes, ...identity } = wish;
+  const { role, scopes, ...identity } = request;
   const joined = <T>(old: readonly T[] | undefined, added: readonly T[]) => [...new Set([...(old ?? []), ...added])];
   return {
     ...identity,

@@ -15,7 +15,7 @@ function setup() {
   return { pending, time, events };
 }
 
-const wish = (deviceId: string, change: Partial<PendingDevice> = {}): Omit<PendingDevice, "requestId"> => ({
+const request = (deviceId: string, change: Partial<PendingDevice> = {}): Omit<PendingDevice, "requestId"> => ({
   ...{ deviceId, publicKey: `key of ${deviceId}`, clientId: "cli", clientMode: "cli", role: "operator", roles: ["operator"] },
   ...{ scopes: ["operator.read"], silent: false, isRepair: false, ts: 1 },
   ...change,
@@ -24,7 +24,7 @@ const wish = (deviceId: string, change: Partial<PendingDevice> = {}): Omit<Pendi
 describe("a request", () => {
   test("waits 300 s and then expires", () => {
     const { pending, time, events } = setup();
-    pending.ask(wish("a"));
+    pending.ask(request("a"));
     time.now = PENDING_TTL_MS - 1;
     expect(pending.list()).toHaveLength(1);
     time.now += 1;
@@ -35,9 +35,9 @@ describe("a request", () => {
 
   test("is renewed by the same device asking for the same, under the same id", () => {
     const { pending, time, events } = setup();
-    pending.ask(wish("a"));
+    pending.ask(request("a"));
     time.now = 200_000;
-    pending.ask(wish("a", { ts: 2 }));
+    pending.ask(request("a", { ts: 2 }));
     time.now = 400_000;
     expect(pending.list()).toEqual([expect.objectContaining({ requestId: "r1", ts: 2 })]);
     expect(events).toEqual(["requested a r1", "requested a r1"]);
@@ -50,8 +50,8 @@ describe("a request", () => {
     ["another family", { deviceFamily: "phone" }],
   ])("of the same device for %s takes its place under a new id, so that nobody approves what was not shown", (_, change) => {
     const { pending, events } = setup();
-    pending.ask(wish("a"));
-    expect(pending.ask(wish("a", change)).requestId).toBe("r2");
+    pending.ask(request("a"));
+    expect(pending.ask(request("a", change)).requestId).toBe("r2");
     expect(pending.list()).toHaveLength(1);
     expect(() => pending.take("r1")).toThrow(expect.objectContaining({ code: "unknown-request" }));
     expect(events).toEqual(["requested a r1", "expired a r1", "requested a r2"]);
@@ -59,7 +59,7 @@ describe("a request", () => {
 
   test("that is being decided about is nobody else's; put back it waits on", () => {
     const { pending, events } = setup();
-    pending.ask(wish("a"));
+    pending.ask(request("a"));
     const taken = pending.take("r1");
     expect(() => pending.take("r1")).toThrow(expect.objectContaining({ code: "unknown-request" }));
     taken.restore();
@@ -71,14 +71,14 @@ describe("a request", () => {
 
 test("of more than 256 the one that waits longest goes", () => {
   const { pending, events } = setup();
-  for (let i = 0; i <= MAX_PENDING_DEVICES; i++) pending.ask(wish(`d${i}`));
+  for (let i = 0; i <= MAX_PENDING_DEVICES; i++) pending.ask(request(`d${i}`));
   expect(pending.list()).toHaveLength(256);
   expect(events.filter((e) => e.startsWith("expired"))).toEqual(["expired d0 r1"]);
 });
 
 test("what a device waits for can be dropped", () => {
   const { pending, events } = setup();
-  pending.ask(wish("a"));
+  pending.ask(request("a"));
   pending.forget("a");
   pending.forget("b");
   expect(events).toEqual(["requested a r1", "rejected a r1"]);

@@ -19,8 +19,8 @@ export interface PendingOptions {
 
 /** Requests to be paired, at most one per device; in memory only: after a restart the device simply asks again. */
 export interface PendingDevices {
-  /** Remembers a request, or renews the one of this device. Another wish of the same device takes the place of the first, under a new id. */
-  ask(wish: Omit<PendingDevice, "requestId">): PendingDevice;
+  /** Remembers a request, or renews the one of this device. Another request of the same device takes the place of the first, under a new id. */
+  ask(request: Omit<PendingDevice, "requestId">): PendingDevice;
   list(): PendingDevice[];
   /** @throws {SvcError} `unknown-request` */
   get(requestId: string): PendingDevice;
@@ -51,15 +51,15 @@ export function createPendingDevices(options: PendingOptions): PendingDevices {
     return found;
   };
   return {
-    ask(wish) {
+    ask(request) {
       sweep();
-      const known = waiting.get(wish.deviceId)?.device;
-      // The person who approves has seen what was asked then: a wider wish must not hide behind the same id.
-      const isSame = known !== undefined && isSameWish(known, wish);
-      if (!isSame) end(wish.deviceId, "expired");
-      const device = { requestId: isSame ? known.requestId : options.randomId(), ...wish };
-      waiting.delete(wish.deviceId);
-      waiting.set(wish.deviceId, { device, expiresAt: options.monotonic() + PENDING_TTL_MS });
+      const known = waiting.get(request.deviceId)?.device;
+      // The person who approves has seen what was asked then: a wider request must not hide behind the same id.
+      const isSame = known !== undefined && isSameWish(known, request);
+      if (!isSame) end(request.deviceId, "expired");
+      const device = { requestId: isSame ? known.requestId : options.randomId(), ...request };
+      waiting.delete(request.deviceId);
+      waiting.set(request.deviceId, { device, expiresAt: options.monotonic() + PENDING_TTL_MS });
       if (waiting.size > MAX_PENDING_DEVICES) end(waiting.keys().next().value as string, "expired");
       options.requested(device);
       return device;
@@ -84,6 +84,6 @@ export function createPendingDevices(options: PendingOptions): PendingDevices {
 }
 
 function isSameWish(a: Omit<PendingDevice, "requestId">, b: Omit<PendingDevice, "requestId">): boolean {
-  const wish = (d: typeof a) => [d.publicKey, d.role, [...d.scopes].sort(), plainName(d.platform), plainName(d.deviceFamily)];
-  return JSON.stringify(wish(a)) === JSON.stringify(wish(b));
+  const request = (d: typeof a) => [d.publicKey, d.role, [...d.scopes].sort(), plainName(d.platform), plainName(d.deviceFamily)];
+  return JSON.stringify(request(a)) === JSON.stringify(request(b));
 }

@@ -3,17 +3,17 @@ import { protocolErrors } from "../../../sdk/protocol/errors.ts";
 import type { DeviceRole } from "./record.ts";
 
 /** Text of the close frame with which a device's connections end. */
-export type EndOfStanding = "device removed" | "device token revoked";
+export type RevocationReason = "device removed" | "device token revoked";
 
 /** The right of paired devices to be connected, one signal for each device and role; there are no more than paired devices. */
-export interface Standings {
+export interface RevocationSignals {
   /** Aborts when the device may no longer be connected as this; the reason is an error whose field `reason` is the text of the close frame. */
   of(deviceId: string, role: DeviceRole): AbortSignal;
   /** Ends those of one role, or all of the device; in a turn of its own, so that who ended its own connection still gets the answer. */
-  end(deviceId: string, reason: EndOfStanding, role?: DeviceRole): void;
+  end(deviceId: string, reason: RevocationReason, role?: DeviceRole): void;
 }
 
-export function createStandings(): Standings {
+export function createRevocationSignals(): RevocationSignals {
   const open = new Map<string, AbortController>();
   const keyOf = (deviceId: string, role: DeviceRole) => `${role}|${deviceId}`;
   return {

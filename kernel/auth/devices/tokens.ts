@@ -5,7 +5,7 @@ import type { OperatorScope } from "../../../sdk/types/rpc.ts";
 import type { DeviceRecord, DeviceRole, DeviceToken } from "./record.ts";
 
 /** What a token that was presented is worth: it opens, it was once given and revoked since, or nobody knows it. Work is the same for all. */
-export function judgeDeviceToken(
+export function checkDeviceToken(
   record: DeviceRecord | undefined,
   role: DeviceRole,
   presented: string,

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { limits } from "../../../sdk/protocol/frames.ts";
 import type { ClientInfo, OperatorScope } from "../../../sdk/types/rpc.ts";
-import { createFanout, type Line, type Receiver } from "./fanout.ts";
+import { createFanout, type Subscriber, type Subscription } from "./fanout.ts";
 
-class Peer implements Receiver {
-  line: Line | undefined;
+class Peer implements Subscriber {
+  line: Subscription | undefined;
   readonly frames: Array<{ event: string; payload?: unknown; seq: number; stateVersion?: unknown }> = [];
   readonly info: ClientInfo;
   unsent = 0;
@@ -287,12 +287,12 @@ test("who is above 1 MiB and makes no progress for 30 s is cut", () => {
   slow.unsent = limits.stallBytes + 1;
   idle.unsent = limits.stallBytes;
   for (let s = 0; s < 30; s += 5) {
-    fanout.look();
+    fanout.cutStalled();
     slow.sent += 5_000;
     time.now += 5_000;
   }
   expect(stuck.cuts).toEqual([]);
-  fanout.look();
+  fanout.cutStalled();
   expect([stuck.cuts, slow.cuts, idle.cuts]).toEqual([["1008 slow consumer"], [], []]);
 });
 

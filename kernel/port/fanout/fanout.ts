@@ -4,16 +4,22 @@ import type { ClientInfo, EmitOptions } from "../../../sdk/types/rpc.ts";
 import { audienceOf, eventSpec } from "./audience.ts";
 import { createGroups } from "./groups.ts";
 import { createMergeWindows } from "./merge-windows.ts";
-import { createSlowConsumers, type OutboundAccount, type OutboundLimits, type Outlet, type SlowConsumers } from "./slow-consumers.ts";
+import {
+  createSlowConsumers,
+  type OutboundAccount,
+  type OutboundLimits,
+  type OutboundSocket,
+  type SlowConsumers,
+} from "./slow-consumers.ts";
 
 /** What the fan-out needs of a connection. */
-export interface Receiver extends Outlet {
+export interface Subscriber extends OutboundSocket {
   readonly info: ClientInfo;
   write(frame: string): void;
 }
 
 /** The way of everything that a connection gets. */
-export interface Line {
+export interface Subscription {
   subscribe(topic: string): void;
   unsubscribe(topic: string): void;
   /** A frame that is never skipped: it goes out, or the connection ends. */
@@ -23,17 +29,17 @@ export interface Line {
 
 /** Everybody who gets events. */
 export interface Fanout {
-  add(receiver: Receiver): Line;
+  add(subscriber: Subscriber): Subscription;
   emit(event: string, payload: unknown, options?: EmitOptions & { stateVersion?: StateVersion }): void;
   size(): number;
-  receivers(): Iterable<ClientInfo>;
-  /** Cuts receivers that have stood still; called every few seconds. */
-  look(): void;
+  subscribers(): Iterable<ClientInfo>;
+  /** Cuts subscribers that have stood still; called every few seconds. */
+  cutStalled(): void;
   /** Resolves once everything has been handed to the system, or after `limitMs`. */
   flushed(limitMs: number): Promise<void>;
 }
 
-/** Deltas of one key reach a receiver at most this often. */
+/** Deltas of one key reach a subscriber at most this often. */
 const MERGE_MS = 50;
 const FLUSH_POLL_MS = 5;
 
@@ -52,28 +58,28 @@ interface Outgoing {
   readonly droppable: boolean;
   readonly stateVersion: StateVersion | undefined;
   readonly join: NonNullable<EmitOptions["merge"]>["join"] | undefined;
-  /** Everything but the number, serialised once for all receivers, and not at all when it is merged away. */
+  /** Everything but the number, serialised once for all subscribers, and not at all when it is merged away. */
   text: string | undefined;
 }
 
-/** What all lines share. */
+/** What all subscriptions share. */
 interface Hub {
-  subscribe(line: OpenLine, topic: string): void;
-  unsubscribe(line: OpenLine, topic: string): void;
-  remove(line: OpenLine): void;
+  subscribe(subscription: OpenSubscription, topic: string): void;
+  unsubscribe(subscription: OpenSubscription, topic: string): void;
+  remove(subscription: OpenSubscription): void;
 }
 
 /** One connection's numbering and account. A class, as there are thousands: its methods are made once. */
-class OpenLine implements Line {
+class OpenSubscription implements Subscription {
   readonly info: ClientInfo;
-  readonly receiver: Receiver;
+  readonly subscriber: Subscriber;
   readonly account: OutboundAccount;
   readonly #hub: Hub;
   seq = 0;
 
-  constructor(receiver: Receiver, account: OutboundAccount, hub: Hub) {
-    this.info = receiver.info;
-    this.receiver = receiver;
+  constructor(subscriber: Subscriber, account: OutboundAccount, hub: Hub) {
+    this.info = subscriber.info;
+    this.subscriber = subscriber;
     this.account = account;
     this.#hub = hub;
   }
@@ -87,7 +93,7 @@ class OpenLine implements Line {
   }
 
   answer(frame: string): void {
-    if (this.account.admits(frame.length, false)) this.receiver.write(frame);
+    if (this.account.admits(frame.length, false)) this.subscriber.write(frame);
   }
 
   remove(): void {
@@ -95,53 +101,53 @@ class OpenLine implements Line {
   }
 }
 
-/** Serialises an event once, decides once per group of equal receivers, and hands each one a numbered frame. */
+/** Serialises an event once, decides once per group of equal subscribers, and hands each one a numbered frame. */
 export function createFanout(options: {
   monotonic(): number;
   bounds?: OutboundLimits;
   /** The account that further kinds of connections share; default: one of its own. */
   outbound?: SlowConsumers | undefined;
 }): Fanout {
-  const groups = createGroups<OpenLine>();
+  const groups = createGroups<OpenSubscription>();
   const slow = options.outbound ?? createSlowConsumers(options.bounds ?? outboundLimits, options.monotonic);
-  const windows = createMergeWindows<Outgoing, OpenLine>({ windowMs: MERGE_MS, send: deliverLate, join });
+  const windows = createMergeWindows<Outgoing, OpenSubscription>({ windowMs: MERGE_MS, send: deliverLate, join });
   const hub: Hub = {
     subscribe: groups.subscribe,
     unsubscribe: groups.unsubscribe,
-    remove(line) {
-      groups.leave(line);
-      windows.drop(line);
-      line.account.remove();
+    remove(subscription) {
+      groups.leave(subscription);
+      windows.drop(subscription);
+      subscription.account.remove();
     },
   };
 
-  const hand = (event: Outgoing, line: OpenLine, merge: EmitOptions["merge"]) => {
-    if (merge) return windows.offer(line, merge.key, event);
+  const hand = (event: Outgoing, subscription: OpenSubscription, merge: EmitOptions["merge"]) => {
+    if (merge) return windows.offer(subscription, merge.key, event);
     // Order is kept: what waits goes out before any later event.
-    windows.flush(line);
-    deliver(line, event);
+    windows.flush(subscription);
+    deliver(subscription, event);
   };
   return {
-    add(receiver) {
-      const line = new OpenLine(receiver, slow.watch(receiver), hub);
-      groups.enter(line);
-      return line;
+    add(subscriber) {
+      const subscription = new OpenSubscription(subscriber, slow.watch(subscriber), hub);
+      groups.enter(subscription);
+      return subscription;
     },
     emit(name, payload, options = {}) {
       let event: Outgoing | undefined;
-      for (const lines of groups.select(audienceOf(name, options))) {
-        for (const line of lines) {
-          if (options.only && !options.only(line.info)) continue;
+      for (const subscriptions of groups.select(audienceOf(name, options))) {
+        for (const subscription of subscriptions) {
+          if (options.only && !options.only(subscription.info)) continue;
           event ??= toOutgoing(name, payload, options);
-          hand(event, line, options.merge);
+          hand(event, subscription, options.merge);
         }
       }
     },
     size: groups.size,
-    *receivers() {
+    *subscribers() {
       for (const { info } of groups.all()) yield info;
     },
-    look: slow.look,
+    cutStalled: slow.look,
     async flushed(limitMs) {
       const deadline = performance.now() + limitMs;
       while (slow.total() > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, FLUSH_POLL_MS));
@@ -167,18 +173,18 @@ function textOf({ name, payload, stateVersion }: Outgoing): string {
 }
 
 /** An event that waited is sent by a timer or in front of somebody else's event: its emitter is not there any more to be told that it has no JSON form. */
-function deliverLate(line: OpenLine, event: Outgoing): void {
+function deliverLate(subscription: OpenSubscription, event: Outgoing): void {
   try {
-    deliver(line, event);
+    deliver(subscription, event);
   } catch {
-    line.seq += 1; // a loss shows as a gap
+    subscription.seq += 1; // a loss shows as a gap
   }
 }
 
 /** A skipped event still takes its number, so that a gap always means loss. @throws {TypeError} for a payload without a JSON form, before it takes one */
-function deliver(line: OpenLine, event: Outgoing): void {
+function deliver(subscription: OpenSubscription, event: Outgoing): void {
   event.text ??= textOf(event);
-  line.seq += 1;
-  const frame = `${event.text}${line.seq}}`;
-  if (line.account.admits(frame.length, event.droppable)) line.receiver.write(frame);
+  subscription.seq += 1;
+  const frame = `${event.text}${subscription.seq}}`;
+  if (subscription.account.admits(frame.length, event.droppable)) subscription.subscriber.write(frame);
 }

@@ -13,7 +13,7 @@ export interface OutboundLimits {
 }
 
 /** One connection, as far as its unsent bytes matter. */
-export interface Outlet {
+export interface OutboundSocket {
   /** Unsent bytes. */
   buffered(): number;
   /** Bytes that have left so far. */
@@ -34,7 +34,7 @@ export interface OutboundAccount {
 /** Watches what connections have not read yet. */
 export interface SlowConsumers {
   /** @param stallBytes instead of the bound that all others have */
-  watch(outlet: Outlet, stallBytes?: number): OutboundAccount;
+  watch(outlet: OutboundSocket, stallBytes?: number): OutboundAccount;
   /** Cuts connections that have stood still for too long, and the worst while all together are over their bound; called every few seconds. */
   look(): void;
   /** Unsent bytes of all connections, counted now. */
@@ -50,7 +50,7 @@ interface Books {
 
 /** A class, as there are thousands: its methods are made once. */
 class Entry implements OutboundAccount {
-  readonly outlet: Outlet;
+  readonly outlet: OutboundSocket;
   readonly stallBytes: number;
   readonly #books: Books;
   isCut = false;
@@ -58,7 +58,7 @@ class Entry implements OutboundAccount {
   known = 0;
   stalled: { mark: number; since: number } | undefined;
 
-  constructor(outlet: Outlet, stallBytes: number, books: Books) {
+  constructor(outlet: OutboundSocket, stallBytes: number, books: Books) {
     this.outlet = outlet;
     this.stallBytes = stallBytes;
     this.#books = books;

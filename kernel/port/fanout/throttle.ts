@@ -1,11 +1,11 @@
-/** Does something at most once in a while: at once when it was long ago, else at the end of the pause. */
-export interface Coalesced {
-  ask(): void;
+/** Throttles a function; fires on both edges of the pause. */
+export interface Throttle {
+  request(): void;
   dispose(): void;
 }
 
 /** @param pauseMs time between two runs, asked for after each of them */
-export function createCoalesced(run: () => void, pauseMs: () => number): Coalesced {
+export function createThrottle(run: () => void, pauseMs: () => number): Throttle {
   let timer: NodeJS.Timeout | undefined;
   let isAsked = false;
   const pause = () => {
@@ -20,7 +20,7 @@ export function createCoalesced(run: () => void, pauseMs: () => number): Coalesc
     pause();
   };
   return {
-    ask() {
+    request() {
       isAsked = true;
       if (!timer) go();
     },

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { createTurn } from "./write-batcher.ts";
+import { createWriteBatcher } from "./write-batcher.ts";
 
 function setup(maxBytes = 100) {
   const did: string[] = [];
   let after: (() => void) | undefined;
-  const turn = createTurn(maxBytes, (fn) => {
+  const turn = createWriteBatcher(maxBytes, (fn) => {
     after = fn;
   });
   const stream = (name: string) => ({ cork: () => void did.push(`${name} cork`), uncork: () => void did.push(`${name} uncork`) });
@@ -35,7 +35,7 @@ test("no more gathers than may", () => {
 
 test("the turn ends by itself", async () => {
   const did: string[] = [];
-  createTurn(100).write({ cork: () => void did.push("cork"), uncork: () => void did.push("uncork") }, 1);
+  createWriteBatcher(100).write({ cork: () => void did.push("cork"), uncork: () => void did.push("uncork") }, 1);
   expect(did).toEqual(["cork"]);
   await new Promise((resolve) => setImmediate(resolve));
   expect(did).toEqual(["cork", "uncork"]);

@@ -5,7 +5,7 @@ export interface Corkable {
 }
 
 /** Gathers what one turn of the event loop writes to a socket, so that it leaves in one system call. */
-export interface Turn {
+export interface WriteBatcher {
   /** Called before each write; `bytes` may be a guess. */
   write(to: Corkable, bytes: number): void;
 }
@@ -14,7 +14,7 @@ export interface Turn {
  * @param maxBytes what may gather over all sockets before it is sent in the middle of a turn
  * @param defer runs a function when the code that is running now is done
  */
-export function createTurn(maxBytes: number, defer: (fn: () => void) => void = process.nextTick): Turn {
+export function createWriteBatcher(maxBytes: number, defer: (fn: () => void) => void = process.nextTick): WriteBatcher {
   let corked = new Set<Corkable>();
   let gathered = 0;
   const release = () => {

@@ -1,12 +1,12 @@
 import { protocolMethod } from "../../../sdk/protocol/methods.ts";
 import type { RpcMethod } from "../../../sdk/types/rpc.ts";
-import type { DeviceBook } from "../../auth/devices/device-registry.ts";
+import type { DeviceRegistry } from "../../auth/devices/device-registry.ts";
 import { createDeviceMethods, type DeviceMethodDeps } from "../../auth/devices/methods.ts";
 import type { MethodRegistry } from "./registry.ts";
 
 /** `device.*`: who is paired and who waits for it, and the gateway's own identity. */
-export function registerDeviceMethods(methods: MethodRegistry, book: DeviceBook, deps: DeviceMethodDeps): void {
-  const handlers = createDeviceMethods(book, deps);
+export function registerDeviceMethods(methods: MethodRegistry, registry: DeviceRegistry, deps: DeviceMethodDeps): void {
+  const handlers = createDeviceMethods(registry, deps);
   for (const row of [
     protocolMethod("device.pair.list"),
     protocolMethod("device.pair.approve"),
