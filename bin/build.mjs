@@ -82,7 +82,7 @@ function isFresh() {
   return inputs.every((path) => statSync(path).mtimeMs <= built) && sources().every((file) => existsSync(outputOf(file)));
 }
 
-/** What `include` and `exclude` of tsconfig.json select. */
+/** Lists the files that `include` and `exclude` of tsconfig.json select. */
 function sources() {
   const excluded = /\.test\.ts$|\.d\.ts$|^plugins[\\/][^\\/]+[\\/](public|vendor)[\\/]|^sdk[\\/]testing[\\/]fixtures[\\/]/;
   return layers

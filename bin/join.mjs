@@ -71,7 +71,7 @@ function pluginEntries(id) {
   return [...new Set(named.map((path) => posix.join(folder, path)))];
 }
 
-/** What runs in a thread or process of its own is whole in one file: it shares no memory with the rest anyway. */
+/** Bundles code that runs in its own thread or process into one file each: it shares no memory with the rest anyway. */
 async function bundleThreads(paths) {
   const urls = paths.flatMap((path) => {
     const text = readFileSync(join(root, path), "utf8");

@@ -81,7 +81,7 @@ export function canonicalSessionKey(key: string, agentId: string, explicitAgent 
   return { key: `agent:${owner}:${parts[2]}`, agentId: owner };
 }
 
-/** What follows `agent:<id>:`, lower-cased: the form rules and policies match on. */
+/** Part of a session key after `agent:<id>:`, lower-cased: the form that rules and policies match. */
 export function normalizedSessionKey(key: string): string {
   return key.replace(/^agent:[^:]+:/, "").toLowerCase();
 }

@@ -6,7 +6,7 @@ import { bootstrapSource } from "./worker.ts";
 export interface ChildOptions {
   /** All its environment variables; nothing is inherited. */
   env: Readonly<Record<string, string>>;
-  /** What it writes to standard error; its standard output goes nowhere. */
+  /** Receives text of its standard error; its standard output is ignored. */
   onStderr?(text: string): void;
 }
 

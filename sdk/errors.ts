@@ -1,7 +1,7 @@
 /** Top-level error codes of the control protocol; the set is closed. */
 export type RpcCode = "INVALID_REQUEST" | "FORBIDDEN" | "NOT_PAIRED" | "APPROVAL_NOT_FOUND" | "UNAVAILABLE";
 
-/** What an error code means everywhere: its text, its HTTP and protocol form, its exit code. */
+/** Definition of an error code: its text, its HTTP and protocol form, its exit code. */
 export interface ErrorSpec {
   /** `{field}` is replaced by `fields.field`; `{field?}` is empty when the error has no such field. */
   message: string;
@@ -77,7 +77,7 @@ function camelCase(code: string): string {
   return code.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** What one error carries besides the fields of its text. */
+/** Data of one error besides the fields of its text. */
 export interface SvcErrorOptions {
   cause?: unknown;
   /** Sent as `payload` beside `error` in a failed `res`. */

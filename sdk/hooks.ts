@@ -16,7 +16,7 @@ import type { ClientInfo, OperatorScope } from "./types/rpc.ts";
  */
 export type HookKind = "gate" | "claim" | "modify" | "observe" | "collect" | "sync";
 
-/** What a tap may be narrowed by; a hook takes those that its event carries. */
+/** Filters of a tap; a hook accepts those that its event carries. */
 export type HookFilterKey = "channel" | "agentId" | "sessionKeyPrefix" | "tool" | "trigger";
 
 /** One row of the table. */
@@ -24,7 +24,7 @@ export interface HookSpec<Kind extends HookKind = HookKind, Event = unknown, Ans
   readonly kind: Kind;
   /** Milliseconds one tap may take; 0 for `sync`, which cannot be timed. */
   readonly timeoutMs: number;
-  /** What a plugin needs to be allowed to tap it. */
+  /** Permissions a plugin needs to tap it. */
   readonly permissions: readonly Permission[];
   readonly filters: readonly HookFilterKey[];
   /** One tap after the other, the last loaded first, instead of all at once. */
@@ -32,7 +32,7 @@ export interface HookSpec<Kind extends HookKind = HookKind, Event = unknown, Ans
   readonly about: string;
   /** Fields of the event that a `gate` may change on the way. */
   readonly revises: readonly string[];
-  /** What is wrong with an answer of the right kind, or undefined. */
+  /** Describes the problem with an answer of the right kind, or undefined. */
   check?(answer: Record<string, unknown>): string | undefined;
   /** Item that stands for a tap of a `collect` that failed. */
   failure?(plugin: string, message: string): unknown;
@@ -96,7 +96,7 @@ export interface DoctorFinding {
   message: string;
   /** Config path or file it is about. */
   path?: string;
-  /** What to do, or the command that does it. */
+  /** Remedy, or the command for it. */
   fix?: string;
   /** `svc doctor --fix` would do it. */
   fixable?: boolean;
@@ -312,7 +312,7 @@ export interface GateBlock {
 type Claimed<A> = { handled: true } & A;
 type Nothing = undefined | null | void;
 
-/** What a tap may return. `undefined` and `null` always mean "no opinion", as does `handled: false`. */
+/** Values that a tap may return. `undefined` and `null` always mean "no opinion", as does `handled: false`. */
 export type HookTapResult<N extends HookName> =
   HookKindOf<N> extends "gate"
     ? GateBlock | { block: false; reason?: string } | (unknown extends HookAnswer<N> ? never : Partial<HookAnswer<N>>) | Nothing
@@ -322,7 +322,7 @@ export type HookTapResult<N extends HookName> =
         ? HookEvent<N> | Nothing
         : unknown;
 
-/** What the emitter gets. */
+/** Result for the emitter. */
 export type HookResult<N extends HookName> =
   HookKindOf<N> extends "gate"
     ? ({ block: false } & HookAnswer<N>) | (GateBlock & { plugin: string })

@@ -1,4 +1,4 @@
-/** What a plugin may import. Everything else of the product is reached through the context. */
+/** Exports for plugins. Everything else of the product is reached through the context. */
 export { z } from "zod";
 export * from "./agents.ts";
 export { type ChildOptions, startChild } from "./child.ts";

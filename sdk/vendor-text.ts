@@ -1,6 +1,6 @@
 const MAX_CHARS = 300;
 
-/** What a vendor says about an error in its answer. */
+/** Vendor's own words about an error in its answer. */
 export interface VendorWords {
   message?: string;
   type?: string;

@@ -25,7 +25,7 @@ export interface Authenticator {
   rotate(next: ResolvedAuth, proxyRules?: string): void;
 }
 
-/** What stands beside the credentials. */
+/** Facts about a caller besides its credentials. */
 export interface Presentation {
   /** Default `http`. */
   transport?: "ws" | "http";

@@ -37,7 +37,7 @@ export type ProxyRefusal =
   | "proxy_user_not_allowed";
 
 /**
- * What mode `trusted-proxy` says about one request. `local`: a direct loopback caller without forwarding headers, who may use the configured
+ * Verdict of mode `trusted-proxy` about one request. `local`: a direct loopback caller without forwarding headers, who may use the configured
  * password instead; `refused`: nothing else opens.
  */
 export type ProxyVerdict =

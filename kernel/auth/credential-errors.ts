@@ -2,7 +2,7 @@ import type { SvcError } from "../../sdk/errors.ts";
 import { protocolErrors } from "../../sdk/protocol/errors.ts";
 import type { AuthMode } from "./resolve-auth.ts";
 
-/** What a client can do about a refusal. */
+/** Next steps a client can take after a refusal. */
 type NextStep =
   | "retry_with_device_token"
   | "update_auth_configuration"
@@ -55,7 +55,7 @@ export function bootstrapRefusal(mode: AuthMode): SvcError {
   });
 }
 
-/** What a request or a socket ends with whose right to be here ended meanwhile; the text goes into the close frame. */
+/** Error that ends a request or a socket whose authority ended meanwhile; its text goes into the close frame. */
 export function authorityEnded(reason: "gateway auth changed" | "gateway policy changed"): SvcError {
   return refusal(reason, { details: "AUTH_CHANGED", authReason: "auth_changed", nextStep: "update_auth_credentials" });
 }

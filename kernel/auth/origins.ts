@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { isLoopback, plainAddress } from "../../sdk/gateway/addresses.ts";
 
-/** What decides about a page's origin. */
+/** Input for the decision about a page's origin. */
 export interface OriginQuestion {
   origin: string;
   /** `Host` header. */

@@ -13,7 +13,7 @@ const reasons: Record<ProxyRefusal, string> = {
   proxy_user_not_allowed: "this user is not in gateway.auth.trustedProxy.allowUsers",
 };
 
-/** What a caller is told whose proxy, or whose lack of one, opens nothing: `unauthorized` with the reason in machine form. */
+/** Refuses a caller whose proxy, or lack of one, is the reason: `unauthorized` with the reason in machine-readable form. */
 export function proxyUnauthorized(authReason: ProxyRefusal): SvcError {
   const details = authReason === "proxy_user_missing" ? "AUTH_IDENTITY_HEADER_REQUIRED" : `AUTH_${authReason.toUpperCase()}`;
   const fields = {

@@ -3,7 +3,7 @@ import { plainAddress } from "../../sdk/gateway/addresses.ts";
 import { hasForwardingHeader, peerOf } from "./client-address.ts";
 import type { ProxyVerdict, RequestHead } from "./client-types.ts";
 
-/** What decides about a proxy's word. */
+/** Rules for judging a proxy's statement. */
 export interface ProxyRules {
   /** Is this address in `gateway.trustedProxies`? */
   isTrusted(address: string): boolean;

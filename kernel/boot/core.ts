@@ -41,7 +41,7 @@ import { secretHealth } from "../secrets/reload-result.ts";
 import type { GatewayOptions } from "./running-gateway.ts";
 import { checkNextStart, type StartPlan } from "./start-plan.ts";
 
-/** What is made from plugins and config, and known to the rest only later. */
+/** Parts created from plugins and config, which the rest gets access to only later. */
 export interface LazyParts {
   loader: Loader;
   reloader: Reloader;

@@ -16,7 +16,7 @@ import type { Core } from "./core.ts";
 import { completeSecrets, forgetRefusal, runtimeInfoPath, writeRuntimeToken } from "./start-plan.ts";
 import type { Transport } from "./transport.ts";
 
-/** What clients are told to expect between the shutdown of a restart and the next hello. */
+/** Time between the shutdown of a restart and the next hello, as announced to clients. */
 const RESTART_EXPECTED_MS = 1_500;
 
 const SLOW_CONSUMERS_MS = 5_000;

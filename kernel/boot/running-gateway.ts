@@ -90,7 +90,7 @@ export interface Gateway extends RunningGateway {
   summary(): string;
   /** Ends a plugin whose code threw where nobody could catch it; false when no such plugin runs. */
   failPlugin(id: string, error: unknown): Promise<boolean>;
-  /** What plugins do wrong where nobody waits for them. */
+  /** Records failures of plugins in work that nobody awaits. */
   readonly faults: PluginFaults;
   service<K extends keyof Services>(name: K): Services[K];
   contributions<T>(point: string): ContributionView<T>;

@@ -6,12 +6,12 @@ import type { Env } from "../../sdk/host/paths.ts";
 import type { ResolvedAuth } from "../auth/resolve-auth.ts";
 import { loadSecrets } from "../config/trees.ts";
 
-/** What a first start adds to a config, so that it is the same at the next one. */
+/** Values that a first start adds to the config, so that the next start uses the same ones. */
 export interface Seeds {
   token?: string;
 }
 
-/** What decides about seeds. */
+/** Input for the decision about seeds. */
 export interface SeedQuestion {
   loaded: LoadedConfig;
   /** As decided for this start; source `runtime` = made up, because nothing is configured. */

@@ -34,7 +34,7 @@ export interface StartPlan {
   /** Undefined: plain HTTP. */
   tls: TlsMaterial | undefined;
   bootId: string;
-  /** What the operator is told in the log. */
+  /** Notes for the operator, for the log. */
   notes: string[];
 }
 

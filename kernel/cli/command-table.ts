@@ -66,7 +66,7 @@ async function othersCommands(places: CommandPlaces): Promise<CommandEntry[]> {
   return [...installed, ...lists.flat()].filter(({ plugin }) => plugin !== undefined && mayRun(plugin, plugins));
 }
 
-/** What the config says, read as it stands; the loader says the rest. */
+/** Reads only what the config says literally; the loader checks the rest. */
 function mayRun(id: string, { entries, deny, allow }: Partial<SvcConfig["plugins"]>): boolean {
   return asTree(asTree(entries)[id]).enabled !== false && !asList(deny).includes(id) && (allow === undefined || asList(allow).includes(id));
 }

@@ -11,7 +11,7 @@ import { isIndirect, resolveTarget } from "./target.ts";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 
-/** What a command may use. Everything heavy (config schema, sockets, the kernel) is loaded by the method that needs it. */
+/** Creates the context of a command. Everything heavy (config schema, sockets, the kernel) is loaded by the method that needs it. */
 export function createCliContext(options: ContextOptions): CliContext {
   const { env, paths, version } = options;
   const rpc = rpcValues(options.command, options.values);

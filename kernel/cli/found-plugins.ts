@@ -7,7 +7,7 @@ import { loaderErrors } from "../../sdk/loader/errors.ts";
 import { type Candidate, discoverPlugins } from "../loader/discovery.ts";
 import { checkPluginModule } from "../loader/plugin-module.ts";
 
-/** What discovery finds for a profile, also while its config is not valid. */
+/** Runs discovery for a profile, even while its config is not valid. */
 export function findPlugins(paths: ProfilePaths, loaded: LoadedConfig): Promise<Candidate[]> {
   const config = loaded.config ?? rootSchema.parse({});
   const agents = resolveAgents(config, paths.stateDir);

@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 
-/** What the signals of a process have asked for so far. */
+/** Signals that the process has received so far. */
 export interface Interrupt {
   /** Aborted by the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal;

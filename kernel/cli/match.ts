@@ -8,7 +8,7 @@ export interface CommandEntry {
   plugin?: string;
 }
 
-/** What a command line begins with. */
+/** Match of the beginning of a command line. */
 export type Match =
   | { kind: "command"; entry: CommandEntry; args: string[] }
   /** Words that only begin commands, such as `memory`. */
@@ -33,7 +33,7 @@ export function longerCommands(commands: readonly CommandEntry[], words: readonl
   return commands.filter((c) => c.words.length > words.length && startsWith(c.words, words));
 }
 
-/** What a word that no command takes was probably meant to be. */
+/** Suggests the command that an unknown word was probably meant to be. */
 export function unknown(commands: readonly CommandEntry[], typed: readonly string[]): Match & { kind: "unknown" } {
   const names = commands.map((c) => c.words.join(" "));
   return { kind: "unknown", typed: typed.join(" "), suggestion: nearestName(typed, names) };

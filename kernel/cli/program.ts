@@ -14,7 +14,7 @@ import type { Interrupt } from "./interrupt.ts";
 import { type CommandEntry, longerCommands, matchCommand, unknown } from "./match.ts";
 import { nearestRootFlag, type RootFlags, takeRootFlags } from "./root-flags.ts";
 
-/** What the program stands in; tests bring their own. */
+/** Environment of the program; tests supply their own. */
 export interface Host {
   env: Env;
   stdout: { write(text: string): unknown; isTTY?: boolean };
@@ -39,7 +39,7 @@ const gatewayPaths = new Set(["gateway", "gateway run"]);
 
 type Output = Pick<CliContext, "json" | "stdout" | "stderr" | "color">;
 
-/** What a command's context is made from. */
+/** Input for creating a command's context. */
 export interface ContextOptions {
   command: CliCommand;
   values: CliValues;
@@ -50,7 +50,7 @@ export interface ContextOptions {
   output: Output;
 }
 
-/** What the program is made of besides these rules: its reader of manifests, its parser, its colours, the kernel. */
+/** Parts of the program besides these rules: its manifest reader, parser, colours and the kernel. */
 export interface ProgramParts {
   readCommands(paths: ProfilePaths, pluginsRoot?: string): Promise<CommandEntry[]>;
   loadCommand(entry: CommandEntry & { module: string }, where: { paths: ProfilePaths; env: Env }): Promise<CliCommand>;

@@ -20,7 +20,7 @@ export interface ConfigHostOptions {
   flags?: StartFlags;
 }
 
-/** What the writers of this installation's config stand on, in a gateway and in a command. */
+/** Creates the host of the config writers, for a gateway and for a command. */
 export function createConfigHost({ path, env, stateDir, manifests, modelProviders, flags }: ConfigHostOptions): ConfigWriterHost {
   let patterns: string[] = [];
   const about = async <T>(loaded: LoadedConfig, look: (question: SettingQuestion) => Promise<T[]>): Promise<T[]> => {

@@ -11,7 +11,7 @@ const MAX_SHELL_TIMEOUT_MS = 600_000;
 /** The environment of one config. */
 export interface ConfigEnvironment {
   env: Env;
-  /** What the login shell brought, when it was asked. */
+  /** Variables from the login shell, if it was started. */
   shellEnv?: Env;
   warnings: ConfigWarning[];
 }

@@ -20,7 +20,7 @@ const MAX_INCLUDES = 256;
 const MAX_INCLUDED_CHARS = 16 * 1024 * 1024;
 const MAX_PATH_CHARS = 4096;
 
-/** What reading a config with its includes needs besides the path. */
+/** Options for reading a config with its includes, besides the path. */
 export interface IncludeOptions {
   syntax: ConfigSyntax;
   /** Folders besides that of the main file from which may be included; absolute. */

@@ -12,7 +12,7 @@ import { isolationProblem } from "../sandbox/isolation-support.ts";
 export type Judged = Pick<LoadedConfig, "path" | "locate"> & { config: SvcConfig };
 
 /**
- * What manifests find wrong with the parts of plugins and channels: unknown channels, and bodies that do not fit their schemas.
+ * Checks plugin and channel sections against the manifests: unknown channels, and values that do not fit their schemas.
  * @param before config in force: what is the same there is not this write's business. Undefined: everything is looked at
  */
 export async function pluginConfigIssues(

@@ -1,6 +1,6 @@
 /** A name, what may stand between a name and its value, or anything else that ends a name. */
 const part = /[\w$.-]+|[:=]|[^\w$.\-\s"'`]/g;
-/** What stands before a value: blanks, marks of comments. */
+/** Text before a value: blanks and comment marks. */
 const before = /(?:\s|\/\/+|\/\*+|\*+\/?|[:=])*/y;
 const quoted = /"(?:[^"\\\r\n]|\\.)*"|'(?:[^'\\\r\n]|\\.)*'/y;
 const restOfLine = /(?:(?!\*\/)[^\r\n\u2028\u2029])*/y;

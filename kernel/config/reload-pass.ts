@@ -32,7 +32,7 @@ export interface NamedParticipant {
   participant: ReloadParticipant;
 }
 
-/** What a pass acts upon. */
+/** Parts that a reload pass acts on. */
 export interface PassDeps {
   classes(prev: LoadedConfig, next: LoadedConfig): ClassContext;
   /** Why a valid config cannot run in this process, such as a secret of the gateway that could not be had. */
@@ -129,7 +129,7 @@ function brokenBy(active: Loaded, loaded: LoadedConfig, deps: PassDeps): ReloadI
   return deps.refusals(loaded as Loaded);
 }
 
-/** What has no path is named by its place in the file. */
+/** Names an issue without a path by its place in the file. */
 function placed({ path, message, file, line, column }: ConfigIssue): ReloadIssue {
   return { path, message: path === "" ? `${file}:${line}:${column}  ${message}` : message };
 }

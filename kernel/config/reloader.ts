@@ -47,7 +47,7 @@ export interface ReloaderOptions {
   /** Reads the files again. `secretsOnly`: keeps the active files and asks for their secrets anew. */
   load(active: LoadedConfig, options: { secretsOnly: boolean }): Promise<LoadedConfig>;
   pass: Omit<PassDeps, "swap" | "logger">;
-  /** What changed in the snapshot is used from now on; called within the swap. */
+  /** Starts to use the changes of the snapshot; called within the swap. */
   onSwap(loaded: LoadedConfig & { config: SvcConfig }): void;
   /** A pass has ended; `isForeign` when somebody else than the gateway changed the files. */
   onSettled(outcome: ReloadOutcome, isForeign: boolean): void;
@@ -62,7 +62,7 @@ export interface ReloaderOptions {
 export function createReloader(options: ReloaderOptions): Reloader {
   const { logger, now } = options;
   let active = options.initial;
-  /** What was read last, valid or not: equal bytes are no news. */
+  /** Config that was read last, valid or not: equal bytes are not a change. */
   let seen: LoadedConfig = active;
   let pendingRestart: string[] = [];
   let problem: { status: "invalid" | "rejected"; issues: ReloadIssue[] } | undefined;

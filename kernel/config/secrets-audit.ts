@@ -14,7 +14,7 @@ import { configFileName } from "./includes.ts";
 import { namesVariable } from "./substitute.ts";
 import { loadSecrets } from "./trees.ts";
 
-/** What an audit looks at. */
+/** Input of an audit. */
 export interface AuditQuestion {
   /** Read with `secrets: "none"`. */
   loaded: LoadedConfig;
@@ -22,7 +22,7 @@ export interface AuditQuestion {
   stateDir: string;
   /** Run the programs of exec providers. */
   allowExec: boolean;
-  /** What plugins declare: paths (`*` = one segment) and the variables that may hold the value. */
+  /** Declarations of plugins: paths (`*` = one segment) and the variables that may hold the value. */
   declared: ReadonlyArray<{ path: string; env?: readonly string[] }>;
 }
 

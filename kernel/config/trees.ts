@@ -39,7 +39,7 @@ export interface LoadOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** What was read, before anything is resolved. */
+/** Config as read, before anything is resolved. */
 type Read = Pick<
   LoadedConfig,
   "path" | "exists" | "files" | "watched" | "text" | "authored" | "source" | "hash" | "issues" | "originOf" | "locate"

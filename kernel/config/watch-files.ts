@@ -30,7 +30,7 @@ export interface FileWatchOptions {
   timers?: { setInterval(fn: () => void, ms: number): unknown; clearInterval(timer: unknown): void };
   /** Monotonic milliseconds; for tests. */
   now?: () => number;
-  /** What tells two states of the files apart; for tests. */
+  /** Tells two states of the files apart; for tests. */
   fingerprint?: (paths: readonly string[]) => Promise<string>;
   /** `fs.watch` of a folder; for tests. */
   watchFolder?: (folder: string, onEvent: (name: string | null) => void) => Pick<FSWatcher, "close" | "on">;

@@ -1,7 +1,7 @@
 import type { HookSpec } from "../../sdk/hooks.ts";
 
 /**
- * What is wrong with the answer of a tap: its type by the kind of the hook, the shape of a changed event, and the hook's own rule.
+ * Describes the problem with a tap's answer: its type for the kind of hook, the shape of a changed event, and the hook's own rule.
  * @returns undefined for a sound answer; `undefined` and `null` always are
  */
 export function answerProblem(spec: HookSpec, event: unknown, answer: unknown): string | undefined {

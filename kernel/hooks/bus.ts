@@ -31,7 +31,7 @@ export interface HookBus {
 
 export interface HookBusOptions {
   monotonic?: () => number;
-  /** What the operator set, read at each call so that a change applies at once. */
+  /** Limits set by the operator, read at each call so that a change applies at once. */
   timeoutMs?: TapHost["timeoutMs"];
   /** Counts a failure against its plugin. */
   onFailure?: (plugin: string) => void;

@@ -1,7 +1,7 @@
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import type { HookName } from "../../sdk/hooks.ts";
 
-/** What `plugins.entries.<id>.hooks` says about a plugin's taps on one hook, in milliseconds; undefined when it says nothing. */
+/** Limit in milliseconds that `plugins.entries.<id>.hooks` sets for a plugin's taps on one hook; undefined without one. */
 export function operatorLimitMs(config: SvcConfig, plugin: string, hook: HookName): number | undefined {
   const own = config.plugins.entries[plugin]?.hooks;
   return own?.timeouts?.[hook] ?? own?.timeoutMs;

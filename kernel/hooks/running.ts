@@ -8,7 +8,7 @@ export interface RunningCode {
   trace?: string;
 }
 
-/** What follows code through its awaits. One storage holds both: each of them costs every promise of the process. */
+/** State that follows code through its awaits. One storage holds both: each of them costs every promise of the process. */
 interface Frame {
   readonly code: RunningCode | undefined;
   /** The call that keeps a plugin from being taken down. */

@@ -6,7 +6,7 @@ import { callSyncTap, callTap, type Tap, type TapHost, type TapOutcome } from ".
 export interface HookCall {
   event: object;
   readonly meta: Partial<HookMeta>;
-  /** What a `collect` was given. */
+  /** Items that a `collect` was given. */
   readonly items: unknown[];
 }
 
@@ -14,7 +14,7 @@ export interface HookCall {
 const SLOW_SYNC_MS = 50;
 
 /**
- * What one tap does to a call, by the kind of its hook; the failure policy of each kind stands here.
+ * Builds the step that runs one tap for a call, by the kind of its hook, including the failure policy of each kind.
  * The step of a gate or claim resolves to something when it decides; that of the others changes the call. It never rejects.
  */
 export function stepOf(tap: Tap, host: TapHost): (call: HookCall) => Promise<unknown> {
@@ -35,7 +35,7 @@ export function syncStepOf(tap: Tap, host: TapHost): (call: HookCall) => void {
   };
 }
 
-/** What the emitter gets. `decision`: what the step that decided resolved to. */
+/** Result for the emitter. `decision`: what the step that decided resolved to. */
 export function resultOf(spec: HookSpec, call: HookCall, decision: unknown): unknown {
   if (spec.kind === "gate") return decision ?? openGate(spec, call.event);
   if (spec.kind === "claim") return decision;

@@ -22,7 +22,7 @@ export interface Tap {
   readonly priority: number;
   /** Load order of the plugin, then order of registration. */
   readonly order: number;
-  /** What its author asked for. */
+  /** Time-out that the tap's author asked for. */
   readonly timeoutMs: number | undefined;
   readonly fits: FilterCheck | undefined;
   readonly quarantine: Quarantine;
@@ -31,7 +31,7 @@ export interface Tap {
 /** Clock, limits and ears of a bus. */
 export interface TapHost {
   monotonic(): number;
-  /** What the operator set for taps of a plugin; beats the author's value. */
+  /** Time-out that the operator set for taps of a plugin; overrides the author's. */
   timeoutMs(plugin: string, hook: HookName): number | undefined;
   failed(tap: Tap, error: unknown): void;
   /** A `sync` tap held everything up for so long. */
@@ -116,7 +116,7 @@ export function callSyncTap(tap: Tap, event: unknown, given: Partial<HookMeta>, 
   }
 }
 
-/** What `plugins.list` shows of a tap. */
+/** Converts a tap to its row in `plugins.list`. */
 export function toTapRecord(tap: Tap, now: { epoch: number; monotonic: number }): TapRecord {
   const { state, failures, until, lastError } = tap.quarantine;
   return {

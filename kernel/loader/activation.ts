@@ -1,6 +1,6 @@
 import type { Contributes, Manifest } from "../../sdk/types/manifest.ts";
 
-/** What can bring a plugin that waits for its first use, and where its manifest lists the names. */
+/** Uses that can activate a waiting plugin, and the manifest lists that name them. */
 const kinds: Readonly<Record<string, keyof Contributes>> = {
   channel: "channels",
   cli: "cli",

@@ -17,7 +17,7 @@ export interface LoadedCode {
   readonly folder?: string;
   /** Instances made from it that are not gone. */
   users: number;
-  /** What a guest could not register at its last setup. */
+  /** Registrations that the guest refused at its last setup. */
   readonly refused: Array<{ code: string; message: string }>;
 }
 

@@ -4,9 +4,9 @@ import type { Logger } from "../../sdk/types/common.ts";
 export interface Deprecation {
   /** `SVC_DEP0001`, `SVC_DEP0002` …; never used again for something else. */
   code: string;
-  /** What is deprecated, as an author writes it. */
+  /** Deprecated feature, as an author writes it. */
   what: string;
-  /** What to write instead. */
+  /** Replacement to write instead. */
   replacement: string;
   /** Version of the plugin API it is deprecated since. */
   since: string;
@@ -65,7 +65,7 @@ export function createDeprecations(list: readonly Deprecation[]): Deprecations {
   };
 }
 
-/** What of this SDK is deprecated: nothing yet. */
+/** Deprecations of this SDK: none yet. */
 export const deprecations = createDeprecations([]);
 
 function majorOf(version: string): number {

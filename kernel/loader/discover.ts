@@ -22,7 +22,7 @@ import { identityOf, moduleName } from "./single-file.ts";
 /** Code of a plugin that waits for the end of safe mode. */
 export const SAFE_MODE_CODE = "safe-mode";
 
-/** What discovery needs to know of the installation. Paths are absolute. */
+/** Facts about the installation that discovery needs. Paths are absolute. */
 export interface DiscoveryHost {
   /** Folder of the bundled plugins' manifests and assets. */
   bundledRoot: string;

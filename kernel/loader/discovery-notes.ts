@@ -3,7 +3,7 @@ import type { PluginCandidate } from "../../sdk/types/plugin-candidate.ts";
 /** Blocked by the operator's own word: no news. */
 const wanted = new Set(["denied", "not-allowed"]);
 
-/** What the log tells once of a plugin that was found: why it is kept out, or that it is deprecated. Pure. */
+/** Notes to log once about a discovered plugin: why it is kept out, or that it is deprecated. Pure. */
 export function discoveryNotes({ manifest, problem }: PluginCandidate): string[] {
   if (problem?.state === "blocked" && !wanted.has(problem.code)) return [`is blocked: ${problem.code}: ${problem.reason}`];
   return manifest?.deprecated && !problem ? [`is deprecated: ${manifest.deprecated}`] : [];

@@ -13,7 +13,7 @@ export function discoverPlugins(request: DiscoveryRequest): Promise<Candidate[]>
   return discover(request, host);
 }
 
-/** What would load under one id now; undefined when no root holds it. */
+/** Finds the plugin that would load under one id now; undefined when no root holds it. */
 export async function discoverOne(id: string, request: DiscoveryRequest): Promise<Candidate | undefined> {
   return (await discover({ ...request, only: id }, host)).find((c) => c.id === id && c.problem?.code !== "duplicate-id");
 }

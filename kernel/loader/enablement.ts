@@ -2,7 +2,7 @@ import type { SvcConfig } from "../../sdk/config/root.ts";
 import type { PluginCandidate, PluginProblem } from "../../sdk/types/plugin-candidate.ts";
 
 /**
- * What the config says about a plugin that was found: undefined when it may load. `deny` beats everything; then `allow`, the slots, the
+ * Reason from the config why a discovered plugin may not load; undefined when it may. `deny` beats everything; then `allow`, the slots, the
  * plugin's own entry, and the default of its root: on for what the operator named or installed and for bundled ones that say so, else off.
  */
 export function enablementProblem(candidate: PluginCandidate, config: SvcConfig): PluginProblem | undefined {

@@ -6,7 +6,7 @@ import type { ManifestReload } from "../../sdk/types/manifest.ts";
 export type PluginEntry = Partial<SvcConfig["plugins"]["entries"][string]>;
 
 /**
- * What a changed entry of `plugins.entries` asks of a running instance: `none` when it reads the change by itself or it concerns the next start,
+ * Decides how a running instance reacts to a changed entry of `plugins.entries`: `none` when it reads the change by itself or it concerns the next start,
  * `config` when its config differs (`onConfigChange` may take it), `replace` when its powers, its variables or its place to run differ, `restart` when its
  * manifest says that only a restart will do.
  */

@@ -1,7 +1,7 @@
 import { messageOf } from "../../sdk/errors.ts";
 
 /**
- * What went wrong in a plugin's code, in one line that begins with the place in its own files: `src/index.ts:4:10: Unexpected token`. Without
+ * Describes an error in a plugin's code in one line that begins with the place in its own files: `src/index.ts:4:10: Unexpected token`. Without
  * a place when none of its files is named.
  * @param root absolute folder of the plugin
  */

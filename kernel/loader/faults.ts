@@ -45,7 +45,7 @@ const hints: Readonly<Record<string, string>> = {
   uncaught: "its code threw outside of any call; see the log for the stack, then svc plugins reload <id>",
 };
 
-/** What to do about a state; undefined for a code that has no advice. */
+/** Advice for a state; undefined for a code without advice. */
 export function hintFor(code: string, id: string): string | undefined {
   return hints[code]?.replaceAll("<id>", id);
 }

@@ -6,7 +6,7 @@ import type { Activation } from "./activation.ts";
 import type { ImportOptions } from "./code.ts";
 import type { Instance, InstanceIdentity } from "./instance.ts";
 
-/** What the loader is given by the gateway it works for. */
+/** Services that the gateway gives to the loader. */
 export interface LoaderHost {
   config(): SvcConfig;
   logger: Logger;
@@ -16,14 +16,14 @@ export interface LoaderHost {
   contributions: {
     /** Makes many changes of the registry in one turn. */
     batch(change: () => void): void;
-    /** What a plugin still holds, as `point/id`. */
+    /** Contributions that a plugin still holds, as `point/id`. */
     ownedBy(owner: string): string[];
   };
   code: Pick<ImportOptions, "importModule" | "isCompiled">;
   /** @param onDiagnostic told of registrations refused after the instance was opened */
   createInstance(identity: InstanceIdentity, onDiagnostic: () => void): Instance;
   onState(record: PluginRecord, from: PluginState): void;
-  /** What stands on disk now, by the present config. */
+  /** Discovers the plugins on disk, by the present config. */
   discover(): Promise<PluginCandidate[]>;
   /** The same of one id. */
   discoverOne(id: string): Promise<PluginCandidate | undefined>;

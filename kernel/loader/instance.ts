@@ -2,7 +2,7 @@ import type { PluginContext } from "../../sdk/types/context.ts";
 import type { Manifest, PluginOrigin } from "../../sdk/types/manifest.ts";
 import type { Leases } from "./leases.ts";
 
-/** What one plugin instance is made from. */
+/** Identity of one plugin instance. */
 export interface InstanceIdentity {
   id: string;
   version: string;

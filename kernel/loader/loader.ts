@@ -18,7 +18,7 @@ export interface Loader {
   /** Loads everything that may load; never rejects for a plugin's fault. */
   loadAll(): Promise<void>;
   records(): PluginRecord[];
-  /** What was found of one plugin, and its record; undefined for an id that nobody has. */
+  /** Finds a discovered plugin and its record; undefined for an unknown id. */
   find(id: string): { readonly candidate: Candidate; readonly record: PluginRecord } | undefined;
   /** `plugins: 14 active, 1 failed (irc: import-failed), 2 blocked; 812 ms` */
   summary(): string;

@@ -2,7 +2,7 @@ import type { Manifest } from "../../sdk/types/manifest.ts";
 import type { PluginState } from "../../sdk/types/plugin-record.ts";
 import { satisfies } from "../../sdk/version-range.ts";
 
-/** What the graph knows of one plugin. */
+/** Facts about one plugin that the graph needs. */
 export interface GraphMember {
   id: string;
   version: string;

@@ -4,7 +4,7 @@ import { dirname, join, relative, sep } from "node:path";
 import { isInside } from "../../sdk/trust/inside.ts";
 import type { PluginProblem } from "../../sdk/types/plugin-candidate.ts";
 
-/** What is asked of one plugin folder. Paths are absolute. */
+/** Check of one plugin folder. Paths are absolute. */
 export interface GateRequest {
   root: string;
   entry: string;

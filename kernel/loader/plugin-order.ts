@@ -1,6 +1,6 @@
 import type { Manifest } from "../../sdk/types/manifest.ts";
 
-/** What ordering needs of a plugin. */
+/** Facts about a plugin that ordering needs. */
 export interface GraphNode {
   id: string;
   /** Ids that must have settled first, whether they are needed or only ordered before; unknown ids are ignored. */
@@ -36,7 +36,7 @@ export function orderPlugins(nodes: GraphNode[]): Graph {
   return { levels, cycles };
 }
 
-/** What a choice of plugins needs to know of each. */
+/** Facts about a plugin that the selection needs. */
 interface Requiring {
   id: string;
   manifest: Manifest | undefined;

@@ -44,7 +44,7 @@ const kinds: ReadonlyArray<[keyof Contributes, string]> = [
   ["hookPresets", "hook-preset"],
 ];
 
-/** What a manifest makes of a plugin: `channel`, `embedding`, `memory`, `model`, `tool`, `hook-preset`. */
+/** Kinds of a plugin by its manifest: `channel`, `embedding`, `memory`, `model`, `tool`, `hook-preset`. */
 function pluginKinds(contributes: Contributes | undefined): string[] {
   return kinds.filter(([key]) => (contributes?.[key]?.length ?? 0) > 0).map(([, kind]) => kind);
 }
@@ -72,7 +72,7 @@ export function toPluginRow(record: PluginRecord, candidate: Candidate | undefin
   };
 }
 
-/** What a manifest declares, by the names of `plugins.inspect`. */
+/** Declarations of a manifest, by their names in `plugins.inspect`. */
 export function declaredBy(contributes: Contributes = {}, hooks: readonly TapRecord[] = []): Record<string, readonly string[]> {
   return {
     channels: contributes.channels ?? [],

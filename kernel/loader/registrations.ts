@@ -14,7 +14,7 @@ interface Entry {
   wired: boolean;
 }
 
-/** What one plugin instance has registered and opened, in order. */
+/** Registrations and resources of one plugin instance, in order. */
 export interface Registrations {
   /** Something to undo at the end: a timer, a disposer. */
   keep(undo: Disposable): Disposable;

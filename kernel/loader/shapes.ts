@@ -19,7 +19,7 @@ const toolInput = z.unknown().superRefine((value, ctx) => {
   }
 });
 
-/** What each registration must be, as far as the gateway or another plugin leans on it: a plugin in plain JavaScript has no types. */
+/** Required shapes of registrations, as far as the gateway or another plugin relies on them: a plugin in plain JavaScript has no types. */
 const shapes = {
   channel: z.object({
     id: text,
@@ -105,7 +105,7 @@ const shapes = {
 export type ShapeKind = keyof typeof shapes;
 
 /**
- * What is wrong with a value that a plugin registers, as `at path: reason; …`; undefined for a good one and for kinds that anybody may invent.
+ * Describes the problem with a value that a plugin registers, as `at path: reason; …`; undefined for a good one and for kinds that anyone may invent.
  * Never throws, whatever the value does when it is read.
  */
 export function shapeProblem(kind: string, value: unknown): string | undefined {

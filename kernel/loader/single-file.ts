@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { pluginIdPattern } from "../../sdk/manifest.ts";
 import { parseVersion } from "../../sdk/version-range.ts";
 
-/** What a module must be called to be named in `plugins.load.paths`. */
+/** Pattern of the module names allowed in `plugins.load.paths`. */
 export const moduleName = /\.[cm]?[jt]s$/;
 
 /** The part of a source in which `definePlugin` says who the plugin is. */

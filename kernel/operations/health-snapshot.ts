@@ -64,7 +64,7 @@ export function statusParts(parts: readonly HealthPart[]): Record<string, unknow
   return Object.fromEntries(found.reverse().map(({ part, value }) => [part, value]));
 }
 
-/** What counts as a change: everything but the clock. */
+/** Signature of a snapshot: everything but the clock, so that equal ones are not a change. */
 export function healthSignature(value: Record<string, unknown>): string {
   return JSON.stringify({ ...value, ts: 0, durationMs: 0, uptimeMs: 0, jobs: 0 }, (key, member) => (key === "age" ? 0 : member));
 }

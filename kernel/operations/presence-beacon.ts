@@ -4,7 +4,7 @@ import type { PresenceBeacon } from "../../sdk/types/gateway.ts";
 const MAX_TEXT_CHARS = 512;
 
 /**
- * What a beacon says of its sender: the fields it names, and those that its text holds in the form
+ * Reads the facts a beacon states about its sender: its fields, and those in its text in the form
  * `Node: <host> (<ip>) · app <version> · last input <n>s ago · mode <mode> · reason <reason>`. Named fields win. Pure.
  */
 export function readBeacon(beacon: PresenceBeacon): PresenceBeacon {

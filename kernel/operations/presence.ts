@@ -156,7 +156,7 @@ function entryOf(info: ClientInfo, { client }: ConnectParams, { now, isLoopback 
 /** Of each list in one row, the newest; whoever says something else each time must not make it grow for ever. */
 const MAX_NAMES = 32;
 
-/** What is said anew replaces what was known; roles and scopes come together. */
+/** Merges a beacon into what was known: new facts replace old ones, roles and scopes are joined. */
 function merged(before: PresenceEntry, said: PresenceEntry): PresenceEntry {
   const both = Object.fromEntries(
     (["roles", "scopes"] as const).flatMap((key) => {

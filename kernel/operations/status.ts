@@ -1,6 +1,6 @@
 import { withoutPaths } from "./health-snapshot.ts";
 
-/** What `status` is made of. */
+/** Sources of `status`. */
 export interface StatusSources {
   version: string;
   /** Health with its paths, and the parts that only `status` shows. */

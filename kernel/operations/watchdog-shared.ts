@@ -28,7 +28,7 @@ export const shared = { beats: 0, debugged: 1, quick: 2, ending: 3 } as const;
 /** Milliseconds between two beats: while plugin code is being entered, and while nothing happens. */
 export const beat = { quickMs: 100, idleMs: 1_000 } as const;
 
-/** What the thread is started with. */
+/** Start data of the thread. */
 export interface WatchdogData {
   buffer: SharedArrayBuffer;
   limits: WatchdogLimits;
@@ -41,7 +41,7 @@ export interface WatchdogData {
   logFile: string | undefined;
 }
 
-/** What the main thread sends to the watching one: `logging.file` has another value now. */
+/** Message from the main thread to the watching one: `logging.file` has a new value. */
 export interface WatchdogNews {
   logFile: string | undefined;
 }

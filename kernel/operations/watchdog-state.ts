@@ -1,6 +1,6 @@
 import type { WatchdogLimits } from "./watchdog-shared.ts";
 
-/** What the watching thread has to do now; `over`: the main thread goes on. */
+/** Next step of the watching thread; `over`: the main thread continues. */
 export type WatchdogStep = "blame" | "report" | "sick" | "exit" | "over";
 
 /** Judges one main thread. */

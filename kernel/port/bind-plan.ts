@@ -13,7 +13,7 @@ export interface BindPlan {
   loopbackOnly: boolean;
 }
 
-/** What a plan depends on besides the mode. */
+/** Input of a plan besides the mode. */
 export interface BindQuestion {
   /** For `custom`. */
   customBindHost: string | undefined;

@@ -38,7 +38,7 @@ export interface ConnectionDeps {
   left(info: ClientInfo, code: number, reason: string): void;
 }
 
-/** What one connection stands on. */
+/** Parts of the gateway that one connection uses. */
 export interface ConnectionSite {
   ws: WebSocket;
   /** Below `ws`. */
@@ -166,7 +166,7 @@ export class Connection implements Subscriber {
     this.#steer();
   }
 
-  /** What is pipelined behind a `connect` waits for its answer, and runs only if that is hello-ok. No more is read meanwhile. */
+  /** Holds frames pipelined behind a `connect` until it is answered; they run only after hello-ok. No more is read meanwhile. */
   #hold(data: RawData, isBinary: boolean): void {
     this.#held?.push([data, isBinary]);
     this.#steer();

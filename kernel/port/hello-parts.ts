@@ -2,7 +2,7 @@ import type { HookEvent } from "../../sdk/hooks.ts";
 import { protocolEvents } from "../../sdk/protocol/events.ts";
 import { helloNumbers } from "../../sdk/protocol/frames.ts";
 
-/** What hello-ok says of the gateway itself, as the hook `hello.snapshot` sees it. */
+/** Parts of hello-ok about the gateway itself, as the hook `hello.snapshot` sees them. */
 export type HelloParts = HookEvent<"hello.snapshot">;
 
 /** The parts of hello-ok that are the same for everybody. Each is serialised once, unless a hook put another one in its place. */

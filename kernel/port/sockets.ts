@@ -26,7 +26,7 @@ interface SocketsDeps extends ConnectionDeps {
   hasRoom(open: number): boolean;
 }
 
-/** What may gather in one turn before it is written in the middle of it. */
+/** Maximum number of bytes gathered in one turn of the event loop; above it they are written at once. */
 const MAX_GATHERED_BYTES = 1_048_576;
 /** Pieces of one message, as frames and as reads, before the handshake: each costs more than the byte it may hold. */
 const piecesBeforeHello = { maxFragments: 32, maxBufferedChunks: 1_024 };

@@ -17,7 +17,7 @@ export interface TlsPaths {
   ca?: string;
 }
 
-/** What a TLS server is made with. */
+/** Certificate, key and authorities of a TLS server. */
 export interface TlsMaterial {
   paths: TlsPaths;
   context: SecureContextOptions;

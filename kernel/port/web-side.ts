@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { H3, type H3Event, toNodeHandler } from "h3";
 import { plain } from "./plain.ts";
 
-/** What h3 makes of one request. */
+/** One request as h3 represents it. */
 export interface WebSide {
   /** Holds the web request. */
   readonly event: H3Event;

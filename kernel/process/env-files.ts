@@ -7,7 +7,7 @@ import { isLoaderName, isWorkspaceName } from "./env-names.ts";
 
 const MAX_ENV_FILE_BYTES = 1024 * 1024;
 
-/** What the `.env` files add. */
+/** Variables that the `.env` files add. */
 export interface EnvFiles {
   /** Variables that were not set before. */
   added: Record<string, string>;

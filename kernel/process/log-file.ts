@@ -33,7 +33,7 @@ export interface LogFile extends LogSink {
   writeRest(): void;
 }
 
-/** What may wait for a slow disk; more is dropped and told. */
+/** Maximum number of bytes waiting for a slow disk; more is dropped and reported. */
 const MAX_QUEUED_BYTES = 8_000_000;
 const MAX_BATCH_BYTES = 256_000;
 const FAULT_INTERVAL_MS = 60_000;

@@ -2,7 +2,7 @@ import type { LogRecord } from "../../sdk/host/logger.ts";
 
 /** Longest line with its end. */
 const MAX_LINE_BYTES = 65_536;
-/** What is kept of the message of a record that is longer. */
+/** Length to which the message of a longer record is cut. */
 const MAX_CUT_CHARS = 8_192;
 /** A field of one of these names would be mistaken for the record's own. */
 const ownNames = new Set(["ts", "level", "subsystem", "msg", "pid", "plugin", "err", "truncated"]);

@@ -16,7 +16,7 @@ export async function rotate(path: string, maxFiles: number): Promise<void> {
   await move(path, `${path}.1`);
 }
 
-/** What is deleted, and when. */
+/** Rules for deleting log files. */
 export interface Retention {
   /** The file in use; it stays, whatever its age. */
   current: string;

@@ -9,7 +9,7 @@ import type { PluginOrigin } from "../../sdk/types/manifest.ts";
 import type { JsonSchema, Schema } from "../../sdk/types/schema.ts";
 import { workerUrl } from "../../sdk/worker.ts";
 
-/** What a guest needs to run one plugin. */
+/** Data that a guest needs to run one plugin. */
 export interface PluginGuestData {
   id: string;
   version: string;
@@ -28,12 +28,12 @@ export interface PluginGuestData {
   jiti: string;
 }
 
-/** What the plugin registered inside. */
+/** Registrations the plugin made inside the guest. */
 export interface IsolatedPlugin {
   tools: Array<{ name: string; description: string; input: JsonSchema }>;
   presets: Array<{ id: string; mappings: JsonObject[]; transforms: string[] }>;
   taps: HookName[];
-  /** What it tried besides. */
+  /** Registrations that were refused. */
   refused: string[];
 }
 

@@ -1,6 +1,6 @@
 import type { Contributes, Manifest } from "../../sdk/types/manifest.ts";
 
-/** What crosses into a worker or a child process and back; commands run in the `svc` program anyway. */
+/** Contributions that can cross into a worker or a child process; commands run in the `svc` program anyway. */
 const carried = new Set<keyof Contributes>(["tools", "hookPresets", "cli"]);
 
 /**

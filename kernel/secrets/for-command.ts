@@ -9,7 +9,7 @@ import { secretSites } from "./ref.ts";
 export interface SecretsForCommand {
   ok: true;
   assignments: Array<{ path: string; pathSegments: string[]; value: string }>;
-  /** What has no fresh value, and why; no value in it. */
+  /** Paths without a fresh value, and the reasons; contains no value. */
   diagnostics: string[];
   /** References of what is switched off: they were not asked for. */
   inactiveRefPaths: string[];

@@ -33,10 +33,10 @@ export interface ExecProvider {
   trustedDirs?: string[] | undefined;
 }
 
-/** What asking for one id gave. A reason holds no value and no exec id. */
+/** Result of resolving one id. A reason holds no value and no exec id. */
 export type SecretAnswer = { value: string } | { reason: string };
 
-/** What every provider is asked with. */
+/** Request to a provider. */
 export interface SecretQuestion {
   alias: string;
   ids: readonly string[];

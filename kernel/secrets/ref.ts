@@ -24,7 +24,7 @@ export function secretSites(tree: unknown): SecretSite[] {
   return sites;
 }
 
-/** What was meant as a ref and is none: all of its keys, but texts that do not fit. The texts themselves are not echoed. */
+/** Finds values meant as a ref that are none: they have all of its keys, but texts that do not fit. The texts themselves are not echoed. */
 export function malformedRefs(tree: unknown): Array<{ path: Array<string | number>; message: string }> {
   const found: Array<{ path: Array<string | number>; message: string }> = [];
   visit(tree, [], (value, path) => {

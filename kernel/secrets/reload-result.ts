@@ -2,7 +2,7 @@ import type { LoadedConfig } from "../../sdk/config/loaded.ts";
 import type { SecretFault } from "../../sdk/secrets/state.ts";
 import type { SecretsReloadResult } from "../../sdk/types/secrets.ts";
 
-/** What a reload of the secrets tells whoever asked for it: owners, never values. */
+/** Result of a secrets reload for its caller: owners, never values. */
 export function secretsReloadResult({ secretState, warnings }: Pick<LoadedConfig, "secretState" | "warnings">): SecretsReloadResult {
   const { resolved, changedOwners } = secretState;
   return { ok: true, resolved, warningCount: warnings.length, ...secretHealth(secretState), changedOwners };

@@ -8,7 +8,7 @@ import { isActiveSecret, secretOwner } from "./owner.ts";
 import type { EnvProvider, SecretAnswer, SecretProvider, SecretQuestion } from "./provider.ts";
 import { type SecretSite, secretSites } from "./ref.ts";
 
-/** What one activation resolves. */
+/** Input for resolving the secrets of one activation. */
 export interface SecretsQuestion {
   /** After substitution; refs in place. */
   tree: unknown;

@@ -3,7 +3,7 @@ import type { LoadedConfig } from "../../sdk/config/loaded.ts";
 /** Owners without whose secrets no gateway starts, because nobody could be told apart from anybody. */
 export const startOwners: ReadonlySet<string> = new Set(["gateway.auth", "hooks.token"]);
 
-/** What gives more rights without one of its entries: lists that let in everybody when they are empty, and everything that is denied. */
+/** Paths that grant more when an entry is missing: lists that admit everyone when they are empty, and everything that is denied. */
 const lists = /^(gateway\.auth\.trustedProxy|gateway\.trustedProxies|hooks\.(token|allowed\w+))(\.|$)|\.deny\.\d+$/;
 
 /** Flags that say who may come in; a secret given by hand needs no other. */

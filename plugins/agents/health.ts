@@ -66,7 +66,7 @@ function statusParts(kit: Kit, heartbeats: Pick<Heartbeats, "figures">, byAgent:
   ];
 }
 
-/** What a client needs to open the right session first. */
+/** Facts a client needs to open the right session first. */
 export function sessionDefaults(kit: Pick<Kit, "directory" | "config">): JsonObject {
   const defaultAgentId = kit.directory.defaultId ?? DEFAULT_AGENT_ID;
   return { defaultAgentId, mainKey: MAIN_KEY, mainSessionKey: mainSessionKey(defaultAgentId), scope: kit.config.session.scope };

@@ -48,7 +48,7 @@ interface Entry extends Question {
   timer: { dispose(): void | Promise<void> };
 }
 
-/** What happens to questions, told in order. */
+/** Events of approval requests, in order. */
 export interface BoardEvents {
   requested(record: ApprovalRecord): void;
   resolved(resolution: Resolution): void;

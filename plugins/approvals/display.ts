@@ -1,6 +1,6 @@
 import type { ApprovalQuestion, ApprovalRecord } from "svc/sdk";
 
-/** What cannot be seen, or turns the direction of text: controls, marks of format, halves of pairs, line separators, fillers, selectors, tags. */
+/** Characters that cannot be seen or that turn the direction of text: controls, format marks, lone surrogates, line separators, fillers, selectors, tags. */
 const invisible = /\p{Cc}|\p{Cf}|\p{Cs}|\p{Zl}|\p{Zp}|\p{Default_Ignorable_Code_Point}/gu;
 
 /** Text as a person must see it before deciding: what is hidden in it stands there by its number. */

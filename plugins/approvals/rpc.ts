@@ -44,7 +44,7 @@ export function registerApprovalMethods(ctx: PluginContext, desk: Desk): void {
   ctx.registerRpc({ ...protocolMethod("plugin.approval.resolve"), handler: (params, call) => resolve("plugin", params, call) });
 }
 
-/** What was asked stays asked when the asker's socket goes: others may decide, and `waitDecision` finds the answer. */
+/** Answers a requester. A request stays open when its requester's socket closes: others may decide, and `waitDecision` finds the answer. */
 function answer(question: Question, twoPhase: boolean | undefined, call: RpcCall): Promise<ApprovalOutcome> {
   const { id, createdAtMs, expiresAtMs } = question.record;
   if (twoPhase) call.accept({ status: "accepted", id, createdAtMs, expiresAtMs });

@@ -1,7 +1,7 @@
 import type { Approvals } from "svc/sdk";
 import type { Desk } from "./desk.ts";
 
-/** What other plugins ask by; a question whose asker gives up is withdrawn at once. */
+/** Service for other plugins; a request whose requester gives up is withdrawn at once. */
 export function createApprovals(desk: Pick<Desk, "askChecked" | "board">): Approvals {
   return {
     async request(question, { signal } = {}) {

@@ -1,4 +1,4 @@
-/** What `svc plugins create` can start. */
+/** Kinds of plugins that `svc plugins create` can start. */
 export const kinds = ["plain", "tool", "channel", "embedding", "model", "hook-preset"] as const;
 export type Kind = (typeof kinds)[number];
 

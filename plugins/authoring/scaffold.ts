@@ -10,7 +10,7 @@ export interface ScaffoldFile {
   text: string;
 }
 
-/** What the examples call themselves, and what stands in for it. */
+/** Names used in the examples, and their replacements. */
 const exampleNames: Readonly<Record<"channel" | "embedding", (names: Names) => ReadonlyArray<readonly [string, string]>>> = {
   channel: ({ id, kindId, name }) => [
     ["channel-lines", id],

@@ -1,6 +1,6 @@
 import { resolveAgents, type SvcConfig } from "svc/sdk";
 
-/** What the page may know before it has a connection; no secret, no path. */
+/** Config for the page before it has a connection; no secret, no path. */
 export interface BootstrapConfig {
   basePath: string;
   assistantName: string;

@@ -11,7 +11,7 @@ const libraries = [
   { name: "marked", packageName: "marked", file: "lib/marked.esm.js", served: "marked.js" },
 ] as const;
 
-/** What bare names mean to the page, relative to its assets folder. */
+/** Import map of the page, relative to its assets folder. */
 export const importNames: Readonly<Record<string, string>> = {
   ...Object.fromEntries(libraries.map((l) => [l.name, `vendor/${l.served}`])),
   "svc/sdk/client": "sdk/client/browser.js",

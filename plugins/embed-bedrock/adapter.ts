@@ -87,7 +87,7 @@ async function open(context: EmbeddingContext, parts: Parts): Promise<OpenedEmbe
 /** Shorter texts would blank ordinary words. */
 const MIN_SECRET_CHARS = 6;
 
-/** What the operator's headers hold that no message may show; the client's own credentials are known to its thread only. */
+/** Secrets in the operator's headers, which no message may show; only the client's thread knows its own credentials. */
 function secretsIn(headers: Readonly<Record<string, string>>): string[] {
   const values = Object.entries(headers).filter(([name, value]) => isCredentialHeader(name, value));
   return values.flatMap(([, value]) => [value, value.replace(/^\S+\s+/, "")]).filter((text) => text.length >= MIN_SECRET_CHARS);

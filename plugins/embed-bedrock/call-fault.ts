@@ -19,7 +19,7 @@ const quotaPattern = /insufficient_quota|billing/i;
 /** The package calls these a time-out, though somebody hung up. */
 const hungUpCodes = new Set(["ECONNRESET", "EPIPE"]);
 
-/** What a failed call means, by the vendor's name for it and else by its status. Pure. */
+/** Classifies a failed call by the vendor's name for it, else by its status. Pure. */
 export function faultOf({ name, message, code, status }: RawFailure): EmbeddingFault {
   if (name === BAD_ANSWER) return "bad-response";
   if (code === "ERR_MODULE_NOT_FOUND" || isCredentialError(name)) return "no-credentials";

@@ -1,7 +1,7 @@
 /** Shape of request and answer that models share. */
 export type Family = "titan-v2" | "titan-v1" | "nova" | "cohere-v3" | "cohere-v4" | "twelvelabs";
 
-/** What is known of a model before its first answer. */
+/** Facts known about a model before its first answer. */
 export interface ModelFacts {
   family: Family;
   /** Length of its vectors unless another one is chosen; unknown for a model that is not in the catalogue. */

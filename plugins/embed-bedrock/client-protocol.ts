@@ -2,7 +2,7 @@ import type { Family } from "./catalogue.ts";
 import type { Purpose } from "./families.ts";
 import type { RawFailure } from "./raw-failure.ts";
 
-/** What a client is made with; the credentials are in the thread's environment. */
+/** Settings of a client; the credentials are in the thread's environment. */
 export interface ClientSettings {
   region: string;
   /** Address instead of the region's own. */

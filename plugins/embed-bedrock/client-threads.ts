@@ -12,7 +12,7 @@ export class CallGivenUp extends Error {
   }
 }
 
-/** What a thread is started with. */
+/** Start options of a thread. */
 export interface ThreadOptions {
   settings: ClientSettings;
   env: Record<string, string>;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { readEnv } from "svc/sdk";
 import { type Env, isMetadataDisabled } from "./env.ts";
 
-/** What is known of credentials without asking the vendor's package. */
+/** Source of the credentials, as far as it is known without the vendor's package. */
 export type CredentialSource =
   /** They are in the environment. */
   | { kind: "given" }

@@ -1,6 +1,6 @@
 import type { Family } from "./catalogue.ts";
 
-/** What a text is embedded for: some models put both kinds into one space by two ways. */
+/** Purpose of an embedding: some models embed documents and queries differently into one space. */
 export type Purpose = "document" | "query";
 
 export interface BodyOptions {

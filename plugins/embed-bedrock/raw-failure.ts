@@ -15,7 +15,7 @@ export interface RawFailure {
 /** Name of failures of an answer with status 200 that is none. */
 export const BAD_ANSWER = "BadAnswer";
 
-/** What the AWS client throws, as far as it is read. */
+/** Error thrown by the AWS client, as far as it is read. */
 interface Thrown {
   name?: unknown;
   message?: unknown;

@@ -38,7 +38,7 @@ function toResult(line: unknown, { adapter, dims, secrets }: ResultReader): Embe
   }
 }
 
-/** What the vendor says of a failure, in one line. Pure. */
+/** Reason of a failure as the vendor states it, in one line. Pure. */
 export function reasonIn(error: unknown, secrets: readonly string[]): string {
   const message = isTree(error) ? error.message : undefined;
   const text = typeof message === "string" ? scrubVendorText(message, secrets) : "";

@@ -31,7 +31,7 @@ export interface BatchConnection {
   secrets: readonly string[];
 }
 
-/** What is remembered of a job. */
+/** Stored facts about a job. */
 interface Job {
   /** `batches/…` */
   name: string;

@@ -7,7 +7,7 @@ interface Detail {
 }
 
 /**
- * What a refusal means where this vendor differs from the others: a wrong key is a 400, and every 429 speaks of quota and billing, also the one that is over
+ * Classifies refusals where this vendor differs from the others: a wrong key is a 400, and every 429 mentions quota and billing, also the one that is over
  * in a minute. Undefined: what the status means everywhere. Pure.
  */
 export function faultOf(status: number, body: string): EmbeddingFault | undefined {

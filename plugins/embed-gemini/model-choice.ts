@@ -7,7 +7,7 @@ export interface ModelChoice {
   task: TaskStyle;
   /** Length of the vectors, when it is known. */
   dims: number | undefined;
-  /** What requests ask for; undefined: the vendor's own size. */
+  /** Number of dimensions to request; undefined: the vendor's own. */
   sentDims: number | undefined;
   maxInputTokens: number;
   multimodal: boolean;

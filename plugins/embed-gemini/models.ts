@@ -1,7 +1,7 @@
 /** How a model learns whether a text is a question or a document. Part of the index identity. */
 export type TaskStyle = "type" | "prefix";
 
-/** What the adapter has to know about a model before it calls it. */
+/** Facts the adapter needs about a model before it calls it. */
 export interface GeminiModel {
   task: TaskStyle;
   /** Sizes that may be asked for; of a range only the ends. */
@@ -45,7 +45,7 @@ export function geminiModel(name: string): GeminiModel | undefined {
   return Object.hasOwn(models, name) ? models[name] : undefined;
 }
 
-/** What goes to the vendor for a text, by the side of the search it is on. Pure. */
+/** Task parameters and text sent to the vendor, by the side of the search. Pure. */
 export function taskOf(style: TaskStyle, side: "query" | "document"): { taskType?: string; prefix: string } {
   if (style === "type") return { taskType: side === "query" ? "RETRIEVAL_QUERY" : "RETRIEVAL_DOCUMENT", prefix: "" };
   return { prefix: side === "query" ? "task: search result | query: " : "title: none | text: " };

@@ -24,7 +24,7 @@ export const MAX_ITEMS = 100;
 const MAX_IMAGES = 6;
 /** Whole request, base64 included. */
 const MAX_REQUEST_BYTES = 20_000_000;
-/** What a part costs besides its text or data: names, quotes, brackets. */
+/** Size of a part besides its text or data: names, quotes, brackets. */
 const PART_OVERHEAD_BYTES = 256;
 
 /** Body for one input. Pure. */

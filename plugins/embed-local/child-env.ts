@@ -1,4 +1,4 @@
-/** What a process needs to run and the model library looks at: folders, the hub of models, graphics, certificates. Keys of others stay here. */
+/** Variables that a process and the model library need: folders, the model hub, graphics, certificates. Keys of others stay here. */
 const wanted =
   /^(PATH|HOME|USERPROFILE|TMPDIR|TEMP|TMP|SYSTEMROOT|LANG|LC_ALL|LD_LIBRARY_PATH|DYLD_LIBRARY_PATH|XDG_CACHE_HOME|HF_TOKEN|HF_TOKEN_PATH|HF_HOME|HF_ENDPOINT|MODEL_ENDPOINT|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|CUDA_VISIBLE_DEVICES|VK_.+|GGML_.+|NODE_LLAMA_CPP_.+)$/i;
 

@@ -1,4 +1,4 @@
-/** What is used of node-llama-cpp 3. Its own types are not at hand: the package is installed apart from the product. */
+/** Part of node-llama-cpp 3 that is used. Its own types are not at hand: the package is installed apart from the product. */
 export interface LlamaLibrary {
   LlamaLogLevel: { error: string };
   getLlama(options: {

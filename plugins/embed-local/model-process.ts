@@ -15,7 +15,7 @@ export interface ModelProcess {
 }
 
 export interface ModelProcessOptions {
-  /** What the model is called in messages. */
+  /** Name of the model in messages. */
   name: string;
   env: Readonly<Record<string, string>>;
   /** A download has begun or gone on; `totalBytes` is 0 while it is not known. */

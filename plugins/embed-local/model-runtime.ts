@@ -11,12 +11,12 @@ export interface ModelRuntime {
    * @throws {EmbeddingError} `not-ready` for a query while the model is not on this machine
    */
   embed(text: string, options: { kind: TextKind; signals: readonly AbortSignal[] }): Promise<Float32Array>;
-  /** What is under way rejects. 5 s at most. */
+  /** Rejects calls in progress and closes. 5 s at most. */
   close(): Promise<void>;
 }
 
 export interface ModelRuntimeOptions {
-  /** What the model is called in messages. */
+  /** Name of the model in messages. */
   name: string;
   request: Omit<OpenRequest, "download" | "library">;
   /** Address of the model library. @throws {EmbeddingError} */

@@ -1,4 +1,4 @@
-/** What has to be known of a model before it is asked (ollama.com/library and the cards of the models). */
+/** Facts needed about a model before it is called (ollama.com/library and the model cards). */
 export interface OllamaModel {
   /** Undefined: learnt from the first answer. */
   dims?: number;

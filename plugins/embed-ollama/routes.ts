@@ -27,7 +27,7 @@ export interface RouteOptions {
   known: KnownRoutes;
 }
 
-/** What a 404 means: of this server's two kinds only one is about the model. */
+/** Classifies a 404: of this server's two kinds only one is about the model. */
 export function faultOf(status: number, body: string): EmbeddingFault | undefined {
   return status === 404 && !isModelMissing(body) ? "invalid-request" : undefined;
 }

@@ -75,7 +75,7 @@ function inputType({ inputTypes }: EmbeddingContext, kind: TextKind): { input_ty
   return type === undefined ? {} : { input_type: type };
 }
 
-/** What `dimensions` says; only models known to take it get it, because others refuse the whole request for it. */
+/** Value of `dimensions`; sent only to models known to accept it, because others refuse the whole request. */
 function wantedDimensions(model: string, { outputDimensionality, logger }: EmbeddingContext): number | undefined {
   const known = knownModel(model);
   if (known) {

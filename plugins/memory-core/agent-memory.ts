@@ -15,7 +15,7 @@ export interface AgentMemory {
   assign(assignment: ProviderAssignment): void;
   /** Figures as last heard; undefined before the first use. */
   state(): IndexState | undefined;
-  /** What a search by this session starts afterwards. */
+  /** Sync that a search by this session starts afterwards. */
   syncAfter(sessionKey: string | undefined): SearchRequest["syncAfter"];
   onProgress(listener: (progress: MemoryProgress) => void): () => void;
   /** @param graceMs how long open requests may still take */

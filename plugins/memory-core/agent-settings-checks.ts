@@ -2,7 +2,7 @@ import type { SvcError } from "svc/sdk";
 import { memoryErrors } from "./errors.ts";
 import type { AgentMemorySettings } from "./settings.ts";
 
-/** What the index and its background work are made from; the rest is read at each search. */
+/** Compares the settings that determine the index and its background work; the rest is read at each search. */
 export function needsSameIndex(a: AgentMemorySettings, b: AgentMemorySettings): boolean {
   const made = ({ enabled, index, sync, sharedWith }: AgentMemorySettings) => JSON.stringify({ enabled, index, sync, sharedWith });
   return made(a) === made(b);

@@ -1,7 +1,7 @@
 import type { DoctorFinding, MemoryStatus, PluginContext } from "svc/sdk";
 import type { MemoryService } from "./service.ts";
 
-/** What was found out about one agent's memory. */
+/** Evidence about one agent's memory. */
 export interface MemoryEvidence {
   status: MemoryStatus;
   /** Model that made the vectors of the live index. */
@@ -31,7 +31,7 @@ export function registerMemoryDoctor(ctx: Pick<PluginContext, "on">, memory: Mem
   });
 }
 
-/** What is wrong with one agent's memory. Pure. */
+/** Findings about one agent's memory. Pure. */
 export function memoryFindings(evidence: MemoryEvidence): DoctorFinding[] {
   const { status, lockedBy, orphans } = evidence;
   const locked: DoctorFinding = {

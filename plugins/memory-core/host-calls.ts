@@ -2,7 +2,7 @@ import { commonErrors, SvcError } from "svc/sdk";
 import { embeddingFaultOf } from "./providers/embedding-fault.ts";
 import type { HostAnswer, HostCall, HostMethod, HostMethods, WorkerFault } from "./worker-protocol.ts";
 
-/** What the main thread does for the thread of an index. Each ends soon after its signal. */
+/** Services of the main thread for the thread of an index. Each ends soon after its signal. */
 export type HostHandlers = {
   [M in HostMethod]: (params: HostMethods[M]["params"], signal: AbortSignal) => Promise<HostMethods[M]["reply"]>;
 };

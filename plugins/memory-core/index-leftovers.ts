@@ -5,7 +5,7 @@ import { liveOwner } from "./engine/rebuild-lock.ts";
 /** A rebuild writes all the time; what has not changed for so long is nobody's. */
 const ORPHAN_MS = 3_600_000;
 
-/** What other processes, or ones that died, have beside an index: backups are left alone, one may be the last copy. */
+/** Lists files that other processes, or dead ones, left beside an index: backups are left alone, one may be the last copy. */
 export async function leftoversOf(dbPath: string, nowMs = Date.now()): Promise<{ lockedBy: number | undefined; orphans: string[] }> {
   const lockedBy = liveOwner(dbPath);
   if (lockedBy !== undefined) return { lockedBy, orphans: [] };

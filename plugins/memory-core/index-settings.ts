@@ -7,7 +7,7 @@ export type MemorySource = "memory" | "sessions";
 /** Kinds of files besides Markdown. */
 export type Modality = "image" | "audio";
 
-/** What the index of one agent is made of; plain data, so that it can be handed to the worker. */
+/** Settings of the index of one agent; plain data, so that it can be sent to the worker. */
 export interface IndexSettings {
   agentId: string;
   /** Absolute path. */

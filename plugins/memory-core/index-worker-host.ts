@@ -21,7 +21,7 @@ export interface IndexWorkerHost {
 }
 
 export interface IndexWorkerEvents {
-  /** What the thread may ask of this one. */
+  /** Handlers for requests of the thread. */
   handlers: HostHandlers;
   news(news: WorkerNews): void;
   /** A thread begins; what is requested in here reaches it before everything else. */

@@ -15,7 +15,7 @@ export interface OpenedAgent {
   stopEvents(): void;
 }
 
-/** What one agent's memory is connected to. */
+/** Parts that one agent's memory is connected to. */
 export interface AgentParts {
   provider: AgentProvider;
   /** Provider that embeds at the moment, if that is known already. */

@@ -26,7 +26,7 @@ export type SessionGrowth = IndexMethods["sessionsGrown"]["params"]["grown"][num
 
 /** The index of one agent, on its own thread. Usable without a gateway. */
 export interface MemoryIndex {
-  /** What was found within `timeoutMs`; `partial` when that is not all. */
+  /** Searches for at most `timeoutMs`; `partial` when the result is not complete. */
   search(request: SearchRequest, options?: { signal?: AbortSignal | undefined }): Promise<SearchReply>;
   get(path: string, range?: LineRange): Promise<GetOutcome>;
   /** Resolves when the index is up to date. The signal ends the wait, not the sync. */
@@ -50,7 +50,7 @@ export interface MemoryIndexOptions extends IndexSettings {
   onState?(state: IndexState): void;
   /** A document could not be embedded after all retries. */
   onEmbeddingFailed?(failed: EmbeddingFailed): void;
-  /** What the thread may ask for; absent: nobody embeds and there are no sessions. */
+  /** Handlers for requests of the thread; absent: nothing is embedded and there are no sessions. */
   handlers?: HostHandlers;
   log?(level: "info" | "warn" | "error", message: string): void;
   /** The thread starts no sooner: another one may still hold the same database. */

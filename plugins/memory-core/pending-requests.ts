@@ -7,7 +7,7 @@ export interface RequestOptions {
   timeoutMs: number;
   /** Gives up waiting; the work itself goes on. */
   signal?: AbortSignal | undefined;
-  /** What a search has found so far. */
+  /** Receives interim results of a search. */
   interim?(value: unknown): void;
 }
 

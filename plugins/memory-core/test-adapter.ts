@@ -14,7 +14,7 @@ export interface TestAdapter {
   readonly closed: number[];
   /** Thrown by `create` while it is set. */
   createFault: unknown;
-  /** What a call does instead of answering, while it is set. */
+  /** Replaces the answer of a call while it is set. */
   fault: ((call: { texts: readonly string[]; signal: AbortSignal | undefined }) => Promise<Float32Array[]>) | undefined;
 }
 

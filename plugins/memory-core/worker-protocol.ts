@@ -37,7 +37,7 @@ export interface SyncReply {
   joined: boolean;
 }
 
-/** What the main thread knows of an index without asking. */
+/** State of an index that the main thread knows without asking. */
 export interface IndexState {
   files: number;
   chunks: number;
@@ -122,7 +122,7 @@ export interface TranscriptPage {
   next?: number;
 }
 
-/** What the thread asks of the main thread, where plugins and the store live. Answers to calls that were given up are dropped. */
+/** Requests of the thread to the main thread, where plugins and the store live. Answers to calls that were given up are dropped. */
 export interface HostMethods {
   embedQuery: { params: { text: string }; reply: Float32Array };
   embed: { params: { texts: string[] }; reply: Float32Array[] };
@@ -169,6 +169,6 @@ export type WorkerMessage =
   | WorkerNews
   | HostCall
   | { id: number; reply: unknown }
-  /** What a search has found so far. */
+  /** Interim result of a search. */
   | { id: number; interim: SearchReply }
   | { id: number; fault: WorkerFault };

@@ -25,7 +25,7 @@ interface Parts {
   waits: Waits;
 }
 
-/** What other plugins send by. */
+/** Creates the service through which other plugins send. */
 export function createMessagingService(ctx: PluginContext, { channels, queue, waits }: Parts): Messaging {
   // Set by admitted messages from outside alone, and no account of a channel runs in this version.
   const lastRoute = (_sessionKey: string): MessageRoute | undefined => undefined;

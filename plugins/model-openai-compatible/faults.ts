@@ -52,7 +52,7 @@ function faultOfStatus(status: number, vendor: VendorWords): ModelFault {
   return status === 413 || faultOfVendor(vendor) === "context_overflow" ? "context_overflow" : "invalid_request";
 }
 
-/** What the vendor's own words say; undefined when they say nothing we know. */
+/** Classifies a fault by the vendor's own words; undefined when they are not known. */
 function faultOfVendor(vendor: VendorWords): ModelFault | undefined {
   const words = `${vendor.code ?? ""} ${vendor.type ?? ""}`;
   if (contextPattern.test(`${words} ${vendor.message ?? ""}`)) return "context_overflow";

@@ -24,7 +24,7 @@ export function excerptOf(input: string[], weights: Map<string, number>, size: E
   return [...(heading === undefined ? [] : [heading, ""]), ...(skips ? [GAP] : []), ...cut, ...(more ? [GAP] : [])];
 }
 
-/** What each line says of the question, together with the heading it stands under; below zero for lines that say nothing themselves. */
+/** Values of lines for the question, together with their heading; below zero for lines without a match of their own. */
 function lineValues(lines: string[], weights: Map<string, number>): number[] {
   let heading = 0;
   return lines.map((line) => {

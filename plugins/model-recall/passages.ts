@@ -41,7 +41,7 @@ export function choosePassages(question: string, hits: Hit[], keywordsOnly: bool
   return passages;
 }
 
-/** What a whole note is about tells nothing about its lines: terms of its path and title count only when its lines meet no others. */
+/** Terms that distinguish lines within a note: terms of its path and title count only when its lines contain no others. */
 function tellingWithin(hit: Hit, lines: string[], weights: Map<string, number>): Map<string, number> {
   const title = lines.find((line) => line.trim() !== "") ?? "";
   const subject = termsOf(`${hit.path}\n${isHeading(title) ? title : ""}`);

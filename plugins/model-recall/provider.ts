@@ -54,7 +54,7 @@ async function* recall(req: ModelRequest, signal: AbortSignal): AsyncIterable<Mo
 
 interface Turn {
   question: string;
-  /** What the gateway told with it, as it is shown. */
+  /** Events that the gateway passed with the question, as text. */
   events: string | undefined;
   /** Answers of the search tool since the question. */
   results: Array<Extract<ModelMessage, { role: "tool" }>>;

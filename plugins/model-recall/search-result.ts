@@ -1,6 +1,6 @@
 import { type MemoryHit, z } from "svc/sdk";
 
-/** What came of the search, as far as the answer needs to know. */
+/** Result of the search, as far as the answer needs it. */
 export type Search =
   | { kind: "no-tool" }
   | { kind: "failed"; reason: string; action?: string }

@@ -4,7 +4,7 @@ import { errorResponse, type Problem } from "./error-body.ts";
 import { type Demand, isMet, unmetDemand } from "./tools.ts";
 import { toUpstreamProblem } from "./upstream.ts";
 
-/** What all parts of one answer share. `model` echoes the request. */
+/** Fields that all parts of one answer share. `model` echoes the request. */
 export interface Envelope {
   id: string;
   created: number;

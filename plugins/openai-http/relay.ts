@@ -55,7 +55,7 @@ function fail(out: EventStream, problem: Problem): void {
   out.close();
 }
 
-/** What is still to be sent of the final text; undefined when what was sent is not its beginning. */
+/** Rest of the final text that is still to be sent; undefined when the sent text is not its beginning. */
 function restOf(verdict: Verdict & { ok: true }, sent: string): string | undefined {
   return verdict.text.startsWith(sent) ? verdict.text.slice(sent.length) : undefined;
 }
@@ -65,7 +65,7 @@ class StreamedText {
   sent = "";
   #itemId: unknown;
 
-  /** What an event adds; undefined when it changes what was sent. */
+  /** Text that an event adds; undefined when it changes text that was sent. */
   add(data: { [key: string]: unknown }): string | undefined {
     if (data.replace === true) return undefined;
     const delta = typeof data.delta === "string" ? data.delta : "";

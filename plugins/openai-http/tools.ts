@@ -1,7 +1,7 @@
 import type { ModelToolSpec } from "svc/sdk";
 import { badRequest } from "./errors.ts";
 
-/** What the caller demands: any call of its tools, or one of a named tool. */
+/** Tool call that the caller demands: any of its tools, or a named one. */
 export type Demand = { tool?: string };
 
 export interface ClientTools {
@@ -29,7 +29,7 @@ export function parseTools(tools: unknown, choice: unknown): ClientTools {
   return { clientTools: pinned, demand: { tool: name } };
 }
 
-/** What the model is told about a demand, beside the vendor's own switch. */
+/** Instruction that tells the model about a demand, in addition to the vendor's own switch. */
 export function demandInstruction(demand: Demand, tools: readonly ModelToolSpec[]): string {
   return demand.tool === undefined
     ? `You must answer by calling one of these tools: ${tools.map((tool) => tool.name).join(", ")}.`

@@ -31,7 +31,7 @@ export interface CommitQueue {
    * @throws {SvcError} `storage-busy`, `store-invalid-op`
    */
   add(ops: WriteOp[], options?: { signal?: AbortSignal | undefined; stored?: (ops: readonly WriteOp[]) => void }): Promise<OpResult[]>;
-  /** What waited since the last call, up to the limits of one transaction; at least one commit when there is any. */
+  /** Takes the commits that have been waiting, up to the limits of one transaction; at least one when there is any. */
   takeGroup(): Pending[];
   failAll(error: () => unknown): void;
   readonly waiting: number;

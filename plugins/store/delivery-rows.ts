@@ -15,7 +15,7 @@ const longestStep = 64;
 
 type NewDone = NewDelivery & { done: JsonObject };
 
-/** What is over with its accept, and is never asked for by a key. */
+/** True for a delivery that is complete when it is accepted and is never looked up by a key. */
 export function isPlainlyDone(delivery: NewDelivery): delivery is NewDone {
   return (
     delivery.done !== undefined && delivery.idemKey === undefined && delivery.idemScope === undefined && delivery.fingerprint === undefined

@@ -50,7 +50,7 @@ export function prepareDeliveries(db: Sqlite): DeliveryStatements {
   };
 }
 
-/** What waits or runs, and the size of its payloads. */
+/** Number of waiting or running deliveries, and the size of their payloads. */
 export interface DeliveryLoad {
   rows: number;
   bytes: number;

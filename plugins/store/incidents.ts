@@ -97,7 +97,7 @@ export function detachedText({ path, foreign }: Detached): string {
   ].join("; ");
 }
 
-/** What is wrong as long as a lost file could not be saved. */
+/** Message shown as long as a lost file could not be saved. */
 export function lostFileText({ path, reason, isReplaced }: Extract<FileEvent, { kind: "failed" }>): string {
   const name = basename(path);
   const what = isReplaced ? `another file was put in the place of ${name}` : `${name} was deleted`;

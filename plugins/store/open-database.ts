@@ -109,7 +109,7 @@ function check(db: Sqlite, depth: CheckDepth): void {
   if (damage !== undefined) throw corrupt(damage);
 }
 
-/** What SQLite throws itself when it meets damage; used where damage is seen before SQLite can. */
+/** Error that SQLite itself throws for damage; used where damage is seen before SQLite notices. */
 function corrupt(message: string): Error {
   return Object.assign(new Error(message), { name: "SqliteError", code: "SQLITE_CORRUPT" });
 }

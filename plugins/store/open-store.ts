@@ -178,7 +178,7 @@ function joinStore({ writer, opened, reader, suspects, guard, snapshots, unreada
 }
 
 interface Guard extends FileGuard {
-  /** What is wrong with the place of the file, as long as it is. */
+  /** Present problem with the location of the file. */
   trouble(): string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What goes wrong on either side of the thread border, as plain data: the worker loads no SDK, the main thread makes an `SvcError` of it. */
+/** Failure on either side of the thread border, as plain data: the worker loads no SDK, the main thread converts it to an `SvcError`. */
 export class Refusal extends Error {
   readonly code: string;
   readonly fields: Record<string, unknown>;

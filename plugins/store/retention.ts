@@ -16,7 +16,7 @@ export interface Retention {
 }
 
 /**
- * What is kept: idempotency rows that have not expired and the newest 1,000 in all; finished runs of the last 24 h and the newest
+ * Prunes old rows. Kept: idempotency rows that have not expired and the newest 1,000 in all; finished runs of the last 24 h and the newest
  * 10,000; unfinished runs always. Deliveries: the newest 10,000 of each kind and end, `done` for 24 h, others for 7 days; unfinished ones always.
  */
 export function createRetention(db: Sqlite): Retention {

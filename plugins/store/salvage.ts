@@ -121,7 +121,7 @@ function salvageTable(work: Work, table: SalvagedTable): boolean {
 interface Range {
   from: number;
   to: number;
-  /** Those that may have to be copied. */
+  /** Rows that may have to be copied. */
   rows: readonly Columns[];
   /** Ids of all rows that are there; undefined: some that are not seen may be there. */
   ids: ReadonlyArray<unknown> | undefined;
@@ -179,7 +179,7 @@ function isWhole(row: Columns, json: readonly string[]): boolean {
   return json.every((column) => row[column] === null || row[column] === undefined || isJson(row[column]));
 }
 
-/** What stands for bytes that are no UTF-8 in a text that was read. */
+/** Replacement for bytes that were not valid UTF-8 in a text. */
 const replacement = "\uFFFD";
 
 /**

@@ -159,7 +159,7 @@ CREATE INDEX deliveries_ended ON deliveries (state, ended_at) WHERE ended_at IS 
 CREATE INDEX deliveries_by_state ON deliveries (state, dir);
 `;
 
-/** What a program has to know to use the file; `migrate.ts` writes it with each step from here on. */
+/** Schema version that a program has to know to use the file; `migrate.ts` writes it with each step from here on. */
 const schemaInfo = `
 CREATE TABLE schema_info (
   id INTEGER PRIMARY KEY CHECK (id = 1),

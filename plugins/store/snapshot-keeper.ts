@@ -41,7 +41,7 @@ export interface SnapshotKeeper {
 export function createSnapshotKeeper(options: SnapshotKeeperOptions): SnapshotKeeper {
   const { clock, logger, intervalMs } = options;
   let newestAt = listSnapshots(options.path())[0]?.at;
-  /** What an earlier process has stored since the newest snapshot is told by the time of the file. */
+  /** Whether anything was stored since the newest snapshot; for an earlier process the time of the file decides. */
   let isChanged: boolean | undefined;
   let isCheckDue = options.isUnclean;
   let working: { worker: Worker; done: Promise<void> } | undefined;

@@ -3,7 +3,7 @@ import { storeErrors } from "./errors.ts";
 
 export type StorageReason = NonNullable<StoreStatus["reason"]>;
 
-/** What is wrong and what to do, for the error and for health. */
+/** Description and remedy for each storage fault, for the error and for health. */
 export const storageAdvice: Record<StorageReason, string> = {
   full: "the disk is full, nothing can be stored; free some space, writing goes on by itself within 5 s",
   readonly: "the state database is read-only, nothing can be stored; make it writable, writing goes on by itself within 5 s",

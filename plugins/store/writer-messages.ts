@@ -4,7 +4,7 @@ import type { PlainRefusal } from "./refusal.ts";
 import type { Restored } from "./restore.ts";
 import type { StorageFault } from "./sqlite-fault.ts";
 
-/** What the main thread asks of the writer; one at a time, each answered by one reply. */
+/** Requests of the main thread to the writer; one at a time, each answered by one reply. */
 export type WriterRequest =
   | { type: "open" }
   | { type: "group"; commits: WriteOp[][] }

@@ -2,7 +2,7 @@ import type { SvcConfig, WakeMode } from "svc/sdk";
 
 export type HooksConfig = SvcConfig["hooks"];
 
-/** What stands behind every action: where it came from, and by what rule. */
+/** Origin of an action: the request and the rule it came from. */
 interface FromHook {
   /** Below `hooks.path`: `agent`, `wake`, `github`. */
   path: string;
@@ -73,7 +73,7 @@ export interface HookRequest {
   payload: unknown;
 }
 
-/** What a request comes to. `none`: nothing to do (204). `unmapped`: nobody's path (404). Several items only with `forEach`. */
+/** Result of resolving a request. `none`: nothing to do (204). `unmapped`: nobody's path (404). Several items only with `forEach`. */
 export type Resolved =
   | { kind: "none" | "unmapped" }
   | { kind: "actions"; mapping?: string; isFanOut: boolean; items: Array<{ action: Action } | { refusal: Refusal }>; warnings: string[] };

@@ -2,7 +2,7 @@ import type { DeliveryCounts, DoctorFinding } from "svc/sdk";
 import type { HooksConfig } from "./action.ts";
 import { figuresOf, type HookFacts } from "./health.ts";
 
-/** What `svc doctor` says of a running door. Weak tokens and unframed payloads are warnings of the config itself. Pure. */
+/** Findings of `svc doctor` about running webhooks. Weak tokens and unframed payloads are warnings of the config itself. Pure. */
 export function hookFindings(hooks: HooksConfig, { state, counts }: HookFacts): DoctorFinding[] {
   if (!hooks.enabled) return deliveryFindings(counts);
   const findings: DoctorFinding[] = [

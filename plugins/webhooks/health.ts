@@ -3,7 +3,7 @@ import type { HooksConfig } from "./action.ts";
 import type { TickFacts } from "./deliveries/runner.ts";
 import type { EntranceState } from "./door/entrance.ts";
 
-/** What is known of the running plugin. */
+/** Facts about the running plugin. */
 export interface HookFacts {
   /** Undefined while no door is open. */
   state: EntranceState | undefined;

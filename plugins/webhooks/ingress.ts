@@ -23,7 +23,7 @@ export interface Verifier {
   readonly secretHeaders: readonly string[];
   /** @param now epoch ms. Pure, constant time where secrets are compared; a large body is judged in slices, so that nobody else waits for it. */
   verify(request: { headers: Readonly<Record<string, string>>; body: Uint8Array; now: number }): Promise<Verified>;
-  /** What the sender gets instead of an action: a ping, a challenge. Asked after the signature was found right. */
+  /** Answer to the sender instead of an action: a ping, a challenge. Asked after the signature was found right. */
   answer(request: { headers: Readonly<Record<string, string>>; payload: unknown }): { status: 200 | 204; body?: string } | undefined;
   /** The sender's id of this delivery, if the payload or the headers tell one. */
   deliveryId(request: { headers: Readonly<Record<string, string>>; payload: unknown }): string | undefined;

@@ -2,7 +2,7 @@ import { shownName } from "svc/sdk";
 import type { ReadyMapping } from "./mappings/mapping.ts";
 import type { TransformProblem } from "./transforms/transforms.ts";
 
-/** What operators are shown of a mapping; no templates and no secrets. */
+/** Public form of a mapping for operators; no templates and no secrets. */
 export interface MappingView {
   id: string;
   preset?: string;

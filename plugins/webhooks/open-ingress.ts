@@ -18,12 +18,12 @@ export interface OpenedIngress {
   dispose(): void;
 }
 
-/** What operators are told of an ingress. */
+/** Facts about an ingress for operators. */
 export interface IngressFacts {
   mappings: MappingView[];
-  /** What keeps a mapping from serving. */
+  /** Problems that keep a mapping from working. */
   problems: string[];
-  /** What serves, and should be mended. */
+  /** Warnings about mappings that work but should be fixed. */
   warnings: string[];
 }
 

@@ -15,10 +15,10 @@ export interface Webhooks {
   carryOn(): Promise<void>;
   stop(): Promise<void>;
   close(): void;
-  /** What operators are told; undefined while no door is open. */
+  /** State for operators; undefined while webhooks are not served. */
   look(): Promise<EntranceState | undefined>;
   deliveries(): Promise<Deliveries>;
-  /** What looks at the time of waiting actions; undefined while none is carried out. */
+  /** Timer over waiting actions; undefined while none is processed. */
   tick(): TickFacts | undefined;
 }
 

@@ -1,6 +1,6 @@
 import { type ClientDevice, type DeviceKey, toBase64Url } from "./device.ts";
 
-/** What is used of IndexedDB and WebCrypto; the tree is compiled without the DOM library. */
+/** Parts of IndexedDB and WebCrypto that are used; the tree is compiled without the DOM library. */
 interface IdbRequest<T> {
   result: T;
   error: Error | null;

@@ -1,6 +1,6 @@
 import type { EventFrame, StateVersion } from "../protocol/frames.ts";
 
-/** What one event says about the ones before it. */
+/** Verdict about the events before one event. */
 export interface Verdict {
   /** Events were lost before this one. */
   gap: boolean;

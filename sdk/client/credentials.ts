@@ -2,7 +2,7 @@ import type { ClientDevice, DeviceKey } from "./device.ts";
 import type { ClientError } from "./error.ts";
 import type { ClientAuth } from "./types.ts";
 
-/** What one attempt is made with. */
+/** Credentials of one attempt. */
 export interface Attempt {
   auth: ClientAuth | undefined;
   key: DeviceKey | undefined;

@@ -1,6 +1,6 @@
 import type { WireError } from "../protocol/frames.ts";
 
-/** What `ClientError` carries besides its message. */
+/** Fields of `ClientError` besides its message. */
 export interface ClientErrorFields {
   /** Machine-readable detail; on the wire `error.details`, with the finer code in `details.code`. */
   details?: Record<string, unknown> | undefined;

@@ -108,7 +108,7 @@ export interface ClientSocket {
   close(code: number, reason: string): void;
 }
 
-/** What a socket tells the core. */
+/** Callbacks from a socket to the core. */
 export interface SocketHandlers {
   message(text: string): void;
   /** Called once, when the socket is gone or never came to be. */
@@ -120,14 +120,14 @@ export type SocketEnd =
   | { closed: true; code: number; reason: string }
   | { closed: false; reason: "refused" | "timeout" | "not-a-gateway" | "network"; message: string };
 
-/** What a socket is dialled with, besides the address. */
+/** Options for opening a socket, besides the address. */
 export interface SocketOptions {
   headers: Readonly<Record<string, string>>;
   /** See `ClientOptions`. */
   tlsFingerprint?: string | undefined;
 }
 
-/** What the core does not do itself. */
+/** Platform functions that the core depends on. */
 export interface ClientPlatform {
   openSocket(url: string, handlers: SocketHandlers, options: SocketOptions): ClientSocket;
   identity: ClientIdentity;

@@ -32,7 +32,7 @@ const texts = {
   contextTokens: "Longest prompt in tokens; unset: the model's window",
 };
 
-/** What an agent may override of the defaults. */
+/** Settings that an agent may override. */
 const perAgent = {
   workspace: pathText().optional().meta({ reload: "hot" }).describe(texts.workspace),
   skipBootstrap: skipBootstrap.optional().describe(texts.skipBootstrap),

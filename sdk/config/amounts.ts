@@ -24,7 +24,7 @@ export function parseSize(text: string): number | undefined {
 interface Amount {
   min: number;
   max: number;
-  /** What the number counts: `milliseconds`. */
+  /** Unit of the number: `milliseconds`. */
   counted: string;
   example: string;
   parse(text: string): number | undefined;

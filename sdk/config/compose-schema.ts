@@ -159,7 +159,7 @@ function joinedBody(own: SchemaTree, common: SchemaTree): SchemaTree {
   };
 }
 
-/** What of a channel's body the plugin's own schema has to judge: everything that is not common to all channels, unless the schema names it itself. */
+/** Part of a channel's section that the plugin's own schema validates: everything that is not common to all channels, unless the schema names it itself. */
 export function ownChannelConfig(body: Readonly<Record<string, unknown>>, own: JsonSchema): Record<string, unknown> {
   const named = Object.keys((own as SchemaTree).properties ?? {});
   return Object.fromEntries(Object.entries(body).filter(([key]) => named.includes(key) || !commonChannelKeys.includes(key)));

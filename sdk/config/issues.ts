@@ -35,7 +35,7 @@ export function formatIssue(issue: ConfigIssue): string {
   return issue.hint ? `${head}\n  hint: ${issue.hint}` : head;
 }
 
-/** What the issues are about. */
+/** Source of the issues. */
 export interface IssueSource {
   /** Name shown before line and column. */
   file: string;

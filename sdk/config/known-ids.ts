@@ -44,7 +44,7 @@ export function requireKnownChannels(
     throw commonErrors.invalidConfig({ message: [`${loaded.path} is not valid`, ...issues.map(formatIssue)].join("\n") });
 }
 
-/** What is installed, as far as warnings need it. */
+/** Installed plugins and channels, as far as warnings need them. */
 export interface KnownIds {
   /** Ids of every plugin that was found, whatever its state. */
   plugins: ReadonlySet<string>;

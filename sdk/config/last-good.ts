@@ -17,7 +17,7 @@ export async function saveLastGood(loaded: LoadedConfig): Promise<void> {
   if ((await readConfigBytes(path))?.toString("utf8") !== text) await writeFileAtomic(path, text);
 }
 
-/** What a restore would do, or did. Texts hold secrets: show them redacted. */
+/** Plan or result of a restore. Texts hold secrets: show them redacted. */
 export interface Restore {
   /** As it stands on disk, whether it parses or not. */
   broken: string;

@@ -33,7 +33,7 @@ export interface LoadedConfig {
   valid: boolean;
   /** Every file that was read, main file first, in the order of reading; empty when there is no main file. */
   files: ConfigFile[];
-  /** What to watch: the files above, those that were looked for and missed, and the targets of links. Absolute. */
+  /** Paths to watch: the files above, missing ones that were tried, and the targets of links. Absolute. */
   watched: string[];
   /** Text of the main file without byte order mark; `""` when there is none. */
   text: string;
@@ -47,7 +47,7 @@ export interface LoadedConfig {
   config?: SvcConfig;
   /** SHA-256 (hex) over the bytes of all files in order. */
   hash: string;
-  /** What makes it invalid, in file order. */
+  /** Issues that make it invalid, in file order. */
   issues: ConfigIssue[];
   /** Keys and values that are written and not part of this release, in file order: the gateway runs without them, and no writer adds one. */
   unserved: ConfigIssue[];
@@ -62,7 +62,7 @@ export interface LoadedConfig {
   refs: ReadonlyMap<string, ResolvedRef>;
   /** The environment as this config sees it: the caller's, then `env.vars`, then missing credentials of the login shell. */
   env: Env;
-  /** What `env.shellEnv` brought; asked for once per process life. */
+  /** Variables from `env.shellEnv`; read once per process. */
   shellEnv?: Env;
   /** Which file a path of the source tree stands in, and how it came there. */
   originOf(path: ReadonlyArray<PropertyKey>): ConfigOrigin;

@@ -4,7 +4,7 @@ import { clamped, clampedDays, knownNames } from "./clamped.ts";
 import { documented, httpUrl, pathText, secret } from "./fields.ts";
 
 const count = (max: number) => z.number().int().min(1).max(max);
-/** What the reference brings into its range, so that a config of another program or an older one goes on working; every change is told at load. */
+/** Schema that clamps a value to its range, so that a config of another program or an older one keeps working; every change is reported at load. */
 const share = () => clamped({ min: 0, max: 1 });
 const amount = (max: number) => clamped({ min: 1, max, whole: true });
 

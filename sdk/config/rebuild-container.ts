@@ -7,7 +7,7 @@ export interface Item {
   end: number;
 }
 
-/** What comes next in the new container: an old member with its new text, or a new one. Old members keep their order; one not named goes. */
+/** Next item of the new container: an old member with its new text, or a new one. Old members keep their order; one not named goes. */
 export type PlanStep = { keep: number; body: string } | { insert: string };
 
 interface Rebuild {
@@ -78,7 +78,7 @@ function gapsOf({ text, span, items }: Rebuild): { lead: string; pre: string[]; 
   return { lead: text.slice(span.start + 1, items[0]?.start ?? span.end - 1), pre, post, trailing };
 }
 
-/** What stands between two neighbours once the member between them is gone: every comment, and one line break where there were two. */
+/** Joins the text between two neighbours once the member between them is removed: keeps every comment, and one line break where there were two. */
 function withoutItem(before: string, after: string, wasLast: boolean): string {
   const rest = after.replace(/^[ \t]+/, "");
   const startsLine = /^\r?\n/.test(rest);

@@ -4,13 +4,13 @@ import { schemaMeta, unwrapSchema } from "./schema-walk.ts";
 import { isSensitiveName, isSensitiveText } from "./sensitive-name.ts";
 import { isTree, sameValue } from "./tree.ts";
 
-/** What stands where a secret was. */
+/** Placeholder for a secret. */
 export const REDACTED_VALUE = "__SVC_REDACTED__";
 
 /** Shorter texts occur by chance; only a longer one is taken for the same secret where it stands a second time. */
 const MIN_RECOGNISED_CHARS = 8;
 
-/** What is sensitive besides what the key tree and the names of keys say. */
+/** Sensitive values besides those known by the key tree and the names of keys. */
 export interface RedactOptions {
   /** Dotted paths of plugins' secrets, `*` for one segment (manifest `secrets[].path` and sensitive `uiHints`). */
   patterns?: readonly string[];

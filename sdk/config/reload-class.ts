@@ -8,7 +8,7 @@ export interface ReloadRule {
   reload: ReloadClass;
   /** Dotted path of what decides, keys as given: `plugins.entries.irc`, `gateway.auth.rateLimit`; `""` when nothing matches. */
   prefix: string;
-  /** What is done, in words. */
+  /** Action in words. */
   action: string;
   /** Plugin that is replaced or told. */
   plugin?: string;
@@ -66,7 +66,7 @@ const defaultActions: Record<ReloadClass, string> = {
 };
 
 /**
- * What a change at a path needs: the longest prefix with a reload class in the key tree wins; a path nothing knows needs a restart. Pure.
+ * Reload rule of a path: the longest prefix with a reload class in the key tree wins; an unknown path needs a restart. Pure.
  * What a plugin's manifest says about its own config is not known here: see `classifyChanges`.
  *
  * @param path dotted, with brackets where needed: `agents.list[id=ops].model`, `models.providers["my.vendor"]`

@@ -1,7 +1,7 @@
 import type { ManifestReload } from "../types/manifest.ts";
 import { pathSteps, touches } from "./diff.ts";
 
-/** What a changed path needs, weakest first: nothing but the new snapshot, its subsystem, its plugin, its channel, the gateway. */
+/** Effect needed by a changed path, weakest first: nothing but the new snapshot, its subsystem, its plugin, its channel, the gateway. */
 export type ReloadClass = "none" | "hot" | "plugin" | "channel" | "restart";
 
 export type ReloadMode = "off" | "hot" | "restart" | "hybrid";
@@ -12,7 +12,7 @@ export interface ReloadAction {
   reload: ReloadClass;
 }
 
-/** What is done about a set of changes. */
+/** Plan for a set of changes. */
 export interface ReloadPlan {
   /** `swap`: a new snapshot now; `restart`: none, the gateway starts anew with all of it; `keep`: none, until somebody starts it. */
   step: "swap" | "restart" | "keep";
@@ -60,7 +60,7 @@ function ownClass(path: string, reload: ManifestReload | undefined): ReloadClass
   return fitting.sort((a, b) => pathSteps(b.prefix).length - pathSteps(a.prefix).length)[0]?.reload ?? "plugin";
 }
 
-/** What a tap of `reload.plan` made of the actions: a class may rise to `restart`, everything else in its answer is ignored. */
+/** Applies the answer of a `reload.plan` tap: a class may rise to `restart`, everything else in its answer is ignored. */
 export function raisedOnly(actions: readonly ReloadAction[], answer: unknown): ReloadAction[] {
   const given = (answer as { actions?: unknown } | undefined)?.actions;
   const raised = new Set(

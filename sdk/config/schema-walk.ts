@@ -14,7 +14,7 @@ export interface SchemaNode {
   };
 }
 
-/** What a schema of the key tree may carry besides its check. */
+/** Metadata of a schema node in the key tree. */
 export interface KeyMeta {
   description?: string;
   sensitive?: boolean;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { durationMs, sizeBytes } from "./amounts.ts";
 import { defaulted, pathText, secretProviderAlias } from "./fields.ts";
 
-/** What a program can be given: no system passes a NUL on. */
+/** Refuses NUL, which no system passes on to a program. */
 const withoutNul = <T extends z.ZodString>(text: T) =>
   text.refine((value) => !value.includes("\0"), { error: "expected a text without a NUL character" });
 const absolutePath = withoutNul(pathText().regex(/^(\/|[A-Za-z]:[\\/])/, "expected an absolute path"));

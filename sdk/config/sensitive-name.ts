@@ -3,7 +3,7 @@ const telling =
 const countsTokens = /(max|context|total|input|output|min|limit)tokens?$/i;
 /** Short words that end many harmless names (`bypass`, `oauth`): they count as a word of their own only. */
 const shortTelling = /(?:(?:^|[-_.])(?:pass|pat|auth|PASS|PAT|AUTH|pwd)|(?:^|[a-z0-9])(?:Pass|Pat|Auth|Pwd))$/;
-/** What `auth` may say that is no secret: the way it is done. */
+/** Values of `auth` that are not secret: the method of authentication. */
 const wayOfAuth =
   /^(none|off|on|aws-sdk|auto|default|optional|required|anonymous|basic|bearer|digest|token|password|plain|login|oauth2?|oidc|api-?key|m?tls|ntlm|kerberos|external|gateway|plugin|operator|trusted-proxy|(sasl|scram|cram)(-[a-z0-9-]{1,12})?)$/i;
 

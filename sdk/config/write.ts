@@ -17,7 +17,7 @@ import { restoreRedacted } from "./restore.ts";
 import { isTree, ownValue } from "./tree.ts";
 import { newlyUnserved } from "./unserved.ts";
 
-/** What the writers of one config file stand on. */
+/** Dependencies of the writers of one config file. */
 export interface ConfigWriterHost {
   /** Absolute, as named; a link is followed when the file is replaced. */
   path: string;
@@ -26,7 +26,7 @@ export interface ConfigWriterHost {
   parse(text: string): unknown;
   /** Reads the file anew, with these texts in place of files, by absolute path. */
   load(overlay?: ReadonlyMap<string, string>): Promise<LoadedConfig>;
-  /** What is wrong with a candidate besides what `load` finds: rules of plugins about their own config. */
+  /** Checks a candidate beyond `load`: rules of plugins about their own config. */
   check?(candidate: LoadedConfig, before: LoadedConfig): Promise<Array<{ path: string; message: string }>>;
   /** Settings of a config that cannot be meant although a gateway starts with them; a check refuses those that a candidate brings. */
   issues?(loaded: LoadedConfig): Promise<ConfigWarning[]>;
@@ -36,7 +36,7 @@ export interface ConfigWriterHost {
   lockTimes?: LockTimes;
 }
 
-/** What shall become of the config. */
+/** Change to the config. */
 export type ConfigChange =
   /** The source tree (includes in place, `${NAME}` as written) → the wanted one; placeholders mean stored values. */
   | { kind: "edit"; apply(source: unknown): unknown }
@@ -59,7 +59,7 @@ export interface ConfigWriteOptions {
   onWarning?(message: string): void;
 }
 
-/** What a write did, or as a trial would do. */
+/** Result of a write, or of its trial. */
 export interface ConfigWriteOutcome {
   /** False: nothing differed, no byte was touched. */
   changed: boolean;
@@ -187,7 +187,7 @@ async function planWrite(host: ConfigWriterHost, change: ConfigChange, options: 
   return { outcome: { ...outcome, warnings, after, changedPaths: diffConfig(before.config ?? {}, after.config) }, text: draft.text };
 }
 
-/** What deserves a word now and did not before. */
+/** Warnings that did not exist before the change. */
 async function newWarnings(host: ConfigWriterHost, before: LoadedConfig, after: LoadedConfig): Promise<string[]> {
   const texts = async (loaded: LoadedConfig) =>
     [...loaded.warnings, ...((await host.warnings?.(loaded)) ?? [])].map(({ path, message }) => `${path}: ${message}`);
@@ -247,7 +247,7 @@ function replaceDraft(host: ConfigWriterHost, before: LoadedConfig, change: Conf
   return { file: before.path, old: main ? bom + main.text : undefined, text: bom + text, warnings };
 }
 
-/** What is shown redacted, and therefore what a placeholder may stand for. */
+/** Redaction in force, and therefore the values a placeholder may stand for. */
 export function redactionOf(host: Pick<ConfigWriterHost, "redaction">, loaded: LoadedConfig): RedactOptions {
   return { ...host.redaction?.(), paths: loaded.secrets.keys(), repeated: true };
 }

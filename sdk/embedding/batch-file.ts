@@ -14,7 +14,7 @@ export interface BatchFile {
   chunks(): AsyncGenerator<Buffer>;
 }
 
-/** What a file is made of. */
+/** Options for building a file. */
 export interface BatchFileOptions {
   adapter: string;
   texts: readonly string[];

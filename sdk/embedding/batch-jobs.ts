@@ -39,11 +39,11 @@ export interface BatchJobsOptions {
   maxFileBytes: number;
   /** One line of the file; `id` is the index of the text. */
   line: (text: string, id: string) => unknown;
-  /** What the creation says besides the file and the metadata. */
+  /** Fields of the creation request besides the file and the metadata. */
   creation: Readonly<Record<string, unknown>>;
 }
 
-/** What a job has to be known by. */
+/** Facts that identify a job. */
 interface Job {
   batch: string;
   file: string;
@@ -215,7 +215,7 @@ function readLine(line: unknown, { adapter, dims, endpoint }: BatchJobsOptions):
   }
 }
 
-/** What a line says about its failure; undefined for one that succeeded. */
+/** Error stated by a line; undefined for one that succeeded. */
 function lineError(line: unknown): string | undefined {
   if (!isTree(line)) return "the line is no object";
   const response = isTree(line.response) ? line.response : undefined;

@@ -8,7 +8,7 @@ export interface FaultSubject {
   /** Adapter id. */
   adapter: string;
   secrets: readonly string[];
-  /** What the status means where the vendor is peculiar; undefined: what it means everywhere. */
+  /** Classifies a status where the vendor differs from others; undefined: the common meaning. */
   faultOf?: ((status: number, body: string) => EmbeddingFault | undefined) | undefined;
 }
 

@@ -31,7 +31,7 @@ export interface ExchangeOptions {
   /** Longest silence until the answer begins, and within a streamed one; for `wholeLimit` the longest exchange altogether. */
   timeoutMs: number;
   wholeLimit: boolean;
-  /** What it does must not be done twice. */
+  /** True for a call that must not be made twice. */
   isOnce?: boolean | undefined;
   /** Any of them closes the socket. */
   signals: readonly AbortSignal[];

@@ -11,7 +11,7 @@ export function mergeHeaders(...layers: ReadonlyArray<Readonly<Record<string, st
   return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** What of the headers belongs into an identity: all but credentials, sorted by name. */
+/** Headers that belong to an identity: all but credentials, sorted by name. */
 export function plainHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   const plain = Object.entries(headers).filter(([name, value]) => !isCredentialHeader(name, value));
   return Object.fromEntries(plain.sort(([a], [b]) => (a < b ? -1 : 1)));

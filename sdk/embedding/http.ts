@@ -32,7 +32,7 @@ export interface VendorHttpOptions {
   secrets: readonly string[];
   /** Each of them ends every call and closes the connections: the provider's and the plugin's life. */
   signals: readonly AbortSignal[];
-  /** What a status means where the vendor is peculiar; undefined: what it means everywhere. */
+  /** Classifies a status where the vendor differs from others; undefined: the common meaning. */
   faultOf?: (status: number, body: string) => EmbeddingFault | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface VendorRequest {
   body?: ExchangeBody;
   timeoutMs: number;
   signal?: AbortSignal | undefined;
-  /** What it does must not be done twice; without it a call that meets a connection which was just closed is sent anew. */
+  /** True for a call that must not be made twice; any other call that meets a connection which was just closed is sent again. */
   isOnce?: boolean;
 }
 

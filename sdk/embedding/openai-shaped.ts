@@ -16,11 +16,11 @@ export interface OpenAiShapedOptions {
   maxInputTokens?: number | undefined;
   maxItemsPerRequest: number;
   maxTokensPerRequest?: number | undefined;
-  /** What the request says besides `model` and `input`. */
+  /** Fields of the request besides `model` and `input`. */
   body?: ((kind: TextKind) => Readonly<Record<string, unknown>>) | undefined;
   /** Vectors are asked for as base64, a quarter of the size; a server that refuses that is asked without. */
   asksBase64?: boolean;
-  /** What vectors depend on besides adapter, model, address, headers and length. */
+  /** Facts that vectors depend on besides adapter, model, address, headers and length. */
   identity?: Readonly<Record<string, unknown>>;
   /** The vendor's batch API over the same connections. */
   batch?: ((parts: { http: VendorHttp; endpoint: RemoteEndpoint }) => EmbeddingBatch) | undefined;

@@ -5,10 +5,10 @@ import type { PluginContext } from "../types/context.ts";
 import type { EmbeddingContext } from "../types/embedding.ts";
 import { isCredentialHeader, mergeHeaders, plainHeaders } from "./headers.ts";
 
-/** What an adapter needs of its plugin context: its vendor's key is read by it, and its calls end with it. */
+/** Part of the plugin context that an adapter uses: its vendor's key is read by it, and its calls end with it. */
 export type RemoteSource = Pick<PluginContext, "secret" | "env" | "signal">;
 
-/** What is known of a vendor beforehand. */
+/** Facts known about a vendor in advance. */
 export interface RemoteVendor {
   /** Adapter id. */
   adapter: string;

@@ -3,7 +3,7 @@ import type { EmbeddingProvider } from "../types/embedding.ts";
 import { mapInTurns } from "./in-turns.ts";
 import { checkedVectors, type ExpectedVectors } from "./vectors.ts";
 
-/** What a text is for; some models embed questions and documents differently. */
+/** Purpose of a text; some models embed questions and documents differently. */
 export type TextKind = "query" | "document";
 
 /** Texts of one request. */
@@ -15,7 +15,7 @@ export interface EmbedRequest {
   signal: AbortSignal | undefined;
 }
 
-/** What a vendor answered. */
+/** Answer of a vendor. */
 export interface EmbedAnswer {
   /** In the order of the texts; undefined where the answer has none. */
   vectors: ReadonlyArray<Float32Array | undefined>;

@@ -51,7 +51,7 @@ function fromBase64(text: string): Float32Array | undefined {
   return new Float32Array(bytes.length === bytes.buffer.byteLength ? bytes.buffer : new Uint8Array(bytes).buffer);
 }
 
-/** What an answer has to hold. */
+/** Required shape of the vectors in an answer. */
 export interface ExpectedVectors {
   /** Adapter id, for messages. */
   adapter: string;

@@ -5,7 +5,7 @@ export const MAX_SHOWN_CHARS = 256;
 const misleading = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
 
 /**
- * What a client calls itself, or the platform it runs on, as others may see it: one line of at most 256 characters without anything that moves a
+ * Cleans a client's name or platform for display: one line of at most 256 characters without anything that moves a
  * cursor or turns text around. An approver decides by it, lists are full of it, and it comes from whoever connects.
  */
 export function shownName(name: string): string {

@@ -13,7 +13,7 @@ export interface FileLockOptions {
   waitMs: number;
   /** A dead owner's lock is taken over once it is so old; 0: at once. More where it may be that of a process this one cannot see. */
   staleAfterMs: number;
-  /** What is thrown when it could not be had; the owner is undefined when the file does not say whose it is. */
+  /** Creates the error for a lock that is held; the owner is undefined when the file does not name it. */
   busy(owner: LockOwner | undefined): Error;
 }
 

@@ -52,7 +52,7 @@ export function installIndexPath(stateDir: string): string {
 }
 
 /**
- * What was installed by command; empty when nothing was.
+ * Reads the records of installed plugins; empty when nothing was installed.
  * @throws {SvcError} `install-index-invalid` for a file that is none: then nothing there counts as installed
  */
 export async function readInstallIndex(stateDir: string): Promise<InstallIndex> {

@@ -86,7 +86,7 @@ function compile(pattern: string): RegExp[] {
 const room = createContext({ job: undefined as (() => unknown) | undefined });
 const runJob = new Script("job()");
 
-/** What the job returns, or undefined when it was stopped: a watched script is the only way to interrupt a regular expression. */
+/** Runs a job and returns undefined when it was stopped: a watched script is the only way to interrupt a regular expression. */
 function withinLimit<T>(job: () => T): T | undefined {
   room.job = job;
   try {

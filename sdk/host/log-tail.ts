@@ -3,7 +3,7 @@ import { type FileHandle, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { logFilePath } from "./log-path.ts";
 
-/** What one reading asks for. */
+/** Request for one reading. */
 export interface LogTailQuestion {
   /** Byte offset of an earlier answer; without it the newest lines are read. */
   cursor?: number | undefined;

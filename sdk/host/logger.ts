@@ -28,7 +28,7 @@ export type LogSink = (record: LogRecord) => void;
 export interface RootLogger extends Logger {
   /** Values that must never be printed from now on; short ones are ignored because they would blank ordinary words. */
   addSecret(value: string | undefined): void;
-  /** What matches one of these regular expressions is masked from now on; they are asked for at each record, so a new config counts at once. */
+  /** Masks matches of these regular expressions from now on; they are read at each record, so a new config applies at once. */
   redactWith(patterns: () => readonly string[]): void;
   close(): void;
 }

@@ -3,7 +3,7 @@ import { open } from "node:fs/promises";
 
 const CHUNK_BYTES = 4096;
 
-/** What a file must be to be read. */
+/** Conditions a file must meet to be read. */
 export interface RegularFileRules {
   maxBytes: number;
   /** False: a symbolic link at the end of the path is refused. Default true. */

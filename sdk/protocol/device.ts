@@ -1,6 +1,6 @@
 import type { ConnectParams } from "./frames.ts";
 
-/** What a device signs: what it asks for, as whom, when, and for which socket. */
+/** Statement that a device signs: its request, identity, time and socket. */
 export interface DeviceClaim {
   deviceId: string;
   connect: Pick<ConnectParams, "client" | "role" | "scopes" | "auth">;

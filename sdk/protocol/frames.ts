@@ -63,7 +63,7 @@ export const clientIds = [
   "fingerprint",
   "test",
 ] as const;
-/** What a client is for. */
+/** Modes of a client. */
 export const clientModes = ["webchat", "cli", "ui", "backend", "node", "probe", "test"] as const;
 
 /** A request on the wire; closed. */
@@ -115,7 +115,7 @@ export const connectParams = z.strictObject({
   locale: z.string().optional(),
   userAgent: z.string().optional(),
 });
-/** What a client says of itself when it connects. */
+/** Client's description of itself when it connects. */
 export type ConnectParams = z.output<typeof connectParams>;
 
 /** Why a request failed: a `code` of a closed set, with its own code in `details.code`. */

@@ -23,7 +23,7 @@ function placeOf(stack: string, root: string): string | undefined {
   return undefined;
 }
 
-/** What a caller gets for it: the guest's words, cut, with their place. */
+/** Converts a guest's error to the error for the caller: the guest's message, shortened, with its place. */
 export function toSandboxError(name: string, what: string, error: GuestError): SvcError {
   const place = error?.place ? ` (${error.place})` : "";
   const reason = `${what === "" ? "" : `${what}: `}${String(error?.message ?? "failed").slice(0, 500)}${place}`;

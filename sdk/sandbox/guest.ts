@@ -5,7 +5,7 @@ import { describe } from "./guest-error.ts";
 import { createLines } from "./lines.ts";
 import type { GuestMessage, HostMessage } from "./messages.ts";
 
-/** What a guest does for its host. */
+/** Handlers of a guest. */
 export interface GuestHandlers {
   /** Once, before any call. */
   start(data: never, host: { log(level: "debug" | "info" | "warn" | "error", message: string): void }): Promise<unknown>;

@@ -16,13 +16,13 @@ export interface GuestLimits {
   maxBytes: number;
 }
 
-/** What one guest is opened with. */
+/** Options of one guest. */
 export interface HostGuestOptions {
   /** Subject of every error. */
   name: string;
   limits: GuestLimits;
   cell: Pick<CellOptions, "mode" | "guest" | "read" | "memoryMb" | "program">;
-  /** What it is handed; plain JSON. */
+  /** Start data of the guest; plain JSON. */
   data: unknown;
   logger: Logger;
   now(): number;
@@ -32,7 +32,7 @@ export interface HostGuestOptions {
 
 /** One guest, seen from the gateway. */
 export interface HostGuest {
-  /** What its start answered. @throws {SvcError} `sandbox-*` */
+  /** Answer of its start. @throws {SvcError} `sandbox-*` */
   readonly started: Promise<unknown>;
   /** One call, to be made only after the start. @throws {SvcError} `sandbox-*` */
   call(what: string, args: unknown, course: Course): Promise<unknown>;

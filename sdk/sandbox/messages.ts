@@ -1,10 +1,10 @@
-/** What the gateway asks of a guest; JSON text on the wire. */
+/** Requests of the gateway to a guest; JSON text on the wire. */
 export type HostMessage =
   | { type: "start"; data: unknown }
   | { type: "call"; id: number; name: string; args: unknown }
   | { type: "abort"; id: number };
 
-/** What a guest answers. */
+/** Answers of a guest. */
 export type GuestMessage =
   | { type: "started"; value: unknown }
   | { type: "start-failed"; error: GuestError }

@@ -4,7 +4,7 @@ const MINUTE_MS = 60_000;
 /** More than this within a second is a flood, whether it is printed, logged or nonsense. */
 const MAX_CHARS_PER_SECOND = 1024 * 1024;
 const SECOND_MS = 1_000;
-/** What one message costs besides its text. */
+/** Cost of one message besides its text. */
 const MESSAGE_CHARS = 100;
 
 /** How much one guest may say. */
@@ -13,7 +13,7 @@ export interface OutputBudget {
   renew(): void;
   /** Counts what came from the guest. False: it came faster than anything honest. */
   isBearable(chars: number): boolean;
-  /** What of a text may be logged; undefined when nothing is left. The first text that is cut says so. */
+  /** Takes the part of a text that may be logged; undefined when nothing is left. The first text that is cut says so. */
   take(text: string): string | undefined;
 }
 

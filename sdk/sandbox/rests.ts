@@ -8,7 +8,7 @@ const MAX_NAMES = 1_000;
 /** Holder of the blame for the ends of a guest: all its calls together, or each name that was called at the time. */
 export type RestScope = "guest" | "call";
 
-/** What keeps a guest from being started over and over again only to end. */
+/** Backoff that keeps a guest from being restarted over and over again. */
 export interface Rests {
   /** An end that nobody asked for, while these calls were under way. */
   count(names: readonly string[]): void;

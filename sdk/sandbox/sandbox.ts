@@ -31,18 +31,18 @@ export const sandboxLimits: SandboxLimits = {
   memoryMb: 64,
 };
 
-/** What runs apart, and within which bounds. */
+/** Code that runs isolated, and its limits. */
 export interface SandboxOptions {
   /** Subject of every error: `plugin "weather"`. */
   name: string;
   mode: IsolationMode;
   guest: URL;
-  /** What each guest is handed when it starts; plain JSON. */
+  /** Start data of each guest; plain JSON. */
   data(): unknown;
   /** Mode `process`: paths a guest may read; a function is asked at each start of one. */
   read?: readonly string[] | (() => readonly string[]);
   limits?: Partial<SandboxLimits>;
-  /** What rests after too many ends: the guest as a whole (default), or the calls of the name that was being called. */
+  /** Scope of the pause after too many ends: the guest as a whole (default), or the calls of the name that was being called. */
   rest?: RestScope;
   /** Before each start of a guest; a rejection keeps it from starting and is what the caller gets. */
   check?: () => Promise<void>;

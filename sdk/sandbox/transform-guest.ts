@@ -4,7 +4,7 @@ import { switchOffNetwork } from "./network.ts";
 import { switchOffSignals } from "./processes.ts";
 import { createTransformRunner, type RunTransform, type TransformRequest } from "./run-transform.ts";
 
-/** What a guest needs to run transforms. */
+/** Data that a guest needs to run transforms. */
 export interface TransformGuestData {
   /** Absolute and resolved. */
   root: string;

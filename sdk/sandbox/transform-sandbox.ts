@@ -13,7 +13,7 @@ import type { TransformGuestData } from "./transform-guest.ts";
 export interface TransformSandboxOptions {
   /** Absolute and resolved folder of the functions. */
   root: string;
-  /** What of it a child process may read, asked for at each start of one: absolute paths. Default: all of it. */
+  /** Paths in it that a child process may read, evaluated at each start of one; absolute. Default: all of it. */
   read?: () => readonly string[];
   /** `process`: a child without rights; `worker`: a thread; `off`: here, where a loop cannot be ended. */
   isolation: "process" | "worker" | "off";

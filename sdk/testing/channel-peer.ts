@@ -2,7 +2,7 @@ import type { ChatType } from "../types/channel.ts";
 import type { JsonObject } from "../types/common.ts";
 import type { PacketShape } from "./packet-proxy.ts";
 
-/** What the other side of a channel saw the bot do. Ids are those of the platform. */
+/** Action of the bot as the other side of a channel saw it. Ids are those of the platform. */
 export type PeerAction =
   | { kind: "message"; to: string; text: string; messageId: string; threadId?: string; replyToId?: string }
   | { kind: "edit"; messageId: string; text: string }
@@ -10,7 +10,7 @@ export type PeerAction =
   | { kind: "reaction"; messageId: string; emoji: string }
   | { kind: "typing"; to: string; on: boolean };
 
-/** What a user says on the platform. */
+/** Message of a user on the platform. */
 export interface PeerMessage {
   accountId: string;
   chatType: ChatType;

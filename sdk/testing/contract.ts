@@ -46,7 +46,7 @@ export async function within<T>(promise: Promise<T>, limitMs: number, what: stri
   }
 }
 
-/** What a promise rejects with; undefined when it resolves. */
+/** Reason that a promise rejects with; undefined when it resolves. */
 export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => undefined,

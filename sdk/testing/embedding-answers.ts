@@ -6,7 +6,7 @@ import type { EmbeddingAdapter, EmbeddingContext, EmbeddingFault } from "../type
 import { type ContractCase, rejectionOf, within } from "./contract.ts";
 import { embeddingContext, isEmbeddingError } from "./embedding-context.ts";
 
-/** What happens to an answer on its way. */
+/** Damage done to an answer in transit. */
 type Damage =
   | "none"
   | "a vector is missing"

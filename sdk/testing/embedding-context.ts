@@ -2,7 +2,7 @@ import { rootSchema } from "../config/root.ts";
 import { EmbeddingError } from "../define.ts";
 import type { EmbeddingContext } from "../types/embedding.ts";
 
-/** What an adapter is created from, with harmless values for what the test does not care about. */
+/** Creates the context of an adapter, with harmless values for everything the test does not care about. */
 export function embeddingContext(own: Partial<EmbeddingContext>): EmbeddingContext {
   const quiet = {
     trace: () => undefined,

@@ -6,7 +6,7 @@ import { embeddingFaultCases } from "./embedding-faults.ts";
 
 /** How the adapter is made by its contract. */
 export interface EmbeddingContractOptions {
-  /** What the adapter needs to work: for a remote one the address and key of a fake of its vendor. */
+  /** Context the adapter needs to work: for a remote one the address and key of a fake of its vendor. */
   context?: Partial<EmbeddingContext>;
 }
 

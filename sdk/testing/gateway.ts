@@ -21,7 +21,7 @@ import { TEST_TOKEN, testConfig } from "./test-config.ts";
 import { createTestSocket, type TestSocket } from "./test-socket.ts";
 import { throwWireFaults, watchClient } from "./wire-check.ts";
 
-/** What a test gateway is made of; everything has a default. */
+/** Options of a test gateway; everything has a default. */
 export interface TestGatewayOptions {
   /** Ids of bundled plugins, absolute folders of others, or definitions that stand in the test; default: all bundled ones. */
   // biome-ignore lint/suspicious/noExplicitAny: a definition of any config type
@@ -29,7 +29,7 @@ export interface TestGatewayOptions {
   config?: SvcConfigInput;
   /** Model providers that stand in the test, such as `fakeModel([...])`; the first answers where no model is configured. */
   models?: readonly ModelProvider[];
-  /** What `ctx.clock` reads; a `fakeClock()` drives `ctx.timers` too. */
+  /** Clock behind `ctx.clock`; a `fakeClock()` drives `ctx.timers` too. */
   clock?: Clock | FakeClock;
   /** Takes every `ctx.fetch` of the plugins. */
   http?: HttpRecorder;

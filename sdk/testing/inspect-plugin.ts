@@ -61,7 +61,7 @@ export function inspectPlugin(dir: string | URL): InspectedPlugin {
   };
 }
 
-/** What `configSchema` has to say for a definition: its config as JSON Schema, without the fields that say nothing. Undefined without config. */
+/** Expected `configSchema` of a definition: its config as JSON Schema, without fields that carry no information. Undefined without config. */
 export function configSchemaOf(definition: PluginDefinition): JsonSchema | undefined {
   if (!definition.config) return undefined;
   const { $schema: _, "~standard": __, ...schema } = toJsonSchema(definition.config) as JsonSchema & Record<string, unknown>;

@@ -6,7 +6,7 @@ import { runner } from "./runner.ts";
 
 /** Watches what is opened from its making on. */
 export interface LeakWatch {
-  /** What was opened since and still keeps the process alive, as `Timeout (at …)`; folders and gateways of tests that were not removed or closed. */
+  /** Lists resources opened since that keep the process alive, as `Timeout (at …)`; folders and gateways of tests that were not removed or closed. */
   left(): Promise<string[]>;
   /**
    * Waits until nothing is left (sockets take a moment to close), then stops watching.

@@ -5,7 +5,7 @@ import { type ContractCase, defineCases, isAbort, rejectionOf, within } from "./
 
 type Turn = Partial<ModelRequest>;
 
-/** What the suite asks of the provider: requests by what must come of them. Fields that are left out get harmless values. */
+/** Provider under test: requests by the result they must produce. Fields that are left out get harmless values. */
 export interface ModelProviderSubject {
   provider: ModelProvider;
   /** Answered with text and nothing else. */

@@ -159,7 +159,7 @@ function hangingAfter(own: PluginDefinition): PluginDefinition {
   };
 }
 
-/** What the gateway says about a plugin that did not end as it should. */
+/** Complaints of the gateway about a plugin that did not end properly. */
 function complaintsOf(logs: readonly LogRecord[], id: string): string[] {
   const named = logs.filter((record) => record.message.includes(`"${id}"`));
   return named.filter(({ fields, message }) => fields?.code === "leak" || /left behind|did not finish/.test(message)).map((r) => r.message);

@@ -54,7 +54,7 @@ export async function livePlugin(
   return { logs: gateway.logs };
 }
 
-/** What the gateway is given: the plugin where it stands, or its definition in a folder made for it. A lazy one is started at once there. */
+/** Prepares the plugin for the gateway: where it is on disk, or its definition in a folder created for it. A lazy one is started at once there. */
 async function toRun(plugin: InspectedPlugin, manifest: Manifest, instead: LifeOptions["instead"]): Promise<string | InlinePlugin> {
   const lazy = Array.isArray(manifest.activation);
   if (!instead && !lazy) return plugin.bundled ? manifest.id : plugin.root;

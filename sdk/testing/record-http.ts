@@ -1,4 +1,4 @@
-/** What a plugin sent. */
+/** Recorded answer of a plugin. */
 export interface RecordedHttp {
   method: string;
   url: string;

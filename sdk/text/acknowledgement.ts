@@ -1,4 +1,4 @@
-/** What an agent says when a check found nothing. */
+/** Token of an agent whose check found nothing. */
 const ACK_TOKEN = "HEARTBEAT_OK";
 const SILENT_TOKENS = [ACK_TOKEN, "NO_REPLY"];
 
@@ -9,7 +9,7 @@ const punctuation = /^[.!,;:–—-]{0,3}/;
 /** Longest run of wrapping around a token that is looked through, in characters. */
 export const MAX_WRAP_CHARS = 64;
 
-/** What is left of an answer that may be an acknowledgement. `silent`: the agent asked for silence. */
+/** Interpretation of an answer that may be an acknowledgement. `silent`: the agent asked for silence. */
 export type Reply =
   | { kind: "empty"; silent: boolean }
   /** Nothing needs attention; what stands beside the token is short enough to be left out. */

@@ -1,7 +1,7 @@
 import { randomFillSync } from "node:crypto";
 import { beginMarker, endMarker, replaceMarkers, replaceMarkersAndTokens, writtenMarker } from "./external-markers.ts";
 
-/** What a frame says of the text in it. Every value is cleaned and put on one line. */
+/** Description in the frame of an external text. Every value is cleaned and put on one line. */
 export interface ExternalMeta {
   /** Kind of source: `Webhook`, `Email`. */
   source: string;

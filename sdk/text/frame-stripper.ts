@@ -57,7 +57,7 @@ const headBegun = new RegExp(
   '<<<EXTERNAL_UNTRUSTED_CONTENT id="[0-9a-f]{16}">>>' +
     `(?:\\n(?:${lineHead}(?:${about.join("|")}): [^\\n]*\\n){0,4}(?:${lineHead}(?:${aboutBegun})|${lineHeadBegun}))?$`,
 );
-/** What goes with the marker or the warning behind it; a warning, a marker and its end with nothing between them take one each. */
+/** Pattern of the text removed with the marker or the warning after it; a warning, a marker and its end with nothing between them take one each. */
 const lineBegun = new RegExp(`\\n?${lineHead}${lineHead}${lineHeadBegun}$`);
 const afterNotice = new RegExp(`^(?:\\n${lineHeadBegun})?$`);
 const mayBegin = new RegExp(`[\\nS]|${opening.source}`);

@@ -48,7 +48,7 @@ const lookAlikes: ReadonlyArray<readonly [ascii: string, characters: string]> = 
 
 const byCharacter = new Map(lookAlikes.flatMap(([ascii, characters]) => [...characters].map((character) => [character, ascii] as const)));
 
-/** What a character looks like, in lower case, if that is something else. */
+/** Character that a character looks like, in lower case, if it is another one. */
 export function lookAlike(character: string): string | undefined {
   return byCharacter.get(character);
 }

@@ -13,11 +13,11 @@ const MAX_DIGITS = 8;
 /** `&amp;amp;lt;`: how often one entity is looked for inside another. */
 const MAX_NESTING = 4;
 
-/** What an HTML entity stands for, and where it ends. */
+/** Meaning of an HTML entity, and its end. */
 export interface Entity {
   /** A character by its number, to be judged like any other. */
   codePoint?: number;
-  /** What a named one looks like. */
+  /** Text of a named entity. */
   text?: string;
   end: number;
 }

@@ -4,7 +4,7 @@
  */
 export const idPattern = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u;
 
-/** What a value that {@link idPattern} refuses is told to be. */
+/** Describes the values that {@link idPattern} accepts. */
 export const idExpectation = "expected text without control characters and lone surrogates";
 
 /** Says why a text is no id, as the end of a sentence such as "invalid session key: …"; undefined for one that may be an id. */

@@ -1,4 +1,4 @@
-/** What drives a terminal, turns the direction of text around, ends a line, or is half a character. Line feeds and tabs are layout. */
+/** Characters that control a terminal, turn the direction of text around, end a line, or are half a character. Line feeds and tabs are layout. */
 const unprintable = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 const unprintableInLines = /(?![\n\t])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 

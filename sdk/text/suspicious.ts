@@ -23,7 +23,7 @@ const suspicious = new RegExp(phrases.join("|"), "gi");
 /** More are not told apart. */
 const MAX_COUNT = 1_000;
 
-/** What stands behind these many units is not looked at: a log line is not worth more. */
+/** Length after which a text is not scanned any further: a log line is not worth more. */
 const MAX_CHARS = 65_536;
 
 /**

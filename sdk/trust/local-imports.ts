@@ -13,7 +13,7 @@ const OVERLAP = 4_096;
 const sources = new Set([".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"]);
 const extensions = ["", ".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx", ".json"];
 
-/** What ends the head of a statement: the quote before a specifier, or something that no head of an import has. */
+/** End of the head of a statement: the quote before a specifier, or something that no head of an import has. */
 const headEnd = /["'`;]/g;
 /** `import` or `export` where a statement may begin. */
 const keyword = /(?:^|[;}])[ \t]*(?:import|export)\b/m;

@@ -5,7 +5,7 @@ import type { SvcError } from "../errors.ts";
 import { trustErrors } from "./errors.ts";
 import { isInside } from "./inside.ts";
 
-/** What the file has to be. */
+/** Conditions the file must meet. */
 export interface OpenRegularOptions {
   /** The file must stand below this folder after all links are resolved. */
   root?: string;

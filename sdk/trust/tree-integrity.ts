@@ -37,7 +37,7 @@ async function walk(root: string, below: string, state: { lines: string[]; signa
   }
 }
 
-/** What one entry adds to the hash; `folder` = what stands below it comes next. */
+/** Line that one entry adds to the hash; `folder` = its entries come next. */
 async function entryOf(root: string, path: string): Promise<{ line: string; folder?: string }> {
   const name = JSON.stringify(path);
   const facts = await lstat(join(root, path));

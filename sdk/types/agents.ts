@@ -45,7 +45,7 @@ export interface RunRequest {
   model?: string;
   thinking?: string;
   timeoutMs?: number;
-  /** What the message does when it meets a running turn of its session; default `followup`: it waits for a turn of its own. */
+  /** Effect of the message on a running turn of its session; default `followup`: it waits for a turn of its own. */
   queueMode?: QueueMode;
   /** Default `main`. */
   lane?: RunLane;
@@ -88,7 +88,7 @@ export interface RunOutcome {
   mergedInto?: string;
 }
 
-/** What happens in a run, in order; `seq` from 1. The shapes are those of the `agent` event. */
+/** Events of a run, in order; `seq` from 1. The shapes are those of the `agent` event. */
 export interface RunEvent {
   runId: string;
   seq: number;

@@ -1,6 +1,6 @@
 /** Which family of questions: about a command, or of a plugin. */
 export type ApprovalKind = "exec" | "plugin";
-/** What a person may answer; `allow-always` only where the question offers it. */
+/** Answers a person may give; `allow-always` only where the request offers it. */
 export type ApprovalDecision = "allow-once" | "allow-always" | "deny";
 
 /** A command that waits for a person. At least one of `command` and `commandArgv`. */

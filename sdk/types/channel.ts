@@ -20,7 +20,7 @@ export interface RenderedText {
   entities?: unknown[];
 }
 
-/** What an account is after its config was resolved; secrets are in it. */
+/** Account after its config was resolved; contains secrets. */
 export interface ChannelAccount {
   accountId: string;
   enabled: boolean;

@@ -3,7 +3,7 @@ export interface CheckResult {
   ok: boolean;
   level: "info" | "warning" | "error";
   message: string;
-  /** What to do, or the command that does it. */
+  /** Remedy, or the command for it. */
   fix?: string;
 }
 

@@ -172,7 +172,7 @@ export interface CliConfigFile {
   restoreLastGood(options?: { dryRun?: boolean }): Promise<Restore>;
   /** Runs the checks of a start without starting, and writes nothing. @throws what refuses the start */
   checkStart(): Promise<void>;
-  /** What manifests find wrong with the config of their plugins. */
+  /** Problems that manifests find with the config of their plugins. */
   pluginIssues(): Promise<Array<{ path: string; message: string }>>;
   /** Ids in the config that no plugin found here goes by; a start only warns about them. */
   pluginWarnings(): Promise<Array<{ path: string; message: string }>>;
@@ -185,7 +185,7 @@ export interface CliConfigFile {
 /** Plugins that run inside the command, for work on files while no gateway runs. Whoever opened it closes it. */
 export interface CliLocal {
   service<K extends keyof Services>(name: K): Services[K];
-  /** What they have registered at a point, such as `hookPreset`. */
+  /** Contributions registered at a point, such as `hookPreset`. */
   contributions<T>(point: string): ContributionView<T>;
   close(): Promise<void>;
 }

@@ -25,7 +25,7 @@ export interface Timers {
   cron(expression: string, fn: () => void | Promise<void>): Disposable;
 }
 
-/** What stands beside the message of a log line; JSON, or an `Error`. */
+/** Fields beside the message of a log line; JSON, or an `Error`. */
 export type LogFields = Record<string, unknown>;
 
 /** Fields of a line for the search of a fault, or a function that makes them: it is called only when the line is written. */

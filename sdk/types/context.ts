@@ -52,7 +52,7 @@ export interface PluginKv {
   list(prefix?: string): Promise<Array<{ key: string; value: unknown }>>;
 }
 
-/** What one plugin instance may do. Every `register*`/`on`/`contribute` is undone when the instance stops; calls after that throw `plugin-disposed`. */
+/** Capabilities of one plugin instance. Every `register*`/`on`/`contribute` is undone when the instance stops; calls after that throw `plugin-disposed`. */
 export interface PluginContext<Config = unknown> {
   readonly id: string;
   readonly version: string;

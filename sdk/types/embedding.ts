@@ -37,7 +37,7 @@ export interface EmbeddingProvider {
   close?(): Promise<void>;
 }
 
-/** What a batch job has come to. `output` and `errors` are for `results` only. */
+/** State of a batch job. `output` and `errors` are for `results` only. */
 export type EmbeddingBatchState = { state: "pending" } | { state: "failed"; message: string } | { state: "done" };
 
 /** One line of a batch's result: the vector of input `index`, or why there is none. */
@@ -62,7 +62,7 @@ export interface EmbeddingBatch {
   cleanup(job: string): Promise<void>;
 }
 
-/** What an adapter is created from. Keys of the vendor come from the adapter's own plugin context (`ctx.secret`, `ctx.env`), never from here. */
+/** Input for creating an adapter. Keys of the vendor come from the adapter's own plugin context (`ctx.secret`, `ctx.env`), never from here. */
 export interface EmbeddingContext {
   agentId: string;
   /** Model as configured, maybe with a leading `<vendor>/`; undefined = the adapter's default. */

@@ -2,7 +2,7 @@ import type { SvcError } from "../errors.ts";
 import type { Disposable } from "./common.ts";
 import type { ClientInfo } from "./rpc.ts";
 
-/** What somebody says of itself who may have no connection. */
+/** Self-description of a client that may have no connection. */
 export interface PresenceBeacon {
   text: string;
   deviceId?: string;

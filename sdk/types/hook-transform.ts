@@ -1,4 +1,4 @@
-/** What a hook transform is given. */
+/** Input of a hook transform. */
 export interface HookTransformContext {
   /** Body of the request; of a fan-out with one item in its list. */
   payload: unknown;

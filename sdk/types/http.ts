@@ -47,7 +47,7 @@ export interface HttpReply {
 }
 
 /**
- * What a route handler may return. A `Response` is sent as it is, and so is an `HttpReply`: an object with a `body` of text or bytes and nothing beside it
+ * Values that a route handler may return. A `Response` is sent as it is, and so is an `HttpReply`: an object with a `body` of text or bytes and nothing beside it
  * but `status` and `headers`. Text is `text/plain`; bytes, a `Blob`, a web or Node stream and an async iterable are a body of bytes; any other value with a
  * JSON form, `null` included, is `application/json`. Use `Response.json` for a status or headers of your own, and for JSON that looks like an `HttpReply`.
  * Anything else (`undefined`, a function, a bigint, a circular object, a body that was used already) is answered with 500, and the log names plugin and route.

@@ -15,7 +15,7 @@ export type Permission =
   | "exec"
   | "net";
 
-/** What a plugin will register. Registering anything that is not listed here fails with `undeclared-contribution`. */
+/** Contributions of a plugin. Registering anything that is not listed here fails with `undeclared-contribution`. */
 export interface Contributes {
   channels?: string[];
   embeddingAdapters?: string[];
@@ -85,7 +85,7 @@ export interface Manifest {
   /** `startup` (default when absent), or what loads it on first use: `channel:irc`, `rpc:x.*`, `http:/x`, `cli:irc`, `embedding:ollama`, `model:x`, `tool:x`, `service:x@1`. */
   activation?: "startup" | string[];
   enabledByDefault?: boolean;
-  /** What a change of its own config needs, by paths relative to `plugins.entries.<id>.config`; default: replace the instance. */
+  /** Effect that a change of its own config needs, by paths relative to `plugins.entries.<id>.config`; default: replace the instance. */
   reload?: ManifestReload;
   /** Sensitive config paths (absolute, `*` = one segment) and the variables that may hold the value; for redaction, set-up and `ctx.secret`. */
   secrets?: Array<{ path: string; env?: string[] }>;

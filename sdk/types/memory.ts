@@ -12,7 +12,7 @@ export interface MemoryHit {
   citation?: string;
 }
 
-/** What narrows a search. */
+/** Filters and limits of a search. */
 export interface MemorySearchOptions {
   maxResults?: number;
   minScore?: number;

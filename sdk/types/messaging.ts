@@ -19,7 +19,7 @@ export interface OutboundRequest {
   threadId?: string;
   /** Markdown. */
   text: string;
-  /** What it answers; decides how long it may wait: 1 h for `chat`, 24 h for the others. */
+  /** Origin of the message; decides how long it may wait: 1 h for `chat`, 24 h for the others. */
   origin: "chat" | "hook" | "cron" | "heartbeat";
   /** Same for every try; a repeat is the same message. */
   uid: string;

@@ -3,7 +3,7 @@ import type { JsonSchema } from "./schema.ts";
 /** Cause of a run. */
 export type RunTrigger = "user" | "hook" | "heartbeat" | "cron";
 
-/** What is known of a model; sizes in tokens. */
+/** Facts known about a model; sizes in tokens. */
 export interface ModelInfo {
   id: string;
   name?: string;

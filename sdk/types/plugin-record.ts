@@ -56,7 +56,7 @@ export interface TapRecord {
   lastError?: string;
 }
 
-/** What `svc plugins list` shows of one plugin. Times are epoch ms. */
+/** Row of `svc plugins list`. Times are epoch ms. */
 export interface PluginRecord {
   id: string;
   version: string;
@@ -94,7 +94,7 @@ export type PluginReloadStatus =
   | "rolled-back"
   | "restart-required";
 
-/** What became of one plugin that was to change. */
+/** Result for one plugin that was to change. */
 export interface PluginReload {
   id: string;
   status: PluginReloadStatus;

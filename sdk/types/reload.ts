@@ -1,6 +1,6 @@
 import type { SvcConfig } from "../config/root.ts";
 
-/** What a prepared change becomes: exactly one of the two is called. */
+/** Prepared change: exactly one of the two methods is called. */
 export interface PreparedReload {
   /** Puts the prepared part in place; runs after the snapshot was swapped, in load order. */
   apply(): void | Promise<void>;
@@ -16,7 +16,7 @@ export interface ReloadParticipant {
   prepare(next: SvcConfig, prev: SvcConfig, meta: { signal: AbortSignal; paths: readonly string[] }): Promise<PreparedReload>;
 }
 
-/** What one reload did. */
+/** Result of one reload. */
 export interface ReloadOutcome {
   /** `unchanged`: same bytes; `invalid`: does not parse or validate; `rejected`: a part or a secret refused; `applied`: swapped; `restart`: a restart was asked for; `off`: kept for the next start. */
   status: "unchanged" | "applied" | "invalid" | "rejected" | "restart" | "off";

@@ -8,7 +8,7 @@ export interface Schema<Out = unknown> {
   };
 }
 
-/** What a Standard Schema says of a value. */
+/** Result of validating a value with a Standard Schema. */
 export type SchemaResult<Out> = { readonly value: Out; readonly issues?: undefined } | { readonly issues: ReadonlyArray<SchemaIssue> };
 
 /** One fault of a value, and where in it. */

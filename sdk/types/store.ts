@@ -1,10 +1,10 @@
 import type { Disposable, JsonObject } from "./common.ts";
 import type { Usage } from "./model.ts";
 
-/** What the last run of a session came to, or is at. */
+/** State of the last run of a session. */
 export type SessionStatus = "queued" | "running" | "done" | "failed" | "killed" | "timeout" | "interrupted";
 
-/** What a message does that meets a running turn. */
+/** Effect of a message that meets a running turn. */
 export type QueueMode = "steer" | "followup" | "collect" | "interrupt";
 
 /** One session: a key, its current transcript (`sessionId`) and what is remembered about it. Times are epoch ms. */
@@ -41,7 +41,7 @@ export interface SessionRow {
   execHost?: string;
   execSecurity?: string;
   execAsk?: string;
-  /** What a message does that meets a running turn (`/queue`); unset: `messages.queue.mode`. */
+  /** Effect of a message that meets a running turn (`/queue`); unset: `messages.queue.mode`. */
   queueMode?: QueueMode;
   /** The session it was made from. */
   parentSessionKey?: string;
@@ -126,7 +126,7 @@ export interface SystemEventRow {
   wake: boolean;
 }
 
-/** What a delivery carries: an action of a webhook, or a message for a channel. */
+/** Content of a delivery: an action of a webhook, or a message for a channel. */
 export type DeliveryDir = "hook-agent" | "hook-wake" | "out";
 
 /** Where a delivery is. `sending` and `uncertain` (the platform may have it) are states of `out` only; the last three are ends. */
@@ -144,7 +144,7 @@ export interface DeliveryRow {
   idemScope?: string;
   idemKey?: string;
   fingerprint?: string;
-  /** What is to be done, at most 256 KiB of JSON; absent once it is done, in lists, in `known` and in errors. */
+  /** Work to do, at most 256 KiB of JSON; absent once it is done, in lists, in `known` and in errors. */
   payload?: JsonObject;
   state: DeliveryState;
   /** Tries begun; 0 until it is claimed. */
@@ -153,7 +153,7 @@ export interface DeliveryRow {
   notBefore?: number;
   /** The boot that has claimed it. */
   leaseBoot?: string;
-  /** What was done already, by name: a step that stands here is not done again. */
+  /** Finished steps, by name: a step listed here is not repeated. */
   steps: Readonly<Record<string, JsonObject>>;
   /** How it ended, or why the last try did not; small, safe to show. */
   result?: JsonObject;
@@ -251,7 +251,7 @@ export type StoreOp =
   /** Result `{ removed }`: 1 or 0. */
   | { op: "kv.delete"; scope: string; key: string };
 
-/** What an operation says of itself: `seq` of an appended record, rows `removed`, an event or a delivery that was there already. */
+/** Result of an operation: `seq` of an appended record, rows `removed`, an event or a delivery that existed already. */
 export type OpResult = { seq?: number; removed?: number; coalesced?: true; known?: DeliveryRow };
 
 /** One transcript, whether a session has it or not. */
@@ -341,7 +341,7 @@ export interface Store {
   };
   idempotency: { get(family: string, key: string): IdempotencyRow | undefined };
   systemEvents: {
-    /** What waits for a session, oldest first; `limit` 1–1000. */
+    /** Lists waiting events of a session, oldest first; `limit` 1–1000. */
     pending(sessionKey: string, limit: number): SystemEventRow[];
     /** Sessions with an event that asked for a run at once, at most 1,000. */
     waking(): string[];
@@ -352,7 +352,7 @@ export interface Store {
     /** The row a repeated request means. */
     byKey(key: { idemScope: string; idemKey: string; fingerprint: string }): DeliveryRow | undefined;
     /**
-     * What may be tried now, oldest first, with payloads: `accepted` or `uncertain` rows whose time has come and which are the oldest unfinished of their
+     * Lists deliveries to try now, oldest first, with payloads: `accepted` or `uncertain` rows whose time has come and which are the oldest unfinished of their
      * lane; at most `limit` (1–1000).
      */
     due(options: { dirs: readonly DeliveryDir[]; now: number; limit: number }): DeliveryRow[];
@@ -368,7 +368,7 @@ export interface Store {
     /** Without payloads. */
     list(query: DeliveryQuery): DeliveryRow[];
     counts(): DeliveryCounts;
-    /** What a delivery had to do with an unclean end of the last process; undefined: nothing, its own step had not begun. */
+    /** Part of a delivery in an unclean end of the last process; undefined: none, its own step had not begun. */
     crashed(uid: string): CrashVerdict | undefined;
     gate: DeliveryGate;
   };

@@ -9,7 +9,7 @@ export interface ToolCall {
   readonly signal: AbortSignal;
 }
 
-/** What a model reads back. `details` is the machine-readable form, for events and the UI. */
+/** Result of a tool for the model. `details` is the machine-readable form, for events and the UI. */
 export interface ToolResult {
   content: Array<{ type: "text"; text: string }>;
   details?: unknown;

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 
-/** What travels: one JSON object per line, both ways. */
+/** Messages on the wire: one JSON object per line, in both directions. */
 export type Line =
   | { type: "hello"; account: string; token: string }
   | { type: "welcome" }

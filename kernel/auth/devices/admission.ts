@@ -27,7 +27,7 @@ export interface AdmissionQuestion {
   deviceId: string | undefined;
 }
 
-/** What a connection is granted. `deviceId` only of a paired device. */
+/** Rights granted to a connection. `deviceId` only of a paired device. */
 export interface Admission {
   scopes: OperatorScope[];
   deviceId?: string;

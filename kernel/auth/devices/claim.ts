@@ -4,7 +4,7 @@ import { type ProofContext, verifyDeviceProof } from "./proof.ts";
 import type { DeviceRecord, DeviceRole, DeviceToken } from "./record.ts";
 import { checkDeviceToken } from "./tokens.ts";
 
-/** What the credentials of a `connect` may ask about the device it names. Nothing is checked before somebody asks. */
+/** Questions about the device named in a `connect`, for the check of its credentials. Nothing is checked before somebody asks. */
 export interface DeviceClaim {
   /**
    * The id of the device that proved itself.
@@ -13,7 +13,7 @@ export interface DeviceClaim {
   prove(): string;
   /** Is it paired, and did it prove itself? Never throws. */
   isPaired(): boolean;
-  /** What a token is worth in the hand of this device. `stranger`: it is not paired, or did not prove itself; `unavailable`: nobody can tell now. */
+  /** Judges a token presented by this device. `stranger`: it is not paired, or did not prove itself; `unavailable`: nobody can tell now. */
   judge(token: string): TokenVerdict;
 }
 

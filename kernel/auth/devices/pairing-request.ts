@@ -3,7 +3,7 @@ import { hasScope } from "../../../sdk/scopes.ts";
 import type { OperatorScope } from "../../../sdk/types/rpc.ts";
 import type { ApprovedVia, DeviceIdentity, DeviceRecord, DeviceRole, PendingDevice } from "./record.ts";
 
-/** What a device asks to be. */
+/** Identity and role that a device requests. */
 export interface PairingRequest extends DeviceIdentity {
   role: DeviceRole;
   scopes: OperatorScope[];
@@ -21,7 +21,7 @@ export function upgradeReason(record: DeviceRecord | undefined, request: Pairing
   return isSame(record.platform, request.platform) && isSame(record.deviceFamily, request.deviceFamily) ? undefined : "metadata-upgrade";
 }
 
-/** What a waiting device asked for. */
+/** Reads the request out of a pending row. */
 export function pairingRequestOf(pending: PendingDevice): PairingRequest {
   const { requestId: _, roles: _roles, remoteIp: _ip, silent: _silent, isRepair: _repair, ts: _ts, ...request } = pending;
   return request;

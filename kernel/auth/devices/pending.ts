@@ -7,7 +7,7 @@ export const PENDING_TTL_MS = 300_000;
 /** Requests kept; the one that waits longest goes first, so that nobody is locked out by many. */
 export const MAX_PENDING_DEVICES = 256;
 
-/** What becomes of a request. */
+/** Decision about a pairing request. */
 export type PairingDecision = "approved" | "rejected" | "expired";
 
 export interface PendingOptions {

@@ -9,7 +9,7 @@ const MAX_SKEW_MS = 120_000;
 /** The fixed head of an Ed25519 public key in DER (RFC 8410); the 32 raw bytes follow it. */
 const SPKI_HEAD = Buffer.from("302a300506032b6570032100", "hex");
 
-/** What the server knows of the socket a proof was made for. */
+/** Facts about the socket that a proof was made for. */
 export interface ProofContext {
   /** Of this socket's challenge. */
   nonce: string;
@@ -17,7 +17,7 @@ export interface ProofContext {
   now: number;
 }
 
-/** What a device may fail by: its `details.code` behind `DEVICE_AUTH_`, the text, and `details.reason`. */
+/** Reasons why a proof fails: `details.code` after `DEVICE_AUTH_`, the text, and `details.reason`. */
 const faults = {
   PUBLIC_KEY_INVALID: ["device public key invalid", "device-public-key"],
   DEVICE_ID_MISMATCH: ["device identity mismatch", "device-id-mismatch"],

@@ -1,6 +1,6 @@
 import type { OperatorScope } from "../../../sdk/types/rpc.ts";
 
-/** What a device connects as. */
+/** Roles a device can connect with. */
 export type DeviceRole = "operator" | "node";
 
 /** A device as it names itself. `platform` and `deviceFamily` as it spelled them. */
@@ -63,7 +63,7 @@ export interface PairedDevice extends Omit<DeviceRecord, "tokens"> {
   tokens: Array<Omit<DeviceToken, "hash">>;
 }
 
-/** What others may see of a record. */
+/** Converts a record to its public form. */
 export function toPairedDevice(record: DeviceRecord, connected: boolean): PairedDevice {
   const { tokens, ...shown } = record;
   return {

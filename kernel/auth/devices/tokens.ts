@@ -4,7 +4,7 @@ import { hasScope } from "../../../sdk/scopes.ts";
 import type { OperatorScope } from "../../../sdk/types/rpc.ts";
 import type { DeviceRecord, DeviceRole, DeviceToken } from "./record.ts";
 
-/** What a token that was presented is worth: it opens, it was once given and revoked since, or nobody knows it. Work is the same for all. */
+/** Checks a presented token: valid, revoked, or unknown. Work is the same for all. */
 export function checkDeviceToken(
   record: DeviceRecord | undefined,
   role: DeviceRole,

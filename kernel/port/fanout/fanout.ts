@@ -12,7 +12,7 @@ import {
   type SlowConsumers,
 } from "./slow-consumers.ts";
 
-/** What the fan-out needs of a connection. */
+/** Part of a connection that the fan-out uses. */
 export interface Subscriber extends OutboundSocket {
   readonly info: ClientInfo;
   write(frame: string): void;
@@ -62,7 +62,7 @@ interface Outgoing {
   text: string | undefined;
 }
 
-/** What all subscriptions share. */
+/** State shared by all subscriptions. */
 interface Hub {
   subscribe(subscription: OpenSubscription, topic: string): void;
   unsubscribe(subscription: OpenSubscription, topic: string): void;

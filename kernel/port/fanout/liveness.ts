@@ -1,6 +1,6 @@
 /** Is the peer of a connection still there? Told by pings and pongs. */
 export interface Liveness {
-  /** What to do now, asked once per ping interval. */
+  /** Next action, asked once per ping interval. */
   beat(): "ping" | "wait" | "gone";
   /** The ping has left for the network; from now on its pong is due. */
   written(): void;

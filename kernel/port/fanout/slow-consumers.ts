@@ -41,7 +41,7 @@ export interface SlowConsumers {
   total(): number;
 }
 
-/** What all accounts share. */
+/** State shared by all accounts. */
 interface Books {
   admits(entry: Entry, bytes: number, droppable: boolean): boolean;
   wrote(entry: Entry): void;

@@ -19,7 +19,7 @@ export interface Occasion {
   reason: string;
 }
 
-/** What came of an occasion. */
+/** Result of a heartbeat occasion. */
 export type BeatResult = { state: "busy"; free: Promise<unknown> } | { state: "done"; ran: boolean; report: HeartbeatReport };
 
 export interface BeatOptions {
@@ -147,7 +147,7 @@ async function run(
   return news(all, reply.text, { ...settings, delivery });
 }
 
-/** What the agent said in the end; what it said between tool calls is no answer. */
+/** Final text of the agent; text between tool calls is not an answer. */
 function lastText({ texts }: Run): string {
   return texts.at(-1) ?? "";
 }

@@ -5,7 +5,7 @@ import type { Run } from "../runs/run.ts";
 import type { NewMessage } from "../runs/writes.ts";
 import { EVENTS_PER_PROMPT, SYSTEM_EVENTS_KIND, toSystemLines } from "./system-lines.ts";
 
-/** What waits for the next prompt of a session, at most 20. The answer to a tool call takes nothing along: it has to follow its call. */
+/** Events for the next prompt of a session, at most 20. The answer to a tool call takes nothing along: it has to follow its call. */
 export function pendingFor(kit: Pick<Kit, "store">, request: RunRequest, sessionKey: string): SystemEventRow[] {
   if ((request.toolResults?.length ?? 0) > 0) return [];
   return kit.store().systemEvents.pending(sessionKey, EVENTS_PER_PROMPT);

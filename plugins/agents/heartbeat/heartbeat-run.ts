@@ -1,4 +1,4 @@
-/** What makes a run a heartbeat. */
+/** Settings that make a run a heartbeat. */
 export interface HeartbeatRun {
   ackMaxChars: number;
   /** The transcript stays out of the prompt. */

@@ -10,7 +10,7 @@ interface Row {
   lastRunAt?: number;
 }
 
-/** What is known of earlier heartbeats, also after a restart. Reads come from memory; a write that fails costs the memory of it, no heartbeat. */
+/** Results of earlier heartbeats, kept across restarts. Reads come from memory; a write that fails costs the memory of it, no heartbeat. */
 export interface HeartbeatMemory {
   load(agentIds: readonly string[]): Promise<void>;
   anchor(agentId: string): number | undefined;

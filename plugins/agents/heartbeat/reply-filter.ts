@@ -1,7 +1,7 @@
 import { isBareToken, judgeReply, MAX_WRAP_CHARS, mayBecomeToken, stripLeadingAck } from "svc/sdk";
 
 /**
- * What may be shown of an answer while it is still being written. Each result begins with the one before it, and the last one is what `judgeReply`
+ * Part of an answer that may be shown while it is still being written. Each result begins with the one before it, and the last one is what `judgeReply`
  * would leave: nobody sees the beginning of a token, or a text that is taken back.
  */
 export interface ReplyFilter {

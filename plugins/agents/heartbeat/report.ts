@@ -38,7 +38,7 @@ export function skipped(ids: Pick<HeartbeatReport, "ts" | "agentId" | "sessionKe
   return { ...ids, status: "skipped", reason: cutEnd(reason, MAX_PREVIEW_CHARS) };
 }
 
-/** What came of one that did. */
+/** Describes the result of a heartbeat that ran. */
 export function told(
   ids: Pick<HeartbeatReport, "ts" | "agentId" | "sessionKey" | "durationMs">,
   reply: Exclude<Reply, { kind: "news" }>,

@@ -49,7 +49,7 @@ export function resolveHeartbeat({ agents }: SvcConfig, agentId: string): Heartb
   };
 }
 
-/** What health and status say of it. */
+/** Plan of heartbeats, as health and status show it. */
 export interface HeartbeatPlan {
   enabled: boolean;
   /** As one would write it in the config: `30m`. */

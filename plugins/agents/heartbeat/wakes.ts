@@ -18,7 +18,7 @@ export interface WakeRequest {
   isOwn: boolean;
 }
 
-/** What an attempt came to: it took place or was skipped, or the session is at work until the promise resolves. */
+/** Result of an attempt: it took place or was skipped, or the session is busy until the promise resolves. */
 export type WakeResult = { state: "done"; ran: boolean } | { state: "busy"; free: Promise<unknown> };
 
 export interface Wakes {

@@ -13,7 +13,7 @@ export interface Catalog {
   ready(id?: string): Promise<void>;
   /** Empty when the provider does not say, or cannot be reached. */
   models(provider: ModelProvider): Promise<ModelInfo[]>;
-  /** What the last reading gave; never waits. */
+  /** Models of the last reading; never waits. */
   known(provider: ModelProvider): ModelInfo[];
 }
 

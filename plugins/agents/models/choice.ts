@@ -19,7 +19,7 @@ export interface Candidate {
 
 export interface ModelChoice {
   /**
-   * What a caller named: an alias, `provider/model` or a bare id.
+   * Resolves a name given by a caller: an alias, `provider/model` or a bare id.
    * @throws {SvcError} `invalid-model`, `model-not-allowed`
    */
   check(agent: AgentInfo, named: string): Promise<ModelRef>;

@@ -56,7 +56,7 @@ export class Cooldown {
     return this.restOf(id) !== undefined;
   }
 
-  /** What the last turn of a provider failed by, until one succeeds. */
+  /** Fault of a provider's last turn, until one succeeds. */
   lastFault(id: string): ModelFault | undefined {
     return this.#entries.get(id)?.fault;
   }

@@ -142,7 +142,7 @@ async function checkModel(kit: Kit, model: string | undefined): Promise<void> {
   });
 }
 
-/** What is at work for an agent that is gone has nobody to work for. */
+/** Ends the work in progress for a deleted agent. */
 async function endRuns(kit: Kit, runner: Runner, agentId: string): Promise<void> {
   const active = [...kit.runs.values()].filter((run) => run.agent.id === agentId);
   for (const key of new Set(active.map((run) => run.sessionKey))) runner.abortSession(key, "rpc");

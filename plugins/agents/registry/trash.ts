@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
 import { messageOf } from "svc/sdk";
 
-/** What surrounds the files of an agent that goes. */
+/** Folders around the files of an agent that is being deleted. */
 export interface TrashPlaces {
   stateDir: string;
   configPath: string;

@@ -40,7 +40,7 @@ async function listModels(kit: Kit, agent: AgentInfo, params: ParamsOf<"models.l
   });
 }
 
-/** What a provider lists, its default, and what the config names of it. */
+/** Models that a provider lists, its default, and those the config names. */
 async function offered(kit: Kit, provider: ModelProvider, named: ReadonlySet<string>): Promise<ModelInfo[]> {
   const listed = await kit.catalog.models(provider);
   const extra = [...named].flatMap((text) => {

@@ -153,7 +153,7 @@ function checkRequest(request: RunRequest, agent: AgentInfo, kit: Kit): void {
   if (taken) throw agentErrors.clientToolConflict({ tool: taken.name });
 }
 
-/** What enters the transcript: given turns it does not hold, answers to client tools, the message. */
+/** Messages that enter the transcript: given turns it does not hold, answers to client tools, the message. */
 function messagesFor(run: Run, rows: readonly MessageRow[], now: number): NewMessage[] {
   const { request } = run;
   const base = () => ({ id: randomUUID(), sessionId: run.sessionId, ts: now });
@@ -181,7 +181,7 @@ function messagesFor(run: Run, rows: readonly MessageRow[], now: number): NewMes
   return [...given, ...answers, ...(content.length > 0 ? [{ ...base(), role: "user" as const, content, runId: run.id, ...kind }] : [])];
 }
 
-/** What the acceptance of a run changes in the row of its session. */
+/** Changes to the session row when a run is accepted. */
 export function changeFor(
   run: Run,
   row: SessionRow,

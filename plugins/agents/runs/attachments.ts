@@ -32,7 +32,7 @@ function toAttachment({ mimeType, fileName, content }: Given, fail: (reason: str
   return { type: "text", ...(name ? { fileName: name } : {}), text: cutMiddle(bytes.toString("utf8"), MAX_FILE_CHARS) };
 }
 
-/** What a request puts into the transcript in its sender's name. */
+/** Blocks that a request adds to the transcript in its sender's name. */
 export function requestBlocks({ message, attachments }: Pick<RunRequest, "message" | "attachments">): MessageBlock[] {
   const text: MessageBlock[] = message === "" ? [] : [{ type: "text", text: message }];
   return [...text, ...(attachments ?? []).map(toBlock)];

@@ -9,7 +9,7 @@ const MAX_ROWS = 400;
 
 type UserMessage = Extract<ModelMessage, { role: "user" }>;
 
-/** What the model reads of the session: the summary of what is gone, the turns before, then the present one with the messages that joined it. */
+/** Messages the model reads: the summary of removed turns, the earlier turns, then the present one with the messages that joined it. */
 export function conversation(run: Run, kit: Kit): ModelMessage[] {
   const all = kit.store().messages.page(run.sessionId, { limit: MAX_ROWS });
   const own = new Set([run, ...run.followers].map((r) => r.id));

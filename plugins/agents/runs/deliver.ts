@@ -38,7 +38,7 @@ export async function handOver(run: Run, kit: Kit): Promise<void> {
   }
 }
 
-/** What became of an answer that was to be delivered, as far as it is known by now. */
+/** Adds the delivery state of an answer, as far as it is known by now. */
 export async function withDelivery<T extends RunOutcome>(runId: string, outcome: T, kit: Pick<Kit, "ctx">): Promise<T> {
   if (outcome.deliveryStatus === undefined || outcome.status !== "ok") return outcome;
   const end = await endOf(uidOf(runId), kit);

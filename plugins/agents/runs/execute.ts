@@ -11,7 +11,7 @@ import { commitRun, runRow } from "./writes.ts";
 const DEFAULT_TIMEOUT_S = 600;
 /** `timeout: 0` means no limit; a day is where that ends. */
 const LONGEST_MS = 86_400_000;
-/** What has not ended this long after its signal never will: the run ends without it. */
+/** Time after its signal at which a run is given up on: it ends without the part that hangs. */
 const WATCHDOG_MS = 30_000;
 
 /** One run from its place in the lane to its last event. Never rejects. */

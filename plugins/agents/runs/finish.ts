@@ -66,7 +66,7 @@ export async function fail(run: Run, kit: Kit, error: unknown): Promise<void> {
   });
 }
 
-/** What was held back of the last message. A run that outlasts its plugin has nobody to tell it to, and ends all the same. */
+/** Sends the text that was held back of the last message. A run that outlasts its plugin has nobody to tell it to, and ends all the same. */
 function tellRest(run: Run, kit: Kit): void {
   try {
     kit.events.textEnd(run);
@@ -80,7 +80,7 @@ function beginEnd(run: Run): void {
   for (const ending of [run, ...run.followers]) ending.phase = "ending";
 }
 
-/** What the end of a run says over the wire. */
+/** Final events of a run on the wire. */
 interface LastWords {
   last: MessageRow | undefined;
   chat: Parameters<Kit["events"]["chatEnd"]>[1];
@@ -197,7 +197,7 @@ function outcomeFor(
   };
 }
 
-/** What was shown before the run broke off; without it the history would hold less than people saw. */
+/** Message with the text shown before the run was interrupted; without it the history would hold less than people saw. */
 function partialMessage(run: Run, kit: Kit, stopReason: AbortReason | "error"): NewMessage | undefined {
   if (run.itemText === "") return undefined;
   return {

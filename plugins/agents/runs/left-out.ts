@@ -18,7 +18,7 @@ export class LeftOut {
     if (this.#sessions.size > MAX_SESSIONS && oldest !== undefined) this.#sessions.delete(oldest);
   }
 
-  /** What the model reads before the next message; undefined when nothing was left out. */
+  /** Note for the model before the next message; undefined when nothing was left out. */
   take(sessionKey: string): string | undefined {
     const known = this.#sessions.get(sessionKey);
     if (!known) return undefined;

@@ -230,7 +230,7 @@ function assistantMessage(run: Run, kit: Kit, result: TurnResult): NewMessage {
   };
 }
 
-/** What every row of a run has. */
+/** Columns that every row of a run has. */
 export function blankRow(run: Run, kit: Kit): Pick<NewMessage, "id" | "sessionId" | "ts" | "runId"> {
   return { id: randomUUID(), sessionId: run.sessionId, ts: kit.ctx.clock.now(), runId: run.id };
 }

@@ -2,7 +2,7 @@ import type { JsonObject, RunOutcome, RunRow, RunState, SvcError, Usage } from "
 import { agentErrors } from "../errors.ts";
 import { noUsage } from "../models/turn.ts";
 
-/** What is kept of a settled run; enough to repeat its final answer word for word. */
+/** Stored outcome of a settled run; enough to repeat its final answer word for word. */
 export interface StoredOutcome extends RunOutcome {
   /** One per assistant message with text. */
   texts: string[];

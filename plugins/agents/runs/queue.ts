@@ -7,7 +7,7 @@ import { summaryLine } from "./left-out.ts";
 /** Name under which `messages.queue.byChannel` finds what comes over the protocol. */
 const OWN_CHANNEL = "webchat";
 
-/** What a message does that meets a running turn; undefined for runs that are no part of a conversation. */
+/** Queue mode of a message that meets a running turn; undefined for runs that are not part of a conversation. */
 export function queueModeOf(
   kit: Pick<Kit, "config">,
   session: Pick<SessionRow, "queueMode" | "channel"> | undefined,

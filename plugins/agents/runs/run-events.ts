@@ -22,7 +22,7 @@ export interface RunEvents {
   toolStart(run: Run, call: { id: string; name: string; args: unknown }): void;
   toolEnd(run: Run, call: { id: string; name: string; startedAt: number }, result: ToolResult): void;
   usage(run: Run, usage: Usage): void;
-  /** What the run is doing before there is anything to show. */
+  /** Reports progress before there is anything to show. */
   status(run: Run, phase: "preparing_context" | "starting_model"): void;
   compaction(run: Run, data: { phase: "start" } | { phase: "end"; willRetry: boolean }): void;
   chatEnd(run: Run, data: { state: "final" | "aborted" | "error" } & JsonObject): void;

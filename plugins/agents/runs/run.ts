@@ -56,7 +56,7 @@ export class Run {
   /** The message being written. */
   itemId = "";
   itemText = "";
-  /** What people may see of it: without the tokens by which an agent says that there is nothing to say, and without frames of external text. */
+  /** Text that people may see: without the acknowledgement tokens of the agent, and without frames of external text. */
   shownText = "";
   /** Texts of the finished assistant messages. */
   readonly texts: string[] = [];
@@ -112,7 +112,7 @@ export class Run {
     return this.#controller.signal;
   }
 
-  /** What people wrote for this turn. */
+  /** Text that people wrote for this turn. */
   get prompt(): string {
     return [this, ...this.followers].map((run) => run.request.message).join("\n\n");
   }
@@ -162,7 +162,7 @@ export class Run {
     return added;
   }
 
-  /** What was written last becomes a finished message. */
+  /** Completes the message that is being written. */
   endMessage(): void {
     if (this.itemText !== "") this.texts.push(this.itemText);
     if (this.shownText.trim() !== "") this.shownTexts.push(this.shownText);

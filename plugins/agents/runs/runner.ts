@@ -14,13 +14,13 @@ import { takeTurn } from "./take-turn.ts";
 /** A plugin's stop has 5 s; a run that does not end in time is found by the next start. */
 const DRAIN_MS = 4_000;
 
-/** What became of a request to run: a new run, one that is at work under the same id, or one that has ended. */
+/** Result of a request to run: a new run, one that is running under the same id, or one that has ended. */
 export type Started = { state: "started" | "queued" | "in_flight"; run: Run } | { state: "finished"; row: RunRow };
 
 export interface Runner {
   /** @throws {SvcError} see `Agents.run` */
   start(request: RunRequest, options?: AcceptOptions): Promise<Started>;
-  /** What became of a request under this id, if there was one; waits for one that is being accepted. */
+  /** Finds the run of a request under this id, if there was one; waits for one that is being accepted. */
   known(runId: string): Promise<Started | undefined>;
   /** A run that is not settled; waits for one that is being accepted. */
   live(runId: string): Promise<Run | undefined>;

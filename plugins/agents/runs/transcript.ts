@@ -1,7 +1,7 @@
 import type { MessageBlock, MessageRow, ModelMessage } from "svc/sdk";
 import { SYSTEM_EVENTS_KIND } from "../heartbeat/system-lines.ts";
 
-/** What the model is told when the result of a call was never stored. */
+/** Text for the model when the result of a call was never stored. */
 const NO_RESULT = "(no result: the run ended before the tool did)";
 
 /**

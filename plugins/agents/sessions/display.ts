@@ -43,7 +43,7 @@ export function visibleText(text: string): string {
   return stripFrames(text.replace(replyDirective, "").replace(controlToken, ""));
 }
 
-/** What a person or a tool wrote, without the frames that stand around external text for the model's sake. */
+/** Removes the frames that surround external text for the model's sake from text of a person or a tool. */
 export function unframed(text: string): string {
   // Long results of tools are searched for a word instead of being folded character by character.
   return text.includes("EXTERNAL_UNTRUSTED_CONTENT") ? stripFrames(text) : text;

@@ -31,7 +31,7 @@ export function checkLabel(kit: Pick<Kit, "store">, session: { key: string; agen
   if (other) throw agentErrors.labelTaken({ label, key: other.key });
 }
 
-/** What changes a session happens one after the other; what also gives a label, one after the other for all sessions of the agent. */
+/** Serialises changes of one session; those that also set a label, over all sessions of the agent. */
 export function withSession<T>(
   kit: Pick<Kit, "sessionLock">,
   session: { key: string; agentId: string; label: string | null | undefined },

@@ -15,7 +15,7 @@ type ListKit = Pick<Kit, "ctx" | "store" | "runs" | "config" | "directory" | "mo
 
 interface Answer {
   text: string;
-  /** What it was made of. */
+  /** State that the cached list was built from. */
   seen: { sessions: number; runs: number; config: SvcConfig; at: number };
 }
 
@@ -91,7 +91,7 @@ function withoutTexts(row: JsonObject, { includeDerivedTitles, includeLastMessag
   };
 }
 
-/** What the rows have in common is found out once. */
+/** Builds the rows and computes what they share only once. */
 function wireRows(kit: ListKit, rows: readonly SessionRow[], now: number): JsonObject[] {
   const active = new Map<string, string[]>();
   for (const run of kit.runs.values()) active.set(run.sessionKey, [...(active.get(run.sessionKey) ?? []), run.id]);

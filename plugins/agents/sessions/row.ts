@@ -39,7 +39,7 @@ function kindOf(rest: string): SessionRow["kind"] {
   return /:(?:group|channel):/.test(`:${rest}`) ? "group" : "direct";
 }
 
-/** What a person, or the one who made the session, decided about it. */
+/** Overrides chosen by a person or by the creator of the session. */
 const kept = [
   "channel",
   "label",

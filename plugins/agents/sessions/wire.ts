@@ -2,7 +2,7 @@ import { agentSetting, type JsonObject, type SessionRow } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import { splitRef } from "../models/choice.ts";
 
-/** What a row does not know of itself. */
+/** Facts that a row does not contain. */
 export interface RowFacts {
   /** Runs that are not settled, in order of acceptance. */
   activeRunIds: readonly string[];
@@ -38,7 +38,7 @@ export function wireSession(kit: Pick<Kit, "runs" | "ctx" | "config" | "director
   });
 }
 
-/** What the config sets for the agent, else the window of its model, as far as that is known without asking anybody. */
+/** Context window: the agent's setting, else that of its model, as far as it is known without a request. */
 export function contextTokensOf(
   kit: Pick<Kit, "config" | "directory" | "models" | "catalog">,
   session: Pick<SessionRow, "agentId" | "model">,

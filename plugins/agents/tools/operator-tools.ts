@@ -19,7 +19,7 @@ export function isOperatorTool(tool: string): boolean {
 export function hasOperatorTools(run: {
   request: Pick<RunRequest, "trigger" | "actor">;
   session: Pick<SessionRow, "key" | "kind">;
-  /** What the run gets to read besides its message. */
+  /** Events the run reads besides its message. */
   events: readonly Pick<SystemEventRow, "source">[];
 }): boolean {
   const { request, session, events } = run;

@@ -16,7 +16,7 @@ export const toolGroups: Record<string, readonly string[]> = {
   "group:automation": ["cron", "gateway", "heartbeat_*"],
 };
 
-/** What a policy starts from. */
+/** Tools that a policy starts with. */
 export const toolProfiles: Record<NonNullable<ToolPolicy["profile"]>, readonly string[]> = {
   minimal: ["session_status"],
   messaging: ["group:messaging", "group:sessions"],

@@ -137,7 +137,7 @@ export function createToolBox(ctx: PluginContext): ToolBox {
   };
 }
 
-/** What a model reads when a tool could not do its work. The run goes on: the model may mend its call. */
+/** Result that tells a model that a tool failed. The run goes on: the model may mend its call. */
 export function toolFailure(error: unknown): ToolResult {
   const text = isSvcError(error) ? error.message : `the tool failed: ${messageOf(error)}`;
   return { content: [{ type: "text", text }], isError: true };

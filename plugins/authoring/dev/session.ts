@@ -1,8 +1,8 @@
 import { type CliClient, type CliContext, messageOf, type PluginReload } from "svc/sdk";
 
-/** What one load or reload came to. */
+/** Result of one load or reload. */
 export interface DevEvent {
-  /** What was edited, relative to the folder; empty for the first load. */
+  /** Edited files, relative to the folder; empty for the first load. */
   files: string[];
   id: string;
   status: PluginReload["status"];
@@ -10,7 +10,7 @@ export interface DevEvent {
   ms: number;
   /** With `file:line:column` in front where the code says so. */
   error?: string;
-  /** What was refused although it loaded: registrations that are not declared, permissions that are not granted. */
+  /** Refusals of a plugin that loaded: undeclared registrations, and permissions that are not granted. */
   refused: string[];
 }
 

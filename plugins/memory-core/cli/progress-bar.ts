@@ -28,7 +28,7 @@ export function progressLine(agentId: string, { phase, done, total }: MemoryProg
   return `${agentId} ${bar} ${String(Math.round(share * 100)).padStart(3)} % ${words[phase]}${counts}${rate}${waited}`;
 }
 
-/** What is known of the pace after each step. Pure but for the clock it is given. */
+/** Estimates the pace after each step. Pure but for the clock it is given. */
 export function createPace(nowMs: () => number): { step(progress: MemoryProgress): void; pace(): Pace } {
   let first: { total: number; done: number; atMs: number } | undefined;
   let last: { done: number; atMs: number } | undefined;

@@ -38,7 +38,7 @@ export function leftOutRows(leftOut: MemoryStatus["leftOut"]): Array<[name: stri
   return more > 0 ? [...named, ["Left out", count(more, "more file")]] : named;
 }
 
-/** What each embedding provider lacks, where detection found none; what several agents have in common stands there once. Pure. */
+/** Rows for the reasons why detection found no embedding provider; reasons shared by several agents appear once. Pure. */
 export function skippedRows(all: readonly MemoryStatus[]): Array<[provider: string, reason: string]> {
   const seen = new Set<string>();
   return all

@@ -73,7 +73,7 @@ export function* chunkSteps(lines: readonly string[], settings: ChunkingSettings
   return chunks;
 }
 
-/** What work in steps comes to, without a pause. */
+/** Runs a step-wise computation to its result without a pause. */
 export function runToEnd<T>(steps: Generator<void, T>): T {
   for (;;) {
     const step = steps.next();

@@ -21,7 +21,7 @@ export function timeOf(path: string, modifiedAt: number | undefined): number | u
   return evergreen.test(path) ? undefined : modifiedAt;
 }
 
-/** What age leaves of a score; half of it after each `halfLifeDays` (whole days, at least 1). What lies in the future is new. */
+/** Score after decay by age; halved after each `halfLifeDays` (whole days, at least 1). What lies in the future is new. */
 export function decayedScore(
   score: number,
   { at, now, halfLifeDays }: { at: number | undefined; now: number; halfLifeDays: number },

@@ -10,7 +10,7 @@ export interface DocumentRow {
   checked_at: number;
 }
 
-/** What was read of a document. */
+/** Content read from a document. */
 export type DocumentContent =
   /** `lineNumbers[i]` is shown as the number of line `i`; without it lines count from 1. */
   | { kind: "text"; text: string; hash: string; mtimeMs: number; size: number; lineNumbers?: readonly number[] }

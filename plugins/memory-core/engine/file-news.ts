@@ -26,7 +26,7 @@ export function createFileNews(most: number): FileNews {
   };
 }
 
-/** What a sync of the changed files alone has to look at. */
+/** Files that a sync of changed files has to check. */
 export interface ChangedFiles {
   /** @param changed undefined: anything may have changed */
   add(changed: readonly string[] | undefined): void;

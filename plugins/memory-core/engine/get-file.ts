@@ -5,7 +5,7 @@ import { codeOf } from "./fault.ts";
 import { curatedNames, isMarkdown, type ListingRoots } from "./memory-paths.ts";
 import { decodeText, isOpenedAt, MAX_FILE_BYTES, readUpTo, withRegularFile } from "./read-file.ts";
 
-/** What `memory_get` reads at most. */
+/** Maximum number of bytes that `memory_get` reads. */
 export const MAX_GET_BYTES = 64 * 1024;
 
 export interface LineRange {

@@ -9,7 +9,7 @@ const TRANSCRIPT_VERSION = 2;
 /** Version of what is put into the FTS columns. */
 const FTS_VERSION = 1;
 
-/** What an index was made with. Any difference to the present settings means a full reindex. */
+/** Parameters an index was built with. Any difference to the present settings means a full reindex. */
 export interface IndexIdentity {
   provider: string;
   model: string;

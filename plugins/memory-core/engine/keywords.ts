@@ -6,7 +6,7 @@ const words = /[\p{L}\p{M}\p{N}_]+/gu;
 const scriptRuns =
   /[\p{Script=Han}\u3005]+|[\p{Script=Katakana}\u30fc]+|\p{Script=Hiragana}+|[^\p{Script=Han}\u3005\p{Script=Katakana}\u30fc\p{Script=Hiragana}]+/gu;
 
-/** What a question is about: its words without stop words, split the way the tokenizer needs. In order, each once. */
+/** Extracts the keywords of a question: its words without stop words, split the way the tokenizer needs. In order, each once. */
 export function extractKeywords(query: string, tokenizer: Tokenizer): string[] {
   const found = new Set<string>();
   for (const word of query.normalize("NFC").toLowerCase().match(words) ?? []) {

@@ -14,7 +14,7 @@ export async function listMemory(roots: ListingOptions, pacer: Pacer): Promise<L
   return walk.listing;
 }
 
-/** What remains of a listing, for a look at single paths. */
+/** Remainder of a listing that is kept for checks of single paths. */
 export type KnownTree = Pick<Listing, "tree"> & { count: number };
 
 /** Files that may have changed, as the listing would have them now. */

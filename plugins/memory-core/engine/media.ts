@@ -11,7 +11,7 @@ const modalityByExtension = new Map<string, Modality>([
   ...sounds.map((extension) => [extension, "audio"] as const),
 ]);
 
-/** What kind of media a file name promises; undefined when none. */
+/** Kind of media by file name; undefined when none. */
 export function modalityOf(path: string): Modality | undefined {
   return modalityByExtension.get(extname(path).toLowerCase());
 }

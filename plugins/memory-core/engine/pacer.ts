@@ -9,7 +9,7 @@ export interface Pacer {
   breathe(): Promise<void>;
 }
 
-/** What work in steps comes to; other work goes on in between. */
+/** Runs a step-wise computation to its result; other work runs in between. */
 export async function paced<T>(steps: Generator<void, T>, pacer: Pacer): Promise<T> {
   for (;;) {
     const step = steps.next();

@@ -57,7 +57,7 @@ export function mediaPassage(media: MediaContent, { path, dataHash }: { path: st
   return { list: [{ startLine: 1, endLine: 1, text: media.label, hash, heading: "", trail: "" }], pathWords: path };
 }
 
-/** What is embedded for a passage; with `maxTextBytes` what no longer fits is cut off. */
+/** Text that is embedded for a passage, cut to `maxTextBytes`. */
 export function embeddedText({ trail, text }: Pick<Passage, "trail" | "text">, maxTextBytes?: number): string {
   const whole = trail === "" ? text : `${trail}${BETWEEN}${text}`;
   return maxTextBytes === undefined ? whole : cutBytes(whole, maxTextBytes);

@@ -1,6 +1,6 @@
 import { reasonOf } from "./fault.ts";
 
-/** What became of a query's embedding. */
+/** Result of embedding a query. */
 export type QueryVector = { kind: "vector"; vector: Float32Array } | { kind: "failed"; reason: string } | { kind: "late" };
 
 /** A query being embedded while words are searched. */

@@ -83,7 +83,7 @@ export interface Threshold {
 }
 
 /**
- * What is shown of sorted rows: those at or above `minScore`, and in free places hits of the keyword leg below it, because a small store scores every hit near
+ * Selects the rows to return: those at or above `minScore`, and in free places keyword hits below it, because a small store scores every hit near
  * zero. Words alone: those that are exact, or with nothing so far the loose ones. Vectors alone: none, since everything is near to something.
  */
 export function applyThreshold<T extends ScoredRow>(

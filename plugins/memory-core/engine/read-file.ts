@@ -59,7 +59,7 @@ export function requireAt(fd: number, stats: Stats, real: string): void {
   if (!isOpenedAt(fd, stats, real)) throw Object.assign(new Error("another file stands there by now"), { code: "ESTALE" });
 }
 
-/** What is read of a file for the index. */
+/** File content read for the index. */
 export type FileContent =
   | { kind: "text"; text: string; hash: string; mtimeMs: number; size: number }
   | { kind: "too-large" }

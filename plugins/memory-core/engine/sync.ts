@@ -10,7 +10,7 @@ import { createWriter, type IndexWriter, type PassageVector } from "./writer.ts"
 import { createWriteQueue, type OpenIndex, type WriteQueue } from "./writing.ts";
 
 /**
- * What a sync needs besides the database. Files and transcripts are both documents (`documents.ts`): another kind of memory is another `DocumentSource` in
+ * Input of a sync besides the database. Files and transcripts are both documents (`documents.ts`): another kind of memory is another `DocumentSource` in
  * `sources` (put together by `syncer.ts` for each sync, so that a sync may leave a source alone), and nothing here.
  */
 export interface SyncScope {

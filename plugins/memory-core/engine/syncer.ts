@@ -32,7 +32,7 @@ export interface Syncer {
   /** Starts a sync in the background unless one runs or the last ones failed just now. */
   kick(reason: string): void;
   watch(): void;
-  /** Who embeds from now on; a running sync begins anew when that makes a difference. */
+  /** Sets the embedding provider; a running sync starts again when that makes a difference. */
   setProvider(told: IndexMethods["provider"]["params"]): void;
   sessionsGrown(grown: IndexMethods["sessionsGrown"]["params"]["grown"]): void;
   /** The provider of the moment: undefined when there is none. */
@@ -100,7 +100,7 @@ class FileSyncer implements Syncer {
   readonly #parts: SyncerParts;
   readonly #reported = new Set<string>();
   #run: Run | undefined;
-  /** What wanted a sync of everything while one of certain transcripts ran. */
+  /** Reason for a sync of everything that was requested while one of certain transcripts ran. */
   #kickedMeanwhile: string | undefined;
   #watcher: DirectoryWatcher | undefined;
   #isClosed = false;

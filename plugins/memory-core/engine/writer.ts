@@ -5,7 +5,7 @@ import type { DocumentRow } from "./documents.ts";
 import type { Passage, Passages } from "./passages.ts";
 import type { VectorStore } from "./vector-store.ts";
 
-/** What the index knows of a document's state when it was read. */
+/** State of a document when it was read, as stored in the index. */
 export interface DocumentStamp {
   path: string;
   hash: string;

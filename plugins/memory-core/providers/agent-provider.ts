@@ -14,7 +14,7 @@ import { adaptersOf, openPrimary, openStandIn, type Selection, type SkippedAdapt
 
 /** The embedding provider of one agent: chosen, held, watched, replaced. */
 export interface AgentProvider {
-  /** What the thread asks for; faults count. */
+  /** Calls for the thread; their faults count. */
   readonly calls: EmbedCalls;
   /** Chooses on first use; resolves when there is an answer. Never rejects. */
   ready(): Promise<void>;
@@ -35,7 +35,7 @@ export interface AgentProvider {
   close(): Promise<void>;
 }
 
-/** What is known of the provider at the moment. */
+/** Present state of the provider. */
 export interface ProviderView {
   state: "choosing" | "provider" | "none" | "unavailable";
   /** Adapter id; `none` without one. */
@@ -82,7 +82,7 @@ class ProviderKeeper implements AgentProvider {
   /** Changes of the choice, one after the other. */
   #work: Promise<void> = Promise.resolve();
   #chosen: Promise<void> | undefined;
-  /** What the choice was made from. */
+  /** Settings that the choice was made from. */
   #madeFrom: string | undefined;
   #told: string | undefined;
   #lastError: string | undefined;

@@ -1,6 +1,6 @@
 import { EmbeddingError } from "svc/sdk";
 
-/** What vectors have to look like. */
+/** Required shape of vectors. */
 export interface VectorShape {
   /** Adapter id, for the message. */
   id: string;

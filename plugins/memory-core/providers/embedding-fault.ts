@@ -15,7 +15,7 @@ export function embeddingFaultOf(error: unknown): PlainEmbeddingFault | undefine
   return { fault, message, ...(status === undefined ? {} : { status }), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
-/** What an adapter threw, whatever it is: something unknown counts as an answer that cannot be used. */
+/** Converts anything an adapter threw to a fault; an unknown value counts as an unusable answer. */
 export function faultOf(error: unknown): PlainEmbeddingFault {
   const known = embeddingFaultOf(error);
   if (known) return known;

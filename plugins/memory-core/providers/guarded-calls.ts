@@ -3,7 +3,7 @@ import type { EmbedCalls } from "./embed-calls.ts";
 import { faultOf, type PlainEmbeddingFault } from "./embedding-fault.ts";
 import type { HeldProvider } from "./held-provider.ts";
 
-/** What decides about calls, and learns from them. */
+/** Decides about calls and learns from their results. */
 export interface CallGuard {
   clock: Pick<Clock, "monotonic">;
   /** Ends calls that nobody waits for. */

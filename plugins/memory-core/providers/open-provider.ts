@@ -26,7 +26,7 @@ export interface OpenedProvider {
   close(): Promise<void>;
 }
 
-/** What one is opened as. */
+/** Input for opening a provider. */
 export interface OpenQuestion {
   agentId: string;
   settings: ProviderSettings;

@@ -2,7 +2,7 @@ import type { SvcConfig } from "svc/sdk";
 
 export type MemorySearch = NonNullable<SvcConfig["agents"]["defaults"]["memorySearch"]>;
 
-/** What decides about an agent's embedding provider. Secrets stand in it as the config paths they are read from, the first that has a value counts. */
+/** Settings that determine an agent's embedding provider. Secrets stand in it as the config paths they are read from, the first that has a value counts. */
 export interface ProviderSettings {
   /** `auto`, `none`, or the id of an adapter. */
   requested: string;

@@ -4,13 +4,13 @@ import { embeddingFaultOf } from "./embedding-fault.ts";
 import { type OpenedProvider, type OpenQuestion, openProvider, type ProviderHost } from "./open-provider.ts";
 import type { ProviderSettings } from "./provider-settings.ts";
 
-/** What came of a selection. */
+/** Result of a selection. */
 export type Selection =
   | { kind: "primary"; opened: OpenedProvider }
   | { kind: "stand-in"; opened: OpenedProvider; from: string; reason: string }
   /** Words only: by choice, or because no adapter has what it needs; then `skipped` says what each lacks. */
   | { kind: "none"; isChoice: boolean; skipped: SkippedAdapter[] }
-  /** What was asked for cannot be had; nothing else is taken in its place. */
+  /** The requested provider is not available; no other one is used instead. */
   | { kind: "unavailable"; error: string };
 
 /** An adapter that detection did not take, and why. */

@@ -1,4 +1,4 @@
-/** What a ranked list is worth for one question; all between 0 and 1. */
+/** Quality of a ranked list for one question; all values between 0 and 1. */
 export interface Quality {
   ndcg10: number;
   recall6: number;

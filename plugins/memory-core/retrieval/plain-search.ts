@@ -17,7 +17,7 @@ export function addPlainTable(db: Database): void {
   );
 }
 
-/** What everybody would write first: any word of the question that is no stop word, best `bm25` first. */
+/** Baseline search: any word of the question that is not a stop word, best `bm25` first. */
 export function searchPlainly(db: Database, question: string, limit: number): Array<{ path: string; startLine: number; endLine: number }> {
   const words = new Set((question.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []).filter((word) => !stopWords.has(word)));
   const match = [...words].map((word) => `"${word}"`).join(" OR ");

@@ -28,7 +28,7 @@ export function isOfMachine({ kind, provider, runId }: MessageRow, triggerOf: (r
 /** Longest text of one message that is indexed; beyond it hardly anybody wrote it by hand. */
 const MAX_MESSAGE_CHARS = 200_000;
 
-/** What was said in a record; undefined for tool results and for what has no words. Rows may be of an older make, so nothing is taken for granted. */
+/** Text of a record; undefined for tool results and records without words. Rows may be of an older make, so nothing is taken for granted. */
 export function toTranscriptMessage({ seq, role, content, ts }: MessageRow): TranscriptMessage | undefined {
   if (role !== "user" && role !== "assistant") return undefined;
   const text = textOf(content).slice(0, MAX_MESSAGE_CHARS);

@@ -3,7 +3,7 @@ import type { AgentMemory } from "../agent-memory.ts";
 import { watchGrowth } from "./growth.ts";
 import { createTranscripts, type Transcripts } from "./transcripts.ts";
 
-/** What brings news of transcripts to the indexes. */
+/** Reports growth of transcripts to the indexes. */
 export interface SessionFeed extends Disposable {
   readonly transcripts: Transcripts;
   /** Counts from now on what is said. */

@@ -17,7 +17,7 @@ export interface GrowthOptions {
   onFailure(error: unknown): void;
 }
 
-/** What is stored within this time is one piece of news. */
+/** Window in which stored messages count as one event. */
 const LOOK_EVERY_MS = 5_000;
 /** A commit may be later than the time in its row. */
 const OVERLAP_MS = 60_000;
@@ -126,7 +126,7 @@ class Growth {
     return { ...found, isAll };
   }
 
-  /** What was there when this began is for the index itself to compare. */
+  /** Position before this feed started; earlier messages are for the index itself to compare. */
   async #lastBeforeStart(sessionId: string): Promise<number> {
     const { store } = this.#options;
     let before = Number.MAX_SAFE_INTEGER;

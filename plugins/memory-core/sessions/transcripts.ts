@@ -83,7 +83,7 @@ async function readPage(store: () => TranscriptStore, sessionId: string, after: 
   return { messages, total: store().messages.count(sessionId), next: last };
 }
 
-/** What began a run. The rows of one stand together, so one answer is enough to remember. */
+/** Finds the trigger of a run. The rows of one stand together, so one answer is enough to remember. */
 function createTriggers(store: () => TranscriptStore): (runId: string) => string | undefined {
   let last: { runId: string; trigger: string | undefined } | undefined;
   return (runId) => {

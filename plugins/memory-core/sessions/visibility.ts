@@ -4,15 +4,15 @@ import type { MemorySource } from "../index-settings.ts";
 export interface SearchedCorpus {
   /** Agent whose memory is searched. */
   agentId: string;
-  /** What its index holds. */
+  /** Sources that its index holds. */
   sources: readonly MemorySource[];
-  /** What the caller wants; all there is by default. */
+  /** Sources that the caller wants; all by default. */
   corpus?: "memory" | "sessions" | "all" | undefined;
   /** Session that asks; without one an operator does. */
   sessionKey?: string | undefined;
 }
 
-/** What a search may look at, and why that is less than was asked for. */
+/** Sources that a search may read, and why some of the requested ones are left out. */
 export interface VisibleSources {
   sources: MemorySource[];
   warning?: string;

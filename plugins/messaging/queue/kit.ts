@@ -17,7 +17,7 @@ export interface Failure {
   outcome: "retry" | "uncertain" | "failed" | "expired";
 }
 
-/** What the queue works with. */
+/** Dependencies of the queue. */
 export interface QueueKit {
   store(): Store;
   clock: Clock;

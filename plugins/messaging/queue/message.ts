@@ -16,7 +16,7 @@ const storedMessage = z.object({
   agentId: z.string().min(1),
 });
 
-/** What a row of the queue carries. */
+/** Content of a row of the queue. */
 export type StoredMessage = z.output<typeof storedMessage>;
 
 /** A message and the row that it is. */

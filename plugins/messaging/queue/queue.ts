@@ -152,7 +152,7 @@ export function createQueue(kit: QueueKit, onEnd: (uid: string) => void): Queue 
   };
 }
 
-/** What was in a call when its process ended may be with the platform. */
+/** Recovers messages that were being sent when the process ended: the platform may have them. */
 async function recover(kit: QueueKit): Promise<void> {
   for (let round = 0; round < ROUND; round++) {
     const rows = kit.store().deliveries.abandoned({ dirs: OUT, boot: kit.lease, limit: ROUND });

@@ -8,7 +8,7 @@ const MAX_REASON_CHARS = 300;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 300_000;
 
-/** What an error of a try says of the message. `taken`: it may be with the platform. */
+/** Interpretation of a failed attempt. `taken`: it may be with the platform. */
 export interface Fault {
   taken: "no" | "unknown";
   isPermanent: boolean;
@@ -17,7 +17,7 @@ export interface Fault {
   retryAfterMs?: number | undefined;
 }
 
-/** What happens next. */
+/** Next step for a message. */
 export type Verdict =
   | { next: "failed"; reason: string }
   /** `to`: how it waits. `unknown`: tries so far whose end nobody knows. */

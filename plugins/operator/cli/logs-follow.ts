@@ -14,7 +14,7 @@ export interface LogOutput {
 }
 
 export interface FollowOptions {
-  /** What was read and shown already. */
+  /** Part of the log that was read and shown already. */
   first: LogTail;
   intervalMs: number;
   signal: AbortSignal;

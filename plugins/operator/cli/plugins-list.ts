@@ -12,7 +12,7 @@ interface PluginRow {
   state: string;
   reason?: string;
   hint?: string;
-  /** What else there is to know of it; from a running gateway only. */
+  /** Further notes about the plugin; from a running gateway only. */
   notes?: string[];
 }
 

@@ -1,6 +1,6 @@
 import { type ReloadFigures, reloadLine } from "./reload-line.ts";
 
-/** What of `status` may be wrong. */
+/** Parts of `status` that may report problems. */
 export interface StatusProblems {
   plugins?: {
     errors: Array<{ id: string; error: string }>;

@@ -13,7 +13,7 @@ export interface Issue {
   text: string;
 }
 
-/** What was found on this machine; no secret is in it. */
+/** Facts gathered on this machine; contains no secret. */
 export interface Evidence {
   config: {
     path: string;
@@ -35,11 +35,11 @@ export interface Evidence {
   staleLocks: string[];
   node: { version: string; floor: string };
   freeBytes: number | undefined;
-  /** What happened while nobody looked, and was not acknowledged yet; `file` holds it. */
+  /** Notices that were not acknowledged yet; `file` holds each. */
   notices: Array<Notice & { file: string }>;
   /** The network file system that the state is on, if it is on one. */
   network: { path: string; kind: string } | undefined;
-  /** What a running gateway's plugins say. */
+  /** Findings of a running gateway's plugins. */
   live: DoctorFinding[];
 }
 

@@ -109,7 +109,7 @@ async function staleLocks(path: string): Promise<string[]> {
   return [];
 }
 
-/** What plugins of the running gateway say; none when none runs, and a gateway that does not answer is a finding. */
+/** Collects findings of the running gateway's plugins; none when no gateway runs, and a gateway that does not answer is a finding. */
 async function liveFindings(cli: CliContext): Promise<DoctorFinding[]> {
   if (!(await cli.lockOwner())?.port) return [];
   try {

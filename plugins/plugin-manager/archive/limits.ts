@@ -1,4 +1,4 @@
-/** What one plugin may bring along, packed or as a folder. */
+/** Limits for the content of one plugin, packed or as a folder. */
 export interface ContentLimits {
   entries: number;
   /** Of all files together. */

@@ -1,7 +1,7 @@
 import type { CliContext, JsonObject } from "svc/sdk";
 import { withLive } from "./live.ts";
 
-/** What commands of this plugin set in `plugins.entries.<id>`; the rest of an entry is the operator's. */
+/** Keys of `plugins.entries.<id>` that commands of this plugin set; the rest of an entry is the operator's. */
 export interface EntryChange {
   enabled?: boolean;
   grants?: string[];

@@ -70,7 +70,7 @@ function liveOnly({ candidates, live }: Evidence): Array<Pick<PluginCandidate, "
   return [...(live?.keys() ?? [])].filter((id) => !found.has(id)).map((id) => ({ id, origin: "config" as const }));
 }
 
-/** What keeps it from working: on disk, else in the running gateway. */
+/** Reason why a plugin does not work: on disk, else in the running gateway. */
 function stateOf(candidate: Pick<PluginCandidate, "id" | "problem" | "origin">, { live, diagnostics, imports }: Evidence): Finding[] {
   const { id, problem, origin } = candidate;
   const finding = (severity: Severity, why: { code?: string; reason?: string; hint?: string }, state: string): Finding => ({

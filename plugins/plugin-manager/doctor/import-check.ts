@@ -5,7 +5,7 @@ import { type CliContext, messageOf } from "svc/sdk";
 /** One module may take so long; a module that waits at its top level for ever is ended with its process. */
 const LIMIT_MS = 30_000;
 
-/** What the child tells, one message each. */
+/** Messages of the child process. */
 type Told = { begin: string } | { end: string; error?: string };
 
 /**

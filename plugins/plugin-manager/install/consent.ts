@@ -1,6 +1,6 @@
 import { commonErrors, type Permission } from "svc/sdk";
 
-/** What a plugin asks for, with what each means to the operator who grants it. */
+/** Permissions a plugin can ask for, with their meaning for the operator who grants them. */
 export const permissionMeanings: Record<Permission, string> = {
   "hooks.conversation": "reads the text of conversations",
   "hooks.prompt": "changes what the model is told",
@@ -19,7 +19,7 @@ export interface Consent {
 }
 
 /**
- * What becomes of the permissions a plugin asks for. Only what is named is granted; what was granted before stays so while it is asked for.
+ * Decides about the permissions a plugin asks for. Only what is named is granted; what was granted before stays so while it is asked for.
  * @param options.grant comma-separated list, as typed
  * @throws {SvcError} `usage` for one that the plugin does not ask for
  */

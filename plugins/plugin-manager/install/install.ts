@@ -44,10 +44,10 @@ export interface Installed {
   replaced: string | undefined;
 }
 
-/** What the operator is asked to agree to. */
+/** Proposal that the operator is asked to approve. */
 export interface InstallProposal {
   manifest: Manifest;
-  /** What stands there now is another version of the same package: what was granted to it was granted to this one. */
+  /** True when the installed plugin is another version of the same package: its grants apply to this one. */
   isUpdate: boolean;
 }
 

@@ -8,7 +8,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 const LIMIT_MS = 600_000;
 const MAX_OUTPUT = 1_048_576;
-/** What npm needs to find itself, its settings and the network; no secret of the gateway, and nothing that loads code. */
+/** Variables npm needs to find itself, its settings and the network; no secret of the gateway, and nothing that loads code. */
 const passed =
   /^(PATH|HOME|USERPROFILE|APPDATA|LOCALAPPDATA|SYSTEMROOT|TMPDIR|TEMP|TMP|LANG|LC_\w+|(HTTPS?|NO|ALL)_PROXY|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|NPM_CONFIG_\w+)$/i;
 

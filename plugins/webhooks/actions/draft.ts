@@ -2,7 +2,7 @@ import type { Fields } from "./fields.ts";
 import type { Part } from "./frame.ts";
 import type { KeyOrigin } from "./session-key.ts";
 
-/** What a request asks for, before any rule was applied: direct, or made by a mapping. */
+/** Action requested directly or by a mapping, before any rule was applied. */
 export interface Draft {
   kind: "agent" | "wake";
   /** Below `hooks.path`. */

@@ -2,7 +2,7 @@ import type { AgentAction } from "../action.ts";
 import { MAX_PAYLOAD_BYTES } from "../deliveries/stored-action.ts";
 import { actionErrors } from "./errors.ts";
 
-/** What stands around the action in its row. */
+/** Size of a row besides its action. */
 const ROW_BYTES = 64;
 
 /**

@@ -15,7 +15,7 @@ export function mappingFailed(reason: string): SvcError {
 /** Time for something that is down to come back. */
 const RETRY_MS = 5_000;
 
-/** What the sender is told, whatever went wrong. */
+/** Converts any failure to a refusal for the sender. */
 export function toRefusal(error: unknown): Refusal {
   if (!isSvcError(error)) return { status: 500, message: "hook mapping failed", reason: messageOf(error) };
   const { http } = error.spec;

@@ -3,7 +3,7 @@ import { invalid } from "./refusal.ts";
 
 /** Levels that a model knows. */
 const thinkingLevels = ["off", "minimal", "low", "medium", "high"];
-/** What a caller named is repeated to it, within limits. */
+/** Maximum length of a caller's value that is repeated to it. */
 const MAX_ECHO_CHARS = 128;
 
 /** `last`, or a channel that there is now. @throws {SvcError} `hook-invalid` */

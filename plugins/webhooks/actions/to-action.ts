@@ -15,7 +15,7 @@ export interface ActionDeps {
   agents: Pick<Agents, "list" | "resolve" | "checkModel">;
   /** Absent: nobody carries messages; `last` and `webchat` may be named all the same. */
   messaging: Pick<Messaging, "channels"> | undefined;
-  /** What the operator should know of this request, for the log. */
+  /** Warnings about this request for the log. */
   warnings: string[];
 }
 

@@ -36,7 +36,7 @@ export default defineCommand({
   },
 });
 
-/** What is written, and what it comes to. */
+/** Configured token and its effective value. */
 interface Found {
   source: "none" | "config" | "variable" | "secret-ref";
   /** Absent: there is none, or it stands with a secret provider. */

@@ -34,7 +34,7 @@ export interface Offline {
 /** In the place of a secret that is kept elsewhere; of the form that every scheme takes. */
 const UNASKED = `whsec_${Buffer.alloc(32).toString("base64")}`;
 
-/** What the rules ask of agents; whether a model may be used only the gateway knows. */
+/** Questions the rules ask about agents; whether a model may be used only the gateway knows. */
 type OfflineAgents = Pick<Agents, "list" | "resolve" | "checkModel">;
 
 /**
@@ -90,7 +90,7 @@ function contextOf(cli: CliContext, agents: OfflineAgents): Pick<PluginContext, 
   };
 }
 
-/** What a transform prints is what its author looks for here. */
+/** Prints the output of a transform, which is what its author looks for here. */
 function loggerTo(cli: CliContext): Logger {
   const say = (message: string) => cli.stderr.line(cli.color.dim(message));
   const logger: Logger = { trace: () => undefined, debug: () => undefined, info: say, warn: say, error: say, child: () => logger };

@@ -1,7 +1,7 @@
 import type { JsonObject } from "svc/sdk";
 import type { Action } from "../action.ts";
 
-/** What is still told of an action when its payload is gone. */
+/** Facts about an action that remain when its payload is gone. */
 export interface About {
   path: string;
   mapping?: string;

@@ -81,7 +81,7 @@ function planWake(action: WakeAction, kit: DeliveryKit): Planned {
   };
 }
 
-/** What is durable stays accepted, whatever becomes of the heartbeat: the event asks for one again at the next start. */
+/** Wakes the agent. A durable event stays accepted even if no heartbeat follows: it asks for one again at the next start. */
 function wake({ agentId, sessionKey }: WakeAction, kit: DeliveryKit): void {
   try {
     kit.agents().wake({ agentId, ...(sessionKey === undefined ? {} : { sessionKey }), reason: "hook", mode: "now" });

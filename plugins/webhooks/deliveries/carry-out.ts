@@ -14,7 +14,7 @@ import { oneLine } from "./summary-text.ts";
 import { mainSessionOf } from "./target.ts";
 import { backoffAfter, MAX_ATTEMPTS, runNumber } from "./verdict.ts";
 
-/** What is left to do with a row: nothing, or another try not before `inMs` from now. */
+/** Remaining work of a row: none, or another attempt not before `inMs` from now. */
 export type CarriedOut = { state: "ended" } | { state: "again"; inMs: number };
 
 interface Given {
@@ -134,7 +134,7 @@ function wake({ action, kit }: Carried): boolean {
   }
 }
 
-/** What is known of it. */
+/** Drops fields without a value. */
 function logFields(fields: Record<string, string | undefined>): Record<string, string> {
   return Object.fromEntries(Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined));
 }

@@ -13,7 +13,7 @@ export interface Completion {
   deliverySuppressionReason?: "empty" | "silent" | "heartbeat";
 }
 
-/** What a caller is told of an action that was carried out. */
+/** Converts the result of an action to the answer for its caller. */
 export function toCompletion(ran: Ran, reply: HookReply | undefined, delivered: Delivered | undefined): Completion {
   const replyDisposition = reply?.disposition ?? "empty";
   const base: Completion = { status: ran.status, replyDisposition };

@@ -18,7 +18,7 @@ export interface Submission {
   idempotency?: IdempotencyKey;
 }
 
-/** What stands behind a 200. */
+/** Result of an accepted delivery. */
 export type Accepted =
   | { kind: "agent"; runId: string; isReplay: boolean }
   | { kind: "wake"; mode: "now" | "next-heartbeat"; eventOutcome: "queued" | "coalesced" };
@@ -40,11 +40,11 @@ export interface Deliveries {
   start(): Promise<void>;
   /** Takes nothing on any more, waits for the steps under way, 4 s at most. Rows stay. */
   stop(): Promise<void>;
-  /** What looks at the time of waiting actions; started again if it has died. Undefined while nothing is carried out. */
+  /** Timer over waiting actions; restarted if it has died. Undefined while nothing is carried out. */
   tick(): TickFacts | undefined;
 }
 
-/** What operators are shown of a row; never the payload's text unless asked for by `show`. */
+/** Summary of a row for operators; never includes the payload's text unless `show` asks for it. */
 export interface DeliverySummary {
   uid: string;
   kind: "agent" | "wake";

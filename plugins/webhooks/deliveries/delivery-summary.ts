@@ -3,7 +3,7 @@ import { type About, aboutOf, readAbout } from "./about.ts";
 import type { DeliverySummary } from "./deliveries.ts";
 import { decodeAction } from "./stored-action.ts";
 
-/** What operators are shown of a hook's row. @param row as listed, without its payload */
+/** Summarises a hook's row for operators. @param row as listed, without its payload */
 export function summariseDelivery(row: DeliveryRow, store: Pick<Store, "deliveries">): DeliverySummary {
   const about = readAbout(row.result) ?? aboutOfPayload(row, store);
   const { uid, state, attempt, lane, createdAt, updatedAt, expiresAt, notBefore, steps, result } = row;

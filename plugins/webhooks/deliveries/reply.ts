@@ -1,6 +1,6 @@
 import { judgeReply, type MessageRow } from "svc/sdk";
 
-/** What may stand beside an acknowledgement without being news. */
+/** Maximum length of the text beside an acknowledgement that does not count as news. */
 const ACK_MAX_CHARS = 300;
 
 /** The answer of a run, as it is told: `text` is what is delivered and summarised, without tokens. */

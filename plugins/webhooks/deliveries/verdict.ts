@@ -16,7 +16,7 @@ export function backoffAfter(attempt: number): number {
 const passingFaults = ["AUTH", "RATE_LIMIT", "OVERLOADED", "NETWORK", "TIMEOUT", "STORAGE"];
 
 /**
- * What becomes of an action whose run is over: `over`, whichever way it ended; `resume`: the gateway or its agents went away under it, the same run goes on;
+ * Decides how an action goes on after its run: `over`, whichever way it ended; `resume`: the gateway or its agents stopped during it, the same run continues;
  * `repeat`: it could not be done, another run is tried.
  */
 export function judgeRun({ status, code, stopReason }: Pick<RunOutcome, "status" | "code" | "stopReason">): "over" | "resume" | "repeat" {

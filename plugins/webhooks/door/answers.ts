@@ -1,6 +1,6 @@
 import type { HttpReply } from "svc/sdk";
 
-/** What a caller gets; a `Response` only where there is no body. */
+/** Answer to a caller; a `Response` only where there is no body. */
 export type Answer = HttpReply | Response;
 
 const textType = { "Content-Type": "text/plain; charset=utf-8" };

@@ -43,7 +43,7 @@ function unread(visitor: Visitor, error: unknown, { logger }: DoorDeps): Answer 
   throw error;
 }
 
-/** What the parser says quotes the body: the sender is told it, the log is not. */
+/** Parses the body. The parser's message quotes it, so only the sender gets it, not the log. */
 function parse(body: Uint8Array, refuse: (answer: HttpReply, reason: string) => Payload): Payload {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
   if (text.trim() === "") return { payload: {} };

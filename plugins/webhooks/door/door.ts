@@ -30,7 +30,7 @@ export function createDoor(deps: DoorDeps): (call: HttpCall) => Promise<Answer> 
   };
 }
 
-/** What can be said before the body is read. */
+/** Checks the head of a request, before the body is read. */
 function judgeHead(visitor: Visitor, deps: DoorDeps): Answer | undefined {
   const { call, path, lease, verifier } = visitor;
   if (hasQueryToken(call.url)) return textAnswer(400, QUERY_TOKEN_REFUSED);

@@ -15,7 +15,7 @@ import { createThrottle } from "./throttle.ts";
 const MAX_BODY_BYTES = 33_554_432;
 const WARM_AFTER_MS = 500;
 
-/** What operators are told of the door. */
+/** State of the webhook endpoint for operators. */
 export interface EntranceState {
   generation: number;
   /** Where it answers. */
@@ -23,9 +23,9 @@ export interface EntranceState {
   mappings: readonly MappingView[];
   /** Of those the config names. */
   knownPresets: readonly string[];
-  /** What keeps a part of it from working; no secret in it. */
+  /** Problems that keep a part of it from working; no secret in it. */
   problems: readonly string[];
-  /** What serves, and should be mended. */
+  /** Warnings about parts that work but should be fixed. */
   warnings: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export interface Entrance {
   presetsChanged(): Promise<void>;
   /** The path belongs to nobody. */
   shut(): void;
-  /** What operators are told, after another look at the files of transforms; undefined while the door is shut. */
+  /** State for operators, after the files of transforms were checked again; undefined while webhooks are not served. */
   look(): Promise<EntranceState | undefined>;
 }
 

@@ -6,7 +6,7 @@ import type { Generations, Lease } from "./generations.ts";
 import { headersOf } from "./hook-request.ts";
 import type { Throttle } from "./throttle.ts";
 
-/** What the door stands on. */
+/** Dependencies of the webhook endpoint. */
 export interface DoorDeps {
   generations: Generations;
   throttle: Throttle;

@@ -3,7 +3,7 @@ import type { HooksConfig } from "../action.ts";
 
 export type Mapping = HooksConfig["mappings"][number];
 
-/** What a transform gets. `url` is a `URL` on its side. */
+/** Input of a transform. `url` is a `URL` on its side. */
 export interface TransformContext {
   payload: unknown;
   headers: Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ export interface TransformContext {
   path: string;
 }
 
-/** What a transform made: `skip` = `null`, `keep` = `undefined`, else fields to put over those of the templates, not yet checked. */
+/** Result of a transform: `skip` = `null`, `keep` = `undefined`, else fields that override those of the templates, not yet checked. */
 export type TransformResult = { kind: "skip" | "keep" } | { kind: "fields"; fields: JsonObject };
 
 /**

@@ -53,7 +53,7 @@ function fromPreset(preset: HookPreset, { entry, i, hooks }: { entry: JsonObject
   };
 }
 
-/** What a broken entry would match: its requests are refused, and do not reach the next mapping. */
+/** Mapping with only the match of a broken entry: its requests are refused, and do not reach the next mapping. */
 function matchOf({ match }: JsonObject): Mapping {
   const parsed = hookMappingSchema.safeParse({ match });
   return parsed.success ? parsed.data : { match: { path: "/" } };

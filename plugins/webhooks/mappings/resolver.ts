@@ -30,7 +30,7 @@ export interface ResolverDeps {
 const CONCURRENCY = 4;
 /** Longest time for all transforms of one request: each has its own limit, a list of them needs one, too. */
 const FAN_OUT_MS = 30_000;
-/** What a fan-out may make of one body: JSON that is handed to its transform, in all calls together, and text of its actions. */
+/** Limits of a fan-out for one body: JSON that is passed to its transform, in all calls together, and text of its actions. */
 const MAX_HANDED_CHARS = 4 * 1024 * 1024;
 const MAX_ACTION_CHARS = 16 * 1024 * 1024;
 /** Lines in the log for one request. */

@@ -1,7 +1,7 @@
 import type { HookRequest } from "../action.ts";
 import { ItemView } from "./item-view.ts";
 
-/** What placeholders may name. */
+/** Values that placeholders may name. */
 export interface RenderScope {
   /** Below `hooks.path`. */
   path: string;

@@ -9,7 +9,7 @@ export interface Template {
   readonly usesNow: boolean;
 }
 
-/** What was rendered: the pieces, in order. `isExternal`: it came with the request. */
+/** Rendered template: the pieces, in order. `isExternal`: it came with the request. */
 export interface RenderedPart {
   text: string;
   isExternal: boolean;

@@ -18,7 +18,7 @@ function ofType(names: readonly string[], type: FieldType): Record<string, Field
   return Object.fromEntries(names.map((name) => [name, type]));
 }
 
-/** What a transform puts over the templates. */
+/** Fields of a transform that override the templates. */
 export interface TransformFields {
   kind: "wake" | "agent";
   fields: JsonObject;

@@ -5,7 +5,7 @@ import { isWritableByAll, nearestReal, outsideProblem } from "./folder.ts";
 
 const extensions = [".ts", ".mts", ".js", ".mjs", ".cjs"];
 
-/** What can be said of a module's name without looking at any file: absolute, of a drive or a URL, with NUL or `..` in it. Pure. */
+/** Checks a module's name without reading any file: absolute, of a drive or a URL, with NUL or `..` in it. Pure. */
 export function isLocalName(module: string): boolean {
   if (posix.isAbsolute(module) || win32.isAbsolute(module) || module.includes("\0")) return false;
   if (/^[a-z][a-z0-9+.-]*:/i.test(module)) return false;

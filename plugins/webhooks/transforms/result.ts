@@ -5,7 +5,7 @@ import { transformErrors } from "./errors.ts";
 const machinery = new Set(["__proto__", "constructor", "prototype"]);
 
 /**
- * What a transform's answer means. The fields themselves are not yet checked.
+ * Interprets the answer of a transform. The fields themselves are not yet checked.
  * @param value plain JSON, null or `undefined`
  * @throws {SvcError} `transform-failed`
  */

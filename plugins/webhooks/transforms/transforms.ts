@@ -18,7 +18,7 @@ export interface TransformsOptions {
   now?: () => number;
 }
 
-/** What is wrong with a transform, or with the folder of all of them. */
+/** Problem with a transform, or with the folder of all of them. */
 export interface TransformProblem {
   /** Unset: of the folder. */
   module?: string;
@@ -31,7 +31,7 @@ export interface TransformProblem {
 export interface Transforms {
   /** A function of a file, to be called; whether it can be is looked at with each call, so that a file that is put right works at once. */
   call(transform: { module: string; export?: string }): TransformCall;
-  /** What is wrong now, with the folder and with each of these modules. */
+  /** Present problems of the folder and of each of these modules. */
   problems(modules: readonly string[]): Promise<TransformProblem[]>;
   /** Starts the process before the first call needs it. @throws {SvcError} `sandbox-*` */
   start(): Promise<void>;

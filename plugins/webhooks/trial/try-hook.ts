@@ -14,12 +14,12 @@ export interface Trial {
   headers: Readonly<Record<string, string>>;
 }
 
-/** What an action would be, without what only the door needs. */
+/** Action that a request would become, without the parts only the endpoint needs. */
 export type TriedAction =
   | Omit<Extract<Action, { kind: "agent" }>, "fingerprint">
   | Omit<Extract<Action, { kind: "wake" }>, "fingerprint" | "same">;
 
-/** What a request would come to. Reasons are the operator's: a sender is told less. */
+/** Result of trying a request. Reasons are the operator's: a sender is told less. */
 export interface Tried {
   path: string;
   /** `answered`: the sender's own question, such as a ping. `nothing`: 204. `unmapped`: 404. */
@@ -30,7 +30,7 @@ export interface Tried {
   verify?: NonNullable<MappingView["verify"]>;
   items: Array<{ action: TriedAction } | { refusal: Refusal }>;
   warnings: string[];
-  /** What is broken in the mapping that owns the request. */
+  /** Problem of the mapping that owns the request. */
   broken?: string;
 }
 

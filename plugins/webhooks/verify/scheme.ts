@@ -6,7 +6,7 @@ export type VerifyConfig = NonNullable<Mapping["verify"]>;
 /** Header values by lower-case name; several of one name are joined by `, `, as the port does it. */
 export type Headers = Readonly<Record<string, string>>;
 
-/** What a secret of the config is good for. */
+/** Key made from a secret of the config. */
 export type Key = { kind: "hmac"; bytes: Uint8Array } | { kind: "ed25519"; key: KeyObject };
 
 /** One signature that the sender gave. */
@@ -15,7 +15,7 @@ export interface Signature {
   bytes: Uint8Array;
 }
 
-/** What the headers of a request say about its body. */
+/** Claim of a request's headers about its body. */
 export interface Claim {
   /** Text that was signed before the body. */
   before: string;

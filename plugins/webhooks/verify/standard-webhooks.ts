@@ -5,7 +5,7 @@ import { type Headers, type Key, present, type Scheme, type Signature } from "./
 /** Names of the specification, and those that one large sender used before it. */
 const families = ["webhook", "svix"] as const;
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
-/** What stands before 32 bytes of an Ed25519 key in its DER form (RFC 8410, section 4). */
+/** Prefix of a 32-byte Ed25519 key in its DER form (RFC 8410, section 4). */
 const ED25519_SPKI = Buffer.from("302a300506032b6570032100", "hex");
 const ED25519_SIGNATURE = /^[A-Za-z0-9+/]{86}(==)?$/;
 

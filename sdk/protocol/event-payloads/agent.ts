@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { agentId, count, epochMs, runId, sessionKey } from "../results/fields.ts";
 
-/** What every event of a run carries. */
+/** Fields of every event of a run. */
 const common = {
   runId,
   seq: z.number().int().min(1).describe("per run, from 1"),

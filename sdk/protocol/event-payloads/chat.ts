@@ -6,7 +6,7 @@ const common = { runId, sessionKey, agentId, seq: count.describe("`seq` of the r
 
 const short = z.string().max(300);
 
-/** What a chat view shows of a run, by `state`; exactly one of the last three ends it. */
+/** Events of a run for a chat view, by `state`; exactly one of the last three ends it. */
 export const chatPayload = z.discriminatedUnion("state", [
   z.object({ ...common, state: z.literal("status"), phase: z.string() }),
   z.object({

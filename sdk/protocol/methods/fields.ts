@@ -21,7 +21,7 @@ export const attachments = z
 export const label = z.string().trim().min(1).max(512).regex(idPattern, idExpectation);
 /** How much a model may think. */
 export const thinking = z.enum(["off", "minimal", "low", "medium", "high"]);
-/** What a message does that meets a running turn. */
+/** Queue mode of a message that meets a running turn. */
 export const queueMode = z.enum(["steer", "followup", "collect", "interrupt"]);
 /** A whole config file, or a patch. */
 export const configText = z.string().max(8 * 1024 * 1024);
@@ -29,7 +29,7 @@ export const configText = z.string().max(8 * 1024 * 1024);
 export const baseHash = z.string().min(1).max(128).optional();
 /** Why, for the log. */
 export const note = z.string().max(1_000).optional();
-/** What a list of sessions may be narrowed by. */
+/** Filters of a list of sessions. */
 export const listFields = {
   limit: z.number().int().min(1).max(1000).optional(),
   offset: z.number().int().min(0).optional(),

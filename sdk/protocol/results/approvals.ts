@@ -4,7 +4,7 @@ import { done, epochMs } from "./fields.ts";
 const text = z.string();
 const id = text.min(1);
 
-/** What may be answered. */
+/** Possible answers. */
 export const decision = z.enum(["allow-once", "allow-always", "deny"]);
 
 const times = { createdAtMs: epochMs, expiresAtMs: epochMs };

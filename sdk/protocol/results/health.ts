@@ -59,7 +59,7 @@ const pluginFigures = z.object({
   quarantined: z.array(tap).describe("hook taps that are not called for a while"),
 });
 
-/** What `health` and `status` have in common. */
+/** Fields common to `health` and `status`. */
 export const standing = {
   ok: z.boolean().describe("no critical part fails"),
   uptimeMs: durationMs,

@@ -1,7 +1,7 @@
 import type { HookTransformContext, HookTransformResult } from "svc/sdk";
 import { opening, textAt } from "./payload-text.ts";
 
-/** What each kind of event is worth to an agent; null: nothing. */
+/** Tasks for an agent by kind of event; null: the event needs no work. */
 const tasks: Record<string, (payload: unknown) => string | null> = {
   pull_request: (payload) =>
     textAt(payload, "action") === "opened"

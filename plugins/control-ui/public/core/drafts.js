@@ -1,6 +1,6 @@
 import { kept } from "./env.js";
 
-/** What was typed and not sent, by session; at most this many, the oldest go first. */
+/** Maximum number of drafts by session (typed and not sent); the oldest are dropped first. */
 const MAX_DRAFTS = 50;
 const PREFIX = "draft:";
 

@@ -4,7 +4,7 @@ import { onEvent, onOnline, request } from "./conn.js";
 import { needingYou, partsOf } from "./parts.js";
 import { defaultModel, health, memory, models, now, plugins } from "./store.js";
 
-/** What the header and the overview know about the gateway, kept fresh by events. */
+/** Facts about the gateway for the header and the overview, kept fresh by events. */
 
 export const parts = computed(() =>
   partsOf({
@@ -39,7 +39,7 @@ function readMemory() {
 }
 
 /**
- * What is not there (no such method, no scope) has no part; a lost connection leaves the old value.
+ * Reads one fact. A missing method or scope leaves no value; a lost connection keeps the old one.
  * @param {string} method
  * @param {(answer: any) => void} keep
  */

@@ -8,7 +8,7 @@ import { mainSessionKey } from "./store.js";
 export const isPaletteOpen = signal(false);
 export const isHelpOpen = signal(false);
 
-/** What the table of keys shows; the order is that of the table. */
+/** Table of keyboard shortcuts, in the order shown. */
 export const keyTable = [
   { keys: ["Ctrl", "K"], does: "Go anywhere, do anything" },
   { keys: ["g", "o"], does: "Overview" },

@@ -1,7 +1,7 @@
 import { count, plural, span } from "./format.js";
 
 /**
- * What is said of an agent's memory. Pure.
+ * Facts shown about an agent's memory. Pure.
  *
  * @typedef {{ agentId?: string, backend?: string, workspace?: string, files?: number, chunks?: number, dirty?: boolean, syncing?: boolean,
  *   provider?: string, model?: string, requestedProvider?: string, custom?: { searchMode?: string }, lastSyncAt?: number, lastError?: string,
@@ -35,7 +35,7 @@ export function sentenceOf(status) {
   return `${mode}${by}: ${of}, ${plural(chunks, "passage")}.`;
 }
 
-/** What keeps the search from being what it is set to be. @param {MemoryStatus} status @returns {Trouble[]} */
+/** Problems that keep the search from working as configured. @param {MemoryStatus} status @returns {Trouble[]} */
 export function troublesOf(status) {
   const { provider = "none", requestedProvider, providerError, fallback, vector, fts, lastError, leftOut } = status;
   /** @type {Trouble[]} */

@@ -4,7 +4,7 @@ import { withProgress } from "./memory-facts.js";
 import { isOnline } from "./store.js";
 
 /**
- * What the memory view shows: agents, the state of each one's memory, what is being done, what was found.
+ * State of the memory view: agents, the state of each one's memory, work in progress, and results.
  *
  * @typedef {import("./memory-facts.js").MemoryStatus} MemoryStatus
  * @typedef {import("./memory-facts.js").Progress} Progress

@@ -12,7 +12,7 @@ import { count, plural } from "./format.js";
  */
 
 /**
- * What is wrong comes first, then the order of the list.
+ * Parts of the gateway: failing ones first, then in the order of the list.
  * @param {Facts} facts
  * @returns {Part[]}
  */

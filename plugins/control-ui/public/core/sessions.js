@@ -45,7 +45,7 @@ export function sessionRow(key) {
   return rows.value.get(key);
 }
 
-/** What a person calls this session. @param {{ key: string } & Partial<SessionRow>} row */
+/** Title of a session for people. @param {{ key: string } & Partial<SessionRow>} row */
 export function titleOf(row) {
   const own = row.label || row.derivedTitle || row.displayName;
   if (own) return own;

@@ -28,7 +28,7 @@ export const hasNewBuild = signal(false);
 export const health = signal(/** @type {Health | undefined} */ (undefined));
 export const plugins = signal(/** @type {PluginInfo[] | undefined} */ (undefined));
 export const models = signal(/** @type {ModelInfo[] | undefined} */ (undefined));
-/** What answers when a session names no model. */
+/** Model that answers when a session names none. */
 export const defaultModel = signal(/** @type {{ provider: string, model: string } | undefined} */ (undefined));
 export const memory = signal(/** @type {MemoryStatus | undefined} */ (undefined));
 

@@ -1,7 +1,7 @@
 import { plural, span } from "./format.js";
 
 /**
- * What is said of webhooks. Pure.
+ * Facts shown about webhooks. Pure.
  *
  * @typedef {{ id: string, preset?: string, path?: string, source?: string, action: "wake" | "agent", agentId?: string, forEach?: string, transform?: string,
  *   verify?: { provider: string, mode: "with-token" | "instead" }, isUnsafe?: boolean, broken?: string }} Mapping
@@ -13,7 +13,7 @@ import { plural, span } from "./format.js";
  *   counts: Counts }} Hooks
  */
 
-/** What the filter means, as states of the gateway; undefined: all. */
+/** Delivery states that each filter selects; undefined: all. */
 export const filters = /** @type {const} */ ({
   all: undefined,
   waiting: ["accepted", "running"],
@@ -29,7 +29,7 @@ export function sentenceOf({ enabled, path, mappings }, origin) {
   return `Taken at ${origin}${path}, ${rules}.`;
 }
 
-/** What has been accepted and is not simply done. @param {Counts} counts */
+/** Counts of accepted deliveries that are not simply done. @param {Counts} counts */
 export function countWords({ accepted, running, failed, expired }) {
   const parts = [
     [accepted, "waiting"],
@@ -56,7 +56,7 @@ export function reasonOf({ result, steps }) {
   return /** @type {string | undefined} */ (said.find((one) => typeof one === "string" && one !== ""));
 }
 
-/** What became of it outside of the run, one line a step. @param {Delivery} delivery @returns {Array<{ name: string, text: string }>} */
+/** Steps of a delivery outside of its run, one line each. @param {Delivery} delivery @returns {Array<{ name: string, text: string }>} */
 export function stepsOf({ steps }) {
   const { run, deliver, summary, heartbeat } = steps;
   const lines = [
@@ -76,7 +76,7 @@ function deliveryWords({ state, because, error }) {
   return words[String(state)] ?? String(state ?? "tried");
 }
 
-/** What a person may do with it. @param {Delivery} delivery @returns {"retry" | "drop" | undefined} */
+/** Action that a person can take on a delivery. @param {Delivery} delivery @returns {"retry" | "drop" | undefined} */
 export function actOf({ state, kind }) {
   if (kind === "wake") return undefined;
   if (state === "failed" || state === "expired") return "retry";
@@ -90,13 +90,13 @@ export function nextWords({ state, notBefore, expiresAt }, now) {
   return expiresAt > now ? `given up in ${span(expiresAt - now)}` : undefined;
 }
 
-/** What opens a path. @param {Mapping["verify"]} verify */
+/** Credential that a path requires, in words. @param {Mapping["verify"]} verify */
 export function doorWords(verify) {
   if (!verify) return "token";
   return verify.mode === "instead" ? `signature (${verify.provider})` : `token and signature (${verify.provider})`;
 }
 
-/** What a mapping does, in words. @param {Mapping} mapping */
+/** Describes a mapping in words. @param {Mapping} mapping */
 export function mappingWords({ action, agentId, forEach, transform, source, isUnsafe }) {
   const who = agentId === undefined ? "the default agent" : `agent ${agentId}`;
   const parts = [action === "wake" ? `wakes ${who}` : `runs ${who}`];
@@ -120,7 +120,7 @@ export function callOf(address, path) {
   return `curl ${address}/${path} \\\n  -H "Authorization: Bearer $HOOK_TOKEN" \\\n  -d ${bodies[path] ?? "@payload.json"}`;
 }
 
-/** What keeps a part from working and is not said of a mapping already. @param {Hooks} hooks */
+/** Problems of webhooks that no mapping already shows. @param {Hooks} hooks */
 export function problemsOf({ problems, mappings }) {
   return problems.filter((problem) => !mappings.some(({ broken }) => broken !== undefined && problem.includes(broken)));
 }

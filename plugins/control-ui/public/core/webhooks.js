@@ -4,7 +4,7 @@ import { isOnline } from "./store.js";
 import { filters } from "./webhook-facts.js";
 
 /**
- * What the webhooks view shows: the rules, and what came in.
+ * State of the webhooks view: rules and deliveries.
  *
  * @typedef {import("./webhook-facts.js").Hooks} Hooks
  * @typedef {import("./webhook-facts.js").Delivery} Delivery

@@ -9,7 +9,7 @@ export function Waiting({ rows = 4, label = "Loading" }) {
 }
 
 /**
- * What failed, why, and what to do; inside the panel it belongs to.
+ * Shows a failure inside its panel: what failed, why, and what to do.
  * @param {{ what: string, error: unknown, onRetry?: () => void }} props
  */
 export function Failure({ what, error, onRetry }) {

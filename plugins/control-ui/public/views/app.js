@@ -83,7 +83,7 @@ function CurrentView() {
 
 /** @typedef {() => Promise<{ default: any }>} Load */
 
-/** What was fetched already is drawn at once. @type {Map<Load, any>} */
+/** Views that were fetched already; they are drawn at once. @type {Map<Load, any>} */
 const fetched = new Map();
 
 /** @param {Load} load */

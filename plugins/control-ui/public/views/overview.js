@@ -13,7 +13,7 @@ import { Failure, Waiting } from "../ui/states.js";
 
 const LATEST = 6;
 
-/** What is wrong now, what is being done, and a place to ask. */
+/** Overview: current problems, work in progress, and a place to ask. */
 export default function Overview() {
   return html`<div class="page overview">
     <${Sentence} />

@@ -12,7 +12,7 @@ import { Archive, Pencil, Pin, Reset, Trash } from "../ui/icons.js";
 /** @typedef {import("../core/sessions.js").SessionRow} SessionRow */
 
 /**
- * What can be done with one session.
+ * Menu of one session.
  * @param {{ row: SessionRow, id: string, icon: any }} props
  */
 export function SessionMenu({ row, id, icon }) {

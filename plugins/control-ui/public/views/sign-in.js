@@ -6,7 +6,7 @@ import { connection, now } from "../core/store.js";
 import { Button, Command } from "../ui/button.js";
 import { Notice } from "../ui/states.js";
 
-/** What stands between a person and the gateway, and the next step. */
+/** Sign-in page: the obstacle between a person and the gateway, and the next step. */
 export default function SignIn() {
   const shown = useRef(connection.value);
   // An attempt that goes on by itself must not make the text flicker.

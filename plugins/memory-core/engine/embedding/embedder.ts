@@ -11,7 +11,7 @@ export interface EmbedderParts {
   wait?: Wait | undefined;
 }
 
-/** What one sync knows of the vectors it writes. */
+/** State of one sync about the vectors it writes. */
 export interface EmbedRun {
   signal: AbortSignal;
   /** Length of the vectors in the index that is written. */

@@ -10,7 +10,7 @@ export interface PendingChunk {
   id: string;
   path: string;
   source: MemorySource;
-  /** What is embedded. */
+  /** Text to embed. */
   text: string;
 }
 

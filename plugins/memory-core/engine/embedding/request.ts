@@ -1,6 +1,6 @@
 import { EmbedFault } from "../host.ts";
 
-/** What became of a text: its vector, or why it has none and never will. */
+/** Result for a text: its vector, or why it has none and never will. */
 export type Verdict = Float32Array | { skipped: string };
 
 /** How texts become vectors, and what is known of the answers so far. */

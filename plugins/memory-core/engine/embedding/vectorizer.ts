@@ -46,7 +46,7 @@ export function createVectorizer(index: OpenIndex, options: VectorizerOptions): 
   return new EmbeddingVectorizer(index, by, options);
 }
 
-/** What a verdict means for the rows of a passage. */
+/** Converts a verdict to the vector columns of a passage. */
 export function toPassageVector(verdict: Float32Array | { skipped: string } | undefined): PassageVector {
   if (verdict === undefined) return "pending";
   return verdict instanceof Float32Array && isDirected(verdict) ? verdict : "none";

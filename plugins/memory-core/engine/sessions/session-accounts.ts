@@ -13,7 +13,7 @@ export interface SessionGrowth {
   isReset: boolean;
 }
 
-/** What has come to each session since it was last indexed, and which of them are due. */
+/** Growth of each session since it was last indexed, and the sessions that are due. */
 export interface SessionAccounts {
   /** Books the growth; true when a session has become due. */
   add(grown: readonly SessionGrowth[]): boolean;

@@ -7,7 +7,7 @@ import type { Pacer } from "../pacer.ts";
 import { createSessionAccounts, type SessionAccounts, type SessionGrowth } from "./session-accounts.ts";
 import { createTranscriptBuilder } from "./transcript-text.ts";
 
-/** What a sync was asked for, as far as transcripts are concerned. */
+/** Scope of a requested sync, as far as transcripts are concerned. */
 export interface SessionSyncWish {
   reason: string;
   /** The whole index is made anew, or was asked to be. */
@@ -20,7 +20,7 @@ export interface SessionSyncWish {
 export interface Sessions {
   /** Books the growth; true when a sync is due. */
   grown(growth: readonly SessionGrowth[]): boolean;
-  /** What a sync has to look at; undefined: it leaves the transcripts alone. */
+  /** Documents that a sync has to check; undefined: it leaves the transcripts alone. */
   sourceFor(wish: SessionSyncWish): DocumentSource | undefined;
   /** Why transcripts could not be listed the last time. */
   problem(): string | undefined;

@@ -8,7 +8,7 @@ export class BestRows {
     this.#limit = limit;
   }
 
-  /** What a row must exceed to be kept. */
+  /** Score that a row must exceed to be kept. */
   get floor(): number {
     return this.#keys.length < this.#limit ? Number.NEGATIVE_INFINITY : (this.#scores[0] ?? Number.POSITIVE_INFINITY);
   }

@@ -7,7 +7,7 @@ export const KERNEL_BASE64 =
   "AAQA/VH9Yv19IAH9AAQQIAX9AAQQ/VH9Yv19/Y4B/X/9rgEhByAFQSBqIQUgAUEgaiIBIAZJDQALIAQgB/0bACAH/RsBaiAH/RsCaiAH/RsDajYCACAEQQRq" +
   "IQQgAkEBayECDAALCws=";
 
-/** What is used of `WebAssembly`; neither the language's library nor Node's types declare it. */
+/** Part of `WebAssembly` that is used; neither the language's library nor Node's types declare it. */
 interface WebAssemblyApi {
   validate(bytes: Uint8Array): boolean;
   Module: new (bytes: Uint8Array) => object;

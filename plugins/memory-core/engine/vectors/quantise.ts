@@ -1,6 +1,6 @@
 /** A shorter vector points nowhere; its direction is noise. */
 const MIN_NORM = 1e-10;
-/** What int8 holds: components of unit vectors are spread around 1/√d, and few are beyond five times that. */
+/** Range covered by int8: components of unit vectors are spread around 1/√d, and few are beyond five times that. */
 const SPREAD = 5;
 
 /** Cosine similarity, 0 when either vector has no direction. Both have the same length. */

@@ -12,7 +12,7 @@ import { loadMatrix } from "./matrix-loader.ts";
 import { blobOf, cosine, hasDirection, quantise, vectorOf } from "./quantise.ts";
 import { markVec0Stale, Vec0Table } from "./vec0-table.ts";
 
-/** What the quantised stage hands to the exact one. */
+/** Minimum number of rows that the quantised stage passes to the exact one. */
 const MIN_RERANKED = 48;
 /** Up to here the extension answers sooner than the matrix is loaded. */
 const VEC0_WHILE_LOADING = 10_000;
@@ -175,7 +175,7 @@ class SqliteVectorStore implements VectorStore {
     }
   }
 
-  /** What makes the next searches quicker and other processes content; none of it is needed to answer. */
+  /** Speeds up the next searches and updates shared state; no answer depends on it. */
   async #afterLoad(matrix: VectorMatrix, dims: number): Promise<void> {
     const pacer = createPacer(this.#stop.signal);
     try {

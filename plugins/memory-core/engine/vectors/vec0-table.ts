@@ -34,7 +34,7 @@ export class Vec0Table {
     return this.#isWhole;
   }
 
-  /** What a rollback may have taken back is looked at again. */
+  /** Forgets what a rollback may have undone, so that it is read again. */
   forget(): void {
     const exists = this.#db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'chunks_vec'").get() !== undefined;
     if (!exists) this.#sql = undefined;

@@ -7,7 +7,7 @@ import { type Carried, record } from "./carried.ts";
 /** The message is a row of its own by then; only the report of the action waits this long for how it ended. */
 const WAIT_MS = 10_000;
 
-/** What became of the answer. `pending`: the message is still on its way; `refused`: no row was made of it. */
+/** Delivery state of an answer. `pending`: the message is still on its way; `refused`: no row was made of it. */
 export interface Delivered {
   attempted: boolean;
   state?: OutboundEnd["state"] | "pending" | "refused";

@@ -7,7 +7,7 @@ import { type Carried, record } from "./carried.ts";
 /** Rows of a transcript that are looked through for what a run said and did. */
 const READ_ROWS = 200;
 
-/** What is kept of a run that is over. */
+/** Stored result of a finished run. */
 export interface Ran {
   runId: string;
   status: "ok" | "error";
@@ -44,7 +44,7 @@ export async function runStep(carried: Carried): Promise<RunStep> {
   return { kind: "ran", ran };
 }
 
-/** What the transcript of a run holds at its end; nothing for one that is forgotten. */
+/** Reads the transcript rows of a finished run; nothing for one that is forgotten. */
 export function rowsOf({ kit }: Pick<Carried, "kit">, runId: string): MessageRow[] {
   const run = kit.store().runs.get(runId);
   return run ? kit.store().messages.page(run.sessionId, { limit: READ_ROWS }) : [];

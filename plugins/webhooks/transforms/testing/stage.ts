@@ -12,7 +12,7 @@ export const context: TransformContext = {
   path: "github",
 };
 
-/** What a stage takes from the test runner. */
+/** Functions of the test runner that a stage uses. */
 export interface StageKit {
   beforeEach(fn: () => Promise<void>): void;
   afterEach(fn: () => Promise<void>): void;

@@ -56,7 +56,7 @@ function withKeys(items) {
   return items.map((item) => ({ item, key: item.kind === "text" ? `text:${texts++}` : `${item.kind}:${item.id}` }));
 }
 
-/** What the gateway told the agent; nobody wrote it, so it stays in the background. @param {{ item: import("../../core/turns.js").SystemItem }} props */
+/** Shows an event that the gateway passed to the agent; no person wrote it, so it stays in the background. @param {{ item: import("../../core/turns.js").SystemItem }} props */
 function System({ item }) {
   const isBeat = item.about === "heartbeat";
   return html`<details class="system muted small">
@@ -109,7 +109,7 @@ function Text({ item, agentId }) {
   );
 }
 
-/** What the searches of this turn found, for an answer that names no source itself. @param {{ turn: Turn, agentId: string }} props */
+/** Shows the hits of this turn's searches, for an answer that cites no source itself. @param {{ turn: Turn, agentId: string }} props */
 function Found({ turn, agentId }) {
   if (turn.isLive) return null;
   const texts = turn.items.flatMap((item) => (item.kind === "text" ? [item.text] : []));

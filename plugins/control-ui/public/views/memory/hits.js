@@ -10,7 +10,7 @@ import { Failure, Notice, Waiting } from "../../ui/states.js";
 
 /** @typedef {import("../../core/memory-facts.js").Hit} Hit */
 
-/** What was found, best first, with what each way of searching thinks of it. @param {{ agentId: string, query: string }} props */
+/** Shows hits, best first, with the score of each retriever. @param {{ agentId: string, query: string }} props */
 export function Hits({ agentId, query }) {
   const { answer, error, isBusy, query: asked } = search.value;
   const again = () => searchMemory(agentId, query, { again: true });

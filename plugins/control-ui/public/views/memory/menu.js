@@ -8,7 +8,7 @@ import { Button } from "../../ui/button.js";
 import { ask } from "../../ui/dialog.js";
 import { Check, Reset, Trash } from "../../ui/icons.js";
 
-/** What can be done with an index; the notes themselves are never touched. @param {{ agentId: string }} props */
+/** Menu of an index; the notes themselves are never changed. @param {{ agentId: string }} props */
 export function IndexMenu({ agentId }) {
   const menu = useRef(/** @type {HTMLElement | null} */ (null));
   const blocked = noAdminReason.value;

@@ -15,7 +15,7 @@ import { IndexMenu } from "./menu.js";
 import { SearchForm } from "./search-form.js";
 import { Troubles } from "./troubles.js";
 
-/** What the agent can find, and how well; a file opens beside the search for it. */
+/** Page of an agent's memory: its notes, and a search over them; a file opens beside the search. */
 export default function MemoryPage() {
   const { rest, params } = route.value;
   const isFile = rest.startsWith("file/");
@@ -64,7 +64,7 @@ function Search({ agentId, query }) {
   </div>`;
 }
 
-/** What the index is doing. Its height is kept free, so that nothing moves when it appears. @param {{ agentId: string }} props */
+/** Shows the progress of the index. Its height is kept free, so that nothing moves when it appears. @param {{ agentId: string }} props */
 function Bar({ agentId }) {
   const progress = progressOf(agentId);
   if (!progress || !isWorking(progress) || !isOnline.value) return html`<div class="progress"></div>`;

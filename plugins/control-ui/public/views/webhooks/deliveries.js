@@ -16,7 +16,7 @@ import { Detail } from "./detail.js";
 const words = { all: "All", waiting: "Waiting", done: "Done", failed: "Failed" };
 const names = /** @type {Filter[]} */ (Object.keys(filters));
 
-/** What was accepted, the last first. @param {{ list: Hooks, filter: Filter, limit: number, onShow: (change: { f?: string, n?: number }) => void }} props */
+/** Lists accepted deliveries, newest first. @param {{ list: Hooks, filter: Filter, limit: number, onShow: (change: { f?: string, n?: number }) => void }} props */
 export function Deliveries({ list, filter, limit, onShow }) {
   const known = deliveries.value;
   const rows = useCalmRows(known && known.filter === filter ? known.rows : []);
