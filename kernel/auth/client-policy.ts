@@ -4,9 +4,9 @@ import type { SvcError } from "../../sdk/errors.ts";
 import { addressRanges } from "../../sdk/gateway/addresses.ts";
 import { createFailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
 import { perSnapshot } from "../../sdk/per-snapshot.ts";
+import { protocolErrors } from "../../sdk/protocol/errors.ts";
 import { hasForwardingHeader, readCaller } from "./client-address.ts";
 import type { Caller, ProxyVerdict, RequestHead } from "./client-types.ts";
-import { misdirected } from "./host-refusal.ts";
 import { effectiveOrigins, hostNames, isHost, isKnownHost, isOriginAllowed, isServedHost } from "./origins.ts";
 import type { AuthMode } from "./resolve-auth.ts";
 import { checkProxy, interfaceAddresses } from "./trusted-proxy.ts";
@@ -180,4 +180,13 @@ function hasOneHost({ rawHeaders, httpVersion }: RequestHead): boolean {
 
 function firstOf(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
+}
+
+/** Characters of a foreign `Host` that an answer repeats. */
+const MAX_HOST_CHARS = 100;
+
+/** A request by a host name that is not one of the gateway's (RFC 9110 15.5.20). */
+function misdirected(host: string): SvcError {
+  const name = host.slice(0, MAX_HOST_CHARS).replace(/[^\w.:-]/g, "?");
+  return protocolErrors.misdirectedRequest({ host: name });
 }

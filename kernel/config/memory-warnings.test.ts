@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { rootSchema, type SvcConfigInput } from "../../sdk/config/root.ts";
-import { memoryWarnings } from "./memory-warnings.ts";
+import { memoryWarnings } from "./trees.ts";
 
 type Search = NonNullable<NonNullable<NonNullable<SvcConfigInput["agents"]>["defaults"]>["memorySearch"]>;
 

@@ -3,7 +3,7 @@ import { basename, delimiter, dirname } from "node:path";
 import type { ConfigSyntax } from "../../sdk/config/config-file.ts";
 import { type ConfigIssue, inFileOrder, toConfigIssues } from "../../sdk/config/issues.ts";
 import { riskWarnings } from "../../sdk/config/known-ids.ts";
-import type { LoadedConfig } from "../../sdk/config/loaded.ts";
+import type { ConfigWarning, LoadedConfig } from "../../sdk/config/loaded.ts";
 import { originAt } from "../../sdk/config/origin.ts";
 import type { Locate } from "../../sdk/config/place.ts";
 import { rootSchema, type SvcConfig } from "../../sdk/config/root.ts";
@@ -19,7 +19,6 @@ import { crossFieldIssues, crossFieldIssuesBeside } from "./cross-field.ts";
 import { deepFreeze } from "./deep-freeze.ts";
 import { type ConfigEnvironment, configEnvironment } from "./environment.ts";
 import { configFileName, readSourceTree, type SourceTree } from "./includes.ts";
-import { memoryWarnings } from "./memory-warnings.ts";
 import { substitute } from "./substitute.ts";
 
 /** How a config is read. */
@@ -206,4 +205,45 @@ function blameVariable(issue: ConfigIssue, unresolved: Question["unresolved"]): 
 
 function refIssue(path: Array<string | number>, message: string, read: Read): ConfigIssue {
   return { path: path.join("."), code: "secret_ref", message, file: basename(read.path), ...read.locate(path) };
+}
+
+type MemorySearch = NonNullable<SvcConfig["agents"]["defaults"]["memorySearch"]>;
+
+/** One warning for each choice of `memorySearch` that is valid key by key and does not do what it says. Pure. */
+export function memoryWarnings({ agents }: SvcConfig): ConfigWarning[] {
+  const common = agents.defaults.memorySearch;
+  const at = "agents.defaults.memorySearch";
+  return [
+    ...sourceWarnings(common, undefined, at),
+    ...modelWarnings(common, undefined, at),
+    ...agents.list.flatMap(({ memorySearch: own }, i) => {
+      const here = `agents.list.${i}.memorySearch`;
+      return [...sourceWarnings(own, common, here), ...modelWarnings(own, common, here)];
+    }),
+  ];
+}
+
+/** An agent that changes neither the sources nor the switch repeats no complaint about the defaults. */
+function sourceWarnings(own: MemorySearch | undefined, base: MemorySearch | undefined, at: string): ConfigWarning[] {
+  const ownSwitch = own?.experimental?.sessionMemory;
+  if (own?.sources === undefined && ownSwitch === undefined) return [];
+  const sources = own?.sources ?? base?.sources ?? [];
+  if (!sources.includes("sessions") || (ownSwitch ?? base?.experimental?.sessionMemory)) return [];
+  const message = '"sessions" has no effect while experimental.sessionMemory is off, so only "memory" is indexed; set it to true';
+  return [{ path: `${at}.sources`, message }];
+}
+
+/** The name of a model means something to one vendor only. */
+function modelWarnings(own: MemorySearch | undefined, base: MemorySearch | undefined, at: string): ConfigWarning[] {
+  const provider = own?.provider ?? base?.provider ?? "auto";
+  if (own?.model !== undefined && provider === "auto") {
+    // A server with an address of its own is asked before any vendor.
+    if ((own.remote?.baseUrl ?? base?.remote?.baseUrl) !== undefined) return [];
+    const message = `"${own.model}" is asked of whichever vendor is found first; name its vendor in memorySearch.provider`;
+    return [{ path: `${at}.model`, message }];
+  }
+  const isInherited = own?.provider !== undefined && own.model === undefined && base?.model !== undefined;
+  if (!isInherited || provider === "none" || provider === base.provider) return [];
+  const message = `"${provider}" is asked for the model of the defaults, "${base.model}"; name a model of this vendor in memorySearch.model`;
+  return [{ path: `${at}.provider`, message }];
 }

@@ -1,11 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { messageOf } from "../../sdk/errors.ts";
 import { hookErrors } from "../../sdk/hooks/errors.ts";
-import { type HookMeta, type HookName, type HookOptions, type HookSpec, hookSpec } from "../../sdk/hooks.ts";
+import {
+  type HookFilter,
+  type HookFilterKey,
+  type HookMeta,
+  type HookName,
+  type HookOptions,
+  type HookSpec,
+  hookSpec,
+} from "../../sdk/hooks.ts";
 import { withLimit } from "../../sdk/limit.ts";
 import type { TapRecord } from "../../sdk/types/plugin-record.ts";
-import { answerProblem } from "./answer.ts";
-import { compileFilter, type FilterCheck } from "./filter.ts";
 import { createQuarantine, type Quarantine } from "./quarantine.ts";
 import { type RunningCode, running } from "./running.ts";
 
@@ -201,4 +207,71 @@ class TapMeta implements HookMeta {
     this.#reason = reason;
     this.#controller?.abort(reason);
   }
+}
+
+/**
+ * Describes the problem with a tap's answer: its type for the kind of hook, the shape of a changed event, and the hook's own rule.
+ * @returns undefined for a sound answer; `undefined` and `null` always are
+ */
+function answerProblem(spec: HookSpec, event: unknown, answer: unknown): string | undefined {
+  if (answer === undefined || answer === null || spec.kind === "observe" || spec.kind === "collect") return undefined;
+  if (typeof answer !== "object" || Array.isArray(answer)) return `returned ${nameOf(answer)}; expected an object or nothing`;
+  const given = answer as Record<string, unknown>;
+  if (spec.kind === "gate")
+    return given.block === undefined || typeof given.block === "boolean" ? undefined : "`block` must be true or false";
+  if (spec.kind === "claim") {
+    if (given.handled !== true)
+      return given.handled === undefined || given.handled === false ? undefined : "`handled` must be true or false";
+    return spec.check?.(given);
+  }
+  return changedShape(event as Record<string, unknown>, given) ?? spec.check?.(given);
+}
+
+/** A changed event keeps the type of each field it had. */
+function changedShape(before: Record<string, unknown>, after: Record<string, unknown>): string | undefined {
+  const key = Object.keys(before).find((k) => before[k] !== undefined && nameOf(before[k]) !== nameOf(after[k]));
+  return key === undefined ? undefined : `returned an event whose ${key} is ${nameOf(after[key])}; expected ${nameOf(before[key])}`;
+}
+
+function nameOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value)
+    ? "a list"
+    : value === undefined
+      ? "missing"
+      : `${/^[aeiou]/.test(typeof value) ? "an" : "a"} ${typeof value}`;
+}
+
+const fields: Record<HookFilterKey, string> = {
+  channel: "channel",
+  agentId: "agentId",
+  sessionKeyPrefix: "sessionKey",
+  tool: "tool",
+  trigger: "trigger",
+};
+
+/** Decides whether a tap is called for an event. */
+type FilterCheck = (event: unknown) => boolean;
+
+/**
+ * Prepares a filter for its hook.
+ * @returns undefined when there is nothing to check
+ * @throws {SvcError} `hook-filter` for a key that events of this hook never carry: such a tap would never be called
+ */
+function compileFilter(hook: HookName, plugin: string, filter: HookFilter | undefined): FilterCheck | undefined {
+  const given = Object.entries(filter ?? {}).filter(([, wanted]) => wanted !== undefined);
+  if (given.length === 0) return undefined;
+  const { filters } = hookSpec(hook);
+  const checks = given.map(([name, wanted]) => {
+    const key = name as HookFilterKey;
+    if (!filters.includes(key)) {
+      throw hookErrors.hookFilter({ hook, plugin, key, expected: filters.length > 0 ? filters.join(", ") : "no filter" });
+    }
+    const values = typeof wanted === "string" ? [wanted] : [...(wanted as readonly string[])];
+    const field = fields[key];
+    const fits =
+      key === "sessionKeyPrefix" ? (value: string) => values.some((v) => value.startsWith(v)) : (v: string) => values.includes(v);
+    return (event: Record<string, unknown>) => typeof event[field] === "string" && fits(event[field]);
+  });
+  return (event) => checks.every((check) => check(event as Record<string, unknown>));
 }

@@ -6,18 +6,16 @@ import { SDK_API_VERSION } from "../../sdk/define.ts";
 import { messageOf } from "../../sdk/errors.ts";
 import { type InstallIndex, type InstallRecord, installedPluginsRoot, readInstallIndex } from "../../sdk/host/install-record.ts";
 import { readRegularFile } from "../../sdk/host/read-regular.ts";
-import { MANIFEST_FILE, MANIFEST_MAX_BYTES, type ManifestResult, parseManifest } from "../../sdk/manifest.ts";
+import { MANIFEST_FILE, MANIFEST_MAX_BYTES, type ManifestResult, parseManifest, pluginIdPattern } from "../../sdk/manifest.ts";
 import { checkLocalImports } from "../../sdk/trust/local-imports.ts";
 import { treeIntegrity } from "../../sdk/trust/tree-integrity.ts";
 import type { PluginOrigin } from "../../sdk/types/manifest.ts";
 import type { PluginCandidate, PluginProblem } from "../../sdk/types/plugin-candidate.ts";
-import { satisfies } from "../../sdk/version-range.ts";
+import { parseVersion, satisfies } from "../../sdk/version-range.ts";
 import { blameText, type LoopBlame, readQuarantine } from "../operations/quarantine.ts";
 import { enablementProblem } from "./enablement.ts";
 import { hintFor } from "./faults.ts";
 import { checkPluginPaths, currentTrustHost, type GateRequest, type TrustHost } from "./plugin-gate.ts";
-import { resolvePrecedence } from "./precedence.ts";
-import { identityOf, moduleName } from "./single-file.ts";
 
 /** Code of a plugin that waits for the end of safe mode. */
 export const SAFE_MODE_CODE = "safe-mode";
@@ -213,4 +211,67 @@ function unidentified({ root, origin }: Place, reason: string): PluginCandidate 
 
 function blocked(code: PluginProblem["code"], reason: string, hint: string): PluginProblem {
   return { state: "blocked", code, reason, hint };
+}
+
+/** Rank of a root when two hold the same id; smaller is stronger. A file dropped into a workspace can never stand in for a bundled plugin. */
+function originRank({ origin, installed }: Pick<PluginCandidate, "origin" | "installed">): number {
+  if (origin === "config") return 1;
+  if (origin === "global") return installed ? 2 : 5;
+  return origin === "bundled" ? 3 : 4;
+}
+
+/**
+ * Candidates in load order of their roots (rank, then id; of two config paths the first named one), every loser blocked with the winner's
+ * name. One whose id is only guessed, because its manifest cannot be read, beats nobody.
+ */
+export function resolvePrecedence(found: readonly PluginCandidate[]): PluginCandidate[] {
+  const ranked = found.toSorted((a, b) => originRank(a) - originRank(b) || compare(a.id, b.id));
+  const winners = new Map<string, PluginCandidate>();
+  return ranked.map((candidate) => {
+    if (candidate.problem?.code === "manifest-invalid") return candidate;
+    const winner = winners.get(candidate.id);
+    if (winner) return { ...candidate, problem: duplicateOf(winner) };
+    winners.set(candidate.id, candidate);
+    return candidate;
+  });
+}
+
+/** How a root is called in a message. */
+function originLabel({ origin, installed }: Pick<PluginCandidate, "origin" | "installed">): string {
+  return origin === "global" && installed ? "installed" : origin;
+}
+
+function duplicateOf(winner: PluginCandidate): NonNullable<PluginCandidate["problem"]> {
+  return {
+    state: "blocked",
+    code: "duplicate-id",
+    reason: `the ${originLabel(winner)} plugin of this id wins (${winner.root})`,
+    hint: "remove one of the two, or give it another id",
+  };
+}
+
+/** By code units: the same order in every locale. */
+function compare(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+/** Pattern of the module names allowed in `plugins.load.paths`. */
+const moduleName = /\.[cm]?[jt]s$/;
+
+/** The part of a source in which `definePlugin` says who the plugin is. */
+const HEAD = 4_096;
+
+/**
+ * Id and version that a plugin of one file gives to `definePlugin`, read from its text because they must be known before any of its code runs. The loader
+ * compares them with what the code then says. Without literals there: the file's name and 0.0.0.
+ */
+export function identityOf(file: string, source: string): { id: string; version: string } {
+  const at = source.search(/\bdefinePlugin\s*(?:<[^<>]*>\s*)?\(\s*\{/);
+  const head = at === -1 ? "" : source.slice(at, at + HEAD);
+  const id = /\bid\s*:\s*["'`]([^"'`\n]+)["'`]/.exec(head)?.[1];
+  const version = /\bversion\s*:\s*["'`]([^"'`\n]+)["'`]/.exec(head)?.[1];
+  return {
+    id: id !== undefined && pluginIdPattern.test(id) ? id : basename(file).replace(moduleName, ""),
+    version: version !== undefined && parseVersion(version) ? version : "0.0.0",
+  };
 }

@@ -1,6 +1,5 @@
-import type { PluginCandidate as Candidate } from "../../sdk/types/plugin-candidate.ts";
+import type { PluginCandidate as Candidate, PluginCandidate } from "../../sdk/types/plugin-candidate.ts";
 import type { PluginState } from "../../sdk/types/plugin-record.ts";
-import { discoveryNotes } from "./discovery-notes.ts";
 import { hintFor } from "./faults.ts";
 import type { LoaderHost } from "./host.ts";
 import { outsideCalls } from "./leases.ts";
@@ -76,4 +75,13 @@ export function createPluginTable(candidates: readonly Candidate[], host: Loader
   for (const candidate of candidates) table.add(candidate);
   table.redraw();
   return table;
+}
+
+/** Blocked by the operator's own word: no news. */
+const wanted = new Set(["denied", "not-allowed"]);
+
+/** Notes to log once about a discovered plugin: why it is kept out, or that it is deprecated. Pure. */
+function discoveryNotes({ manifest, problem }: PluginCandidate): string[] {
+  if (problem?.state === "blocked" && !wanted.has(problem.code)) return [`is blocked: ${problem.code}: ${problem.reason}`];
+  return manifest?.deprecated && !problem ? [`is deprecated: ${manifest.deprecated}`] : [];
 }

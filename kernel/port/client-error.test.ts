@@ -1,6 +1,6 @@
 import { Duplex } from "node:stream";
 import { expect, test } from "vitest";
-import { answerClientError } from "./client-error.ts";
+import { answerClientError } from "./listen.ts";
 import { rawResponse } from "./raw-response.ts";
 
 /** What is written into a socket that fails so. */

@@ -1,7 +1,9 @@
 import { defaultAgentId, mainSessionKey } from "../../sdk/agents.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
+import type { HookEvent } from "../../sdk/hooks.ts";
 import type { ProfilePaths } from "../../sdk/host/paths.ts";
-import { PROTOCOL_VERSION, type StateVersion } from "../../sdk/protocol/frames.ts";
+import { protocolEvents } from "../../sdk/protocol/events.ts";
+import { helloNumbers, PROTOCOL_VERSION, type StateVersion } from "../../sdk/protocol/frames.ts";
 import { RawJson } from "../../sdk/protocol/raw-json.ts";
 import { hasScope } from "../../sdk/scopes.ts";
 import type { ClientInfo } from "../../sdk/types/rpc.ts";
@@ -11,7 +13,6 @@ import type { HookBus } from "../hooks/bus.ts";
 import type { Health } from "../operations/health.ts";
 import type { Presence } from "../operations/presence.ts";
 import { createVersionedText } from "./fanout/versioned-text.ts";
-import { createHelloParts } from "./hello-parts.ts";
 import type { MethodRegistry } from "./methods/registry.ts";
 
 export interface HelloDeps {
@@ -67,5 +68,36 @@ export function createHello(deps: HelloDeps): (info: ClientInfo, issued: Admissi
       `,"auth":${JSON.stringify(auth)},${numbers}}`,
     ];
     return new RawJson(text.join(""));
+  };
+}
+
+/** Parts of hello-ok about the gateway itself, as the hook `hello.snapshot` sees them. */
+type HelloParts = HookEvent<"hello.snapshot">;
+
+/** The parts of hello-ok that are the same for everybody. Each is serialised once, unless a hook put another one in its place. */
+function createHelloParts(): {
+  /** @param methods names in order of registration */
+  standard(methods: readonly string[]): HelloParts;
+  /** JSON of features, and of the members `policy` and `limits` without a brace before them. */
+  text(parts: HelloParts): { features: string; numbers: string };
+} {
+  const serialised = new WeakMap<object, string>();
+  const json = (value: object): string => {
+    const known = serialised.get(value) ?? JSON.stringify(value);
+    serialised.set(value, known);
+    return known;
+  };
+  const events = Object.freeze(Object.keys(protocolEvents));
+  let features: HelloParts["features"] = { methods: [], events, capabilities: [] };
+  return {
+    standard(methods) {
+      if (methods.length !== features.methods.length || methods.some((name, i) => name !== features.methods[i]))
+        features = Object.freeze({ methods: Object.freeze([...methods]), events, capabilities: features.capabilities });
+      return { features, policy: helloNumbers.policy };
+    },
+    text: (parts) => ({
+      features: json(parts.features),
+      numbers: `"policy":${json(parts.policy)},"limits":${json(helloNumbers.limits)}`,
+    }),
   };
 }

@@ -9,8 +9,6 @@ import { kernelErrors } from "../errors.ts";
 import { countDescriptors, readDescriptorLimit } from "../process/descriptors.ts";
 import { answersAsGateway } from "../process/gateway-probe.ts";
 import type { BindPlan } from "./bind-plan.ts";
-import { answerClientError } from "./client-error.ts";
-import { declineUpgrade } from "./decline-upgrade.ts";
 import { createDescriptorBudget, type DescriptorBudget } from "./descriptor-budget.ts";
 import { outboundLimits } from "./fanout/fanout.ts";
 import { createSlowConsumers, type SlowConsumers } from "./fanout/slow-consumers.ts";
@@ -215,4 +213,42 @@ async function bindError(host: string, port: number, error: unknown): Promise<Sv
   if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") return kernelErrors.bindFailed({ host, port, reason: messageOf(error) });
   const fields = { host, port };
   return (await answersAsGateway(host, port)) ? kernelErrors.alreadyListening(fields) : kernelErrors.portTaken(fields);
+}
+
+/** Statuses of what Node's parser and its timers refuse; everything else is a bad request. */
+const statuses: Record<string, number> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
+/**
+ * Answers a connection on which no request could be read, and ends it: 400, 408, 413 or 431 with the headers of every other answer. Nothing is
+ * written into an answer that has begun already. Listener for `clientError` of an HTTP server.
+ */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
+  // Node keeps the answer that is on its way here, and its own handler looks at the same field.
+  const { _httpMessage: current } = socket as { _httpMessage?: ServerResponse | null };
+  if (error.code === "ECONNRESET" || !socket.writable || current?.headersSent) {
+    socket.destroy();
+    return;
+  }
+  answerAndEnd(socket, rawResponse(statuses[error.code ?? ""] ?? 400));
+}
+
+/** Headers of one hop; what is left of the request stands without them. */
+const hopHeaders = new Set(["connection", "upgrade", "http2-settings"]);
+
+/**
+ * Serves a request as if it had asked for no upgrade, which is how a server says that it speaks no such protocol (RFC 9110 7.8). Some clients offer
+ * HTTP/2 that way on every request, also on one with a body, so Node's parser has to read it once more.
+ */
+function declineUpgrade(server: Server, req: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const lines = [`${req.method} ${req.url} HTTP/1.1`];
+  for (let i = 0; i < req.rawHeaders.length; i += 2) {
+    const name = req.rawHeaders[i] ?? "";
+    if (!hopHeaders.has(name.toLowerCase())) lines.push(`${name}: ${req.rawHeaders[i + 1]}`);
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\nConnection: close\r\n\r\n`, "latin1"), head]));
+  server.emit("encrypted" in socket ? "secureConnection" : "connection", socket);
 }

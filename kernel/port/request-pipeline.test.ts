@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { eventually } from "svc/sdk/testing";
 import { afterEach, expect, test } from "vitest";
-import { answerClientError } from "./client-error.ts";
 import { createSlowConsumers } from "./fanout/slow-consumers.ts";
+import { answerClientError } from "./listen.ts";
 import { createRequestPipeline } from "./request-pipeline.ts";
 
 const MB = 1024 * 1024;

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, it } from "vitest";
-import { endProcess } from "./end-process.ts";
+import { endProcess } from "./free-port.ts";
 
 /** A child that says when it is ready for signals. */
 async function child(code: string) {

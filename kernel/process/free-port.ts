@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf, type SvcError } from "../../sdk/errors.ts";
 import { hostErrors } from "../../sdk/host/errors.ts";
-import { endProcess } from "./end-process.ts";
 import { findPortHolders, type PortHolder } from "./port-holders.ts";
 
 export interface ForceDeps {
@@ -77,4 +77,42 @@ async function lineage(): Promise<ReadonlySet<number>> {
     pid = Number(/^PPid:\s*(\d+)/m.exec(status)?.[1] ?? 0);
   }
   return pids;
+}
+
+const POLL_MS = 100;
+
+/** How to watch and signal the process. */
+interface EndOptions {
+  /** Looked at right before each signal and until it has worked: a pid may be somebody else's by now. */
+  isStillThere(): Promise<boolean>;
+  /** Called with each signal before it is sent. */
+  told?(signal: NodeJS.Signals): void;
+  /** Default `process.kill`. */
+  kill?(pid: number, signal: NodeJS.Signals): void;
+}
+
+/**
+ * Ends a process: SIGTERM, up to 5 s, SIGKILL, up to 2 s. Resolves also when it is still there after that.
+ * @throws what `kill` throws, other than "no such process"
+ */
+export async function endProcess(pid: number, options: EndOptions): Promise<void> {
+  const kill = options.kill ?? ((id, signal) => void process.kill(id, signal));
+  const steps = [
+    { signal: "SIGTERM", limitMs: 5_000 },
+    { signal: "SIGKILL", limitMs: 2_000 },
+  ] as const;
+  for (const { signal, limitMs } of steps) {
+    if (!(await options.isStillThere())) return;
+    options.told?.(signal);
+    try {
+      kill(pid, signal);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ESRCH") return;
+      throw error;
+    }
+    for (let waited = 0; waited < limitMs; waited += POLL_MS) {
+      await sleep(POLL_MS);
+      if (!(await options.isStillThere())) return;
+    }
+  }
 }

@@ -1,7 +1,6 @@
 import type { SecretRef } from "../../sdk/config/fields.ts";
 import type { Env } from "../../sdk/host/paths.ts";
 import type { ResolvedRef, SecretFault, SecretState } from "../../sdk/secrets/state.ts";
-import { askEnv } from "./env-provider.ts";
 import { askExec } from "./exec-provider.ts";
 import { askFile } from "./file-provider.ts";
 import { isActiveSecret, secretOwner } from "./owner.ts";
@@ -118,4 +117,15 @@ function changedOwners(previous: ReadonlyMap<string, ResolvedRef> | undefined, r
     return before?.value === after?.value ? [] : [(after ?? before)?.owner ?? path];
   });
   return [...new Set(owners)].sort();
+}
+
+/** Secrets from environment variables; a missing or empty one fails. */
+function askEnv(provider: EnvProvider, { ids, env }: SecretQuestion): Map<string, SecretAnswer> {
+  return new Map(
+    ids.map((name): [string, SecretAnswer] => {
+      if (provider.allowlist && !provider.allowlist.includes(name)) return [name, { reason: `variable ${name} is not in the allowlist` }];
+      const value = env[name];
+      return [name, value ? { value } : { reason: `variable ${name} is ${value === undefined ? "not set" : "empty"}` }];
+    }),
+  );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { faultOf } from "./faults.ts";
+import { faultOf } from "./adapter.ts";
 
 const body = (...details: object[]) => JSON.stringify({ error: { message: "check your plan and billing details", details } });
 const quota = (quotaId: string) => ({ "@type": "type.googleapis.com/google.rpc.QuotaFailure", violations: [{ quotaId }] });

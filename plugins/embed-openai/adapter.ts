@@ -9,7 +9,6 @@ import {
   type TextKind,
   withoutVendor,
 } from "svc/sdk";
-import { DEFAULT_MODEL, knownModel } from "./models.ts";
 
 const ID = "openai";
 const MAX_ITEMS_PER_REQUEST = 2_048;
@@ -87,4 +86,25 @@ function wantedDimensions(model: string, { outputDimensionality, logger }: Embed
   if (outputDimensionality !== undefined)
     logger.warn(`outputDimensionality is not sent: the model "${model}" is not known to offer a choice`);
   return undefined;
+}
+
+/** A model as the vendor describes it (platform.openai.com/docs/guides/embeddings). */
+interface OpenAiModel {
+  dims: number;
+  /** `dimensions` shortens the vectors. */
+  isShortenable: boolean;
+  maxInputTokens: number;
+}
+
+const DEFAULT_MODEL = "text-embedding-3-small";
+
+const models: Readonly<Record<string, OpenAiModel>> = {
+  "text-embedding-3-small": { dims: 1_536, isShortenable: true, maxInputTokens: 8_192 },
+  "text-embedding-3-large": { dims: 3_072, isShortenable: true, maxInputTokens: 8_192 },
+  "text-embedding-ada-002": { dims: 1_536, isShortenable: false, maxInputTokens: 8_191 },
+};
+
+/** Undefined for a model of another server that speaks the same protocol. */
+function knownModel(model: string): OpenAiModel | undefined {
+  return Object.hasOwn(models, model) ? models[model] : undefined;
 }

@@ -1,6 +1,6 @@
 import type { MemoryProgress } from "svc/sdk";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { createProgressEvents } from "./progress-events.ts";
+import { createProgressEvents } from "./open-agent.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,9 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { EMBEDDED_PROVIDER_ID, type ModelDelta, type ModelMessage, type ModelProvider, type ModelRequest, type Usage } from "svc/sdk";
-import { writeAnswer } from "./answer.ts";
-import { isSystemText, quoteEvents } from "./events.ts";
-import { readSearchResult } from "./search-result.ts";
+import {
+  EMBEDDED_PROVIDER_ID,
+  type ModelDelta,
+  type ModelMessage,
+  type ModelProvider,
+  type ModelRequest,
+  stripFrames,
+  type Usage,
+} from "svc/sdk";
+import { choosePassages, type Passage } from "./passages.ts";
+import { readSearchResult, type Search } from "./search-result.ts";
 
 const SEARCH_TOOL = "memory_search";
 /** Longer questions are pasted documents; their beginning says what is asked. */
@@ -83,4 +90,72 @@ function words(text: string): string[] {
 
 function throwIfAborted(signal: AbortSignal): void {
   if (signal.aborted) throw new DOMException("the run was aborted", "AbortError");
+}
+
+const howToAddModel =
+  "No language model is configured, so svc can only quote your notes; to get written answers, add a provider under `models.providers.<vendor>` in the config file or set an API key such as `OPENAI_API_KEY` in the environment.";
+
+/** The whole answer as Markdown: what was found (or why nothing was), then why no language model answers, or how to add one. @param notice see `ModelRequest` */
+function writeAnswer(question: string, search: Search, notice?: string): string {
+  const why = notice && `No language model can answer (${notice}), so svc can only quote your notes; \`svc doctor\` says what to do.`;
+  return `${body(question, search)}\n\n${why ?? howToAddModel}`;
+}
+
+function body(question: string, search: Search): string {
+  if (search.kind === "no-tool") {
+    return question === ""
+      ? "There was no question to look up."
+      : "The memory search is not available to this agent, so there is nothing to answer from.";
+  }
+  if (search.kind === "failed")
+    return `The memory search did not work: ${search.reason.replace(/\.$/, "")}.${search.action ? ` ${search.action}` : ""}`;
+  const passages = search.hits.length === 0 ? [] : choosePassages(question, search.hits, search.keywordsOnly);
+  if (passages.length === 0)
+    return `There is nothing about this in the notes of this agent.${search.partial ? " The search ran out of time, so it is worth asking again." : ""}`;
+  return [
+    passages.length === 1 ? "This is in your notes:" : "These passages are in your notes, the closest first:",
+    ...passages.map(quote),
+  ].join("\n\n");
+}
+
+/** A block quote, and below it the footer on a line of its own that user interfaces read. */
+function quote(passage: Passage): string {
+  const lines = passage.lines.map((line) => `> ${asQuoted(line)}`.trimEnd()).join("\n");
+  return passage.citation === undefined ? lines : `${lines}\n\nSource: ${passage.citation}`;
+}
+
+/** Headings of a note are not headings of the answer. */
+function asQuoted(line: string): string {
+  const mark = /^#{1,6}\s+/.exec(line)?.[0];
+  if (mark === undefined) return line;
+  return `**${line
+    .slice(mark.length)
+    .replace(/(?<!#)#+$/, "")
+    .trimEnd()}**`;
+}
+
+const HEAD = /^System: ?/;
+/** A prompt holds up to twenty events of up to 16,000 characters; an answer names that many lines, cut to this length. */
+const MAX_LINES = 40;
+const MAX_LINE_CHARS = 300;
+
+/** True for a part of a message that the gateway wrote: it is no question. */
+function isSystemText(text: string): boolean {
+  return text.startsWith("System: ");
+}
+
+/** System events as a block quote; undefined when there are none. */
+function quoteEvents(texts: readonly string[]): string | undefined {
+  const lines = texts
+    .flatMap((text) => stripFrames(text).split("\n"))
+    .map((line) => line.replace(HEAD, "").trim())
+    .filter((line) => line !== "" && line !== "System:");
+  if (lines.length === 0) return undefined;
+  const shown = lines.slice(0, MAX_LINES).map((line) => (line.length > MAX_LINE_CHARS ? `${cut(line)}…` : line));
+  const more = lines.length - shown.length;
+  return [...shown, ...(more > 0 ? [`… and ${more} more ${more === 1 ? "line" : "lines"}`] : [])].map((line) => `> ${line}`).join("\n");
+}
+
+function cut(line: string): string {
+  return line.slice(0, MAX_LINE_CHARS).replace(/[\ud800-\udbff]$/, "");
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { embeddingsJson } from "./embeddings-answer.ts";
+import { embeddingsJson } from "./embeddings.ts";
 
 const vectors = [Float32Array.of(0.1, -2, 3e-7), Float32Array.of(1, 0, -0.5)];
 const parsed = async (encoding: "float" | "base64", tokens = 0) =>

@@ -1,15 +1,24 @@
+import { readFileSync, renameSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
 import { createFailpoint, type Failpoint } from "./failpoint.ts";
 import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
 import type { Sqlite } from "./native.ts";
 import { openDatabase } from "./open-database.ts";
-import { identify } from "./open-files.ts";
+import { identify, identityOf, isSameFile } from "./open-files.ts";
 import { Refusal } from "./refusal.ts";
-import { completeRescue, copyForRescue } from "./rescue.ts";
+import { nextFile } from "./restore.ts";
 import { createRetention, type Retention } from "./retention.ts";
 import { schemaSteps } from "./schema.ts";
+import { copyWhole, syncFile } from "./snapshots.ts";
 import { isLocked, storageFault } from "./sqlite-fault.ts";
-import { applyFaults } from "./storage-faults.ts";
-import type { WriterReply, WriterRequest, WriterSetup } from "./writer-messages.ts";
+import {
+  type FileIdentity,
+  faultAt,
+  type StorageFaults,
+  type WriterReply,
+  type WriterRequest,
+  type WriterSetup,
+} from "./writer-messages.ts";
 
 const probeBytes = 64 * 1024;
 
@@ -105,4 +114,52 @@ function close(open: OpenWriter | undefined): WriterReply {
     open?.db.close();
   }
   return { type: "closed" };
+}
+
+/**
+ * Writes an open database, whose file has lost its name, to a file beside its future place. Nothing else has changed when it fails.
+ * @param to the old name, when nobody else has taken it, or another one
+ */
+async function copyForRescue(db: Sqlite, to: string): Promise<void> {
+  const next = nextFile(to);
+  const temp = `${next}.tmp`;
+  const damage = await copyWhole(db, temp, "quick");
+  if (damage !== undefined) throw Object.assign(new Error(damage), { name: "SqliteError", code: "SQLITE_CORRUPT" });
+  renameSync(temp, next);
+  syncFile(dirname(to));
+}
+
+/**
+ * Closes the database and gives the copy its name. The log beside the old name is removed when it is ours: SQLite would apply it to whatever file stands
+ * there at the next start.
+ */
+function completeRescue(db: Sqlite, { from, to, ownLog }: { from: string; to: string; ownLog: FileIdentity | undefined }): void {
+  // SQLite sees that its file is not the one of that name any more, and neither empties nor removes the log.
+  db.close();
+  const isOwnLog = from === to || isSameFile(identityOf(`${from}-wal`), ownLog);
+  if (isOwnLog) for (const suffix of ["-wal", "-shm"]) rmSync(from + suffix, { force: true });
+  renameSync(nextFile(to), to);
+  syncFile(dirname(to));
+}
+
+const noPageLimit = 4_294_967_294;
+
+/** Makes the planned faults real. SQLite itself runs out of pages or refuses to write; an I/O error is thrown as SQLite throws one. */
+function applyFaults(db: Sqlite, faults: StorageFaults | undefined): void {
+  if (!faults) return;
+  const named = faults instanceof Int32Array ? undefined : textOf(faults.file);
+  const isOn = (fault: keyof typeof faultAt) =>
+    faults instanceof Int32Array ? Atomics.load(faults, faultAt[fault]) === 1 : named === fault;
+  db.pragma(`max_page_count = ${isOn("full") ? 1 : noPageLimit}`);
+  db.pragma(`query_only = ${isOn("readonly") ? 1 : 0}`);
+  if (isOn("io")) throw Object.assign(new Error("disk I/O error"), { name: "SqliteError", code: "SQLITE_IOERR_WRITE" });
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    throw error;
+  }
 }

@@ -1,13 +1,15 @@
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
 import { type ContributionView, type HookPreset, isSvcError, type Messaging, type PluginContext } from "svc/sdk";
 import type { HooksConfig } from "./action.ts";
 import { bodyCaps } from "./body-caps.ts";
-import type { Ingress } from "./ingress.ts";
+import type { Ingress, Verifier } from "./ingress.ts";
 import { type MappingView, viewOf } from "./mapping-view.ts";
+import type { Mapping } from "./mappings/mapping.ts";
 import { readyMappings } from "./mappings/ready-mappings.ts";
 import { createResolver } from "./mappings/resolver.ts";
-import { openVerifiers, type SecretAt } from "./open-verifiers.ts";
 import { createTransforms, type TransformProblem } from "./transforms/transforms.ts";
-import { transformsFolder } from "./transforms-folder.ts";
+import { createVerifier, secretProblems } from "./verify/verifier.ts";
 
 /** An ingress that is ready but for its secrets: those of a new config can be read only when it is in force. */
 export interface OpenedIngress {
@@ -96,4 +98,42 @@ function messagingOf(ctx: Pick<Context, "service">): Messaging | undefined {
     if (isSvcError(error, "service-unavailable")) return undefined;
     throw error;
   }
+}
+
+/** The value of a sensitive config path, or why it has none. */
+type SecretAt = (path: string) => { value?: string; problem?: string };
+
+/**
+ * Verifiers of the operator's mappings by path. A secret that cannot be had opens nothing: the path stays shut, and the token is no way round it.
+ * @param mappings `hooks.mappings`, in that order
+ */
+function openVerifiers(
+  mappings: ReadonlyArray<{ id: string; mapping: Mapping }>,
+  secretAt: SecretAt,
+): { byPath: ReadonlyMap<string, Verifier>; problems: string[] } {
+  const byPath = new Map<string, Verifier>();
+  const problems: string[] = [];
+  mappings.forEach(({ id, mapping: { verify, match } }, i) => {
+    if (!verify || match?.path === undefined) return;
+    const at = `hooks.mappings.${i}.verify`;
+    const paths = verify.secrets ? verify.secrets.map((_, place) => `${at}.secrets.${place}`) : [`${at}.secret`];
+    const found = paths.map(secretAt);
+    const secrets = found.flatMap(({ value }) => (value === undefined ? [] : [value]));
+    const lost = found.flatMap(({ problem }) => (problem === undefined ? [] : [problem]));
+    byPath.set(match.path, createVerifier({ id, verify }, secrets));
+    problems.push(...[...lost, ...secretProblems(verify, secrets)].map((problem) => `mapping "${id}": ${problem}`));
+  });
+  return { byPath, problems };
+}
+
+/** Where transforms stand: below the folder of the config, or in a folder below that one. */
+export function transformsFolder(
+  hooks: Pick<HooksConfig, "transformsDir">,
+  { configPath, home = homedir() }: { configPath: string; home?: string | undefined },
+): { dir: string; root: string } {
+  const configDir = dirname(configPath);
+  const root = join(configDir, "hooks", "transforms");
+  const named = hooks.transformsDir;
+  if (named === undefined) return { dir: root, root };
+  return { dir: resolve(configDir, named === "~" || named.startsWith("~/") ? join(home, named.slice(1)) : named), root };
 }

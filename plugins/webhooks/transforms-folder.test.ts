@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { transformsFolder } from "./transforms-folder.ts";
+import { transformsFolder } from "./open-ingress.ts";
 
 const where = { configPath: "/etc/svc/svc.json", home: "/home/o" };
 const root = "/etc/svc/hooks/transforms";

@@ -63,7 +63,7 @@ export const readElsewhere: Readonly<Record<string, Place>> = {
   "logging.maxFileBytes": { file: "kernel/process/log-file.ts", code: "settings.maxFileBytes" },
   "logging.maxFiles": { file: "kernel/process/log-file.ts", code: "settings.maxFiles" },
   "logging.retentionDays": { file: "kernel/process/log-rotation.ts", code: "retentionDays," },
-  "secrets.providers.<name>.allowlist": { file: "kernel/secrets/env-provider.ts", code: "provider.allowlist" },
+  "secrets.providers.<name>.allowlist": { file: "kernel/secrets/resolve.ts", code: "provider.allowlist" },
   "secrets.providers.<name>.path": secretFile("{ path }: FileProvider"),
   "secrets.providers.<name>.mode": secretFile("provider.mode"),
   "secrets.providers.<name>.timeoutMs": secretFile("provider.timeoutMs"),

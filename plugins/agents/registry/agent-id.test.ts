@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { agentIdOf } from "./agent-id.ts";
+import { agentIdOf } from "./changes.ts";
 
 test.each([
   ["Helper Two", "helper-two"],

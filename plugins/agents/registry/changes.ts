@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import {
   type AgentInfo,
+  agentIdPattern,
   type ConfigWriteResult,
   DEFAULT_AGENT_ID,
   expandPath,
@@ -15,7 +16,6 @@ import type { KeyedMutex } from "../common/mutex.ts";
 import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import type { Runner } from "../runs/runner.ts";
-import { agentIdOf } from "./agent-id.ts";
 import { moveToTrash } from "./trash.ts";
 import { checkWorkspacePlace } from "./workspace-place.ts";
 
@@ -147,4 +147,24 @@ async function endRuns(kit: Kit, runner: Runner, agentId: string): Promise<void>
   const active = [...kit.runs.values()].filter((run) => run.agent.id === agentId);
   for (const key of new Set(active.map((run) => run.sessionKey))) runner.abortSession(key, "rpc");
   await Promise.all(active.map((run) => run.done));
+}
+
+/** `main` is there without being made, `default` means the default agent where a model is named `svc/default`. */
+const reserved: ReadonlySet<string> = new Set([DEFAULT_AGENT_ID, "default"]);
+const MAX_CHARS = 64;
+
+/**
+ * The id of an agent of this name: `Helper Two` → `helper-two`, `Größe` → `grosse`.
+ * @throws {SvcError} `agent-name-empty`, `agent-name-reserved`
+ */
+export function agentIdOf(name: string): string {
+  const plain = name.replaceAll("ß", "ss").normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+  const id = plain
+    .replace(/[^a-z0-9_]+/g, "-")
+    .replace(/^[-_]+/, "")
+    .slice(0, MAX_CHARS)
+    .replace(/(?<![-_])[-_]+$/, "");
+  if (!agentIdPattern.test(id)) throw agentErrors.agentNameEmpty({ name });
+  if (reserved.has(id)) throw agentErrors.agentNameReserved({ agentId: id });
+  return id;
 }

@@ -3,9 +3,8 @@ import { whileAlive } from "../common/abort.ts";
 import type { Kit } from "../kit.ts";
 import { RunFailure } from "./failure.ts";
 import { fail, succeed } from "./finish.ts";
-import { type LoopResult, runLoop } from "./loop.ts";
+import { blankRow, type LoopResult, runLoop } from "./loop.ts";
 import type { Run } from "./run.ts";
-import { admit, replied, SILENCE } from "./run-hooks.ts";
 import { commitRun, runRow } from "./writes.ts";
 
 const DEFAULT_TIMEOUT_S = 600;
@@ -67,4 +66,36 @@ function timeoutOf(run: Run, kit: Kit): number {
   const asked = run.request.timeoutMs;
   if (asked === 0) return LONGEST_MS;
   return Math.min(asked ?? (agentSetting(kit.config, run.agent.id, "timeoutSeconds") ?? DEFAULT_TIMEOUT_S) * 1_000, LONGEST_MS);
+}
+
+/** Stop reason of a run that a plugin ended without a word. */
+const SILENCE = "silence";
+
+const idsOf = (run: Run) => ({ runId: run.id, agentId: run.agent.id, sessionKey: run.sessionKey });
+
+/** Lets plugins refuse a run. @throws {RunFailure} `BLOCKED` */
+async function admit(run: Run, kit: Kit): Promise<void> {
+  run.signal.throwIfAborted();
+  if (!kit.ctx.isHookUsed("agent.before")) return;
+  const ids = idsOf(run);
+  const event = { ...ids, prompt: run.prompt, trigger: run.request.trigger };
+  const verdict = await whileAlive(kit.ctx.runHook("agent.before", event, { signal: run.signal, ...ids }), run.signal);
+  if (verdict.block) throw new RunFailure("BLOCKED", verdict.reason);
+}
+
+/** Lets plugins answer in the place of the model. Undefined: nobody did. */
+async function replied(run: Run, kit: Kit): Promise<LoopResult | undefined> {
+  if (!kit.ctx.isHookUsed("agent.reply")) return undefined;
+  const ids = idsOf(run);
+  const event = { ...ids, prompt: run.prompt, trigger: run.request.trigger };
+  const claim = await whileAlive(kit.ctx.runHook("agent.reply", event, { signal: run.signal, ...ids }), run.signal);
+  if (!claim) return undefined;
+  const text = claim.reply ?? "";
+  if (text.trim() === "") return { last: undefined, toolCalls: [], stopReason: SILENCE };
+  run.beginMessage();
+  kit.events.text(run, text);
+  kit.events.textEnd(run);
+  run.endMessage();
+  const last = { ...blankRow(run, kit), role: "assistant" as const, content: [{ type: "text" as const, text }], stopReason: "stop" };
+  return { last, toolCalls: [], stopReason: "stop" };
 }

@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { type MessageBlock, type ModelRequest, messageOf, type ToolResult } from "svc/sdk";
-import { pause } from "../common/abort.ts";
+import { pause, whileAlive } from "../common/abort.ts";
 import type { Kit } from "../kit.ts";
 import { withFailover } from "../models/attempts.ts";
-import type { Candidate } from "../models/choice.ts";
+import type { Candidate, ModelRef } from "../models/choice.ts";
 import { addUsage, readTurn, type ToolCallMade, type TurnResult } from "../models/turn.ts";
 import { toolFailure } from "../tools/toolbox.ts";
 import { requestBlocks } from "./attachments.ts";
-import { candidatesFor } from "./choose-model.ts";
 import { RunFailure } from "./failure.ts";
 import { takeSteered } from "./join.ts";
 import { buildPrompt, type Prompt } from "./prompt.ts";
@@ -252,4 +251,23 @@ function toModelResult(row: NewMessage): Prompt["messages"][number] {
 function stopReasonOf(result: TurnResult): string {
   if (result.toolCalls.length > 0) return "tool_calls";
   return result.finish === "other" || result.finish === "tool_calls" ? "stop" : result.finish;
+}
+
+/** Models to try for a run: what a plugin chose comes first, then what would be tried without it. */
+async function candidatesFor(run: Run, kit: Kit): Promise<Candidate[]> {
+  const override = run.model ?? kit.store().sessions.get(run.sessionKey)?.model;
+  const standard = () => kit.models.candidates(run.agent, override);
+  if (!kit.ctx.isHookUsed("model.resolve")) return standard();
+  const ids = { runId: run.id, agentId: run.agent.id, sessionKey: run.sessionKey };
+  const event = { ...ids, trigger: run.request.trigger, ...(override === undefined ? {} : { requested: refText(override) }) };
+  const claim = await whileAlive(kit.ctx.runHook("model.resolve", event, { signal: run.signal, ...ids }), run.signal);
+  if (!claim) return standard();
+  const provider = kit.catalog.provider(claim.provider);
+  if (provider) return kit.models.candidates(run.agent, { provider: provider.id, model: claim.model });
+  kit.ctx.logger.warn(`plugin "${claim.plugin}" chose model provider "${claim.provider}", which is not there`, { hook: "model.resolve" });
+  return standard();
+}
+
+function refText(ref: ModelRef | string): string {
+  return typeof ref === "string" ? ref : `${ref.provider}/${ref.model}`;
 }

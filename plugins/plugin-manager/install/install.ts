@@ -15,7 +15,6 @@ import { installDependencies } from "../source/dependencies.ts";
 import { type Fetched, fetchPlugin } from "../source/fetch.ts";
 import { withInstallLock } from "./lock.ts";
 import { putInPlace, withStaging } from "./place.ts";
-import { isSamePackage } from "./same-package.ts";
 
 export interface InstallRequest {
   spec: string;
@@ -126,4 +125,19 @@ async function place(
   // It is installed by now; an old folder that stays goes with the leftovers of a later command.
   await placed.finish().catch(() => undefined);
   return { manifest, record, folder, replaced: before?.version };
+}
+
+/** Where something was or is to be installed from. */
+type Source = Pick<InstallRecord, "version"> & { source: Pick<InstallRecord["source"], "kind" | "spec"> };
+
+/**
+ * Is it the same package in another version? For npm the name counts, for folders and archives the path, but for the version in it: another package
+ * of the same plugin id may be somebody else's.
+ */
+export function isSamePackage(before: Source, now: Source): boolean {
+  return before.source.kind === now.source.kind && withoutVersion(before) === withoutVersion(now);
+}
+
+function withoutVersion({ version, source: { kind, spec } }: Source): string {
+  return kind === "npm" ? spec.slice(0, spec.lastIndexOf("@")) : spec.replaceAll(version, "*");
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isSamePackage } from "./same-package.ts";
+import { isSamePackage } from "./install.ts";
 
 type Kind = "npm" | "folder" | "archive";
 const from = (kind: Kind, spec: string, version: string) => ({ version, source: { kind, spec } });

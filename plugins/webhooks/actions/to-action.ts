@@ -1,11 +1,12 @@
+import { hash } from "node:crypto";
 import { type Agents, countSuspicious, type Messaging, wrapExternal } from "svc/sdk";
 import type { AgentAction, HooksConfig, WakeAction } from "../action.ts";
+import { MAX_PAYLOAD_BYTES } from "../deliveries/stored-action.ts";
 import { type AgentRoute, routeAgent } from "./agent-route.ts";
 import type { Draft } from "./draft.ts";
+import { actionErrors } from "./errors.ts";
 import { type Fields, readAgentFields, readWakeFields } from "./fields.ts";
-import { fingerprintOf } from "./fingerprint.ts";
 import { frameParts, sourceLabel } from "./frame.ts";
-import { checkSize } from "./payload-size.ts";
 import { agentSession, namedSession } from "./session-key.ts";
 import { checkChannel, checkModel, checkThinking } from "./target-checks.ts";
 
@@ -102,4 +103,25 @@ function timeless(fields: Fields = {}): Record<string, string> {
 function countInto(warnings: string[], text: string): void {
   const count = countSuspicious(text);
   if (count > 0) warnings.push(`the text from outside holds ${count} suspicious phrase${count === 1 ? "" : "s"}`);
+}
+
+/** SHA-256, hex, over resolved fields in a fixed order; a field that is absent is unlike any value. */
+function fingerprintOf(fields: Readonly<Record<string, string | number | boolean | undefined>>): string {
+  const sorted = Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1));
+  return hash("sha256", JSON.stringify(sorted.filter(([, value]) => value !== undefined)), "hex");
+}
+
+/** Size of a row besides its action. */
+const ROW_BYTES = 64;
+
+/**
+ * A row holds 256 KiB. Texts are measured before anything is done with them, actions when they are whole.
+ * @throws {SvcError} `hook-too-large`
+ */
+function checkSize(what: string | AgentAction): void {
+  const isText = typeof what === "string";
+  // A text has at least as many bytes as units: a long one need not be counted.
+  if (isText && what.length > MAX_PAYLOAD_BYTES) throw actionErrors.hookTooLarge();
+  const bytes = Buffer.byteLength(isText ? what : JSON.stringify(what));
+  if (bytes + (isText ? 0 : ROW_BYTES) > MAX_PAYLOAD_BYTES) throw actionErrors.hookTooLarge();
 }

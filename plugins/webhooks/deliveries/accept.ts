@@ -1,9 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { messageOf, type OpResult, reached, type StoreOp } from "svc/sdk";
 import type { AgentAction, WakeAction } from "../action.ts";
 import { aboutOf } from "./about.ts";
 import type { Accepted, Submission } from "./deliveries.ts";
-import { deliveryId } from "./delivery-id.ts";
 import type { DeliveryKit } from "./kit.ts";
 import { encodeAction } from "./stored-action.ts";
 
@@ -88,4 +88,14 @@ function wake({ agentId, sessionKey }: WakeAction, kit: DeliveryKit): void {
   } catch (error) {
     kit.ctx.logger.warn("a wake was stored, but nobody could be woken", { agentId, error: messageOf(error) });
   }
+}
+
+/**
+ * A new id, also that of a run: a UUID that begins with its time (version 7), so that rows which are added together stand together in the index of
+ * the store. Random ones are spread over all of it, and each costs a page of its own to write, and another one when it is dropped.
+ * @param now epoch ms
+ */
+export function deliveryId(now: number): string {
+  const time = now.toString(16).padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }

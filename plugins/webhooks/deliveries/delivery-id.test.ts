@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { deliveryId } from "./delivery-id.ts";
+import { deliveryId } from "./accept.ts";
 
 test("ids are UUIDs of their own that sort by their time", () => {
   const times = [0, 1, 255, 1_700_000_000_000, 1_700_000_000_001, 1_800_000_000_000];

@@ -1,8 +1,9 @@
+import { messageOf } from "svc/sdk";
 import type { Action, Refusal, Resolved } from "../action.ts";
+import type { Completion } from "../deliveries/completion.ts";
 import type { Accepted, Submission } from "../deliveries/deliveries.ts";
 import { acceptedAnswer, acceptFailure, fanOutAnswer, refusalAnswer } from "./accept-answers.ts";
 import { type Answer, failure, notFound, nothingToDo, textAnswer, unavailable } from "./answers.ts";
-import { withCompletion } from "./completion.ts";
 import { openHeaders, toHookRequest } from "./hook-request.ts";
 import { type Identity, keyOf, ownKeyFault, scopedKey } from "./idempotency.ts";
 import { type DoorDeps, logged, turnAway, type Visitor } from "./visitor.ts";
@@ -125,4 +126,14 @@ function mappingOf({ mapping }: Actions): { mapping?: string } {
 
 function isObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Waits until the run has ended. When the caller goes or the gateway stops, only the wait ends: the action is stored, and a repeat under its key waits again. */
+async function withCompletion(runId: string, signal: AbortSignal, deps: DoorDeps): Promise<Completion | undefined> {
+  try {
+    return await deps.deliveries.completion(runId, signal);
+  } catch (error) {
+    if (!signal.aborted) deps.logger.warn("hook answered before its run has ended", { runId, reason: messageOf(error) });
+    return undefined;
+  }
 }
