@@ -12,7 +12,7 @@ import { rolldown } from "rolldown";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** Packages that every start reads, so they are joined too; any other stays a package, imported where it is used. */
-const vendors = ["@humanwhocodes/momoa", "croner", "h3", "json5", "picocolors", "rou3", "srvx", "tapable", "ws", "zod"];
+const vendors = ["@humanwhocodes/momoa", "clipanion", "croner", "h3", "json5", "picocolors", "rou3", "srvx", "tapable", "ws", "zod"];
 
 /** Shared files and the modules they begin with; what those import comes along, unless an earlier line has it. */
 const layers = [
@@ -88,6 +88,8 @@ async function bundle(entries, { chunkNames, groups, single, modules }) {
     input: Object.fromEntries(entries.map((path) => [path.replace(/\.ts$/, ""), join(root, path)])),
     external: isExternal,
     platform: "node",
+    // The same code as native modules, of which only what is used is joined; outside a joiner they do not find each other.
+    resolve: { alias: { "clipanion/lib/advanced/index.js": join(root, "node_modules/clipanion/lib/advanced/index.mjs") } },
     transform: { target: "node20.19" },
     preserveEntrySignatures: "allow-extension",
     // Half a change is the compiler's to report.

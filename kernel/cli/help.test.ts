@@ -10,6 +10,8 @@ it("prints a command from its data, without hidden flags", () => {
     options: {
       "max-results": { kind: "integer", short: "n", description: "At most this many", min: 1, max: 200, placeholder: "n" },
       mode: { kind: "string", description: "How", choices: ["fast", "deep"] },
+      deep: { kind: "flag", short: "d", description: "Search everything" },
+      plain: { kind: "string", description: "" },
       secret: { kind: "flag", description: "", hidden: true },
     },
     examples: [["Look for the boiler", "svc memory search boiler"]],
@@ -24,6 +26,8 @@ Usage: svc memory search <query...> [flags]
 Flags:
   -n, --max-results <n>  At most this many (1 to 200)
   --mode <fast|deep>     How
+  -d, --deep             Search everything
+  --plain <string>       
   -h, --help             This text
 
 Examples:

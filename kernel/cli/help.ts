@@ -1,16 +1,21 @@
 import type { CliCommand, CliOption } from "../../sdk/types/cli.ts";
+import { clipanionOf, toClipanionCommand } from "./clipanion.ts";
 import type { CommandEntry } from "./match.ts";
 import { optionsOf } from "./options.ts";
 
-/** Help of one command, from its data alone. */
+/**
+ * Help of one command. The options are those that clipanion defines; its own page is not used because it calls every value `#0`, breaks lines at 80 columns
+ * and loses words that are longer.
+ */
 export function commandHelp(command: CliCommand, siblings: readonly CommandEntry[] = []): string {
   const name = command.path.join(" ");
-  const options = Object.entries(optionsOf(command)).filter(([, o]) => !o.hidden);
+  const [definition] = clipanionOf(toClipanionCommand(command)).definitions();
+  const flags = (definition?.options ?? []).map((o): [string, string] => [flagName(o.definition, command), (o.description ?? "").trim()]);
   const sections = [
     `svc ${name}: ${command.summary}`,
     command.details ?? "",
-    `Usage: svc ${[name, ...(command.positionals ?? []).map(positional), options.length > 0 ? "[flags]" : ""].filter(Boolean).join(" ")}`,
-    table("Flags", [...options.map(([n, o]): [string, string] => [flagName(n, o), flagText(o)]), ["-h, --help", "This text"]]),
+    `Usage: svc ${[name, ...(command.positionals ?? []).map(positional), flags.length > 0 ? "[flags]" : ""].filter(Boolean).join(" ")}`,
+    table("Flags", [...flags, ["-h, --help", "This text"]]),
     table(
       "Commands",
       siblings.map((s) => [s.words.join(" "), s.description]),
@@ -33,17 +38,16 @@ function positional(p: { name: string; required: boolean; rest?: boolean }): str
   return p.required ? `<${name}>` : `[${name}]`;
 }
 
-function flagName(name: string, option: CliOption): string {
-  const short = option.short ? `-${option.short}, ` : "";
-  if (option.kind === "flag") return `${short}--${name}`;
-  const value = option.kind === "string" && option.choices ? option.choices.join("|") : (option.placeholder ?? option.kind);
-  return `${short}--${name} <${value}>`;
+/** Turns clipanion's `-n,--max-results #0` into `-n, --max-results <n>`. */
+function flagName(definition: string, command: CliCommand): string {
+  const [names = "", value] = definition.split(" ");
+  const long = names.split(",").at(-1)?.slice("--".length) ?? "";
+  return names.replace(",", ", ") + (value === undefined ? "" : ` <${valueName(optionsOf(command)[long])}>`);
 }
 
-function flagText(option: CliOption): string {
-  if (option.kind !== "integer" && option.kind !== "number") return option.description;
-  const { min, max } = option;
-  return min === undefined || max === undefined ? option.description : `${option.description} (${min} to ${max})`;
+function valueName(option: CliOption | undefined): string {
+  if (option === undefined || option.kind === "flag") return "value";
+  return option.kind === "string" && option.choices ? option.choices.join("|") : (option.placeholder ?? option.kind);
 }
 
 function table(title: string, rows: ReadonlyArray<readonly [string, string]>): string {

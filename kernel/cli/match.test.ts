@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type CommandEntry, distance, longerCommands, matchCommand, unknown } from "./match.ts";
+import { type CommandEntry, longerCommands, matchCommand, unknown } from "./match.ts";
 
 const commands: CommandEntry[] = [
   "gateway",
@@ -9,6 +9,9 @@ const commands: CommandEntry[] = [
   "health",
   "memory status",
   "memory search",
+  "system presence",
+  "system heartbeat enable",
+  "system heartbeat disable",
 ].map((name) => ({ words: name.split(" "), description: name, module: `/plugins/x/${name}.ts` }));
 const match = (line: string) => matchCommand(commands, line.split(" ").filter(Boolean));
 
@@ -26,6 +29,11 @@ describe("matchCommand", () => {
   it("knows words that only begin commands", () => {
     expect(match("memory")).toMatchObject({ kind: "group", words: ["memory"] });
     expect(match("memory --agent main")).toMatchObject({ kind: "group" });
+    expect(match("system heartbeat")).toMatchObject({
+      kind: "group",
+      words: ["system", "heartbeat"],
+      members: [{ words: ["system", "heartbeat", "enable"] }, { words: ["system", "heartbeat", "disable"] }],
+    });
   });
 
   it.each([
@@ -49,16 +57,4 @@ it("suggests another name than the one that stands there and did not help", () =
 
 it("longerCommands lists what goes on after some words, not the words themselves", () => {
   expect(longerCommands(commands, ["gateway"]).map((c) => c.words[1])).toEqual(["run", "status", "call"]);
-});
-
-it.each([
-  ["", "", 0],
-  ["abc", "abc", 0],
-  ["abc", "ab", 1],
-  ["abc", "abxc", 1],
-  ["status", "stauts", 1],
-  ["abc", "xyz", 3],
-])("%s and %s are %i edits apart", (a, b, edits) => {
-  expect(distance(a, b)).toBe(edits);
-  expect(distance(b, a)).toBe(edits);
 });

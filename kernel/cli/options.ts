@@ -34,6 +34,13 @@ export function optionValue(name: string, option: CliOption, value: unknown): st
   throw commonErrors.usage({ message: `--${name}: expected ${range(option)}, got "${value}"` });
 }
 
+/** Description of an option with the range of its value. */
+export function flagText(option: CliOption): string {
+  if (option.kind !== "integer" && option.kind !== "number") return option.description;
+  const { min, max } = option;
+  return min === undefined || max === undefined ? option.description : `${option.description} (${min} to ${max})`;
+}
+
 function range(option: { kind: "integer" | "number"; min?: number; max?: number }): string {
   const what = option.kind === "integer" ? "an integer" : "a number";
   if (option.min !== undefined && option.max !== undefined) return `${what} from ${option.min} to ${option.max}`;

@@ -12,6 +12,7 @@ import { gatewayCommand } from "./gateway-command.ts";
 import { commandHelp, groupHelp } from "./help.ts";
 import type { Interrupt } from "./interrupt.ts";
 import { type CommandEntry, longerCommands, matchCommand, unknown } from "./match.ts";
+import type { ParsedCommand } from "./parse-command.ts";
 import { nearestRootFlag, type RootFlags, takeRootFlags } from "./root-flags.ts";
 
 /** Environment of the program; tests supply their own. */
@@ -54,7 +55,7 @@ export interface ContextOptions {
 export interface ProgramParts {
   readCommands(paths: ProfilePaths, pluginsRoot?: string): Promise<CommandEntry[]>;
   loadCommand(entry: CommandEntry & { module: string }, where: { paths: ProfilePaths; env: Env }): Promise<CliCommand>;
-  parseArgs(command: CliCommand, args: readonly string[]): { values: CliValues; positionals: string[] };
+  parseCommand(command: CliCommand, args: readonly string[]): ParsedCommand;
   createContext(options: ContextOptions): CliContext;
   createColor(options: { flag: boolean; env: Env; isTTY: boolean }): CliContext["color"];
   maker(): Promise<GatewayMaker>;
@@ -98,7 +99,7 @@ async function dispatch(rest: readonly string[], flags: RootFlags, to: To): Prom
   if (match.kind === "unknown") throw match.typed === "" && rest[0]?.startsWith("-") ? misplacedFlag(rest[0]) : unknownCommand(match);
   if (match.kind === "group") {
     if (wantsHelp) return print(to, groupHelp(match.words, match.members));
-    const next = match.members.map((m) => m.words.slice(1).join(" ")).join(", ");
+    const next = match.members.map((m) => m.words.slice(match.words.length).join(" ")).join(", ");
     throw commonErrors.usage({ message: `${match.words.join(" ")}: expected one of ${next}` });
   }
   const fileEnv = fileEnvOf(to.host, paths.stateDir, to.output);
@@ -114,7 +115,8 @@ async function dispatch(rest: readonly string[], flags: RootFlags, to: To): Prom
 async function execute(command: CliCommand, args: readonly string[], flags: RootFlags, to: To & { fileEnv: FileEnv }): Promise<number> {
   const { host, output, parts } = to;
   if (flags.json && !command.options?.json) throw commonErrors.usage({ message: `${command.path.join(" ")}: has no --json` });
-  const { values, positionals } = parts.parseArgs(command, args);
+  const parsed = parts.parseCommand(command, args);
+  const { values } = parsed;
   if (flags.json) values.json = true;
   const paths = resolvePaths({ env: host.env, profile: flags.profile });
   // The gateway ends when it has drained, however long that takes, and a stop that was asked for is a success.
@@ -127,7 +129,7 @@ async function execute(command: CliCommand, args: readonly string[], flags: Root
   try {
     const env = await to.fileEnv.take();
     const context = parts.createContext({ command, values, env, paths, version: await version(), output, signal });
-    const code = await command.run(context, values, positionals);
+    const code = await parsed.run(context);
     await unread?.check();
     return exitCode(code);
   } catch (error) {

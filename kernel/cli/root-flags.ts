@@ -1,5 +1,5 @@
 import { commonErrors } from "../../sdk/errors.ts";
-import { distance } from "./match.ts";
+import { distance } from "./nearest.ts";
 
 const logLevels = ["trace", "debug", "info", "warn", "error", "silent"] as const;
 /** Least severity that is written. */

@@ -11,7 +11,7 @@ beforeAll(async () => {
   await mkdir(join(demo, "cli"), { recursive: true });
   await mkdir(join(root, "plugins", "broken"));
   await writeFile(join(root, "plugins", "broken", "svc.plugin.json"), "{ nonsense");
-  const cli = ["demo echo", "demo fail", "demo fault", "demo twice", "demo plain", "demo absent"].map((name) => ({
+  const cli = ["demo echo", "demo fail", "demo fault", "demo twice", "demo plain", "demo absent", "demo go on"].map((name) => ({
     name,
     description: `What ${name} does`,
     module: name === "demo absent" ? "cli/absent.mjs" : "cli/demo.mjs",
@@ -90,7 +90,7 @@ describe("a command of a plugin", () => {
 
 describe("a usage error exits with 2 and says what was expected:", () => {
   it.each([
-    [["demo"], "demo: expected one of echo, fail, fault, twice, plain, absent, throws"],
+    [["demo"], "demo: expected one of echo, fail, fault, twice, plain, absent, go on, throws"],
     [["demo", "ehco"], 'unknown command "demo ehco"'],
     [["demo", "fail", "now"], 'unknown command "demo fail now"'],
     [["demo", "echo", "--cod", "1"], "demo echo: unknown flag --cod; did you mean --code?"],
@@ -137,6 +137,11 @@ describe("help", () => {
     expect(stdout).toContain("svc demo echo: Sum of echo");
     expect(stdout).toContain("Usage: svc demo echo [word...] [flags]");
     expect(await svc("help", "demo", "echo")).toEqual({ code, stdout, stderr: "" });
+  });
+
+  it("of a command below a group of two words is found by them", async () => {
+    expect((await svc("demo", "go")).stderr).toBe("svc: demo go: expected one of on\n");
+    expect((await svc("demo", "go", "--help")).stdout).toContain("demo go on  What demo go on does");
   });
 
   it("of a group lists its commands; of the gateway also the commands below it", async () => {

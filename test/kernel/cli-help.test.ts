@@ -4,7 +4,7 @@ import { loadCommand, readCommands } from "../../kernel/cli/commands.ts";
 import { gatewayCommand } from "../../kernel/cli/gateway-command.ts";
 import { commandHelp } from "../../kernel/cli/help.ts";
 import { type CommandEntry, matchCommand } from "../../kernel/cli/match.ts";
-import { parseArgs } from "../../kernel/cli/parse.ts";
+import { parseCommand } from "../../kernel/cli/parse-command.ts";
 import { takeRootFlags } from "../../kernel/cli/root-flags.ts";
 import { resolvePaths } from "../../sdk/host/paths.ts";
 import type { CliCommand } from "../../sdk/types/cli.ts";
@@ -58,7 +58,7 @@ function problemOf(argv: readonly string[]): string[] {
   const found = match.kind === "command" ? commands.find(({ name }) => name === match.entry.words.join(" ")) : undefined;
   if (match.kind !== "command" || !found) return ["no such command"];
   try {
-    parseArgs(found.command, match.args);
+    parseCommand(found.command, match.args);
     return [];
   } catch (error) {
     return [(error as Error).message];

@@ -101,7 +101,8 @@ describe("a wrong import is caught when", () => {
   test.each([
     ["the kernel imports a plugin", "kernel/boot/gateway.ts", `import x from "../plugins/store/index.ts";`],
     ["the kernel imports a vendor", "kernel/boot/gateway.ts", `import Database from "better-sqlite3";`],
-    ["the kernel imports a package that is not on its list", "kernel/boot/gateway.ts", `import { Cli } from "clipanion";`],
+    ["the kernel imports a package that is not on its list", "kernel/boot/gateway.ts", `import express from "express";`],
+    ["the kernel imports the command line's package elsewhere", "kernel/boot/gateway.ts", `import { Cli } from "clipanion";`],
     ["the kernel goes through the published name", "kernel/boot/gateway.ts", `import { z } from "svc/sdk";`],
     ["a room of the kernel imports one above it", "kernel/hooks/bus.ts", `import { x } from "../loader/loader.ts";`],
     ["a room of the kernel takes a type from one above it", "kernel/auth/grants.ts", `import type { X } from "../port/http.ts";`],
@@ -130,6 +131,7 @@ describe("a wrong import is caught when", () => {
   test.each([
     ["a plugin uses the sdk and its own files", "plugins/store/index.ts", `import { z } from "svc/sdk";\nimport { x } from "./rows.ts";`],
     ["a plugin uses its vendor", "plugins/store/native.ts", `import type Database from "better-sqlite3";`],
+    ["the kernel's command line imports its package", "kernel/cli/a.ts", `import { Cli } from "clipanion/lib/advanced/index.js";`],
     ["the sdk's types use types", "sdk/types/context.ts", `import type { SvcConfig } from "../config/root.ts";`],
     ["the test kit boots the kernel", "sdk/testing/gateway.ts", `import { createGateway } from "../../kernel/boot/gateway.ts";`],
     ["a comment names a forbidden module", "plugins/store/index.ts", `// import { x } from "../../kernel/boot/gateway.ts";`],

@@ -2,7 +2,18 @@ import { dirname, join } from "node:path/posix";
 import { type ImportOf, importsOf, packageOf } from "./imports.ts";
 
 /** Packages that the kernel may import; each has its reason in `kernel/adr`. */
-export const kernelPackages = new Set(["tapable", "jiti", "h3", "ws", "zod", "json5", "croner", "picocolors", "@humanwhocodes/momoa"]);
+export const kernelPackages = new Set([
+  "tapable",
+  "jiti",
+  "h3",
+  "ws",
+  "zod",
+  "json5",
+  "croner",
+  "picocolors",
+  "@humanwhocodes/momoa",
+  "clipanion",
+]);
 
 /**
  * Rooms of the kernel in the order of their directions: which rooms each may import, types included. Files beside the rooms are the entry of the program,
@@ -21,6 +32,9 @@ export const kernelRooms: Record<string, readonly string[]> = {
   boot: ["process", "hooks", "secrets", "auth", "operations", "config", "loader", "port"],
   cli: ["process", "auth", "operations", "config", "loader", "port", "boot"],
 };
+
+/** Packages that only one room of the kernel may import. */
+const roomPackages: Record<string, string> = { clipanion: "kernel/cli/" };
 
 /** Vendor packages, one owner each. A plugin that is not listed has none. */
 export const pluginPackages: Record<string, readonly string[]> = {
@@ -101,6 +115,8 @@ function kernelRule(file: string, specifier: string, target: string | undefined)
   // The loader hands plugins the object that the published name stands for; by a path it could be another copy.
   if (name === "svc/sdk" && file === "kernel/loader/import.ts") return undefined;
   if (!kernelPackages.has(name)) return "not on the kernel's list of packages";
+  const room = roomPackages[name];
+  if (room !== undefined && !file.startsWith(room)) return `only ${room} imports ${name}`;
   return undefined;
 }
 
