@@ -6,7 +6,7 @@ import { SDK_API_VERSION } from "../../sdk/define.ts";
 import { messageOf } from "../../sdk/errors.ts";
 import { type InstallIndex, type InstallRecord, installedPluginsRoot, readInstallIndex } from "../../sdk/host/install-record.ts";
 import { readRegularFile } from "../../sdk/host/read-regular.ts";
-import { MANIFEST_FILE, MANIFEST_MAX_BYTES, type ManifestResult, parseManifest, pluginIdPattern } from "../../sdk/manifest.ts";
+import { pluginIdPattern } from "../../sdk/plugin-id.ts";
 import { checkLocalImports } from "../../sdk/trust/local-imports.ts";
 import { treeIntegrity } from "../../sdk/trust/tree-integrity.ts";
 import type { PluginOrigin } from "../../sdk/types/manifest.ts";
@@ -15,6 +15,7 @@ import { parseVersion, satisfies } from "../../sdk/version-range.ts";
 import { blameText, type LoopBlame, readQuarantine } from "../operations/quarantine.ts";
 import { enablementProblem } from "./enablement.ts";
 import { hintFor } from "./faults.ts";
+import { MANIFEST_FILE, MANIFEST_MAX_BYTES, type ManifestResult, parseManifest } from "./manifest.ts";
 import { checkPluginPaths, currentTrustHost, type GateRequest, type TrustHost } from "./plugin-gate.ts";
 
 /** Code of a plugin that waits for the end of safe mode. */

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { messageOf } from "../errors.ts";
 import { writeFileAtomic } from "../files.ts";
-import { pluginIdPattern } from "../manifest.ts";
+import { pluginIdPattern } from "../plugin-id.ts";
 import { hostErrors } from "./errors.ts";
 import { readRegularFile } from "./read-regular.ts";
 

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MANIFEST_FILE } from "../manifest.ts";
+import { MANIFEST_FILE } from "../../kernel/loader/manifest.ts";
 import type { PluginDefinition } from "../types/context.ts";
 import type { Manifest } from "../types/manifest.ts";
 

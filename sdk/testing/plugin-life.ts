@@ -1,9 +1,9 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { readLooseJson } from "../../kernel/cli/loose-json.ts";
+import { MANIFEST_FILE, parseManifest } from "../../kernel/loader/manifest.ts";
 import type { LogRecord } from "../host/logger.ts";
 import { packageRoot } from "../host/paths.ts";
-import { MANIFEST_FILE, parseManifest } from "../manifest.ts";
 import type { JsonObject } from "../types/common.ts";
 import type { PluginDefinition } from "../types/context.ts";
 import type { Manifest } from "../types/manifest.ts";

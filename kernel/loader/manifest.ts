@@ -1,17 +1,16 @@
 import { z } from "zod";
-import { toConfigIssues } from "./config/issues.ts";
-import { messageOf } from "./errors.ts";
-import { toSchema } from "./json-schema.ts";
-import type { Manifest, Permission } from "./types/manifest.ts";
-import type { JsonSchema } from "./types/schema.ts";
-import { isVersionRange, parseVersion } from "./version-range.ts";
+import { toConfigIssues } from "../../sdk/config/issues.ts";
+import { messageOf } from "../../sdk/errors.ts";
+import { toSchema } from "../../sdk/json-schema.ts";
+import { pluginIdPattern } from "../../sdk/plugin-id.ts";
+import type { Manifest, Permission } from "../../sdk/types/manifest.ts";
+import type { JsonSchema } from "../../sdk/types/schema.ts";
+import { isVersionRange, parseVersion } from "../../sdk/version-range.ts";
 
 /** Name of the manifest in a plugin's folder. */
 export const MANIFEST_FILE = "svc.plugin.json";
 /** A manifest is read whole before anything is known about its plugin. */
 export const MANIFEST_MAX_BYTES = 1_048_576;
-/** Ids of plugins; they name folders and config keys too, so nothing that means something in a path is in it. */
-export const pluginIdPattern = /^[a-z][a-z0-9-]{1,47}$/;
 
 /** Every permission there is. */
 export const permissions = [
