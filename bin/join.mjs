@@ -12,7 +12,20 @@ import { rolldown } from "rolldown";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** Packages that every start reads, so they are joined too; any other stays a package, imported where it is used. */
-const vendors = ["@humanwhocodes/momoa", "clipanion", "croner", "h3", "json5", "picocolors", "rou3", "srvx", "tapable", "ws", "zod"];
+const vendors = [
+  "@humanwhocodes/momoa",
+  "clipanion",
+  "croner",
+  "h3",
+  "json5",
+  "picocolors",
+  "rou3",
+  "semver",
+  "srvx",
+  "tapable",
+  "ws",
+  "zod",
+];
 
 /** Shared files and the modules they begin with; what those import comes along, unless an earlier line has it. */
 const layers = [

@@ -11,12 +11,12 @@ import { checkLocalImports } from "../../sdk/trust/local-imports.ts";
 import { treeIntegrity } from "../../sdk/trust/tree-integrity.ts";
 import type { PluginOrigin } from "../../sdk/types/manifest.ts";
 import type { PluginCandidate, PluginProblem } from "../../sdk/types/plugin-candidate.ts";
-import { parseVersion, satisfies } from "../../sdk/version-range.ts";
 import { blameText, type LoopBlame, readQuarantine } from "../operations/quarantine.ts";
 import { enablementProblem } from "./enablement.ts";
 import { hintFor } from "./faults.ts";
 import { MANIFEST_FILE, MANIFEST_MAX_BYTES, type ManifestResult, parseManifest } from "./manifest.ts";
 import { checkPluginPaths, currentTrustHost, type GateRequest, type TrustHost } from "./plugin-gate.ts";
+import { isVersion, satisfies } from "./version.ts";
 
 /** Code of a plugin that waits for the end of safe mode. */
 export const SAFE_MODE_CODE = "safe-mode";
@@ -273,6 +273,6 @@ export function identityOf(file: string, source: string): { id: string; version:
   const version = /\bversion\s*:\s*["'`]([^"'`\n]+)["'`]/.exec(head)?.[1];
   return {
     id: id !== undefined && pluginIdPattern.test(id) ? id : basename(file).replace(moduleName, ""),
-    version: version !== undefined && parseVersion(version) ? version : "0.0.0",
+    version: version !== undefined && isVersion(version) ? version : "0.0.0",
   };
 }

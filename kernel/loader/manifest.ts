@@ -5,7 +5,7 @@ import { toSchema } from "../../sdk/json-schema.ts";
 import { pluginIdPattern } from "../../sdk/plugin-id.ts";
 import type { Manifest, Permission } from "../../sdk/types/manifest.ts";
 import type { JsonSchema } from "../../sdk/types/schema.ts";
-import { isVersionRange, parseVersion } from "../../sdk/version-range.ts";
+import { isVersion, isVersionRange } from "./version.ts";
 
 /** Name of the manifest in a plugin's folder. */
 export const MANIFEST_FILE = "svc.plugin.json";
@@ -50,7 +50,7 @@ const pluginId = z
 const manifestSchema = z.strictObject({
   $schema: z.string().optional(),
   id: pluginId,
-  version: z.string().refine((text) => parseVersion(text) !== undefined, 'expected a version such as "1.0.0"'),
+  version: z.string().refine(isVersion, 'expected a version such as "1.0.0"'),
   svc: z.strictObject({ api: range }),
   // Where it leads is judged with the links on the way (`checkPluginPaths`).
   entry: z.string().min(1).optional(),

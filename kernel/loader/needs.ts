@@ -1,6 +1,6 @@
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import type { PluginState } from "../../sdk/types/plugin-record.ts";
-import { satisfies } from "../../sdk/version-range.ts";
+import { satisfies } from "./version.ts";
 
 /** Facts about one plugin that the graph needs. */
 export interface GraphMember {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
+import { satisfies } from "../../kernel/loader/version.ts";
 import { SDK_API_VERSION } from "../define.ts";
 import type { LogRecord } from "../host/logger.ts";
 import type { JsonObject } from "../types/common.ts";
 import type { PluginDefinition } from "../types/context.ts";
-import { satisfies } from "../version-range.ts";
 import { type ContractCase, defineCases } from "./contract.ts";
 import { configSchemaOf, type InspectedPlugin, inspectPlugin } from "./inspect-plugin.ts";
 import { watchLeaks } from "./leaks.ts";

@@ -42,7 +42,6 @@ const constructed: Record<string, { count: number; made?: () => unknown; bounded
   "sdk/text/external-markers.ts": { count: 3, made: () => import("../../sdk/text/external-markers.ts") },
   "sdk/text/frame-stripper.ts": { count: 5, made: () => import("../../sdk/text/frame-stripper.ts") },
   "sdk/text/suspicious.ts": { count: 1, made: () => import("../../sdk/text/suspicious.ts") },
-  "sdk/version-range.ts": { count: 2, made: () => import("../../sdk/version-range.ts") },
 };
 
 const shown = (regex: RegExp, attack: object | undefined) => (attack ? [`${regex} on ${JSON.stringify(attack)}`] : []);

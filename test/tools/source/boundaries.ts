@@ -10,6 +10,7 @@ export const kernelPackages = new Set([
   "zod",
   "json5",
   "croner",
+  "semver",
   "picocolors",
   "@humanwhocodes/momoa",
   "clipanion",

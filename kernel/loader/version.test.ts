@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { compareVersions, isVersionRange, parseVersion, satisfies, type Version } from "./version-range.ts";
+import { isVersion, isVersionRange, satisfies } from "./version.ts";
 
 describe("a range takes", () => {
   test.each([
@@ -23,7 +23,6 @@ describe("a range takes", () => {
     ["1", "1.0.0 1.9.9", "2.0.0"],
     ["1.x.x", "1.0.0 1.9.9", "0.9.9 2.0.0"],
     ["1.X", "1.4.0", "2.0.0"],
-    ["1.x.3", "1.0.0 1.4.0", "2.0.3"],
     ["*", "0.0.0 99.0.0", "1.0.0-beta"],
     [" * ", "1.2.3", "1.2.3-beta"],
     [">=1.0.0", "1.0.0 3.0.0", "0.9.0"],
@@ -67,24 +66,30 @@ test.each([
   "01.2.3",
   "~latest",
   "^1 - ^2",
+  "1.x.3",
+  "|| 1",
   "1".repeat(300),
 ])("%j is no range and takes nothing", (range) => {
   expect(isVersionRange(range)).toBe(false);
   expect(satisfies("1.2.3", range)).toBe(false);
 });
 
-test.each(["1", "1.2", "v1.2.3", "1.2.3.4", "01.2.3", "1.2.3-", "1.2.3-01", "1.2.3-a..b", "", "1.2.x", `1.2.${"3".repeat(300)}`])(
-  "%j is no version",
-  (text) => {
-    expect(parseVersion(text)).toBeUndefined();
-    expect(satisfies(text, "*")).toBe(false);
-  },
-);
-
-test("versions sort as semver.org says", () => {
-  const sorted =
-    "0.9.9 1.0.0-alpha 1.0.0-alpha.1 1.0.0-alpha.beta 1.0.0-beta 1.0.0-beta.2 1.0.0-beta.11 1.0.0-rc.1 1.0.0 1.0.1 1.1.0 2.0.0";
-  const versions = sorted.split(" ").map((text) => ({ text, version: parseVersion(text) as Version }));
-
-  expect(versions.toReversed().sort((a, b) => compareVersions(a.version, b.version))).toEqual(versions);
+test.each([
+  "1",
+  "1.2",
+  "v1.2.3",
+  "1.2.3.4",
+  "01.2.3",
+  "1.2.3-",
+  "1.2.3-01",
+  "1.2.3-a..b",
+  "",
+  "1.2.x",
+  "=1.2.3",
+  " 1.2.3",
+  "1.2.3 ",
+  `1.2.${"3".repeat(300)}`,
+])("%j is no version", (text) => {
+  expect(isVersion(text)).toBe(false);
+  expect(satisfies(text, "*")).toBe(false);
 });
