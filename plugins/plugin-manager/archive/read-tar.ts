@@ -1,146 +1,130 @@
-/** One member of an archive. Its content must be read to its end, or not at all, before the next one is asked for. */
+import { Parser, type ReadEntry } from "tar";
+
+/** Beginning of a member of an archive; its content follows in pieces. */
 export interface TarMember {
   name: string;
   kind: "file" | "folder" | "symbolic link" | "hard link" | "device" | "FIFO" | "special entry";
-  size: number;
-  content(): AsyncGenerator<Buffer>;
 }
 
 const BLOCK = 512;
-/** Of an extended header or a long name. */
+/** Maximum size of an extended header or a long name. */
 const MAX_META_BYTES = 65_536;
-const kinds: Record<string, TarMember["kind"]> = {
-  "": "file",
-  0: "file",
-  7: "file",
-  1: "hard link",
-  2: "symbolic link",
-  3: "device",
-  4: "device",
-  5: "folder",
-  6: "FIFO",
+/** Maximum number of extended headers and long names before one member; packers write two. */
+const MAX_META = 4;
+const kinds: Partial<Record<ReadEntry["type"], TarMember["kind"]>> = {
+  File: "file",
+  OldFile: "file",
+  ContiguousFile: "file",
+  Directory: "folder",
+  Link: "hard link",
+  SymbolicLink: "symbolic link",
+  CharacterDevice: "device",
+  BlockDevice: "device",
+  FIFO: "FIFO",
 };
 
 /**
- * Reads a tar archive (POSIX ustar with pax headers, GNU long names) member by member, in order and with bounded memory; nothing is kept or written. Own code
- * rather than the stream parser of the package `tar`, which waits for ever for an entry that breaks off while nobody reads it yet (7.5.23).
- * @throws {Error} with a short reason for anything that is not exactly such an archive: wrong checksums, odd sizes, a missing end
+ * Reads a tar archive in order and with bounded memory: each member, then the pieces of its content. Nothing is kept or written.
+ *
+ * The package's parser is lenient where an archive can mean two things; whatever other readers might take differently is refused here. Members flow as they
+ * are parsed and are never left waiting, because the parser hangs on a paused member that breaks off (tar 7.5.23).
+ * @throws {Error} with a short reason for a damaged archive, or one without its end
  */
-export async function* readTar(chunks: AsyncIterable<Buffer>): AsyncGenerator<TarMember> {
-  const source = createByteSource(chunks);
-  let longName: string | undefined;
-  for (;;) {
-    const header = await source.exactly(BLOCK);
-    if (header.every((byte) => byte === 0)) break;
-    const { name, type, size } = parseHeader(header);
-    if (type === "x" || type === "g" || type === "L" || type === "K") {
-      if (size > MAX_META_BYTES) throw new Error("it has an extended header of more than 64 KiB");
-      const meta = (await source.exactly(paddedSize(size))).subarray(0, size).toString("utf8");
-      if (type === "x") longName = paxPath(meta) ?? longName;
-      if (type === "g" && paxPath(meta) !== undefined) throw new Error("it gives every entry the same name");
-      if (type === "L") longName = meta.replace(/\0.*$/s, "");
-      continue;
-    }
-    const own = longName ?? name;
-    longName = undefined;
-    let unread = paddedSize(size);
-    yield {
-      name: own,
-      kind: own.endsWith("/") && size === 0 && kinds[type] === "file" ? "folder" : (kinds[type] ?? "special entry"),
-      size,
-      async *content() {
-        for (let left = size; left > 0; ) {
-          const piece = await source.upTo(left);
-          left -= piece.length;
-          unread -= piece.length;
-          yield piece;
-        }
-      },
-    };
-    while (unread > 0) unread -= (await source.upTo(unread)).length;
+export async function* readTar(chunks: AsyncIterable<Buffer>): AsyncGenerator<TarMember | Buffer> {
+  const steps: Array<TarMember | Buffer> = [];
+  const metas: string[] = [];
+  let failure: Error | undefined;
+  let ended = false;
+  const fail = (error: Error) => {
+    if (!ended) failure ??= error;
+  };
+  const parser = new Parser({ strict: true, zstd: false, maxMetaEntrySize: MAX_META_BYTES });
+  parser.on("error", (cause) => fail(new Error("it is no tar archive, or a damaged one", { cause })));
+  parser.on("nullBlock", () => {
+    if (metas.length > 0) fail(damagedMeta());
+    ended = true;
+  });
+  parser.on("meta", (text: string) => {
+    metas.push(text);
+    if (metas.length > MAX_META) fail(new Error(`it has more than ${MAX_META} extended headers for one entry`));
+  });
+  parser.on("ignoredEntry", ({ meta, header }: ReadEntry) => {
+    if (meta) fail(new Error("it has an extended header of more than 64 KiB"));
+    else steps.push({ name: header.path ?? "", kind: "special entry" });
+  });
+  parser.on("entry", (entry: ReadEntry) => {
+    const problem = problemOf(entry, metas.splice(0));
+    if (problem) fail(problem);
+    if (failure || ended) return entry.resume();
+    steps.push({ name: entry.header.path ?? "", kind: kinds[entry.type] ?? "special entry" });
+    entry.on("data", (piece) => steps.push(piece));
+  });
+
+  let isFirst = true;
+  for await (const piece of wholeCharacters(chunks)) {
+    // The parser would unpack another layer, whose size nobody counts.
+    if (isFirst && piece[0] === 0x1f && piece[1] === 0x8b) throw new Error("it is packed twice");
+    isFirst = false;
+    // The parser keeps all bytes that follow the end. They are read only to let the decompressor check its sum.
+    if (!ended) parser.write(piece);
+    yield* steps.splice(0);
+    if (failure) throw failure;
   }
-  // The rest is padding; reading it lets the decompressor check its sum.
-  await source.rest();
+  if (!ended) throw new Error("it breaks off in the middle");
 }
 
-interface Header {
-  name: string;
-  type: string;
-  size: number;
-}
-
-function parseHeader(block: Buffer): Header {
-  const magic = block.toString("latin1", 257, 263);
-  if (!magic.startsWith("ustar") || checksumOf(block) !== octal(block, 148, 8)) throw new Error("it is no tar archive, or a damaged one");
-  const prefix = magic === "ustar\0" ? text(block, 345, 155) : "";
-  const name = text(block, 0, 100);
-  return { name: prefix === "" ? name : `${prefix}/${name}`, type: text(block, 156, 1), size: octal(block, 124, 12) };
-}
-
-function checksumOf(block: Buffer): number {
-  let sum = 0;
-  for (let i = 0; i < BLOCK; i++) sum += i >= 148 && i < 156 ? 32 : (block[i] as number);
-  return sum;
-}
-
-function text(block: Buffer, at: number, length: number): string {
-  return block.toString("utf8", at, at + length).replace(/\0.*$/s, "");
-}
-
-function octal(block: Buffer, at: number, length: number): number {
-  const digits = text(block, at, length).trim();
-  if (!/^[0-7]{1,12}$/.test(digits)) throw new Error("it has an entry whose size is no plain number");
-  return Number.parseInt(digits, 8);
-}
-
-/** `path` of an extended header; a `size` there would be another one than that of the entry. */
-function paxPath(meta: string): string | undefined {
-  let path: string | undefined;
-  for (let rest = Buffer.from(meta); rest.length > 0; ) {
-    const length = Number(/^(\d{1,6}) /.exec(rest.toString("latin1", 0, 8))?.[1]);
-    if (!(length > 0 && length <= rest.length)) throw new Error("it has a damaged extended header");
-    const record = rest.toString("utf8", 0, length - 1);
-    const [, key, value] = /^\d+ ([^=]+)=(.*)$/s.exec(record) ?? [];
-    if (key === "size") throw new Error("it has an entry whose size is no plain number");
-    if (key === "path") path = value;
-    rest = rest.subarray(length);
+/** Reports a header that another reader could take differently. */
+function problemOf(entry: ReadEntry, metas: readonly string[]): Error | undefined {
+  const { path, linkpath, size } = entry.header;
+  if (size === undefined) return new Error("it has an entry whose size is no plain number");
+  for (const text of metas) {
+    const keys = recordKeys(text);
+    if (keys?.includes("size")) return new Error("it has an entry whose size is no plain number");
+    // What is not a list of records is a long name of this entry.
+    const name = text.replace(/\0.*$/s, "");
+    if (!keys && name !== path && name !== linkpath) return damagedMeta();
   }
-  return path;
+  const { globalExtended } = entry;
+  const isShared = globalExtended?.path !== undefined || globalExtended?.linkpath !== undefined;
+  return isShared ? new Error("it gives every entry the same name") : undefined;
 }
 
-function paddedSize(size: number): number {
-  return Math.ceil(size / BLOCK) * BLOCK;
+function damagedMeta(): Error {
+  return new Error("it has a damaged extended header");
 }
 
-/** Bytes of a stream as they are asked for. */
-function createByteSource(chunks: AsyncIterable<Buffer>) {
-  const iterator = chunks[Symbol.asyncIterator]();
-  let rest: Buffer = Buffer.alloc(0);
-  const fill = async (): Promise<boolean> => {
-    const next = await iterator.next();
-    if (next.done) return false;
-    rest = rest.length === 0 ? next.value : Buffer.concat([rest, next.value]);
-    return true;
-  };
-  const take = (count: number): Buffer => {
-    const piece = rest.subarray(0, count);
-    rest = rest.subarray(count);
-    return piece;
-  };
-  const brokenOff = () => new Error("it breaks off in the middle");
-  return {
-    async exactly(count: number): Promise<Buffer> {
-      while (rest.length < count) if (!(await fill())) throw brokenOff();
-      return take(count);
-    },
-    /** At least one byte, at most so many. */
-    async upTo(count: number): Promise<Buffer> {
-      while (rest.length === 0) if (!(await fill())) throw brokenOff();
-      return take(count);
-    },
-    async rest(): Promise<void> {
-      do rest = Buffer.alloc(0);
-      while (await fill());
-    },
-  };
+/**
+ * Keys of an extended header's records (`<length> <key>=<value>\n`); undefined when it is anything else. The parser goes line by line and skips what it
+ * does not understand, so a value of two lines could hide a record from it, or from others.
+ */
+function recordKeys(text: string): string[] | undefined {
+  const keys: string[] = [];
+  for (const line of text.replace(/\n$/, "").split("\n")) {
+    const [, length, key] = /^([1-9]\d{0,5}) ([^=]+)=/.exec(line) ?? [];
+    if (key === undefined || Number(length) !== Buffer.byteLength(line) + 1) return undefined;
+    keys.push(key);
+  }
+  return keys;
+}
+
+/**
+ * Cuts bytes into pieces of at least a block that end with a whole character: the parser decodes a long name piece by piece, and must see enough of the first
+ * block to know what it reads.
+ */
+async function* wholeCharacters(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let held: Buffer = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+    const end = bytes.length < BLOCK ? 0 : characterEnd(bytes);
+    held = bytes.subarray(end);
+    if (end > 0) yield bytes.subarray(0, end);
+  }
+  if (held.length > 0) yield held;
+}
+
+/** Position before the last character of more than one byte, if the bytes end with one. */
+function characterEnd(bytes: Buffer): number {
+  let end = bytes.length;
+  while (end > bytes.length - 4 && ((bytes[end - 1] as number) & 0xc0) === 0x80) end -= 1;
+  return (bytes[end - 1] as number) >= 0xc0 ? end - 1 : end;
 }

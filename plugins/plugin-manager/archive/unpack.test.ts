@@ -28,6 +28,29 @@ async function empty(): Promise<void> {
 }
 
 const list = async () => (await readdir(target, { recursive: true })).sort();
+/** A pax record, with its own length in front. */
+function pax(key: string, value: string): string {
+  const rest = Buffer.byteLength(` ${key}=${value}\n`);
+  const length = [1, 2, 3, 4, 5].map((digits) => rest + digits).find((sum) => String(sum).length + rest === sum);
+  return `${length} ${key}=${value}\n`;
+}
+
+/** A plain archive of one file whose header is changed by hand; its checksum is right. */
+function withHeader(change: (header: Buffer) => void): Buffer {
+  const tar = tarball([{ name: "package/index.ts", content: "x" }], { gzip: false });
+  const header = tar.subarray(0, 512);
+  change(header);
+  header.write("        ", 148);
+  header.write(
+    `${header
+      .reduce((a, b) => a + b, 0)
+      .toString(8)
+      .padStart(6, "0")}\0 `,
+    148,
+  );
+  return tar;
+}
+
 const refused = (reason: string | RegExp) => ({ code: "archive-refused", message: expect.stringMatching(reason) });
 
 const good: TarEntry[] = [
@@ -70,6 +93,26 @@ test("GNU's long names and what git adds are understood", async () => {
     tarball([{ name: "pax_global_header", type: "g", content: comment }, { name: "@LongLink", type: "L", content: `${name}\0` }, ...good]),
   );
   expect(await list()).toEqual(expect.arrayContaining([name, "package/index.ts"]));
+});
+
+test.each([0, 1, 2, 3])("a long name of any script is understood wherever the pieces of the archive end (%i)", async (shift) => {
+  const name = `package/${"a".repeat(shift)}${"長い名前é/".repeat(45)}ファイル.ts`;
+  // The first piece that is read, 64 KiB, ends 512 bytes into the header with the name.
+  const first = { name: "package/first", content: Buffer.alloc(65_536 - 3 * 512, 1) };
+  const long = { name: "h", type: "x", content: pax("path", name) };
+  await unpack(tarball([first, long, { name: "short", content: "x" }], { gzip: false }));
+  expect(await list()).toContain(name);
+});
+
+test("an archive older than POSIX is understood", async () => {
+  await unpack(withHeader((header) => header.fill(0, 257, 265)));
+  expect(await list()).toEqual(["package", "package/index.ts"]);
+});
+
+test("what follows the end is read over, however much it is", async () => {
+  const other = tarball([{ name: "package/other.ts", content: "x" }], { gzip: false });
+  await unpack(Buffer.concat([tarball(good, { gzip: false }), Buffer.alloc(5_000_000, 7), other]));
+  expect(await list()).not.toContain("package/other.ts");
 });
 
 describe("the whole archive is refused for", () => {
@@ -130,6 +173,44 @@ describe("the whole archive is refused for", () => {
         { name: "y", content: "y" },
       ]),
     ],
+    [
+      "a size for all entries",
+      tarball([
+        { name: "h", type: "g", content: pax("size", "0") },
+        { name: "y", content: "y" },
+      ]),
+    ],
+    [
+      "a record hidden in the value of another",
+      tarball([
+        { name: "h", type: "x", content: pax("comment", `a\n${pax("path", "package/other")}`) },
+        { name: "y", content: "y" },
+      ]),
+    ],
+    [
+      "a record whose length begins with 0",
+      tarball([
+        { name: "h", type: "x", content: "010 path=x\n" },
+        { name: "y", content: "y" },
+      ]),
+    ],
+    [
+      "an extended header that is no list of records",
+      tarball([
+        { name: "h", type: "x", content: "path" },
+        { name: "y", content: "y" },
+      ]),
+    ],
+    ["an extended header of more than 64 KiB", tarball([{ name: "h", type: "x", content: pax("comment", "c".repeat(65_536)) }, ...good])],
+    ["extended headers without end", tarball([...Array(5).fill({ name: "h", type: "x", content: pax("comment", "c") }), ...good])],
+    ["an extended header of nothing", tarball([...good, { name: "h", type: "x", content: pax("path", "x") }])],
+    ["a size that is blank", withHeader((header) => header.fill(" ", 124, 136))],
+    ["a size below 0", withHeader((header) => header.fill(0xff, 124, 136))],
+    ["a size beyond all numbers", withHeader((header) => header.fill(0x80, 124, 125).fill(0x7f, 125, 136))],
+    ["a size of 8 GiB", withHeader((header) => header.fill(0, 124, 136).fill(0x80, 124, 125).fill(2, 131, 132))],
+    ["a wrong checksum", Buffer.from(tarball(good, { gzip: false })).fill("y", 8, 9)],
+    ["a file that names the target of a link", tarball([{ name: "package/index.ts", content: "x", link: "/etc/passwd" }])],
+    ["an archive that is packed twice", gzipSync(tarball(good))],
     ["a damaged header", Buffer.concat([Buffer.alloc(512, 65), tarball(good, { gzip: false })])],
   ])("%s", async (_, bytes) => {
     await expect(unpack(bytes)).rejects.toMatchObject({ code: "archive-refused" });

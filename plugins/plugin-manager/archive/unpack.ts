@@ -1,4 +1,4 @@
-import { mkdir, open } from "node:fs/promises";
+import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
@@ -67,36 +67,41 @@ async function storeAll(bytes: AsyncIterable<Buffer>, target: string, counter: R
     await mkdir(path, { recursive: true, mode: 0o700 });
     folders.add(path);
   };
-  let entries = 0;
-  for await (const member of readTar(bytes)) {
-    entries += 1;
-    counter.entry();
-    const checked = entryName(member.name);
-    if ("reason" in checked) throw new Error(checked.reason);
-    const path = join(target, checked.name);
-    const shown = JSON.stringify(checked.name);
-    if (member.kind === "folder") {
-      await makeFolder(path);
-      continue;
-    }
-    if (member.kind !== "file") throw new Error(`entry ${shown} is a ${member.kind}, not a file`);
-    const folded = checked.name.normalize("NFC").toLowerCase();
-    if (folded === "" || names.has(folded)) throw new Error(`entry ${shown} comes twice`);
+  const openFile = async (name: string): Promise<FileHandle> => {
+    const path = join(target, name);
+    const folded = name.normalize("NFC").toLowerCase();
+    if (folded === "" || names.has(folded)) throw new Error(`entry ${JSON.stringify(name)} comes twice`);
     names.add(folded);
     await makeFolder(dirname(path));
-    await storeFile(member, path, counter);
+    return open(path, "wx", 0o600);
+  };
+  let entries = 0;
+  let file: FileHandle | undefined;
+  try {
+    for await (const step of readTar(bytes)) {
+      if (Buffer.isBuffer(step)) {
+        counter.bytes(step.length);
+        await file?.writeFile(step);
+        continue;
+      }
+      entries += 1;
+      counter.entry();
+      await file?.close();
+      file = undefined;
+      const name = plainName(step);
+      if (step.kind === "folder") await makeFolder(join(target, name));
+      else file = await openFile(name);
+    }
+  } finally {
+    await file?.close();
   }
   if (entries === 0) throw new Error("it is an empty archive");
 }
 
-async function storeFile(member: TarMember, path: string, counter: ReturnType<typeof createContentCounter>): Promise<void> {
-  const file = await open(path, "wx", 0o600);
-  try {
-    for await (const piece of member.content()) {
-      counter.bytes(piece.length);
-      await file.write(piece);
-    }
-  } finally {
-    await file.close();
-  }
+/** Name of a file or folder below the target. */
+function plainName(member: TarMember): string {
+  const checked = entryName(member.name);
+  if ("reason" in checked) throw new Error(checked.reason);
+  if (member.kind === "folder" || member.kind === "file") return checked.name;
+  throw new Error(`entry ${JSON.stringify(checked.name)} is a ${member.kind}, not a file`);
 }

@@ -43,6 +43,7 @@ export const pluginPackages: Record<string, readonly string[]> = {
   "memory-core": ["better-sqlite3", "sqlite-vec"],
   "embed-bedrock": ["@aws-sdk/client-bedrock-runtime", "@smithy/node-http-handler"],
   "embed-local": ["node-llama-cpp"],
+  "plugin-manager": ["tar"],
   "model-openai-compatible": ["@ai-sdk/openai-compatible", "undici"],
   "control-ui": ["preact", "preact/hooks", "htm", "@preact/signals", "@preact/signals-core", "marked"],
 };
