@@ -90,7 +90,6 @@ export { dropNotice, type Notice, noticePath, readNotices, writeNotice } from ".
 export { importOwn, resolveOwn } from "./import-own.ts";
 export * from "./json-schema.ts";
 export { exceedsJsonShape, type JsonLimits, jsonTextFault, parseJson, strictJsonLimits } from "./json-shape.ts";
-export { settledWithin } from "./limit.ts";
 export { loaderErrors } from "./loader/errors.ts";
 export { perSnapshot } from "./per-snapshot.ts";
 export { protocolErrors } from "./protocol/errors.ts";
@@ -123,8 +122,10 @@ export {
 } from "./text/external-content.ts";
 export { createFrameStripper, type FrameStripper } from "./text/frame-stripper.ts";
 export { idFault, isWellFormed, toIdText, toWellFormed } from "./text/id-text.ts";
+export { cutEnd, oneLine } from "./text/one-line.ts";
 export { printable, printableLine } from "./text/printable.ts";
 export { countSuspicious } from "./text/suspicious.ts";
+export { backoffDelayMs, settledWithin, sleep, withLimit } from "./time.ts";
 export { isInside } from "./trust/inside.ts";
 export { makePrivate } from "./trust/make-private.ts";
 export { type OpenRegularOptions, openRegular } from "./trust/open-regular.ts";

@@ -11,7 +11,7 @@ import {
 } from "../../sdk/config/reload-plan.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { messageOf } from "../../sdk/errors.ts";
-import { withLimit } from "../../sdk/limit.ts";
+import { withLimit } from "../../sdk/time.ts";
 import type { Logger } from "../../sdk/types/common.ts";
 import type { PluginReload } from "../../sdk/types/plugin-record.ts";
 import type { PreparedReload, ReloadOutcome, ReloadParticipant } from "../../sdk/types/reload.ts";

@@ -10,7 +10,7 @@ import {
   type HookSpec,
   hookSpec,
 } from "../../sdk/hooks.ts";
-import { withLimit } from "../../sdk/limit.ts";
+import { withLimit } from "../../sdk/time.ts";
 import type { TapRecord } from "../../sdk/types/plugin-record.ts";
 import { createQuarantine, type Quarantine } from "./quarantine.ts";
 import { type RunningCode, running } from "./running.ts";

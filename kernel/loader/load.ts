@@ -1,6 +1,6 @@
 import { isRetryLater } from "../../sdk/define.ts";
 import { messageOf } from "../../sdk/errors.ts";
-import { withLimit } from "../../sdk/limit.ts";
+import { withLimit } from "../../sdk/time.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import { isLazy } from "./activation.ts";
 import { PluginFault, retryDelayMs } from "./faults.ts";

@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../../sdk/errors.ts";
-import { withLimit } from "../../sdk/limit.ts";
+import { withLimit } from "../../sdk/time.ts";
 import type { PluginCandidate as Candidate } from "../../sdk/types/plugin-candidate.ts";
 import type { PluginRecord, PluginReload } from "../../sdk/types/plugin-record.ts";
 import type { LoaderHost } from "./host.ts";

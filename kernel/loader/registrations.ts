@@ -1,5 +1,5 @@
 import { messageOf } from "../../sdk/errors.ts";
-import { withLimit } from "../../sdk/limit.ts";
+import { withLimit } from "../../sdk/time.ts";
 import type { Disposable } from "../../sdk/types/common.ts";
 
 /** How long the disposers of one instance may take together, one after the other. */

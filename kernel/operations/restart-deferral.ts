@@ -1,3 +1,4 @@
+import { sleep } from "../../sdk/time.ts";
 import type { Logger } from "../../sdk/types/common.ts";
 import type { Holds } from "./holds.ts";
 
@@ -48,7 +49,7 @@ export function createRestartDeferral(options: RestartOptions): RestartDeferral 
     const limitMs = options.limitMs();
     const since = performance.now();
     const spacing = (options.restartedAt ?? Number.NEGATIVE_INFINITY) + RESTART_SPACING_MS - since;
-    await pause(Math.max(ANSWER_MS, spacing), signal);
+    await sleep(Math.max(ANSWER_MS, spacing), signal).catch(() => undefined);
     if (signal.aborted) return;
     const free = await holds.whenFree(Math.max(0, limitMs - (performance.now() - since)), signal);
     if (signal.aborted) return;
@@ -108,20 +109,6 @@ export function createRestartDeferral(options: RestartOptions): RestartDeferral 
       waiting?.abort();
     },
   };
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener(
-      "abort",
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }
 
 function runs(count: number): string {

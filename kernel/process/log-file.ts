@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { messageOf } from "../../sdk/errors.ts";
 import { localDay, logFilePath } from "../../sdk/host/log-path.ts";
 import { isLogged, type LogLevel, type LogSink } from "../../sdk/host/logger.ts";
-import { withLimit } from "../../sdk/limit.ts";
+import { withLimit } from "../../sdk/time.ts";
 import { toLogLine } from "./log-line.ts";
 import { prune, rotate } from "./log-rotation.ts";
 

@@ -1,4 +1,4 @@
-import { settledWithin } from "../../sdk/limit.ts";
+import { settledWithin } from "../../sdk/time.ts";
 
 /** Maximum bytes that wait for a reader that has stopped reading; text beyond it is dropped. */
 const MAX_WAITING_BYTES = 1_000_000;

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { messageOf } from "../../sdk/errors.ts";
 import { readRegularFile } from "../../sdk/host/read-regular.ts";
-import { withLimit } from "../../sdk/limit.ts";
+import { withLimit } from "../../sdk/time.ts";
 import { answerAll, answerOf, type FileProvider, type SecretAnswer, type SecretQuestion } from "./provider.ts";
 
 /** Secrets from a private file, read once for all ids: a regular file of this user, not a link, that nobody else may read or write. */

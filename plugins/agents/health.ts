@@ -1,5 +1,13 @@
-import { DEFAULT_AGENT_ID, type HealthPart, isSvcError, type JsonObject, MAIN_KEY, type MemoryFigures, mainSessionKey } from "svc/sdk";
-import { cutEnd } from "./common/cut.ts";
+import {
+  cutEnd,
+  DEFAULT_AGENT_ID,
+  type HealthPart,
+  isSvcError,
+  type JsonObject,
+  MAIN_KEY,
+  type MemoryFigures,
+  mainSessionKey,
+} from "svc/sdk";
 import type { Heartbeats } from "./heartbeat/heartbeats.ts";
 import { EVENTS_PER_PROMPT } from "./heartbeat/system-lines.ts";
 import type { Kit } from "./kit.ts";

@@ -1,5 +1,5 @@
 import type { Worker } from "node:worker_threads";
-import { type SvcError, startWorker, workerUrl } from "svc/sdk";
+import { backoffDelayMs, type SvcError, settledWithin, startWorker, workerUrl } from "svc/sdk";
 import { reasonOf } from "./engine/fault.ts";
 import { memoryErrors } from "./errors.ts";
 import { createHostCallServer, type HostCallServer, type HostHandlers } from "./host-calls.ts";
@@ -8,7 +8,6 @@ import { createPendingRequests, type RequestOptions } from "./pending-requests.t
 import type { Quarantine } from "./quarantine.ts";
 import { createActivityMemory, type DocumentVersion, readActivity } from "./thread-activity.ts";
 import { type StallLimits, watchThread } from "./thread-watch.ts";
-import { within } from "./within.ts";
 import type { IndexMethod, IndexMethods, WorkerMessage, WorkerNews } from "./worker-protocol.ts";
 
 /** The thread of one index: started on first use, started again after a death, gone after `close`. */
@@ -120,7 +119,7 @@ class WorkerHost implements IndexWorkerHost {
     this.#calls?.dispose();
     this.#worker = undefined;
     this.#pending.rejectAll(this.#downError("it was closed", 0));
-    await within(Promise.all([worker?.terminate(), this.#ending]), CLOSE_MS);
+    await settledWithin(Promise.all([worker?.terminate(), this.#ending]), CLOSE_MS);
   }
 
   #start(): Worker {
@@ -184,7 +183,7 @@ class WorkerHost implements IndexWorkerHost {
   #died({ reason, isCauseLeftOut, exited }: Death): void {
     this.#worker = undefined;
     if (isCauseLeftOut || performance.now() - this.#startedAtMs > HEALTHY_AFTER_MS) this.#deaths = 0;
-    const waitMs = Math.min(LAST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#deaths);
+    const waitMs = backoffDelayMs(this.#deaths + 1, { firstMs: FIRST_BACKOFF_MS, maxMs: LAST_BACKOFF_MS });
     this.#deaths++;
     this.#down = { reason, untilMs: performance.now() + waitMs };
     this.#pending.rejectAll(this.#downError(reason, waitMs));

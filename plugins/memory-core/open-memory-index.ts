@@ -1,12 +1,11 @@
 import { EventEmitter, once } from "node:events";
-import { isSvcError } from "svc/sdk";
+import { isSvcError, settledWithin } from "svc/sdk";
 import type { GetOutcome, LineRange } from "./engine/get-file.ts";
 import type { HostHandlers } from "./host-calls.ts";
 import type { IndexSettings } from "./index-settings.ts";
 import { createIndexWorkerHost, type IndexThreadOptions, type IndexWorkerEvents } from "./index-worker-host.ts";
 import { noHostHandlers } from "./no-host-handlers.ts";
 import { createQuarantine, type Quarantine } from "./quarantine.ts";
-import { within } from "./within.ts";
 import type {
   IndexMethods,
   IndexProgress,
@@ -89,7 +88,7 @@ export function openMemoryIndex(options: MemoryIndexOptions): MemoryIndex {
 
   const restarts = new EventEmitter().setMaxListeners(0);
   const restarted = async (signal: AbortSignal | undefined) => {
-    await within(once(restarts, "restart", { signal }), RESTART_MS);
+    await settledWithin(once(restarts, "restart", { signal }), RESTART_MS);
     signal?.throwIfAborted();
   };
 
@@ -133,7 +132,7 @@ export function openMemoryIndex(options: MemoryIndexOptions): MemoryIndex {
         found = value as SearchReply;
       };
       const until = performance.now() + request.timeoutMs;
-      await within(ready(), request.timeoutMs);
+      await settledWithin(ready(), request.timeoutMs);
       signal?.throwIfAborted();
       const timeoutMs = Math.ceil(until - performance.now());
       if (timeoutMs <= 0) return found;

@@ -1,4 +1,4 @@
-import { type MemorySearchOptions, type MemorySearchResult, messageOf, type PluginContext } from "svc/sdk";
+import { type MemorySearchOptions, type MemorySearchResult, messageOf, type PluginContext, settledWithin } from "svc/sdk";
 import type { AgentMemory } from "./agent-memory.ts";
 import { fitInjected, showsCitations, withCitations } from "./citations.ts";
 import type { IndexHit } from "./engine/search-types.ts";
@@ -6,7 +6,6 @@ import type { AgentProvider } from "./providers/agent-provider.ts";
 import { keepHits, searchResult, unavailableResult, withNotes } from "./search-result.ts";
 import { visibleSources } from "./sessions/visibility.ts";
 import type { AgentMemorySettings } from "./settings.ts";
-import { within } from "./within.ts";
 import type { SearchRequest } from "./worker-protocol.ts";
 
 export type SearchHost = Pick<PluginContext, "logger" | "isHookUsed" | "runHook">;
@@ -23,7 +22,7 @@ const CHOICE_MS = 1_500;
 
 /** Waits a moment for the first choice of a provider. Never rejects. */
 export function firstChoice(provider: AgentProvider, { limits }: AgentMemorySettings): Promise<void> {
-  return within(provider.ready(), Math.min(CHOICE_MS, limits.timeoutMs / 2));
+  return settledWithin(provider.ready(), Math.min(CHOICE_MS, limits.timeoutMs / 2));
 }
 
 /** One search of one agent, hooks and decoration included. Rejects only for an abort. */

@@ -11,6 +11,7 @@ import {
   type MemoryStatus,
   messageOf,
   type PluginContext,
+  settledWithin,
 } from "svc/sdk";
 import type { AgentMemory } from "./agent-memory.ts";
 import { needsSameIndex, refusalOf } from "./agent-settings-checks.ts";
@@ -25,7 +26,6 @@ import { unavailableResult } from "./search-result.ts";
 import type { Transcripts } from "./sessions/transcripts.ts";
 import type { AgentMemorySettings } from "./settings.ts";
 import { statusOf } from "./status.ts";
-import { within } from "./within.ts";
 
 export type MemoryHost = Pick<
   PluginContext,
@@ -150,7 +150,7 @@ class AgentMemories implements MemoryService {
 
   async status(agentId: string, { files = false, deep = false } = {}): Promise<MemoryStatus> {
     const before = this.#agent(agentId);
-    if (!refusalOf(before.memory.settings)) await within(before.provider.keeper.ready(), CHOICE_MS);
+    if (!refusalOf(before.memory.settings)) await settledWithin(before.provider.keeper.ready(), CHOICE_MS);
     const { memory, provider } = this.#agent(agentId);
     return statusOf(memory, provider.keeper, { files, deep, refusal: refusalOf(memory.settings) });
   }
@@ -186,7 +186,7 @@ class AgentMemories implements MemoryService {
 
   async providerState(agentId: string, { probe }: { probe: boolean }): ReturnType<MemoryService["providerState"]> {
     const { keeper } = this.#agent(agentId).provider;
-    await within(keeper.ready(), CHOICE_MS);
+    await settledWithin(keeper.ready(), CHOICE_MS);
     const tried = probe ? await keeper.probe() : undefined;
     const { state, provider, outage, error: lastError } = keeper.view();
     const error = tried?.error ?? outage ?? lastError;

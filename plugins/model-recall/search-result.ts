@@ -1,4 +1,6 @@
-import { type MemoryHit, z } from "svc/sdk";
+import { type MemoryHit, oneLine, z } from "svc/sdk";
+
+const MAX_REASON_CHARS = 200;
 
 /** Result of the search, as far as the answer needs it. */
 export type Search =
@@ -31,13 +33,13 @@ const resultSchema = z.looseObject({
 
 /** Reads the text of a `memory_search` tool message; anything but its JSON counts as a failed search. */
 export function readSearchResult(text: string, isError: boolean): Search {
-  if (isError) return { kind: "failed", reason: oneLine(text) };
+  if (isError) return { kind: "failed", reason: oneLine(text, MAX_REASON_CHARS) };
   const parsed = resultSchema.safeParse(parseJson(text));
   if (!parsed.success) return { kind: "failed", reason: "the search gave an answer that could not be read" };
   const { results, ...about } = parsed.data;
   if (results.length === 0 && (about.disabled || about.unavailable || about.error)) {
-    const action = about.action ? { action: oneLine(about.action) } : {};
-    return { kind: "failed", reason: oneLine(about.error ?? about.warning ?? "it is switched off"), ...action };
+    const action = about.action ? { action: oneLine(about.action, MAX_REASON_CHARS) } : {};
+    return { kind: "failed", reason: oneLine(about.error ?? about.warning ?? "it is switched off", MAX_REASON_CHARS), ...action };
   }
   return { kind: "found", hits: results, keywordsOnly: about.mode === "fts-only", partial: about.partial === true };
 }
@@ -48,9 +50,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, " ").trim();
-  return line.length <= 200 ? line : `${line.slice(0, 199)}…`;
 }

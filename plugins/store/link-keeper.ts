@@ -1,4 +1,4 @@
-import { type Clock, createError, messageOf, type SvcError } from "svc/sdk";
+import { backoffDelayMs, type Clock, createError, messageOf, type SvcError } from "svc/sdk";
 import { storeErrors } from "./errors.ts";
 import { startWriterLink, type WriterLink } from "./writer-link.ts";
 import type { Opened, WriterReply, WriterSetup } from "./writer-messages.ts";
@@ -63,7 +63,7 @@ export function createLinkKeeper(options: KeeperOptions): LinkKeeper {
   function scheduleRestart(): void {
     if (closed) return;
     if (options.clock.monotonic() - upSince > stableMs) failures = 0;
-    restart = setTimeout(tryAgain, Math.min(longestRestartMs, options.restartMs * 2 ** failures));
+    restart = setTimeout(tryAgain, backoffDelayMs(failures + 1, { firstMs: options.restartMs, maxMs: longestRestartMs }));
     restart.unref();
     failures += 1;
   }

@@ -1,4 +1,4 @@
-import { type Clock, createError, type Logger, messageOf, type OpResult, type StoreOp, writeFileAtomic } from "svc/sdk";
+import { type Clock, createError, type Logger, messageOf, type OpResult, type StoreOp, withLimit, writeFileAtomic } from "svc/sdk";
 import { createCommitQueue, type QueueLimits } from "./commit-queue.ts";
 import { storeErrors } from "./errors.ts";
 import { createLinkKeeper, type LinkKeeper } from "./link-keeper.ts";
@@ -101,7 +101,7 @@ export function createStoreWriter(options: StoreWriterOptions): StoreWriter {
 
   async function close(finish: () => Promise<void> | void): Promise<void> {
     clearInterval(maintenance);
-    await within(pump.drain(), drainTimeoutMs);
+    await withLimit(pump.drain(), drainTimeoutMs, () => undefined);
     state.close();
     queue.failAll(() => storageUnavailable("closed"));
     await finish();
@@ -187,13 +187,4 @@ function markSuspect(path: string, logger: Logger): Promise<void> {
   return writeFileAtomic(suspectMark(path), "").catch((error: unknown) => {
     logger.warn("could not leave the mark that makes the next start check the database", { error: messageOf(error) });
   });
-}
-
-async function within(work: Promise<void>, limitMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limitMs);
-  });
-  await Promise.race([work, limit]);
-  clearTimeout(timer);
 }

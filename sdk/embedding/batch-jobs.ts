@@ -3,6 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { isTree, type Tree } from "../config/tree.ts";
 import { EmbeddingError } from "../define.ts";
 import { messageOf } from "../errors.ts";
+import { backoffDelayMs } from "../time.ts";
 import type { EmbeddingBatch, EmbeddingBatchResult } from "../types/embedding.ts";
 import { scrubVendorText } from "../vendor-text.ts";
 import { createBatchFile, formWithFile } from "./batch-file.ts";
@@ -159,7 +160,7 @@ async function createJob(
         };
       } catch (error) {
         if (attempt === CREATE_ATTEMPTS || !isPassing(error)) throw error;
-        const delayMs = Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), MAX_DELAY_MS) * (1 + JITTER * Math.random());
+        const delayMs = backoffDelayMs(attempt, { firstMs: FIRST_DELAY_MS, maxMs: MAX_DELAY_MS }) * (1 + JITTER * Math.random());
         await wait(delayMs, undefined, signal ? { signal } : {});
         const existing = await findJob(api, metadata, signal);
         if (existing) return existing;

@@ -1,3 +1,5 @@
+import { backoffDelayMs } from "../time.ts";
+
 /** When wrong credentials lock an address out, and for how long. Times are milliseconds. */
 export interface RateLimitConfig {
   maxAttempts: number;
@@ -87,7 +89,7 @@ export function createFailureLimiter(
         entry.lockedUntil = now() + lockoutMs;
         entry.checkedAt = now();
       }
-      return { delayMs: directLoopback ? Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (entry.failures.length - 1)) : 0 };
+      return { delayMs: directLoopback ? backoffDelayMs(entry.failures.length, { firstMs: FIRST_DELAY_MS, maxMs: MAX_DELAY_MS }) : 0 };
     },
     succeed(address, kind) {
       if (entries.size > 0) entries.delete(keyOf(address, kind));

@@ -1,4 +1,4 @@
-import { withLimit } from "../limit.ts";
+import { withLimit } from "../time.ts";
 import type { Logger } from "../types/common.ts";
 import { type CellOptions, openCell } from "./cell.ts";
 import type { Course } from "./course.ts";

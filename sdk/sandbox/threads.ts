@@ -1,5 +1,5 @@
 import type { Worker } from "node:worker_threads";
-import { withLimit } from "../limit.ts";
+import { withLimit } from "../time.ts";
 
 /** How long threads have to end before the process does. */
 const PATIENCE_MS = 1_000;

@@ -1,4 +1,5 @@
 import { messageOf } from "../errors.ts";
+import { withLimit } from "../time.ts";
 import { runner } from "./runner.ts";
 
 /** One statement of a conformance suite; `run` rejects when it does not hold. */
@@ -34,16 +35,10 @@ export async function runCases(cases: readonly ContractCase[]): Promise<Array<{ 
  * Waits for a promise, at most `limitMs`.
  * @throws {Error} `<what> did not end within …` when it passes
  */
-export async function within<T>(promise: Promise<T>, limitMs: number, what: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} did not end within ${limitMs / 1000} s`)), limitMs);
+export function within<T>(promise: Promise<T>, limitMs: number, what: string): Promise<T> {
+  return withLimit(promise, limitMs, () => {
+    throw new Error(`${what} did not end within ${limitMs / 1000} s`);
   });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Reason that a promise rejects with; undefined when it resolves. */

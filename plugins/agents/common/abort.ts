@@ -15,19 +15,3 @@ export function whileAlive<T>(work: Promise<T>, signal: AbortSignal, graceMs = 0
     work.then(resolve, reject).finally(clean);
   });
 }
-
-/** Resolves after `ms`, or rejects with the signal's reason. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    const onAbort = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", onAbort);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", onAbort, { once: true });
-  });
-}

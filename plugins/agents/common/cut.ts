@@ -15,11 +15,6 @@ export function cutMiddle(text: string, maxChars: number): string {
   return `${text.slice(0, head)}${marker}${text.slice(from)}`;
 }
 
-/** At most `maxChars` units, with an ellipsis when something was cut. */
-export function cutEnd(text: string, maxChars: number): string {
-  return text.length <= maxChars ? text : `${text.slice(0, wholeEnd(text, Math.max(0, maxChars - 1)))}…`;
-}
-
 /** At most `maxBytes` (3 or more) of UTF-8, with an ellipsis when something was cut; no character is split. */
 export function cutBytes(text: string, maxBytes: number): string {
   if (Buffer.byteLength(text) <= maxBytes) return text;

@@ -1,5 +1,4 @@
-import type { JsonObject, Reply } from "svc/sdk";
-import { cutEnd } from "../common/cut.ts";
+import { cutEnd, type JsonObject, oneLine, type Reply } from "svc/sdk";
 import type { HeartbeatDelivery } from "../runs/deliver.ts";
 import { unframed } from "../sessions/display.ts";
 import type { HeartbeatSettings } from "./settings.ts";
@@ -70,5 +69,5 @@ export function failed(
 }
 
 function previewOf(text: string): string {
-  return cutEnd(unframed(text).replace(/\s+/g, " ").trim(), MAX_PREVIEW_CHARS);
+  return oneLine(unframed(text), MAX_PREVIEW_CHARS);
 }

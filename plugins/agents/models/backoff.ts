@@ -1,4 +1,4 @@
-import type { ModelFault } from "svc/sdk";
+import { backoffDelayMs, type ModelFault } from "svc/sdk";
 
 const BASE_MS = 500;
 const MAX_MS = 8_000;
@@ -21,7 +21,7 @@ export function retryDelay(
 ): number | undefined {
   if (retry > (retries[fault] ?? 0)) return undefined;
   if (wish.retryAfterMs !== undefined) return wish.retryAfterMs > MAX_RETRY_AFTER_MS ? undefined : Math.max(0, wish.retryAfterMs);
-  const ceiling = Math.min(MAX_MS, BASE_MS * 2 ** (retry - 1));
+  const ceiling = backoffDelayMs(retry, { firstMs: BASE_MS, maxMs: MAX_MS });
   return Math.round(ceiling * (0.2 + 0.8 * wish.random));
 }
 

@@ -1,5 +1,4 @@
-import { type JsonObject, type PluginContext, protocolMethod, RawJson, type RpcCall } from "svc/sdk";
-import { cutEnd } from "../common/cut.ts";
+import { cutEnd, type JsonObject, type PluginContext, protocolMethod, RawJson, type RpcCall } from "svc/sdk";
 import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import { textOf } from "../runs/transcript.ts";

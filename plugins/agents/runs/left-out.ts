@@ -1,5 +1,4 @@
-import type { RunRequest } from "svc/sdk";
-import { cutEnd } from "../common/cut.ts";
+import { cutEnd, type RunRequest } from "svc/sdk";
 
 const LINE_CHARS = 160;
 /** Lines of one session; of older ones only the number is kept. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type MessageBlock, type ModelRequest, messageOf, type ToolResult } from "svc/sdk";
-import { pause, whileAlive } from "../common/abort.ts";
+import { type MessageBlock, type ModelRequest, messageOf, sleep, type ToolResult } from "svc/sdk";
+import { whileAlive } from "../common/abort.ts";
 import type { Kit } from "../kit.ts";
 import { withFailover } from "../models/attempts.ts";
 import type { Candidate, ModelRef } from "../models/choice.ts";
@@ -101,7 +101,7 @@ async function modelTurn(
         fault: error.fault,
         pauseMs,
       }),
-    pause: (ms) => pause(ms, run.signal),
+    pause: (ms) => sleep(ms, run.signal),
     random: Math.random,
   });
   return value;

@@ -1,5 +1,15 @@
-import type { ClientInfo, JsonObject, MessageRow, PluginContext, RunEvent, SessionRow, ToolResult, Usage } from "svc/sdk";
-import { cutBytes, cutEnd } from "../common/cut.ts";
+import {
+  type ClientInfo,
+  cutEnd,
+  type JsonObject,
+  type MessageRow,
+  type PluginContext,
+  type RunEvent,
+  type SessionRow,
+  type ToolResult,
+  type Usage,
+} from "svc/sdk";
+import { cutBytes } from "../common/cut.ts";
 import { toWireMessage, unframed, visibleText } from "../sessions/display.ts";
 import { messagesTopic, SESSIONS_TOPIC, type Subscriptions } from "../sessions/subscriptions.ts";
 import { joinAssistant } from "./event-log.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type GatewayService, protocolErrors, type RunHandle, type RunRequest, type RunRow, settledWithin } from "svc/sdk";
+import { type GatewayService, protocolErrors, type RunHandle, type RunRequest, type RunRow, settledWithin, sleep } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import { type AcceptOptions, acceptRun } from "./accept.ts";
 import { isCutOff } from "./cut-off.ts";
@@ -178,18 +178,6 @@ async function quiet(run: Run, kit: Kit): Promise<void> {
     const last = waiting.at(-1)?.arrivedAt ?? run.arrivedAt;
     const leftMs = last + debounceMs - kit.ctx.clock.monotonic();
     if (leftMs <= 0 || waiting.length >= cap || run.signal.aborted) return;
-    await rest(run, kit, leftMs);
+    await sleep(Math.ceil(leftMs), run.signal, kit.ctx.timers).catch(() => undefined);
   }
-}
-
-function rest(run: Run, kit: Kit, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      timer.dispose();
-      run.signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = kit.ctx.timers.setTimeout(end, Math.ceil(ms));
-    run.signal.addEventListener("abort", end, { once: true });
-  });
 }

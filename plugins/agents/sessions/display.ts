@@ -1,5 +1,4 @@
-import { type JsonObject, type MessageBlock, type MessageRow, stripFrames } from "svc/sdk";
-import { cutEnd } from "../common/cut.ts";
+import { cutEnd, type JsonObject, type MessageBlock, type MessageRow, stripFrames } from "svc/sdk";
 
 /** A larger message is shown as a placeholder; bytes of its JSON. */
 const MAX_MESSAGE_BYTES = 131_072;

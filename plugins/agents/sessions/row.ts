@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { MessageBlock, SessionRow } from "svc/sdk";
-import { cutEnd } from "../common/cut.ts";
+import { cutEnd, type MessageBlock, type SessionRow } from "svc/sdk";
 import { textOf } from "../runs/transcript.ts";
 import { unframed } from "./display.ts";
 

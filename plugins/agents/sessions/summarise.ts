@@ -1,6 +1,5 @@
-import type { MessageRow, SessionRow, Usage } from "svc/sdk";
-import { pause } from "../common/abort.ts";
-import { cutEnd, cutMiddle } from "../common/cut.ts";
+import { type MessageRow, oneLine, type SessionRow, sleep, type Usage } from "svc/sdk";
+import { cutMiddle } from "../common/cut.ts";
 import type { Kit } from "../kit.ts";
 import { withFailover } from "../models/attempts.ts";
 import type { Candidate } from "../models/choice.ts";
@@ -43,7 +42,7 @@ export async function summarise(
     shrink: () => false,
     onRetry: (candidate, error) =>
       kit.ctx.logger.warn(`a summary by ${candidate.provider.id}/${candidate.model} failed, trying again`, { fault: error.fault }),
-    pause: (ms) => pause(ms, signal),
+    pause: (ms) => sleep(ms, signal),
     random: Math.random,
   });
   const text = cutMiddle(value.text.trim(), MAX_SUMMARY_CHARS);
@@ -70,9 +69,7 @@ function lineOf(row: MessageRow): string {
 }
 
 function listOf(older: readonly MessageRow[], before: string | undefined): string {
-  const asked = older
-    .filter((row) => row.role === "user")
-    .map((row) => `- ${cutEnd(textOf(row.content).replace(/\s+/g, " ").trim(), LINE_CHARS)}`);
+  const asked = older.filter((row) => row.role === "user").map((row) => `- ${oneLine(textOf(row.content), LINE_CHARS)}`);
   const more = asked.length > MAX_LINES ? [`- (${asked.length - MAX_LINES} more)`] : [];
   return cutMiddle([...(before ? [before] : []), "Asked so far:", ...more, ...asked.slice(-MAX_LINES)].join("\n"), MAX_SUMMARY_CHARS);
 }

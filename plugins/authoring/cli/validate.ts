@@ -27,7 +27,7 @@ export default defineCommand({
     else {
       for (const { name, failure } of results) {
         cli.stdout.line(
-          failure === undefined ? `${cli.color.green("ok")}   ${name}` : `${cli.color.red("fail")} ${name}\n     ${oneLine(failure)}`,
+          failure === undefined ? `${cli.color.green("ok")}   ${name}` : `${cli.color.red("fail")} ${name}\n     ${firstLine(failure)}`,
         );
       }
     }
@@ -36,6 +36,6 @@ export default defineCommand({
 });
 
 /** An assertion's message goes on with a picture of the difference, which is for test runners. */
-function oneLine(text: string): string {
+function firstLine(text: string): string {
   return text.split("\n")[0] as string;
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { NotDispatchedError, SendRefusedError } from "svc/sdk";
 import { describe, expect, test } from "vitest";
-import { backoffMs, judge, MAX_ATTEMPTS, toFault } from "./verdict.ts";
+import { judge, MAX_ATTEMPTS, retryDelayMs, toFault } from "./verdict.ts";
 
 const plain = { attempt: 1, unknown: 0, isIdempotent: false };
 
@@ -14,8 +14,8 @@ describe("the wait before the next try", () => {
     [10, 300_000],
     [12, 300_000],
   ])("after try %i is at most %i ms", (attempt, most) => {
-    expect(backoffMs(attempt, 0.999_999_9)).toBe(most);
-    expect(backoffMs(attempt, 0)).toBe(0);
+    expect(retryDelayMs(attempt, 0.999_999_9)).toBe(most);
+    expect(retryDelayMs(attempt, 0)).toBe(0);
   });
 
   test("is raised by what the platform asks for, and never shortened", () => {

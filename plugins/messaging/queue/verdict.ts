@@ -1,4 +1,13 @@
-import { type CrashVerdict, type DeliveryRow, isNotDispatched, isSendRefused, type JsonObject, messageOf } from "svc/sdk";
+import {
+  backoffDelayMs,
+  type CrashVerdict,
+  type DeliveryRow,
+  isNotDispatched,
+  isSendRefused,
+  type JsonObject,
+  messageOf,
+  oneLine,
+} from "svc/sdk";
 
 /** Tries of one message. */
 export const MAX_ATTEMPTS = 12;
@@ -25,7 +34,7 @@ export type Verdict =
 
 /** Reads what `send` threw. An error that says nothing else leaves open whether the platform has the message. */
 export function toFault(error: unknown): Fault {
-  const reason = oneLine(messageOf(error));
+  const reason = oneLine(messageOf(error), MAX_REASON_CHARS) || "no reason was given";
   if (isNotDispatched(error)) return { taken: "no", isPermanent: false, reason, retryAfterMs: error.retryAfterMs };
   if (isSendRefused(error)) return { taken: "no", isPermanent: error.isPermanent, reason, retryAfterMs: error.retryAfterMs };
   return { taken: "unknown", isPermanent: false, reason };
@@ -42,7 +51,7 @@ export function judge(fault: Fault, tried: { attempt: number; unknown: number; i
   if (fault.isPermanent) return { next: "failed", reason: fault.reason };
   if (isSpent(unknown, tried.isIdempotent) && fault.taken === "unknown") return { next: "failed", reason: spentReason(fault.reason) };
   if (tried.attempt >= MAX_ATTEMPTS) return { next: "failed", reason: `gave up after ${tried.attempt} tries: ${fault.reason}` };
-  const waitMs = Math.max(backoffMs(tried.attempt, random), fault.retryAfterMs ?? 0);
+  const waitMs = Math.max(retryDelayMs(tried.attempt, random), fault.retryAfterMs ?? 0);
   // Once it may be with the platform, a later try that did not get there changes nothing about that.
   return { next: "again", to: unknown > 0 ? "uncertain" : "accepted", waitMs, reason: fault.reason, unknown };
 }
@@ -80,11 +89,6 @@ export function judgeLeftBehind(
 }
 
 /** 1 s doubling, at most 5 min, any part of it: tries of many messages spread. @param attempt tries so far, from 1 */
-export function backoffMs(attempt: number, random: number): number {
-  return Math.round(random * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1)));
-}
-
-function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, " ").trim() || "no reason was given";
-  return line.length > MAX_REASON_CHARS ? `${line.slice(0, MAX_REASON_CHARS - 1)}…` : line;
+export function retryDelayMs(attempt: number, random: number): number {
+  return Math.round(random * backoffDelayMs(attempt, { firstMs: FIRST_WAIT_MS, maxMs: LONGEST_WAIT_MS }));
 }

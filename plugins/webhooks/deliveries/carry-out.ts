@@ -10,7 +10,7 @@ import { giveUp } from "./steps/give-up.ts";
 import { type Ran, rowsOf, runStep } from "./steps/run.ts";
 import { summaryStep } from "./steps/summary.ts";
 import { decodeAction } from "./stored-action.ts";
-import { oneLine } from "./summary-text.ts";
+import { summaryLine } from "./summary-text.ts";
 import { mainSessionOf } from "./target.ts";
 import { backoffAfter, MAX_ATTEMPTS, runNumber } from "./verdict.ts";
 
@@ -71,7 +71,7 @@ export async function giveBack(
   to: { reason: string; next?: number; attempt: number; inMs?: number },
 ): Promise<void> {
   const at = kit.ctx.clock.now();
-  const reason = oneLine(to.reason);
+  const reason = summaryLine(to.reason);
   await reached("hooks.before-requeue");
   await commitAtLast(
     [

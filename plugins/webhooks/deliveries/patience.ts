@@ -1,4 +1,4 @@
-import { isSvcError, type OpResult, type StoreOp } from "svc/sdk";
+import { isSvcError, type OpResult, type StoreOp, sleep } from "svc/sdk";
 import type { DeliveryKit } from "./kit.ts";
 
 /** Nothing about the work is wrong: who should take it cannot at the moment. */
@@ -9,22 +9,6 @@ const MAX_PAUSE_MS = 2_000;
 
 export function isPassing(error: unknown): boolean {
   return isSvcError(error) && (passing.includes(error.code) || error.code.startsWith("storage-"));
-}
-
-/** Resolves after `ms`, or rejects with the signal's reason. */
-export function pause(ms: number, signal: AbortSignal, { ctx }: Pick<DeliveryKit, "ctx">): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    const onAbort = () => {
-      void timer.dispose();
-      reject(signal.reason);
-    };
-    const timer = ctx.timers.setTimeout(() => {
-      signal.removeEventListener("abort", onAbort);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", onAbort, { once: true });
-  });
 }
 
 /**
@@ -39,7 +23,7 @@ export async function untilTaken<T>(work: () => Promise<T>, signal: AbortSignal,
     } catch (error) {
       if (!isPassing(error)) throw error;
       kit.ctx.logger.debug("waits with a hook delivery", { error: String(error) });
-      await pause(Math.max(pauseMs, isSvcError(error) ? Math.min(error.retryAfterMs ?? 0, MAX_PAUSE_MS) : 0), signal, kit);
+      await sleep(Math.max(pauseMs, isSvcError(error) ? Math.min(error.retryAfterMs ?? 0, MAX_PAUSE_MS) : 0), signal, kit.ctx.timers);
     }
   }
 }

@@ -1,16 +1,17 @@
 import { expect, test } from "vitest";
-import { hookLabel, oneLine, summaryText } from "./summary-text.ts";
+import { hookLabel, summaryLine, summaryText } from "./summary-text.ts";
 
 test("a summary is one line of at most 500 characters, with the hook's name before it", () => {
   expect(summaryText("CI", { text: "green\n\n  and\tfast" })).toBe("Hook CI: green and fast");
   expect(summaryText("CI", { error: "the model\nis gone" })).toBe("Hook CI (error): the model is gone");
   expect(summaryText("CI", { text: " " })).toBe("Hook CI: done, nothing to report");
-  expect(oneLine("x".repeat(500))).toHaveLength(500);
-  expect(oneLine("x".repeat(501))).toBe(`${"x".repeat(499)}…`);
+  expect(summaryLine("x".repeat(500))).toHaveLength(500);
+  expect(summaryLine("x".repeat(501))).toBe(`${"x".repeat(499)}…`);
 });
 
 test("no surrogate pair is split", () => {
-  for (let n = 495; n < 502; n++) expect(oneLine(`${"x".repeat(n)}${"😀".repeat(9)}`)).not.toMatch(/[\ud800-\udbff](?![\udc00-\udfff])/);
+  for (let n = 495; n < 502; n++)
+    expect(summaryLine(`${"x".repeat(n)}${"😀".repeat(9)}`)).not.toMatch(/[\ud800-\udbff](?![\udc00-\udfff])/);
 });
 
 test("a name has no control tokens of models and nothing invisible", () => {

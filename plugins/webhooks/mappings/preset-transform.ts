@@ -1,4 +1,4 @@
-import { type HookPreset, type JsonObject, toStrictJson } from "svc/sdk";
+import { type HookPreset, type JsonObject, toStrictJson, withLimit } from "svc/sdk";
 import { toTransformError } from "../transforms/faults.ts";
 import { toTransformResult } from "../transforms/result.ts";
 import type { TransformCall } from "./mapping.ts";
@@ -10,7 +10,9 @@ const LIMIT_MS = 5_000;
 export function presetTransform(name: string, run: NonNullable<HookPreset["transforms"]>[string]): TransformCall {
   return async (context, { signal }) => {
     try {
-      const answer = await withLimit(async () => run({ ...context, url: new URL(context.url) }), signal);
+      signal.throwIfAborted();
+      const call = (async () => run({ ...context, url: new URL(context.url) }))();
+      const answer = await withLimit(call, LIMIT_MS, tooLate, signal);
       const text = toStrictJson(answer);
       return toTransformResult(name, text === undefined ? undefined : (JSON.parse(text) as JsonObject | null));
     } catch (error) {
@@ -19,21 +21,6 @@ export function presetTransform(name: string, run: NonNullable<HookPreset["trans
   };
 }
 
-async function withLimit(work: () => Promise<unknown>, signal: AbortSignal): Promise<unknown> {
-  signal.throwIfAborted();
-  let end: (() => void) | undefined;
-  const ended = new Promise<never>((_, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no answer within ${LIMIT_MS} ms`)), LIMIT_MS);
-    const abort = () => reject(signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
-    end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", abort);
-    };
-  });
-  try {
-    return await Promise.race([work(), ended]);
-  } finally {
-    end?.();
-  }
+function tooLate(): never {
+  throw new Error(`no answer within ${LIMIT_MS} ms`);
 }

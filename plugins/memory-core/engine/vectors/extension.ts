@@ -4,6 +4,7 @@ import { getLoadablePath } from "sqlite-vec";
 import type { IndexSettings } from "../../index-settings.ts";
 import type { Database } from "../database.ts";
 import { reasonOf } from "../fault.ts";
+import { within } from "../query-embedding.ts";
 
 type VectorSettings = IndexSettings["vector"];
 
@@ -18,12 +19,8 @@ export async function probeVectorExtension(settings: VectorSettings, limitMs = P
   if (!settings.enabled) return;
   const path = pathOf(settings);
   if (typeof path !== "string" || attempts.has(path)) return;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<string>((resolve) => {
-    timer = setTimeout(resolve, limitMs, `${path} could not be read within ${limitMs / 1_000} s`);
-  });
-  const failure = await Promise.race([whyUnreadable(path), late]);
-  clearTimeout(timer);
+  const late = `${path} could not be read within ${limitMs / 1_000} s`;
+  const failure = await within(whyUnreadable(path), performance.now() + limitMs, late);
   if (failure !== undefined) attempts.set(path, failure);
 }
 

@@ -3,7 +3,7 @@ import { aboutOf } from "../about.ts";
 import type { DeliveryKit } from "../kit.ts";
 import { commitAtLast, isPassing, untilTaken } from "../patience.ts";
 import { decodeAction, type StoredAction } from "../stored-action.ts";
-import { hookLabel, oneLine, summaryText } from "../summary-text.ts";
+import { hookLabel, summaryLine, summaryText } from "../summary-text.ts";
 import { mainSessionOf } from "../target.ts";
 import { stepOp } from "./carried.ts";
 import { summaryEvent } from "./summary.ts";
@@ -47,11 +47,11 @@ async function commitEnd(
 ): Promise<void> {
   const result: JsonObject = {
     status: end.isAsked || end.state === "expired" ? "skipped" : "error",
-    reason: oneLine(end.reason),
+    reason: summaryLine(end.reason),
     ...(action ? { about: aboutOf(action) } : {}),
   };
   const finish: StoreOp[] = [
-    ...(end.isOwn ? [stepOp({ row, kit }, "retry", { next: end.next ?? 1, reason: oneLine(end.reason) })] : []),
+    ...(end.isOwn ? [stepOp({ row, kit }, "retry", { next: end.next ?? 1, reason: summaryLine(end.reason) })] : []),
     { op: "delivery.finish", uid: row.uid, from: end.from, state: end.state, result, at: kit.ctx.clock.now() },
   ];
   const isTold = action === undefined || row.steps.summary !== undefined;
@@ -68,7 +68,7 @@ async function commitEnd(
 
 /** Its id is the same for every try to end the row, and another one after an operator's retry. */
 async function note(row: DeliveryRow, { action, end }: What, { kit, signal }: { kit: DeliveryKit; signal: AbortSignal }): Promise<void> {
-  const text = `${hookLabel(action?.name ?? "without a readable payload")} ${verbOf(end)}: ${oneLine(end.reason)}${adviceOf(row, end, action)}`;
+  const text = `${hookLabel(action?.name ?? "without a readable payload")} ${verbOf(end)}: ${summaryLine(end.reason)}${adviceOf(row, end, action)}`;
   await reached("hooks.before-note");
   try {
     const id = `${row.uid}:note:${row.expiresAt}`;
