@@ -15,7 +15,7 @@ export { applyMergePatch, createMergePatch, lostEntries } from "./config/merge-p
 export { formatConfigPath, parseConfigPath, resolveConfigPath, valueAt, withValueAt } from "./config/paths.ts";
 export { REDACTED_VALUE, redactConfig } from "./config/redact.ts";
 export { rootSchema, type SvcConfig, type SvcConfigInput } from "./config/root.ts";
-export { isTree, ownValue, sameValue, type Tree } from "./config/tree.ts";
+export { ownValue, sameValue, type Tree } from "./config/tree.ts";
 export type { MemberRemoval } from "./config/without-members.ts";
 export {
   defineCommand,
@@ -88,6 +88,7 @@ export { currentLogFile, type LogTail, type LogTailQuestion, tailLog } from "./h
 export { formatLogLine, isWantedLogLine, type LogLine, type LogLineStyle, parseLogLine } from "./host/log-view.ts";
 export { dropNotice, type Notice, noticePath, readNotices, writeNotice } from "./host/notices.ts";
 export { importOwn, resolveOwn } from "./import-own.ts";
+export { isRecord } from "./is-record.ts";
 export * from "./json-schema.ts";
 export { exceedsJsonShape, type JsonLimits, jsonTextFault, parseJson, strictJsonLimits } from "./json-shape.ts";
 export { loaderErrors } from "./loader/errors.ts";

@@ -1,8 +1,8 @@
 import type { LoadedConfig } from "../../sdk/config/loaded.ts";
-import { isTree } from "../../sdk/config/tree.ts";
 import { type ConfigWriterHost, writeConfig } from "../../sdk/config/write.ts";
 import { messageOf } from "../../sdk/errors.ts";
 import type { Env } from "../../sdk/host/paths.ts";
+import { isRecord } from "../../sdk/is-record.ts";
 import type { ResolvedAuth } from "../auth/resolve-auth.ts";
 import { loadSecrets } from "../config/trees.ts";
 
@@ -57,8 +57,8 @@ export async function plantSeeds(
 /** A copy of a source tree with the seeds in it. */
 export function withSeeds(source: unknown, { token }: Seeds): unknown {
   const member = (tree: unknown, key: string, change: (inner: Record<string, unknown>) => Record<string, unknown>) => {
-    const inner = isTree(tree) ? tree[key] : undefined;
-    return { ...(isTree(tree) ? tree : {}), [key]: change(isTree(inner) ? inner : {}) };
+    const inner = isRecord(tree) ? tree[key] : undefined;
+    return { ...(isRecord(tree) ? tree : {}), [key]: change(isRecord(inner) ? inner : {}) };
   };
   return member(source, "gateway", (gateway) => (token ? member(gateway, "auth", (auth) => ({ ...auth, token })) : gateway));
 }

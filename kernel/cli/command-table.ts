@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { expandPath, resolveAgents } from "../../sdk/agents.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
+import { isRecord } from "../../sdk/is-record.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import type { CommandEntry } from "./match.ts";
 
@@ -111,7 +112,7 @@ function isFolderName(id: string): boolean {
 }
 
 function asTree(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  return isRecord(value) ? value : {};
 }
 
 function asList(value: unknown): string[] {

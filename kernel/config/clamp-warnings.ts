@@ -1,7 +1,7 @@
 import { daysOf } from "../../sdk/config/clamped.ts";
 import type { ConfigWarning } from "../../sdk/config/loaded.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
-import { isTree } from "../../sdk/config/tree.ts";
+import { isRecord } from "../../sdk/is-record.ts";
 
 type MemorySearch = NonNullable<SvcConfig["agents"]["defaults"]["memorySearch"]>;
 
@@ -30,9 +30,9 @@ export function clampWarnings(given: unknown, { agents }: SvcConfig): ConfigWarn
 
 /** Numbers and members of lists that are not the same once the schema has taken them. */
 function changedValues(given: unknown, effective: unknown, path: string): ConfigWarning[] {
-  if (isTree(given)) {
+  if (isRecord(given)) {
     return Object.entries(given).flatMap(([key, value]) =>
-      changedValues(value, isTree(effective) ? effective[key] : undefined, `${path}.${key}`),
+      changedValues(value, isRecord(effective) ? effective[key] : undefined, `${path}.${key}`),
     );
   }
   if (Array.isArray(given)) {

@@ -5,7 +5,6 @@ import { knownIdsOf, unknownIdWarnings } from "../../sdk/config/known-ids.ts";
 import { lookupSchema } from "../../sdk/config/lookup-schema.ts";
 import { applyMergePatch } from "../../sdk/config/merge-patch.ts";
 import { redactConfig } from "../../sdk/config/redact.ts";
-import { isTree } from "../../sdk/config/tree.ts";
 import { withoutUnserved } from "../../sdk/config/unserved.ts";
 import { type MemberRemoval, withoutMembers } from "../../sdk/config/without-members.ts";
 import {
@@ -17,6 +16,7 @@ import {
   writeConfig,
 } from "../../sdk/config/write.ts";
 import { messageOf } from "../../sdk/errors.ts";
+import { isRecord } from "../../sdk/is-record.ts";
 import { exceedsJsonShape } from "../../sdk/json-shape.ts";
 import type { Disposable, Logger } from "../../sdk/types/common.ts";
 import type { ConfigService, ConfigWriteResult } from "../../sdk/types/config.ts";
@@ -83,7 +83,7 @@ export function createConfigMethods(deps: ConfigServiceDeps): ConfigMethods {
       note?: string | undefined;
     },
   ) => {
-    if (!isTree(value)) throw configErrors.configRejected({ problem: "a merge patch is an object", issues: [] });
+    if (!isRecord(value)) throw configErrors.configRejected({ problem: "a merge patch is an object", issues: [] });
     const { replacePaths = [], remove = [] } = options;
     // Naming a list says that members may go, so the file may shrink; it does not say that the gateway may lose its mode.
     const allowDestructive = replacePaths.length + remove.length > 0 ? ("shrink" as const) : undefined;

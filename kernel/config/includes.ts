@@ -11,6 +11,7 @@ import {
 import type { ConfigIssue } from "../../sdk/config/issues.ts";
 import type { ConfigFile } from "../../sdk/config/loaded.ts";
 import { marked, type OriginNode } from "../../sdk/config/origin.ts";
+import { isRecord } from "../../sdk/is-record.ts";
 
 const MAX_DEPTH = 10;
 /** Inclusions in all, so that files that include each other many times end. */
@@ -262,7 +263,7 @@ export interface Piece {
  * only one side has keeps its own mark.
  */
 export function mergePieces(base: Piece, over: Piece, via: "array" | "override"): Piece {
-  if (!isPlainObject(base.value) || !isPlainObject(over.value)) return { value: over.value, origin: marked(over.origin, via) };
+  if (!isRecord(base.value) || !isRecord(over.value)) return { value: over.value, origin: marked(over.origin, via) };
   const value: Record<string, unknown> = { ...base.value };
   const children = new Map<string, OriginNode>(base.origin.children);
   for (const [key, inner] of Object.entries(over.value)) {
@@ -278,8 +279,4 @@ export function mergePieces(base: Piece, over: Piece, via: "array" | "override")
 
 function childOf(node: OriginNode, key: string): OriginNode {
   return node.children?.get(key) ?? { file: node.file, path: [...node.path, key], via: node.via };
-}
-
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,8 +2,9 @@ import { ownChannelConfig } from "../../sdk/config/compose-schema.ts";
 import { channelIssues } from "../../sdk/config/known-ids.ts";
 import type { LoadedConfig } from "../../sdk/config/loaded.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
-import { isTree, sameValue } from "../../sdk/config/tree.ts";
+import { sameValue } from "../../sdk/config/tree.ts";
 import { absolutePath } from "../../sdk/config/ui-hints.ts";
+import { isRecord } from "../../sdk/is-record.ts";
 import { formatIssues, toSchema } from "../../sdk/json-schema.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import { isolationProblem } from "../sandbox/isolation-support.ts";
@@ -37,7 +38,7 @@ export async function pluginConfigIssues(
     }
     for (const [id, schema] of Object.entries(manifest.channelConfigs ?? {})) {
       const body = config.channels[id];
-      if (!isTree(body) || (before && sameValue(body, before.channels[id]))) continue;
+      if (!isRecord(body) || (before && sameValue(body, before.channels[id]))) continue;
       await judge(`channels.${id}`, schema, ownChannelConfig(body, schema));
     }
   }

@@ -3,6 +3,7 @@ import type { Stats } from "node:fs";
 import { lstat, realpath, stat } from "node:fs/promises";
 import { dirname, isAbsolute, sep } from "node:path";
 import type { Readable, Writable } from "node:stream";
+import { isRecord } from "../../sdk/is-record.ts";
 import { answerAll, answerOf, type ExecProvider, type SecretAnswer, type SecretQuestion } from "./provider.ts";
 
 const PROTOCOL_VERSION = 1;
@@ -133,11 +134,11 @@ function parseOutput(provider: ExecProvider, ids: readonly string[], output: str
   const [only, ...others] = ids;
   const answer = parsed(output);
   // Also a secret that happens to be JSON by itself, such as one of digits.
-  if (!isObject(answer) && !provider.jsonOnly && only !== undefined && others.length === 0) {
+  if (!isRecord(answer) && !provider.jsonOnly && only !== undefined && others.length === 0) {
     return new Map([[only, answerOf(output.replace(/\r?\n$/, ""))]]);
   }
   if (answer === undefined) return "its answer is not JSON";
-  const { protocolVersion, values, errors }: Record<string, unknown> = isObject(answer) ? answer : {};
+  const { protocolVersion, values, errors }: Record<string, unknown> = isRecord(answer) ? answer : {};
   if (protocolVersion !== PROTOCOL_VERSION) return `its answer is not of protocolVersion ${PROTOCOL_VERSION}`;
   return new Map(ids.map((id) => [id, answerFor(own(values, id), own(errors, id))]));
 }
@@ -149,10 +150,6 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function answerFor(value: unknown, error: unknown): SecretAnswer {

@@ -1,6 +1,6 @@
 import { lstat, mkdir, readFile, realpath, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type JsonObject, messageOf } from "svc/sdk";
+import { isRecord, type JsonObject, messageOf } from "svc/sdk";
 import { errors } from "./errors.ts";
 
 /**
@@ -40,7 +40,7 @@ export async function withHostDependency(
   });
   const manifest: JsonObject = text === undefined ? { private: true, type: "module" } : parsePackage(path, text);
   const sections = ["dependencies", "devDependencies"] as const;
-  const listed = (section: string) => (isObject(manifest[section]) ? manifest[section] : {});
+  const listed = (section: string) => (isRecord(manifest[section]) ? manifest[section] : {});
   const section = sections.find((name) => "svc" in listed(name)) ?? (isPlugin ? "devDependencies" : "dependencies");
   const wanted = `file:${hostFolder(packageRoot)}`;
   if (listed(section).svc === wanted) return undefined;
@@ -54,10 +54,6 @@ function parsePackage(path: string, text: string): JsonObject {
   } catch (error) {
     throw errors.packageUnreadable({ path, reason: messageOf(error) }, { cause: error });
   }
-  if (isObject(value)) return value;
+  if (isRecord(value)) return value;
   throw errors.packageUnreadable({ path, reason: "it holds no object" });
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,7 +2,7 @@ import {
   checkedVectors,
   type EmbeddingBatchResult,
   EmbeddingError,
-  isTree,
+  isRecord,
   jsonLines,
   messageOf,
   readVector,
@@ -24,14 +24,14 @@ export async function* readResults(chunks: AsyncIterable<Buffer>, reader: Result
 }
 
 function toResult(line: unknown, { adapter, dims, secrets }: ResultReader): EmbeddingBatchResult {
-  const { key, error, response } = isTree(line) ? line : {};
+  const { key, error, response } = isRecord(line) ? line : {};
   const index = /^\d{1,9}$/.test(String(key)) ? Number(key) : -1;
   if (index < 0)
     throw new EmbeddingError("bad-response", `embedding adapter "${adapter}": a line of the batch's results has no key of ours`);
   if (error) return { index, error: reasonIn(error, secrets) };
-  const embedding = isTree(response) ? response.embedding : undefined;
+  const embedding = isRecord(response) ? response.embedding : undefined;
   try {
-    const [vector] = checkedVectors([isTree(embedding) ? readVector(embedding.values) : undefined], { adapter, count: 1, dims });
+    const [vector] = checkedVectors([isRecord(embedding) ? readVector(embedding.values) : undefined], { adapter, count: 1, dims });
     return { index, vector: vector as Float32Array };
   } catch (wrong) {
     return { index, error: messageOf(wrong) };
@@ -40,7 +40,7 @@ function toResult(line: unknown, { adapter, dims, secrets }: ResultReader): Embe
 
 /** Reason of a failure as the vendor states it, in one line. Pure. */
 export function reasonIn(error: unknown, secrets: readonly string[]): string {
-  const message = isTree(error) ? error.message : undefined;
+  const message = isRecord(error) ? error.message : undefined;
   const text = typeof message === "string" ? scrubVendorText(message, secrets) : "";
   return text === "" ? "the vendor gave no reason" : text;
 }

@@ -5,7 +5,7 @@ import {
   type EmbeddingBatch,
   type EmbeddingBatchState,
   EmbeddingError,
-  isTree,
+  isRecord,
   remoteLimits,
   type Tree,
   type VendorHttp,
@@ -108,7 +108,7 @@ function createCall({ http, addresses, headers }: BatchConnection): Call {
       ...(isOnce ? { isOnce } : {}),
     };
     const answer = await http.json(request);
-    return isTree(answer) ? answer : {};
+    return isRecord(answer) ? answer : {};
   };
 }
 
@@ -125,8 +125,8 @@ async function upload(
     timeoutMs: UPLOAD_LIMIT_MS,
     signal,
   });
-  const file = isTree(answer) ? answer.file : undefined;
-  return named(isTree(file) ? file.name : undefined, "files");
+  const file = isRecord(answer) ? answer.file : undefined;
+  return named(isRecord(file) ? file.name : undefined, "files");
 }
 
 /** Creates the job; after 429 or 5xx it is tried again, unless it turns out to have been created nevertheless. */
@@ -155,10 +155,10 @@ async function findByLabel(call: Call, label: string, signal: AbortSignal | unde
   });
   const all: unknown[] = Array.isArray(operations) ? operations : [];
   const wanted = { label, now: Date.now() };
-  const found = all.filter(isTree).find((operation) => isTree(operation.metadata) && isLive(operation, operation.metadata, wanted));
+  const found = all.filter(isRecord).find((operation) => isRecord(operation.metadata) && isLive(operation, operation.metadata, wanted));
   if (!found) return undefined;
   const { inputConfig } = found.metadata as Tree;
-  const input = isTree(inputConfig) ? inputConfig.fileName : undefined;
+  const input = isRecord(inputConfig) ? inputConfig.fileName : undefined;
   return { name: named(found.name, "batches"), file: isName(input, "files") ? input : undefined };
 }
 
@@ -170,7 +170,7 @@ function isLive(operation: Tree, metadata: Tree, { label, now }: { label: string
 
 /** Pure. */
 function stateOf({ done, error, metadata }: Tree, secrets: readonly string[]): EmbeddingBatchState {
-  const state = String((isTree(metadata) && metadata.state) || "").replace(/^(BATCH_STATE_|JOB_STATE_)/, "");
+  const state = String((isRecord(metadata) && metadata.state) || "").replace(/^(BATCH_STATE_|JOB_STATE_)/, "");
   const hasFailed = ["FAILED", "CANCELLED", "EXPIRED"].includes(state);
   if (hasFailed) return { state: "failed", message: `${state.toLowerCase()}: ${reasonIn(error, secrets)}` };
   if (error) return { state: "failed", message: reasonIn(error, secrets) };
@@ -178,8 +178,8 @@ function stateOf({ done, error, metadata }: Tree, secrets: readonly string[]): E
 }
 
 function resultFileOf({ metadata, response }: Tree): string {
-  const output = isTree(metadata) ? metadata.output : undefined;
-  const places = [output, response].map((place) => (isTree(place) ? place.responsesFile : undefined));
+  const output = isRecord(metadata) ? metadata.output : undefined;
+  const places = [output, response].map((place) => (isRecord(place) ? place.responsesFile : undefined));
   return named(
     places.find((place) => place !== undefined),
     "files",

@@ -5,7 +5,7 @@ import {
   EmbeddingError,
   type EmbeddingProvider,
   type EmbedOptions,
-  isTree,
+  isRecord,
   readVector,
   remoteLimits,
   type StructuredInput,
@@ -82,7 +82,7 @@ function createCalls(model: string, { http, base, headers }: GeminiConnection) {
       headers: { ...headers, "content-type": "application/json" },
       body: jsonBody(value),
     });
-    return isTree(answer) ? answer : {};
+    return isRecord(answer) ? answer : {};
   };
   return {
     async one(content: EmbedContent, limits: CallLimits): Promise<EmbedAnswer> {
@@ -100,11 +100,11 @@ function createCalls(model: string, { http, base, headers }: GeminiConnection) {
 }
 
 function vectorIn(embedding: unknown): Float32Array | undefined {
-  return isTree(embedding) ? readVector(embedding.values) : undefined;
+  return isRecord(embedding) ? readVector(embedding.values) : undefined;
 }
 
 function tokensIn({ usageMetadata }: Tree): { tokens?: number } {
-  const tokens = isTree(usageMetadata) ? usageMetadata.promptTokenCount : undefined;
+  const tokens = isRecord(usageMetadata) ? usageMetadata.promptTokenCount : undefined;
   return typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens > 0 ? { tokens } : {};
 }
 

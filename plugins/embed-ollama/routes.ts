@@ -3,7 +3,7 @@ import {
   EmbeddingError,
   type EmbeddingFault,
   type EmbedRequest,
-  isTree,
+  isRecord,
   type RemoteEndpoint,
   readVector,
   type VendorHttp,
@@ -65,7 +65,7 @@ async function askCurrent({ http, endpoint, model, dimensions, prefix }: RouteOp
   const input = texts.map((text) => prefix[kind] + text);
   const json = { model, input, truncate: true, keep_alive: KEEP_ALIVE, ...(dimensions === undefined ? {} : { dimensions }) };
   const answer = await http.json({ url: `${endpoint.baseUrl}/api/embed`, headers: endpoint.headers, json, timeoutMs, signal });
-  if (!isTree(answer) || !Array.isArray(answer.embeddings)) throw withoutVectors();
+  if (!isRecord(answer) || !Array.isArray(answer.embeddings)) throw withoutVectors();
   const { prompt_eval_count: tokens } = answer;
   return { vectors: answer.embeddings.map(readVector), tokens: typeof tokens === "number" ? tokens : undefined };
 }
@@ -79,7 +79,7 @@ async function askLegacy({ http, endpoint, model, prefix }: RouteOptions, reques
     const answer = await http.json({ url, headers: endpoint.headers, json, timeoutMs, signal }).catch((error: unknown) => {
       throw explained(error, model);
     });
-    if (!isTree(answer)) throw withoutVectors();
+    if (!isRecord(answer)) throw withoutVectors();
     vectors.push(readVector(answer.embedding));
   }
   return { vectors };

@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { type AgentInfo, expandPath, resolveAgents, type SvcConfig } from "svc/sdk";
+import { type AgentInfo, expandPath, isRecord, resolveAgents, type SvcConfig } from "svc/sdk";
 import type { IndexSettings, MemorySource, Modality } from "./index-settings.ts";
 import { type MemorySearch, type ProviderSettings, resolveProviderSettings } from "./providers/provider-settings.ts";
 
@@ -137,13 +137,9 @@ function mergeObjects(base: object, over: object): object {
   const merged: Record<string, unknown> = { ...base };
   for (const [key, value] of Object.entries(over)) {
     const below = merged[key];
-    merged[key] = isPlain(below) && isPlain(value) ? mergeObjects(below, value) : (value ?? below);
+    merged[key] = isRecord(below) && isRecord(value) ? mergeObjects(below, value) : (value ?? below);
   }
   return merged;
-}
-
-function isPlain(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function sharers(one: AgentMemorySettings, all: readonly AgentMemorySettings[]): string[] {

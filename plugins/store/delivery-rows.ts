@@ -1,4 +1,4 @@
-import type { DeliveryDir, DeliveryRow, DeliveryState, JsonObject, NewDelivery } from "svc/sdk";
+import { type DeliveryDir, type DeliveryRow, type DeliveryState, isRecord, type JsonObject, type NewDelivery } from "svc/sdk";
 import { Refusal } from "./refusal.ts";
 import type { Columns } from "./rows.ts";
 
@@ -127,7 +127,7 @@ function objectIn(text: unknown): JsonObject | undefined {
   if (typeof text !== "string") return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }

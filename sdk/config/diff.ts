@@ -1,3 +1,5 @@
+import { isRecord } from "../is-record.ts";
+
 /**
  * Paths at which two config trees differ, sorted. Objects are compared key by key, arrays of objects with an `id` each element by element
  * (`agents.list[id=ops].model`; the array itself when only its order differs), everything else as a whole. A branch that only one side has
@@ -23,7 +25,7 @@ function compare(prev: unknown, next: unknown, at: Walk): void {
   const isNewOrGone = prev === undefined || next === undefined;
   const before = at.paths.length;
   const are = (test: (value: unknown) => boolean) => (prev === undefined || test(prev)) && (next === undefined || test(next));
-  if (are(isRow)) compareRows((prev ?? {}) as Row, (next ?? {}) as Row, at);
+  if (are(isRecord)) compareRows((prev ?? {}) as Row, (next ?? {}) as Row, at);
   else if (are(isIdList)) compareLists((prev ?? []) as Row[], (next ?? []) as Row[], at);
   else if (!isSame(prev, next)) at.paths.push(at.path);
   // An empty branch that came or went has no leaf to stand for it.
@@ -49,13 +51,9 @@ function compareLists(prev: Row[], next: Row[], { path, paths }: Walk): void {
   if (paths.length === before && prev.some((row, i) => row.id !== next[i]?.id)) paths.push(path);
 }
 
-function isRow(value: unknown): value is Row {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Elements that can be told apart by their id; an array in which two share one is compared as a whole. */
 function isIdList(value: unknown): value is Row[] {
-  if (!Array.isArray(value) || !value.every((row) => isRow(row) && typeof row.id === "string")) return false;
+  if (!Array.isArray(value) || !value.every((row) => isRecord(row) && typeof row.id === "string")) return false;
   return new Set(value.map((row) => row.id)).size === value.length;
 }
 
@@ -96,13 +94,13 @@ function replaceAt(target: unknown, from: unknown, steps: readonly string[]): un
   if (step === undefined) return from;
   const id = /^\[id=(.*)\]$/.exec(step)?.[1];
   if (id !== undefined) return replaceElement(target, from, { id, rest });
-  const source = (isRow(from) ? from : {})[step];
-  const copy: Row = isRow(target) ? { ...target } : {};
+  const source = (isRecord(from) ? from : {})[step];
+  const copy: Row = isRecord(target) ? { ...target } : {};
   const value = replaceAt(copy[step], source, rest);
   if (value === undefined) delete copy[step];
   else copy[step] = value;
   // A branch that was made only to hold the old value and holds nothing is not left behind.
-  return Object.keys(copy).length === 0 && !isRow(from) ? undefined : copy;
+  return Object.keys(copy).length === 0 && !isRecord(from) ? undefined : copy;
 }
 
 function replaceElement(target: unknown, from: unknown, { id, rest }: { id: string; rest: readonly string[] }): unknown {

@@ -1,8 +1,9 @@
+import { isRecord } from "../is-record.ts";
 import { json5Spans, type MemberSpan, type Span } from "./json5-spans.ts";
 import { formatConfigPath } from "./paths.ts";
 import { type Item, type PlanStep, rebuildContainer } from "./rebuild-container.ts";
 import { formatKey, formatValue, plainStyle, styleOf, type TextStyle } from "./text-style.ts";
-import { idsOf, isTree, sameValue, type Tree } from "./tree.ts";
+import { idsOf, sameValue, type Tree } from "./tree.ts";
 
 /** A changed text, and what the change cost. */
 export interface EditedText {
@@ -56,7 +57,7 @@ interface Change {
 function patched(edit: Edit, change: Change): string {
   const { span, current, next } = change;
   if (sameValue(current, next)) return edit.text.slice(span.start, span.end);
-  if (span.kind === "object" && isTree(current) && isTree(next)) return patchedObject(edit, span, { ...change, current, next });
+  if (span.kind === "object" && isRecord(current) && isRecord(next)) return patchedObject(edit, span, { ...change, current, next });
   if (span.kind === "array" && Array.isArray(current) && Array.isArray(next)) {
     const plan = arrayPlan(current, next);
     if (plan) return patchedArray(edit, span, { ...change, current, next }, plan);

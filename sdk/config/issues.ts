@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { isRecord } from "../is-record.ts";
 import type { Locate } from "./place.ts";
 import { childSchema, isOpenBody, knownKeys, schemaMeta, schemasBelow } from "./schema-walk.ts";
 
@@ -206,7 +207,7 @@ function isSensitive(schema: unknown, path: ReadonlyArray<PropertyKey>): boolean
 function isInSecret({ schema, value }: IssueSource, path: ReadonlyArray<PropertyKey>): boolean {
   const at = schemasAlong(schema, path).findIndex((node) => node && schemaMeta(node).sensitive === true);
   const found = at < 0 ? undefined : valueAt(value, path.slice(0, at + 1));
-  return typeof found === "object" && found !== null && !Array.isArray(found);
+  return isRecord(found);
 }
 
 /** Does a section have a sensitive key somewhere below, or a body whose keys only a plugin knows? */

@@ -1,6 +1,7 @@
+import { isRecord } from "../is-record.ts";
 import { configErrors } from "./errors.ts";
 import { formatConfigPath } from "./paths.ts";
-import { forbiddenConfigKeys, idsOf, isTree, ownValue, sameValue, type Tree } from "./tree.ts";
+import { forbiddenConfigKeys, idsOf, ownValue, sameValue, type Tree } from "./tree.ts";
 
 type Path = ReadonlyArray<string | number>;
 
@@ -20,8 +21,8 @@ interface Here {
 
 function merged(target: unknown, patch: unknown, here: Here): unknown {
   if (Array.isArray(patch)) return mergedList(Array.isArray(target) ? target : undefined, patch, here);
-  if (!isTree(patch)) return patch;
-  const out: Tree = isTree(target) ? { ...target } : {};
+  if (!isRecord(patch)) return patch;
+  const out: Tree = isRecord(target) ? { ...target } : {};
   for (const [key, value] of Object.entries(patch)) {
     if (forbiddenConfigKeys.has(key)) {
       throw configErrors.configPathInvalid({ path: formatConfigPath([...here.path, key]), reason: `the key ${key} is not allowed` });
@@ -64,8 +65,8 @@ export function createMergePatch(current: unknown, next: unknown): { patch: unkn
       if (Array.isArray(a) && a.length > 0) replacePaths.push(formatConfigPath(path));
       return b;
     }
-    if (!isTree(b)) return b;
-    const old = isTree(a) ? a : {};
+    if (!isRecord(b)) return b;
+    const old = isRecord(a) ? a : {};
     const patch: Tree = {};
     for (const key of Object.keys(old)) if (b[key] === undefined && old[key] !== undefined) patch[key] = null;
     for (const [key, value] of Object.entries(b)) {
@@ -79,7 +80,7 @@ export function createMergePatch(current: unknown, next: unknown): { patch: unkn
 /** Keys and list members (by id) that stand below a path in one tree and no longer in the other. */
 export function lostEntries(before: unknown, after: unknown): string[] {
   const names = (value: unknown): string[] =>
-    Array.isArray(value) ? (idsOf(value) ?? value.map((_, i) => `[${i}]`)) : isTree(value) ? Object.keys(value) : [];
+    Array.isArray(value) ? (idsOf(value) ?? value.map((_, i) => `[${i}]`)) : isRecord(value) ? Object.keys(value) : [];
   const left = new Set(names(after));
   return names(before).filter((name) => !left.has(name));
 }

@@ -1,9 +1,10 @@
 import { basename } from "node:path";
 import type { SvcError } from "../errors.ts";
+import { isRecord } from "../is-record.ts";
 import { configErrors } from "./errors.ts";
 import type { LoadedConfig } from "./loaded.ts";
 import { formatConfigPath, withValueAt } from "./paths.ts";
-import { isTree, sameValue } from "./tree.ts";
+import { sameValue } from "./tree.ts";
 
 /** A change of the source tree as a change of the one file that owns what is changed. */
 export interface OwnedEdit {
@@ -61,7 +62,7 @@ function elsewhere(path: Leaf["path"], reason: string, owner: string): SvcError 
 /** The smallest changes that turn one tree into the other; lists whose length stays are compared member by member. */
 function changedLeaves(a: unknown, b: unknown, path: Array<string | number>): Leaf[] {
   if (sameValue(a, b)) return [];
-  if (isTree(a) && isTree(b)) {
+  if (isRecord(a) && isRecord(b)) {
     const keys = [...new Set([...Object.keys(a), ...Object.keys(b)])];
     return keys.flatMap((key) => changedLeaves(a[key], b[key], [...path, key]));
   }

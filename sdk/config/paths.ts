@@ -1,6 +1,7 @@
 import type { SvcError } from "../errors.ts";
+import { isRecord } from "../is-record.ts";
 import { configErrors } from "./errors.ts";
-import { forbiddenConfigKeys, isTree, ownValue } from "./tree.ts";
+import { forbiddenConfigKeys, ownValue } from "./tree.ts";
 
 /** One step of a path as typed: a key, an index, or the list member with this id. */
 export type PathStep = string | number | { id: string };
@@ -81,7 +82,7 @@ export function resolveConfigPath(tree: unknown, steps: readonly PathStep[]): Ar
 function resolveStep(at: unknown, step: PathStep, path: ConfigPath): string | number {
   const refuse = (reason: string) => configErrors.configPathInvalid({ path: formatConfigPath(path), reason });
   if (typeof step === "object") {
-    const found = Array.isArray(at) ? at.findIndex((item) => isTree(item) && item.id === step.id) : -1;
+    const found = Array.isArray(at) ? at.findIndex((item) => isRecord(item) && item.id === step.id) : -1;
     if (found < 0) throw refuse(`there is no list member with the id "${step.id}"`);
     return found;
   }

@@ -1,8 +1,9 @@
+import { isRecord } from "../is-record.ts";
 import { redactUrl, urlSecrets } from "./redact-url.ts";
 import { rootSchema } from "./root.ts";
 import { schemaMeta, unwrapSchema } from "./schema-walk.ts";
 import { isSensitiveName, isSensitiveText } from "./sensitive-name.ts";
-import { isTree, sameValue } from "./tree.ts";
+import { sameValue } from "./tree.ts";
 
 /** Placeholder for a secret. */
 export const REDACTED_VALUE = "__SVC_REDACTED__";
@@ -73,7 +74,7 @@ function walk(value: unknown, here: Here): unknown {
   if (value === undefined || value === null) return value;
   const covered = here.covered || schemaMeta(here.schema).sensitive === true || isNamed(here);
   if (Array.isArray(value)) return value.map((v, i) => walk(v, step(here, String(i), { value, covered })));
-  if (isTree(value)) {
+  if (isRecord(value)) {
     if (isReference(value)) return value.source === "exec" ? { ...value, id: REDACTED_VALUE } : value;
     return Object.fromEntries(Object.entries(value).map(([key, v]) => [key, walk(v, step(here, key, { value, covered }))]));
   }
@@ -125,7 +126,7 @@ function collect(value: unknown, masked: unknown, found: Set<string>): string[] 
 function mapStrings(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === "string") return change(value);
   if (Array.isArray(value)) return value.map((v) => mapStrings(v, change));
-  return isTree(value) ? Object.fromEntries(Object.entries(value).map(([key, v]) => [key, mapStrings(v, change)])) : value;
+  return isRecord(value) ? Object.fromEntries(Object.entries(value).map(([key, v]) => [key, mapStrings(v, change)])) : value;
 }
 
 /** Is there a placeholder in some value? Such a tree must not be stored. */

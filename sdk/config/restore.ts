@@ -1,8 +1,9 @@
 import type { SvcError } from "../errors.ts";
+import { isRecord } from "../is-record.ts";
 import { configErrors } from "./errors.ts";
 import { formatConfigPath } from "./paths.ts";
 import { REDACTED_VALUE, type RedactOptions, redactConfig } from "./redact.ts";
-import { idsOf, isTree, ownValue } from "./tree.ts";
+import { idsOf, ownValue } from "./tree.ts";
 
 /**
  * Puts stored values back where a tree that was shown redacted comes back with placeholders. Members of lists of `{id}` are found by id.
@@ -23,7 +24,7 @@ interface Here {
 function restored(next: unknown, here: Here): unknown {
   if (typeof next === "string") return next.includes(REDACTED_VALUE) ? storedValue(next, here) : next;
   if (Array.isArray(next)) return restoredList(next, here);
-  if (!isTree(next)) return next;
+  if (!isRecord(next)) return next;
   return Object.fromEntries(
     Object.entries(next).map(([key, value]) => {
       if (key.includes(REDACTED_VALUE)) throw placeholder([...here.path, key]);
@@ -35,7 +36,7 @@ function restored(next: unknown, here: Here): unknown {
 
 function storedValue(next: string, { stored, shown, path }: Here): unknown {
   // A reference that was replaced by its placeholder as a whole is that reference.
-  const isShown = next === shown || (next === REDACTED_VALUE && isTree(stored));
+  const isShown = next === shown || (next === REDACTED_VALUE && isRecord(stored));
   if (!isShown || stored === undefined || stored === next) throw placeholder(path);
   return stored;
 }
@@ -45,7 +46,7 @@ function restoredList(next: readonly unknown[], { stored, shown, path }: Here): 
   const oldShown = Array.isArray(shown) ? shown : [];
   const ids = idsOf(next) && idsOf(old);
   return next.map((value, i) => {
-    const from = ids && isTree(value) ? ids.indexOf(value.id as string) : i;
+    const from = ids && isRecord(value) ? ids.indexOf(value.id as string) : i;
     // Without ids nobody can say which secret is meant once the list has become longer or shorter.
     if (!ids && next.length !== old.length && JSON.stringify(value ?? null).includes(REDACTED_VALUE)) throw placeholder([...path, i]);
     return restored(value, { stored: old[from], shown: oldShown[from], path: [...path, i] });

@@ -1,5 +1,5 @@
+import { isRecord } from "../is-record.ts";
 import type { Span } from "./json5-spans.ts";
-import { isTree } from "./tree.ts";
 
 /** How a file is written, so that what is added looks as if its author had typed it. */
 export interface TextStyle {
@@ -88,7 +88,7 @@ export function formatValue(value: unknown, style: TextStyle, at: { indent: stri
       at.indent,
     );
   }
-  if (!isTree(value)) return String(value);
+  if (!isRecord(value)) return String(value);
   const indent = at.indent + style.unit;
   const colon = style.compact ? ":" : ": ";
   const members = Object.entries(value).filter(([, v]) => v !== undefined);

@@ -1,9 +1,10 @@
 import { basename } from "node:path";
+import { isRecord } from "../is-record.ts";
 import { type ConfigIssue, inFileOrder } from "./issues.ts";
 import type { LoadedConfig } from "./loaded.ts";
 import { valueAt } from "./paths.ts";
 import type { Locate } from "./place.ts";
-import { idsOf, isTree, ownValue, sameValue } from "./tree.ts";
+import { idsOf, ownValue, sameValue } from "./tree.ts";
 import { type UnservedKey, unservedKeys } from "./unserved-keys.ts";
 
 /** A written key or value that this release does not serve. */
@@ -92,7 +93,7 @@ function walk(value: unknown, nodes: readonly Node[], at: At): unknown {
     return single.kept ? value : GONE;
   }
   if (Array.isArray(value)) return changedMembers(value, nodes, at) ?? value;
-  return isTree(value) ? (changedEntries(value, nodes, at) ?? value) : value;
+  return isRecord(value) ? (changedEntries(value, nodes, at) ?? value) : value;
 }
 
 function changedMembers(members: readonly unknown[], nodes: readonly Node[], at: At): unknown[] | undefined {
@@ -113,7 +114,7 @@ function below(member: unknown, step: string | number, nodes: readonly Node[], a
 
 /** Paths of the values inside an object; of an empty one, its own. */
 function leavesOf(value: unknown, path: Array<string | number>): Array<Array<string | number>> {
-  if (!isTree(value) || Object.keys(value).length === 0) return [path];
+  if (!isRecord(value) || Object.keys(value).length === 0) return [path];
   return Object.entries(value).flatMap(([key, member]) => leavesOf(member, [...path, key]));
 }
 

@@ -1,5 +1,6 @@
+import { isRecord } from "../is-record.ts";
 import { parseConfigPath, resolveConfigPath, valueAt, withValueAt } from "./paths.ts";
-import { isTree, ownValue } from "./tree.ts";
+import { ownValue } from "./tree.ts";
 
 /** Members of a list that shall go: those in which every field of `where` has this value. */
 export interface MemberRemoval {
@@ -14,7 +15,7 @@ export function withoutMembers(tree: unknown, removals: readonly MemberRemoval[]
     const path = resolveConfigPath(at, parseConfigPath(list));
     const members = valueAt(at, path);
     if (!Array.isArray(members)) return at;
-    const isMeant = (member: unknown) => isTree(member) && Object.entries(where).every(([key, value]) => ownValue(member, key) === value);
+    const isMeant = (member: unknown) => isRecord(member) && Object.entries(where).every(([key, value]) => ownValue(member, key) === value);
     const kept = members.filter((member) => !isMeant(member));
     return kept.length === members.length ? at : withValueAt(at, path, kept);
   }, tree);

@@ -4,6 +4,7 @@ import { basename } from "node:path";
 import { isSvcError, messageOf, type SvcError } from "../errors.ts";
 import { reached } from "../failpoint.ts";
 import { writeFileAtomic } from "../files.ts";
+import { isRecord } from "../is-record.ts";
 import { keepRejected, removeOrphans, rotateBackups } from "./backups.ts";
 import { type LockTimes, withConfigLock } from "./config-lock.ts";
 import { diffConfig } from "./diff.ts";
@@ -14,7 +15,7 @@ import type { ConfigWarning, LoadedConfig } from "./loaded.ts";
 import { ownedEdit } from "./owned-edit.ts";
 import type { RedactOptions } from "./redact.ts";
 import { restoreRedacted } from "./restore.ts";
-import { isTree, ownValue } from "./tree.ts";
+import { ownValue } from "./tree.ts";
 import { newlyUnserved } from "./unserved.ts";
 
 /** Dependencies of the writers of one config file. */
@@ -264,7 +265,7 @@ function clobberReason(
   allowed: Allowed,
 ): { reason: string; advice: string } | undefined {
   const modeOf = (source: unknown) => ownValue(ownValue(source, "gateway"), "mode");
-  const dropsMode = isTree(after.source) && modeOf(before.source) !== undefined && modeOf(after.source) === undefined;
+  const dropsMode = isRecord(after.source) && modeOf(before.source) !== undefined && modeOf(after.source) === undefined;
   if (dropsMode && allowed !== "all") return { reason: "gateway.mode would be dropped", advice: "do it on this machine with --replace" };
   const [old, now] = [Buffer.byteLength(draft.old ?? ""), Buffer.byteLength(draft.text)];
   if (allowed || old <= MIN_GUARDED_BYTES || now >= old / 2) return undefined;

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
-import { isTree, type Tree } from "../config/tree.ts";
+import type { Tree } from "../config/tree.ts";
 import { EmbeddingError } from "../define.ts";
 import { messageOf } from "../errors.ts";
+import { isRecord } from "../is-record.ts";
 import { backoffDelayMs } from "../time.ts";
 import type { EmbeddingBatch, EmbeddingBatchResult } from "../types/embedding.ts";
 import { scrubVendorText } from "../vendor-text.ts";
@@ -103,7 +104,7 @@ function createBatchCalls({ adapter, http, endpoint }: BatchJobsOptions): BatchC
     async json(method, path, request) {
       const headers = { ...endpoint.headers, ...request.headers };
       const answer = await http.json({ timeoutMs: CALL_MS, ...request, method, url: `${endpoint.baseUrl}${path}`, headers });
-      if (!isTree(answer)) throw new EmbeddingError("bad-response", `embedding adapter "${adapter}": expected an object from ${path}`);
+      if (!isRecord(answer)) throw new EmbeddingError("bad-response", `embedding adapter "${adapter}": expected an object from ${path}`);
       return answer;
     },
   };
@@ -128,10 +129,10 @@ async function findJob(
     if (signal?.aborted) throw error;
     return {} as Tree;
   });
-  const jobs = Array.isArray(list.data) ? list.data.filter(isTree) : [];
+  const jobs = Array.isArray(list.data) ? list.data.filter(isRecord) : [];
   const now = Date.now();
   return jobs.find((job) => {
-    const told = isTree(job.metadata) ? job.metadata : {};
+    const told = isRecord(job.metadata) ? job.metadata : {};
     return (
       Object.entries(metadata).every(([key, value]) => told[key] === value) && !endedStates.has(String(job.status)) && !isOld(job, now)
     );
@@ -187,7 +188,7 @@ async function failureText(batch: Tree, options: BatchJobsOptions, signal: Abort
   const { adapter, endpoint } = options;
   const say = (reason: string) =>
     `embedding adapter "${adapter}": the batch ended as ${String(batch.status)}${reason === "" ? "" : `: ${scrubVendorText(reason, endpoint.secrets)}`}`;
-  const own = isTree(batch.errors) && Array.isArray(batch.errors.data) ? batch.errors.data.find(isTree)?.message : undefined;
+  const own = isRecord(batch.errors) && Array.isArray(batch.errors.data) ? batch.errors.data.find(isRecord)?.message : undefined;
   if (typeof batch.error_file_id !== "string" || batch.error_file_id === "") return say(typeof own === "string" ? own : "");
   try {
     for await (const line of jsonLines(content(options, batch.error_file_id, signal), adapter)) {
@@ -202,14 +203,14 @@ async function failureText(batch: Tree, options: BatchJobsOptions, signal: Abort
 }
 
 function readLine(line: unknown, { adapter, dims, endpoint }: BatchJobsOptions): EmbeddingBatchResult | undefined {
-  const id = isTree(line) && typeof line.custom_id === "string" && /^\d+$/.test(line.custom_id) ? Number(line.custom_id) : undefined;
+  const id = isRecord(line) && typeof line.custom_id === "string" && /^\d+$/.test(line.custom_id) ? Number(line.custom_id) : undefined;
   if (id === undefined) return undefined;
   const error = lineError(line);
   if (error !== undefined) return { index: id, error: scrubVendorText(error, endpoint.secrets) };
   const body = (line as { response?: { body?: unknown } }).response?.body;
-  const [item] = isTree(body) && Array.isArray(body.data) ? body.data : [];
+  const [item] = isRecord(body) && Array.isArray(body.data) ? body.data : [];
   try {
-    const [vector] = checkedVectors([isTree(item) ? readVector(item.embedding) : undefined], { adapter, count: 1, dims });
+    const [vector] = checkedVectors([isRecord(item) ? readVector(item.embedding) : undefined], { adapter, count: 1, dims });
     return { index: id, vector: vector as Float32Array };
   } catch (wrong) {
     return { index: id, error: messageOf(wrong) };
@@ -218,10 +219,10 @@ function readLine(line: unknown, { adapter, dims, endpoint }: BatchJobsOptions):
 
 /** Error stated by a line; undefined for one that succeeded. */
 function lineError(line: unknown): string | undefined {
-  if (!isTree(line)) return "the line is no object";
-  const response = isTree(line.response) ? line.response : undefined;
-  const said = [line.error, isTree(response?.body) ? response.body.error : undefined]
-    .map((error) => (isTree(error) ? error.message : error))
+  if (!isRecord(line)) return "the line is no object";
+  const response = isRecord(line.response) ? line.response : undefined;
+  const said = [line.error, isRecord(response?.body) ? response.body.error : undefined]
+    .map((error) => (isRecord(error) ? error.message : error))
     .find((text) => typeof text === "string");
   const status = response?.status_code;
   const isRefused = typeof status === "number" && status >= 400;
@@ -237,7 +238,7 @@ function parseJob(job: string, { adapter }: BatchJobsOptions): Job {
   } catch {
     throw wrong;
   }
-  if (!isTree(value) || typeof value.batch !== "string" || typeof value.file !== "string" || typeof value.count !== "number") throw wrong;
+  if (!isRecord(value) || typeof value.batch !== "string" || typeof value.file !== "string" || typeof value.count !== "number") throw wrong;
   return { batch: value.batch, file: value.file, count: value.count };
 }
 

@@ -1,5 +1,5 @@
-import { isTree } from "../config/tree.ts";
 import { EmbeddingError } from "../define.ts";
+import { isRecord } from "../is-record.ts";
 import type { EmbeddingBatch, EmbeddingContext, OpenedEmbedding } from "../types/embedding.ts";
 import { createVendorHttp, remoteLimits, type VendorHttp } from "./http.ts";
 import { mapInTurns } from "./in-turns.ts";
@@ -89,10 +89,10 @@ function refusesBase64(error: unknown): boolean {
 
 /** The vectors of `{data: [{index?, embedding}], usage?}`, ordered. @throws {EmbeddingError} `bad-response` for another shape */
 async function readAnswer(answer: unknown, adapter: string): Promise<EmbedAnswer> {
-  const data = isTree(answer) ? answer.data : undefined;
-  if (!Array.isArray(data) || !data.every(isTree))
+  const data = isRecord(answer) ? answer.data : undefined;
+  if (!Array.isArray(data) || !data.every(isRecord))
     throw new EmbeddingError("bad-response", `embedding adapter "${adapter}": the answer has no list of vectors`);
-  const usage = isTree(answer) && isTree(answer.usage) ? answer.usage : {};
+  const usage = isRecord(answer) && isRecord(answer.usage) ? answer.usage : {};
   const tokens = [usage.total_tokens, usage.prompt_tokens].find((count) => typeof count === "number");
   return { vectors: await mapInTurns(inIndexOrder(data, adapter), (item) => readVector(item.embedding)), tokens };
 }

@@ -1,3 +1,4 @@
+import { isRecord } from "../is-record.ts";
 import { parseJson } from "../json-shape.ts";
 import { printable } from "../text/printable.ts";
 import { isLogged, type LogLevel, logLevels } from "./logger.ts";
@@ -18,7 +19,7 @@ export function parseLogLine(line: string): LogLine {
 function asRecord(line: string): Record<string, unknown> {
   try {
     const value: unknown = parseJson(line);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+    return isRecord(value) ? value : {};
   } catch {
     return {};
   }

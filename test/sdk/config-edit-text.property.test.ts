@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import { editText } from "../../sdk/config/edit-text.ts";
 import { json5Spans, type Span } from "../../sdk/config/json5-spans.ts";
 import { withValueAt } from "../../sdk/config/paths.ts";
-import { isTree, ownValue, sameValue } from "../../sdk/config/tree.ts";
+import { ownValue, sameValue } from "../../sdk/config/tree.ts";
+import { isRecord } from "../../sdk/is-record.ts";
 
 const parse = (text: string): unknown => JSON5.parse(text);
 
@@ -62,7 +63,7 @@ function written(value: unknown, dice: Dice): string {
         `${indent}  `,
         ["[", "]"],
       );
-    if (!isTree(v)) return Object.is(v, -0) ? "-0" : String(v);
+    if (!isRecord(v)) return Object.is(v, -0) ? "-0" : String(v);
     const member = ([k, inner]: [string, unknown]) =>
       `${/^[A-Za-z_$][\w$]*$/.test(k) && dice(2) ? k : text(k)}${blank(indent)}:${blank(indent)}${at(inner, `${indent}  `)}`;
     return list(Object.entries(v).map(member), `${indent}  `, ["{", "}"]);
@@ -77,7 +78,7 @@ const source = fc
 /** Every path of a tree, deepest first, and one new key for each object. */
 function pathsOf(value: unknown, path: Array<string | number> = []): Array<Array<string | number>> {
   if (Array.isArray(value)) return [...value.flatMap((v, i) => pathsOf(v, [...path, i])), [...path, value.length], path];
-  if (!isTree(value)) return [path];
+  if (!isRecord(value)) return [path];
   return [...Object.entries(value).flatMap(([k, v]) => pathsOf(v, [...path, k])), [...path, "brand-new"], path];
 }
 

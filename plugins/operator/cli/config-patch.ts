@@ -7,7 +7,7 @@ import {
   commonErrors,
   defineCommand,
   exceedsJsonShape,
-  isTree,
+  isRecord,
   messageOf,
 } from "svc/sdk";
 import { editConfig, editOptions } from "./config-edit.ts";
@@ -54,6 +54,6 @@ async function readPatch(cli: CliContext, values: CliValues): Promise<unknown> {
       message: `${typeof file === "string" ? file : "standard input"}: ${messageOf(error)}; nothing was written`,
     });
   }
-  if (!isTree(patch)) throw commonErrors.failed({ message: "config patch: a merge patch is an object; nothing was written" });
+  if (!isRecord(patch)) throw commonErrors.failed({ message: "config patch: a merge patch is an object; nothing was written" });
   return patch;
 }

@@ -7,8 +7,8 @@ import {
   defineCommand,
   exceedsJsonShape,
   formatConfigPath,
+  isRecord,
   isSvcError,
-  isTree,
   parseConfigPath,
   REDACTED_VALUE,
   redactConfig,
@@ -57,7 +57,7 @@ export default defineCommand({
         const at = resolveConfigPath(source, steps);
         const current = valueAt(source, at);
         if (typeof values.expect === "string") expectValue(current, strictJson("--expect", values.expect), at);
-        const next = values.merge === true && isTree(current) ? applyMergePatch(current, value) : value;
+        const next = values.merge === true && isRecord(current) ? applyMergePatch(current, value) : value;
         const after = withValueAt(source, at, next);
         if (!replace) guardEntries(source, after);
         return after;
@@ -77,7 +77,7 @@ function wanted(cli: CliContext, values: CliValues, { given, file }: { given: st
   }
   if (given === undefined) throw commonErrors.usage({ message: "config set: expected a value, or --ref-source and --ref-id" });
   const value = cli.json ? strictJson("value", given) : looseValue(file, given);
-  if (values.merge === true && !isTree(value)) throw commonErrors.usage({ message: "config set: --merge needs an object" });
+  if (values.merge === true && !isRecord(value)) throw commonErrors.usage({ message: "config set: --merge needs an object" });
   return value;
 }
 

@@ -1,4 +1,4 @@
-import { commonErrors, defineCommand, type JsonObject, jsonTextFault, strictJsonLimits } from "svc/sdk";
+import { commonErrors, defineCommand, isRecord, type JsonObject, jsonTextFault, strictJsonLimits } from "svc/sdk";
 
 /** `svc gateway call`: one request as it is on the wire; its payload is printed as JSON. */
 export default defineCommand({
@@ -38,6 +38,6 @@ export function parseParams(text: unknown): JsonObject {
   }
   const fault = jsonTextFault(text, strictJsonLimits);
   if (fault !== undefined) throw commonErrors.usage({ message: `--params: the JSON is ${fault}` });
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
+  if (isRecord(value)) return value;
   throw commonErrors.usage({ message: `--params: expected a JSON object, got ${Array.isArray(value) ? "an array" : typeof value}` });
 }

@@ -1,4 +1,4 @@
-import { type CliClient, type CliCommand, type CliContext, defineCommand, loaderErrors, messageOf } from "svc/sdk";
+import { type CliClient, type CliCommand, type CliContext, defineCommand, isRecord, loaderErrors, messageOf } from "svc/sdk";
 import { withLiveGateway } from "./live-client.ts";
 
 /** `svc plugins enable|disable <id>`: in the config, and at once in a running gateway. */
@@ -68,5 +68,5 @@ export function withEnabled(source: unknown, id: string, enabled: boolean): unkn
 }
 
 function asTree(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  return isRecord(value) ? value : {};
 }

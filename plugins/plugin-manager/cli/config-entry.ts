@@ -1,4 +1,4 @@
-import type { CliContext, JsonObject } from "svc/sdk";
+import { type CliContext, isRecord, type JsonObject } from "svc/sdk";
 import { withLive } from "./live.ts";
 
 /** Keys of `plugins.entries.<id>` that commands of this plugin set; the rest of an entry is the operator's. */
@@ -42,5 +42,5 @@ export function withEntry(source: unknown, id: string, change: EntryChange | nul
 }
 
 function asTree(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  return isRecord(value) ? value : {};
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type CliContext, commonErrors, defineCommand, isTree, valueAt, withValueAt } from "svc/sdk";
+import { type CliContext, commonErrors, defineCommand, isRecord, valueAt, withValueAt } from "svc/sdk";
 import { isServed } from "./is-served.ts";
 
 const PATH = ["hooks", "token"] as const;
@@ -47,7 +47,7 @@ async function find(cli: CliContext): Promise<Found> {
   const loaded = await (await cli.configFile()).load();
   const written = valueAt(loaded.source, PATH);
   if (written === undefined) return { source: "none" };
-  if (isTree(written)) return { source: "secret-ref" };
+  if (isRecord(written)) return { source: "secret-ref" };
   const token = valueAt(loaded.resolved, PATH);
   const source = typeof written === "string" && /\$\{/.test(written) ? "variable" : "config";
   return { source, ...(typeof token === "string" ? { token } : {}) };

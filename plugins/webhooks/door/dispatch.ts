@@ -1,4 +1,4 @@
-import { messageOf } from "svc/sdk";
+import { isRecord, messageOf } from "svc/sdk";
 import type { Action, Refusal, Resolved } from "../action.ts";
 import type { Completion } from "../deliveries/completion.ts";
 import type { Accepted, Submission } from "../deliveries/deliveries.ts";
@@ -18,7 +18,7 @@ export async function dispatch(visitor: Visitor, payload: unknown, deps: DoorDep
   const { call, path, lease, verifier } = visitor;
   const isDirect = path === "wake" || path === "agent";
   const refuse = (reason: string) => turnAway(visitor, failure(400, reason), { reason, logger: deps.logger });
-  if (isDirect && !isObject(payload)) return refuse("body must be a JSON object");
+  if (isDirect && !isRecord(payload)) return refuse("body must be a JSON object");
   const keyFault = isDirect ? ownKeyFault(payload) : undefined;
   if (keyFault !== undefined) return refuse(keyFault);
   const own = verifier?.answer({ headers: visitor.headers(), payload });
@@ -122,10 +122,6 @@ function logRefusal(visitor: Visitor, resolved: Actions, { refusal, deps }: { re
 
 function mappingOf({ mapping }: Actions): { mapping?: string } {
   return mapping === undefined ? {} : { mapping };
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Waits until the run has ended. When the caller goes or the gateway stops, only the wait ends: the action is stored, and a repeat under its key waits again. */

@@ -1,3 +1,4 @@
+import { isRecord } from "svc/sdk";
 import type { ReadyMapping } from "./mapping.ts";
 import { parseTemplate, type Template } from "./template.ts";
 
@@ -30,8 +31,4 @@ export function findMapping(
     const { path: wantedPath, source: wantedSource } = mapping.match ?? {};
     return (wantedPath === undefined || wantedPath === path) && (wantedSource === undefined || wantedSource === source);
   });
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

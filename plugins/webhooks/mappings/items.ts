@@ -1,3 +1,4 @@
+import { isRecord } from "svc/sdk";
 import { ItemView } from "./item-view.ts";
 
 /** Most items of one request. */
@@ -16,8 +17,4 @@ export function itemsOf(payload: unknown, forEach: string | undefined): Items {
   if (!Array.isArray(list)) return { payloads: [], warnings: [`the payload has no list "${forEach}"; nothing is done`] };
   const warnings = list.length > MAX_ITEMS ? [`"${forEach}" has ${list.length} items; the first ${MAX_ITEMS} are taken`] : [];
   return { payloads: list.slice(0, MAX_ITEMS).map((item) => new ItemView(payload as Record<string, unknown>, forEach, item)), warnings };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Agents, Clock, Messaging } from "svc/sdk";
+import { type Agents, type Clock, isRecord, type Messaging } from "svc/sdk";
 import type { Action, HookRequest, HooksConfig, Refusal, Resolved } from "../action.ts";
 import type { Draft } from "../actions/draft.ts";
 import { actionErrors } from "../actions/errors.ts";
-import type { Fields } from "../actions/fields.ts";
 import { invalid, toRefusal } from "../actions/refusal.ts";
 import { type ActionDeps, toAction } from "../actions/to-action.ts";
 import type { Ingress } from "../ingress.ts";
@@ -151,8 +150,4 @@ async function inOrder<T, R>(items: readonly T[], work: (item: T) => Promise<R>)
   };
   await Promise.all(Array.from({ length: Math.min(CONCURRENCY, items.length) }, worker));
   return results;
-}
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

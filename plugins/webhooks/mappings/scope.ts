@@ -1,3 +1,4 @@
+import { isRecord } from "svc/sdk";
 import type { HookRequest } from "../action.ts";
 import { ItemView } from "./item-view.ts";
 
@@ -50,8 +51,4 @@ function walk(value: unknown, steps: readonly Step[]): unknown {
     if (at === undefined) return undefined;
   }
   return at;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
