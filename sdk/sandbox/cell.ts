@@ -78,7 +78,7 @@ function openThread({ guest, memoryMb, maxMessageBytes, onMessage, onTooLarge, o
 function openChild({ guest, read, memoryMb, program = process.execPath, ...own }: CellOptions): Cell {
   const flag = permissionFlag();
   // Node 20 aborts at a path that is given twice.
-  const readable = [...new Set([...ownFiles(), ...read])].map((path) => `--allow-fs-read=${path}`);
+  const readable = [...new Set([...ownFiles(), dirname(fileURLToPath(guest)), ...read])].map((path) => `--allow-fs-read=${path}`);
   const flags = [flag, ...readable, `--max-old-space-size=${memoryMb}`, "--no-warnings", "--input-type=module"];
   const child = spawn(program, [...flags, "-e", bootstrapSource(guest)], {
     env: {},

@@ -60,7 +60,7 @@ async function open(options: Partial<SandboxOptions> & { net?: boolean; source?:
   sandbox = createSandbox({
     name: 'plugin "guest"',
     mode: "worker",
-    guest: workerUrl(import.meta.url, "./plugin-guest"),
+    guest: workerUrl(import.meta.url, "../../kernel/sandbox/plugin-guest"),
     data: () => ({
       id: "guest",
       version: "1.0.0",

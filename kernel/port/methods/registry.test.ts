@@ -193,7 +193,7 @@ describe("around a handler", () => {
     await expect(methods.call("demo.x", { n: 1 }, callOf(["operator.read"]))).rejects.toThrow("a bug");
 
     expect(logs).toMatchObject([{ level: "error", message: 'method demo.x of plugin "demo" failed' }]);
-    expect(String(logs[0]?.fields?.error)).toContain("methods.test.ts");
+    expect(String(logs[0]?.fields?.error)).toContain("registry.test.ts");
   });
 });
 
