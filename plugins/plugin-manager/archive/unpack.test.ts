@@ -35,9 +35,9 @@ function pax(key: string, value: string): string {
   return `${length} ${key}=${value}\n`;
 }
 
-/** A plain archive of one file whose header is changed by hand; its checksum is right. */
+/** A plain archive of one empty file whose header is changed by hand; its checksum is right. */
 function withHeader(change: (header: Buffer) => void): Buffer {
-  const tar = tarball([{ name: "package/index.ts", content: "x" }], { gzip: false });
+  const tar = tarball([{ name: "package/index.ts" }], { gzip: false });
   const header = tar.subarray(0, 512);
   change(header);
   header.write("        ", 148);
@@ -134,6 +134,11 @@ describe("the whole archive is refused for", () => {
     expect(await readdir(base)).toEqual(["a", "plugin.tgz"]);
   });
 
+  test("an extended header of more than 64 KiB", async () => {
+    const long = { name: "h", type: "x", content: pax("comment", "c".repeat(65_536)) };
+    await expect(unpack(tarball([long, ...good]))).rejects.toMatchObject(refused("an extended header of more than 64 KiB"));
+  });
+
   test("a name that leads upwards in an extended header", async () => {
     const evil = tarball([
       { name: "PaxHeader", type: "x", content: "28 path=../../../outside.ts\n" },
@@ -201,7 +206,6 @@ describe("the whole archive is refused for", () => {
         { name: "y", content: "y" },
       ]),
     ],
-    ["an extended header of more than 64 KiB", tarball([{ name: "h", type: "x", content: pax("comment", "c".repeat(65_536)) }, ...good])],
     ["extended headers without end", tarball([...Array(5).fill({ name: "h", type: "x", content: pax("comment", "c") }), ...good])],
     ["an extended header of nothing", tarball([...good, { name: "h", type: "x", content: pax("path", "x") }])],
     ["a size that is blank", withHeader((header) => header.fill(" ", 124, 136))],
