@@ -19,6 +19,8 @@ export interface ClientPolicyOptions {
   loopbackOnly: boolean;
   /** Port that is listened on, not the one that was asked for. */
   port: number;
+  /** TLS is served, though the config may not say so. */
+  isSecure?: boolean;
   /** Monotonic clock, ms. */
   now(): number;
   /** `os.networkInterfaces`. */
@@ -149,9 +151,9 @@ export function createClientPolicy(options: ClientPolicyOptions): ClientPolicy {
   };
 }
 
-function rulesOf({ gateway }: SvcConfig, { loopbackOnly, port }: ClientPolicyOptions) {
+function rulesOf({ gateway }: SvcConfig, { loopbackOnly, port, isSecure }: ClientPolicyOptions) {
   const { controlUi } = gateway;
-  const scheme: "http" | "https" = gateway.tls.enabled ? "https" : "http";
+  const scheme: "http" | "https" = gateway.tls.enabled || isSecure ? "https" : "http";
   const allowed = effectiveOrigins(controlUi.allowedOrigins, { loopbackOnly, port, scheme });
   return {
     isTrusted: addressRanges(gateway.trustedProxies),

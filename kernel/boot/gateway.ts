@@ -1,3 +1,4 @@
+import { messageOf } from "../../sdk/errors.ts";
 import { acquireConfigLock, acquireStateLock, type HeldLock } from "../../sdk/host/lock.ts";
 import { createEventLoopMonitor } from "../operations/event-loop.ts";
 import { type Listeners, openListeners } from "../port/listen.ts";
@@ -24,6 +25,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const lock = await acquireLocks(record, { listen, waitMs: options.lockWaitMs });
     try {
       await writeRuntimeToken(options.paths.stateDir, plan.auth);
+      if (options.flags?.https && !plan.tls) {
+        const { localCertificate } = await import("../port/local-certificate.ts");
+        plan.tls = await localCertificate(stateDir);
+        await lock.update({ localTls: true });
+      }
       return await boot(options, plan, lock);
     } catch (error) {
       await removeRuntimeFiles(options.paths.stateDir);
@@ -84,10 +90,11 @@ async function boot(options: GatewayOptions, plan: StartPlan, lock: HeldLock): P
   }
 }
 
-async function openPort({ logger, clock }: GatewayOptions, plan: StartPlan, startupGate: StartupGate): Promise<Listeners> {
+async function openPort(options: GatewayOptions, plan: StartPlan, startupGate: StartupGate): Promise<Listeners> {
+  const { logger, clock } = options;
   const { handler, upgrade } = startupGate;
   const listeners = await openListeners({
-    ...{ plan: plan.bind, port: plan.port, tls: plan.tls, logger, handler, onUpgrade: upgrade },
+    ...{ plan: plan.bind, port: plan.port, tls: plan.tls, dev: options.flags?.https === true, logger, handler, onUpgrade: upgrade },
     monotonic: clock?.monotonic ?? (() => performance.now()),
   });
   if (plan.bindMode === "tailnet" && plan.bind.loopbackOnly) logger.warn("bind tailnet: no tailnet address here, so only loopback listens");
@@ -95,5 +102,6 @@ async function openPort({ logger, clock }: GatewayOptions, plan: StartPlan, star
     bind: plan.bindMode,
     auth: plan.auth.mode,
   });
+  await listeners.printBanner().catch((error: unknown) => logger.warn(`the addresses could not be shown: ${messageOf(error)}`));
   return listeners;
 }

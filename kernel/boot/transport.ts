@@ -38,6 +38,7 @@ export function startTransport(
   const stopped = new AbortController();
   const clientPolicy = createClientPolicy({
     ...{ config, mode: plan.auth.mode, loopbackOnly: plan.bind.loopbackOnly, port: listeners?.port ?? plan.port },
+    isSecure: plan.tls !== undefined,
     ...{ now: clock.monotonic, interfaces: networkInterfaces, ...(listeners && { certificateNames: listeners.certificateNames }) },
   });
   const { sockets, presenceThrottle } = openSockets(core, clientPolicy, (open) => listeners?.hasRoom(open) ?? true);

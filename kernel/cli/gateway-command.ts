@@ -20,6 +20,7 @@ const options: NonNullable<CliCommand["options"]> = {
     description: "WebSocket lines in the log: compact = connections and failures, full = every method too; auto = none",
     choices: ["auto", "compact", "full"],
   },
+  https: { kind: "flag", description: "Serve HTTPS with a certificate made for this machine, and show the addresses; profile dev only" },
   reset: { kind: "flag", description: "Begin with an empty state directory; profile dev only" },
 };
 
@@ -33,6 +34,7 @@ export function gatewayCommand(own: GatewayCommandOptions): CliCommand {
     examples: [
       ["On another port", "svc gateway --port 18790"],
       ["A throw-away gateway beside the real one", "svc --dev gateway --allow-unconfigured"],
+      ["The same over HTTPS", "svc --dev gateway --allow-unconfigured --https"],
     ],
     options,
     run: async (cli, values) => {

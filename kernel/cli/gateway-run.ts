@@ -33,6 +33,9 @@ const MAX_RESTARTS = 10;
  * @throws {SvcError} what a start throws, `usage`, `port-owner-*`
  */
 export async function runGateway(cli: CliContext, values: CliValues, own: GatewayCommandOptions): Promise<number> {
+  if (values.https && cli.paths.profile !== "dev") {
+    throw commonErrors.usage({ message: "gateway --https: only with --dev; elsewhere set gateway.tls to a certificate of your own" });
+  }
   if (values.reset) await resetState(cli);
   const { config } = await cli.config();
   const logs = openLogs(cli, { level: own.logLevel, verbose: values.verbose === true, configured: config?.logging });
@@ -140,7 +143,15 @@ async function start(cli: CliContext, values: CliValues, run: Run & { due(reason
 
 async function startFlags(values: CliValues): Promise<StartFlags> {
   const { port, bind, auth, token } = values as StartFlags;
-  return { port, bind, auth, token, password: await password(values), allowUnconfigured: values["allow-unconfigured"] === true };
+  return {
+    port,
+    bind,
+    auth,
+    token,
+    password: await password(values),
+    allowUnconfigured: values["allow-unconfigured"] === true,
+    https: values.https === true,
+  };
 }
 
 async function password(values: CliValues): Promise<string | undefined> {

@@ -83,9 +83,10 @@ async function localSecret({ env, paths }: TargetQuestion, gateway: GatewaySecti
 
 /** The certificate this machine's gateway serves; its names need not say 127.0.0.1. */
 async function localFingerprint({ env, paths }: TargetQuestion, { tls }: GatewaySection): Promise<string | undefined> {
-  if (!tls.enabled) return undefined;
-  const { readTlsFiles, tlsPaths } = await import("../port/tls-files.ts");
-  const files = tlsPaths(tls, { env, configDir: dirname(paths.configPath) });
+  const owner = tls.enabled ? undefined : await readLockOwner(paths.stateDir);
+  if (!tls.enabled && !owner?.localTls) return undefined;
+  const { localTlsPaths, readTlsFiles, tlsPaths } = await import("../port/tls-files.ts");
+  const files = tls.enabled ? tlsPaths(tls, { env, configDir: dirname(paths.configPath) }) : localTlsPaths(paths.stateDir);
   return files && (await readTlsFiles(files)).fingerprint;
 }
 

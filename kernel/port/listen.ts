@@ -32,6 +32,8 @@ export interface Listeners {
   checkRoom(): Promise<void>;
   /** Is there room for one more WebSocket? A `false` counts as a refusal. */
   hasRoom(openWebSockets: number): boolean;
+  /** Prints where the port is, for a developer. */
+  printBanner(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -41,6 +43,8 @@ export interface ListenOptions {
   handler: RequestListener;
   /** Undefined: plain HTTP. */
   tls?: TlsMaterial | undefined;
+  /** Serve TLS by listhen, for a developer's machine. */
+  dev?: boolean;
   logger: Pick<Logger, "info" | "warn" | "error">;
   monotonic(): number;
   onUpgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
@@ -69,11 +73,11 @@ export async function openListeners(options: ListenOptions): Promise<Listeners> 
   const sockets = new Set<Socket>();
   const shared = { ...options, budget, refused, sockets, pipeline: createRequestPipeline({ handler: options.handler, outbound }) };
   const main = await listenOne(plan.host, options.port, shared);
-  const { port } = main.address() as { port: number };
-  const servers = [main];
+  const { port } = main.server.address() as { port: number };
+  const servers = [main.server];
   for (const alias of plan.aliases) {
     try {
-      servers.push(await listenOne(alias.host, port, shared));
+      servers.push((await listenOne(alias.host, port, shared)).server);
     } catch (error) {
       if (alias.optional) continue;
       for (const server of servers) server.close();
@@ -99,6 +103,7 @@ export async function openListeners(options: ListenOptions): Promise<Listeners> 
       if (!hasRoom) refused.count();
       return hasRoom;
     },
+    printBanner: async () => main.printBanner?.(),
     close: async () => {
       followed?.dispose();
       refused.dispose();
@@ -129,9 +134,41 @@ interface Shared extends ListenOptions {
   pipeline: RequestPipeline;
 }
 
-async function listenOne(host: string, port: number, options: Shared): Promise<Server> {
+async function listenOne(host: string, port: number, options: Shared): Promise<Opened> {
+  if (!options.dev || !options.tls) {
+    const server = await makeServer(options);
+    serve(server, options);
+    try {
+      await new Promise<void>((resolve, reject) => {
+        server.once("error", reject);
+        server.listen({ host, port, exclusive: true, ipv6Only: host.includes(":") }, resolve);
+      });
+    } catch (error) {
+      throw await bindError(host, port, error);
+    }
+    watchAccepts(server, options);
+    return { server };
+  }
+  const { openDevServer } = await import("./dev-server.ts");
+  const { cert, key } = options.tls.context;
+  // It listens already, and nothing can have arrived: all of this happens before the next event.
+  const opened = await openDevServer(host, port, { cert: String(cert), key: String(key) }).catch(async (error: unknown) => {
+    throw await bindError(host, port, error);
+  });
+  Object.assign(opened.server, timeouts);
+  serve(opened.server, options);
+  watchAccepts(opened.server, options);
+  return opened;
+}
+
+interface Opened {
+  server: Server;
+  printBanner?(): Promise<void>;
+}
+
+/** Attaches the gateway to a server, before its first connection. */
+function serve(server: Server, options: Shared): void {
   const { pipeline, refused } = options;
-  const server = await makeServer(options);
   server.on("request", pipeline.handle);
   server.on("checkContinue", pipeline.handle);
   server.on("checkExpectation", (req, res) => pipeline.handle(req, res, refuseExpectation));
@@ -149,21 +186,15 @@ async function listenOne(host: string, port: number, options: Shared): Promise<S
   server.on("drop", refused.count);
   // Node takes its own listeners off a connection that it hands over (`connect`, `upgrade`); an error without a listener would end the process.
   server.on(options.tls ? "secureConnection" : "connection", (socket: Socket) => socket.on("error", () => socket.destroy()));
-  try {
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen({ host, port, exclusive: true, ipv6Only: host.includes(":") }, resolve);
-    });
-  } catch (error) {
-    throw await bindError(host, port, error);
-  }
+}
+
+function watchAccepts(server: Server, options: Shared): void {
   // What `accept` fails with; only a lack of descriptors lasts longer than the one connection.
   server.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EMFILE" && error.code !== "ENFILE") return;
     options.budget.exhausted();
-    refused.count();
+    options.refused.count();
   });
-  return server;
 }
 
 /** The TLS module is loaded by those who use it only. */

@@ -42,6 +42,12 @@ export function tlsPaths(
   return { cert: absolute(certPath), key: absolute(keyPath), ...(caPath === undefined ? {} : { ca: absolute(caPath) }) };
 }
 
+/** PEM files of the dev profile's own certificate. */
+export function localTlsPaths(stateDir: string): TlsPaths {
+  const folder = join(stateDir, "gateway", "https");
+  return { cert: join(folder, "cert.pem"), key: join(folder, "key.pem") };
+}
+
 /**
  * Reads certificate, key and authorities, and sees that they belong together. TLS 1.2 at least.
  * @throws {SvcError} `tls-unusable`; nothing of a key is in it

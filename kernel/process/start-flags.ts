@@ -6,4 +6,6 @@ export interface StartFlags {
   token?: string | undefined;
   password?: string | undefined;
   allowUnconfigured?: boolean | undefined;
+  /** Serve HTTPS with a certificate of this machine; for the dev profile. */
+  https?: boolean | undefined;
 }

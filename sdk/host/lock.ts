@@ -22,6 +22,8 @@ export interface LockRecord extends LockOwner {
   stateDir: string;
   port: number | null;
   version: string;
+  /** It serves the certificate of `--https`, which no config names. */
+  localTls?: boolean;
 }
 
 export interface HeldLock {

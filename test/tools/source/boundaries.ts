@@ -6,6 +6,7 @@ export const kernelPackages = new Set([
   "tapable",
   "jiti",
   "h3",
+  "listhen",
   "ws",
   "zod",
   "json5",
@@ -35,7 +36,7 @@ export const kernelRooms: Record<string, readonly string[]> = {
 };
 
 /** Packages that only one room of the kernel may import. */
-const roomPackages: Record<string, string> = { clipanion: "kernel/cli/" };
+const roomPackages: Record<string, string> = { clipanion: "kernel/cli/", listhen: "kernel/port/" };
 
 /** Vendor packages, one owner each. A plugin that is not listed has none. */
 export const pluginPackages: Record<string, readonly string[]> = {
