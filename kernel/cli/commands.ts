@@ -22,7 +22,7 @@ export async function loadCommand(entry: CommandEntry & { module: string }, wher
   let exported: unknown;
   try {
     if (entry.plugin !== undefined) exported = await (await import("./found-plugins.ts")).importFound(entry.plugin, entry.module, where);
-    else exported = ((await import(pathToFileURL(codeFile(entry.module)).href)) as { default?: unknown }).default;
+    else exported = await importBundled(entry.module);
   } catch (error) {
     if (isSvcError(error, "plugin-not-loadable")) throw error;
     throw commonErrors.failed({ message: `${name}: its module could not be loaded: ${messageOf(error)}` }, { cause: error });
@@ -34,9 +34,11 @@ export async function loadCommand(entry: CommandEntry & { module: string }, wher
   return found as CliCommand;
 }
 
-/** Compiled code stands under `dist` with the same path (`codePath` of the loader would bring the config schema along). */
-function codeFile(source: string): string {
+/** Imports a module of a bundled plugin. Compiled code is under `dist` with the same path; a source is imported by whatever loads this program's sources. */
+async function importBundled(source: string): Promise<unknown> {
   const root = packageRoot();
   const inside = relative(join(root, "plugins"), source);
-  return runsFromDist() && !inside.startsWith("..") ? join(root, "dist/plugins", inside).replace(/\.ts$/, ".js") : source;
+  if (!runsFromDist() || inside.startsWith("..")) return ((await import(pathToFileURL(source).href)) as { default?: unknown }).default;
+  const { importCompiled } = await import("../loader/import-compiled.ts");
+  return importCompiled(join(root, "dist/plugins", inside).replace(/\.ts$/, ".js"));
 }

@@ -1,7 +1,8 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import * as sdk from "svc/sdk";
+import { importCompiled } from "./import-compiled.ts";
 
 /** Of the checkout for sources, `dist` for compiled files. */
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -12,11 +13,11 @@ const aliases = {
 };
 
 /**
- * Default export of a plugin's module. Compiled JavaScript of the package goes native; everything else through jiti, which hands it the host's
- * SDK object as `svc/sdk`, so that identities hold wherever the plugin stands on disk (kernel/adr/0004).
+ * Imports a plugin's module through jiti and returns its default export. Compiled JavaScript of the package takes jiti's native path; everything else is
+ * translated and gets the host's SDK object as `svc/sdk`, so that identities hold wherever the plugin stands on disk (kernel/adr/0004).
  */
 export async function importModule(file: string, stateDir: string): Promise<unknown> {
-  if (isCompiledBundle(file)) return ((await import(pathToFileURL(file).href)) as { default?: unknown }).default;
+  if (isCompiledBundle(file)) return importCompiled(file);
   const { createJiti } = await import("jiti");
   const fsCache = isOwnSource(file) ? join(root, "node_modules", ".cache", "svc") : join(stateDir, "cache", "jiti");
   await mkdir(fsCache, { recursive: true, mode: 0o700 });
