@@ -78,10 +78,10 @@ describe("gateway.tls", () => {
     expect([second.code, second.stderr.includes("another gateway instance is already listening")]).toEqual([78, true]);
 
     const other = await makeCertificate(folder, "other");
-    await configured(home, {
+    const stranger = await configured(await freshHome(), {
       gateway: { mode: "local", auth: { token }, tls: { enabled: true, certPath: other.cert, keyPath: other.key } },
     });
-    const refused = await svcCommand(home, ["health", "--url", `wss://127.0.0.1:${gateway.port}`, "--token", token]);
+    const refused = await svcCommand(stranger, ["health", "--url", `wss://127.0.0.1:${gateway.port}`, "--token", token]);
     expect(refused.code).not.toBe(0);
     const client = createClient({
       url: `wss://127.0.0.1:${gateway.port}`,
