@@ -3,6 +3,7 @@ import { pathToFileURL } from "node:url";
 import { commonErrors, isSvcError, messageOf } from "../../sdk/errors.ts";
 import { type Env, type ProfilePaths, packageRoot, runsFromDist } from "../../sdk/host/paths.ts";
 import type { CliCommand } from "../../sdk/types/cli.ts";
+import { importCompiled } from "../loader/import-compiled.ts";
 import { type CommandPlaces, readCommands as readAll } from "./command-table.ts";
 import { readLooseJson } from "./loose-json.ts";
 import type { CommandEntry } from "./match.ts";
@@ -39,6 +40,5 @@ async function importBundled(source: string): Promise<unknown> {
   const root = packageRoot();
   const inside = relative(join(root, "plugins"), source);
   if (!runsFromDist() || inside.startsWith("..")) return ((await import(pathToFileURL(source).href)) as { default?: unknown }).default;
-  const { importCompiled } = await import("../loader/import-compiled.ts");
   return importCompiled(join(root, "dist/plugins", inside).replace(/\.ts$/, ".js"));
 }
