@@ -1,4 +1,4 @@
-import { type DeliveryDir, type DeliveryRow, type DeliveryState, isRecord, type JsonObject, type NewDelivery } from "svc/sdk";
+import type { DeliveryDir, DeliveryRow, DeliveryState, JsonObject, NewDelivery } from "svc/sdk";
 import { Refusal } from "./refusal.ts";
 import type { Columns } from "./rows.ts";
 
@@ -127,7 +127,8 @@ function objectIn(text: unknown): JsonObject | undefined {
   if (typeof text !== "string") return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : undefined;
+    // Not the SDK's isRecord: the writer thread imports this file, and would load all of the SDK with it.
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
   } catch {
     return undefined;
   }
