@@ -42,7 +42,7 @@ export const kernelErrors = defineErrors({
     rpc: "UNAVAILABLE",
   },
   "invalid-registration": {
-    message: 'plugin "{plugin}": {kind} is not what its type in svc/sdk says: {issues}; nothing of it was registered',
+    message: 'plugin "{plugin}": {kind} does not match its type in svc/sdk: {issues}; it was not registered',
     http: 500,
     rpc: "UNAVAILABLE",
   },
@@ -53,7 +53,7 @@ export const kernelErrors = defineErrors({
     rpc: "UNAVAILABLE",
   },
   "not-in-release": {
-    message: 'plugin "{plugin}": {what} is not part of this release, and nothing would ask for it; leave the registration out',
+    message: 'plugin "{plugin}": {what} is not part of this release, and nothing would use it; remove the registration',
     http: 500,
     rpc: "UNAVAILABLE",
   },

@@ -171,10 +171,10 @@ export const commonErrors = defineErrors({
     rpc: "INVALID_REQUEST",
   },
   "payload-too-large": { message: "the request body is larger than {maxBytes} bytes", http: 413, rpc: "INVALID_REQUEST" },
-  "client-gone": { message: "the connection ended before the request was whole", http: 400, rpc: "INVALID_REQUEST" },
+  "client-gone": { message: "the connection ended before the request was complete", http: 400, rpc: "INVALID_REQUEST" },
   "request-timeout": { message: "the request body did not arrive within {seconds} s", http: 408, rpc: "INVALID_REQUEST" },
   "unknown-delivery": {
-    message: 'no delivery "{uid}"; svc hooks list and svc channels queue list show those that are kept',
+    message: 'no delivery "{uid}"; svc hooks list and svc channels queue list show the ones that are kept',
     http: 404,
     rpc: "INVALID_REQUEST",
   },

@@ -132,18 +132,21 @@ const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every
 
 /** Every hook by name. */
 export const hooks = {
-  "gateway.ready": hook<{ uptimeMs: number }>()("observe", "boot has settled; in safe mode, when that is over"),
+  "gateway.ready": hook<{ uptimeMs: number }>()("observe", "boot has finished; in safe mode, when that is over"),
   "gateway.stopping": hook<{ reason: string; deadlineMs: number }>()(
     "observe",
     "a stop has begun; sockets are still open; one plugin after the other, the last loaded first",
     { timeoutMs: 5_000, reverse: true },
   ),
-  "gateway.resumed": hook<{ gapMs: number }>()("observe", "the process stood still for over 30 s (suspend, stop): refresh what is outside"),
+  "gateway.resumed": hook<{ gapMs: number }>()(
+    "observe",
+    "the process was suspended for over 30 s: refresh connections and anything else outside",
+  ),
   "plugin.state": hook<{ id: string; from: string; to: string; error?: string }>()("observe", "a plugin changed state"),
   "config.validate": hook<{ config: SvcConfig; paths: readonly string[] }, { path: string; message: string }>()(
     "collect",
     // A tap that fails reports nothing: a broken plugin must not keep the operator from switching it off.
-    "plugins check a config as a whole, at boot (no `paths`) and before each swap; what is reported refuses the swap",
+    "plugins check a config as a whole, at boot (no `paths`) and before each swap; a reported problem refuses the swap",
   ),
   "config.changed": hook<{ prev: SvcConfig; next: SvcConfig; paths: readonly string[] }>()("observe", "a new config is in force"),
   "reload.plan": hook<{ paths: readonly string[]; actions: readonly ReloadAction[] }>()(
@@ -167,12 +170,12 @@ export const hooks = {
   "auth.identify": hook<
     { credentials: { token?: string | undefined; password?: string | undefined }; transport: "ws" | "http"; remote: string },
     { identity: string; scopes: readonly string[] }
-  >()("claim", "who a caller is, before the shared secret is looked at", {
+  >()("claim", "identifies a caller, before the shared secret is checked", {
     permissions: ["auth.provider"],
     check: ({ identity, scopes }) =>
       typeof identity === "string" && identity !== "" && isTexts(scopes) ? undefined : "a claim needs `identity` and `scopes`",
   }),
-  "ws.connect": hook<{ client: ClientInfo; scopes: readonly OperatorScope[] }>()("gate", "a client has proved itself, hello-ok is next"),
+  "ws.connect": hook<{ client: ClientInfo; scopes: readonly OperatorScope[] }>()("gate", "a client has authenticated, hello-ok is next"),
   "ws.disconnect": hook<{ client: ClientInfo; code: number; reason: string }>()("observe", "an established connection has closed"),
   "hello.snapshot": hook<{
     features: { methods: readonly string[]; events: readonly string[]; capabilities: readonly string[] };
@@ -201,7 +204,7 @@ export const hooks = {
   "session.reset": hook<SessionIds & { reason: string }>()("observe", "a session was reset", { filters: session }),
   "session.compact": hook<SessionIds & { phase: "before" | "after"; tokens: number }>()(
     "observe",
-    "what models read of a transcript is made shorter; `tokens` is an estimate of it",
+    "the part of a transcript that models read is shortened; `tokens` is an estimate of its length",
     { filters: session },
   ),
   "model.resolve": hook<RunIds & { trigger: string; requested?: string }, { provider: string; model: string }>()(
@@ -239,7 +242,7 @@ export const hooks = {
   }),
   "heartbeat.before": hook<{ agentId: string; sessionKey: string; reason: string }>()(
     "gate",
-    "an agent is about to look around by itself; `reason` is `interval` or what woke it",
+    "a heartbeat of an agent is about to start; `reason` is `interval` or what woke it",
     { filters: session },
   ),
   "tool.before": hook<RunIds & { tool: string; args: unknown }, { args: unknown }>()(
@@ -264,13 +267,17 @@ export const hooks = {
       },
     },
   ),
-  "outbound.sent": hook<OutboundIds & { messageId: string; attempt: number; at: number }>()("observe", "a platform has taken a message", {
-    ...texts,
-    filters: ["channel", ...session],
-  }),
+  "outbound.sent": hook<OutboundIds & { messageId: string; attempt: number; at: number }>()(
+    "observe",
+    "a platform has accepted a message",
+    {
+      ...texts,
+      filters: ["channel", ...session],
+    },
+  ),
   "outbound.failed": hook<
     OutboundIds & { error: string; attempt: number; permanent: boolean; outcome: "retry" | "uncertain" | "failed" | "expired" }
-  >()("observe", "a message was not taken, or nobody knows; `permanent`: it is not tried again", {
+  >()("observe", "a message was refused, or its state is unknown; `permanent`: it is not retried", {
     ...texts,
     filters: ["channel", ...session],
   }),

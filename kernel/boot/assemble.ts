@@ -45,7 +45,9 @@ export async function assemble({ options, plan, lock, listeners, startupGate, ev
   ready.catch(() => undefined);
   const stop = async (reason: string, { restart, isCrash }: { restart: boolean; isCrash: boolean }) => {
     if (!isCrash)
-      await boots?.ended().catch((error: unknown) => logger.warn("the end could not be noted; it will count as a crash", { error }));
+      await boots
+        ?.ended()
+        .catch((error: unknown) => logger.warn("the clean stop could not be recorded; it will count as a crash", { error }));
     await shutdown(core, transport, { reason, restart });
     await removeRuntimeFiles(paths.stateDir);
     takeEnvBack?.();
@@ -66,7 +68,7 @@ async function noteBoot({ paths, logger }: GatewayOptions, { bootId }: StartPlan
   try {
     return await beginBoot(paths.stateDir, { bootId, now: Date.now() });
   } catch (error) {
-    logger.warn("this start could not be noted; a crash loop would not be noticed", { error });
+    logger.warn("this start could not be recorded; a crash loop would go unnoticed", { error });
     return undefined;
   }
 }

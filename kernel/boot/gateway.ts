@@ -97,7 +97,8 @@ async function openPort(options: GatewayOptions, plan: StartPlan, startupGate: S
     ...{ plan: plan.bind, port: plan.port, tls: plan.tls, dev: options.flags?.https === true, logger, handler, onUpgrade: upgrade },
     monotonic: clock?.monotonic ?? (() => performance.now()),
   });
-  if (plan.bindMode === "tailnet" && plan.bind.loopbackOnly) logger.warn("bind tailnet: no tailnet address here, so only loopback listens");
+  if (plan.bindMode === "tailnet" && plan.bind.loopbackOnly)
+    logger.warn("bind tailnet: this machine has no tailnet address; listening on loopback only");
   logger.info(`listening on ${plan.tls ? "wss" : "ws"}://${listeners.host}:${listeners.port}`, {
     bind: plan.bindMode,
     auth: plan.auth.mode,

@@ -31,7 +31,7 @@ export function startJobs(core: Core, transport: Transport, lock: HeldLock): voi
   jobs.every("tick", limits.tickIntervalMs, () => {
     const gapMs = gap();
     if (gapMs !== undefined) {
-      logger.warn(`the process stood still for ${Math.round(gapMs / 1000)} s; refreshing what is outside`);
+      logger.warn(`the process stood still for ${Math.round(gapMs / 1000)} s; refreshing outside connections`);
       health.refresh();
       void hooks.run("gateway.resumed", { gapMs });
     }
@@ -113,7 +113,7 @@ async function keepTraces(core: Core, transport: Transport): Promise<void> {
 async function keepGoodConfig({ options, logger, lazy: late }: Core): Promise<void> {
   if (options.listen === false) return;
   if (envValue(options.env, "SVC_CONFIG_READONLY") === "1") return;
-  await saveLastGood(late().reloader.current()).catch((error: unknown) => logger.warn("the last-good config was not kept", { error }));
+  await saveLastGood(late().reloader.current()).catch((error: unknown) => logger.warn("the last-good config was not saved", { error }));
 }
 
 /** Shuts a gateway down: drain, plugins, `shutdown` event, close frames, port. Work that is held may take `gateway.shutdown.drainMs`, the hook's part included. */

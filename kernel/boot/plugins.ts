@@ -61,7 +61,7 @@ async function reportOpenBlock({ options, logger }: Core): Promise<void> {
   const open = await settleOpenBlock(options.paths.stateDir);
   if (!open) return;
   const { plugin, ms, what, pid, stack } = open;
-  const whose = plugin === undefined ? "by nobody that could be named" : `by plugin "${plugin}" (${what})`;
+  const whose = plugin === undefined ? "by code that could not be identified" : `by plugin "${plugin}" (${what})`;
   const message = `the gateway before this one (pid ${pid}) ended while its event loop was blocked for ${Math.round(ms / 1_000)} s ${whose}`;
   logger.warn(message, { stack });
 }

@@ -21,7 +21,7 @@ const options: NonNullable<CliCommand["options"]> = {
     choices: ["auto", "compact", "full"],
   },
   https: { kind: "flag", description: "Serve HTTPS with a certificate made for this machine, and show the addresses; profile dev only" },
-  reset: { kind: "flag", description: "Begin with an empty state directory; profile dev only" },
+  reset: { kind: "flag", description: "Start with an empty state directory; profile dev only" },
 };
 
 /** `svc gateway` as data; the gateway's code is loaded when it runs. */
@@ -33,7 +33,7 @@ export function gatewayCommand(own: GatewayCommandOptions): CliCommand {
       "Ends gracefully on Ctrl-C or SIGTERM. SIGHUP reads the config again; SIGUSR1 or SIGUSR2 restarts. Exit codes: 0 stopped, 1 failed, 2 usage, 78 refused to start (do not retry).",
     examples: [
       ["On another port", "svc gateway --port 18790"],
-      ["A throw-away gateway beside the real one", "svc --dev gateway --allow-unconfigured"],
+      ["A disposable gateway beside the real one", "svc --dev gateway --allow-unconfigured"],
       ["The same over HTTPS", "svc --dev gateway --allow-unconfigured --https"],
     ],
     options,

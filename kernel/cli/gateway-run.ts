@@ -43,14 +43,14 @@ export async function runGateway(cli: CliContext, values: CliValues, own: Gatewa
   const signals = holdSignals(logs.logger);
   const forgetStreams = own.output?.onLoss((message) => logs.logger.warn(message));
   try {
-    if (process.getuid?.() === 0) logs.logger.warn("running as root; an ordinary user is enough and safer");
+    if (process.getuid?.() === 0) logs.logger.warn("running as root; an ordinary user is sufficient and safer");
     const maker = await own.maker();
     for (let restarts = 0; ; restarts++) {
       const end = await runOnce(cli, values, { own, maker, logs, signals, ...(restarts > 0 ? { restartedAt: performance.now() } : {}) });
       if (end === "stopped") return 0;
       if (isSupervised(cli)) return EXIT_RESTART;
       if (restarts === MAX_RESTARTS)
-        logs.logger.warn(`${restarts} restarts in one process; stop it and start it again to free what they hold`);
+        logs.logger.warn(`${restarts} restarts in one process; stop and start it to free the memory they hold`);
     }
   } finally {
     signals.release();

@@ -7,7 +7,13 @@ export const rpcOptions: Record<string, CliOption> = {
   port: { kind: "integer", description: "Port of the local gateway", min: 1, max: 65_535, placeholder: "n" },
   token: { kind: "string", description: "Gateway token", placeholder: "token" },
   password: { kind: "string", description: "Gateway password", placeholder: "password" },
-  timeout: { kind: "integer", description: "Longest wait for the gateway (default 10000)", min: 1, max: 86_400_000, placeholder: "ms" },
+  timeout: {
+    kind: "integer",
+    description: "Time limit for an answer of the gateway (default 10000)",
+    min: 1,
+    max: 86_400_000,
+    placeholder: "ms",
+  },
 };
 
 /** All options of a command, its own first. */

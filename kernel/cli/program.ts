@@ -253,7 +253,7 @@ function humanFailure(failure: Failure, red: (s: string) => string): string {
 /** A line that begins with a flag that is not the program's own. */
 function misplacedFlag(flag: string): SvcError {
   const near = nearestRootFlag(flag);
-  const hint = near ? `did you mean: ${near}` : "flags of a command stand behind it; see svc --help";
+  const hint = near ? `did you mean: ${near}` : "flags of a command follow it; see svc --help";
   return commonErrors.usage({ message: `unknown flag ${flag} before the command`, hint });
 }
 

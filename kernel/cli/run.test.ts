@@ -121,7 +121,7 @@ describe("a usage error exits with 2 and says what was expected:", () => {
     expect((await svc("--profil", "work", "demo", "echo")).stderr).toBe(
       "svc: unknown flag --profil before the command\n     did you mean: --profile\n",
     );
-    expect((await svc("--code", "1", "demo", "echo")).stderr).toContain("flags of a command stand behind it");
+    expect((await svc("--code", "1", "demo", "echo")).stderr).toContain("flags of a command follow it");
   });
 
   it("with the nearest name for a mistyped one", async () => {

@@ -251,7 +251,7 @@ describe("an included file is refused", () => {
 
   test("that is no object where keys stand beside it", async () => {
     const issue = onlyIssue(await load({ "conf/svc.json": '{ tools: { $include: "l.json", deny: [] } }', "conf/l.json": "[1]" }));
-    expect(issue.message).toContain("needs an included object");
+    expect(issue.message).toContain("must include an object");
   });
 
   test("that is a folder, a FIFO or larger than 8 MiB; none of them makes it wait", async () => {

@@ -123,7 +123,7 @@ class TreeReader {
     if (typeof included.value === "object" && included.value !== null && !Array.isArray(included.value)) {
       return mergePieces(included, rest, "override");
     }
-    return this.#refuse(here, "an $include with other keys beside it needs an included object") ?? rest;
+    return this.#refuse(here, "an $include beside other keys must include an object") ?? rest;
   }
 
   /** Walks what an object or an array holds, in order: one inclusion at a time, so that issues and files have an order. */

@@ -32,7 +32,7 @@ test("an embedding model without its vendor would be asked of whichever vendor i
   expect(warningsOf({ model: "text-embedding-3-large" })).toEqual([
     {
       path: "agents.defaults.memorySearch.model",
-      message: '"text-embedding-3-large" is asked of whichever vendor is found first; name its vendor in memorySearch.provider',
+      message: '"text-embedding-3-large" would be requested from whichever vendor is found first; name its vendor in memorySearch.provider',
     },
   ]);
   expect(pathsOf({ provider: "openai", model: "m" })).toEqual([]);

@@ -63,7 +63,7 @@ function plaintext(loaded: LoadedConfig, redaction: RedactOptions): SecretFindin
     .map(({ path }) => ({
       code: "PLAINTEXT_FOUND",
       ...at(loaded, path.join(".")),
-      message: 'the secret itself stands in the file; put a variable or a reference such as {source: "env", id: "NAME"} in its place',
+      message: 'the secret itself is in the file; put a variable or a reference such as {source: "env", id: "NAME"} in its place',
     }));
 }
 
@@ -113,7 +113,7 @@ function duplicates(resolved: LoadedConfig): SecretFinding[] {
   return same.map((name) => ({
     code: "DUPLICATE_SECRET",
     ...at(resolved, "hooks.token"),
-    message: `is the same secret as ${name}; whoever may send hooks would be an operator, so give them different ones`,
+    message: `is the same secret as ${name}; every webhook sender could act as an operator; use different secrets`,
   }));
 }
 

@@ -45,7 +45,7 @@ function idleIssues({ session: { reset, resetByType, resetByChannel } }: SvcConf
     const deciding = chain.find(({ rule }) => rule?.mode !== undefined);
     return deciding?.rule?.mode === "idle" && chain.every(({ rule }) => rule?.idleMinutes === undefined) ? [deciding.at] : [];
   });
-  const message = "idle without idleMinutes never resets a session; set idleMinutes beside it, such as 60, or mode none";
+  const message = "idle without idleMinutes never resets a session; set idleMinutes as well, for example to 60, or mode none";
   return [...new Set(endless)].map((at) => ({ path: `${at}.mode`, message }));
 }
 

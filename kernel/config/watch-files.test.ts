@@ -132,7 +132,7 @@ describe("without a folder watch", () => {
     const change = at.change();
     await writeFile(main, '{ "a": 1 }');
     await change;
-    expect(at.seen.warnings).toEqual([`${dir} cannot be watched, so changes are looked for every 0.02 s: ${code}: no more watches`]);
+    expect(at.seen.warnings).toEqual([`${dir} cannot be watched, so it is checked for changes every 0.02 s: ${code}: no more watches`]);
   });
 
   test("that dies later the poll takes over and opens a new one", async () => {

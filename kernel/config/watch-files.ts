@@ -70,7 +70,7 @@ export function watchFiles(options: FileWatchOptions): FileWatch {
       folders.delete(folder);
       if (warned.has(folder)) return;
       warned.add(folder);
-      options.onWarning(`${folder} cannot be watched, so changes are looked for every ${periodMs / 1000} s: ${messageOf(error)}`);
+      options.onWarning(`${folder} cannot be watched, so it is checked for changes every ${periodMs / 1000} s: ${messageOf(error)}`);
     };
     try {
       const watcher = openFolder(folder, (name) => (name === null || names.has(name)) && touched());

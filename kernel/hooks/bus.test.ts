@@ -437,7 +437,7 @@ describe("a tap that failed three times in a row within ten minutes", () => {
     tap("health.collect", boom, { plugin: "sick" });
     for (let i = 0; i < 3; i++) await bus.run("health.collect", { deep: false });
     expect(await bus.run("health.collect", { deep: false })).toEqual([
-      { part: "sick", ok: false, message: "has failed too often and rests; its last error: boom" },
+      { part: "sick", ok: false, message: "failed too often and is paused; its last error: boom" },
     ]);
   });
 

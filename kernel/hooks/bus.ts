@@ -57,7 +57,7 @@ export function createHookBus(logger: Logger, options: HookBusOptions = {}): Hoo
     },
     slow: (tap, ms) => warn(tap, `took ${ms} ms; nothing else could run meanwhile`),
     moved(tap) {
-      warn(tap, tap.quarantine.state === "closed" ? "has recovered and is called again" : "fails again and again and rests for 5 minutes");
+      warn(tap, tap.quarantine.state === "closed" ? "has recovered and is called again" : "keeps failing and is paused for 5 minutes");
       options.onMoved?.();
     },
   };

@@ -80,7 +80,7 @@ async function collectStep(tap: Tap, call: HookCall, host: TapHost): Promise<voi
   open = false;
   if (outcome.kind === "answer" || outcome.kind === "skipped") return;
   const message =
-    outcome.kind === "failed" ? messageOf(outcome.error) : `has failed too often and rests; its last error: ${outcome.lastError}`;
+    outcome.kind === "failed" ? messageOf(outcome.error) : `failed too often and is paused; its last error: ${outcome.lastError}`;
   const item = tap.spec.failure?.(tap.plugin, message);
   if (item !== undefined) call.items.push(item);
 }

@@ -42,7 +42,7 @@ export function createDeprecations(list: readonly Deprecation[]): Deprecations {
   const byCode = new Map<string, Deprecation>();
   for (const one of list) {
     if (!/^SVC_DEP\d{4}$/.test(one.code)) throw new Error(`deprecation "${one.code}": expected a code such as SVC_DEP0001`);
-    if (byCode.has(one.code)) throw new Error(`deprecation ${one.code} stands twice`);
+    if (byCode.has(one.code)) throw new Error(`deprecation ${one.code} is listed twice`);
     if (majorOf(one.removedIn) <= majorOf(one.since))
       throw new Error(`deprecation ${one.code}: removed in a later major version than ${one.since}`);
     byCode.set(one.code, one);

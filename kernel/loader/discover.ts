@@ -109,7 +109,7 @@ async function contentProblem(candidate: PluginCandidate, index: InstallIndex): 
   try {
     const record = installed ? index.plugins[id] : undefined;
     if (record && (await treeIntegrity(root)) !== record.integrity) {
-      const hint = `install it again, or accept what stands there with: svc plugins install --confirm ${id}`;
+      const hint = `reinstall it, or accept the files as they are with: svc plugins install --confirm ${id}`;
       return blocked("integrity", "its files are not those that were installed", hint);
     }
     return await checkLocalImports(root, entry);

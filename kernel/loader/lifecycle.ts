@@ -140,7 +140,7 @@ export function createLifecycle(host: LoaderHost, onDiagnostic: (managed: Manage
     },
     async end(managed, { instance, lifecycle, code }, drain) {
       const warn = (message: string, code?: string) => host.logger.warn(`plugin "${managed.id}" ${message}`, code ? { code } : {});
-      const stopNow = () => warn("still has calls under way; it is stopped now");
+      const stopNow = () => warn("still has calls in progress; it is stopped now");
       if (drain) await withLimit(untilIdle(instance, drain.cut), drain.limitMs, stopNow);
       instance.abort();
       await step(managed, "stop", async () => lifecycle?.stop?.()).catch((error: unknown) =>

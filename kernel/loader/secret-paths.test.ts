@@ -39,12 +39,9 @@ describe("a secret", () => {
   });
 
   test.each([
-    ["models.providers.acme.apiKey", "models.providers.acme.apiKey: set in the config, but without a value: variable ACME_KEY is not set"],
+    ["models.providers.acme.apiKey", "models.providers.acme.apiKey: set in the config, but has no value: variable ACME_KEY is not set"],
     ['models.providers["acme"].headers["x.id"]', "variable ID is not set"],
-    [
-      "models.providers.acme.headers.*",
-      "models.providers.acme.headers.x.id: set in the config, but without a value: variable ID is not set",
-    ],
+    ["models.providers.acme.headers.*", "models.providers.acme.headers.x.id: set in the config, but has no value: variable ID is not set"],
     ["channels.z.pin", "it was not asked for"],
   ])("at %s that is configured and has no value is told apart from one that is unset", (path, message) => {
     expect(() => secretAt(loaded, path)).toThrow(

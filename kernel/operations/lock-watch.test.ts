@@ -43,7 +43,7 @@ describe("the lock of a running gateway", () => {
     await watch.look();
     await watch.look();
 
-    expect(lines).toEqual(["the lock of the state directory was removed or damaged; it is written again"]);
+    expect(lines).toEqual(["the lock of the state directory was removed or damaged; it was rewritten"]);
   });
 
   test("that another process has taken makes the gateway not ready until it is back", async () => {
@@ -65,6 +65,6 @@ describe("the lock of a running gateway", () => {
     await watch.look();
     await watch.look();
 
-    expect(lines).toEqual(["the lock of the state directory cannot be looked after"]);
+    expect(lines).toEqual(["the lock of the state directory cannot be checked"]);
   });
 });

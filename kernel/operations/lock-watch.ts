@@ -31,7 +31,7 @@ export function createLockWatch({ lock, logger, notReady, keepTraces, refresh }:
     if (notReady.get(PART) === problem) return;
     if (problem === undefined) {
       notReady.delete(PART);
-      logger.info("the lock of the state directory is this gateway's again");
+      logger.info("the lock of the state directory was taken back");
     } else {
       notReady.set(PART, problem);
       logger.error(problem);
@@ -45,7 +45,7 @@ export function createLockWatch({ lock, logger, notReady, keepTraces, refresh }:
         `process ${found.pid} took the lock of this state directory after it had been removed or damaged: two gateways write to one state; stop one of them`,
       );
     }
-    if (found === "restored") logger.warn("the lock of the state directory was removed or damaged; it is written again");
+    if (found === "restored") logger.warn("the lock of the state directory was removed or damaged; it was rewritten");
     report(undefined);
     await keepTraces();
   };
@@ -54,7 +54,7 @@ export function createLockWatch({ lock, logger, notReady, keepTraces, refresh }:
       if (isLooking) return;
       isLooking = true;
       await look()
-        .catch((error: unknown) => logger.warn("the lock of the state directory cannot be looked after", { error }))
+        .catch((error: unknown) => logger.warn("the lock of the state directory cannot be checked", { error }))
         .finally(() => {
           isLooking = false;
         });

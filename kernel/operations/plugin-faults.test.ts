@@ -64,8 +64,8 @@ test("a stall without an owner is a warning from two seconds on", () => {
   faults.blocked({ ms: 1_999, stack: [] });
   faults.blocked({ ms: 2_000, stack: ["parse a.ts:1"] });
   expect(logs.map((l) => [l.level, l.message])).toEqual([
-    ["debug", "the event loop was blocked for 1999 ms by nobody that could be named"],
-    ["warn", "the event loop was blocked for 2000 ms by nobody that could be named"],
+    ["debug", "the event loop was blocked for 1999 ms by code that could not be identified"],
+    ["warn", "the event loop was blocked for 2000 ms by code that could not be identified"],
   ]);
   expect(logs[1]?.fields).toMatchObject({ stack: ["parse a.ts:1"] });
 });

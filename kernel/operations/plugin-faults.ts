@@ -40,7 +40,7 @@ export function createPluginFaults(deps: {
       if (countErrors(plugin)) deps.degrade(plugin, "too-many-errors", `${errors.count} errors within ${errors.windowMs / 60_000} minutes`);
     },
     blocked({ ms, owner, stack }) {
-      const whose = owner ? `by plugin "${owner.plugin}" (${owner.what})` : "by nobody that could be named";
+      const whose = owner ? `by plugin "${owner.plugin}" (${owner.what})` : "by code that could not be identified";
       const message = `the event loop was blocked for ${Math.round(ms)} ms ${whose}`;
       // A cold import compiles; that takes its time and happens once.
       const isNamed = owner !== undefined && owner.what !== "import";

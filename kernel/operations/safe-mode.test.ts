@@ -26,5 +26,5 @@ test("a disk without room does not keep off what safe mode kept off", async () =
   expect(await safeMode.leave("somebody asked")).toBe(true);
 
   expect(isUp).toBe(true);
-  expect(logs).toContain("the crashes before safe mode could not be forgiven; they still count");
+  expect(logs).toContain("the crash count could not be reset after safe mode; the crashes still count");
 });

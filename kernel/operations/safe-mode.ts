@@ -48,7 +48,7 @@ export function createSafeMode(options: SafeModeOptions): SafeMode {
   let timer: Disposable | undefined;
   let isOn = boots !== undefined && !options.isForbidden && isCrashLoop(boots.unclean);
 
-  const warn = (error: unknown) => logger.warn("the notice about safe mode could not be kept", { error });
+  const warn = (error: unknown) => logger.warn("the notice about safe mode could not be stored", { error });
   const leave = async (reason: string): Promise<boolean> => {
     if (!isOn) return false;
     isOn = false;
@@ -57,7 +57,7 @@ export function createSafeMode(options: SafeModeOptions): SafeMode {
     // A full disk keeps nothing off: at worst the next crash counts as one more of the same loop.
     await boots
       ?.forgive()
-      .catch((error: unknown) => logger.warn("the crashes before safe mode could not be forgiven; they still count", { error }));
+      .catch((error: unknown) => logger.warn("the crash count could not be reset after safe mode; the crashes still count", { error }));
     await dropNotice(stateDir, NOTICE_ID).catch(warn);
     await bringUp?.();
     return true;

@@ -335,7 +335,7 @@ export class Connection implements Subscriber {
     this.#gone?.abort(commonErrors.connectionClosed({ code, reason }));
     if (!this.#info) return;
     const info = this.#info;
-    this.#deps.logger.debug("client gone", () => ({ ...described(info), code, ...(reason ? { reason } : {}) }));
+    this.#deps.logger.debug("client disconnected", () => ({ ...described(info), code, ...(reason ? { reason } : {}) }));
     this.#deps.left(info, code, reason);
   }
 }

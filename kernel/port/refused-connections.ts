@@ -43,7 +43,7 @@ export function createRefusedConnections(deps: {
     const judged = figures && judgeDescriptors(figures);
     if (judged?.level === "error") return judged.message;
     if (deps.monotonic() - lastAt >= RECENT_MS) return undefined;
-    return `connections were refused in the last minutes, for want of ${figures ? `descriptors (${figures.limit} may be open) or ` : ""}room`;
+    return `connections were refused in the last minutes, because of a lack of ${figures ? `descriptors (${figures.limit} may be open) or ` : ""}room`;
   };
   const report = () => {
     timer = undefined;

@@ -86,7 +86,7 @@ export function followTlsFiles(
     try {
       const material = await readTlsFiles(paths);
       apply(material);
-      logger.info("the TLS certificate was read again", { fingerprint: material.fingerprint });
+      logger.info("the TLS certificate was reloaded", { fingerprint: material.fingerprint });
     } catch (error) {
       logger.warn(`the TLS certificate stays as it was: ${messageOf(error)}`);
     }

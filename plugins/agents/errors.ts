@@ -3,7 +3,7 @@ import { defineErrors } from "svc/sdk";
 /** Codes of this plugin. `draining` and `busy` are the kernel's, `exists` and `storage-*` the store's. */
 export const agentErrors = defineErrors({
   "invalid-model": {
-    message: 'unknown model "{model}"{hint?}; svc gateway call models.list shows what there is',
+    message: 'unknown model "{model}"{hint?}; svc gateway call models.list shows the available models',
     http: 400,
     rpc: "INVALID_REQUEST",
     details: "INVALID_MODEL",
@@ -26,14 +26,14 @@ export const agentErrors = defineErrors({
   "message-required": { message: "message or attachment required", http: 400, rpc: "INVALID_REQUEST" },
   "invalid-attachment": { message: "attachment {index}: {reason}", http: 400, rpc: "INVALID_REQUEST" },
   "no-route": {
-    message: "deliver: no channel can take the answer of session {key}; leave deliver out, or send bestEffortDeliver too",
+    message: "deliver: no channel can deliver the answer of session {key}; omit deliver, or send bestEffortDeliver as well",
     http: 400,
     rpc: "INVALID_REQUEST",
     details: "NO_ROUTE",
   },
   "invalid-queue-mode": { message: '/queue: unknown mode "{mode}"; expected {expected}', http: 400, rpc: "INVALID_REQUEST" },
   "ambiguous-label": {
-    message: 'label "{label}" is used by sessions of several agents; name the agent, too',
+    message: 'label "{label}" is used by sessions of several agents; name the agent as well',
     http: 400,
     rpc: "INVALID_REQUEST",
   },
@@ -66,7 +66,7 @@ export const agentErrors = defineErrors({
   "agent-not-found": { message: 'agent "{agentId}" not found', http: 404, rpc: "INVALID_REQUEST" },
   "agent-exists": { message: 'agent "{agentId}" exists already; choose another name', http: 409, rpc: "INVALID_REQUEST" },
   "agent-workspace-system": {
-    message: 'workspace "{folder}" cannot be used: {reason}; choose a folder that is there for this agent alone',
+    message: 'workspace "{folder}" cannot be used: {reason}; choose a folder that only this agent uses',
     http: 400,
     rpc: "INVALID_REQUEST",
   },
@@ -77,7 +77,7 @@ export const agentErrors = defineErrors({
   },
   "agent-name-reserved": { message: 'agent "{agentId}" is reserved; choose another name', http: 400, rpc: "INVALID_REQUEST" },
   "agent-name-empty": {
-    message: 'agent name "{name}": no id can be made of it; expected a letter or digit of the Latin script',
+    message: 'agent name "{name}": no id can be derived from it; expected at least one Latin letter or digit',
     http: 400,
     rpc: "INVALID_REQUEST",
   },

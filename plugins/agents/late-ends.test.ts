@@ -64,5 +64,5 @@ test("a run that outlasts its plugin settles, though nobody can be told of its t
   await fail(run, kit, new Error("cut off"));
 
   expect(await run.done).toMatchObject({ status: "error" });
-  expect(warnings).toContain("run r: the rest of its text could not be told");
+  expect(warnings).toContain("run r: the rest of its text could not be sent");
 });

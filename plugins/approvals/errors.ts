@@ -4,6 +4,6 @@ import { defineErrors } from "svc/sdk";
 export const approvalErrors = defineErrors({
   "approval-not-found": { message: "unknown or expired approval id", http: 404, rpc: "INVALID_REQUEST", expose: ["reason"] },
   "approval-resolved": { message: "approval already resolved", http: 409, rpc: "INVALID_REQUEST", expose: ["reason"] },
-  "approval-exists": { message: "approval id already in use; choose another, or send none", http: 409, rpc: "INVALID_REQUEST" },
+  "approval-exists": { message: "approval id already in use; choose another, or omit it", http: 409, rpc: "INVALID_REQUEST" },
   "approval-decision": { message: "invalid decision", http: 400, rpc: "INVALID_REQUEST" },
 });

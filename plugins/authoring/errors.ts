@@ -2,13 +2,13 @@ import { defineErrors } from "svc/sdk";
 
 export const errors = defineErrors({
   "config-schema-drift": {
-    message: 'plugin "{plugin}": configSchema of its manifest is not what its code says',
+    message: 'plugin "{plugin}": configSchema in its manifest differs from its code',
     http: 409,
     rpc: "INVALID_REQUEST",
     exit: 1,
   },
   "not-a-plugin-folder": {
-    message: "{folder}: no svc.plugin.json there; expected a plugin's folder; begin one with: svc plugins create <id>",
+    message: "{folder}: no svc.plugin.json there; expected a plugin folder; create one with: svc plugins create <id>",
     http: 404,
     rpc: "INVALID_REQUEST",
     exit: 1,

@@ -34,7 +34,7 @@ export const kindSpecs: Readonly<Record<Kind, KindSpec>> = {
     purpose: "An embedding adapter without a model.",
     permissions: "none",
   },
-  model: template("model", "A model provider that says back what it was asked."),
+  model: template("model", "A model provider that repeats the question."),
   "hook-preset": template("hook-preset", "A webhook preset that turns notices into tasks."),
 };
 

@@ -45,7 +45,7 @@ describe("what is less than it is set to be", () => {
       "The embedding provider does not answer",
     );
     const [trouble] = troublesOf({ provider: "voyage", fallback: { from: "openai", reason: "401: key refused" }, providerError: "x" });
-    expect(trouble).toMatchObject({ text: "openai does not answer, voyage stands in", why: "401: key refused" });
+    expect(trouble).toMatchObject({ text: "openai does not answer, voyage is used instead", why: "401: key refused" });
   });
 
   test("an index that is behind, words that are off, vectors without the extension", () => {

@@ -110,7 +110,7 @@ test("stopped and broken answers say so", () => {
 
   expect(shape(turnsOf({ messages, live: [], outgoing: [] }))).toEqual([
     ["a", "text:half", "note:Stopped"],
-    ["b", "text:half", "note:The answer broke off here"],
+    ["b", "text:half", "note:The answer was interrupted here"],
   ]);
 });
 

@@ -57,7 +57,7 @@ test("steps are told in words, those that were not done not at all", () => {
   expect(stepsOf(delivery({ steps })).map(({ name, text }: { name: string; text: string }) => `${name}: ${text}`)).toEqual([
     "Run: answered",
     "Delivery: on its way",
-    "Summary: told to the main session",
+    "Summary: reported to the main session",
     "Heartbeat: asked for",
   ]);
   expect(
@@ -70,7 +70,7 @@ test("steps are told in words, those that were not done not at all", () => {
 
 test("only what waits has a next try or an end of its time", () => {
   expect(nextWords(delivery({ state: "accepted", notBefore: NOW + 60_000 }), NOW)).toBe("next try in 1 min");
-  expect(nextWords(delivery({ state: "accepted" }), NOW)).toBe("given up in 1 d");
+  expect(nextWords(delivery({ state: "accepted" }), NOW)).toBe("expires in 1 d");
   expect(nextWords(delivery({ state: "running" }), NOW)).toBeUndefined();
 });
 

@@ -89,7 +89,7 @@ test("a missing package is no-credentials with what to do", () => {
   const raw = rawFailureOf(Object.assign(new Error("Cannot find package"), { code: "ERR_MODULE_NOT_FOUND" }));
   expect(toEmbeddingError(raw, 0)).toMatchObject({
     fault: "no-credentials",
-    message: expect.stringMatching(/@aws-sdk\/client-bedrock-runtime is missing; install svc anew/),
+    message: expect.stringMatching(/@aws-sdk\/client-bedrock-runtime is missing; reinstall svc/),
   });
 });
 

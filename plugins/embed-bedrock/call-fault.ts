@@ -64,10 +64,7 @@ export function ownFault(fault: EmbeddingFault, text: string): EmbeddingError {
 export function toEmbeddingError(failure: RawFailure, now: number, secrets: readonly string[] = []): EmbeddingError {
   const { name, message, code, status, retryAfter } = failure;
   if (code === "ERR_MODULE_NOT_FOUND") {
-    return ownFault(
-      "no-credentials",
-      "the package @aws-sdk/client-bedrock-runtime is missing; install svc anew, or choose another provider",
-    );
+    return ownFault("no-credentials", "the package @aws-sdk/client-bedrock-runtime is missing; reinstall svc, or choose another provider");
   }
   const fault = faultOf(failure);
   const wait = retryAfterMs({ "retry-after": retryAfter }, now);

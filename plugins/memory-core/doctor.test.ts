@@ -46,7 +46,7 @@ test("an index of another model is found, unless it is being made anew or nobody
       path: "agents.list[id=main].memorySearch",
       message:
         'agent "main": the index holds vectors of local tiny.gguf, and the provider is openai text-embedding-3-small; only words are searched',
-      fix: "svc doctor --fix makes it anew, and so does: svc memory index --force --agent main",
+      fix: "svc doctor --fix rebuilds it, and so does: svc memory index --force --agent main",
       fixable: true,
     },
   ]);
@@ -71,7 +71,7 @@ test("notes that are not in the index are one finding with the first name and it
 test.each([
   [{ provider: "none", requestedProvider: "openai", providerError: "openai: no key" }, "warning", "openai: no key"],
   [{ providerError: "openai: the key was rejected" }, "warning", "the key was rejected"],
-  [{ fallback: { from: "local", reason: "the model is broken" } }, "warning", "openai stands in for local: the model is broken"],
+  [{ fallback: { from: "local", reason: "the model is broken" } }, "warning", "openai is used instead of local: the model is broken"],
   [{ probe: { ok: false, ms: 3, error: "quota" }, providerError: "quota" }, "warning", "openai gave no vector: quota"],
 ] as const)("embeddings: %j is a finding of severity %s", (over, severity, message) => {
   expect(findings(over)).toMatchObject([{ id: "memory/embeddings", severity, message: expect.stringContaining(message) }]);

@@ -51,7 +51,7 @@ export function memoryFindings(evidence: MemoryEvidence): DoctorFinding[] {
         id: "memory/orphan-temp",
         severity: "warning",
         path,
-        message: "an unfinished index that nobody works on any more",
+        message: "an unfinished index that no process works on any more",
         fix: "svc doctor --fix deletes it",
         fixable: true,
       }),
@@ -71,7 +71,7 @@ function identityFindings({ status, vectors }: MemoryEvidence): DoctorFinding[] 
       severity: "warning",
       path: `agents.list[id=${agentId}].memorySearch`,
       message: `agent "${agentId}": the index holds vectors of ${held}, and the provider is ${provider} ${model}; only words are searched`,
-      fix: `svc doctor --fix makes it anew, and so does: svc memory index --force --agent ${agentId}`,
+      fix: `svc doctor --fix rebuilds it, and so does: svc memory index --force --agent ${agentId}`,
       fixable: true,
     },
   ];
@@ -105,7 +105,7 @@ function embeddingFindings(status: MemoryStatus): DoctorFinding[] {
   if (isUndetected(status)) return [];
   const found: DoctorFinding[] = [];
   if (fallback)
-    found.push(finding("warning", `${provider} stands in for ${fallback.from}: ${fallback.reason}`, "svc memory index --force"));
+    found.push(finding("warning", `${provider} is used instead of ${fallback.from}: ${fallback.reason}`, "svc memory index --force"));
   if (probe?.ok === false) found.push(finding("warning", `${provider} gave no vector: ${probe.error ?? "unknown reason"}`));
   else if (providerError !== undefined) found.push(finding("warning", providerError, "svc memory status --deep"));
   return found;

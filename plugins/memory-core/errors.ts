@@ -11,7 +11,7 @@ export const memoryErrors = defineErrors({
   },
   "embedding-provider-missing": { message: "no embedding provider is configured", http: 503, rpc: "UNAVAILABLE", exit: 1 },
   "embedding-provider-not-allowed": {
-    message: "this agent does not allow that embedding provider; expected the one of its memory search",
+    message: "this agent does not allow that embedding provider; expected the provider of its memory search",
     http: 400,
     rpc: "INVALID_REQUEST",
     exit: 1,
@@ -33,7 +33,7 @@ export const memoryErrors = defineErrors({
   },
   "memory-dimension-mismatch": {
     message:
-      "memory index {path}: a vector of length {got} among vectors of length {expected}; make the index anew: svc memory index --force",
+      "memory index {path}: a vector of length {got} among vectors of length {expected}; rebuild the index with: svc memory index --force",
     http: 500,
     rpc: "UNAVAILABLE",
     exit: 1,
@@ -54,7 +54,7 @@ export const memoryErrors = defineErrors({
     retryable: true,
   },
   "memory-worker-down": {
-    message: 'the memory index of agent "{agentId}" is not running: {reason}; it is started again in {retryMs} ms',
+    message: 'the memory index of agent "{agentId}" is not running: {reason}; it restarts in {retryMs} ms',
     http: 503,
     rpc: "UNAVAILABLE",
     exit: 1,

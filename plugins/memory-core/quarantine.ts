@@ -27,7 +27,7 @@ export function createQuarantine(agentId: string, { kv, warn }: { kv?: PluginKv 
     saving = saving
       .then(() => (kept.length === 0 ? kv.delete(key) : kv.set(key, kept)))
       .catch((error: unknown) => {
-        if (!hasNoStore(error)) warn(`the files that stopped the memory index are not remembered for the next start: ${messageOf(error)}`);
+        if (!hasNoStore(error)) warn(`the files that stopped the memory index could not be stored for the next start: ${messageOf(error)}`);
       });
   };
   const load = async () => {
@@ -35,7 +35,7 @@ export function createQuarantine(agentId: string, { kv, warn }: { kv?: PluginKv 
       const found = await kv?.get(key);
       if (Array.isArray(found)) entries = found.filter(isEntry);
     } catch (error) {
-      if (!hasNoStore(error)) warn(`the files that stopped the memory index before are not known: ${messageOf(error)}`);
+      if (!hasNoStore(error)) warn(`the files that stopped the memory index earlier could not be read: ${messageOf(error)}`);
     }
   };
   let loading: Promise<void> | undefined;

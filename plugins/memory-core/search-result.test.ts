@@ -89,6 +89,6 @@ describe("what an answer tells about itself", () => {
   });
 
   test("an index that is being repaired and holds no such word is no failure of the provider", () => {
-    expect(noted(by, { degraded: "the index is made anew" }, [])).not.toHaveProperty("unavailable");
+    expect(noted(by, { degraded: "the index is being rebuilt" }, [])).not.toHaveProperty("unavailable");
   });
 });

@@ -1,7 +1,7 @@
 import { type HookEvent, type Memory, type Tool, z } from "svc/sdk";
 
 const searchInput = z.object({
-  query: z.string().describe("What to look for, as words or as a question."),
+  query: z.string().describe("The search query: keywords or a question."),
   maxResults: z.number().optional().describe("Most results to return, 1 to 200."),
   minScore: z.number().optional().describe("Lowest score to return, 0 to 1."),
   corpus: z.enum(["memory", "sessions", "all"]).optional().describe("Notes, session transcripts, or both."),

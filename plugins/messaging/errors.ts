@@ -9,8 +9,8 @@ export const messagingErrors = defineErrors({
     details: "UNKNOWN_CHANNEL",
     expose: ["channel"],
   },
-  "recipient-required": { message: 'channel "{channel}": a recipient is missing; name one in `to`', http: 400, rpc: "INVALID_REQUEST" },
-  "invalid-recipient": { message: 'channel "{channel}": "{to}" is no recipient there: {reason}', http: 400, rpc: "INVALID_REQUEST" },
+  "recipient-required": { message: 'channel "{channel}": no recipient; name one in `to`', http: 400, rpc: "INVALID_REQUEST" },
+  "invalid-recipient": { message: 'channel "{channel}": "{to}" is not a valid recipient: {reason}', http: 400, rpc: "INVALID_REQUEST" },
   "text-too-long": {
     message: "a message of {bytes} bytes is too long; expected at most {maxBytes}",
     http: 413,

@@ -171,37 +171,37 @@ describe("a route", () => {
 
   test.each([
     ["unknown-channel", { channel: "irc", to: "#x" }, 'unknown channel "irc"; expected last or one of webchat, lines, posts'],
-    ["recipient-required", { channel: "lines" }, 'channel "lines": a recipient is missing; name one in `to`'],
-    ["recipient-required", { channel: "lines", to: " " }, 'channel "lines": a recipient is missing; name one in `to`'],
+    ["recipient-required", { channel: "lines" }, 'channel "lines": no recipient; name one in `to`'],
+    ["recipient-required", { channel: "lines", to: " " }, 'channel "lines": no recipient; name one in `to`'],
     [
       "invalid-recipient",
       { channel: "posts", to: "lines:#ops" },
-      'channel "posts": "lines:#ops" is no recipient there: it belongs to channel lines',
+      'channel "posts": "lines:#ops" is not a valid recipient: it belongs to channel lines',
     ],
     [
       "invalid-recipient",
       { channel: "lines", to: "ops" },
-      'channel "lines": "ops" is no recipient there: the channel does not know such targets',
+      'channel "lines": "ops" is not a valid recipient: the channel does not know such targets',
     ],
     [
       "invalid-recipient",
       { channel: "webchat", to: "line:#ops" },
-      'channel "webchat": "line:#ops" is no recipient there: it belongs to channel lines',
+      'channel "webchat": "line:#ops" is not a valid recipient: it belongs to channel lines',
     ],
     [
       "invalid-recipient",
       { channel: "webchat", to: "me" },
-      'channel "webchat": "me" is no recipient there: it is the main session of the agent and takes none',
+      'channel "webchat": "me" is not a valid recipient: it is the main session of the agent and takes none',
     ],
     [
       "invalid-recipient",
       { channel: "lines", to: "#ops\ud83d" },
-      'channel "lines": "#ops\ud83d" is no recipient there: to: lone surrogates (halves of a character) are not allowed',
+      'channel "lines": "#ops\ud83d" is not a valid recipient: to: lone surrogates (halves of a character) are not allowed',
     ],
     [
       "invalid-recipient",
       { channel: "last", to: "line:#ops", accountId: "a\u0000" },
-      'channel "last": "line:#ops" is no recipient there: accountId: control characters are not allowed',
+      'channel "last": "line:#ops" is not a valid recipient: accountId: control characters are not allowed',
     ],
   ])("%s: %j", async (code, changes, text) => {
     expect(() => to(changes)).toThrow(expect.objectContaining({ code, message: text }));

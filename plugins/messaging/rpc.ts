@@ -67,7 +67,7 @@ async function drop(row: DeliveryRow, ctx: PluginContext): Promise<void> {
   await ctx
     .service("agents@1")
     .inject(note)
-    .catch((error: unknown) => ctx.logger.warn(`message ${uid}: no note was left`, { error: messageOf(error) }));
+    .catch((error: unknown) => ctx.logger.warn(`message ${uid}: its note could not be stored`, { error: messageOf(error) }));
 }
 
 function toEntry({ uid, id, lane, state, attempt, createdAt, updatedAt, expiresAt, notBefore, result }: DeliveryRow): QueueEntry {

@@ -66,12 +66,12 @@ test("the doctor finds a model that nobody has, whatever the reason", async () =
       id: "models/unknown",
       severity: "error",
       path: "agents.list[id=main].model",
-      message: 'model "nope/foo" of agent "main" cannot be asked: there is no model provider "nope"; the closest model is "lab/ok"',
+      message: 'model "nope/foo" of agent "main" cannot be used: there is no model provider "nope"; the closest model is "lab/ok"',
       fix: expect.stringContaining("models.list"),
     }),
-    expect.objectContaining({ message: 'model "lab/okk" of agent "typo" cannot be asked: "lab" lists no such model; the closest is "ok"' }),
+    expect.objectContaining({ message: 'model "lab/okk" of agent "typo" cannot be used: "lab" lists no such model; the closest is "ok"' }),
     expect.objectContaining({
-      message: 'model "claude/sonnet" of agent "other" cannot be asked: no active plugin speaks its api, "anthropic-messages"',
+      message: 'model "claude/sonnet" of agent "other" cannot be used: no active plugin speaks its api, "anthropic-messages"',
     }),
   ]);
   const health = await gateway.rpc<{ ok: boolean; problems: Record<string, string> }>("health", { probe: true });

@@ -53,7 +53,7 @@ export function createPreload(ctx: { timers: Timers; logger: Logger }): Preload 
     Promise.resolve()
       .then(step)
       // A call loads what it needs by itself, and says then what is wrong.
-      .catch((error: unknown) => ctx.logger.debug("a part of the model client could not be loaded ahead", { error: String(error) }))
+      .catch((error: unknown) => ctx.logger.debug("a part of the model client could not be preloaded", { error: String(error) }))
       .finally(() => state.ended || ctx.timers.setTimeout(() => run(rest), PAUSE_MS));
   };
   return {

@@ -55,7 +55,7 @@ describe("an entry whose secret cannot be had", () => {
 
     expect(resolveProviders(entries, vendorKey, unavailable)).toEqual({
       providers: [],
-      skipped: [{ id: "openai", reason: expect.stringContaining("without a value: not set") }],
+      skipped: [{ id: "openai", reason: expect.stringContaining("has no value: not set") }],
     });
   });
 

@@ -18,10 +18,15 @@ export const installErrors = defineErrors({
     rpc: "INVALID_REQUEST",
     exit: 1,
   },
-  "plugin-not-recorded": { message: 'plugin "{plugin}" was not installed by command; {hint}', http: 404, rpc: "INVALID_REQUEST", exit: 1 },
+  "plugin-not-recorded": {
+    message: 'plugin "{plugin}" was not installed by svc plugins install; {hint}',
+    http: 404,
+    rpc: "INVALID_REQUEST",
+    exit: 1,
+  },
   "npm-failed": { message: "npm {command}: {reason}", http: 502, rpc: "UNAVAILABLE", exit: 1 },
   "install-locked": {
-    message: "another svc plugins command is at work (pid {pid}); wait for it to end",
+    message: "another svc plugins command is running (pid {pid}); wait for it to finish",
     http: 409,
     rpc: "UNAVAILABLE",
     exit: 1,

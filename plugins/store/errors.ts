@@ -4,7 +4,7 @@ import { defineErrors } from "svc/sdk";
 export const storeErrors = defineErrors({
   exists: { message: '{kind} "{key}" already exists', http: 409, rpc: "INVALID_REQUEST", details: "CONFLICT" },
   "session-changed": {
-    message: 'session "{key}" has another transcript now: expected {expected}, found {found}; read the session again',
+    message: 'session "{key}" now has another transcript: expected {expected}, found {found}; read the session again',
     http: 409,
     rpc: "INVALID_REQUEST",
     details: "CONFLICT",
@@ -17,13 +17,13 @@ export const storeErrors = defineErrors({
     details: "CONFLICT",
   },
   "system-events-full": {
-    message: "{count} system events wait for {place} already; they are read 20 at a time with the next prompts, try again later",
+    message: "{count} system events are already waiting for {place}; the next prompts read 20 each; try again later",
     http: 503,
     rpc: "UNAVAILABLE",
     retryable: true,
   },
   "deliveries-full": {
-    message: "{rows} deliveries with {bytes} bytes wait already; at most 2000 or 256 MiB are taken on, try again when some are done",
+    message: "{rows} deliveries with {bytes} bytes are already waiting; the limit is 2000 or 256 MiB; try again when some have finished",
     http: 503,
     rpc: "UNAVAILABLE",
     details: "DELIVERIES_FULL",
@@ -37,7 +37,7 @@ export const storeErrors = defineErrors({
   },
   "store-invalid-op": { message: "state store: {reason}; nothing of this commit was stored", http: 500, rpc: "INVALID_REQUEST" },
   "storage-busy": {
-    message: "state store: too much is waiting to be written ({queued} operations); try again in a moment",
+    message: "state store: too many operations are waiting to be written ({queued}); try again in a moment",
     http: 503,
     rpc: "UNAVAILABLE",
     details: "STORAGE_BUSY",
@@ -53,14 +53,14 @@ export const storeErrors = defineErrors({
   },
   "store-too-new": {
     message:
-      "state database {path} has schema version {found} and needs a program that knows version {needed}; this one knows up to {known}, and left the file untouched; start the newer program, or put back a copy from before the migration: rm -f {path}-wal {path}-shm; mv {path} {path}.newer; cp {path}.pre-{known}-<time> {path}",
+      "state database {path} has schema version {found} and needs a version of svc that knows {needed}; this one knows up to {known} and left the file untouched; start the newer version, or restore a copy from before the migration: rm -f {path}-wal {path}-shm; mv {path} {path}.newer; cp {path}.pre-{known}-<time> {path}",
     http: 503,
     rpc: "UNAVAILABLE",
     exit: 78,
   },
   "store-migration-failed": {
     message:
-      "state database {path}: the step to schema version {version} failed ({reason}) and was undone; fix the cause and start again, or go back to the program before it with the copy of that time: rm -f {path}-wal {path}-shm; cp {copy} {path}",
+      "state database {path}: the step to schema version {version} failed ({reason}) and was undone; fix the cause and start again, or return to the previous version with the copy made before the migration: rm -f {path}-wal {path}-shm; cp {copy} {path}",
     http: 503,
     rpc: "UNAVAILABLE",
     exit: 78,

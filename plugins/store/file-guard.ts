@@ -60,7 +60,7 @@ export function createFileGuard(options: FileGuardOptions): FileGuard {
   };
   const look = () => {
     looking ??= act()
-      .catch((error: unknown) => options.logger.warn("the file of the state database could not be looked at", { error: messageOf(error) }))
+      .catch((error: unknown) => options.logger.warn("the file of the state database could not be checked", { error: messageOf(error) }))
       .finally(() => {
         looking = undefined;
       });

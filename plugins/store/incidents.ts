@@ -6,7 +6,7 @@ import type { Salvaged } from "./salvage.ts";
 
 /** An operator who looks in once a week still hears of it. */
 const shownMs = 7 * 86_400_000;
-const readFix = "look at what is said, then run svc doctor --fix to take this notice away; it goes by itself after a week";
+const readFix = "read the message, then run svc doctor --fix to clear this notice; it disappears after a week";
 
 /** Repair of a damaged database, in numbers. */
 export function restoredFigures({ snapshot, salvaged }: Restored): NonNullable<StoreStatus["restored"]> {
@@ -41,7 +41,7 @@ export function restoredNotice(restored: Restored, { path, now }: { path: string
 function lossOf(salvaged: Salvaged | undefined, since: number | undefined, hadFile: boolean): string {
   if (!hadFile || !salvaged) return since === undefined ? "everything that was stored before is lost" : "what was stored after it is lost";
   const taken = partsOf(salvaged.rows);
-  const read = taken === "" ? "the damaged file had no row that differs from it" : `taken over from the damaged file: ${taken}`;
+  const read = taken === "" ? "the damaged file had no row that differs from it" : `recovered from the damaged file: ${taken}`;
   const lost = partsOf(salvaged.unreadable);
   const losses = [
     ...(lost === "" ? [] : [`at most ${lost}`]),
@@ -76,7 +76,7 @@ export function fileNotice(event: Exclude<FileEvent, { kind: "failed" }>, now: n
     severity: "error",
     path: event.path,
     message: detachedText(event),
-    fix: "choose one of the two files as the message says, then run svc doctor --fix to take this notice away",
+    fix: "choose one of the two files as the message says, then run svc doctor --fix to clear this notice",
     at: now,
   };
 }
@@ -91,7 +91,7 @@ export function detachedText({ path, foreign }: Detached): string {
   const [own, other] = [basename(path), basename(foreign)];
   return [
     `another file was put in the place of ${other} while the gateway was running; it was not touched, and the next start will use it`,
-    `everything this gateway knows is in ${own} beside it, where it goes on writing until it stops`,
+    `everything this gateway knows is in ${own} beside it, where it keeps writing until it stops`,
     `to keep that, stop the gateway and then, in its state directory: mv ${other} ${other}.other; mv ${own} ${other} (and ${own}-wal to ${other}-wal, if it is there)`,
     `to use the other file, restart the gateway and remove ${own}`,
   ].join("; ");

@@ -78,7 +78,7 @@ test("with the database of a newer program the gateway does not start: exit code
   await expect(boot(stateDir)).rejects.toMatchObject({
     code: "store-too-new",
     spec: { exit: 78 },
-    message: expect.stringContaining("needs a program that knows version 99"),
+    message: expect.stringContaining("needs a version of svc that knows 99"),
   });
 
   expect(readFileSync(path).equals(before)).toBe(true);

@@ -29,7 +29,7 @@ export default definePlugin({
         keeping = keeping
           .then(() => writeNotice(stateDir, notice))
           .catch((error: unknown) =>
-            ctx.logger.warn("a notice for the operator could not be kept", { id: notice.id, error: messageOf(error) }),
+            ctx.logger.warn("a notice for the operator could not be stored", { id: notice.id, error: messageOf(error) }),
           );
       },
       // The next start puts a sound database in its place; until then nothing can be stored.

@@ -242,5 +242,5 @@ function announce({ restored, migrated }: Opened, { logger, path, clock, onNotic
     logger.error(notice.message, { kept: restored.damaged, snapshot: restored.snapshot?.path });
     onNotice?.(notice);
   }
-  if (migrated && migrated.from > 0) logger.info("state database brought up to date", migrated);
+  if (migrated && migrated.from > 0) logger.info("state database migrated", migrated);
 }

@@ -59,7 +59,7 @@ export function createSnapshotKeeper(options: SnapshotKeeperOptions): SnapshotKe
       if (isClosed) return;
       if (isChanged || isCheckDue) await take(isCheckDue ? "full" : "quick");
     } catch (error) {
-      logger.warn("no snapshot of the state database could be taken; it is tried again in an hour", { error: messageOf(error) });
+      logger.warn("no snapshot of the state database could be taken; the next attempt is in an hour", { error: messageOf(error) });
     }
     plan(intervalMs);
   };

@@ -37,7 +37,7 @@ export function createStorageState(options: StorageStateOptions): StorageState {
 
   function heal(): void {
     reason = undefined;
-    options.logger.info("the state database takes writes again");
+    options.logger.info("the state database accepts writes again");
     options.onHealed();
   }
 

@@ -5,11 +5,11 @@ export type StorageReason = NonNullable<StoreStatus["reason"]>;
 
 /** Description and remedy for each storage fault, for the error and for health. */
 export const storageAdvice: Record<StorageReason, string> = {
-  full: "the disk is full, nothing can be stored; free some space, writing goes on by itself within 5 s",
-  readonly: "the state database is read-only, nothing can be stored; make it writable, writing goes on by itself within 5 s",
+  full: "the disk is full, nothing can be stored; free some space; writing resumes by itself within 5 s",
+  readonly: "the state database is read-only, nothing can be stored; make it writable; writing resumes by itself within 5 s",
   corrupt:
     "the state database is damaged, nothing can be stored; restart the gateway: it keeps the file aside, restores the newest snapshot and takes over what can be read",
-  io: "the disk fails, nothing can be stored; check the disk and its mount, writing goes on by itself within 5 s",
+  io: "the disk fails, nothing can be stored; check the disk and its mount; writing resumes by itself within 5 s",
   down: "the writer thread has ended, nothing can be stored; it is being restarted",
   closed: "the state database is closed; the gateway is stopping",
 };

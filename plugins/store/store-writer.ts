@@ -185,6 +185,6 @@ function encodeAll(ops: StoreOp[]): WriteOp[] {
 
 function markSuspect(path: string, logger: Logger): Promise<void> {
   return writeFileAtomic(suspectMark(path), "").catch((error: unknown) => {
-    logger.warn("could not leave the mark that makes the next start check the database", { error: messageOf(error) });
+    logger.warn("could not write the marker that makes the next start check the database", { error: messageOf(error) });
   });
 }

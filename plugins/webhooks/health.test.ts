@@ -32,7 +32,7 @@ describe("health tells", () => {
     expect(healthPart(config(), { state, counts: none, tick })).toMatchObject({
       ok: false,
       value: { tick: { intervalMs: 60_000, age: 200_000 } },
-      message: "waiting actions were not looked at for 200 s; the timer was started again",
+      message: "waiting actions were not checked for 200 s; the timer was restarted",
     });
     expect(healthPart(config(), { state, counts: none, tick: { ...tick, wasDead: false } })).toMatchObject({ ok: true });
   });
@@ -40,7 +40,7 @@ describe("health tells", () => {
   test("a door that should be open and is not", () => {
     expect(healthPart(config(), { state: undefined, counts: none })).toMatchObject({
       ok: false,
-      message: "hooks are on, and their door is not open",
+      message: "hooks are enabled, but they are not being served",
     });
     expect(healthPart(config({ enabled: false }), { state: undefined, counts: none })).toMatchObject({ ok: true });
   });

@@ -27,9 +27,7 @@ export function figuresOf({ byDir }: DeliveryCounts): HookFigures {
 
 /** Part `hooks` of the health snapshot. Failed actions are told, and are no illness of the door. */
 export function healthPart(hooks: HooksConfig, { state, counts, tick }: HookFacts): HealthPart {
-  const silent = tick?.wasDead
-    ? [`waiting actions were not looked at for ${Math.round(tick.age / 1_000)} s; the timer was started again`]
-    : [];
+  const silent = tick?.wasDead ? [`waiting actions were not checked for ${Math.round(tick.age / 1_000)} s; the timer was restarted`] : [];
   const problems = [...(state?.problems ?? []), ...silent];
   const value = {
     enabled: hooks.enabled,
@@ -38,6 +36,6 @@ export function healthPart(hooks: HooksConfig, { state, counts, tick }: HookFact
     ...(tick ? { tick: { intervalMs: tick.intervalMs, age: tick.age } } : {}),
   };
   const isWell = problems.length === 0 && hooks.enabled === (state !== undefined);
-  const message = problems.length > 0 ? problems.join("; ") : "hooks are on, and their door is not open";
+  const message = problems.length > 0 ? problems.join("; ") : "hooks are enabled, but they are not being served";
   return { part: "hooks", ok: isWell, critical: false, value, ...(isWell ? {} : { message }) };
 }

@@ -55,7 +55,7 @@ export function registerWebhookRpc(ctx: TrialContext, webhooks: Webhooks): void 
     ...protocolMethod("webhooks.retry"),
     async handler({ uid }) {
       await (await webhooks.deliveries()).retry(uid);
-      ctx.logger.info(`hook delivery ${uid}: begun again by an operator`);
+      ctx.logger.info(`hook delivery ${uid}: retried by an operator`);
       return { ok: true as const, uid };
     },
   });
@@ -64,7 +64,7 @@ export function registerWebhookRpc(ctx: TrialContext, webhooks: Webhooks): void 
     ...protocolMethod("webhooks.drop"),
     async handler({ uid }) {
       await (await webhooks.deliveries()).drop(uid);
-      ctx.logger.info(`hook delivery ${uid}: given up by an operator`);
+      ctx.logger.info(`hook delivery ${uid}: dropped by an operator`);
       return { ok: true as const, uid };
     },
   });

@@ -55,7 +55,7 @@ export function createWebhooks(ctx: PluginContext): Webhooks {
   // A preset that comes late, or whose plugin was replaced, changes what the door knows.
   ctx.contributions<HookPreset>("hookPreset").watch(() => {
     opened?.presetsChanged().catch((error: unknown) => {
-      if (!ctx.signal.aborted) ctx.logger.error("hooks: presets could not be taken over", { error: messageOf(error) });
+      if (!ctx.signal.aborted) ctx.logger.error("hooks: presets could not be loaded", { error: messageOf(error) });
     });
   });
 

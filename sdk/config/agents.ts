@@ -24,8 +24,8 @@ const runTimeout = duration("s", 1, 86_400);
 const texts = {
   workspace: "Folder of the agent's files; unique to one gateway",
   skipBootstrap: "Do not create the workspace's first files",
-  bootstrapMaxChars: "Longest workspace file in a prompt; longer ones are cut in the middle",
-  bootstrapTotalMaxChars: "All workspace files in a prompt together",
+  bootstrapMaxChars: "Maximum length of one workspace file in a prompt; longer ones are cut in the middle",
+  bootstrapTotalMaxChars: "Maximum length of all workspace files in a prompt",
   model: "`provider/model`, or a first choice with fallbacks",
   thinkingDefault: "Thinking level of runs that name none",
   timeoutSeconds: "Longest run, counted from its start",
@@ -63,21 +63,21 @@ const defaults = z
     timeoutSeconds: defaulted(runTimeout, 600, 600).describe(texts.timeoutSeconds),
     models: documented(z.record(z.string().min(1), listedModel), {})
       .meta({ reload: "hot" })
-      .describe("By `provider/model`; when not empty, only these may be asked for instead of the agent's own"),
-    maxConcurrent: z.number().int().min(1).max(256).default(4).describe("Runs at a time, over all sessions"),
+      .describe("By `provider/model`; when not empty, only these may replace the agent's own model"),
+    maxConcurrent: z.number().int().min(1).max(256).default(4).describe("Maximum concurrent runs over all sessions"),
   })
   .meta({ reload: "none" });
 
 const agent = z.strictObject({
   id: agentId().describe("Name in session keys and in `svc/<agentId>`"),
   name: z.string().min(1).optional().describe("Name shown to people"),
-  default: documented(z.boolean(), false).describe("Answers where no agent is named; at most one, else the first of the list"),
+  default: documented(z.boolean(), false).describe("Used where no agent is named; at most one, otherwise the first of the list"),
   agentDir: documented(pathText(), "<state dir>/agents/<agentId>").describe("Folder of the agent's own state"),
   identity: z
     .strictObject({
       name: z.string().optional().describe("Name the agent goes by"),
-      emoji: z.string().optional().describe("Sign beside its name"),
-      avatar: z.string().optional().describe("Picture: address, or file in the workspace"),
+      emoji: z.string().optional().describe("Emoji beside the agent's name"),
+      avatar: z.string().optional().describe("Picture: a URL, or a file in the workspace"),
     })
     .optional(),
   groupChat: z

@@ -6,17 +6,17 @@ const groupPolicy = z.enum(["allowlist", "open", "disabled"]);
 
 const texts = {
   enabled: "Start the channel or account",
-  dmPolicy: 'Direct messages of strangers: pair by code, refuse, take all (needs `allowFrom: ["*"]`), refuse everybody',
-  allowFrom: "Senders let in, by stable id",
+  dmPolicy: 'Direct messages from strangers: pair by code, refuse, accept all (needs `allowFrom: ["*"]`), refuse everybody',
+  allowFrom: "Allowed senders, by stable id",
   groupPolicy: "Groups: only listed ones, all (when mentioned), none",
-  groupAllowFrom: "Senders let in within groups; unset: `allowFrom`",
-  dangerouslyAllowNameMatching: "Names that can change count as ids",
+  groupAllowFrom: "Allowed senders in groups; unset: `allowFrom`",
+  dangerouslyAllowNameMatching: "Match senders by names, which can change",
   historyLimit: "Group lines kept as context between mentions; 0 = none",
   healthMonitor: "Restart when it should be connected and is not",
   showOk: "Deliver heartbeats without news",
   showAlerts: "Deliver heartbeats with news",
   useIndicator: "Show heartbeats in the control UI",
-  textChunkLimit: "Longest message; unset: the platform's",
+  textChunkLimit: "Maximum length of a message; unset: the platform's",
   chunkMode: "Where longer texts are cut: at the limit, or at blank lines first",
   tables: "How tables are shown",
   replyToMode: "Which parts of an answer quote the message",
@@ -26,7 +26,7 @@ const heartbeatFields = { showOk: z.boolean(), showAlerts: z.boolean(), useIndic
 
 const group = z.looseObject({
   requireMention: z.boolean().optional().meta({ default: true }).describe("Answer only when mentioned"),
-  allowFrom: ids().optional().describe("Senders let in within this group"),
+  allowFrom: ids().optional().describe("Allowed senders in this group"),
   enabled: z.boolean().optional().meta({ default: true }).describe("Take part in the group"),
   tools: z
     .looseObject({
@@ -49,11 +49,7 @@ const common = {
     .looseObject({
       replyToBot: z.boolean().optional().meta({ default: true }).describe("An answer to the bot is a mention"),
       quotedBot: z.boolean().optional().meta({ default: true }).describe("A quote of the bot is a mention"),
-      threadParticipation: z
-        .boolean()
-        .optional()
-        .meta({ default: true })
-        .describe("Within a thread the bot takes part in all is a mention"),
+      threadParticipation: z.boolean().optional().meta({ default: true }).describe("Every message in a thread with the bot is a mention"),
     })
     .optional(),
   dangerouslyAllowNameMatching: z.boolean().optional().meta({ default: false }).describe(texts.dangerouslyAllowNameMatching),

@@ -8,12 +8,12 @@ const transient = ["rate_limit", "overloaded", "timeout", "network"] as const;
 export const cronSchema = z
   .strictObject({
     enabled: z.boolean().default(true).describe("Run jobs"),
-    maxConcurrentRuns: z.number().int().min(1).max(64).default(2).describe("Jobs at a time"),
-    skipMissedJobs: z.boolean().default(false).describe("Do not make up for jobs missed while the gateway was off"),
-    sessionRetention: defaulted(durationText(), 86_400_000, "24h").describe("Sessions of runs are kept this long"),
+    maxConcurrentRuns: z.number().int().min(1).max(64).default(2).describe("Maximum concurrent jobs"),
+    skipMissedJobs: z.boolean().default(false).describe("Do not run jobs that were missed while the gateway was off"),
+    sessionRetention: defaulted(durationText(), 86_400_000, "24h").describe("How long sessions of job runs are kept"),
     runLog: z
       .strictObject({
-        maxBytes: defaulted(sizeBytes(1_000, 1_000_000_000), 2_000_000, "2mb").describe("Stored runs of one job together"),
+        maxBytes: defaulted(sizeBytes(1_000, 1_000_000_000), 2_000_000, "2mb").describe("Maximum size of the stored runs of one job"),
         keepLines: z.number().int().min(1).max(1_000_000).default(2_000).describe("Stored runs of one job"),
       })
       .prefault({}),
@@ -25,18 +25,18 @@ export const cronSchema = z
           .min(1)
           .max(20)
           .default([30_000, 60_000, 300_000])
-          .describe("Waits between them; the last one repeats"),
+          .describe("Waits between attempts; the last one repeats"),
         retryOn: z
           .array(z.enum(transient))
           .default([...transient])
-          .describe("Failures that are tried again"),
+          .describe("Failures that are retried"),
       })
       .prefault({}),
     failureAlert: z
       .strictObject({
-        enabled: z.boolean().default(false).describe("Tell somebody about failing jobs"),
-        after: z.number().int().min(1).max(1_000).default(2).describe("Failures in a row before that"),
-        cooldownMs: defaulted(durationMs(0, 7 * 86_400_000), 3_600_000, "1h").describe("Least time between two alerts of a job"),
+        enabled: z.boolean().default(false).describe("Send an alert about failing jobs"),
+        after: z.number().int().min(1).max(1_000).default(2).describe("Consecutive failures before an alert"),
+        cooldownMs: defaulted(durationMs(0, 7 * 86_400_000), 3_600_000, "1h").describe("Minimum time between two alerts of a job"),
         channel: z.string().min(1).default("last").describe("`last`, or a channel id"),
         to: z.string().min(1).optional().describe("Recipient on that channel"),
       })

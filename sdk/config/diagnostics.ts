@@ -10,15 +10,15 @@ export const diagnosticsSchema = z
       .array(z.string().regex(/^[a-z][a-z0-9.*-]{0,63}$/, "expected a name such as hooks.trace"))
       .max(100)
       .default([])
-      .describe("Parts that log more than usual"),
+      .describe("Subsystems that log more than usual"),
     otel: z
       .strictObject({
-        enabled: z.boolean().default(false).describe("Send figures and traces by OTLP over HTTP"),
+        enabled: z.boolean().default(false).describe("Export metrics and traces by OTLP over HTTP"),
         endpoint: httpUrl().optional().describe("Address of the collector"),
         headers: z.record(z.string().min(1), secret()).optional().describe("Headers of those requests"),
-        serviceName: z.string().min(1).max(200).default("svc").describe("Name under which the gateway appears"),
+        serviceName: z.string().min(1).max(200).default("svc").describe("Service name of the gateway"),
         sampleRate: z.number().min(0).max(1).default(1).describe("Share of traces that is sent"),
-        flushIntervalMs: defaulted(durationMs(1_000, 3_600_000), 60_000, "1m").describe("Time between two sends"),
+        flushIntervalMs: defaulted(durationMs(1_000, 3_600_000), 60_000, "1m").describe("Export interval"),
       })
       .prefault({})
       .meta({ reload: "plugin" }),

@@ -11,8 +11,8 @@ export const envSchema = z
       .describe("Environment variables; one that is already set stays"),
     shellEnv: z
       .strictObject({
-        enabled: z.boolean().default(false).describe("Take missing credentials from a login shell"),
-        timeoutMs: defaulted(durationMs(1, 600_000), 15_000, "15s").describe("Longest start of that shell"),
+        enabled: z.boolean().default(false).describe("Read missing credentials from a login shell"),
+        timeoutMs: defaulted(durationMs(1, 600_000), 15_000, "15s").describe("Time limit for starting that shell"),
       })
       .prefault({}),
   })

@@ -30,14 +30,14 @@ export const configErrors = defineErrors({
   "config-unset": { message: "{path} is not set; {note}", http: 404, rpc: "INVALID_REQUEST", exit: 1 },
   "config-not-valid": { message: "{file} is not valid", http: 400, rpc: "INVALID_REQUEST", exit: 1 },
   "config-clobber": {
-    message: "{file}: refusing to write, {reason}; if it is meant, {advice}",
+    message: "{file}: refusing to write, {reason}; if that is intended, {advice}",
     http: 400,
     rpc: "INVALID_REQUEST",
     details: "DESTRUCTIVE",
     exit: 1,
   },
   "config-entries-lost": {
-    message: "{path}: entries would vanish ({lost}); if it is meant, {advice}",
+    message: "{path}: entries would be lost ({lost}); if that is intended, {advice}",
     http: 400,
     rpc: "INVALID_REQUEST",
     details: "DESTRUCTIVE",
@@ -52,7 +52,8 @@ export const configErrors = defineErrors({
     exit: 1,
   },
   "config-locked": {
-    message: "{file}: another writer holds {lock} (pid {pid}) for more than {seconds} s; wait for it, or remove the lock if it is gone",
+    message:
+      "{file}: another process (pid {pid}) has held {lock} for more than {seconds} s; wait for it, or remove the lock if that process is gone",
     http: 503,
     rpc: "UNAVAILABLE",
     retryable: true,

@@ -9,24 +9,24 @@ const trustedProxy = z
   .strictObject({
     userHeader: headerName.optional().describe("Header in which the proxy names the user"),
     requiredHeaders: z.array(headerName).default([]).describe("Headers that must not be blank"),
-    allowUsers: z.array(z.string().min(1)).default([]).describe("Users let in; empty: every user the proxy names"),
+    allowUsers: z.array(z.string().min(1)).default([]).describe("Users that are allowed; empty: every user the proxy names"),
     allowLoopback: z.boolean().default(false).describe("The proxy may run on this machine; it must be listed all the same"),
     scopes: z
       .array(z.enum(allScopes))
       .default([...allScopes])
-      .describe("The most that such a caller is granted"),
+      .describe("Maximum scopes of such a caller"),
   })
   .meta({ reload: "hot" });
 
 const rateLimit = z
   .strictObject({
-    maxAttempts: z.number().int().min(1).max(1000).default(10).describe("Failures of one address before it is locked out"),
-    windowMs: defaulted(durationMs(1000, 3_600_000), 60_000, "1m").describe("Time in which they are counted"),
+    maxAttempts: z.number().int().min(1).max(1000).default(10).describe("Failed attempts of one address before it is locked out"),
+    windowMs: defaulted(durationMs(1000, 3_600_000), 60_000, "1m").describe("Window in which failed attempts are counted"),
     lockoutMs: defaulted(durationMs(1000, 86_400_000), 300_000, "5m").describe("Length of the lockout"),
     exemptLoopback: z
       .boolean()
       .default(false)
-      .describe("Never lock this machine out; else one attempt a second is still checked there during a lockout"),
+      .describe("Never lock this machine out; otherwise one attempt per second from it is still checked during a lockout"),
   })
   .meta({ reload: "hot" });
 
@@ -35,7 +35,7 @@ export const gatewayAuthSchema = z.strictObject({
   mode: z
     .enum(["token", "password", "trusted-proxy", "none"])
     .optional()
-    .describe("How callers prove themselves; unset: `password` if only a password is set, else `token`; `none` only on loopback"),
+    .describe("How callers authenticate; unset: `password` if only a password is set, else `token`; `none` only on loopback"),
   token: secret()
     .optional()
     .meta({ reload: "hot" })

@@ -27,7 +27,7 @@ const controlUi = z.strictObject({
     .boolean()
     .default(false)
     .meta({ reload: "hot" })
-    .describe("Also allow the origin that the request's own `Host` names; any name that leads here passes then"),
+    .describe("Also allow the origin that the request's own `Host` names; any name that resolves to this host passes then"),
 });
 
 const remote = z
@@ -66,7 +66,7 @@ export const gatewaySchema = z
     port: documented(z.number().int().min(1).max(65535), 18_789).describe(
       "Port; a flag and `SVC_GATEWAY_PORT` win; 19001 in the profile `dev`",
     ),
-    bind: documented(z.enum(["loopback", "lan", "tailnet", "auto", "custom"]), "loopback").describe("Which addresses are listened on"),
+    bind: documented(z.enum(["loopback", "lan", "tailnet", "auto", "custom"]), "loopback").describe("Addresses to listen on"),
     customBindHost: z
       .ipv4({ error: 'expected an IPv4 address of this machine such as "10.0.0.7"' })
       .optional()
@@ -78,29 +78,39 @@ export const gatewaySchema = z
       .meta(hot)
       .describe("Address under which others reach the gateway, for links; its host name is served on a loopback bind too"),
     auth: gatewayAuthSchema.prefault({}),
-    trustedProxies: z.array(addressRange()).default([]).meta(hot).describe("Addresses that may say who the client is by forwarded headers"),
-    allowRealIpFallback: z.boolean().default(false).meta(hot).describe("Take `X-Real-IP` when `X-Forwarded-For` is missing"),
+    trustedProxies: z
+      .array(addressRange())
+      .default([])
+      .meta(hot)
+      .describe("Proxies whose forwarding headers are trusted to name the client"),
+    allowRealIpFallback: z.boolean().default(false).meta(hot).describe("Use `X-Real-IP` when `X-Forwarded-For` is missing"),
     controlUi: controlUi.prefault({}),
     http: gatewayHttpSchema.prefault({}),
     tools: z
       .strictObject({
-        allow: z.array(z.string().min(1)).default([]).describe("Tools taken off the list that `POST /tools/invoke` refuses by default"),
-        deny: z.array(z.string().min(1)).default([]).describe("Tools refused there besides; wins over `allow`"),
+        allow: z
+          .array(z.string().min(1))
+          .default([])
+          .describe("Tools that `POST /tools/invoke` allows although they are refused by default"),
+        deny: z.array(z.string().min(1)).default([]).describe("Further tools that `POST /tools/invoke` refuses; wins over `allow`"),
       })
       .prefault({})
       .meta(hot),
     tls: z
       .strictObject({
         enabled: z.boolean().default(false).describe("Serve HTTPS and WSS"),
-        certPath: pathText().optional().describe("Certificate chain, PEM; a changed file is taken over without a restart"),
-        keyPath: pathText().optional().describe("Its private key, PEM; a changed file is taken over without a restart"),
-        caPath: pathText().optional().describe("Authorities of client certificates, PEM"),
+        certPath: pathText().optional().describe("Certificate chain, PEM; a changed file is loaded without a restart"),
+        keyPath: pathText().optional().describe("Private key of the certificate, PEM; a changed file is loaded without a restart"),
+        caPath: pathText().optional().describe("Certificate authorities of client certificates, PEM"),
       })
       .prefault({}),
     tailscale: z
       .strictObject({
-        mode: z.enum(["off", "serve", "funnel"]).default("off").describe("Publish the port in the tailnet, or to the internet"),
-        resetOnExit: z.boolean().default(false).describe("Take that back when the gateway stops"),
+        mode: z
+          .enum(["off", "serve", "funnel"])
+          .default("off")
+          .describe("Publish the port in the tailnet (`serve`) or on the internet (`funnel`)"),
+        resetOnExit: z.boolean().default(false).describe("Undo that when the gateway stops"),
       })
       .prefault({}),
     remote: remote.prefault({}),
@@ -113,10 +123,19 @@ export const gatewaySchema = z
       .meta({ reload: "none" }),
     channelHealthCheckMinutes: defaulted(duration("m", 0, 1_440), 5)
       .meta(hot)
-      .describe("Time between looks at channels that should be connected; 0 = off"),
+      .describe("Interval between checks of channels that should be connected; 0 = off"),
     channelStaleEventThresholdMinutes: defaulted(duration("m", 1, 10_080), 30)
       .meta(hot)
-      .describe("Connected but silent this long is stale, for channels that report liveness; at least the check interval"),
-    channelMaxRestartsPerHour: z.number().int().min(0).max(1_000).default(10).meta(hot).describe("Restarts by that check for each account"),
+      .describe(
+        "A connected channel that is silent for this long is stale; only for channels that report liveness; at least the check interval",
+      ),
+    channelMaxRestartsPerHour: z
+      .number()
+      .int()
+      .min(0)
+      .max(1_000)
+      .default(10)
+      .meta(hot)
+      .describe("Maximum restarts per account and hour by that check"),
   })
   .meta({ reload: "restart" });

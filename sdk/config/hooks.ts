@@ -7,17 +7,17 @@ const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "expected t
 
 const verify = z
   .strictObject({
-    provider: z.enum(["github", "stripe", "slack", "standard-webhooks", "hmac"]).describe("Whose scheme of signatures"),
-    secret: secret().optional().describe("Key of the signatures"),
-    secrets: z.array(secret()).min(1).max(10).optional().describe("Several keys, while one replaces another"),
-    toleranceSeconds: documented(duration("s", 1, 86_400), 300).describe("Oldest signature taken, where the scheme has a time"),
+    provider: z.enum(["github", "stripe", "slack", "standard-webhooks", "hmac"]).describe("Signature scheme"),
+    secret: secret().optional().describe("Signing secret"),
+    secrets: z.array(secret()).min(1).max(10).optional().describe("Several signing secrets, while one replaces another"),
+    toleranceSeconds: documented(duration("s", 1, 86_400), 300).describe("Maximum age of a signature, where the scheme has a timestamp"),
     mode: documented(z.enum(["with-token", "instead"]), "with-token").describe(
       "Token and signature, or the signature instead of the token",
     ),
     header: headerName.optional().describe("`hmac`: header of the signature"),
     prefix: z.string().max(64).optional().describe("`hmac`: text before the signature"),
-    encoding: documented(z.enum(["hex", "base64"]), "hex").describe("`hmac`: form of the signature"),
-    timestampHeader: headerName.optional().describe("`hmac`: header of the time, which is then signed as well"),
+    encoding: documented(z.enum(["hex", "base64"]), "hex").describe("`hmac`: encoding of the signature"),
+    timestampHeader: headerName.optional().describe("`hmac`: header of the timestamp, which is then part of the signed text"),
     idHeader: headerName.optional().describe("`hmac`: header of the delivery id"),
   })
   .optional();
@@ -50,8 +50,8 @@ export const hookMappingSchema = z.strictObject({
   to: template().optional().describe("Template of the recipient"),
   model: template().optional().describe("Template of the model"),
   thinking: template().optional().describe("Template of the thinking level"),
-  timeoutSeconds: duration("s", 1, 86_400).optional().describe("Longest run; unset: the agent's"),
-  sessionMode: documented(z.enum(["isolated", "persistent"]), "isolated").describe("A fresh transcript for each run, or one that goes on"),
+  timeoutSeconds: duration("s", 1, 86_400).optional().describe("Time limit of the run; unset: the agent's"),
+  sessionMode: documented(z.enum(["isolated", "persistent"]), "isolated").describe("A new transcript for each run, or one that continues"),
   allowUnsafeExternalContent: documented(z.boolean(), false).describe("Do not frame the payload as untrusted; dangerous"),
   forEach: z
     .string()
@@ -62,33 +62,33 @@ export const hookMappingSchema = z.strictObject({
   transform: z
     .strictObject({
       module: pathText().describe("File below `hooks.transformsDir`"),
-      export: z.string().min(1).optional().describe("Function of it; unset: the default one, else `transform`"),
+      export: z.string().min(1).optional().describe("Exported function; unset: the default export, else `transform`"),
     })
     .optional(),
   verify,
-  maxBodyBytes: sizeBytes(1_024, 33_554_432).optional().describe("Largest body of this path; unset: `hooks.maxBodyBytes`"),
+  maxBodyBytes: sizeBytes(1_024, 33_554_432).optional().describe("Maximum body size of this path; unset: `hooks.maxBodyBytes`"),
 });
 
 /** `hooks.*`: the webhook ingress. */
 export const hooksSchema = z
   .strictObject({
-    enabled: z.boolean().default(false).describe("Take webhooks"),
-    token: secret().optional().describe("Their token; required when enabled; never the gateway's own"),
+    enabled: z.boolean().default(false).describe("Accept webhooks"),
+    token: secret().optional().describe("Token of webhook senders; required when enabled; must differ from the gateway's own"),
     path: z
       .string()
       .regex(/^\/[^?#\s]*$/, 'expected an absolute path such as "/hooks"')
       .default("/hooks")
-      .describe("Path below which they arrive"),
+      .describe("Base path of webhooks"),
     allowedAgentIds: z.array(z.string().min(1)).optional().describe("Agents that may be named; unset or `*`: any, empty: none"),
-    defaultSessionKey: z.string().min(1).max(256).optional().describe("Session of runs that name none; unset: a fresh one each"),
-    allowRequestSessionKey: z.boolean().default(false).describe("Payloads may name the session"),
-    allowedSessionKeyPrefixes: z.array(z.string()).optional().describe("Sessions that may be named begin with one of these"),
+    defaultSessionKey: z.string().min(1).max(256).optional().describe("Session of runs that name none; unset: a new session for each run"),
+    allowRequestSessionKey: z.boolean().default(false).describe("Allow payloads to name the session"),
+    allowedSessionKeyPrefixes: z.array(z.string()).optional().describe("Session keys named by a payload must begin with one of these"),
     presets: z.array(z.string().min(1)).default([]).describe("Built-in mappings: `gmail`, and those of plugins"),
     transformsDir: documented(pathText(), "<config dir>/hooks/transforms").describe(
       "Folder of transform files; must lie within the default one",
     ),
-    maxBodyBytes: defaulted(sizeBytes(1_024, 33_554_432), 262_144).describe("Largest body"),
-    mappings: z.array(hookMappingSchema).max(1_000).default([]).describe("What `POST <path>/<name>` does; the first that matches"),
+    maxBodyBytes: defaulted(sizeBytes(1_024, 33_554_432), 262_144).describe("Maximum body size"),
+    mappings: z.array(hookMappingSchema).max(1_000).default([]).describe("What `POST <path>/<name>` does; the first match wins"),
     transforms: z
       .strictObject({
         isolation: z
@@ -96,7 +96,7 @@ export const hooksSchema = z
           .default("process")
           .describe("Where transforms run: a child process without rights, a thread, or the gateway itself"),
         allowNet: z.boolean().default(false).describe("Transforms may use the network"),
-        timeoutMs: defaulted(durationMs(1, 30_000), 5_000, "5s").describe("Longest call of a transform"),
+        timeoutMs: defaulted(durationMs(1, 30_000), 5_000, "5s").describe("Time limit of one transform call"),
       })
       .prefault({}),
   })

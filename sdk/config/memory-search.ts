@@ -13,14 +13,14 @@ const inputType = () => z.string().min(1).max(64).optional();
 const remote = z.strictObject({
   baseUrl: httpUrl().optional().describe("Address of an OpenAI-compatible embedding server"),
   apiKey: secret().optional().describe("Key for it; wins over the vendor's"),
-  headers: z.record(z.string().min(1), z.string()).optional().describe("Headers joined with the adapter's own"),
+  headers: z.record(z.string().min(1), z.string()).optional().describe("Headers added to the adapter's own"),
   batch: z
     .strictObject({
       enabled: documented(z.boolean(), false).describe("Use the vendor's batch API while indexing"),
       wait: documented(z.boolean(), true).describe("Indexing waits for the batch"),
       concurrency: documented(count(16), 2).describe("Batch jobs at a time"),
-      pollIntervalMs: documented(durationMs(100, 3_600_000), 2_000).describe("Time between looks at a batch"),
-      timeoutMinutes: documented(duration("m", 1, 1_440), 60).describe("Longest batch"),
+      pollIntervalMs: documented(durationMs(100, 3_600_000), 2_000).describe("Polling interval of a batch job"),
+      timeoutMinutes: documented(duration("m", 1, 1_440), 60).describe("Time limit of a batch job"),
     })
     .optional(),
 });
@@ -30,25 +30,25 @@ const store = z.strictObject({
   vector: z
     .strictObject({
       enabled: documented(z.boolean(), true).describe(
-        "Use the vector extension of the database; without it vectors are compared in the process",
+        "Use the vector extension of the database; without it the gateway compares vectors itself",
       ),
-      extensionPath: pathText().optional().describe("Another file of that extension"),
+      extensionPath: pathText().optional().describe("Path of another build of that extension"),
     })
     .optional(),
   fts: z
     .strictObject({
       tokenizer: documented(z.enum(["unicode61", "trigram"]), "unicode61").describe(
-        "How words are found; `trigram` for languages without spaces",
+        "Tokenizer of the keyword index; `trigram` for languages without spaces",
       ),
     })
     .optional(),
 });
 
 const hybrid = z.strictObject({
-  enabled: documented(z.boolean(), true).describe("Words and vectors together; off: vectors only"),
+  enabled: documented(z.boolean(), true).describe("Combine keyword and vector search; off: vectors only"),
   vectorWeight: documented(share(), 0.7).describe("Weight of vectors, 0 to 1; both weights are divided by their sum"),
-  textWeight: documented(share(), 0.3).describe("Weight of words, 0 to 1"),
-  candidateMultiplier: documented(amount(20), 4).describe("Candidates for each wanted result, 1 to 20"),
+  textWeight: documented(share(), 0.3).describe("Weight of keywords, 0 to 1"),
+  candidateMultiplier: documented(amount(20), 4).describe("Candidates fetched per requested result, 1 to 20"),
   mmr: z
     .strictObject({
       enabled: documented(z.boolean(), false).describe("Prefer results that differ from each other"),
@@ -71,7 +71,7 @@ export const memorySearchSchema = z
       .string()
       .regex(/^[a-z][a-z0-9_-]{0,63}$/, "expected the id of an embedding adapter, or none")
       .optional()
-      .describe("Embedding adapter; unset: the first that can be used; `none`: words only"),
+      .describe("Embedding adapter; unset: the first one available; `none`: keywords only"),
     model: z.string().min(1).optional().describe("Embedding model; unset: the adapter's own"),
     fallback: documented(z.string().regex(/^[a-z][a-z0-9_-]{0,63}$/, "expected the id of an embedding adapter, or none"), "none").describe(
       "Adapter used when the first one fails",
@@ -82,10 +82,10 @@ export const memorySearchSchema = z
       .min(1)
       .max(65_536)
       .optional()
-      .describe("Length of vectors; unset: the adapter's own; a change builds the index anew"),
-    inputType: inputType().describe("`input_type` of requests to a server of the adapter `openai` that wants one"),
-    queryInputType: inputType().describe("The same for questions; wins over `inputType`"),
-    documentInputType: inputType().describe("The same for documents; wins over `inputType`; a change of any of them builds the index anew"),
+      .describe("Length of vectors; unset: the adapter's own; a change rebuilds the index"),
+    inputType: inputType().describe("`input_type` of requests to servers of the adapter `openai` that require one"),
+    queryInputType: inputType().describe("`input_type` of queries; wins over `inputType`"),
+    documentInputType: inputType().describe("`input_type` of documents; wins over `inputType`; a change of any of them rebuilds the index"),
     remote: remote.optional(),
     local: z
       .strictObject({
@@ -99,16 +99,16 @@ export const memorySearchSchema = z
     extraPaths: documented(z.array(z.string().min(1)), []).describe("Further folders and files, absolute or relative to the workspace"),
     multimodal: z
       .strictObject({
-        enabled: documented(z.boolean(), false).describe("Index images and sounds of `extraPaths`"),
-        modalities: documented(knownNames(["image", "audio", "all"]), ["all"]).describe("Which of them; other names are dropped"),
+        enabled: documented(z.boolean(), false).describe("Index images and audio in `extraPaths`"),
+        modalities: documented(knownNames(["image", "audio", "all"]), ["all"]).describe("Kinds of media to index; other names are dropped"),
         maxFileBytes: documented(sizeBytes(1, 1_000_000_000), 10_000_000).describe("Larger files are left out"),
       })
       .optional(),
     chunking: z
       .strictObject({
-        tokens: documented(amount(8_000), 400).describe("Length of a piece of text, 1 to 8000"),
+        tokens: documented(amount(8_000), 400).describe("Length of a chunk in tokens, 1 to 8000"),
         overlap: documented(clamped({ min: 0, max: 8_000, whole: true }), 80).describe(
-          "What two neighbours share; at most one less than `tokens`",
+          "Overlap of neighbouring chunks in tokens; less than `tokens`",
         ),
       })
       .optional(),
@@ -116,7 +116,7 @@ export const memorySearchSchema = z
     cache: z
       .strictObject({
         enabled: documented(z.boolean(), false).describe("Keep embeddings of unchanged text"),
-        maxEntries: documented(amount(100_000_000), 50_000).describe("Embeddings kept, at least one"),
+        maxEntries: documented(amount(100_000_000), 50_000).describe("Maximum number of cached embeddings, at least one"),
       })
       .optional(),
     query: z
@@ -128,23 +128,25 @@ export const memorySearchSchema = z
       .optional(),
     limits: z
       .strictObject({
-        maxResults: documented(amount(200), 6).describe("Results of a search, 1 to 200"),
-        maxSnippetChars: documented(z.number().int().min(1), 700).describe("Longest snippet in UTF-16 units"),
+        maxResults: documented(amount(200), 6).describe("Maximum results of a search, 1 to 200"),
+        maxSnippetChars: documented(z.number().int().min(1), 700).describe("Maximum length of a snippet in UTF-16 units"),
         maxInjectedChars: z.number().int().min(1).optional().describe("All snippets together; unset: no limit"),
-        timeoutMs: documented(durationMs(1, 600_000), 4_000).describe("Longest search; what was found until then is returned"),
+        timeoutMs: documented(durationMs(1, 600_000), 4_000).describe("Time limit of a search; results found so far are returned"),
       })
       .optional(),
     sync: z
       .strictObject({
         watch: documented(z.boolean(), true).describe("Index when a file changes"),
-        watchDebounceMs: documented(durationMs(0, 600_000), 1_500).describe("Quiet time before that"),
-        onSessionStart: documented(z.boolean(), true).describe("Look for changes when a session begins, in the background"),
-        onSearch: documented(z.boolean(), true).describe("Look for changes at a search, in the background"),
-        intervalMinutes: documented(duration("m", 0, 10_080), 0).describe("Look for changes at this interval; 0 = off"),
+        watchDebounceMs: documented(durationMs(0, 600_000), 1_500).describe("Quiet time before a changed file is indexed"),
+        onSessionStart: documented(z.boolean(), true).describe("Check for changes in the background when a session starts"),
+        onSearch: documented(z.boolean(), true).describe("Check for changes in the background at each search"),
+        intervalMinutes: documented(duration("m", 0, 10_080), 0).describe("Interval between checks for changes; 0 = off"),
         sessions: z
           .strictObject({
             deltaBytes: documented(sizeBytes(0, 1_000_000_000), 100_000).describe("New bytes after which a transcript is indexed; 0: any"),
-            deltaMessages: documented(z.number().int().min(0).max(1_000_000), 50).describe("New messages after which it is; 0: any"),
+            deltaMessages: documented(z.number().int().min(0).max(1_000_000), 50).describe(
+              "New messages after which a transcript is indexed; 0: any",
+            ),
           })
           .optional(),
       })

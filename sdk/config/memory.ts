@@ -15,25 +15,25 @@ const update = z.strictObject({
   interval: defaulted(intervalMinutes(), 300_000, "5m").describe("Time between refreshes; a bare number means minutes, 0 = off"),
   debounceMs: defaulted(durationMs(0, 3_600_000), 15_000, "15s").describe("No refresh within this time after the last one"),
   onBoot: z.boolean().default(true).describe("Refresh at start"),
-  waitForBootSync: z.boolean().default(false).describe("The start waits for that refresh"),
+  waitForBootSync: z.boolean().default(false).describe("Wait for that refresh at the start"),
   embedInterval: intervalMinutes()
     .optional()
     .describe("Time between embed runs; unset: none in search mode `search`, else 60 minutes; 0 = forced runs only"),
-  commandTimeoutMs: commandTimeoutMs(30_000, "30s").describe("Longest command of the engine"),
-  updateTimeoutMs: commandTimeoutMs(120_000, "2m").describe("Longest refresh"),
-  embedTimeoutMs: commandTimeoutMs(120_000, "2m").describe("Longest embed run"),
+  commandTimeoutMs: commandTimeoutMs(30_000, "30s").describe("Time limit of one command of the engine"),
+  updateTimeoutMs: commandTimeoutMs(120_000, "2m").describe("Time limit of a refresh"),
+  embedTimeoutMs: commandTimeoutMs(120_000, "2m").describe("Time limit of an embed run"),
 });
 
 const sidecar = z.strictObject({
   command: z.string().min(1).default("qmd").describe("Program of the engine: name or path; never run through a shell"),
-  searchMode: z.enum(["search", "vsearch", "query"]).default("search").describe("Words, vectors, or query expansion with re-ranking"),
+  searchMode: z.enum(["search", "vsearch", "query"]).default("search").describe("Keywords, vectors, or query expansion with re-ranking"),
   includeDefaultMemory: z.boolean().default(true).describe("Index `MEMORY.md` and `memory/**/*.md`"),
   paths: z.array(collection).default([]).describe("Further folders"),
   sessions: z
     .strictObject({
       enabled: z.boolean().default(false).describe("Index session transcripts"),
       retentionDays: duration("d", 1, 36_500).optional().describe("Transcripts older than this are left out; unset keeps all"),
-      exportDir: pathText().optional().describe("Where transcripts are written for the engine; a folder of the agent's state"),
+      exportDir: pathText().optional().describe("Folder in the agent's state where transcripts are written for the engine"),
     })
     .prefault({}),
   update: update.prefault({}),
@@ -53,7 +53,7 @@ const sidecar = z.strictObject({
         .min(1)
         .optional()
         .meta({ default: 700 })
-        .describe("Longest snippet in UTF-16 units; unset takes `memorySearch.limits`"),
+        .describe("Maximum length of a snippet in UTF-16 units; unset takes `memorySearch.limits`"),
       maxInjectedChars: z
         .number()
         .int()
@@ -61,7 +61,10 @@ const sidecar = z.strictObject({
         .optional()
         .meta({ default: 4_000 })
         .describe("All snippets together; unset takes `memorySearch.limits`"),
-      timeoutMs: durationMs(1, 600_000).optional().meta({ default: 4_000 }).describe("Longest search; unset takes `memorySearch.limits`"),
+      timeoutMs: durationMs(1, 600_000)
+        .optional()
+        .meta({ default: 4_000 })
+        .describe("Time limit of a search; unset takes `memorySearch.limits`"),
     })
     .prefault({}),
   scope: sendPolicySchema("deny", [

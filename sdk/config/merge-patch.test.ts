@@ -26,7 +26,7 @@ describe("a merge patch", () => {
     ["a shorter list", { a: { b: [1, 2] } }, { a: { b: [1] } }, "a.b"],
     ["an empty one for members without ids", { a: [{ n: 1 }] }, { a: [] }, "a"],
   ])("refuses %s until its path is named", (_, target, patch, path) => {
-    expect(() => applyMergePatch(target, patch)).toThrow(`${path}: entries would vanish`);
+    expect(() => applyMergePatch(target, patch)).toThrow(`${path}: entries would be lost`);
     expect(applyMergePatch(target, patch, [path])).toEqual({ ...target, ...patch });
   });
 

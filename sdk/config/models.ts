@@ -7,10 +7,10 @@ const price = z.number().min(0).optional();
 const model = z.strictObject({
   id: z.string().min(1).describe("Name by which the vendor knows the model"),
   name: z.string().min(1).optional().describe("Name shown to people"),
-  input: documented(z.array(z.enum(["text", "image"])), ["text"]).describe("What the model takes"),
+  input: documented(z.array(z.enum(["text", "image"])), ["text"]).describe("Input types the model accepts"),
   contextWindow: z.number().int().min(1).optional().describe("Tokens of prompt and answer together"),
-  maxTokens: z.number().int().min(1).optional().describe("Longest answer in tokens"),
-  reasoning: documented(z.boolean(), false).describe("Has thinking levels"),
+  maxTokens: z.number().int().min(1).optional().describe("Maximum length of an answer in tokens"),
+  reasoning: documented(z.boolean(), false).describe("Whether the model has thinking levels"),
   cost: z
     .strictObject({
       input: price.describe("Price of a million prompt tokens"),
@@ -30,9 +30,9 @@ const provider = z.strictObject({
     z.enum(["openai-completions", "openai-responses", "anthropic-messages", "google-generative-ai", "bedrock-converse", "ollama"]),
     "openai-completions",
   ).describe("Wire format; the default holds when `baseUrl` is set, known vendors have their own"),
-  auth: documented(z.enum(["api-key", "aws-sdk", "none"]), "api-key").describe("How requests are authorised"),
+  auth: documented(z.enum(["api-key", "aws-sdk", "none"]), "api-key").describe("How requests are authenticated"),
   headers: z.record(z.string().min(1), z.string()).optional().describe("Headers added to every request"),
-  timeoutSeconds: documented(duration("s", 1, 3_600), 120).describe("Longest wait for an answer or for its next part"),
+  timeoutSeconds: documented(duration("s", 1, 3_600), 120).describe("Time limit of an answer, and of each further part of it"),
   params: z.record(z.string(), z.unknown()).optional().describe("Free parameters for the vendor's requests"),
   models: z.array(model).optional().describe("Models offered; the first is the vendor's default"),
 });
@@ -43,7 +43,7 @@ export const modelsSchema = z
     mode: z
       .enum(["merge", "replace"])
       .default("merge")
-      .describe("Join the vendors configured here with those that plugins bring, or use only these"),
+      .describe("Merge the vendors configured here with those of plugins, or use only these"),
     providers: z
       .record(
         z

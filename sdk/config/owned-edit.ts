@@ -34,11 +34,7 @@ export function ownedEdit(loaded: LoadedConfig, next: unknown, parse: (text: str
   const owned = leaves.map((leaf) => ({ ...leaf, origin: loaded.originOf(leaf.path) }));
   for (const { path, origin } of owned) {
     const reason =
-      origin.via === "array"
-        ? "is merged from a list of includes"
-        : origin.via === "override"
-          ? "stands over an included value"
-          : undefined;
+      origin.via === "array" ? "is merged from a list of includes" : origin.via === "override" ? "overrides an included value" : undefined;
     const mixed = origin.mixed ? "holds values of other files" : reason;
     if (mixed) throw elsewhere(path, mixed, origin.file);
   }

@@ -10,22 +10,24 @@ const entry = z
     enabled: z
       .boolean()
       .optional()
-      .describe("Load the plugin; unset: as its place says (bundled: its manifest; named or installed: yes; else no)"),
+      .describe(
+        "Load the plugin; unset: depends on its origin (bundled: its manifest; named in the config or installed: yes; otherwise no)",
+      ),
     config: documented(z.record(z.string(), z.unknown()), {}).describe("The plugin's own config, by its own schema; kept while it is off"),
     env: documented(z.record(z.string().min(1), secret()), {}).describe("Environment variables that only this plugin sees"),
     grants: documented(z.array(z.string().min(1)), []).describe("Permissions granted to a plugin that is not bundled"),
     hooks: z
       .strictObject({
         timeoutMs: hookTimeoutMs().optional().describe("Time-out of all its hook handlers, instead of their own"),
-        timeouts: documented(z.record(z.string().min(1), hookTimeoutMs()), {}).describe("The same by hook"),
+        timeouts: documented(z.record(z.string().min(1), hookTimeoutMs()), {}).describe("Time-out by hook"),
       })
       .optional(),
     required: documented(z.boolean(), false).describe("The gateway does not start without it"),
     limits: z
       .strictObject({
-        setupTimeoutMs: documented(stepTimeoutMs(), 30_000).describe("Longest import and setup"),
-        startTimeoutMs: documented(stepTimeoutMs(), 30_000).describe("Longest start"),
-        stopTimeoutMs: documented(stepTimeoutMs(), 5_000).describe("Longest stop"),
+        setupTimeoutMs: documented(stepTimeoutMs(), 30_000).describe("Time limit for import and setup"),
+        startTimeoutMs: documented(stepTimeoutMs(), 30_000).describe("Time limit for the start"),
+        stopTimeoutMs: documented(stepTimeoutMs(), 5_000).describe("Time limit for the stop"),
       })
       .optional(),
     isolation: z
@@ -49,13 +51,13 @@ export const pluginsSchema = z
       })
       .prefault({}),
     slots: z
-      .strictObject({ memory: z.string().min(1).default("memory-core").describe("Plugin that is the memory, or `none`") })
+      .strictObject({ memory: z.string().min(1).default("memory-core").describe("Plugin that provides memory, or `none`") })
       .prefault({}),
     entries: z.record(z.string().min(1), entry).default({}),
     reload: z
       .strictObject({
-        watch: z.boolean().default(false).describe("Reload a plugin when a file of it changes"),
-        drainMs: defaulted(durationMs(0, 600_000), 10_000, "10s").describe("How long a replaced instance may finish its calls"),
+        watch: z.boolean().default(false).describe("Reload a plugin when one of its files changes"),
+        drainMs: defaulted(durationMs(0, 600_000), 10_000, "10s").describe("How long a replaced instance may take to finish its calls"),
       })
       .prefault({})
       .meta({ reload: "none" }),

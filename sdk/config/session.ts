@@ -4,12 +4,12 @@ import { defaulted } from "./fields.ts";
 import { sendPolicySchema } from "./send-policy.ts";
 
 const mode = z.enum(["none", "daily", "idle"]);
-const modeText = "When the next message of a session begins a new transcript: never, daily, or after `idleMinutes` of silence";
+const modeText = "When the next message of a session starts a new transcript: never, daily, or after `idleMinutes` of silence";
 const atHour = z.number().int().min(0).max(23);
 const atHourText = "Hour of the daily reset, in the time zone of the machine";
 const idleMinutes = duration("m", 1, 525_600)
   .optional()
-  .describe("Silence after which it is reset; with a daily reset the first to expire wins");
+  .describe("Silence after which a session is reset; with a daily reset as well, whichever comes first");
 
 const ownReset = z.strictObject({
   mode: mode.optional().describe(modeText),
@@ -41,7 +41,7 @@ export const sessionSchema = z
     resetTriggers: z.array(z.string().min(1)).default(["/new", "/reset"]).describe("Messages that reset a session"),
     maintenance: z
       .strictObject({
-        mode: z.enum(["enforce", "warn", "off"]).default("enforce").describe("Delete what is beyond the limits, only say so, or neither"),
+        mode: z.enum(["enforce", "warn", "off"]).default("enforce").describe("Delete what exceeds the limits, only report it, or neither"),
         pruneAfter: defaulted(durationText(3_600_000), 30 * 86_400_000, "30d").describe(
           "Sessions unused for this long are deleted, but for main and pinned ones; single HTTP requests after a day",
         ),
@@ -51,15 +51,15 @@ export const sessionSchema = z
           .min(1)
           .max(1_000_000)
           .default(500)
-          .describe("Sessions kept: beyond them, those unused for longest are deleted"),
+          .describe("Maximum number of sessions; beyond it the least recently used are deleted"),
         resetArchiveRetention: defaulted(durationText(), 30 * 86_400_000, "30d").describe(
-          "Transcripts of before a reset are kept this long",
+          "How long transcripts from before a reset are kept",
         ),
         maxDiskBytes: defaulted(sizeBytes(1_000_000, 1e15), 2_000_000_000, "2gb").describe(
-          "Disk space of all sessions and transcripts; above it the oldest archives go, then the sessions unused for longest",
+          "Disk space of all sessions and transcripts; above it the oldest archives are deleted first, then the least recently used sessions",
         ),
         highWaterBytes: defaulted(sizeOrShare(1_000_000, 1e15), "80%").describe(
-          "Clean-up goes down to this: a size, or a share of `maxDiskBytes`",
+          "Target of a clean-up: a size, or a share of `maxDiskBytes`",
         ),
       })
       .prefault({}),

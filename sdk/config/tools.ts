@@ -1,9 +1,9 @@
 import { z } from "zod";
 
 const profiles = z.enum(["minimal", "coding", "messaging", "full"]);
-const profileText = "What an agent starts from: status only; files, commands, sessions and memory; messages and sessions; everything";
+const profileText = "Tools an agent starts with: status only; files, commands, sessions and memory; messages and sessions; everything";
 const allowText = "Tools added to the profile: names, `*` globs, groups such as `group:fs`";
-const denyText = "Tools taken away; wins over `allow`";
+const denyText = "Tools removed; wins over `allow`";
 
 /** `agents.*.tools`: narrows what `tools` grants. */
 export const agentToolsSchema = z.strictObject({
@@ -23,7 +23,7 @@ export const toolsSchema = z
         visibility: z
           .enum(["self", "tree", "agent", "all"])
           .default("tree")
-          .describe("Sessions that session tools see: the own one, with those it started, all of the agent, all"),
+          .describe("Sessions that session tools see: their own, those it started as well, all of the agent, or all"),
       })
       .prefault({}),
   })

@@ -226,7 +226,7 @@ function editDraft(host: ConfigWriterHost, before: LoadedConfig, change: ConfigC
 
 function commentsLost(file: string, path: string): string {
   return path === ""
-    ? `${basename(file)} is written anew, and its comments are lost; the old text stays in ${basename(file)}.bak`
+    ? `${basename(file)} is rewritten, and its comments are lost; the old text stays in ${basename(file)}.bak`
     : `the comments inside ${path} are lost; the old text stays in ${basename(file)}.bak`;
 }
 

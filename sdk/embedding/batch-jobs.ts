@@ -227,7 +227,7 @@ function lineError(line: unknown): string | undefined {
   const status = response?.status_code;
   const isRefused = typeof status === "number" && status >= 400;
   if (line.error == null && !isRefused) return undefined;
-  return typeof said === "string" ? said : isRefused ? `status ${status}` : "it failed without a word";
+  return typeof said === "string" ? said : isRefused ? `status ${status}` : "it failed without a message";
 }
 
 function parseJob(job: string, { adapter }: BatchJobsOptions): Job {

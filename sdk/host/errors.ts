@@ -16,7 +16,7 @@ export const hostErrors = defineErrors({
     exit: 78,
   },
   "lock-unusable": {
-    message: "lock {path}: {reason}; expected a file of a gateway; remove it when no gateway of this state directory is running",
+    message: "lock {path}: {reason}; expected a lock file of svc; remove it when no gateway is running with this state directory",
     http: 500,
     rpc: "UNAVAILABLE",
     exit: 78,
@@ -46,7 +46,7 @@ export const hostErrors = defineErrors({
     exit: 1,
   },
   "invalid-plugin-id": {
-    message: '"{plugin}" is no plugin id; expected 2 to 48 lower-case letters, digits or -, starting with a letter',
+    message: '"{plugin}" is not a plugin id; expected 2 to 48 lower-case letters, digits or -, starting with a letter',
     http: 400,
     rpc: "INVALID_REQUEST",
     exit: 2,

@@ -47,7 +47,7 @@ export const protocolErrors = defineErrors({
   },
   "misdirected-request": {
     message:
-      'the host name "{host}" is not one of this gateway; set gateway.publicOrigin to its https origin, or add its origin to gateway.controlUi.allowedOrigins',
+      'the host name "{host}" does not belong to this gateway; set gateway.publicOrigin to its https origin, or add its origin to gateway.controlUi.allowedOrigins',
     http: 421,
     rpc: "INVALID_REQUEST",
   },

@@ -4,9 +4,9 @@ import { defineErrors } from "../errors.ts";
 export const sandboxErrors = defineErrors({
   "sandbox-failed": { message: "{name}: {reason}", http: 500, rpc: "UNAVAILABLE" },
   "sandbox-timeout": { message: "{name}: {what} did not finish within {limitMs} ms; it was ended", http: 500, rpc: "UNAVAILABLE" },
-  "sandbox-crashed": { message: "{name}: its {mode} ended during the call ({reason})", http: 500, rpc: "UNAVAILABLE" },
+  "sandbox-crashed": { message: "{name}: its {mode} exited during the call ({reason})", http: 500, rpc: "UNAVAILABLE" },
   "sandbox-unavailable": {
-    message: "{name}: it crashed {crashes} times within a minute and rests; try again later",
+    message: "{name}: it crashed {crashes} times within a minute and is paused; try again later",
     http: 503,
     rpc: "UNAVAILABLE",
     retryable: true,

@@ -4,7 +4,7 @@ import { createOutputBudget } from "./output-budget.ts";
 test("a call may say eight kibibytes, then a note that there was more, then nothing", () => {
   const budget = createOutputBudget(() => 0);
   expect(budget.take("hello")).toBe("hello");
-  expect(budget.take("x".repeat(9_000))).toMatch(/^x{8000,8192} … \(it says too much: the rest is left out\)$/);
+  expect(budget.take("x".repeat(9_000))).toMatch(/^x{8000,8192} … \(too much output: the rest is left out\)$/);
   expect(budget.take("more")).toBeUndefined();
   budget.renew();
   expect(budget.take("the next call")).toBe("the next call");

@@ -38,7 +38,7 @@ export function createOutputBudget(now: () => number): OutputBudget {
       if (left <= 0) return undefined;
       const taken = text.slice(0, left);
       left -= text.length + MESSAGE_CHARS;
-      return left > 0 ? taken : `${taken.trimEnd()} … (it says too much: the rest is left out)`;
+      return left > 0 ? taken : `${taken.trimEnd()} … (too much output: the rest is left out)`;
     },
   };
 }

@@ -9,19 +9,19 @@ export const secretErrors = defineErrors({
     exit: 78,
   },
   "secret-unavailable": {
-    message: "{path}: set in the config, but without a value: {reason}; make it available, or take it out of the config",
+    message: "{path}: set in the config, but has no value: {reason}; make it available, or remove it from the config",
     http: 503,
     rpc: "UNAVAILABLE",
     exit: 1,
   },
   "secrets-not-local": {
-    message: "secrets.resolve: values are given to commands on the gateway's own machine only",
+    message: "secrets.resolve: values are only available to commands on the gateway's own machine",
     http: 403,
     rpc: "FORBIDDEN",
     details: "NOT_LOCAL",
   },
   "secrets-reload-rejected": {
-    message: "secrets reload rejected: {reason}; the secrets in force stay",
+    message: "secrets reload rejected: {reason}; the current secrets stay in force",
     http: 503,
     rpc: "UNAVAILABLE",
     details: "SECRETS_RELOAD_REJECTED",

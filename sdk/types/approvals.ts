@@ -55,7 +55,7 @@ export interface ApprovalOutcome {
   decision: ApprovalDecision | null;
   createdAtMs: number;
   expiresAtMs: number;
-  /** Why nobody decided: nobody was there who could, time ran out, the asker gave up, the gateway stops. */
+  /** Why nobody decided: no approver was connected, time ran out, the requester gave up, or the gateway stopped. */
   terminalReason?: "no-route" | "expired" | "cancelled" | "stopping";
   /** The same as a sentence, with what to do. */
   message?: string;

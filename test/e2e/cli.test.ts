@@ -314,7 +314,7 @@ describe("--version and root help", () => {
     [["--version"], /^\d+\.\d+\.\d+\n$/],
     [["-V"], /^\d+\.\d+\.\d+\n$/],
     [["--profile", "x", "--version"], /^\d+\.\d+\.\d+\n$/],
-    [["--help"], /gateway status +Is the gateway running/],
+    [["--help"], /gateway status +Show whether the gateway is running/],
     [["help"], /gateway status/],
     [[], /Usage: svc/],
   ])("svc %j answers", async (args, answer) => {

@@ -111,7 +111,7 @@ describe("without a gateway", () => {
 
   test.each([
     ["an unknown key", ["set", "gateway.prt", "1"], 1, /unknown key "prt"[\s\S]*did you mean "port"\?/],
-    ["entries that would vanish", ["set", "agents.list", "[]"], 1, /agents\.list: entries would vanish \(main, ops\); .*--replace/],
+    ["entries that would vanish", ["set", "agents.list", "[]"], 1, /agents\.list: entries would be lost \(main, ops\); .*--replace/],
     ["an unset path", ["unset", "gateway.port"], 1, /gateway\.port is not set; nothing was written/],
     [
       "a present value that is another one",

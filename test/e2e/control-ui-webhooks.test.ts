@@ -93,7 +93,7 @@ async function stored(
 describe("while hooks are on", () => {
   test("the address, a call with the token as a variable, and what each path does", async () => {
     const page = await signIn();
-    await page.getByText(`Taken at ${gateway.url}/hooks, 4 mappings.`).waitFor();
+    await page.getByText(`Accepted at ${gateway.url}/hooks, 4 mappings.`).waitFor();
     const call = page.getByLabel("Call", { exact: true });
     expect(await call.textContent()).toContain(`curl ${gateway.url}/hooks/agent \\\n  -H "Authorization: Bearer $HOOK_TOKEN"`);
     await page.getByRole("button", { name: "Leave a line" }).click();
@@ -132,7 +132,7 @@ describe("while hooks are on", () => {
     await row.getByRole("button", { name: /Build/ }).click();
 
     await row.getByText(uid).waitFor();
-    expect(await row.innerText()).toMatch(/Run\s*answered[\s\S]*Summary\s*told to the main session/);
+    expect(await row.innerText()).toMatch(/Run\s*answered[\s\S]*Summary\s*reported to the main session/);
     expect(await row.getByRole("link", { name: "Open session" }).getAttribute("href")).toMatch(/^#\/chat\/agent%3Amain%3Ahook/);
     await tab.picture("webhooks-desktop");
   });
@@ -163,8 +163,8 @@ describe("while hooks are on", () => {
     const row = deliveries(page).filter({ hasText: "Slow sender" });
     await row.getByText(/next try in 5\d min/).waitFor();
     await row.getByRole("button", { name: /Slow sender/ }).click();
-    await row.getByRole("button", { name: "Give up" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Give up" }).click();
+    await row.getByRole("button", { name: "Drop" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Drop" }).click();
 
     await eventually(() => gateway.service("store@1").deliveries.get("waits-1")?.state === "failed");
     await page.getByRole("button", { name: "Failed", exact: true }).click();
@@ -219,7 +219,7 @@ describe("a sign-in that may do less", () => {
       asked.add(frame.id);
       return JSON.stringify({ type: "res", id: frame.id, ok: false, error });
     });
-    await page.getByText("This sign-in may not see webhooks.").waitFor();
+    await page.getByText("This sign-in is not allowed to see webhooks.").waitFor();
     error = { code: "UNAVAILABLE", message: "the store is away" };
     await page.getByRole("alert").getByText("the store is away").waitFor();
     await page.getByRole("button", { name: "Retry" }).click();
@@ -235,7 +235,7 @@ test("while they are off the page says how to switch them on", async () => {
   await tab.picture("webhooks-off-desktop");
 
   await gateway.reload({ hooks });
-  await page.getByText("Taken at").waitFor();
+  await page.getByText("Accepted at").waitFor();
 });
 
 test("without the plugin one line says so, and how to start it", async () => {
@@ -246,7 +246,7 @@ test("without the plugin one line says so, and how to start it", async () => {
     await tab.page.getByRole("heading", { level: 1, name: /Running for/ }).waitFor();
     await tab.page.keyboard.press("g");
     await tab.page.keyboard.press("w");
-    await tab.page.getByText("The plugin that takes webhooks is not running here.").waitFor();
+    await tab.page.getByText("The webhooks plugin is not running on this gateway.").waitFor();
     expect(await tab.page.locator(".command code").textContent()).toBe("svc plugins enable webhooks");
   } finally {
     // The page would try to come back.
@@ -275,7 +275,7 @@ test("on a phone it stands behind More, in one column that does not scroll sidew
   const page = await signIn(phone, "#/overview");
   await page.getByRole("button", { name: "More" }).click();
   await page.getByRole("menuitem", { name: "Webhooks" }).click();
-  await page.getByText("Taken at").waitFor();
+  await page.getByText("Accepted at").waitFor();
   await deliveries(page).first().waitFor();
   await tab.picture("webhooks-phone");
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);

@@ -25,14 +25,14 @@ const hostile = {
 const reasons: Record<keyof typeof hostile, RegExp> = {
   loops: /loops\.ts did not finish within 5000 ms/,
   // Its memory ends, or its time on a busy machine.
-  fills: /fills\.ts: .*(its process ended during the call|did not finish within 5000 ms)/,
-  exits: /exits\.ts: .*its process ended during the call/,
+  fills: /fills\.ts: .*(its process exited during the call|did not finish within 5000 ms)/,
+  exits: /exits\.ts: .*its process exited during the call/,
   reads: /reads\.ts: .*\(reads\.ts:2:\d+\) \[ERR_ACCESS_DENIED\]/,
   spawns: /spawns\.ts: .*\(spawns\.ts:2:\d+\) \[ERR_ACCESS_DENIED\]/,
   fetches: /fetches\.ts: network access is switched off here/,
   signals: /signals\.ts: signals to other processes are switched off here/,
   parses: /parses\.ts: .*\(parses\.ts:2:\d+\)/,
-  rejects: /rejects\.ts: .*its process ended during the call/,
+  rejects: /rejects\.ts: .*its process exited during the call/,
   huge: /huge\.ts: its result is larger than 1048576 bytes/,
 };
 

@@ -91,7 +91,7 @@ describe("with a running gateway", () => {
     const { code, stdout, stderr } = await svcCommand(own, ["plugins", "disable", "gate"]);
 
     expect({ code, stdout }).toEqual({ code: 0, stdout: "gate is off; written to the config file\n" });
-    expect(stderr).toContain('the running gateway could not be asked: a check of plugin "gate" failed');
+    expect(stderr).toContain('the request to the running gateway failed: a check of plugin "gate" failed');
     await eventually(async () => (await svcCommand(own, ["plugins", "list"])).code === 0, 20_000);
   });
 

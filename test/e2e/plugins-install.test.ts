@@ -236,8 +236,8 @@ describe("a slip is told as one:", () => {
     [["plugins", "install", "x", "--confirm", "demo"], "not both"],
     [["plugins", "install", "npm:@x/../../y"], "expected the name of an npm package"],
     [["plugins", "uninstall"], "plugins uninstall"],
-    [["plugins", "uninstall", "demo"], "was not installed by command"],
-    [["plugins", "install", "--confirm", "demo"], "was not installed by command"],
+    [["plugins", "uninstall", "demo"], "was not installed by svc plugins install"],
+    [["plugins", "install", "--confirm", "demo"], "was not installed by svc plugins install"],
   ])("svc %j", async (args, message) => {
     const done = await svc(...args);
     expect(done.code).toBeGreaterThan(0);

@@ -81,7 +81,7 @@ describe("config.patch", () => {
     await patch({ tools: { deny: ["a", "b"] }, agents: { list: [{ id: "a" }, { id: "b" }] } });
     await expect(patch({ tools: { deny: ["a"] } })).rejects.toMatchObject({
       code: "INVALID_REQUEST",
-      message: expect.stringMatching(/^tools\.deny: entries would vanish/),
+      message: expect.stringMatching(/^tools\.deny: entries would be lost/),
       details: { code: "DESTRUCTIVE", path: "tools.deny" },
     });
     await patch({ tools: { deny: ["a"] }, agents: { list: [{ id: "b" }] } }, { replacePaths: ["tools.deny", "agents.list"] });

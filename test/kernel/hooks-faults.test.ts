@@ -114,7 +114,7 @@ describe("a hostile tap", () => {
     expect(await restingTaps()).toEqual([]);
     const told = gateway.logs.map((l) => l.message).filter((m) => m.includes("rest") || m.includes("recovered"));
     expect(told).toEqual([
-      'hook rpc.before: plugin "moody" fails again and again and rests for 5 minutes',
+      'hook rpc.before: plugin "moody" keeps failing and is paused for 5 minutes',
       'hook rpc.before: plugin "moody" has recovered and is called again',
     ]);
   });

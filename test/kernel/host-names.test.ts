@@ -33,7 +33,7 @@ describe("a gateway on loopback that is reached by a host name that is not its o
     expect(statusOf(await send(get("/door", "evil.example").replace("GET", "PUT")))).toBe(421);
     expect(statusOf(await send(get("/door", "evil.example").replace(TOKEN, "wrong")))).toBe(421);
     const nowhere = await send(get("/nowhere", "evil.example:1"));
-    expect(bodyOf(nowhere)).toMatch(/^the host name "evil\.example:1" is not one of this gateway; .*gateway\.publicOrigin/);
+    expect(bodyOf(nowhere)).toMatch(/^the host name "evil\.example:1" does not belong to this gateway; .*gateway\.publicOrigin/);
   });
 
   test("takes no upgrade either, with the same words", async () => {

@@ -54,10 +54,10 @@ describe.each(["worker", "process"] as const)("a plugin with isolation %s", (iso
 
   test("is started again in the place of a guest that ended, and one that ended is not started for its stop", async () => {
     await start({ isolation });
-    await expect(tool("iso_exit")).rejects.toThrow("ended during the call");
+    await expect(tool("iso_exit")).rejects.toThrow("exited during the call");
     await toolOfFreshGuest("iso_echo");
     expect(said()).toEqual(["started inside", "started inside"]);
-    await expect(tool("iso_exit")).rejects.toThrow("ended during the call");
+    await expect(tool("iso_exit")).rejects.toThrow("exited during the call");
     await gateway?.close({ keepState: true });
     expect(said()).toEqual(["started inside", "started inside"]);
   });
@@ -85,7 +85,7 @@ describe.each(["worker", "process"] as const)("a plugin with isolation %s", (iso
 
   test.each([
     ["loops for ever", "iso_loop", "did not finish within 5000 ms"],
-    ["eats all memory", "iso_hog", "ended during the call"],
+    ["eats all memory", "iso_hog", "exited during the call"],
   ])("%s without hurting the gateway, and serves again afterwards", async (_what, name, reason) => {
     const running = await start({ isolation });
     let alive = true;

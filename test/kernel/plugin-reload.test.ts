@@ -90,7 +90,7 @@ describe("a plugin that was edited", () => {
 
     await eventually(() => shared.stopped === 1);
     expect(await call).toContain("stopped");
-    expect(own.gateway.logs.map((l) => l.message)).toContainEqual(expect.stringContaining("still has calls under way"));
+    expect(own.gateway.logs.map((l) => l.message)).toContainEqual(expect.stringContaining("still has calls in progress"));
   });
 });
 
@@ -326,7 +326,7 @@ export default definePlugin({ id: "native", version: "1.0.0", svc: { api: "^1.0.
     await eventually(() => shared.entered === 1);
     await files(folder, "three");
     await own.reload("native");
-    await eventually(() => own.gateway.logs.some((l) => l.message.includes("still has calls under way")));
+    await eventually(() => own.gateway.logs.some((l) => l.message.includes("still has calls in progress")));
 
     held.open();
 

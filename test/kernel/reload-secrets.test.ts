@@ -84,7 +84,7 @@ describe("secrets.reload", () => {
     await rm(file("gateway.secret"));
 
     await expect(reload()).rejects.toMatchObject({
-      message: expect.stringMatching(/^secrets reload rejected: gateway\.auth\.token: .*the secrets in force stay$/),
+      message: expect.stringMatching(/^secrets reload rejected: gateway\.auth\.token: .*the current secrets stay in force$/),
     });
 
     expect(lab() === before).toBe(true);

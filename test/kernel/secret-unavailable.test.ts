@@ -49,7 +49,7 @@ test("a provider whose configured key cannot be had is skipped, and gets no key 
   });
 
   expect(seen.providers()).not.toContain("openai");
-  expect(openaiOf(gateway)).toEqual([expect.stringContaining("models.providers.openai.apiKey: set in the config, but without a value")]);
+  expect(openaiOf(gateway)).toEqual([expect.stringContaining("models.providers.openai.apiKey: set in the config, but has no value")]);
 
   await writeFile(file, JSON.stringify({ openai: "key-of-the-team" }), { mode: 0o600 });
   await gateway.gateway.reload("secrets");

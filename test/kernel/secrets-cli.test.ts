@@ -149,7 +149,7 @@ describe("svc secrets audit finds one secret for hooks and gateway", () => {
     expect(found.findings).toEqual([
       {
         ...{ code: "DUPLICATE_SECRET", path: "hooks.token", file: "svc.json", line: 1 },
-        message: `is the same secret as ${twin}; whoever may send hooks would be an operator, so give them different ones`,
+        message: `is the same secret as ${twin}; every webhook sender could act as an operator; use different secrets`,
       },
     ]);
   });

@@ -202,7 +202,7 @@ describe("a config of several files", () => {
     [
       "set beside an include that has it too",
       '{ $include: "./a.json5", gateway: { port: 3 } }',
-      /gateway\.port: stands over an included value; edit svc\.json by hand/,
+      /gateway\.port: overrides an included value; edit svc\.json by hand/,
     ],
   ])("is left alone where a value is %s", async (_, main, message) => {
     await files({ "svc.json": main, "a.json5": '{ gateway: { mode: "local", port: 1 } }', "b.json5": "{ gateway: { port: 2 } }" });

@@ -57,7 +57,7 @@ test("changed files are handed over once they can be used", async () => {
     expect(applied).toEqual([]);
     await copyFile(next.key, files.key);
     await copyFile(next.cert, files.cert);
-    await eventually(() => lines.includes("the TLS certificate was read again"));
+    await eventually(() => lines.includes("the TLS certificate was reloaded"));
     expect(applied.at(-1)).toEqual((await readTlsFiles(next)).context.cert);
   } finally {
     watch.dispose();

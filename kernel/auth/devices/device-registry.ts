@@ -107,7 +107,7 @@ export function createDeviceRegistry(options: DeviceRegistryOptions): DeviceRegi
     seen(deviceId) {
       const isDue = (record: DeviceRecord) => now() - record.lastSeenAtMs >= SEEN_EVERY_MS;
       const noted = change(deviceId, (record) => ({ record: isDue(record) ? { ...record, lastSeenAtMs: now() } : record }));
-      noted.catch((error: unknown) => options.logger.debug("a device was not noted as seen", { deviceId, error }));
+      noted.catch((error: unknown) => options.logger.debug("the last-seen time of a device was not stored", { deviceId, error }));
     },
   };
 }

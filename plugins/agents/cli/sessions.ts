@@ -15,7 +15,7 @@ const list = defineCommand({
   summary: "List sessions, newest first",
   options: {
     agent: { kind: "string", description: "Only sessions of this agent", placeholder: "id" },
-    search: { kind: "string", description: "Part of key, label or title", placeholder: "text" },
+    search: { kind: "string", description: "Filter: part of the key, label or title", placeholder: "text" },
     limit: { kind: "integer", description: "At most this many (default 100)", min: 1, max: 1000, placeholder: "n" },
     json,
   },
@@ -56,7 +56,7 @@ const show = defineCommand({
 
 const reset = defineCommand({
   path: ["sessions", "reset"],
-  summary: "Begin a new transcript in a session",
+  summary: "Start a new transcript in a session",
   positionals: keyArgument,
   options: { json },
   rpc: true,

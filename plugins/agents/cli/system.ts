@@ -5,7 +5,7 @@ type Report = NonNullable<ResultOf<"last-heartbeat">>;
 
 const event = defineCommand({
   path: ["system", "event"],
-  summary: "Tell an agent something",
+  summary: "Add an event for an agent",
   details:
     "It is read with the next prompt of the session, as a line that says that no person wrote it; with --mode now (default) at once.",
   examples: [
@@ -13,10 +13,10 @@ const event = defineCommand({
     ["Without hurry", 'svc system event --text "The parcel has come" --mode next-heartbeat'],
   ],
   options: {
-    text: { kind: "string", description: "What to tell", placeholder: "text" },
-    mode: { kind: "string", description: "When it is read (default now)", choices: ["now", "next-heartbeat"] },
+    text: { kind: "string", description: "Text of the event", placeholder: "text" },
+    mode: { kind: "string", description: "When the agent reads it (default now)", choices: ["now", "next-heartbeat"] },
     agent: { kind: "string", description: "Agent id", placeholder: "id" },
-    "session-key": { kind: "string", description: "Session that is told; default: the agent's main session", placeholder: "key" },
+    "session-key": { kind: "string", description: "Session of the event; default: the agent's main session", placeholder: "key" },
     json,
   },
   rpc: true,

@@ -101,14 +101,14 @@ export function createHeartbeats(kit: Kit, runner: Pick<Runner, "start">, random
   const update = () => schedule.update(isOn ? resolveHeartbeats(kit.config, kit.directory.list()) : new Map());
   const wake = (request: WakeRequest) => {
     if (!wakes.request(request))
-      ctx.logger.warn("too many sessions wait to be woken; the event is read with the next prompt", { ...request });
+      ctx.logger.warn("too many sessions are waiting to be woken; the next prompt will include the event", { ...request });
   };
 
   return {
     async start() {
       await memory
         .load(kit.directory.list().map((agent) => agent.id))
-        .catch((error: unknown) => ctx.logger.warn("what is remembered of heartbeats could not be read", { error: messageOf(error) }));
+        .catch((error: unknown) => ctx.logger.warn("stored heartbeats could not be read", { error: messageOf(error) }));
       update();
     },
     stop() {

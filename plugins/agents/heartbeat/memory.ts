@@ -24,7 +24,7 @@ export function createHeartbeatMemory({ kv, logger }: Pick<PluginContext, "kv" |
   const rows = new Map<string, Row>();
   let last: HeartbeatReport | null = null;
   const keep = (key: string, value: unknown) => {
-    kv.set(key, value).catch((error: unknown) => logger.warn("a heartbeat could not be remembered", { error: messageOf(error) }));
+    kv.set(key, value).catch((error: unknown) => logger.warn("the result of a heartbeat could not be stored", { error: messageOf(error) }));
   };
   const put = (agentId: string, row: Row) => {
     rows.set(agentId, row);

@@ -72,7 +72,7 @@ export function modelFindings({ named, providers, skipped, thinking, inForce }: 
         id: "models/unknown",
         severity: "error",
         path,
-        message: `model "${nameOf(found)}" of agent "${found.agentId}" cannot be asked: ${found.reason}`,
+        message: `model "${nameOf(found)}" of agent "${found.agentId}" cannot be used: ${found.reason}`,
         fix: "name one of svc gateway call models.list, or configure its provider in models.providers",
       }),
     ),

@@ -29,7 +29,7 @@ export function followServers(kit: Kit): void {
     void timer?.dispose();
     timer = ctx.timers.setTimeout(() => {
       lookLater(LOOK_EVERY_MS);
-      look().catch((error: unknown) => ctx.logger.debug(`servers of models could not be asked: ${messageOf(error)}`));
+      look().catch((error: unknown) => ctx.logger.debug(`model servers could not be reached: ${messageOf(error)}`));
     }, delayMs);
   };
   const begin = () => {

@@ -113,7 +113,7 @@ describe("where no agent is written down", () => {
     ["agents.files.get", { agentId: "zzz", name: "USER.md" }, 'unknown agent id "zzz"'],
     ["agents.create", { name: "Main" }, 'agent "main" is reserved'],
     ["agents.create", { name: "FULL" }, 'agent "full" exists already'],
-    ["agents.create", { name: "..." }, "no id can be made"],
+    ["agents.create", { name: "..." }, "no id can be derived"],
     ["agents.create", { name: "o\u001b[2Jps" }, "invalid agents.create params"],
     ["agents.create", { name: "x".repeat(65) }, "invalid agents.create params"],
     ["agents.create", { name: "slip", model: "fake/none" }, 'unknown model "fake/none"'],

@@ -34,7 +34,7 @@ export async function handOver(run: Run, kit: Kit): Promise<void> {
   try {
     await messagingOf(kit)?.deliver(message);
   } catch (error) {
-    kit.ctx.logger.warn(`run ${id}: its answer stays in the session, no channel took it`, { error: messageOf(error) });
+    kit.ctx.logger.warn(`run ${id}: its answer stays in the session; no channel accepted it`, { error: messageOf(error) });
   }
 }
 

@@ -71,7 +71,7 @@ function tellRest(run: Run, kit: Kit): void {
   try {
     kit.events.textEnd(run);
   } catch (error) {
-    kit.ctx.logger.warn(`run ${run.id}: the rest of its text could not be told`, { error: messageOf(error) });
+    kit.ctx.logger.warn(`run ${run.id}: the rest of its text could not be sent`, { error: messageOf(error) });
   }
 }
 
@@ -128,7 +128,7 @@ function conclude(run: Run, kit: Kit, outcome: StoredOutcome, say: LastWords): v
     const { phase, ...rest } = say.lifecycle;
     kit.events.lifecycle(run, { phase, startedAt: run.startedAt, endedAt: outcome.endedAt, ...rest });
   } catch (error) {
-    kit.ctx.logger.error(`run ${run.id}: its end could not be told`, { error: messageOf(error) });
+    kit.ctx.logger.error(`run ${run.id}: the events of its end could not be sent`, { error: messageOf(error) });
   }
   kit.ctx.logger.debug("run ended", () => {
     const { status, code, stopReason, durationMs, provider, model, usage, toolCalls } = outcome;

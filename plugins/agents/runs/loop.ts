@@ -64,7 +64,7 @@ export async function runLoop(run: Run, kit: Kit): Promise<LoopResult> {
       ...results.map((r) => toModelResult(r)),
     );
   }
-  throw new RunFailure("TURN_LIMIT", `the model asked for tools ${MAX_TURNS} times without an answer; ask something narrower`);
+  throw new RunFailure("TURN_LIMIT", `the model called tools ${MAX_TURNS} times without answering; ask a narrower question`);
 }
 
 async function modelTurn(
@@ -97,7 +97,7 @@ async function modelTurn(
       return true;
     },
     onRetry: (candidate, error, pauseMs) =>
-      kit.ctx.logger.warn(`run ${run.id}: ${candidate.provider.id}/${candidate.model} failed, trying again`, {
+      kit.ctx.logger.warn(`run ${run.id}: ${candidate.provider.id}/${candidate.model} failed; retrying`, {
         fault: error.fault,
         pauseMs,
       }),

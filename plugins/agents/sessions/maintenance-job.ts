@@ -69,7 +69,7 @@ function logReport({ ctx }: Kit, report: MaintenanceReport): void {
   if (isOverBudget(report))
     ctx.logger.warn("sessions take more disk space than session.maintenance.maxDiskBytes", { usedBytes, maxDiskBytes });
   if (expired + surplus + archives + forSpace === 0) ctx.logger.debug("sessions are within session.maintenance", fields);
-  else if (mode === "warn") ctx.logger.warn("sessions are beyond session.maintenance; with mode enforce they would be deleted", fields);
+  else if (mode === "warn") ctx.logger.warn("sessions exceed the limits of session.maintenance; mode enforce would delete them", fields);
   else ctx.logger.info("deleted old sessions and archived transcripts (session.maintenance)", fields);
 }
 

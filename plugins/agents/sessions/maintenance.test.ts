@@ -192,7 +192,7 @@ describe("the mode", () => {
     expect(keys(store)).toEqual(["a", "c", "old"]);
     expect(transcripts(store)).toHaveLength(4);
     expect(gw.logs.filter(({ level }) => level === "warn").map(({ message }) => message)).toContain(
-      "sessions are beyond session.maintenance; with mode enforce they would be deleted",
+      "sessions exceed the limits of session.maintenance; mode enforce would delete them",
     );
   });
 

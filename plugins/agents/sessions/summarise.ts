@@ -41,7 +41,7 @@ export async function summarise(
     mayFailover: () => true,
     shrink: () => false,
     onRetry: (candidate, error) =>
-      kit.ctx.logger.warn(`a summary by ${candidate.provider.id}/${candidate.model} failed, trying again`, { fault: error.fault }),
+      kit.ctx.logger.warn(`a summary by ${candidate.provider.id}/${candidate.model} failed; retrying`, { fault: error.fault }),
     pause: (ms) => sleep(ms, signal),
     random: Math.random,
   });

@@ -14,7 +14,7 @@ const listOptions = {
 
 const root = defineCommand({
   path: ["approvals"],
-  summary: "Show requests that wait for a person's approval",
+  summary: "Show requests waiting for a person's approval",
   details:
     "A request is put to connected clients that can show it: the control UI, svc approvals --watch, or a client of your own. While none is connected, requests end at once without an answer, which counts as a no.",
   examples: [
@@ -26,7 +26,7 @@ const root = defineCommand({
   run: runList,
 });
 
-const list = defineCommand({ ...root, path: ["approvals", "list"], summary: "List requests that wait, and those that ended unanswered" });
+const list = defineCommand({ ...root, path: ["approvals", "list"], summary: "List pending requests, and those that ended unanswered" });
 
 const allow = defineCommand({
   path: ["approvals", "allow"],

@@ -14,7 +14,7 @@ export default defineCommand({
   details:
     "Runs the plugin's module. Comments and everything else in the manifest stay as they are. A schema that is right already is not touched.",
   options: {
-    check: { kind: "flag", description: "Write nothing; exit code 1 when the manifest is not what the code says" },
+    check: { kind: "flag", description: "Write nothing; exit code 1 when the manifest differs from the code" },
     json: { kind: "flag", description: "One JSON document on stdout" },
   },
   positionals: [{ name: "dir", required: false }],

@@ -11,7 +11,7 @@ const idPattern = /^[a-z][a-z0-9-]{1,47}$/;
 /** `svc plugins create <id>`: a folder with a plugin that keeps the contract of its kind from the first minute. */
 export default defineCommand({
   path: ["plugins", "create"],
-  summary: "Start a new plugin in a folder of its own",
+  summary: "Create a new plugin in its own folder",
   details: [
     "Writes a manifest, TypeScript sources that run without a build step, a test that runs the contract of its kind, and what an editor needs.",
     "svc becomes a dependency on the folder of this installation, linked at once, so that nothing has to be downloaded to check types.",

@@ -13,8 +13,8 @@ export default defineCommand({
   path: ["plugins", "dev"],
   summary: "Run a plugin folder in the gateway and reload it at every edit",
   details: [
-    "The running gateway takes the folder up for the rest of its run; the config file is not touched. Every edit below it (but node_modules) replaces the",
-    "instance: calls under way end on the old one, and a version that does not load leaves the old one serving. Ctrl-C ends the watching, and",
+    "The running gateway loads the folder until it stops; the config file is not changed. Every edit below it (except in node_modules) replaces the",
+    "instance: calls in progress finish on the old one, and a version that does not load leaves the old one serving. Ctrl-C ends the watching, and",
     "the plugin stays as it is until the gateway ends.",
   ].join("\n"),
   examples: [["Work on the plugin you are in", "svc plugins dev"]],

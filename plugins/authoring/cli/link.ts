@@ -6,7 +6,7 @@ import { linkHost, withHostDependency } from "../host-link.ts";
 /** `svc sdk link [dir]`: `svc/sdk`, `svc/sdk/client` and `svc/sdk/testing` of this installation become importable in a folder. */
 export default defineCommand({
   path: ["sdk", "link"],
-  summary: "Make svc/sdk of this installation a package of a folder",
+  summary: "Link svc/sdk of this installation into a folder",
   details: [
     "Writes the dependency on svc into package.json as a folder of this machine, which npm install keeps, and links node_modules/svc to it. Nothing is",
     "downloaded. Run it in the folder of a program that talks to the gateway, and in that of a plugin that came from another machine.",

@@ -4,7 +4,7 @@ import { defineCommand } from "svc/sdk";
 /** `svc plugins validate [dir]`: the quick statements of the plugin contract. */
 export default defineCommand({
   path: ["plugins", "validate"],
-  summary: "Check a plugin folder against the contract of plugins",
+  summary: "Check a plugin folder against the plugin contract",
   details: [
     "Reads the manifest, checks the trust gates, runs the plugin's module, compares configSchema with the config of the code, and loads the plugin",
     "once in a gateway of its own with a temporary state folder. No other plugin runs but the bundled ones that it requires. The whole contract",

@@ -14,7 +14,7 @@ export default defineCommand({
   path: ["memory", "index"],
   summary: "Bring the memory index up to date",
   details:
-    "A running gateway does this by itself; the command waits for the end. --force rebuilds the whole index; searches go on meanwhile.",
+    "A running gateway does this by itself; the command waits for the end. --force rebuilds the whole index; searches continue meanwhile.",
   examples: [
     ["All agents", "svc memory index"],
     ["From scratch, one agent", "svc memory index --force --agent main"],

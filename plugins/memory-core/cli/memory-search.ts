@@ -9,24 +9,23 @@ type Hit = ResultOf<"memory.search">["results"][number];
 export default defineCommand({
   path: ["memory", "search"],
   summary: "Search the memory of an agent",
-  details: "Searches the default agent unless --agent is given. With both a word and --query, --query is used.",
+  details: "Searches the default agent unless --agent is given. --query wins over a query given as an argument.",
   examples: [
     ["A question", 'svc memory search "where is the router"'],
     ["As JSON", "svc memory search --query boiler --json"],
   ],
   positionals: [{ name: "query", required: false, rest: true }],
   options: {
-    query: { kind: "string", description: "What to look for", placeholder: "text" },
-    "max-results": { kind: "integer", description: "Most results (default 6)", min: 1, max: 200, placeholder: "n" },
-    "min-score": { kind: "number", description: "Lowest score, taken as given", min: 0, max: 1, placeholder: "x" },
+    query: { kind: "string", description: "Search query", placeholder: "text" },
+    "max-results": { kind: "integer", description: "Maximum number of results (default 6)", min: 1, max: 200, placeholder: "n" },
+    "min-score": { kind: "number", description: "Minimum score, applied as given", min: 0, max: 1, placeholder: "x" },
     agent: { kind: "string", description: "Agent whose memory is searched", placeholder: "id" },
     json: { kind: "flag", description: "One JSON document on stdout" },
   },
   rpc: true,
   run: async (cli, values, positionals) => {
     const query = typeof values.query === "string" ? values.query : positionals.join(" ");
-    if (query.trim() === "")
-      throw commonErrors.failed({ message: "memory search: nothing to look for; give a query: svc memory search <query>" });
+    if (query.trim() === "") throw commonErrors.failed({ message: "memory search: a query is missing: svc memory search <query>" });
     const access = await openAccess(cli);
     try {
       const agentId = values.agent === undefined ? access.agents.default : (chosenAgents(access, values.agent)[0] as string);

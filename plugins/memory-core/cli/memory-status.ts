@@ -70,6 +70,6 @@ function printSkipped(cli: CliContext, all: readonly MemoryStatus[]): void {
   const rows = skippedRows(all);
   if (rows.length === 0) return;
   cli.stdout.line();
-  cli.stdout.line(cli.color.bold("Embedding providers that were looked at"));
+  cli.stdout.line(cli.color.bold("Embedding providers that were checked"));
   for (const [id, reason] of rows) cli.stdout.line(`  ${id.padEnd(10)} ${printableLine(reason)}`);
 }

@@ -44,7 +44,7 @@ test("what says nothing has no row", () => {
 test("provider, model and vectors are told, and where they come from", () => {
   expect(rows(hybrid)).toMatchObject({
     Search: "words and vectors",
-    Provider: "openai (found by itself), text-embedding-3-small",
+    Provider: "openai (auto-detected), text-embedding-3-small",
     Vectors: "1536 dimensions, sqlite-vec",
   });
   expect(rows({ ...hybrid, requestedProvider: "openai" }).Provider).toBe("openai, text-embedding-3-small");
@@ -53,9 +53,9 @@ test("provider, model and vectors are told, and where they come from", () => {
 
 test.each([
   [{ requestedProvider: "openai", providerError: "no key" }, "Provider", "none: no key"],
-  [{ provider: "openai", model: "m", providerError: "429" }, "Provider", "openai (found by itself), m; last answer: 429"],
+  [{ provider: "openai", model: "m", providerError: "429" }, "Provider", "openai (auto-detected), m; last answer: 429"],
   [{ provider: "openai", model: "m", providerError: "429" }, "Search", "keywords only for now"],
-  [{ fallback: { from: "local", reason: "broken" } }, "Fallback", "stands in for local: broken"],
+  [{ fallback: { from: "local", reason: "broken" } }, "Fallback", "is used instead of local: broken"],
   [{ probe: { ok: true, ms: 12, dims: 64 } }, "Probe", "answered in 12 ms with 64 dimensions"],
   [{ probe: { ok: false, ms: 12, error: "refused" } }, "Probe", "failed after 12 ms: refused"],
   [{ fts: { enabled: true, available: false, error: "no FTS5" } }, "Words", "not searched: no FTS5"],

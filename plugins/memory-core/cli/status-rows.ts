@@ -6,7 +6,7 @@ export function statusRows(status: MemoryStatus): Array<[name: string, value: st
   const rows: Array<[string, string | undefined]> = [
     ["Search", searchMode(status)],
     ["Provider", provider(status)],
-    ["Fallback", fallback && `stands in for ${fallback.from}: ${fallback.reason}`],
+    ["Fallback", fallback && `is used instead of ${fallback.from}: ${fallback.reason}`],
     ["Probe", probe && (probe.ok ? answered(probe) : `failed after ${probe.ms} ms: ${probe.error ?? "unknown reason"}`)],
     ["Index", `${count(status.files, "file")}, ${count(status.chunks, "chunk")}; ${freshness(status)}`],
     ["Sources", sources(status)],
@@ -55,7 +55,7 @@ function searchMode({ custom, requestedProvider, provider: id }: MemoryStatus): 
 }
 
 function provider({ provider: id, model, requestedProvider, providerError }: MemoryStatus): string | undefined {
-  const how = requestedProvider === "auto" ? " (found by itself)" : "";
+  const how = requestedProvider === "auto" ? " (auto-detected)" : "";
   const named = id === "none" ? undefined : `${id}${how}, ${model}`;
   // The row above says that nobody embeds.
   if (providerError === undefined || (id === "none" && requestedProvider === "auto")) return named;

@@ -116,7 +116,7 @@ function openOrSetAside(path: string, { warn, openVectors }: LiveIndexOptions, c
   } catch (error) {
     db?.close();
     if (!isCorrupt(error)) throw error;
-    warn(`the memory index ${path} is damaged; it was moved to ${path}.damaged and is made anew from the files`);
+    warn(`the memory index ${path} is damaged; it was moved to ${path}.damaged and is being rebuilt from the files`);
     setAside(path);
     return undefined;
   }

@@ -56,7 +56,7 @@ export function decodeText(bytes: Buffer): string {
 
 /** @throws `ESTALE` */
 export function requireAt(fd: number, stats: Stats, real: string): void {
-  if (!isOpenedAt(fd, stats, real)) throw Object.assign(new Error("another file stands there by now"), { code: "ESTALE" });
+  if (!isOpenedAt(fd, stats, real)) throw Object.assign(new Error("the file was replaced meanwhile"), { code: "ESTALE" });
 }
 
 /** File content read for the index. */

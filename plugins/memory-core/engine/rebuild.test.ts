@@ -84,7 +84,7 @@ test("another provider makes a new index by itself; meanwhile words are searched
   expect(during).toMatchObject({
     mode: "fts-only",
     hits: [{ path: "memory/bike.md" }],
-    degraded: expect.stringContaining("made anew for other/words"),
+    degraded: expect.stringContaining("rebuilt for other/words"),
   });
   expect(await index.search("bicycle")).toMatchObject({ mode: "hybrid" });
 });

@@ -52,7 +52,7 @@ export function createSearcher(parts: SearcherParts): Searcher {
       } catch (error) {
         if (error instanceof IndexFault) throw error;
         if (isCorrupt(error)) parts.syncer.abandonDamaged();
-        const damage = isCorrupt(error) ? "the index is damaged and is made anew" : `the index cannot be read (${reasonOf(error)})`;
+        const damage = isCorrupt(error) ? "the index is damaged and is being rebuilt" : `the index cannot be read (${reasonOf(error)})`;
         return scan(parts, asked, damage);
       }
     },
@@ -107,7 +107,7 @@ function vectorSide({ syncer }: SearcherParts, { identity }: OpenLiveIndex, abse
   }
   if (isOfProvider(identity, provider)) return { kind: "ready" };
   const had = isKeywordOnly(identity) ? "no vectors yet" : `vectors of ${identity.provider}/${identity.model}`;
-  return { kind: "absent", reason: `the index has ${had} and is being made anew for ${provider.id}/${provider.model}` };
+  return { kind: "absent", reason: `the index has ${had} and is being rebuilt for ${provider.id}/${provider.model}` };
 }
 
 /** The main thread tells of another provider before it embeds with it, so who is known here when a vector has come made it, or nobody does any more. */

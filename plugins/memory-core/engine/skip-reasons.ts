@@ -13,7 +13,7 @@ export function explainSkip(code: string): string {
   if (code === "TOO_MANY_FILES") return "the index already holds 200,000 files; narrow extraPaths";
   if (code === "MEDIA_TOO_LARGE") return "it is larger than memorySearch.multimodal.maxFileBytes";
   if (code === "MEDIA_TYPE") return "its content is not what its name says";
-  if (code === "ESTALE") return "another file stood in its place when it was read; the next sync looks again";
+  if (code === "ESTALE") return "the file was replaced while it was read; the next sync reads it again";
   if (code === STALLED) return "it stopped the index, so it is left out until it changes; svc memory index --force tries it again";
   if (code === STALLED_TRANSCRIPT) return "it stopped the index, so it is left out; svc memory index --force tries it again";
   return code;

@@ -211,7 +211,7 @@ class FileSyncer implements Syncer {
 
   abandonDamaged(): void {
     this.#parts.live.giveUp();
-    this.#log("warn", "the memory index is damaged and is made anew from the files");
+    this.#log("warn", "the memory index is damaged and is being rebuilt from the files");
     this.markDirty();
     this.#kickAgain("damaged");
   }

@@ -240,7 +240,7 @@ class ProviderKeeper implements AgentProvider {
     const from = held.opened.facts.id;
     try {
       const opened = await openStandIn(this.#host, this.#selecting(), from);
-      this.#host.logger.warn(`embedding provider "${from}" failed (${fault.message}); "${opened.facts.id}" stands in for it`);
+      this.#host.logger.warn(`embedding provider "${from}" failed (${fault.message}); "${opened.facts.id}" is used instead`);
       this.#hold(opened, { from, reason: fault.message });
       this.#tryPrimaryLater();
     } catch (error) {

@@ -7,9 +7,9 @@ type Answer = ResultOf<"messaging.queue.list">;
 
 const list = defineCommand({
   path: ["channels", "queue", "list"],
-  summary: "List messages that wait for a channel, or were not delivered",
+  summary: "List messages waiting for a channel, and undelivered ones",
   options: {
-    all: { kind: "flag", description: "Those that were delivered, too" },
+    all: { kind: "flag", description: "Include delivered messages" },
     limit: { kind: "integer", description: "At most this many (default 100)", min: 1, max: 1000, placeholder: "n" },
     json,
   },

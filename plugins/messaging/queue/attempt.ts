@@ -71,7 +71,7 @@ async function send(
 /** A row that cannot be read ends alone; nobody knows to whom it would have gone. */
 async function setAside({ uid, lane }: DeliveryRow, kit: QueueKit): Promise<void> {
   const result: JsonObject = { reason: "unreadable" };
-  kit.logger.error("a message in the queue cannot be read and is set aside", { uid, lane });
+  kit.logger.error("a message in the queue cannot be read and is skipped", { uid, lane });
   await kit
     .store()
     .commit([{ op: "delivery.finish", uid, from: ["accepted", "uncertain"], state: "failed", result, at: kit.clock.now() }])

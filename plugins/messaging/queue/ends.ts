@@ -27,7 +27,7 @@ export async function putBack(
   const at = kit.clock.now();
   const result: JsonObject = { reason, ...(unknown > 0 ? { unknown } : {}) };
   await settle(kit, { op: "delivery.requeue", uid, from: ["sending"], to, notBefore: at + waitMs, result, at });
-  kit.logger.warn(`message ${uid} to ${message.route.channel} was not sent, trying again`, {
+  kit.logger.warn(`message ${uid} to ${message.route.channel} was not sent; retrying`, {
     attempt,
     waitMs,
     isUncertain: to === "uncertain",
@@ -52,7 +52,7 @@ export async function fail(
     result,
     at: kit.clock.now(),
   });
-  kit.logger.warn(`message ${uid} to ${message.route.channel} was given up`, { outcome, attempt, reason });
+  kit.logger.warn(`message ${uid} to ${message.route.channel} was dropped`, { outcome, attempt, reason });
   kit.failed(message, { error: reason, attempt, permanent: true, outcome });
 }
 
@@ -67,7 +67,7 @@ async function note(kit: QueueKit, { row, message, text }: Ended & { text: strin
     await untilStored(kit, () => kit.leaveNote(message, undeliveredNote(row, message, text)));
   } catch (error) {
     // Its agent is gone, for one: the log has to do.
-    kit.logger.warn(`message ${message.uid}: no note was left`, { error: messageOf(error) });
+    kit.logger.warn(`message ${message.uid}: its note could not be stored`, { error: messageOf(error) });
   }
 }
 

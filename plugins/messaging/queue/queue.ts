@@ -59,7 +59,7 @@ export function createQueue(kit: QueueKit, onEnd: (uid: string) => void): Queue 
   let freed: { dispose(): void | Promise<void> } | undefined;
 
   const pauseFor = (error: unknown) => {
-    if (problem === undefined) kit.logger.warn("the message queue pauses", { error: messageOf(error), seconds: PAUSE_MS / 1_000 });
+    if (problem === undefined) kit.logger.warn("the message queue is paused", { error: messageOf(error), seconds: PAUSE_MS / 1_000 });
     problem = messageOf(error);
     pausedUntil = kit.clock.monotonic() + PAUSE_MS;
   };
@@ -158,7 +158,7 @@ async function recover(kit: QueueKit): Promise<void> {
     const rows = kit.store().deliveries.abandoned({ dirs: OUT, boot: kit.lease, limit: ROUND });
     if (rows.length === 0) return;
     await Promise.all(rows.map((row) => takeOver(row, kit)));
-    kit.logger.warn(`${rows.length} messages were on their way when the gateway stopped; nobody knows whether they arrived`);
+    kit.logger.warn(`${rows.length} messages were being sent when the gateway stopped; whether they arrived is unknown`);
   }
 }
 

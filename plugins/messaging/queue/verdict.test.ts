@@ -41,7 +41,7 @@ describe("after a try that failed", () => {
     expect(judge(fault, plain, 0)).toMatchObject({ next: "again", to: "uncertain", unknown: 1 });
     expect(judge(fault, { ...plain, attempt: 2, unknown: 1 }, 0)).toEqual({
       next: "failed",
-      reason: "nobody knows whether the platform took it, twice; it is not sent a third time: socket hang up",
+      reason: "whether the platform accepted it is unknown after two attempts; it is not sent a third time: socket hang up",
     });
   });
 

@@ -62,7 +62,7 @@ export function isSpent(unknown: number, isIdempotent: boolean): boolean {
 }
 
 export function spentReason(reason: string): string {
-  return `nobody knows whether the platform took it, twice; it is not sent a third time: ${reason}`;
+  return `whether the platform accepted it is unknown after two attempts; it is not sent a third time: ${reason}`;
 }
 
 /** Crashes of the gateway with nothing but this message under way, after which it is not sent again. */

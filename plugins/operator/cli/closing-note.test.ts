@@ -7,8 +7,8 @@ const written = (mode: string, action: "hot" | "restart", pendingRestart: string
 test.each([
   ["hot", "Restart needed: svc gateway restart (gateway.port)"],
   ["off", "Restart needed: svc gateway restart (gateway.port)"],
-  ["hybrid", "The gateway restarts by itself to take it over, once its active runs are done (gateway.port)."],
-  ["restart", "The gateway restarts by itself to take it over, once its active runs are done (gateway.port)."],
+  ["hybrid", "The gateway restarts by itself to apply it, once its active runs are done (gateway.port)."],
+  ["restart", "The gateway restarts by itself to apply it, once its active runs are done (gateway.port)."],
 ])("a change that needs a restart in mode %s", (mode, note) => {
   expect(written(mode, "restart", ["gateway.port"])).toBe(note);
 });

@@ -9,5 +9,5 @@ export function closingNote({ noop, action, pendingRestart, changedPaths, config
   const paths = (pendingRestart.length > 0 ? pendingRestart : changedPaths).join(", ");
   const mode = ownValue(ownValue(ownValue(config, "gateway"), "reload"), "mode");
   if (mode === "hot" || mode === "off") return `Restart needed: svc gateway restart (${paths})`;
-  return `The gateway restarts by itself to take it over, once its active runs are done (${paths}).`;
+  return `The gateway restarts by itself to apply it, once its active runs are done (${paths}).`;
 }

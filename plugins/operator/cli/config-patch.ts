@@ -28,7 +28,7 @@ export default defineCommand({
     stdin: { kind: "flag", description: "Read the patch from standard input" },
     "replace-path": {
       kind: "string",
-      description: "Lists that are taken as they stand in the patch, separated by commas",
+      description: "Lists that the patch replaces as a whole, separated by commas",
       placeholder: "paths",
     },
   },

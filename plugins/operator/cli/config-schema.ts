@@ -4,7 +4,7 @@ import { composeConfigSchema, defineCommand } from "svc/sdk";
 export default defineCommand({
   path: ["config", "schema"],
   summary: "Print the JSON Schema of the config, plugins included",
-  options: { json: { kind: "flag", description: "Failures as JSON too" } },
+  options: { json: { kind: "flag", description: "Report failures as JSON as well" } },
   rpc: true,
   run: async (cli, values) => {
     if (typeof values.url === "string") {

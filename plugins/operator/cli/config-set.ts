@@ -28,7 +28,7 @@ export default defineCommand({
   examples: [
     ["The port", "svc config set gateway.port 18790"],
     ["A secret from the environment", "svc config set gateway.auth.token --ref-source env --ref-id SVC_TOKEN"],
-    ["Only if nobody changed it meanwhile", "svc config set logging.level debug --expect '\"info\"'"],
+    ["Only if it has not changed meanwhile", "svc config set logging.level debug --expect '\"info\"'"],
   ],
   positionals: [
     { name: "path", required: true },
@@ -38,7 +38,7 @@ export default defineCommand({
     ...editOptions,
     json: { kind: "flag", description: "The value must be JSON; one JSON document on stdout" },
     merge: { kind: "flag", description: "Merge an object into the one that is there" },
-    replace: { kind: "flag", description: "Entries, or most of the file, may vanish" },
+    replace: { kind: "flag", description: "Allow list entries, or most of the file, to be removed" },
     "ref-source": { kind: "string", description: "Write a SecretRef: where the value comes from", choices: ["env", "file", "exec"] },
     "ref-provider": { kind: "string", description: "Provider of the SecretRef; default: default", placeholder: "name" },
     "ref-id": { kind: "string", description: "Id of the secret at its source", placeholder: "id" },

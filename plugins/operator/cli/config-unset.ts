@@ -13,11 +13,11 @@ import { editConfig, editOptions } from "./config-edit.ts";
 /** `svc config unset`: takes one key or list member out of the file. */
 export default defineCommand({
   path: ["config", "unset"],
-  summary: "Take one value out of the config",
+  summary: "Remove one value from the config",
   details: "Its default applies then. Exits with 1 when the path is not set.",
   examples: [["The port is the default again", "svc config unset gateway.port"]],
   positionals: [{ name: "path", required: true }],
-  options: { ...editOptions, replace: { kind: "flag", description: "Most of the file, or gateway.mode, may vanish" } },
+  options: { ...editOptions, replace: { kind: "flag", description: "Allow most of the file, or gateway.mode, to be removed" } },
   rpc: true,
   run: async (cli, values, [path = ""]) => {
     const steps = parseConfigPath(path);

@@ -12,7 +12,7 @@ export default defineCommand({
   path: ["config", "validate"],
   summary: "Check everything a start would check",
   details:
-    "Schema, rules between keys, mode, auth and bind, references to secrets, plugins' own config, and keys that are not part of this release: a start goes on without those. Starts nothing, changes nothing.",
+    "Schema, rules between keys, mode, auth and bind, references to secrets, plugins' own config, and keys that are not part of this release: a start continues without those. Starts nothing, changes nothing.",
   options: { json: { kind: "flag", description: "One JSON document on stdout" } },
   run: async (cli) => {
     const verdict = await judge(cli);

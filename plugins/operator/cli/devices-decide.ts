@@ -9,7 +9,7 @@ export default [approve(), reject()];
 function approve(): CliCommand {
   return defineCommand({
     path: ["devices", "approve"],
-    summary: "Let a waiting device in",
+    summary: "Approve a waiting device",
     details:
       "Grants what the device asked for: svc devices list shows it. A request waits for five minutes and is renewed by each attempt.",
     ...{ options, positionals, rpc: true },

@@ -6,7 +6,7 @@ type Devices = ResultOf<"device.pair.list">;
 /** `svc devices list`: who waits first, then who is paired. */
 export default defineCommand({
   path: ["devices", "list"],
-  summary: "List devices that wait for approval, and those that are paired",
+  summary: "List devices waiting for approval, and paired devices",
   options: { json: { kind: "flag", description: "One JSON document on stdout" } },
   rpc: true,
   run: async (cli) => {

@@ -10,9 +10,9 @@ export default [rotate(), revoke()];
 function rotate(): CliCommand {
   return defineCommand({
     path: ["devices", "rotate"],
-    summary: "Replace a device's token",
+    summary: "Replace the token of a device",
     details:
-      "The old token ends at once, and with it the device's connections. The new one is given to nobody but the device: its own command stores it, any other device gets one with its next sign-in by the gateway's secret.",
+      "The old token is revoked at once, and the device's connections are closed. Only the device itself receives the new one: its own command stores it; any other device gets it when it next signs in with the gateway's secret.",
     examples: [["Fewer rights from now on", "svc devices rotate 56475aa7… --scopes read"]],
     options: { role, scopes: { kind: "string", description: "Comma-separated; no more than before", placeholder: "read,write" }, json },
     ...{ positionals, rpc: true },
@@ -31,10 +31,10 @@ function rotate(): CliCommand {
 function revoke(): CliCommand {
   return defineCommand({
     path: ["devices", "revoke"],
-    summary: "End a device's token, or forget the device",
+    summary: "Revoke the token of a device, or remove the device",
     details:
       "The device's connections end at once. It stays paired: who holds the gateway's secret too gets a new token; --forget ends that as well.",
-    options: { role, forget: { kind: "flag", description: "Forget the device: it has to be approved again" }, json },
+    options: { role, forget: { kind: "flag", description: "Remove the device; it then needs a new approval" }, json },
     ...{ positionals, rpc: true },
     run: async (cli, values, [deviceId = ""]) => {
       const forget = values.forget === true;

@@ -20,7 +20,7 @@ export default defineCommand({
   path: ["doctor"],
   summary: "Find what is wrong with this installation, and fix it on request",
   details:
-    "Changes nothing without --fix. Exit code 0: nothing of --severity-min or worse; 1: findings; 2: it could not be checked.\nWith a running gateway its plugins are asked too.",
+    "Changes nothing without --fix. Exit code 0: nothing of --severity-min or worse; 1: findings; 2: it could not be checked.\nWith a running gateway, the checks of its plugins run as well.",
   examples: [
     ["Put the last config back that worked", "svc doctor --fix --restore-last-good"],
     ["Only some checks", "svc doctor --only config/perms,state/perms"],
@@ -31,13 +31,13 @@ export default defineCommand({
     "severity-min": {
       kind: "string",
       choices: severities,
-      description: "Least severity that counts (default warning)",
+      description: "Minimum severity that counts (default warning)",
       placeholder: "severity",
     },
     only: { kind: "string", description: "Only these checks, separated by commas", placeholder: "ids" },
     skip: { kind: "string", description: "Not these checks, separated by commas", placeholder: "ids" },
-    yes: { kind: "flag", description: "Do not ask before the last-good config is put back" },
-    "restore-last-good": { kind: "flag", description: "With --fix: put the last-good config back when the present one does not load" },
+    yes: { kind: "flag", description: "Restore the last-good config without asking" },
+    "restore-last-good": { kind: "flag", description: "With --fix: restore the last-good config when the present one does not load" },
   },
   rpc: true,
   run: async (cli, values) => {

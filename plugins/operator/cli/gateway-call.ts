@@ -13,7 +13,7 @@ export default defineCommand({
   options: {
     params: { kind: "string", description: "Parameters as a JSON object", placeholder: "json" },
     "expect-final": { kind: "flag", description: "Wait for the final answer of a two-phase method" },
-    json: { kind: "flag", description: "Failures as JSON too" },
+    json: { kind: "flag", description: "Report failures as JSON as well" },
   },
   rpc: true,
   run: async (cli, values, [method]) => {

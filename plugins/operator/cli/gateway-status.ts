@@ -31,7 +31,7 @@ interface Runtime {
 /** `svc gateway status`: works with a dead gateway and with an invalid config. */
 export default defineCommand({
   path: ["gateway", "status"],
-  summary: "Is the gateway running, reachable and whole?",
+  summary: "Show whether the gateway is running, reachable and healthy",
   details: "Exits with 1 when the probe fails.",
   examples: [["Prove that a read-scope call works", "svc gateway status --require-rpc"]],
   options: {

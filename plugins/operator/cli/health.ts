@@ -13,7 +13,7 @@ function healthCommand(path: string[]): CliCommand {
     details: "Exits with 1 when a critical part is not well.",
     options: {
       json: { kind: "flag", description: "The whole snapshot as JSON" },
-      verbose: { kind: "flag", description: "Collect it now instead of taking the cached snapshot" },
+      verbose: { kind: "flag", description: "Collect it now instead of using the cached snapshot" },
     },
     rpc: true,
     run: async (cli, values) => {

@@ -55,7 +55,7 @@ test("the file of the next day is read from its beginning", async () => {
     tail({ file: "b", cursor: 60, lines: ["early", "late"] }),
   ]);
   expect(asked).toEqual([50, 0]);
-  expect(shown).toEqual(["the log goes on in b", "early", "late"]);
+  expect(shown).toEqual(["the log continues in b", "early", "late"]);
 });
 
 test("a file that was put aside is told, and its successor shown", async () => {

@@ -32,7 +32,7 @@ export async function followLog(source: LogSource, { first, intervalMs, signal, 
       pauseMs = FIRST_PAUSE_MS;
       if (tail.file !== last.file) {
         // The cursor belongs to the file of yesterday: this one is read from its beginning.
-        output.notice(`the log goes on in ${tail.file}`);
+        output.notice(`the log continues in ${tail.file}`);
         last = { file: tail.file, cursor: 0 };
         waitMs = 0;
         continue;

@@ -5,7 +5,7 @@ export default defineCommand({
   path: ["plugins", "reload"],
   summary: "Reload plugins in the running gateway",
   details:
-    "A new instance is made from the files on disk and takes over when it works; calls under way end on the old one. When it does not, the old one serves on and the reason is told. Exit code 1 when one of them failed.",
+    "A new instance is created from the files on disk and takes over when it works; calls in progress finish on the old one. If it does not work, the old one keeps serving and the reason is shown. Exit code 1 when one of them failed.",
   positionals: [{ name: "id", required: true, rest: true }],
   options: { json: { kind: "flag", description: "One JSON document on stdout" } },
   rpc: true,

@@ -38,7 +38,7 @@ function command(word: "enable" | "disable", enabled: boolean): CliCommand {
       else {
         const where = state ? `the running gateway says: ${state}` : refusal ? "written to the config file" : "no gateway runs here";
         cli.stdout.line(`${id} is ${enabled ? "on" : "off"}; ${where}`);
-        if (refusal) cli.stderr.line(`${cli.color.yellow("svc:")} the running gateway could not be asked: ${refusal}`);
+        if (refusal) cli.stderr.line(`${cli.color.yellow("svc:")} the request to the running gateway failed: ${refusal}`);
         for (const warning of warnings) cli.stderr.line(`${cli.color.yellow("svc:")} ${warning}`);
         if (live?.restartRequired) cli.stdout.line("It takes effect with the next start: svc gateway restart");
       }

@@ -5,7 +5,7 @@ const COULD_NOT_RUN = 2;
 /** `svc secrets audit`: what could leak, what leads nowhere, what is used twice. */
 export default defineCommand({
   path: ["secrets", "audit"],
-  summary: "Find secrets in plain text, references that lead nowhere, files open to others",
+  summary: "Find plain-text secrets, dangling references and files readable by others",
   details:
     "Reads the config and the files around it and changes nothing. With --check it exits with 1 on findings and with 2 on unresolved references.",
   examples: [["In a script", "svc secrets audit --check --json"]],

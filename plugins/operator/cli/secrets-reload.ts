@@ -5,7 +5,7 @@ export default defineCommand({
   path: ["secrets", "reload"],
   summary: "Resolve all secrets of the running gateway again",
   details:
-    "Everything is asked for first and then put in place at once. Who cannot be asked keeps the old value; when the gateway's own secret cannot be had, nothing changes and the exit code is 1.",
+    "All secrets are resolved first and then swapped at once. A secret that cannot be resolved keeps its old value; if the gateway's own secret cannot be resolved, nothing changes and the exit code is 1.",
   options: { json: { kind: "flag", description: "One JSON document on stdout" } },
   rpc: true,
   run: async (cli) => {

@@ -10,7 +10,7 @@ export default defineCommand({
   details: "Asks nothing. An existing config or workspace is never changed.",
   examples: [["What npm start does first", "svc setup --non-interactive --if-missing"]],
   options: {
-    "non-interactive": { kind: "flag", description: "Ask nothing (so far there is nothing to ask)" },
+    "non-interactive": { kind: "flag", description: "Accepted for scripts; setup asks nothing" },
     "if-missing": { kind: "flag", description: "Succeed without doing anything when a config exists" },
     workspace: {
       kind: "string",
@@ -19,7 +19,7 @@ export default defineCommand({
     },
     bind: { kind: "string", description: "Where the gateway listens", choices: ["loopback", "lan", "tailnet", "auto"] },
     port: { kind: "integer", description: "Port of the gateway", min: 1, max: 65_535, placeholder: "n" },
-    "then-start": { kind: "flag", description: "A start follows at once: no next step is named", hidden: true },
+    "then-start": { kind: "flag", description: "Print no next step, because a start follows", hidden: true },
     json: { kind: "flag", description: "One JSON document on stdout" },
   },
   run: async (cli, values) => {

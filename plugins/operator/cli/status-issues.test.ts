@@ -10,11 +10,11 @@ test.each<[Parameters<typeof issuesOf>[0], string[]]>([
   [{ plugins: { errors: [{ id: "irc", error: "no server" }] } }, ["plugin irc: no server"]],
   [
     { plugins: { errors: [], quarantined: [{ id: "irc", hook: "rpc.before", lastError: "boom" }] } },
-    ["plugin irc: its handler of rpc.before fails again and again and rests: boom"],
+    ["plugin irc: its handler of rpc.before keeps failing and is paused: boom"],
   ],
   [
     { plugins: { errors: [], quarantined: [{ id: "irc", hook: "rpc.after" }] } },
-    ["plugin irc: its handler of rpc.after fails again and again and rests"],
+    ["plugin irc: its handler of rpc.after keeps failing and is paused"],
   ],
   [
     { configReload: { ...reload, pendingRestart: ["gateway.port"] } },

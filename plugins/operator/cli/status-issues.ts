@@ -22,7 +22,7 @@ export function issuesOf({ plugins, problems = {}, configReload }: StatusProblem
   const reload = reloadIssue(configReload);
   const failed = (plugins?.errors ?? []).map(({ id, error }) => `plugin ${id}: ${error}`);
   const resting = (plugins?.quarantined ?? []).map(
-    ({ id, hook, lastError }) => `plugin ${id}: its handler of ${hook} fails again and again and rests${lastError ? `: ${lastError}` : ""}`,
+    ({ id, hook, lastError }) => `plugin ${id}: its handler of ${hook} keeps failing and is paused${lastError ? `: ${lastError}` : ""}`,
   );
   return [
     ...(reload ? [`config reload: ${reload}`] : []),

@@ -6,7 +6,7 @@ type Entry = ResultOf<"system-presence">[number];
 /** `svc system presence`: the gateway first, then whoever was heard of last. */
 export default defineCommand({
   path: ["system", "presence"],
-  summary: "List who is connected or was heard of in the last five minutes",
+  summary: "List clients that are connected or sent a beacon in the last five minutes",
   options: { json: { kind: "flag", description: "One JSON document on stdout" } },
   rpc: true,
   run: async (cli) => {

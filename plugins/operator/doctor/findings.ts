@@ -65,7 +65,7 @@ export function findingsOf(evidence: Evidence): DoctorFinding[] {
 function configFindings({ issues, path, exists, lastGood, valid, warnings }: Evidence["config"]): OwnFinding[] {
   if (!exists) return [{ id: "config/missing", severity: "error", path, message: "there is no config file", fix: "svc setup" }];
   const restore =
-    !valid && lastGood ? { fix: "svc doctor --fix --restore-last-good, which puts the last config back that worked", fixable: true } : {};
+    !valid && lastGood ? { fix: "svc doctor --fix --restore-last-good, which restores the last config that worked", fixable: true } : {};
   return [
     ...issues.map(
       (issue): OwnFinding => ({ id: idOfIssue(issue), severity: "error", path: issue.path || path, message: issue.text, ...restore }),
@@ -147,7 +147,7 @@ function fileFindings({ open, staleLocks }: Evidence): OwnFinding[] {
         severity: "warning",
         path,
         message: `mode ${octal(mode)}: others on this machine can read it`,
-        fix: "svc doctor --fix takes their rights away",
+        fix: "svc doctor --fix removes those permissions",
         fixable: true,
       }),
     ),

@@ -115,7 +115,7 @@ async function liveFindings(cli: CliContext): Promise<DoctorFinding[]> {
   try {
     return (await cli.withClient((client) => client.request("gateway.doctor", {}))).findings;
   } catch (error) {
-    const message = `a gateway runs here but could not be asked: ${error instanceof Error ? error.message : String(error)}`;
+    const message = `a gateway is running here but did not answer: ${error instanceof Error ? error.message : String(error)}`;
     return [{ id: "gateway/unreachable", severity: "warning", message }];
   }
 }

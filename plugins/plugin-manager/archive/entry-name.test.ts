@@ -30,7 +30,7 @@ describe("refused is", () => {
     ["a\nb", "has control characters"],
     ["a".repeat(256), "has a part of more than 255 bytes"],
     ["ä".repeat(128), "has a part of more than 255 bytes"],
-    [Array(65).fill("d").join("/"), "stands more than 64 folders deep"],
+    [Array(65).fill("d").join("/"), "is more than 64 folders deep"],
     [Array(513).fill("d").join("/"), "has a name of more than 1024 bytes"],
   ])("%j", (raw, reason) => {
     expect(entryName(raw)).toEqual({ reason: expect.stringContaining(reason) });

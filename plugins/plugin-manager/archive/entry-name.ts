@@ -17,7 +17,7 @@ export function entryName(raw: string): { name: string } | { reason: string } {
   if (Buffer.byteLength(raw) > MAX_NAME_BYTES) return refused(`has a name of more than ${MAX_NAME_BYTES} bytes`);
   const parts = raw.split("/").filter((part) => part !== "" && part !== ".");
   if (parts.includes("..")) return refused("leads upwards");
-  if (parts.length > MAX_DEPTH) return refused(`stands more than ${MAX_DEPTH} folders deep`);
+  if (parts.length > MAX_DEPTH) return refused(`is more than ${MAX_DEPTH} folders deep`);
   if (parts.some((part) => Buffer.byteLength(part) > MAX_PART_BYTES)) return refused(`has a part of more than ${MAX_PART_BYTES} bytes`);
   return { name: parts.join("/") };
 }

@@ -6,18 +6,23 @@ import { importAndTell } from "../doctor/import-check.ts";
 /** `svc plugins doctor`: every plugin with what keeps it from working; changes nothing. */
 export default defineCommand({
   path: ["plugins", "doctor"],
-  summary: "Say what keeps plugins from working, and how to fix it",
+  summary: "Show what keeps plugins from working, and how to fix it",
   details:
-    "Exit code 0: nothing of --severity-min or worse; 1: findings; 2: it could not be checked. With a running gateway its states are told;\nwithout one the plugins are imported in a process of their own, and nothing of them is set up or started.",
+    "Exit code 0: nothing of --severity-min or worse; 1: findings; 2: it could not be checked. With a running gateway its states are shown;\nwithout one the plugins are imported in a separate process, and nothing of them is set up or started.",
   options: {
     "severity-min": {
       kind: "string",
       choices: severities,
-      description: "Least severity that counts (default warning)",
+      description: "Minimum severity that counts (default warning)",
       placeholder: "severity",
     },
     json: { kind: "flag", description: "One JSON document on stdout" },
-    "import-only": { kind: "string", description: "Import these plugins and tell the parent process", placeholder: "ids", hidden: true },
+    "import-only": {
+      kind: "string",
+      description: "Import these plugins and report to the parent process",
+      placeholder: "ids",
+      hidden: true,
+    },
   },
   rpc: true,
   run: async (cli, values) => {

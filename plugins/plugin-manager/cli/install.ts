@@ -23,7 +23,7 @@ export default defineCommand({
   options: {
     grant: { kind: "string", description: "Permissions to grant, separated by commas", placeholder: "exec,net" },
     yes: { kind: "flag", short: "y", description: "Grant every permission it asks for" },
-    "replace-bundled": { kind: "flag", description: "Let it take the place of a plugin of the same id that is part of svc" },
+    "replace-bundled": { kind: "flag", description: "Let it replace a bundled plugin with the same id" },
     confirm: { kind: "string", description: "Accept the files of an installed plugin as they are now", placeholder: "id" },
     json: { kind: "flag", description: "One JSON document on stdout" },
   },

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { actionErrors } from "./errors.ts";
 import { invalid, mappingFailed, toRefusal } from "./refusal.ts";
 
-describe("what the sender is told", () => {
+describe("message for the sender", () => {
   test("hook-invalid: the sentence itself", () =>
     expect(toRefusal(invalid("text required"))).toEqual({ status: 400, message: "text required" }));
 

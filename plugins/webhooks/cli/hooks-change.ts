@@ -4,13 +4,14 @@ import { type CliCommand, defineCommand } from "svc/sdk";
 export default [
   command("retry", {
     summary: "Retry a delivery that failed or expired",
-    details: "It gets all its tries and another 24 hours. What its agent did before is not undone, and may be done twice.",
+    details:
+      "It gets a fresh set of attempts and another 24 hours. Work that its agent has already done is not undone and may happen twice.",
     done: "is in the queue again; svc hooks show tells what becomes of it",
   }),
   command("drop", {
     summary: "Drop a delivery that is waiting",
     details: "It ends as failed, with a note in the agent's main session. One that is running is stopped in the chat of its session.",
-    done: "is given up; a note says so",
+    done: "was dropped; a note says so",
   }),
 ];
 

@@ -19,7 +19,7 @@ export default defineCommand({
     ["As JSON", "svc hooks list --deliveries --json"],
   ],
   options: {
-    deliveries: { kind: "flag", description: "The last deliveries, too" },
+    deliveries: { kind: "flag", description: "Include the last deliveries" },
     state: { kind: "string", description: "Only deliveries in this state", choices: states },
     limit: { kind: "integer", description: `At most this many deliveries (default ${LIMIT})`, min: 1, max: 200, placeholder: "n" },
     json: { kind: "flag", description: "One JSON document on stdout" },

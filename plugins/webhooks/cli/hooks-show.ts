@@ -4,13 +4,13 @@ import { localTime, plural, reasonOf, stateWords } from "./text.ts";
 /** `svc hooks show <uid>`: everything about one delivery. */
 export default defineCommand({
   path: ["hooks", "show"],
-  summary: "Show one delivery: its steps, tries and result",
+  summary: "Show one delivery: its steps, attempts and result",
   details:
     "The text of the action is external content and shown only with --payload, as long as it is kept: until it is done, and 7 days after it failed.",
   examples: [["With its text", "svc hooks show 5b7d… --payload"]],
   positionals: [{ name: "uid", required: true }],
   options: {
-    payload: { kind: "flag", description: "The action with its text, too" },
+    payload: { kind: "flag", description: "Include the text of the action" },
     json: { kind: "flag", description: "One JSON document on stdout" },
   },
   rpc: true,

@@ -25,7 +25,7 @@ type Tried = ResultOf<"webhooks.test">;
 /** `svc hooks test <name> --payload <file>`: everything but the doing. */
 export default defineCommand({
   path: ["hooks", "test"],
-  summary: "Show what a payload would come to, without doing it",
+  summary: "Show what a payload would do, without doing it",
   details:
     "Mapping, transform, templates and every rule are applied as for a request that was let in; nothing is stored, and nobody is woken. A mistake of a transform is shown with file, line and column. Without a running gateway it is done here; whether the agent may use the model is not judged then.",
   examples: [
@@ -34,8 +34,8 @@ export default defineCommand({
   ],
   positionals: [{ name: "name", required: true }],
   options: {
-    payload: { kind: "string", description: "File with the JSON that a sender would post, or - for stdin", placeholder: "file" },
-    header: { kind: "string", description: "Header of the request, as often as needed", placeholder: "name=value", repeats: true },
+    payload: { kind: "string", description: "File with the JSON a sender would post, or - for stdin", placeholder: "file" },
+    header: { kind: "string", description: "Header of the request; may be repeated", placeholder: "name=value", repeats: true },
     json: { kind: "flag", description: "One JSON document on stdout" },
   },
   rpc: true,
@@ -114,7 +114,7 @@ const outcomes = {
   actions: "",
   nothing: "Nothing is to be done: the sender gets 204.",
   answered: "This is a question of the sender's scheme: it is answered, and nothing is done.",
-  unmapped: "No mapping matches: the sender gets 404. svc hooks list shows what there is.",
+  unmapped: "No mapping matches: the sender gets 404. svc hooks list shows the mappings.",
 } as const;
 
 function print(cli: CliContext, { path, outcome, mapping, preset, verify, items, warnings }: Tried): void {

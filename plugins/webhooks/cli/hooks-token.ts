@@ -18,7 +18,7 @@ export default defineCommand({
   ],
   options: {
     show: { kind: "flag", description: "Print the token; only to a terminal" },
-    rotate: { kind: "flag", description: "Replace it by a new random one" },
+    rotate: { kind: "flag", description: "Replace it with a new random one" },
     json: { kind: "flag", description: "One JSON document on stdout; never the token" },
   },
   rpc: true,
@@ -73,13 +73,13 @@ async function rotate(cli: CliContext, isLive: boolean): Promise<void> {
     const { hash } = await client.request("config.get", {});
     const { issues } = await client.request("config.patch", { raw: JSON.stringify({ hooks: { token } }), baseHash: hash });
     if (issues)
-      throw commonErrors.failed({ message: `hooks token: written, but not taken over: ${issues.map((one) => one.message).join("; ")}` });
+      throw commonErrors.failed({ message: `hooks token: written, but not applied: ${issues.map((one) => one.message).join("; ")}` });
   });
 }
 
 const sources = {
   none: "There is no token.",
-  config: "The token stands in the config file.",
+  config: "The token is in the config file.",
   variable: "The token comes from an environment variable.",
   "secret-ref": "The token is kept by a secret provider.",
 } as const;

@@ -86,7 +86,7 @@ function wake({ agentId, sessionKey }: WakeAction, kit: DeliveryKit): void {
   try {
     kit.agents().wake({ agentId, ...(sessionKey === undefined ? {} : { sessionKey }), reason: "hook", mode: "now" });
   } catch (error) {
-    kit.ctx.logger.warn("a wake was stored, but nobody could be woken", { agentId, error: messageOf(error) });
+    kit.ctx.logger.warn("a wake was stored, but no agent could be woken", { agentId, error: messageOf(error) });
   }
 }
 

@@ -20,10 +20,11 @@ export async function attend(row: DeliveryRow, given: Given): Promise<CarriedOut
   try {
     claimed = await claim(row, given);
     const { uid, attempt, lane } = claimed;
-    given.kit.ctx.logger.debug("hook delivery begun", () => ({ uid, attempt, lane }));
+    given.kit.ctx.logger.debug("hook delivery started", () => ({ uid, attempt, lane }));
     return await carryOut(claimed, given);
   } catch (error) {
-    if (isSvcError(error, "delivery-state")) given.kit.ctx.logger.debug("a hook delivery is somebody else's now", { uid: row.uid });
+    if (isSvcError(error, "delivery-state"))
+      given.kit.ctx.logger.debug("a hook delivery was taken over by another worker", { uid: row.uid });
     else if (claimed) return broken(claimed, { ...given, error });
     return undefined;
   }

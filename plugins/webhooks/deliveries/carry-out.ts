@@ -60,7 +60,7 @@ export async function notRun(
     return { state: "ended" };
   }
   const inMs = backoffAfter(row.attempt);
-  kit.ctx.logger.warn(`hook agent run tried again runId=${row.uid}`, { reason, attempt: row.attempt, inMs });
+  kit.ctx.logger.warn(`hook agent run retried runId=${row.uid}`, { reason, attempt: row.attempt, inMs });
   await giveBack(carried, { reason, next, attempt: row.attempt, inMs });
   return { state: "again", inMs };
 }
@@ -129,7 +129,7 @@ function wake({ action, kit }: Carried): boolean {
     kit.agents().wake({ agentId: mainSessionOf(action.agentId, kit).agentId, reason: "hook", mode: "now" });
     return true;
   } catch (error) {
-    kit.ctx.logger.warn("nobody could be woken for a hook", { agentId: action.agentId, error: messageOf(error) });
+    kit.ctx.logger.warn("no agent could be woken for a hook", { agentId: action.agentId, error: messageOf(error) });
     return false;
   }
 }

@@ -38,7 +38,10 @@ export function createDeliveries(ctx: PluginContext): Deliveries {
       const completion = row && completionOf(row);
       if (completion) completions.tell(uid, completion);
     } catch (error) {
-      ctx.logger.warn("the end of a hook delivery could not be read; who waits for it is not told", { uid, error: messageOf(error) });
+      ctx.logger.warn("the result of a hook delivery could not be read; its sender keeps waiting until its time limit", {
+        uid,
+        error: messageOf(error),
+      });
     }
   };
   const runner = createRunner(kit, told);
@@ -80,11 +83,11 @@ export function createDeliveries(ctx: PluginContext): Deliveries {
     },
     async start() {
       const recovering = untilTaken(() => recover(kit, leaving.signal), leaving.signal, kit).then((count) => {
-        if (count > 0) ctx.logger.warn(`${count} hook deliveries were under way when an earlier process ended; they go on`);
+        if (count > 0) ctx.logger.warn(`${count} hook deliveries were in progress when an earlier process ended; they resume`);
         runner.begin();
       });
       recovering.catch((error: unknown) => {
-        if (!leaving.signal.aborted) ctx.logger.error("hook deliveries of an earlier process cannot be taken up", { error: String(error) });
+        if (!leaving.signal.aborted) ctx.logger.error("hook deliveries of an earlier process cannot be resumed", { error: String(error) });
       });
       await settledWithin(recovering, RECOVER_MS);
     },

@@ -33,7 +33,7 @@ test("where nobody carries messages the answer stays in its session, with a warn
   expect(await ended(gateway, runId)).toEqual({ status: "ok", replyDisposition: "visible", delivered: false, deliveryAttempted: false });
   expect(gateway.said()).toEqual(["Hook Full: one"]);
   expect(gateway.row(runId)).toMatchObject({ state: "done", steps: { deliver: { because: "unavailable" }, summary: { as: "note" } } });
-  expect(gateway.logs.map((l) => l.message)).toContain("nobody carries messages: the answer of a hook stays in its session");
+  expect(gateway.logs.map((l) => l.message)).toContain("no messaging service: the answer of a hook stays in its session");
 });
 
 test("what the storage does not take waits for it, and goes on by itself", async () => {

@@ -27,7 +27,9 @@ export function createOverdue(
       options.onEnd(row.uid);
     } catch (error) {
       signal.throwIfAborted();
-      kit.ctx.logger.warn(`hook agent run runId=${row.uid}: its time is up, but it could not be ended`, { error: messageOf(error) });
+      kit.ctx.logger.warn(`hook agent run runId=${row.uid}: its time limit has passed, but it could not be ended`, {
+        error: messageOf(error),
+      });
     }
   };
   return {

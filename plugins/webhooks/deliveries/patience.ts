@@ -22,7 +22,7 @@ export async function untilTaken<T>(work: () => Promise<T>, signal: AbortSignal,
       return await work();
     } catch (error) {
       if (!isPassing(error)) throw error;
-      kit.ctx.logger.debug("waits with a hook delivery", { error: String(error) });
+      kit.ctx.logger.debug("a hook delivery waits", { error: String(error) });
       await sleep(Math.max(pauseMs, isSvcError(error) ? Math.min(error.retryAfterMs ?? 0, MAX_PAUSE_MS) : 0), signal, kit.ctx.timers);
     }
   }

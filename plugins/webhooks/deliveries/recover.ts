@@ -44,7 +44,7 @@ async function recoverOne(row: DeliveryRow, kit: DeliveryKit, signal: AbortSigna
   } catch (error) {
     signal.throwIfAborted();
     if (isSvcError(error, "delivery-state")) return true;
-    kit.ctx.logger.error(`hook agent run runId=${row.uid}: it was left behind and could not be taken up`, { error: messageOf(error) });
+    kit.ctx.logger.error(`hook agent run runId=${row.uid}: it was left behind and could not be resumed`, { error: messageOf(error) });
     return false;
   }
 }

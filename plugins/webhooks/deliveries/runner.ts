@@ -99,7 +99,7 @@ export function createRunner(kit: DeliveryKit, onEnd: (uid: string) => void): Ru
     try {
       await overdue.expire();
     } catch (error) {
-      if (!signal.aborted) logger.warn("hook deliveries could not be looked through", { error: messageOf(error) });
+      if (!signal.aborted) logger.warn("hook deliveries could not be scanned", { error: messageOf(error) });
     }
     // A pause that is not one of ours was another process's, or was given by a clock that was wrong.
     nudge(Number.MAX_SAFE_INTEGER);

@@ -100,7 +100,7 @@ function logAccepted(
   { actions, accepted, deps }: { actions: readonly Action[]; accepted: readonly Accepted[]; deps: DoorDeps },
 ): void {
   for (const action of actions.filter((one) => one.isFallbackAgent).slice(0, 1)) {
-    deps.logger.warn(`hook named an agent that is not there; agent "${action.agentId}" was taken`, logged(visitor, mappingOf(resolved)));
+    deps.logger.warn(`hook named an unknown agent; agent "${action.agentId}" is used`, logged(visitor, mappingOf(resolved)));
   }
   const [first] = accepted;
   if (!first) return;

@@ -67,7 +67,7 @@ describe("what a fan-out may make of one body", () => {
     expect(await stage.post({ path: "shop", payload: beside(most) })).toMatchObject({ items: { length: 128 } });
     expect(calls).toBe(128);
     expect(await stage.post({ path: "shop", payload: beside(most + 1) })).toMatchObject({
-      items: [{ refusal: { status: 413, message: 'the payload beside "items" is too large to go with each of 128 items' } }],
+      items: [{ refusal: { status: 413, message: 'the payload beside "items" is too large to be sent with each of 128 items' } }],
     });
     expect(calls).toBe(128);
   });

@@ -15,6 +15,6 @@ export function itemsOf(payload: unknown, forEach: string | undefined): Items {
   if (forEach === undefined) return { payloads: [payload], warnings: [] };
   const list = isRecord(payload) && Object.hasOwn(payload, forEach) ? payload[forEach] : undefined;
   if (!Array.isArray(list)) return { payloads: [], warnings: [`the payload has no list "${forEach}"; nothing is done`] };
-  const warnings = list.length > MAX_ITEMS ? [`"${forEach}" has ${list.length} items; the first ${MAX_ITEMS} are taken`] : [];
+  const warnings = list.length > MAX_ITEMS ? [`"${forEach}" has ${list.length} items; only the first ${MAX_ITEMS} are used`] : [];
   return { payloads: list.slice(0, MAX_ITEMS).map((item) => new ItemView(payload as Record<string, unknown>, forEach, item)), warnings };
 }

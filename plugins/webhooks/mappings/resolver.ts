@@ -91,7 +91,7 @@ async function mapped(compiled: CompiledMapping, request: HookRequest, { deps, s
   }
   const { payloads, warnings } = itemsOf(request.payload, mapping.forEach);
   if (transform && isRepeatedTooOften(payloads)) {
-    const message = `the payload beside "${mapping.forEach}" is too large to go with each of ${payloads.length} items`;
+    const message = `the payload beside "${mapping.forEach}" is too large to be sent with each of ${payloads.length} items`;
     return { kind: "actions", mapping: id, isFanOut: false, items: [{ refusal: { status: 413, message } }], warnings };
   }
   let room = MAX_ACTION_CHARS;

@@ -4,13 +4,13 @@ import { defineErrors } from "svc/sdk";
 export const transformErrors = defineErrors({
   "transform-failed": { message: "transform {reason}", http: 500, rpc: "UNAVAILABLE" },
   "transform-busy": {
-    message: "transform {module}: too many calls are under way; try again",
+    message: "transform {module}: too many calls in progress; try again",
     http: 503,
     rpc: "UNAVAILABLE",
     retryable: true,
   },
   "transform-resting": {
-    message: "transform {module}: it ended its process five times within a minute and rests; see the lines before",
+    message: "transform {module}: it crashed its process five times within a minute and is paused; see the preceding log lines",
     http: 503,
     rpc: "UNAVAILABLE",
     retryable: true,

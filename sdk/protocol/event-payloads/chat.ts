@@ -2,7 +2,7 @@ import { z } from "zod";
 import { agentId, count, runId, sessionKey, usage } from "../results/fields.ts";
 import { shownText } from "../results/message.ts";
 
-const common = { runId, sessionKey, agentId, seq: count.describe("`seq` of the run; 0 for a note that was put in") };
+const common = { runId, sessionKey, agentId, seq: count.describe("`seq` of the run; 0 for an injected note") };
 
 const short = z.string().max(300);
 
@@ -26,7 +26,7 @@ export const chatPayload = z.discriminatedUnion("state", [
   z.object({
     ...common,
     state: z.literal("aborted"),
-    message: shownText.exactOptional().describe("what was written until then"),
+    message: shownText.exactOptional().describe("the text written until then"),
     stopReason: z.string().exactOptional(),
   }),
   z.object({

@@ -23,7 +23,7 @@ export const agentsMethods = {
   "agents.list": method("read", "configured agents", none),
   "agents.create": method(
     "admin",
-    "adds an agent to the config; its id is made of its name; a workspace that holds files already needs `adopt: true`",
+    "adds an agent to the config; its id is derived from its name; a workspace that holds files already needs `adopt: true`",
     z.strictObject({
       name,
       workspace: workspace.optional(),
@@ -35,7 +35,7 @@ export const agentsMethods = {
   ),
   "agents.update": method(
     "admin",
-    "changes an agent in the config; `model: null` gives it the common one",
+    "changes an agent in the config; `model: null` gives it the default model",
     z.strictObject({
       agentId,
       name: name.optional(),
@@ -48,7 +48,7 @@ export const agentsMethods = {
   ),
   "agents.delete": method(
     "admin",
-    "takes an agent out of the config; folders that svc made for it go to the trash of the state directory, others stay in place",
+    "removes an agent from the config; folders that svc made for it go to the trash of the state directory, others stay in place",
     z.strictObject({ agentId, deleteFiles: z.boolean().optional() }),
   ),
   "agents.files.list": method("read", "the files that an agent's prompt is made of", z.strictObject({ agentId })),
@@ -65,7 +65,7 @@ export const agentsMethods = {
   ),
   "tools.catalog": method(
     "read",
-    "every tool there is, by groups, with the profiles that hold it",
+    "all tools, by group, with the profiles that contain them",
     z.strictObject({ agentId: agentId.optional(), includePlugins: z.boolean().optional() }),
   ),
   "tools.effective": method("read", "the tools an agent may use in a session", z.strictObject({ sessionKey })),

@@ -28,7 +28,7 @@ const commandArgv = z
 export const approvalsMethods = {
   "exec.approval.request": method(
     "approvals",
-    "asks whether a command may run; with `twoPhase` first `accepted`, then the decision",
+    "requests approval of a command; with `twoPhase` first `accepted`, then the decision",
     z
       .strictObject({
         id: ownId.optional(),
@@ -48,17 +48,17 @@ export const approvalsMethods = {
         error: "command or commandArgv required",
       }),
   ),
-  "exec.approval.get": method("approvals", "one question about a command", byId),
+  "exec.approval.get": method("approvals", "one request to run a command", byId),
   "exec.approval.list": method(
     "approvals",
-    "open questions about commands, oldest first; with `ended` also those that lately ended unanswered",
+    "pending requests to run commands, oldest first; with `ended` also those that recently ended unanswered",
     listing,
   ),
-  "exec.approval.waitDecision": waitingMethod("approvals", "the decision, once there is one; kept for 15 s after it", byId),
+  "exec.approval.waitDecision": waitingMethod("approvals", "waits for the decision, which stays available for 15 s", byId),
   "exec.approval.resolve": method("approvals", "decides; the first answer wins", z.strictObject({ id, decision })),
   "plugin.approval.request": method(
     "approvals",
-    "asks whether a plugin may go on; with `twoPhase` first `accepted`, then the decision",
+    "requests approval of a plugin's action; with `twoPhase` first `accepted`, then the decision",
     z.strictObject({
       title: z.string().min(1).max(80),
       description: z.string().min(1).max(512),
@@ -73,12 +73,12 @@ export const approvalsMethods = {
       twoPhase: z.boolean().optional(),
     }),
   ),
-  "plugin.approval.get": method("approvals", "one question of a plugin", byId),
+  "plugin.approval.get": method("approvals", "one request of a plugin", byId),
   "plugin.approval.list": method(
     "approvals",
-    "open questions of plugins, oldest first; with `ended` also those that lately ended unanswered",
+    "pending requests of plugins, oldest first; with `ended` also those that recently ended unanswered",
     listing,
   ),
-  "plugin.approval.waitDecision": waitingMethod("approvals", "the decision, once there is one; kept for 15 s after it", byId),
+  "plugin.approval.waitDecision": waitingMethod("approvals", "waits for the decision, which stays available for 15 s", byId),
   "plugin.approval.resolve": method("approvals", "decides; the first answer wins", z.strictObject({ id, decision })),
 } as const;

@@ -7,7 +7,7 @@ export const configMethods = {
   "config.get": method("read", "effective config and file, redacted", none),
   "config.set": method(
     "admin",
-    "writes the whole config file; it is applied as any change of the file is",
+    "writes the whole config file; it is applied like any change of the file",
     z.strictObject({ raw: configText, baseHash }),
   ),
   "config.apply": method(
@@ -27,5 +27,5 @@ export const configMethods = {
     "values of the SecretRefs at some config paths, for a command on the gateway's own machine",
     z.strictObject({ commandName: z.string().min(1).max(128), targetIds: z.array(z.string().min(1).max(1_000)).min(1).max(256) }),
   ),
-  "secrets.reload": method("admin", "ask for every secret again and swap them in at once", none),
+  "secrets.reload": method("admin", "resolves every secret again and swaps all of them at once", none),
 } as const;

@@ -9,7 +9,7 @@ const restart = z.strictObject({
 
 /** The gateway itself: health, presence, restart. */
 export const gatewayMethods = {
-  health: method("read", "health snapshot; `probe` collects it anew", z.strictObject({ probe: z.boolean().optional() })),
+  health: method("read", "health snapshot; `probe` collects a fresh one", z.strictObject({ probe: z.boolean().optional() })),
   status: method("read", "overview of the gateway", none),
   "system-presence": method("read", "who is connected, the gateway first", none),
   "gateway.doctor": method(
@@ -17,7 +17,7 @@ export const gatewayMethods = {
     "findings of the doctor checks of all plugins: id, severity, message, path, fix, fixable",
     z.strictObject({ deep: z.boolean().optional() }),
   ),
-  "gateway.restart.request": method("admin", "ask for a graceful restart, once active runs have ended", restart),
+  "gateway.restart.request": method("admin", "requests a graceful restart, once active runs have ended", restart),
   "gateway.restart": method("admin", "the same as `gateway.restart.request`", restart),
-  "gateway.exitSafeMode": method("admin", "end safe mode: what was kept off after a crash loop starts now", none),
+  "gateway.exitSafeMode": method("admin", "ends safe mode: everything that was kept off after a crash loop starts now", none),
 } as const;

@@ -5,7 +5,7 @@ import { method } from "./spec.ts";
 export const logsMethods = {
   "logs.tail": method(
     "read",
-    "lines of the log file: the newest, or those behind the cursor of an earlier answer",
+    "lines of the log file: the newest, or those after the cursor of an earlier answer",
     z.strictObject({
       cursor: z.number().int().min(0).optional(),
       limit: z.number().int().min(1).max(5_000).optional(),

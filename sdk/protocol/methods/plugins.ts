@@ -13,7 +13,7 @@ export const pluginsMethods = {
   ),
   "plugins.reload": method(
     "admin",
-    "replaces running instances with what stands on disk; ids nobody has yet are looked for; `installed` leaves a folder that plugins.dev added",
+    "replaces running instances with the code on disk; looks for unknown ids as well; `installed` drops a folder that plugins.dev added",
     z.strictObject({
       plugins: z
         .array(z.strictObject({ pluginId, installed: z.boolean().optional() }))

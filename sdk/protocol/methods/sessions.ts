@@ -69,7 +69,7 @@ export const sessionsMethods = {
   ),
   "sessions.create": method(
     "write",
-    "makes a session, or takes the one that has the key; with a message also begins a run",
+    "creates a session, or returns the one with that key; with a message also starts a run",
     z.strictObject({
       key: sessionKey.optional(),
       agentId: agentId.optional(),
@@ -112,7 +112,7 @@ export const sessionsMethods = {
   ),
   "sessions.compact": method(
     "admin",
-    "makes the part of a transcript that models read shorter: by a summary, or with `maxLines` to the newest messages",
+    "shortens the part of a transcript that models read: to a summary, or with `maxLines` to the newest messages",
     z.strictObject({ key: sessionKey, maxLines: z.number().int().min(1).max(100_000).optional() }),
   ),
   "sessions.patch": method(
@@ -121,11 +121,11 @@ export const sessionsMethods = {
     z.strictObject({ key: sessionKey, expectedSessionId, ...ordinaryFields, ...adminFields }),
   ),
   "sessions.subscribe": method("read", "receive `sessions.changed`; with list params also the list", z.strictObject(listFields)),
-  "sessions.unsubscribe": method("read", "end of `sessions.subscribe`", none),
+  "sessions.unsubscribe": method("read", "ends `sessions.subscribe`", none),
   "sessions.messages.subscribe": method(
     "read",
     "receive `session.message` and `session.tool` of one session",
     z.strictObject({ key: sessionKey }),
   ),
-  "sessions.messages.unsubscribe": method("read", "end of `sessions.messages.subscribe`", z.strictObject({ key: sessionKey })),
+  "sessions.messages.unsubscribe": method("read", "ends `sessions.messages.subscribe`", z.strictObject({ key: sessionKey })),
 } as const;

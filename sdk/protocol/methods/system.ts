@@ -12,7 +12,7 @@ const words = z.array(word).max(32);
 export const systemMethods = {
   wake: method(
     "write",
-    "tells an agent something; with `now` it looks at once, else with its next prompt",
+    "adds an event for an agent; with `now` it reacts at once, otherwise with its next prompt",
     z.strictObject({ mode, text: eventText, sessionKey: sessionKey.optional(), agentId: agentId.optional() }),
   ),
   "system-event": method(

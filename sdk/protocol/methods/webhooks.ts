@@ -18,14 +18,14 @@ export const webhooksMethods = {
   ),
   "webhooks.show": method(
     "read",
-    "one hook action; its text only when it is asked for",
+    "one hook action; its text only on request",
     z.strictObject({ uid, payload: z.boolean().optional().describe("with the text, as long as it is kept") }),
   ),
-  "webhooks.retry": method("write", "begins an action that has failed or expired again, with all its tries", z.strictObject({ uid })),
-  "webhooks.drop": method("write", "gives up an action that waits; a note says so", z.strictObject({ uid })),
+  "webhooks.retry": method("write", "retries a failed or expired action, with a fresh set of attempts", z.strictObject({ uid })),
+  "webhooks.drop": method("write", "drops a waiting action; a note says so", z.strictObject({ uid })),
   "webhooks.test": method(
     "write",
-    "what a request would come to: match, transform, templates and rules; nothing is stored and nobody is woken",
+    "what a request would result in: match, transform, templates and rules; nothing is stored and nobody is woken",
     z.strictObject({
       name: z.string().min(1).max(2_048).describe("path below `hooks.path`, or the id of a mapping"),
       payload: z.unknown().optional().describe("any JSON value; absent: an empty object"),

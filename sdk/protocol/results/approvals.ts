@@ -17,7 +17,7 @@ export const approval = z
 /** Why nobody decided. */
 export const terminalReason = z
   .enum(["no-route", "expired", "cancelled", "stopping"])
-  .describe("why nobody decided: nobody was there who could, time ran out, the asker gave up, the gateway stops");
+  .describe("why nobody decided: no approver was connected, time ran out, the requester gave up, or the gateway stopped");
 
 const lookedUp = approval.extend({
   decision: decision.nullable().exactOptional().describe("once it has ended, for 15 s"),

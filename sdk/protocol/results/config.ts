@@ -12,7 +12,7 @@ const written = z
     action: z.enum(["none", "hot", "restart", "persisted"]),
     pendingRestart: z.array(z.string()).describe("paths whose old value stays in force until a restart"),
     noop: z.literal(true).exactOptional().describe("nothing differed, nothing was written"),
-    issues: z.array(configIssue).exactOptional().describe("why what was written was not taken over"),
+    issues: z.array(configIssue).exactOptional().describe("why the written config was not applied"),
   })
   .meta({ id: "ConfigWritten" });
 

@@ -13,7 +13,7 @@ const status = z.looseObject({
     .exactOptional()
     .describe("plugin `agents`"),
   channelSummary: z.array(z.unknown()),
-  queuedSystemEvents: z.array(z.string()).describe("what the default agent is told with its next prompt"),
+  queuedSystemEvents: z.array(z.string()).describe("events for the next prompt of the default agent"),
   sessions: z.object({
     ...sessionFigures.shape,
     defaults: z

@@ -26,13 +26,13 @@ const agentHealth = z.object({
 
 const modelState = z.object({
   agentId,
-  provider: z.string().describe("empty when the name of the model says none"),
+  provider: z.string().describe("empty when the model's name does not include one"),
   model: z.string(),
   state: z
     .enum(["ready", "embedded", "unknown", "unavailable", "key-rejected", "unreachable", "cooldown", "none"])
     .describe("`embedded`: no language model, notes are quoted; `unavailable`: what the provider needs is missing, such as a key"),
   reason: z.string().exactOptional().describe("why it is not ready"),
-  until: epochMs.exactOptional().describe("when a provider that rests is tried again"),
+  until: epochMs.exactOptional().describe("when a paused provider is retried"),
 });
 
 const tap = z.object({
@@ -56,7 +56,7 @@ const configReload = z.object({
 const pluginFigures = z.object({
   loaded: z.array(z.string()),
   errors: z.array(z.object({ id: z.string(), error: z.string() })),
-  quarantined: z.array(tap).describe("hook taps that are not called for a while"),
+  quarantined: z.array(tap).describe("hook taps that are not called for some time"),
 });
 
 /** Fields common to `health` and `status`. */
@@ -94,7 +94,7 @@ export const health = z
     defaultAgentId: agentId.exactOptional().describe("plugin `agents`"),
     sessions: sessionFigures.exactOptional().describe("plugin `agents`"),
     connections: z
-      .object({ refused: count.describe("since the start, for want of descriptors or room"), descriptorLimit: count.exactOptional() })
+      .object({ refused: count.describe("since the start, for lack of descriptors or memory"), descriptorLimit: count.exactOptional() })
       .exactOptional()
       .describe("while the gateway listens"),
     eventLoop: z.object({

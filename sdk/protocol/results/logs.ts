@@ -5,7 +5,7 @@ import { count } from "./fields.ts";
 export const logsResults = {
   "logs.tail": z.object({
     file: z.string(),
-    cursor: count.describe("where the next call goes on"),
+    cursor: count.describe("where the next call continues"),
     size: count.describe("bytes of the file"),
     lines: z.array(z.string()).describe("raw JSON lines, redacted"),
     truncated: z.boolean().describe("there is more: older lines without a cursor, newer ones with it"),

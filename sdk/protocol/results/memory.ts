@@ -61,12 +61,12 @@ const status = z.object({
   }),
   cache: z.object({ enabled: z.boolean(), entries: count, maxEntries: count }),
   batch: z.object({ enabled: z.boolean(), failures: count, limit: count, lastError: text.exactOptional() }),
-  fallback: z.object({ from: text, reason: text }).exactOptional().describe("which adapter another one stands in for"),
+  fallback: z.object({ from: text, reason: text }).exactOptional().describe("adapter that failed and is replaced by another one"),
   providerError: text.exactOptional().describe("why there is no provider, or what its last call failed with"),
   skipped: z
     .array(z.object({ provider: text, reason: text }))
     .exactOptional()
-    .describe("where detection found no provider: which ones it looked at, and what each lacks"),
+    .describe("where detection found no provider: the ones it checked, and what each lacks"),
   probe: z
     .object({ ok: z.boolean(), ms: z.number(), dims: count.exactOptional(), error: text.exactOptional() })
     .exactOptional()

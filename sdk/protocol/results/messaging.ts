@@ -7,7 +7,7 @@ const message = z.object({
   uid: z.string(),
   id: count.describe("for `before`"),
   lane: z.string().describe("`channel:account:to`"),
-  state: state.describe("`uncertain`: nobody knows whether the platform has it"),
+  state: state.describe("`uncertain`: whether the platform has it is unknown"),
   attempt: count.describe("tries begun"),
   createdAt: epochMs,
   updatedAt: epochMs,

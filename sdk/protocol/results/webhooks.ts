@@ -53,7 +53,7 @@ const tried = z.object({
       refusal: z
         .object({
           status: z.number().int(),
-          message: text.describe("what the sender is told"),
+          message: text.describe("message for the sender"),
           reason: text.exactOptional().describe("for the operator: file, line and column where there are any"),
           retryAfterMs: count.exactOptional(),
         })
@@ -75,7 +75,7 @@ export const webhooksResults = {
     enabled: z.boolean(),
     path: text.exactOptional().describe("where they arrive; absent: nowhere"),
     presets: z.array(z.object({ id: text, isKnown: z.boolean() })),
-    mappings: z.array(mapping).describe("in the order in which they are asked"),
+    mappings: z.array(mapping).describe("in the order in which they are checked"),
     isolation: z.enum(["process", "worker", "off"]).describe("where transforms run"),
     problems: z.array(text).describe("what keeps a part from working"),
     counts: z.object(hookFigures),

@@ -7,7 +7,7 @@ import { percentile } from "../lib/stats.mjs";
 
 const hookToken = "bench-only-hook-token-0000";
 const headers = { authorization: `Bearer ${hookToken}` };
-/** Longest call of a transform here; the default is longer than a measurement should be. */
+/** Time limit of one transform call here; the default is longer than a measurement should be. */
 const LIMIT_MS = 2_000;
 const PROBE_EVERY_MS = 5;
 /** Each as often as its end still lets the next one begin at once. */

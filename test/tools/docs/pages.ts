@@ -121,7 +121,7 @@ function errorsPage({ errors, detailsCodes }: ReferenceInput): string {
   const sorted = [...errors].sort((a, b) => a.owner.localeCompare(b.owner, "en") || (a.code < b.code ? -1 : 1));
   return page(
     "Error codes",
-    "A code means one thing for ever. `details` is what stands in `error.details.code` on the wire; `exit` is the exit code of a command that fails with it.",
+    "A code means one thing for ever. `details` is the value of `error.details.code` on the wire; `exit` is the exit code of a command that fails with it.",
     table(
       ["Code", "Defined by", "Message", "HTTP", "Protocol", "details", "Exit", "Retry"],
       sorted.map((e) => [

@@ -42,7 +42,12 @@ export function troublesOf(status) {
   const troubles = [];
   const isChoice = requestedProvider === "none";
   if (fallback) {
-    troubles.push({ id: "fallback", level: "warn", text: `${fallback.from} does not answer, ${provider} stands in`, why: fallback.reason });
+    troubles.push({
+      id: "fallback",
+      level: "warn",
+      text: `${fallback.from} does not answer, ${provider} is used instead`,
+      why: fallback.reason,
+    });
   } else if (providerError && !isChoice) {
     const isOff = provider === "none" || status.custom?.searchMode === "fts-only";
     const text = isOff ? "Meaning is off, only words are searched" : "The embedding provider does not answer";
@@ -57,7 +62,7 @@ export function troublesOf(status) {
     });
   }
   if (fts?.available === false && fts.error && fts.error !== lastError) {
-    troubles.push({ id: "words", level: "warn", text: "Words are not searched", why: fts.error, command: "svc doctor" });
+    troubles.push({ id: "words", level: "warn", text: "Keyword search is off", why: fts.error, command: "svc doctor" });
   }
   if (lastError && lastError !== providerError) {
     troubles.push({ id: "sync", level: "bad", text: "The index is not up to date", why: lastError, command: "svc memory status" });
@@ -73,7 +78,7 @@ export function troublesOf(status) {
     });
   }
   if (vector?.enabled !== false && vector?.loadError) {
-    troubles.push({ id: "vector", level: "info", text: "Vectors are compared without the database's extension", why: vector.loadError });
+    troubles.push({ id: "vector", level: "info", text: "Vector search runs without the database extension", why: vector.loadError });
   }
   return troubles;
 }

@@ -40,7 +40,7 @@ export function refusalOf(error, page) {
       return {
         kind: "pairing",
         title: "Waiting for approval",
-        text: "This browser is new to the gateway. Approve it on the gateway's machine; this page goes on by itself:",
+        text: "This browser is new to the gateway. Approve it on the gateway's machine; this page then continues by itself:",
         lines: [`svc devices approve ${error.details?.requestId ?? ""}`.trim()],
       };
     case "AUTH_DEVICE_TOKEN_MISMATCH":
@@ -55,7 +55,7 @@ export function refusalOf(error, page) {
       return {
         kind: "other",
         title: "This page needs HTTPS or a tunnel",
-        text: "From another machine the gateway accepts paired devices only, and over plain HTTP a browser cannot prove to be one. Use HTTPS, or a tunnel that makes this browser local; run it, then open the address it forwards:",
+        text: "From another machine the gateway accepts paired devices only, and a browser cannot prove that it is one over plain HTTP. Use HTTPS, or a tunnel that makes this browser local; run it, then open the address it forwards:",
         lines: [
           `ssh -N -L ${page.port || "18789"}:127.0.0.1:${page.port || "18789"} ${page.hostname}`,
           `http://127.0.0.1:${page.port || "18789"}/`,

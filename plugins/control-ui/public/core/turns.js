@@ -85,7 +85,8 @@ function itemsOf(message, results) {
     if (block.type === "toolCall") items.push(storedTool(block, message, results));
   }
   if (message.aborted) items.push({ kind: "note", id: `${id}:stopped`, level: "info", text: "Stopped" });
-  if (message.stopReason === "error") items.push({ kind: "note", id: `${id}:error`, level: "bad", text: "The answer broke off here" });
+  if (message.stopReason === "error")
+    items.push({ kind: "note", id: `${id}:error`, level: "bad", text: "The answer was interrupted here" });
   return items;
 }
 

@@ -23,10 +23,10 @@ export const filters = /** @type {const} */ ({
 
 /** Where they arrive and how many rules there are. @param {Hooks} hooks @param {string} origin */
 export function sentenceOf({ enabled, path, mappings }, origin) {
-  if (!enabled) return "Webhooks are off: nothing is taken, and every address answers 404.";
-  if (path === undefined) return "Webhooks are switched on, but their door is not open.";
+  if (!enabled) return "Webhooks are off: nothing is accepted, and every path answers 404.";
+  if (path === undefined) return "Webhooks are switched on, but they are not being served.";
   const rules = mappings.length === 0 ? "no mappings yet" : plural(mappings.length, "mapping");
-  return `Taken at ${origin}${path}, ${rules}.`;
+  return `Accepted at ${origin}${path}, ${rules}.`;
 }
 
 /** Counts of accepted deliveries that are not simply done. @param {Counts} counts */
@@ -62,7 +62,7 @@ export function stepsOf({ steps }) {
   const lines = [
     run && { name: "Run", text: run.status === "ok" ? "answered" : `ended with ${String(run.code ?? run.status ?? "an error")}` },
     deliver && { name: "Delivery", text: deliveryWords(deliver) },
-    summary && { name: "Summary", text: summary.as === "note" ? "left as a note in the main session" : "told to the main session" },
+    summary && { name: "Summary", text: summary.as === "note" ? "left as a note in the main session" : "reported to the main session" },
     heartbeat && { name: "Heartbeat", text: heartbeat.woken === true ? "asked for" : "not asked for" },
   ];
   return /** @type {Array<{ name: string, text: string }>} */ (lines.filter(Boolean));
@@ -87,7 +87,7 @@ export function actOf({ state, kind }) {
 export function nextWords({ state, notBefore, expiresAt }, now) {
   if (state !== "accepted") return undefined;
   if (notBefore !== undefined && notBefore > now) return `next try in ${span(notBefore - now)}`;
-  return expiresAt > now ? `given up in ${span(expiresAt - now)}` : undefined;
+  return expiresAt > now ? `expires in ${span(expiresAt - now)}` : undefined;
 }
 
 /** Credential that a path requires, in words. @param {Mapping["verify"]} verify */

@@ -80,7 +80,7 @@ async function change(row, patch) {
 async function reset(row) {
   ask({
     title: `Reset “${titleOf(row)}”${await lossOf(row)}`,
-    text: "The session goes on under the same name with an empty history. This cannot be undone here.",
+    text: "The session continues under the same name with an empty history. This cannot be undone here.",
     action: "Reset",
     isDanger: true,
     run: () => resetSession(row),

@@ -125,7 +125,7 @@ function State({ row }) {
 /** @param {{ filter: string, search: string }} props */
 function Nothing({ filter, search }) {
   if (search.trim() !== "")
-    return html`<div class="empty"><h2>No session matches “${search}”</h2><p>Title, label and key are searched.</p></div>`;
+    return html`<div class="empty"><h2>No session matches “${search}”</h2><p>The search covers title, label and key.</p></div>`;
   if (filter !== "all") return html`<div class="empty"><h2>No ${filter} sessions</h2></div>`;
   return html`<div class="empty"><h2>No sessions yet</h2><p>A session begins with its first message.</p>
     <${Button} kind="primary" icon=${Plus} blocked=${readOnlyReason.value} onClick=${startNewSession}>New session<//></div>`;

@@ -33,7 +33,7 @@ async function deliver(carried: Carried, reply: HookReply): Promise<Delivered> {
   if (reply.disposition !== "visible") return { attempted: false, because: reply.because };
   const messaging = kit.messaging();
   if (!messaging) {
-    kit.ctx.logger.warn("nobody carries messages: the answer of a hook stays in its session", { runId: row.uid });
+    kit.ctx.logger.warn("no messaging service: the answer of a hook stays in its session", { runId: row.uid });
     return { attempted: false, because: "unavailable" };
   }
   const uid = `${row.uid}:out`;

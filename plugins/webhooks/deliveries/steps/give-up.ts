@@ -32,7 +32,7 @@ export async function giveUp(row: DeliveryRow, end: GivenUp, { kit, signal }: { 
   await reached("hooks.after-give-up");
   if (end.isAsked) await note(row, { action, end }, at);
   if (action) wakeFor(action, kit);
-  kit.ctx.logger.warn(`hook agent run given up runId=${row.uid} state=${end.state}`, { reason: end.reason, attempt: row.attempt });
+  kit.ctx.logger.warn(`hook agent run failed runId=${row.uid} state=${end.state}`, { reason: end.reason, attempt: row.attempt });
 }
 
 interface What {
@@ -77,7 +77,7 @@ async function note(row: DeliveryRow, { action, end }: What, { kit, signal }: { 
     signal.throwIfAborted();
     // A session that takes no note must not keep the row for ever.
     if (isPassing(error)) throw error;
-    kit.ctx.logger.error(`hook agent run runId=${row.uid}: its note could not be left`, { error: messageOf(error), text });
+    kit.ctx.logger.error(`hook agent run runId=${row.uid}: its note could not be stored`, { error: messageOf(error), text });
   }
   await reached("hooks.after-note");
 }
@@ -96,6 +96,6 @@ function wakeFor({ agentId, wakeMode }: StoredAction, kit: DeliveryKit): void {
   try {
     kit.agents().wake({ agentId: mainSessionOf(agentId, kit).agentId, reason: "hook", mode: "now" });
   } catch (error) {
-    kit.ctx.logger.warn("nobody could be woken for a hook", { agentId, error: messageOf(error) });
+    kit.ctx.logger.warn("no agent could be woken for a hook", { agentId, error: messageOf(error) });
   }
 }

@@ -38,7 +38,7 @@ export function Hits({ agentId, query }) {
       }</span></h2></header>
       ${
         answer.results.length === 0
-          ? html`<p class="inside muted">Try other words, or fewer. The notes are searched, not the conversation.</p>`
+          ? html`<p class="inside muted">Try other or fewer words. Only the notes are searched, not the conversation.</p>`
           : html`<div class="scores heads muted small" aria-hidden="true"><span>score</span><span>meaning</span><span>words</span></div>
             <ol class="rows">${answer.results.map((hit, i) => html`<${Found} key=${`${i}:${formatPlace(placeOf(hit))}`} hit=${hit} agentId=${agentId} query=${asked} />`)}</ol>`
       }

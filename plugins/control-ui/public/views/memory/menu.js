@@ -52,10 +52,10 @@ function reset(agentId) {
   const { files = 0, chunks = 0 } = memoryOf(agentId).status ?? {};
   ask({
     title: `Reset the memory index of “${agentId}”, ${plural(chunks, "passage")} of ${plural(files, "file")}?`,
-    text: "The notes stay. Nothing is found until the index is made anew, which may cost calls of the embedding provider.",
+    text: "The notes stay. Searches find nothing until the index is rebuilt, which may cost calls to the embedding provider.",
     action: "Reset",
     isDanger: true,
-    field: { label: `Type ${agentId} to go on`, value: "", maxLength: 128 },
+    field: { label: `Type ${agentId} to continue`, value: "", maxLength: 128 },
     run: async (value) => {
       if (value.trim() !== agentId) throw new Error(`That is not “${agentId}”. Nothing was reset.`);
       const removed = await resetMemory(agentId);

@@ -28,7 +28,7 @@ export function Detail({ delivery }) {
     <dl class="facts-table small">${facts.map(([name, text]) => html`<div key=${name}><dt class="muted">${name}</dt><dd>${text}</dd></div>`)}</dl>
     <div class="actions">
       ${act === "retry" && html`<${Button} kind="slim" blocked=${readOnlyReason.value} onClick=${() => retry(delivery)}>Retry<//>`}
-      ${act === "drop" && html`<${Button} kind="slim danger" blocked=${readOnlyReason.value} onClick=${() => drop(delivery)}>Give up<//>`}
+      ${act === "drop" && html`<${Button} kind="slim danger" blocked=${readOnlyReason.value} onClick=${() => drop(delivery)}>Drop<//>`}
       ${(attempt > 0 || kind === "wake") && html`<a class="button slim" href=${chatAddress(lane)}>Open session</a>`}
       <${CopyButton} text=${uid} label="Copy id" />
     </div>
@@ -65,8 +65,8 @@ function nameOf({ name, path }) {
 /** @param {Delivery} delivery */
 function retry(delivery) {
   ask({
-    title: `Begin “${nameOf(delivery)}” again?`,
-    text: "It gets all its tries and another 24 hours. What its agent did before is not undone, and may be done twice.",
+    title: `Retry “${nameOf(delivery)}”?`,
+    text: "It gets a fresh set of attempts and another 24 hours. Work that its agent has already done is not undone and may happen twice.",
     action: "Retry",
     run: async () => {
       await changeDelivery(delivery.uid, "retry");
@@ -78,13 +78,13 @@ function retry(delivery) {
 /** @param {Delivery} delivery */
 function drop(delivery) {
   ask({
-    title: `Give up “${nameOf(delivery)}”?`,
-    text: "It ends as failed, and a note in the main session says so. It can be begun again for 7 days.",
+    title: `Drop “${nameOf(delivery)}”?`,
+    text: "It is marked as failed, and a note in the main session says so. You can retry it for 7 days.",
     action: "Give up",
     isDanger: true,
     run: async () => {
       await changeDelivery(delivery.uid, "drop");
-      announce(`“${nameOf(delivery)}” is given up`);
+      announce(`“${nameOf(delivery)}” was dropped`);
     },
   });
 }

@@ -5,12 +5,12 @@ import { CopyButton } from "../../ui/button.js";
 /** @typedef {import("../../core/webhook-facts.js").Hooks} Hooks */
 /** @typedef {import("../../core/webhook-facts.js").Mapping} Mapping */
 
-/** Rules in the order in which they are asked, the operator's own before those of presets. @param {{ list: Hooks }} props */
+/** Rules in the order in which they are checked, the operator's own before those of presets. @param {{ list: Hooks }} props */
 export function Mappings({ list }) {
   const { mappings, presets, path = "/hooks" } = list;
   const lost = presets.filter(({ isKnown }) => !isKnown);
   return html`<section class="panel" aria-labelledby="mappings">
-    <header><h2 id="mappings">Mappings</h2>${mappings.length > 1 && html`<span class="muted small aside">The first that matches has the request.</span>`}</header>
+    <header><h2 id="mappings">Mappings</h2>${mappings.length > 1 && html`<span class="muted small aside">The first match handles the request.</span>`}</header>
     ${lost.map(({ id }) => html`<p key=${id} class="inside"><span class="badge warn">preset ${id}</span> No plugin brings it.</p>`)}
     ${
       mappings.length === 0

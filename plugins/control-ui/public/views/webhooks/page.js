@@ -55,10 +55,10 @@ export default function WebhooksPage() {
 function Trouble({ error, onRetry }) {
   const { code, detailCode, message = "" } = /** @type {any} */ (error);
   if (code === "FORBIDDEN" || detailCode === "FORBIDDEN" || /missing scope/.test(message)) {
-    return html`<${Notice}>This sign-in may not see webhooks.<//>`;
+    return html`<${Notice}>This sign-in is not allowed to see webhooks.<//>`;
   }
   if (/unknown method/.test(message)) {
-    return html`<${Notice}><p>The plugin that takes webhooks is not running here.</p><${Command} command="svc plugins enable webhooks" /><//>`;
+    return html`<${Notice}><p>The webhooks plugin is not running on this gateway.</p><${Command} command="svc plugins enable webhooks" /><//>`;
   }
   return html`<${Failure} what="The webhooks could not be read." error=${error} onRetry=${onRetry} />`;
 }
