@@ -18,7 +18,7 @@ export function setWriteFailpoint(fn: typeof failpoint): void {
 
 /** How a file is written. */
 export interface WriteOptions {
-  /** Of the file, default 0600. */
+  /** Mode of the file, default 0600. */
   mode?: number;
   /** Name of the temp file in the same folder; default one that begins with a dot. */
   temp?: string;

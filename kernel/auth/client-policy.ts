@@ -173,7 +173,7 @@ function ownAddresses({ interfaces, now }: ClientPolicyOptions): (address: strin
   };
 }
 
-/** Of two Hosts Node keeps the first; whatever stands in front of us may have gone by the other. */
+/** Checks that a request has one Host: of two, Node keeps the first, and a proxy in front may have used the other. */
 function hasOneHost({ rawHeaders, httpVersion }: RequestHead): boolean {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === "host") hosts += 1;

@@ -5,7 +5,7 @@ import type { Revocations } from "./revocations.ts";
 export interface Grant {
   /** Aborts when it ends; the reason is an error whose field `reason` is the text of the close frame. */
   readonly signal: AbortSignal;
-  /** Asked when the rules changed: the same right under the new ones, if there is any. */
+  /** Called when the rules changed: returns the same right under the new ones, if there is any. */
   renewed?(): Grant | undefined;
 }
 

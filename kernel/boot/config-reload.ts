@@ -32,7 +32,7 @@ export interface ReloadHost extends Pick<ReloaderOptions, "initial" | "onSettled
   contributions: Contributions;
   loader(): Pick<Loader, "applyEntries">;
   manifest(pluginId: string): Manifest | undefined;
-  /** Of every plugin that was found, whatever its state. */
+  /** Manifests of all discovered plugins, whatever their state. */
   manifests(): Manifest[];
   authenticator(): Authenticator;
   mask(config: SvcConfig): SvcConfig;

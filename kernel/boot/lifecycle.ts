@@ -109,7 +109,7 @@ async function keepTraces(core: Core, transport: Transport): Promise<void> {
   await leaveTraces(core, transport);
 }
 
-/** For the doctor: a config that worked. One that gateways crash with is none. */
+/** Saves a config that worked, for the doctor. One that gateways crash with is none. */
 async function keepGoodConfig({ options, logger, lazy: late }: Core): Promise<void> {
   if (options.listen === false) return;
   if (envValue(options.env, "SVC_CONFIG_READONLY") === "1") return;

@@ -46,7 +46,7 @@ async function commandsBelow(root: string, places: CommandPlaces): Promise<Comma
   return lists.flat().map(({ plugin: _, ...entry }) => entry);
 }
 
-/** Of installed plugins (their record lists them), of those the config names, and of those it switches on by their id. */
+/** Lists the commands of installed plugins (from their record), of those the config names, and of those it enables by id. */
 async function othersCommands(places: CommandPlaces): Promise<CommandEntry[]> {
   const [index, config] = await Promise.all([
     readLoosely(places, join(places.stateDir, "plugins", "index.json")),

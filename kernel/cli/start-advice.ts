@@ -8,7 +8,7 @@ export function commandLine({ profile }: { profile: string }, words: string): st
 export interface StartQuestion {
   paths: Pick<CliContext["paths"], "profile">;
   config: Pick<Awaited<ReturnType<CliContext["config"]>>, "exists" | "valid" | "config">;
-  /** Of the gateway that runs with this state directory, if there is one. */
+  /** Owner of this state directory's lock, if a gateway is running. */
   owner: { port?: number } | undefined;
   /** Where nothing answered; without it the question is only how to start a gateway. */
   target?: Pick<CliTarget, "host" | "port" | "portSource">;

@@ -16,7 +16,7 @@ export interface ConfigHostOptions {
   manifests(): Manifest[] | Promise<Manifest[]>;
   /** Model providers of the plugins that run; a command knows none. */
   modelProviders?(): string[];
-  /** Of a gateway: a candidate without the secrets that a start needs is refused. Commands run in shells that lack its environment. */
+  /** Set in a gateway: a candidate without the secrets that a start needs is refused. Commands run in shells that lack its environment. */
   flags?: StartFlags;
 }
 

@@ -239,7 +239,7 @@ function modelWarnings(own: MemorySearch | undefined, base: MemorySearch | undef
   if (own?.model !== undefined && provider === "auto") {
     // A server with an address of its own is asked before any vendor.
     if ((own.remote?.baseUrl ?? base?.remote?.baseUrl) !== undefined) return [];
-    const message = `"${own.model}" is asked of whichever vendor is found first; name its vendor in memorySearch.provider`;
+    const message = `"${own.model}" would be requested from whichever vendor is found first; name its vendor in memorySearch.provider`;
     return [{ path: `${at}.model`, message }];
   }
   const isInherited = own?.provider !== undefined && own.model === undefined && base?.model !== undefined;

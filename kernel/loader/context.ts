@@ -140,7 +140,7 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
   /** @param allow asked once the name is found to be its own */
   const contribute = (point: string, name: string, value: unknown, allow = () => undefined as void) => {
     const kind = declaredPoints[point];
-    /** Somebody kept a value of an instance that is gone: its successor answers, if there is one. */
+    /** Value of an instance that is gone was kept: its successor answers, if there is one. */
     const successor = () => (disposed ? host.contributions.view(point).get(name)?.value : undefined);
     const offered =
       kind || point === "reload" ? createServiceProxy(value, (what, fn) => enter(`${point} ${name}: ${what}`, fn), successor) : value;

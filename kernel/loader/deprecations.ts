@@ -18,7 +18,7 @@ export interface Deprecation {
 export interface DeprecatedUser {
   id: string;
   logger: Pick<Logger, "warn">;
-  /** Of its instance. */
+  /** Diagnostics of its instance. */
   diagnostics: Array<{ code: string; message: string }>;
 }
 

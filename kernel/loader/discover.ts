@@ -37,7 +37,7 @@ export interface DiscoveryRequest {
   config: SvcConfig;
   stateDir: string;
   configDir: string;
-  /** Of the default agent. */
+  /** Workspace of the default agent. */
   workspace: string;
   /** The gateway is in safe mode: only bundled plugins may load. */
   isSafeMode?: boolean;

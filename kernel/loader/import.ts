@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import * as sdk from "svc/sdk";
 import { importCompiled } from "./import-compiled.ts";
 
-/** Of the checkout for sources, `dist` for compiled files. */
+/** Root of the checkout for sources, `dist` for compiled files. */
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Published names and the host's own files behind them; the authoring SDK itself is handed over as an object. */

@@ -42,7 +42,7 @@ export interface Running {
   readonly instance: Instance;
   readonly lifecycle: PluginLife | undefined;
   readonly code: LoadedCode;
-  /** Of `plugins.entries`, as its instance was made from. */
+  /** Entry of `plugins.entries` that its instance was created with. */
   entry: PluginEntry;
 }
 

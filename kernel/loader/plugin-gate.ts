@@ -17,7 +17,7 @@ export interface GateRequest {
 /** The system the files are on; tests bring their own. */
 export interface TrustHost {
   platform: NodeJS.Platform;
-  /** Of this process; undefined where there is none. */
+  /** User id of this process; undefined where there is none. */
   uid: number | undefined;
 }
 

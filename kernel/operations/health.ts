@@ -47,7 +47,7 @@ export function createHealth(deps: {
   collect(deep: boolean): Promise<HealthPart[]>;
   /** Epoch ms, for display. */
   now(): number;
-  /** For ages. */
+  /** Clock for ages. */
   monotonic(): number;
   base(): Record<string, unknown>;
   /** Figures of the event loop as they are now. */

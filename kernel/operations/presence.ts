@@ -17,7 +17,7 @@ export interface Presence {
   /** True when it made a difference. */
   joined(info: ClientInfo, params: ConnectParams): boolean;
   left(info: ClientInfo): boolean;
-  /** Somebody who may have no connection says that it is there. */
+  /** Takes a beacon from a client that may have no connection. */
   beacon(beacon: PresenceBeacon): void;
   /** Renews rows of live connections; drops those past their time. */
   tick(): void;
@@ -30,7 +30,7 @@ export interface PresenceOptions {
   bootId: string;
   /** Epoch ms, for display. */
   now(): number;
-  /** For ages. */
+  /** Clock for ages. */
   monotonic(): number;
   isLoopback(address: string): boolean;
 }
@@ -153,7 +153,7 @@ function entryOf(info: ClientInfo, { client }: ConnectParams, { now, isLoopback 
   };
 }
 
-/** Of each list in one row, the newest; whoever says something else each time must not make it grow for ever. */
+/** Maximum length of each list in one row; the newest are kept, so that a changing client cannot make it grow for ever. */
 const MAX_NAMES = 32;
 
 /** Merges a beacon into what was known: new facts replace old ones, roles and scopes are joined. */

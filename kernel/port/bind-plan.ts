@@ -15,7 +15,7 @@ export interface BindPlan {
 
 /** Input of a plan besides the mode. */
 export interface BindQuestion {
-  /** For `custom`. */
+  /** Address for mode `custom`. */
   customBindHost: string | undefined;
   /** As `os.networkInterfaces()` lists them. */
   interfaces: ReturnType<typeof networkInterfaces>;

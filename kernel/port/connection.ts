@@ -65,7 +65,7 @@ const badFrames = { max: limits.maxBadFrames, windowMs: limits.badFrameWindowMs 
 export class Connection implements Subscriber {
   readonly #site: ConnectionSite;
   readonly #deps: ConnectionDeps;
-  /** Of the challenge: what a device signs holds for this socket only. */
+  /** Nonce of the challenge: a device's signature is valid for this socket only. */
   readonly #nonce = randomUUID();
   /** Aborted when the socket is gone; made for the first who asks, as most connections only listen. */
   #gone: AbortController | undefined;

@@ -276,7 +276,7 @@ function safeDecode(text: string): string {
   }
 }
 
-/** Nobody answers here. Whose route is missing, and why, is for callers of this machine: nobody can be authenticated without the route. */
+/** Answers a path that no route claims. Whose route is missing, and why, is for callers of this machine: nobody can be authenticated without the route. */
 function unclaimed({ req, path }: Exchange, deps: HttpDeps): Response {
   const settled = isServing(deps.probe.phase());
   const down = settled ? deps.down(path) : undefined;

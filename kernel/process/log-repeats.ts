@@ -9,7 +9,7 @@ const MAX_KNOWN = 1_000;
 interface Known {
   since: number;
   count: number;
-  /** Of those held back. */
+  /** Last record of those held back. */
   last?: LogRecord;
 }
 
@@ -18,7 +18,7 @@ export interface RepeatSink extends LogSink {
   close(): void;
 }
 
-/** Of identical messages above `debug` five pass in 10 s; the rest becomes one record with `repeated: n`, when the 10 s are over. */
+/** Passes five identical messages above `debug` in 10 s; the rest becomes one record with `repeated: n` when the 10 s are over. */
 export function collapseRepeats(next: LogSink, monotonic: () => number = () => performance.now()): RepeatSink {
   const known = new Map<string, Known>();
   let timer: NodeJS.Timeout | undefined;

@@ -15,7 +15,7 @@ import { unframed } from "./sessions/display.ts";
 import { contextTokensOf } from "./sessions/wire.ts";
 
 const RECENT = 5;
-/** Of an event that waits, in `status`. */
+/** Maximum length of a waiting event in `status`. */
 const MAX_EVENT_CHARS = 200;
 
 /** Parts of the health snapshot that this plugin knows, and those of `status` alone. */

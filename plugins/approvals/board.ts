@@ -3,7 +3,7 @@ import { approvalErrors } from "./errors.ts";
 
 /** Open questions at one time; the next asker is told to come back. */
 export const MAX_OPEN = 256;
-/** Of them, questions of one asker: nobody fills the board alone. */
+/** Maximum number of open requests of one requester, so that none fills the table alone. */
 export const MAX_OPEN_EACH = 64;
 /** How long an answer can still be asked for. */
 const KEPT_MS = 15_000;

@@ -51,7 +51,7 @@ function answer(question: Question, twoPhase: boolean | undefined, call: RpcCall
   return wait(question, call);
 }
 
-/** Nobody waits on behalf of a socket that is gone. */
+/** Waits for the decision until the requester's socket is gone. */
 function wait({ done }: Question, { signal }: RpcCall): Promise<ApprovalOutcome> {
   return new Promise((resolve, reject) => {
     const leave = () => reject(signal.reason);

@@ -99,10 +99,10 @@ test("a mapping is told in words", () => {
 });
 
 test("a sentence says where they are taken, or that they are not", () => {
-  expect(sentenceOf(list(), "http://h")).toBe("Taken at http://h/hooks, no mappings yet.");
-  expect(sentenceOf(list({ mappings: [{ id: "a", action: "wake" }] }), "http://h")).toBe("Taken at http://h/hooks, 1 mapping.");
+  expect(sentenceOf(list(), "http://h")).toBe("Accepted at http://h/hooks, no mappings yet.");
+  expect(sentenceOf(list({ mappings: [{ id: "a", action: "wake" }] }), "http://h")).toBe("Accepted at http://h/hooks, 1 mapping.");
   expect(sentenceOf(list({ enabled: false }), "http://h")).toContain("off");
-  expect(sentenceOf(list({ path: undefined }), "http://h")).toContain("not open");
+  expect(sentenceOf(list({ path: undefined }), "http://h")).toContain("not being served");
 });
 
 test("counts name only what there is", () => {

@@ -52,7 +52,7 @@ class Calls {
   readonly #secrets: readonly string[];
   readonly #slots: Slots = createSlots(MAX_REQUESTS);
   readonly #stop = new AbortController();
-  /** Of a model that is not in the catalogue it is that of the first vector. */
+  /** Number of dimensions; for a model that is not in the catalogue, that of the first vector. */
   #dims: number | undefined;
 
   constructor(id: string, { choice, lease, limits, clock, secrets }: Parts) {

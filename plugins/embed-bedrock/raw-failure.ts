@@ -6,7 +6,7 @@ export interface RawFailure {
   message: string;
   /** System code, such as `ECONNRESET`. */
   code?: string;
-  /** Of the answer, when it was no success. */
+  /** Status of the answer, when it was not a success. */
   status?: number;
   /** The header of that name. */
   retryAfter?: string;
@@ -21,7 +21,7 @@ interface Thrown {
   message?: unknown;
   code?: unknown;
   cause?: unknown;
-  /** Of the answer of a server between us and the vendor, which speaks another dialect. */
+  /** Body of an answer from a server between us and the vendor, which speaks another dialect. */
   error?: unknown;
   $metadata?: { httpStatusCode?: number };
   $response?: { statusCode?: number; headers?: Record<string, string> };

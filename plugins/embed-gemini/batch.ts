@@ -229,7 +229,7 @@ function notAvailable(model: string): EmbeddingError {
   });
 }
 
-/** For what is done after the fact: the vendor forgets its files by itself. */
+/** Runs clean-up work and ignores its failure: the vendor forgets its files by itself. */
 async function bestEffort(work: Promise<unknown>): Promise<void> {
   await work.catch(() => undefined);
 }

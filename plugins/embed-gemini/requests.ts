@@ -19,7 +19,7 @@ export interface EmbedContent {
 /** The same within a call for many. */
 export type BatchedContent = { model: string } & EmbedContent;
 
-/** Of one call (*unconfirmed* by the vendor's documents, as its servers answer). */
+/** Maximum number of items in one call (*unconfirmed* by the vendor's documents, as its servers answer). */
 export const MAX_ITEMS = 100;
 const MAX_IMAGES = 6;
 /** Whole request, base64 included. */

@@ -58,7 +58,7 @@ export function createLocalAdapter(options: LocalAdapterOptions): { adapter: Emb
   return { adapter, close: () => models.close() };
 }
 
-/** Nobody asked for this adapter: it is taken only where a model file is named and is there. */
+/** Checks auto-detection: the adapter is chosen only where a model file is named and exists. */
 async function checkAuto({ local }: EmbeddingContext, base: string): Promise<void> {
   const named = local?.modelPath?.trim();
   const source = named && !isReference(named) ? parseModelSource(named, base) : undefined;

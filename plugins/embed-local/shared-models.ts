@@ -3,7 +3,7 @@ import type { ModelSource } from "./model-source.ts";
 
 export interface WantedModel {
   source: ModelSource;
-  /** Of the file, where it is one. */
+  /** Size of the file, where it is one. */
   size: number | undefined;
   /** Where downloaded models are. */
   directory: string | undefined;

@@ -13,7 +13,7 @@ import {
 const ID = "openai";
 const MAX_ITEMS_PER_REQUEST = 2_048;
 const MAX_TOKENS_PER_REQUEST = 300_000;
-/** Of one batch job; a file may have 200 MB. */
+/** Maximum number of requests in one batch job; a file may have 200 MB. */
 const MAX_BATCH_REQUESTS = 50_000;
 const MAX_BATCH_BYTES = 200_000_000;
 

@@ -10,7 +10,7 @@ import {
 
 const ID = "voyage";
 const MAX_ITEMS_PER_REQUEST = 1_000;
-/** Of one batch job; the limits of the protocol it shares with its inventor. */
+/** Maximum number of requests in one batch job; the limits of the protocol it shares with its inventor. */
 const MAX_BATCH_REQUESTS = 50_000;
 const MAX_BATCH_BYTES = 200_000_000;
 

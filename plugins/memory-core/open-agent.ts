@@ -24,7 +24,7 @@ export interface AgentParts {
   onSynced(): void;
   /** Called when `memory.state()` has changed. */
   onState(): void;
-  /** For tests. */
+  /** Thread options for tests. */
   threads: IndexThreadOptions | undefined;
 }
 

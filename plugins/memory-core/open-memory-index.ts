@@ -56,7 +56,7 @@ export interface MemoryIndexOptions extends IndexSettings {
   startAfter?: Promise<void> | undefined;
   /** Documents that stop the index; absent: they are forgotten when the process ends. */
   quarantine?: Quarantine;
-  /** For tests. */
+  /** Thread options for tests. */
   threads?: IndexThreadOptions | undefined;
 }
 

@@ -13,7 +13,7 @@ export type SearchHost = Pick<PluginContext, "logger" | "isHookUsed" | "runHook"
 export interface AgentSearch {
   query: string;
   options: MemorySearchOptions;
-  /** By `performance.now()`: the time limit covers all of it. */
+  /** Start by `performance.now()`: the time limit covers all of it. */
   startedAt: number;
 }
 

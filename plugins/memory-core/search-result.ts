@@ -4,7 +4,7 @@ import type { ProviderView } from "./providers/agent-provider.ts";
 import type { AgentMemorySettings } from "./settings.ts";
 import type { SearchReply } from "./worker-protocol.ts";
 
-/** By whom and how a search was made. */
+/** Provider and mode of a search. */
 export interface SearchedWith {
   settings: AgentMemorySettings;
   view: ProviderView;

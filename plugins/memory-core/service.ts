@@ -38,7 +38,7 @@ export interface MemoryServiceOptions {
   /** Called when the index of an agent stops or starts to answer: `problem` names the agent and the reason, and is undefined when every index works. */
   onOutage?(problem: string | undefined): void;
   transcripts?: Transcripts;
-  /** For tests. */
+  /** Thread options for tests. */
   threads?: IndexThreadOptions;
 }
 
@@ -49,7 +49,7 @@ export interface MemoryService extends Memory {
   requireUsable(agentId: string): void;
   /** Provider that embeds for an agent. @throws {SvcError} `unknown-agent` */
   provider(agentId: string): AgentProvider;
-  /** For `doctor.memory.status`. Without `probe` nobody is called. @throws {SvcError} `unknown-agent` */
+  /** Reports the provider's state for `doctor.memory.status`. Without `probe` nobody is called. @throws {SvcError} `unknown-agent` */
   providerState(
     agentId: string,
     options: { probe: boolean },

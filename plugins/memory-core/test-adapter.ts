@@ -1,6 +1,6 @@
 import { definePlugin, type EmbeddingAdapter, type EmbeddingContext, EmbeddingError, type OpenedEmbedding } from "svc/sdk";
 
-/** For tests: an embedding adapter whose vectors count words, with everything that can go wrong at hand. */
+/** Test embedding adapter whose vectors count words, with every fault available. */
 export interface TestAdapter {
   readonly adapter: EmbeddingAdapter;
   /** A plugin that registers it and nothing else. */

@@ -4,7 +4,7 @@ import type { IndexSettings, ProviderFacts } from "./index-settings.ts";
 import type { TestHost } from "./test-host.ts";
 import type { SearchReply, SearchRequest, StatusReply, WorkerNews } from "./worker-protocol.ts";
 
-/** For tests: an index on this thread, with a provider, that can be opened again. */
+/** Test index on this thread, with a provider, that can be opened again. */
 export interface TestEngine {
   readonly engine: IndexEngine;
   news: WorkerNews[];

@@ -4,7 +4,7 @@ import type { ProviderFacts } from "./index-settings.ts";
 import { unpackTexts } from "./packed-texts.ts";
 import type { HostMethod, HostMethods } from "./worker-protocol.ts";
 
-/** For tests: the main thread as an index sees it, with a provider whose vectors come from the words of a text. */
+/** Test double of the main thread as an index sees it, with a provider whose vectors come from the words of a text. */
 export interface TestHost extends Host {
   /** Length of its vectors. */
   dims: number;

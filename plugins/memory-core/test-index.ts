@@ -8,7 +8,7 @@ import { createVectorStore } from "./engine/vectors/store.ts";
 import { createWriter } from "./engine/writer.ts";
 import type { MemorySource, Tokenizer } from "./index-settings.ts";
 
-/** For tests: an index in memory, filled without files. */
+/** Test index in memory, filled without files. */
 export interface TestIndex {
   db: Database;
   vectors: VectorStore;

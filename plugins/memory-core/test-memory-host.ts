@@ -10,7 +10,7 @@ const logger = {
   child: () => logger,
 };
 
-/** For tests: a gateway with nothing in it. Periods of repeated timers are added to `intervals`. */
+/** Creates a test gateway with nothing in it. Periods of repeated timers are added to `intervals`. */
 export function createMemoryHost(intervals: number[] = []): MemoryHost {
   return {
     logger,

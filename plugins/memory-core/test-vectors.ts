@@ -1,4 +1,4 @@
-/** For tests: numbers that are the same each time. */
+/** Random numbers for tests that are the same each time. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0 || 1;
   return () => {

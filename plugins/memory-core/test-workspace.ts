@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { IndexSettings } from "./index-settings.ts";
 
-/** For tests: a temporary workspace with files, and a place for an index beside it. */
+/** Temporary test workspace with files, and a place for an index beside it. */
 export interface TestWorkspace {
   /** Holds `workspace/` and `index/`. */
   readonly folder: string;

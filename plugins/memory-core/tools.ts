@@ -48,7 +48,7 @@ export function memoryGetTool(memory: Memory): Tool<z.output<typeof getInput>> {
   };
 }
 
-/** For agents whose memory is off. */
+/** Removes the memory tools for agents whose memory is off. */
 export function withoutMemoryTools(event: HookEvent<"prompt.build">): HookEvent<"prompt.build"> {
   return { ...event, tools: event.tools.filter((name) => name !== "memory_search" && name !== "memory_get") };
 }

@@ -68,7 +68,7 @@ function metaOf({ sessionKey, agentId }: Outgoing) {
   return { sessionKey, agentId };
 }
 
-/** Nobody waits for those who listen. */
+/** Emits an event without waiting for its listeners. */
 function tell(ctx: PluginContext, told: Promise<unknown>): void {
   told.catch((error: unknown) => ctx.logger.warn("a hook about a message failed", { error: messageOf(error) }));
 }

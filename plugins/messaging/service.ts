@@ -65,7 +65,7 @@ async function acceptOps(ctx: PluginContext, message: Outgoing): Promise<StoreOp
   return [row, { op: "delivery.finish", uid: message.uid, from: ["accepted"], state: "failed", result, at: ctx.clock.now() }];
 }
 
-/** Nobody is told that there is nothing to tell. */
+/** Reason why an answer is not delivered; an agent that has nothing to say is not reported. */
 function withheldReason({ text }: Outgoing): "empty" | "silent" | "heartbeat" | undefined {
   if (text === "") return "empty";
   if (!isBareToken(text)) return undefined;

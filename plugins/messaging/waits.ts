@@ -63,7 +63,7 @@ export function createWaits(kit: { store(): Store; timers: Pick<Timers, "setTime
   };
 }
 
-/** Nobody waits longer; of a message that may have arrived that is what can be said. */
+/** Ends waits that take too long; a message that may have arrived is reported as such. */
 function settleLate(
   uid: string,
   {

@@ -3,9 +3,9 @@ import { ModelError } from "svc/sdk";
 
 /** How much of an answer is taken. An event is what stands between two blank lines; it is parsed at a stretch. */
 export interface AnswerLimits {
-  /** Of an answer altogether, after decompression. */
+  /** Maximum size of an answer, after decompression. */
   maxBytes: number;
-  /** Of an event. */
+  /** Maximum size of an event. */
   maxEventBytes: number;
   /** Brackets and commas of an event, those in its texts left out. */
   maxEventParts: number;

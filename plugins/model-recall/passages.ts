@@ -14,7 +14,7 @@ const closestSize: ExcerptSize = { maxChars: 600, maxLines: 14 };
 const otherSize: ExcerptSize = { maxChars: 280, maxLines: 6 };
 /** A passage counts when its score is near the best one's. */
 const NEAR_BEST = 0.6;
-/** By keywords alone it must also meet this part of what the best passage says of the question. */
+/** Minimum coverage of the best passage's terms that a hit by keywords alone must have. */
 const NEAR_BEST_COVERAGE = 0.5;
 
 /** The hits worth quoting, in the order memory ranked them, without lines that were quoted before. */

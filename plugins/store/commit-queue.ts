@@ -17,7 +17,7 @@ export const queueLimits: QueueLimits = { groupOps: 1_000, groupBytes: 1_000_000
 /** A commit on its way. */
 export interface Pending {
   ops: WriteOp[];
-  /** For the limits; at least 1, so that empty commits are bounded too. */
+  /** Weight for the limits; at least 1, so that empty commits are bounded too. */
   weight: number;
   bytes: number;
   settle(outcome: CommitOutcome): void;

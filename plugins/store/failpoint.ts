@@ -14,7 +14,7 @@ const storeFailpoints = [
   "store.before-reply",
 ] as const;
 
-/** Of each operation on deliveries: `delivery.claim.after-commit` is visited once for each claim of the transaction. */
+/** Failpoints of each operation on deliveries: `delivery.claim.after-commit` is visited once for each claim of the transaction. */
 export const deliveryFailpoints = deliveryOps.flatMap((op) => deliveryMoments.map((moment) => `${op}.${moment}` as const));
 
 /** Moments around a durable step at which a test can stop the process or the thread. */

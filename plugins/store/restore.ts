@@ -92,7 +92,7 @@ async function newestGood(path: string, known: number): Promise<Snapshot | undef
   return undefined;
 }
 
-/** Of the newest schema: rows are put into it. */
+/** Opens a database with the newest schema, into which rows are copied. */
 async function openBase(temp: string, snapshot: Snapshot | undefined, steps: readonly SchemaStep[]): Promise<Sqlite> {
   if (snapshot) {
     const source = await openConnection(snapshot.path, { readonly: true, fileMustExist: true });

@@ -165,7 +165,7 @@ function prepareTarget({ db, damaged }: Work, { name, key, json }: SalvagedTable
   };
 }
 
-/** By the order of ids, the bounds of cells and the pages that lead to them; what a row says is not looked at. */
+/** Checks the order of ids, the bounds of cells and the pages that lead to them; the content of rows is not checked. */
 function isSoundTable(damaged: Sqlite, name: string): boolean {
   const found = unlessUnreadable(() => damaged.pragma(`quick_check(${name})`, { simple: true }));
   return found === "ok";

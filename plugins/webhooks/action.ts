@@ -57,7 +57,7 @@ export type Action = AgentAction | WakeAction;
 export interface Refusal {
   status: 400 | 413 | 500 | 503;
   message: string;
-  /** For the log only. */
+  /** Reason, for the log only. */
   reason?: string;
   retryAfterMs?: number;
 }

@@ -16,7 +16,7 @@ export interface OpenedIngress {
   /** Presets it was made with, in the order of `hooks.presets`. */
   presets: ReadonlyArray<HookPreset | undefined>;
   finish(generation: number, secretAt: SecretAt): FinishedIngress;
-  /** For one that is not put in place. */
+  /** Releases the resources of an ingress that is never installed. */
   dispose(): void;
 }
 

@@ -79,7 +79,7 @@ export interface Gap {
 
 /** A client of the gateway's control protocol: one connection at a time, made again when it is lost. */
 export interface SvcClient {
-  /** Of the present or the last connection. */
+  /** Hello of the present or the last connection. */
   readonly hello: HelloOk | undefined;
   readonly state: ClientState;
   /**

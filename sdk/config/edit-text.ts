@@ -155,7 +155,7 @@ function patchedArray(edit: Edit, span: Span & { kind: "array" }, change: ArrayC
 }
 
 /**
- * For each member of the new list the old one it is made from, or undefined. Lists of `{id}` are matched by id, others from both ends.
+ * Maps each member of the new list to the old one it is made from, or undefined. Lists of `{id}` are matched by id, others from both ends.
  * @returns undefined when members changed places: text is not moved around
  */
 function arrayPlan(current: readonly unknown[], next: readonly unknown[]): Array<number | undefined> | undefined {

@@ -53,10 +53,10 @@ interface ZodIssueLike {
   message: string;
   keys?: string[];
   values?: unknown[];
-  /** Of a union told apart by one key: the values that key may have. */
+  /** Allowed values of the key that tells the members of a union apart. */
   options?: unknown[];
   errors?: ZodIssueLike[][];
-  /** Of a key that is not allowed: what is wrong with it. */
+  /** Issues of a key that is not allowed. */
   issues?: ZodIssueLike[];
 }
 
@@ -145,7 +145,7 @@ function invalidValue(issue: ZodIssueLike, source: IssueSource, base: PropertyKe
   };
 }
 
-/** Of a union's alternatives the issues of the one the author meant: not of another type altogether, and wrong deepest inside. */
+/** Selects the issues of the union alternative that the author meant: not of another type altogether, and wrong deepest inside. */
 function mostSpecific(issue: ZodIssueLike): ZodIssueLike[] {
   if (issue.code !== "invalid_union") return [issue];
   if (issue.options) return [{ ...issue, code: "invalid_value", values: issue.options }];

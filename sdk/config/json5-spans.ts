@@ -8,7 +8,7 @@ export type Span =
 export interface MemberSpan {
   /** As the parser reads it, escapes resolved. */
   name: string;
-  /** Of the name, quotes included. */
+  /** Start of the name, quotes included. */
   start: number;
   nameEnd: number;
   value: Span;

@@ -48,7 +48,7 @@ export function requireKnownChannels(
 export interface KnownIds {
   /** Ids of every plugin that was found, whatever its state. */
   plugins: ReadonlySet<string>;
-  /** Of these, the ones that fill the slot `memory`. */
+  /** Plugins among these that fill the slot `memory`. */
   memoryPlugins: ReadonlySet<string>;
   /** Names for `hooks.presets`. */
   hookPresets: ReadonlySet<string>;

@@ -18,7 +18,7 @@ interface Rebuild {
   plan: readonly PlanStep[];
   inline: boolean;
   style: TextStyle;
-  /** Of the members, and of the line with the opening bracket. */
+  /** Indentation of the members, and of the line with the opening bracket. */
   indent: string;
   outer: string;
 }

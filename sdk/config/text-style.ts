@@ -13,7 +13,7 @@ export interface TextStyle {
   compact: boolean;
 }
 
-/** Of files this program makes: plain JSON. */
+/** Style of files this program writes: plain JSON. */
 export const plainStyle: TextStyle = { eol: "\n", unit: "  ", quote: '"', quotedKeys: true, trailingComma: false, compact: false };
 
 /** Reads the style off the text; the first example of each trait decides. */

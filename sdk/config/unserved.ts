@@ -135,7 +135,7 @@ export function unservedIssues(found: readonly FoundUnserved[], file: string, lo
   return inFileOrder(issues, file);
 }
 
-/** Of the unserved keys of a candidate those that it brings: what the config held before with the same value stands in nobody's way. */
+/** Unserved keys that a candidate adds: one that the config contained before with the same value is allowed. */
 export function newlyUnserved(
   before: Pick<LoadedConfig, "source">,
   after: Pick<LoadedConfig, "source" | "path" | "locate">,

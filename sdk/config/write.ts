@@ -157,7 +157,7 @@ function writeFailed(path: string, error: unknown, state: string): SvcError {
 
 interface WritePlan {
   outcome: ConfigWriteOutcome;
-  /** Of the whole file, byte order mark included. */
+  /** Text of the whole file, byte order mark included. */
   text: string;
 }
 

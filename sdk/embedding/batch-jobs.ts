@@ -139,7 +139,7 @@ async function findJob(
   });
 }
 
-/** By the vendor's time, in seconds or as a date; a job without any is not old. @param now wall clock in epoch ms */
+/** True for an old job, by the vendor's time in seconds or as a date; a job without any is not old. @param now wall clock in epoch ms */
 function isOld({ created_at: at }: Tree, now: number): boolean {
   const ms = typeof at === "number" ? at * 1_000 : Date.parse(String(at));
   return ms + MAX_JOB_AGE_MS < now;
@@ -248,7 +248,7 @@ function textAt(answer: Tree, key: string, { adapter }: BatchJobsOptions): strin
   throw new EmbeddingError("bad-response", `embedding adapter "${adapter}": the answer about the batch has no ${key}`);
 }
 
-/** For what is done after the fact: the job is over either way, and the vendor forgets its files by itself. */
+/** Runs clean-up work and ignores its failure: the job is over either way, and the vendor forgets its files by itself. */
 async function bestEffort(work: () => Promise<unknown>): Promise<void> {
   await work().catch(() => undefined);
 }

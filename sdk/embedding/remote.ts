@@ -33,7 +33,7 @@ export interface RemoteEndpoint {
   baseUrl: string;
   /** With the key, names in lower case; send all of them and only to this origin. */
   headers: Readonly<Record<string, string>>;
-  /** For the identity: address and the operator's headers, without credentials. */
+  /** Parts of the identity: address and the operator's headers, without credentials. */
   identity: { baseUrl: string; headers: Readonly<Record<string, string>> };
   /** Texts that no message may show. */
   secrets: readonly string[];

@@ -15,10 +15,10 @@ const recordSchema = z.strictObject({
     kind: z.enum(["folder", "archive", "npm"]),
     /** As the operator gave it; for npm the exact `name@version` that came of it. */
     spec: z.string(),
-    /** Of the archive that was unpacked. */
+    /** Integrity of the unpacked archive. */
     integrity: integrity.optional(),
   }),
-  /** Of the installed tree (`treeIntegrity`), checked before each load. */
+  /** Integrity of the installed tree (`treeIntegrity`), checked before each load. */
   integrity,
   installedAt: z.iso.datetime(),
   /** Commands its manifest lists, for help without reading every manifest. */

@@ -6,7 +6,7 @@ export interface DeviceClaim {
   connect: Pick<ConnectParams, "client" | "role" | "scopes" | "auth">;
   /** Epoch ms. */
   signedAt: number;
-  /** Of this socket's `connect.challenge`. */
+  /** Nonce of this socket's `connect.challenge`. */
   nonce: string;
 }
 

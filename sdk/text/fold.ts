@@ -23,7 +23,7 @@ const LONGER = -3;
 const AMPERSAND = 0x26;
 const NUMBER_SIGN = 0x23;
 
-/** By UTF-16 unit: its form plus one, or one of the above. Filled as characters are met: each is judged once, whatever texts it comes in. */
+/** Table by UTF-16 unit: its form plus one, or one of the above. Filled as characters are met: each is judged once, whatever texts it comes in. */
 let table: Int32Array | undefined;
 /** Forms of more than one unit, and of characters beyond the first plane that have one; their number is limited by Unicode. */
 const several = new Map<number, string>();

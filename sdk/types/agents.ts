@@ -82,7 +82,7 @@ export interface RunOutcome {
   startedAt?: number;
   endedAt?: number;
   durationMs?: number;
-  /** Of a run that was to be delivered. `suppressed`: no channel could take it, or there was nothing to tell. Absent while it is on its way. */
+  /** Delivery status of a run that was to be delivered. `suppressed`: no channel could take it, or there was nothing to tell. Absent while it is on its way. */
   deliveryStatus?: "sent" | "suppressed" | "partial_failed" | "failed";
   /** The message was answered by the turn of this other run. */
   mergedInto?: string;

@@ -178,7 +178,7 @@ export interface CliConfigFile {
   pluginWarnings(): Promise<Array<{ path: string; message: string }>>;
   /** Settings that a gateway starts with and that cannot be meant, and those that deserve a word: what a writer refuses, and what it warns of. */
   settings(): Promise<Record<"issues" | "warnings", Array<{ path: string; message: string }>>>;
-  /** Of every plugin that is found, no code run. */
+  /** Manifests of every discovered plugin; no code is run. */
   manifests(): Promise<Manifest[]>;
 }
 

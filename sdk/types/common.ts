@@ -33,7 +33,7 @@ export type LazyFields = LogFields | (() => LogFields);
 
 /** One line per call; values that look like secrets are redacted before they are written. */
 export interface Logger {
-  /** For every single frame or step: written by `--verbose` and level `trace` only. */
+  /** Logs a single frame or step: written by `--verbose` and level `trace` only. */
   trace(message: string, fields?: LazyFields): void;
   debug(message: string, fields?: LazyFields): void;
   info(message: string, fields?: LogFields): void;

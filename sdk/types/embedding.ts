@@ -70,7 +70,7 @@ export interface EmbeddingContext {
   outputDimensionality?: number;
   /** `input_type` that the operator wants in requests, for servers that tell questions from documents by it; absent for the fallback adapter. */
   inputTypes?: { query?: string; document?: string };
-  /** Nobody named this adapter: it was come to by auto-detection, so it must not wait for what may not be there. */
+  /** True when the adapter was chosen by auto-detection, so it must not wait for something that may not exist. */
   auto: boolean;
   /** The agent's `memorySearch.remote`, already resolved; absent for the fallback adapter. */
   remote?: { baseUrl?: string; apiKey?: string; headers?: Record<string, string> };

@@ -2,7 +2,7 @@
 export interface HookTransformContext {
   /** Body of the request; of a fan-out with one item in its list. */
   payload: unknown;
-  /** By lower-case name, without credentials and signatures. */
+  /** Headers by lower-case name, without credentials and signatures. */
   headers: Record<string, string>;
   /** Address of the request as the gateway saw it. */
   url: URL;
@@ -13,11 +13,11 @@ export interface HookTransformContext {
 /** Fields that take the place of the mapping's own. */
 export interface HookTransformFields {
   kind?: "wake" | "agent";
-  /** Of a wake. */
+  /** Text of a wake. */
   text?: string;
-  /** Of a wake. */
+  /** Mode of a wake. */
   mode?: "now" | "next-heartbeat";
-  /** Of an agent run, as all that follow but `agentId` and `sessionKey`. */
+  /** Message of an agent run, as are all fields that follow but `agentId` and `sessionKey`. */
   message?: string;
   name?: string;
   agentId?: string;

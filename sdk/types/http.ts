@@ -67,7 +67,7 @@ export interface HttpRoute {
   scope?: OperatorScope;
   /** Default 1 MiB. */
   maxBodyBytes?: number;
-  /** Asked last, for GET and HEAD only; one plugin may own it. */
+  /** True for the route tried last, for GET and HEAD only; one plugin may own it. */
   fallback?: boolean;
   handler(call: HttpCall): HttpAnswer | Promise<HttpAnswer>;
   /** Turns a refusal of the kernel or a thrown error into the route's own body format. */

@@ -112,7 +112,7 @@ describe("a hostile tap", () => {
     await clock.advance(300_000);
     await expect(asked()).resolves.toMatchObject({ phase: "ready" });
     expect(await restingTaps()).toEqual([]);
-    const told = gateway.logs.map((l) => l.message).filter((m) => m.includes("rest") || m.includes("recovered"));
+    const told = gateway.logs.map((l) => l.message).filter((m) => m.includes("paused") || m.includes("recovered"));
     expect(told).toEqual([
       'hook rpc.before: plugin "moody" keeps failing and is paused for 5 minutes',
       'hook rpc.before: plugin "moody" has recovered and is called again',

@@ -10,7 +10,7 @@ import type { DeviceRegistry } from "./device-registry.ts";
 import { type PairingRequest, upgradeReason } from "./pairing-request.ts";
 import type { DeviceRecord, DeviceRole, DeviceToken } from "./record.ts";
 
-/** By what a caller passed the credentials. */
+/** Credential that a caller passed with. */
 export type PassedBy =
   /** The shared secret, or mode `none`. */
   | { via: "secret" }

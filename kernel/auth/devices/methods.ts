@@ -7,7 +7,7 @@ import type { GatewayIdentity } from "./gateway-identity.ts";
 import { type DeviceRecord, toPairedDevice } from "./record.ts";
 
 export interface DeviceMethodDeps {
-  /** Everybody who is connected now. */
+  /** All connected clients. */
   clients(): Iterable<ClientInfo>;
   identity(): Promise<GatewayIdentity>;
   /** Epoch ms. */

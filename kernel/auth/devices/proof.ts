@@ -11,7 +11,7 @@ const SPKI_HEAD = Buffer.from("302a300506032b6570032100", "hex");
 
 /** Facts about the socket that a proof was made for. */
 export interface ProofContext {
-  /** Of this socket's challenge. */
+  /** Nonce of this socket's challenge. */
   nonce: string;
   /** Epoch ms. */
   now: number;

@@ -27,7 +27,7 @@ export interface PendingDevice extends DeviceIdentity {
   silent: boolean;
   /** The device is paired already and asks for something else. */
   isRepair: boolean;
-  /** Of the last attempt, epoch ms. */
+  /** Time of the last attempt, epoch ms. */
   ts: number;
 }
 

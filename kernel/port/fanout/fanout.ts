@@ -27,7 +27,7 @@ export interface Subscription {
   remove(): void;
 }
 
-/** Everybody who gets events. */
+/** Sends events to all subscribers. */
 export interface Fanout {
   add(subscriber: Subscriber): Subscription;
   emit(event: string, payload: unknown, options?: EmitOptions & { stateVersion?: StateVersion }): void;

@@ -15,7 +15,7 @@ export interface Occasion {
   kind: "tick" | "wake" | "own-wake";
   /** Full key of the session that was woken; undefined: where the agent's heartbeats take place. */
   sessionKey?: string | undefined;
-  /** For plugins that may refuse it. */
+  /** Reason, for plugins that may refuse it. */
   reason: string;
 }
 

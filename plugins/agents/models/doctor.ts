@@ -125,7 +125,7 @@ function providerFindings(id: string, { state, reason = "unknown reason", until 
   }
 }
 
-/** Nobody has to have a language model; whoever configured something wants to know why it does not answer. */
+/** Findings about the built-in model: having no language model is fine, but an operator who configured one wants to know why it does not answer. */
 function embeddedFindings({ state }: ModelState, skipped: readonly SkippedProvider[]): DoctorFinding[] {
   if (state !== "embedded" || skipped.length > 0) return [];
   return [

@@ -64,7 +64,7 @@ function holds(folder: string, place: string): boolean {
   return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !/^([/\\]|[a-zA-Z]:)/.test(way));
 }
 
-/** By name where it is one disk; else the copy is complete before anything goes. */
+/** Renames within one disk; otherwise the copy is complete before anything is removed. */
 async function move(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);

@@ -68,7 +68,7 @@ function answer(runId: string, started: Started, call: RpcCall): JsonObject {
   return { runId, status: started.state === "in_flight" ? "in_flight" : "started" };
 }
 
-/** Of a reset nobody needs more than that it is done. */
+/** Answer of a reset in a chat, which needs no details. */
 function chatAnswer({ summary: _, result: __, sessionKey: ___, agentId: ____, ...answered }: JsonObject): JsonObject {
   return answered;
 }

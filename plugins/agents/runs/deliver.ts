@@ -8,7 +8,7 @@ const WAIT_MS = 10_000;
 
 const uidOf = (runId: string) => `${runId}:out`;
 
-/** Asked for at each use and never required: `messaging` itself needs agents. Undefined while nobody carries messages. */
+/** Looks up the service at each use and never requires it: `messaging` itself needs agents. Undefined while nobody carries messages. */
 function messagingOf({ ctx }: Pick<Kit, "ctx">): Messaging | undefined {
   try {
     return ctx.service("messaging@1");

@@ -19,7 +19,7 @@ export interface RunInit {
   family: "agent" | "chat" | undefined;
   /** Checked when the request was accepted. */
   model: ModelRef | undefined;
-  /** Of a message from a conversation; other runs wait for a turn of their own and are never joined or left out. */
+  /** Queue mode of a message from a conversation; other runs wait for a turn of their own and are never joined or left out. */
   mode?: QueueMode | undefined;
   spawnedBy?: string | undefined;
   acceptedAt: number;

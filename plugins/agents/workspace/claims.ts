@@ -13,7 +13,7 @@ export interface OtherGateway {
 interface Claim extends LockOwner {
   stateDir: string;
   host: string;
-  /** Of one instance of this plugin: a replaced one does not take away the claim of the next. */
+  /** Id of one instance of this plugin: a replaced one does not remove the claim of the next. */
   instance: string;
 }
 

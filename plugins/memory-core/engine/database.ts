@@ -9,7 +9,7 @@ export type Database = Sqlite.Database;
 
 const PAGE_SIZE = 8192;
 const CACHE_KIB = 16_384;
-/** Of an index that is being made: segments are joined in memory rather than on disk. */
+/** Cache of an index that is being built: segments are joined in memory rather than on disk. */
 const BUILD_CACHE_KIB = 65_536;
 /** How long a write of another process is waited for. */
 export const BUSY_TIMEOUT_MS = 5_000;

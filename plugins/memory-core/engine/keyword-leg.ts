@@ -4,9 +4,9 @@ import { anyOf, likePattern, type TermQuery } from "./keyword-query.ts";
 import { mergeRows, type RankedRow, scoreOfRank } from "./ranking.ts";
 import type { SiftedTerms } from "./telling-terms.ts";
 
-/** Of more chunks than this that match, the newest are ranked: `bm25` looks at each of them by itself. */
+/** Maximum number of matching chunks to rank; above it the newest are ranked, because `bm25` scores each of them separately. */
 const MAX_RANKED = 20_000;
-/** Of chunks that match nothing but what is everywhere; they come last anyway. */
+/** Maximum number of chunks to rank that match only common terms; they come last anyway. */
 const MAX_RANKED_COMMON = 4_000;
 
 /** Where a step looks, and how many rows it may bring. */

@@ -24,7 +24,7 @@ export interface RebuildJob {
   openVectors(db: Database): VectorStore;
   /** The index that answers meanwhile, for what is worth keeping of it. */
   live: (OpenIndex & { identity: IndexIdentity }) | undefined;
-  /** Nobody can embed at present: texts that this index has vectors of keep them. */
+  /** Index whose vectors are kept while no provider is available. */
   keepVectorsOf: OpenIndex | undefined;
   maxCacheEntries: number;
   /** Throws when the new index would be worse than the live one. */

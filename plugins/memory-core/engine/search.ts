@@ -25,7 +25,7 @@ export type VectorSide =
       /** Why a vector of `embedQuery` may not be compared with the index that `open` gives now: both change while a query is embedded. Undefined: it may. */
       mismatch?(): string | undefined;
     }
-  /** Nobody asked for it. */
+  /** Not requested. */
   | { kind: "off" }
   /** It is asked for, and missing for the moment: why, for people. */
   | { kind: "absent"; reason: string };
@@ -34,7 +34,7 @@ export interface SearchScope {
   /** The index that answers now; undefined when it is gone. */
   open(): SearchableIndex | undefined;
   vectors: VectorSide;
-  /** By the monotonic clock: then whatever is known is the answer. */
+  /** Deadline by the monotonic clock: the results known by then are the answer. */
   deadlineMs: number;
   /** Wall clock, for the age of passages. */
   now(): number;

@@ -58,7 +58,7 @@ export interface SyncerParts {
   tell(news: WorkerNews): void;
   /** The state is another one than before. */
   changed(): void;
-  /** For tests. */
+  /** Step hook for tests. */
   step?: RebuildJob["step"];
   wait?: Wait | undefined;
 }

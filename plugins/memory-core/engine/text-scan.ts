@@ -17,7 +17,7 @@ export interface TextScanScope {
   settings: Pick<IndexSettings, "workspace" | "extraPaths" | "chunking">;
   pacer: Pacer;
   guard: Pick<DocumentGuard, "during" | "stallOf">;
-  /** By the monotonic clock. */
+  /** Deadline by the monotonic clock. */
   deadlineMs: number;
 }
 

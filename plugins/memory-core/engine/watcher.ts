@@ -27,7 +27,7 @@ export interface WatcherOptions {
 const MAX_DIRECTORIES = 8_192;
 /** A file that is being written settles in this time. */
 const SETTLE_MS = 200;
-/** Somebody who writes without a pause does not put off the sync for ever. */
+/** Maximum number of debounce periods, so that a writer without pauses does not put off the sync for ever. */
 const MAX_DEBOUNCES = 4;
 /** The system keeps 16,384 events for a thread that is busy, and drops what comes then without a word. */
 const MAX_EVENTS = 8_192;

@@ -20,7 +20,7 @@ export async function outsideAdapters(adapters: Adapters): Promise<EmbeddingAdap
     .sort((a, b) => (a.autoSelectPriority ?? 0) - (b.autoSelectPriority ?? 0));
 }
 
-/** Of the adapter `local` only a model file on this machine takes part in auto-detection; the adapter itself looks whether it is there. */
+/** True when auto-detection may use the adapter `local`: only with a model file on this machine; the adapter itself checks that it exists. */
 export function namesLocalModel(modelPath: string | undefined): boolean {
   return modelPath !== undefined && !/^(hf|https?):/i.test(modelPath.trim());
 }

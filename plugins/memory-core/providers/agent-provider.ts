@@ -28,7 +28,7 @@ export interface AgentProvider {
   adaptersChanged(waiting?: boolean): void;
   /** A document could not be embedded after all retries. */
   indexingFailed(failed: EmbeddingFailed): void;
-  /** Somebody asks for a whole new index: the primary gets another chance now. */
+  /** Gives the primary provider another chance when a whole new index is requested. */
   forced(): Promise<void>;
   /** Embeds one query to see whether the provider answers, 10 s at most. Never rejects. */
   probe(): Promise<{ ok: boolean; ms: number; dims?: number; error?: string }>;

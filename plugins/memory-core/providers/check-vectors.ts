@@ -27,7 +27,7 @@ export function checkVectors(vectors: readonly Float32Array[], count: number, sh
   });
 }
 
-/** By its tag: an adapter may live in another realm. */
+/** Recognises a Float32Array by its tag: an adapter may live in another realm. */
 function isFloats(value: unknown): value is Float32Array {
   return Object.prototype.toString.call(value) === "[object Float32Array]";
 }

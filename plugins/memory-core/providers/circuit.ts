@@ -12,7 +12,7 @@ export interface Circuit {
   pause(fault: PlainEmbeddingFault): void;
   /** No calls until config or secrets change. */
   block(fault: PlainEmbeddingFault): void;
-  /** Somebody asks for another try now; a block stays. */
+  /** Allows another attempt now; a block stays. */
   resume(): void;
 }
 

@@ -2,7 +2,7 @@ import { type Clock, type Contribution, type ContributionView, type EmbeddingAda
 import type { ProviderHost } from "./open-provider.ts";
 import type { ProviderSettings } from "./provider-settings.ts";
 
-/** For tests: what providers are opened in, without a gateway around it. */
+/** Test host in which providers are opened, without a gateway around it. */
 export interface TestHost<C extends Clock = Clock> extends ProviderHost {
   secret: ProviderHost["secret"];
   readonly clock: C;

@@ -46,7 +46,7 @@ class Growth {
   readonly #counted = new Map<string, number>();
   readonly #startedAt: number;
   #lookedAt: number;
-  /** Of the store, at the last look that saw everything. */
+  /** Version of the store at the last complete check. */
   #version: number | undefined;
   #isLooking = false;
   #hasFailed = false;

@@ -52,7 +52,7 @@ export async function fail(
     result,
     at: kit.clock.now(),
   });
-  kit.logger.warn(`message ${uid} to ${message.route.channel} was dropped`, { outcome, attempt, reason });
+  kit.logger.warn(`message ${uid} to ${message.route.channel} failed and will not be retried`, { outcome, attempt, reason });
   kit.failed(message, { error: reason, attempt, permanent: true, outcome });
 }
 

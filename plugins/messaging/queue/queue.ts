@@ -28,7 +28,7 @@ const LONGEST_SLEEP_MS = 60_000;
 const SHORTEST_SLEEP_MS = 250;
 /** Suspects of a crash go one after the other; who waits for that asks again. */
 const ASK_AGAIN_MS = 1_000;
-/** Of this queue at the gate of the store. */
+/** Name of this queue at the gate of the store. */
 const OWNER = "out";
 /** Time for calls under way at a stop, and for noting those that were cut off. */
 const STOP_MS = { sending: 2_000, noting: 1_500 };

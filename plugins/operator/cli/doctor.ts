@@ -83,7 +83,7 @@ async function look(cli: CliContext, values: CliValues): Promise<DoctorFinding[]
   return findings.filter(({ id }) => (only?.includes(id) ?? true) && !skip?.includes(id));
 }
 
-/** Nobody's config is replaced unseen: by the flag, or after the difference was shown to a person who agreed. */
+/** Restores the last-good config: by the flag, or after the difference was shown to a person who agreed. */
 async function restore(cli: CliContext, values: CliValues, findings: readonly DoctorFinding[]): Promise<FixResult[]> {
   const broken = findings.some((f) => f.fixable && /^(config\/(parse|schema|unknown-keys)|auth\/(ambiguous|hook-token-reuse))$/.test(f.id));
   const asked = values["restore-last-good"] === true;

@@ -15,7 +15,7 @@ export interface ProbeResult {
   reload?: ReloadFigures;
   /** Something listens there, whatever it is. */
   portBusy: boolean;
-  /** Of the read-scope RPC, when it was asked for. */
+  /** Result of the read-scope RPC, when it was requested. */
   rpc?: { ok: boolean; method: "health"; result: "ok" | "limited" | "failed"; error?: string };
 }
 

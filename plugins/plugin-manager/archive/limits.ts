@@ -1,7 +1,7 @@
 /** Limits for the content of one plugin, packed or as a folder. */
 export interface ContentLimits {
   entries: number;
-  /** Of all files together. */
+  /** Maximum size of all files together. */
   bytes: number;
   /** Bytes unpacked for each byte packed. */
   ratio: number;

@@ -2,7 +2,7 @@ import type { CliContext } from "svc/sdk";
 import { withLive } from "./live.ts";
 
 export interface Activation {
-  /** Of the plugin in the running gateway; undefined when none runs. */
+  /** State of the plugin in the running gateway; undefined when none runs. */
   state?: string;
   message: string;
 }

@@ -25,7 +25,7 @@ export interface LiveState {
 /** Everything that was looked at. */
 export interface Evidence {
   candidates: readonly PluginCandidate[];
-  /** By plugin; undefined when no gateway runs. */
+  /** States by plugin; undefined when no gateway runs. */
   live: ReadonlyMap<string, LiveState> | undefined;
   /** Refused registrations and deprecated calls, of the running gateway. */
   diagnostics: ReadonlyArray<{ pluginId: string; code: string; message: string }>;
@@ -34,7 +34,7 @@ export interface Evidence {
   index: InstallIndex;
   /** Installed plugins whose folder is there: does it hold what was installed? */
   intact: ReadonlyMap<string, boolean>;
-  /** Of the config: names that lead nowhere, entries that do not fit. */
+  /** Problems of the config: unknown names, entries that do not fit. */
   config: ReadonlyArray<{ path: string; message: string; severity: Severity }>;
   /** Granted permissions by plugin. */
   grants: ReadonlyMap<string, readonly string[]>;

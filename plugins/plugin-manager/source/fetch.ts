@@ -15,7 +15,7 @@ export interface Fetched {
   kind: "folder" | "archive" | "npm";
   /** Absolute path, or the exact `name@version`. */
   spec: string;
-  /** Of the archive. */
+  /** Integrity of the archive. */
   integrity?: string;
 }
 

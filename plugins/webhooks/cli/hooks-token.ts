@@ -53,7 +53,7 @@ async function find(cli: CliContext): Promise<Found> {
   return { source, ...(typeof token === "string" ? { token } : {}) };
 }
 
-/** By the one write pipeline: in the running gateway, or here. @throws {SvcError} `failed` for a token that is kept elsewhere; `config-*` */
+/** Rotates the token through the one write pipeline: in the running gateway, or here. @throws {SvcError} `failed` for a token that is kept elsewhere; `config-*` */
 async function rotate(cli: CliContext, isLive: boolean): Promise<void> {
   const { source } = await find(cli);
   if (source === "variable" || source === "secret-ref") {

@@ -33,7 +33,7 @@ export function hasFailed({ state }: Delivered): boolean {
   return state !== undefined && state !== "done" && state !== "pending";
 }
 
-/** Of a row that has ended, also in an earlier process; undefined while it has not. */
+/** Completion of a row that has ended, also in an earlier process; undefined while it has not. */
 export function completionOf({ state, result }: Pick<DeliveryRow, "state" | "result">): Completion | undefined {
   if (state !== "done" && state !== "failed" && state !== "expired") return undefined;
   const stored = result?.completion;

@@ -14,7 +14,7 @@ export interface IdempotencyKey {
 /** An action that is to be made durable. */
 export interface Submission {
   action: Action;
-  /** Of agent actions only; wakes are not keyed. */
+  /** Idempotency key of agent actions; wakes have none. */
   idempotency?: IdempotencyKey;
 }
 

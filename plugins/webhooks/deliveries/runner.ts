@@ -15,7 +15,7 @@ const READ_AGAIN_MS = 1_000;
 const STOP_MS = 4_000;
 /** Suspects of a crash go one after the other; who waits for that asks again. */
 const ASK_AGAIN_MS = 1_000;
-/** Of this queue at the gate of the store. */
+/** Name of this queue at the gate of the store. */
 const OWNER = "hooks";
 
 /** Carries accepted rows out: lanes side by side, one after the other inside a lane. */

@@ -21,7 +21,7 @@ export interface EntranceState {
   /** Where it answers. */
   path: string;
   mappings: readonly MappingView[];
-  /** Of those the config names. */
+  /** Configured presets that exist. */
   knownPresets: readonly string[];
   /** Problems that keep a part of it from working; no secret in it. */
   problems: readonly string[];

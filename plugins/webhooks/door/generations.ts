@@ -9,7 +9,7 @@ export interface Generation {
 
 /** A request's hold on the generation it began with. */
 export interface Lease extends Generation {
-  /** Nobody has put another one in place since. */
+  /** True while no other one has replaced it. */
   isCurrent(): boolean;
   /** May be called twice. */
   release(): void;

@@ -24,7 +24,7 @@ export interface Visitor {
   /** The client, as far as trusted proxies tell it. */
   address: string;
   lease: Lease;
-  /** Of the mapping with `verify` that owns the path. */
+  /** Verifier of the mapping with `verify` that owns the path. */
   verifier: Verifier | undefined;
   /** All headers, credentials included; made at first use. */
   headers(): Readonly<Record<string, string>>;

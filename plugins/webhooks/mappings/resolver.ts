@@ -18,7 +18,7 @@ export interface ResolverDeps {
   hooks: HooksConfig;
   /** The operator's own, then those of presets. */
   mappings: readonly ReadyMapping[];
-  /** Asked with each request. @throws {SvcError} `service-unavailable` */
+  /** Looks up agents with each request. @throws {SvcError} `service-unavailable` */
   agents(): Pick<Agents, "list" | "resolve" | "checkModel">;
   /** Undefined while nobody carries messages. */
   messaging(): Pick<Messaging, "channels"> | undefined;

@@ -95,7 +95,7 @@ interface Entry {
   kind: "file" | "folder" | "link" | "folder-link";
   /** A link that leads to something outside. One that leads nowhere is harmless until something is there: an editor's lock, for one. */
   leaves: boolean;
-  /** Everybody may write it. */
+  /** True when everyone may write it. */
   isOpen: boolean;
   facts: string;
 }

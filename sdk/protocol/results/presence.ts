@@ -3,7 +3,7 @@ import { epochMs, scopes } from "./fields.ts";
 
 const text = z.string();
 
-/** Somebody who is there: the gateway itself, a connection, or a machine that sends beacons. */
+/** Entry of the presence list: the gateway itself, a connection, or a machine that sends beacons. */
 export const presenceEntry = z
   .object({
     ts: epochMs,

@@ -14,7 +14,7 @@ import { computed, signal } from "@preact/signals";
 
 export const connection = signal(/** @type {ClientState} */ ({ state: "closed" }));
 export const isOnline = computed(() => connection.value.state === "connected");
-/** Of the present or the last connection. */
+/** Hello of the present or the last connection. */
 export const hello = signal(/** @type {Hello | undefined} */ (undefined));
 /** Epoch ms of the last moment with a connection; what is shown is as old as that. */
 export const lastOnlineAt = signal(0);

@@ -107,7 +107,7 @@ function Lazy({ load }) {
   return View ? html`<${View} />` : html`<div class="page"><${Waiting} /></div>`;
 }
 
-/** By itself only when nothing is typed and nothing is being written, and once per build. */
+/** Reloads only when nothing is typed and nothing is being written, and once per build. */
 function reloadWhenIdle() {
   const isTyped = [...document.querySelectorAll("textarea, input")].some((field) => /** @type {HTMLInputElement} */ (field).value !== "");
   if (isTyped || running.value.length > 0 || ofTab.get("reloaded") === buildId) return;

@@ -3,7 +3,7 @@ import type { Database } from "../database.ts";
 /** A chunk whose vector a job brings. */
 export interface BatchItem {
   chunkId: string;
-  /** Of the embedded text: a chunk that has changed since takes no vector from the job. */
+  /** Hash of the embedded text: a chunk that has changed since takes no vector from the job. */
   hash: string;
 }
 

@@ -77,7 +77,7 @@ const MAX_RESULT_BYTES = 128 * 1024 * 1024;
 const MAX_GROUP_CHARS = 32 * 1024 * 1024;
 const ASSUMED_DIMS = 3_072;
 const PAGE_CHUNKS = 256;
-/** Nobody waits for a job of `wait: false`; a vendor that never finishes one is forgotten. */
+/** Maximum age of a job with `wait: false`; a vendor that never finishes one is forgotten. */
 const UNWAITED_MS = 48 * 3_600_000;
 /** The main thread ends its calls sooner. */
 const CALL_MS = 605_000;

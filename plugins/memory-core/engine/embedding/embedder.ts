@@ -61,7 +61,7 @@ export class Embedder {
     return this.#pause ? Math.max(0, this.#pause.untilMs - performance.now()) : 0;
   }
 
-  /** Somebody asks for it: the next text is tried, whatever happened before. */
+  /** Ends the pause on request: the next text is tried, whatever happened before. */
   resume(): void {
     this.#pause = undefined;
   }

@@ -13,7 +13,7 @@ export class BestRows {
     return this.#keys.length < this.#limit ? Number.NEGATIVE_INFINITY : (this.#scores[0] ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Of equal rows the one added first stays. */
+  /** Adds a row; of equal rows the one added first stays. */
   add(key: number, score: number): void {
     if (this.#keys.length < this.#limit) {
       this.#keys.push(key);

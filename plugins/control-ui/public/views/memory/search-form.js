@@ -4,7 +4,7 @@ import { isOnline } from "../../core/store.js";
 import { Button } from "../../ui/button.js";
 import { Search } from "../../ui/icons.js";
 
-/** Asked with Enter or the button: each search by meaning costs a call of the provider. @param {{ query: string, onSearch: (text: string) => void }} props */
+/** Form of a search, started by Enter or the button: each search by meaning costs a call of the provider. @param {{ query: string, onSearch: (text: string) => void }} props */
 export function SearchForm({ query, onSearch }) {
   const [text, setText] = useState(query);
   // An address that was opened or gone back to.
