@@ -145,10 +145,10 @@ test("a damaged page costs only the newer rows on it", async () => {
   expect(messages.length).toBeGreaterThan(90);
   expect(ids("old").filter((id) => !messages.includes(id))).toEqual([]);
   expect(store.status()).toMatchObject({ ok: true, restored: { snapshotAt: 1_000 } });
-  expect(temp.notices[0]?.message).toMatch(/taken over from the damaged file: .*messages/);
+  expect(temp.notices[0]?.message).toMatch(/recovered from the damaged file: .*messages/);
 });
 
-test("a damaged header costs nothing: newer rows are taken over from the damaged file", async () => {
+test("a damaged header costs nothing: newer rows are recovered from the damaged file", async () => {
   const temp = await stopped();
   corrupt(temp.path, "header", seeded(1));
 

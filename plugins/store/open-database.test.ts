@@ -164,7 +164,7 @@ test("a database of a newer program is refused and not touched", async () => {
     code: "store-too-new",
     spec: { exit: 78 },
     message: expect.stringMatching(
-      new RegExp(`schema version 99 and needs .* version 99; this one knows up to ${newest}.*cp .*pre-${newest}-`),
+      new RegExp(`schema version 99 and needs .* knows 99; this one knows up to ${newest}.*cp .*pre-${newest}-`),
     ),
   });
 

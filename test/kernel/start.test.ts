@@ -336,7 +336,7 @@ test("a tailnet bind without a tailnet listens on loopback and says so", async (
   const gateway = await start({ config: { gateway: { ...local.gateway, bind: "tailnet" } } });
   expect(gateway.host).toBe("127.0.0.1");
   expect(logs.filter((l) => l.level === "warn").map((l) => l.message)).toEqual([
-    expect.stringContaining("bind tailnet: no tailnet address"),
+    expect.stringContaining("bind tailnet: this machine has no tailnet address"),
   ]);
 });
 

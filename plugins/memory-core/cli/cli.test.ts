@@ -61,7 +61,7 @@ describe("with no gateway", () => {
   });
 
   test("no query and an unknown agent fail with 1, a number out of range with 2, no match is no failure", async () => {
-    expect(await svc("memory", "search")).toMatchObject({ code: 1, stderr: expect.stringContaining("nothing to look for") });
+    expect(await svc("memory", "search")).toMatchObject({ code: 1, stderr: expect.stringContaining("a query is missing") });
     expect(await svc("memory", "search", "x", "--agent", "nobody")).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('unknown agent id "nobody"'),
