@@ -38,7 +38,7 @@ describe("a deprecation", () => {
 
 test.each<[string, Deprecation[], string]>([
   ["a code of another form", [{ ...old, code: "DEP1" }], "expected a code such as SVC_DEP0001"],
-  ["a code that stands twice", [old, old], "stands twice"],
+  ["a code that stands twice", [old, old], "listed twice"],
   ["a removal within its major version", [{ ...old, removedIn: "1.9.0" }], "removed in a later major version"],
 ])("%s is refused", (_name, list, message) => {
   expect(() => createDeprecations(list)).toThrow(message);

@@ -177,7 +177,7 @@ describe("an HTTP answer that is still being sent", () => {
     expect(new TextDecoder().decode((await reader.read()).value)).toBe("two");
     await reader.read();
     await eventually(() => shared.stopped === 1);
-    expect(own.gateway.logs.filter((l) => l.message.includes("calls under way"))).toEqual([]);
+    expect(own.gateway.logs.filter((l) => l.message.includes("calls in progress"))).toEqual([]);
   });
 });
 

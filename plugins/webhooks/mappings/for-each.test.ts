@@ -28,7 +28,7 @@ describe("forEach", () => {
     expect(await stageOf(mapping).post(post({ items: items(200) }))).toMatchObject({ items: { length: 200 }, warnings: [] });
     expect(await stageOf(mapping).post(post({ items: items(201) }))).toMatchObject({
       items: { length: 200 },
-      warnings: ['"items" has 201 items; the first 200 are taken'],
+      warnings: ['"items" has 201 items; only the first 200 are used'],
     });
   });
 
