@@ -80,7 +80,7 @@ function drop(delivery) {
   ask({
     title: `Drop “${nameOf(delivery)}”?`,
     text: "It is marked as failed, and a note in the main session says so. You can retry it for 7 days.",
-    action: "Give up",
+    action: "Drop",
     isDanger: true,
     run: async () => {
       await changeDelivery(delivery.uid, "drop");
