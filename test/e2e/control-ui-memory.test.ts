@@ -164,6 +164,18 @@ describe("a search", () => {
     await expect.poll(isAtTop).toBeLessThan(40);
     await visit(page, `#/chat/${encodeURIComponent(key)}?m=no-such-message`);
     await page.getByText("That message is not in this conversation").waitFor();
+
+    // Scrolling up reads a page of its own; a search that meets it waits for that page.
+    await visit(page, `#/chat/${encodeURIComponent(key)}`);
+    await page.reload();
+    const found = await page.evaluate(`(async () => {
+      const { findMessage, isReadable, loadOlder, openChat } = await import(new URL("core/chat.js", document.querySelector("script[src$='/main.js']").src));
+      const chat = openChat(${JSON.stringify(key)});
+      while (!isReadable(chat)) await new Promise(requestAnimationFrame);
+      const [, message] = await Promise.all([loadOlder(chat), findMessage(chat, "1")]);
+      return message?.__svc?.seq;
+    })()`);
+    expect(found).toBe(1);
   });
 });
 

@@ -56,6 +56,8 @@ function create(key) {
     hasOlder: signal(false),
     isLoaded: signal(false),
     isLoadingOlder: signal(false),
+    /** The page further back that is being read. */
+    olderPage: /** @type {Promise<void> | undefined} */ (undefined),
     error: signal(/** @type {unknown} */ (undefined)),
     /** Where the reader was: at the end, or at a turn and this far below the top of the view. */
     position: readPosition(key),
@@ -148,9 +150,17 @@ function adopt(chat, inFlight) {
   });
 }
 
-/** One page further back. @param {Chat} chat */
-export async function loadOlder(chat) {
-  if (chat.isLoadingOlder.value || !chat.hasOlder.value || !isOnline.value) return;
+/** One page further back; calls that come while it is read share it. @param {Chat} chat @returns {Promise<void>} */
+export function loadOlder(chat) {
+  chat.olderPage ??= readOlder(chat).finally(() => {
+    chat.olderPage = undefined;
+  });
+  return chat.olderPage;
+}
+
+/** @param {Chat} chat */
+async function readOlder(chat) {
+  if (!chat.hasOlder.value || !isOnline.value) return;
   chat.isLoadingOlder.value = true;
   try {
     const answer = await request("chat.history", {
@@ -176,7 +186,7 @@ export async function loadOlder(chat) {
  * A stored message, reading back to it page after page.
  * @param {Chat} chat
  * @param {string} name its id, or its number in the session
- * @returns {Promise<Message | undefined>} undefined when it is not there, or too far back
+ * @returns {Promise<Message | undefined>} undefined when it is not there, too far back, or cannot be read now (`isReadable`)
  */
 export async function findMessage(chat, name) {
   for (let page = 0; page <= MAX_PAGES_BACK; page++) {
@@ -187,6 +197,11 @@ export async function findMessage(chat, name) {
     if (chat.messages.value[0] === oldest) return undefined;
   }
   return undefined;
+}
+
+/** True while the stored messages can be read: there is a connection, and the last read did not fail. @param {Chat} chat */
+export function isReadable(chat) {
+  return chat.isLoaded.value && isOnline.value && chat.error.value === undefined;
 }
 
 /** Lets go of far older pages once the reader is back at the end. @param {Chat} chat */

@@ -16,7 +16,7 @@ const INTENT_MS = 1_500;
 export function useFollowing(scroller, chat, tell) {
   const { position } = chat;
   const [isFollowing, show] = useState(position.isFollowing);
-  const intentAt = useRef(0);
+  const intentAt = useRef(Number.NEGATIVE_INFINITY);
 
   /** @param {boolean} wish */
   const setFollowing = (wish) => {

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { findMessage, loadOlder, reload, trimOlder } from "../../core/chat.js";
+import { findMessage, isReadable, loadOlder, reload, trimOlder } from "../../core/chat.js";
 import { exampleQuestions } from "../../core/examples.js";
 import { clock, day } from "../../core/format.js";
 import { html } from "../../core/html.js";
@@ -51,19 +51,26 @@ export function Transcript({ chat, message }) {
 }
 
 /**
- * Key of the turn with the message that the address names, once it is found; the view goes there.
+ * Key of the turn with the message that the address names, once it is found; the view goes there, once. A search that a lost connection
+ * or a failed read ended begins again when messages can be read.
  * @param {import("../../core/chat.js").Chat} chat
  * @param {string | undefined} message
  * @param {(turn: string) => void} toTurn
  */
 function useShownTurn(chat, message, toTurn) {
   const [shown, setShown] = useState("");
+  const isSettled = useRef(false);
+  const canSearch = isReadable(chat);
   useEffect(() => {
+    isSettled.current = message === undefined;
     setShown("");
-    if (message === undefined || !chat.isLoaded.value) return undefined;
+  }, [chat, message]);
+  useEffect(() => {
+    if (message === undefined || isSettled.current || !canSearch) return undefined;
     let isWanted = true;
     void findMessage(chat, message).then((found) => {
-      if (!isWanted) return;
+      if (!isWanted || (!found && !isReadable(chat))) return;
+      isSettled.current = true;
       if (!found) return announce("That message is not in this conversation");
       setShown(turnKeyOf(found));
       toTurn(turnKeyOf(found));
@@ -71,7 +78,7 @@ function useShownTurn(chat, message, toTurn) {
     return () => {
       isWanted = false;
     };
-  }, [chat, message, chat.isLoaded.value]);
+  }, [chat, message, canSearch]);
   return shown;
 }
 
