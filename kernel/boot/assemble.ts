@@ -83,9 +83,9 @@ function gatewayOf(core: Core, { listeners }: Transport): Omit<Gateway, "ready" 
     plan,
     hooks,
     config,
-    plugins: loader.records,
-    summary: loader.summary,
-    failPlugin: loader.fail,
+    plugins: () => loader.records(),
+    summary: () => loader.summary(),
+    failPlugin: (id, error) => loader.fail(id, error),
     faults,
     service(name) {
       const found = contributions.view<never>("service").get(name);

@@ -11,7 +11,7 @@ import { createInstance, type Host } from "../loader/context.ts";
 import type { DiscoveryRequest } from "../loader/discover.ts";
 import { discoverOne, discoverPlugins, inspectPluginFolder } from "../loader/discovery.ts";
 import { importModule, isCompiledBundle } from "../loader/import.ts";
-import { createLoader, type Loader } from "../loader/loader.ts";
+import { Loader } from "../loader/loader.ts";
 import { withRequirements } from "../loader/plugin-order.ts";
 import { updateReadiness, whyAbsent } from "../loader/plugins-down.ts";
 import { reservedBy } from "../loader/reserved.ts";
@@ -41,7 +41,7 @@ export async function openPlugins(core: Core): Promise<(plain: SvcConfig) => Svc
 
   const mask = createMask(() => core.lazy().loader.secretPaths());
   const host = pluginHost(core, mask);
-  const loader: Loader = createLoader(options.only ? withRequirements(found, options.only) : found, {
+  const loader: Loader = new Loader(options.only ? withRequirements(found, options.only) : found, {
     ...host,
     createInstance: (identity, onDiagnostic) => createInstance(identity, host, onDiagnostic),
     code: { importModule: (file) => importModule(file, options.paths.stateDir), isCompiled: isCompiledBundle },

@@ -3,7 +3,10 @@ import { readInstallIndex } from "../../sdk/host/install-record.ts";
 import { treeIntegrity } from "../../sdk/trust/tree-integrity.ts";
 import type { PluginDefinition } from "../../sdk/types/context.ts";
 import type { PluginCandidate } from "../../sdk/types/plugin-candidate.ts";
+import { isolatePlugin } from "../sandbox/isolated-plugin.ts";
+import { isolationProblem } from "../sandbox/isolation-support.ts";
 import { type CodePrint, copyGeneration, nextGenerationFolder, readCodePrint, removeGeneration } from "./code-tree.ts";
+import type { PluginEntry } from "./entry-change.ts";
 import { PluginFault } from "./faults.ts";
 
 /** A plugin's code as it was imported once. Config changes use it again; only changed bytes are imported anew. */
@@ -89,6 +92,43 @@ export async function copyInstalled(
     await removeGeneration(folder);
     throw error;
   }
+}
+
+/**
+ * Code that runs in a guest of its own; what it cannot do from there is reported as diagnostics of its instances.
+ * @throws {PluginFault} `config-invalid`, `integrity`
+ */
+export async function isolateCode(
+  candidate: PluginCandidate,
+  { mode, grants = [], env = {}, stateDir }: IsolateOptions,
+): Promise<LoadedCode> {
+  const { id, version, manifest, origin } = candidate;
+  const problem = manifest && isolationProblem(manifest, mode);
+  if (problem) throw new PluginFault("config-invalid", `plugins.entries.${id}.isolation: ${problem}`);
+  const copy = origin === "global" ? await copyInstalled(candidate, stateDir) : undefined;
+  const { folder: root = candidate.root, integrity } = copy ?? {};
+  const refused: LoadedCode["refused"] = [];
+  const definition = isolatePlugin({
+    id,
+    version,
+    root,
+    mode,
+    env,
+    api: manifest?.svc.api ?? "*",
+    entry: join(root, relative(candidate.root, candidate.entry as string)),
+    // A guest reads its files again each time it starts.
+    ...(integrity === undefined ? {} : { check: () => requireIntegrity(root, integrity) }),
+    net: (origin === "bundled" || grants.includes("net")) && (manifest?.permissions?.includes("net") ?? false),
+    refuse: ({ code, message }) => void refused.push({ code, message }),
+  });
+  return { definition, root: candidate.root, print: undefined, users: 0, refused, ...(copy ? { folder: copy.folder } : {}) };
+}
+
+interface IsolateOptions {
+  mode: "worker" | "process";
+  grants: PluginEntry["grants"];
+  env: PluginEntry["env"];
+  stateDir: string;
 }
 
 /** @throws {PluginFault} `integrity` when the files below a folder are others than those of the hash */

@@ -1,80 +1,92 @@
-import type { PluginCandidate as Candidate, PluginCandidate } from "../../sdk/types/plugin-candidate.ts";
-import type { PluginState } from "../../sdk/types/plugin-record.ts";
-import { hintFor } from "./faults.ts";
+import type { PluginCandidate } from "../../sdk/types/plugin-candidate.ts";
+import type { PluginRecord } from "../../sdk/types/plugin-record.ts";
 import type { LoaderHost } from "./host.ts";
-import { outsideCalls } from "./leases.ts";
-import type { ManagedPlugin } from "./lifecycle.ts";
+import { ManagedPlugin, type Peers } from "./managed-plugin.ts";
 import { createGraph, type PluginGraph } from "./needs.ts";
-import { firstRecord } from "./plugin-summary.ts";
 
-/** Every plugin that was found, with its state; who needs whom among those that may load. */
-export interface PluginTable {
-  all(): readonly ManagedPlugin[];
-  get(id: string): ManagedPlugin | undefined;
-  add(candidate: Candidate): ManagedPlugin;
-  remove(managed: ManagedPlugin): void;
-  /** After candidates have changed. */
-  redraw(): void;
-  graph(): PluginGraph;
-  move(managed: ManagedPlugin, state: PluginState, why?: { code: string; reason: string; hint?: string | undefined }): void;
-  /** Counts moves. */
-  generation(): number;
-  /** Runs a step on one plugin after those before it. */
-  serial<T>(managed: ManagedPlugin, run: () => Promise<T>): Promise<T>;
-  /** The gateway stops: nothing is begun any more, and nobody waits for calls under way. */
+/** Every plugin that was found; who needs whom among those that may load. */
+export class PluginTable implements Peers {
+  /** The gateway stops: nothing begins any more, and nobody waits for calls in progress. */
   readonly stopping: AbortSignal;
-}
+  readonly onActive: Peers["onActive"];
+  readonly #host: LoaderHost;
+  readonly #all: ManagedPlugin[] = [];
+  readonly #byId = new Map<string, ManagedPlugin>();
+  readonly #retiring = new Set<Promise<void>>();
+  #graph: PluginGraph = createGraph([]);
+  #moves = 0;
 
-export function createPluginTable(candidates: readonly Candidate[], host: LoaderHost, stopping: AbortSignal): PluginTable {
-  const all: ManagedPlugin[] = [];
-  const byId = new Map<string, ManagedPlugin>();
-  let graph: PluginGraph;
-  let generation = 0;
+  constructor(
+    candidates: readonly PluginCandidate[],
+    { host, stopping, onActive }: { host: LoaderHost; stopping: AbortSignal; onActive: Peers["onActive"] },
+  ) {
+    this.#host = host;
+    this.stopping = stopping;
+    this.onActive = onActive;
+    for (const candidate of candidates) this.add(candidate);
+    this.redraw();
+  }
 
-  const table: PluginTable = {
-    all: () => all,
-    get: (id) => byId.get(id),
-    add(candidate) {
-      const record = firstRecord(candidate, host.clock.now());
-      const managed: ManagedPlugin = { id: candidate.id, candidate, record, order: all.length, count: 0, tail: Promise.resolve() };
-      all.push(managed);
-      // A plugin with a problem takes nobody's place: its id may be a guess, or its winner stands there already.
-      if (!candidate.problem || !byId.has(candidate.id)) byId.set(candidate.id, managed);
-      for (const note of discoveryNotes(candidate)) host.logger.warn(`plugin "${candidate.id}" ${note}`, { root: candidate.root });
-      return managed;
-    },
-    remove(managed) {
-      if (byId.get(managed.id) === managed) byId.delete(managed.id);
-      const at = all.indexOf(managed);
-      if (at >= 0) all.splice(at, 1);
-    },
-    redraw() {
-      const members = [...byId.values()].filter((s) => !s.candidate.problem);
-      graph = createGraph(members.map(({ id, candidate: { version, manifest }, record }) => ({ id, version, manifest, record })));
-    },
-    graph: () => graph,
-    move(managed, state, why) {
-      const { record } = managed;
-      const from = record.state;
-      for (const key of ["code", "reason", "hint"] as const) delete record[key];
-      const hint = why && (why.hint ?? hintFor(why.code, managed.id));
-      Object.assign(record, { state, since: host.clock.now() }, why && { code: why.code, reason: why.reason }, hint && { hint });
-      generation += 1;
-      if (state === "failed" && !stopping.aborted) host.logger.error(`plugin "${managed.id}" failed: ${why?.reason}`, { code: why?.code });
-      host.logger.debug("plugin state", () => ({ plugin: managed.id, from, to: state, ...why, instance: record.instance }));
-      host.onState(record, from);
-    },
-    generation: () => generation,
-    serial<T>(managed: ManagedPlugin, run: () => Promise<T>): Promise<T> {
-      const done = managed.tail.then(() => outsideCalls(run));
-      managed.tail = done.catch(() => undefined);
-      return done;
-    },
-    stopping,
-  };
-  for (const candidate of candidates) table.add(candidate);
-  table.redraw();
-  return table;
+  all(): readonly ManagedPlugin[] {
+    return this.#all;
+  }
+
+  records(): PluginRecord[] {
+    return this.#all.map(({ record }) => record);
+  }
+
+  get(id: string): ManagedPlugin | undefined {
+    return this.#byId.get(id);
+  }
+
+  has(plugin: ManagedPlugin): boolean {
+    return this.#all.includes(plugin);
+  }
+
+  add(candidate: PluginCandidate): ManagedPlugin {
+    const plugin = new ManagedPlugin(candidate, this.#all.length, { host: this.#host, peers: this });
+    this.#all.push(plugin);
+    // A plugin with a problem takes nobody's place: its id may be a guess, or its winner stands there already.
+    if (!candidate.problem || !this.#byId.has(plugin.id)) this.#byId.set(plugin.id, plugin);
+    for (const note of discoveryNotes(candidate)) this.#host.logger.warn(`plugin "${plugin.id}" ${note}`, { root: candidate.root });
+    return plugin;
+  }
+
+  remove(plugin: ManagedPlugin): void {
+    if (this.#byId.get(plugin.id) === plugin) this.#byId.delete(plugin.id);
+    const at = this.#all.indexOf(plugin);
+    if (at >= 0) this.#all.splice(at, 1);
+    plugin.forget();
+  }
+
+  /** Reads the graph again, after candidates have changed. */
+  redraw(): void {
+    const members = [...this.#byId.values()].filter(({ candidate }) => !candidate.problem);
+    this.#graph = createGraph(members.map(({ id, candidate: { version, manifest }, record }) => ({ id, version, manifest, record })));
+  }
+
+  graph(): PluginGraph {
+    return this.#graph;
+  }
+
+  onMove(): void {
+    this.#moves += 1;
+  }
+
+  /** Counts changes of any plugin's state. */
+  generation(): number {
+    return this.#moves;
+  }
+
+  retire(work: Promise<void>): void {
+    const done: Promise<void> = work.finally(() => void this.#retiring.delete(done));
+    this.#retiring.add(done);
+  }
+
+  /** Resolves when no replaced instance is left to be stopped. */
+  async retired(): Promise<void> {
+    await Promise.all(this.#retiring);
+  }
 }
 
 /** Blocked by the operator's own word: no news. */
