@@ -31,7 +31,7 @@ export function createWebhooks(ctx: PluginContext): Webhooks {
 
   const loadDeliveries = () =>
     (deliveries ??= (async () => {
-      const { createDeliveries } = await import("./deliveries/create-deliveries.ts");
+      const { createDeliveries } = await import("./deliveries/deliveries.ts");
       const made = createDeliveries(ctx);
       loaded = made;
       if (isCarrying) await made.start();

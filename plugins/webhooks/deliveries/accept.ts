@@ -1,11 +1,29 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { messageOf, type OpResult, reached, type StoreOp } from "svc/sdk";
-import type { AgentAction, WakeAction } from "../action.ts";
-import { aboutOf } from "./about.ts";
-import type { Accepted, Submission } from "./deliveries.ts";
-import type { DeliveryKit } from "./kit.ts";
-import { encodeAction } from "./stored-action.ts";
+import type { Action, AgentAction, WakeAction } from "../action.ts";
+import type { DeliveryDeps } from "./delivery-deps.ts";
+import { aboutOf, encodeAction } from "./stored-action.ts";
+
+/** Scope and key under which a repeat of an agent action is the same action. */
+export interface IdempotencyKey {
+  /** Identity of the caller and path; no secret in it. */
+  scope: string;
+  /** 1–256 characters; of a fan-out with the place of the item. */
+  key: string;
+}
+
+/** An action that is to be made durable. */
+export interface Submission {
+  action: Action;
+  /** Idempotency key of agent actions; wakes have none. */
+  idempotency?: IdempotencyKey;
+}
+
+/** Result of an accepted delivery. */
+export type Accepted =
+  | { kind: "agent"; runId: string; isReplay: boolean }
+  | { kind: "wake"; mode: "now" | "next-heartbeat"; eventOutcome: "queued" | "coalesced" };
 
 /** How long accepted work may wait. */
 export const EXPIRY_MS = 24 * 3_600_000;
@@ -20,22 +38,22 @@ interface Planned {
 }
 
 export interface AcceptOptions {
-  kit: DeliveryKit;
+  deps: DeliveryDeps;
   /** Called once all of it is durable, before its sender is answered. */
   onAccepted(accepted: readonly Accepted[]): void;
 }
 
 /** All of a request in one commit; see `Deliveries.accept`. */
-export async function acceptAll(submissions: readonly Submission[], { kit, onAccepted }: AcceptOptions): Promise<Accepted[]> {
+export async function acceptAll(submissions: readonly Submission[], { deps, onAccepted }: AcceptOptions): Promise<Accepted[]> {
   const planned: Planned[] = [];
   for (const submission of submissions) {
     // Each action may be large: others get their turn between some of them.
     if (planned.length > 0 && planned.length % PLANNED_IN_A_TURN === 0) await nextTurn();
-    planned.push(plan(submission, kit));
+    planned.push(plan(submission, deps));
   }
   const before = reached("hooks.before-accept");
   if (before) await before;
-  const results = await kit.store().commit(planned.flatMap(({ ops }) => ops));
+  const results = await deps.store().commit(planned.flatMap(({ ops }) => ops));
   const after = reached("hooks.after-accept");
   if (after) await after;
   let at = 0;
@@ -44,17 +62,17 @@ export async function acceptAll(submissions: readonly Submission[], { kit, onAcc
     at += ops.length;
     return read(own);
   });
-  for (const { action } of submissions) if (action.kind === "wake" && action.mode === "now") wake(action, kit);
+  for (const { action } of submissions) if (action.kind === "wake" && action.mode === "now") wake(action, deps);
   onAccepted(accepted);
   return accepted;
 }
 
-function plan({ action, idempotency }: Submission, kit: DeliveryKit): Planned {
-  return action.kind === "wake" ? planWake(action, kit) : planAgent(action, idempotency, kit);
+function plan({ action, idempotency }: Submission, deps: DeliveryDeps): Planned {
+  return action.kind === "wake" ? planWake(action, deps) : planAgent(action, idempotency, deps);
 }
 
-function planAgent(action: AgentAction, idempotency: Submission["idempotency"], kit: DeliveryKit): Planned {
-  const at = kit.ctx.clock.now();
+function planAgent(action: AgentAction, idempotency: Submission["idempotency"], deps: DeliveryDeps): Planned {
+  const at = deps.ctx.clock.now();
   const uid = deliveryId(at);
   const key = idempotency && { idemScope: idempotency.scope, idemKey: idempotency.key, fingerprint: action.fingerprint };
   const delivery = { uid, dir: "hook-agent" as const, lane: action.sessionKey, ...key, expiresAt: at + EXPIRY_MS };
@@ -65,10 +83,10 @@ function planAgent(action: AgentAction, idempotency: Submission["idempotency"], 
 }
 
 /** The event and the row that says so are one commit: a wake is exactly once. */
-function planWake(action: WakeAction, kit: DeliveryKit): Planned {
-  const at = kit.ctx.clock.now();
+function planWake(action: WakeAction, deps: DeliveryDeps): Planned {
+  const at = deps.ctx.clock.now();
   const { agentId, sessionKey: named, text, same, mode } = action;
-  const { sessionKey } = kit.agents().resolve({ agentId, ...(named === undefined ? {} : { sessionKey: named }) });
+  const { sessionKey } = deps.agents().resolve({ agentId, ...(named === undefined ? {} : { sessionKey: named }) });
   const event = { sessionKey, text, same, source: "hook", ts: at, wake: mode === "now" };
   const done = { status: "ok", mode, about: aboutOf(action) };
   const delivery = { uid: deliveryId(at), dir: "hook-wake" as const, lane: sessionKey, expiresAt: at + EXPIRY_MS, payload: {}, done };
@@ -82,11 +100,11 @@ function planWake(action: WakeAction, kit: DeliveryKit): Planned {
 }
 
 /** Wakes the agent. A durable event stays accepted even if no heartbeat follows: it asks for one again at the next start. */
-function wake({ agentId, sessionKey }: WakeAction, kit: DeliveryKit): void {
+function wake({ agentId, sessionKey }: WakeAction, deps: DeliveryDeps): void {
   try {
-    kit.agents().wake({ agentId, ...(sessionKey === undefined ? {} : { sessionKey }), reason: "hook", mode: "now" });
+    deps.agents().wake({ agentId, ...(sessionKey === undefined ? {} : { sessionKey }), reason: "hook", mode: "now" });
   } catch (error) {
-    kit.ctx.logger.warn("a wake was stored, but no agent could be woken", { agentId, error: messageOf(error) });
+    deps.ctx.logger.warn("a wake was stored, but no agent could be woken", { agentId, error: messageOf(error) });
   }
 }
 

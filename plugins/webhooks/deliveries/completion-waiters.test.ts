@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { type Completion, completionOf, toCompletion } from "./completion.ts";
-import { createCompletions } from "./completions.ts";
+import { createCompletionWaiters } from "./completion-waiters.ts";
+import { type Completion, completionOf, toCompletion } from "./delivery-state.ts";
 
 const ok: Completion = { status: "ok", replyDisposition: "visible" };
 
 test("everybody who waits for an action is told, and nobody else", async () => {
-  const completions = createCompletions();
+  const completions = createCompletionWaiters();
   const { signal } = new AbortController();
   const waiting = [completions.wait("a", signal), completions.wait("a", signal)];
   const other = completions.wait("b", signal);
@@ -17,7 +17,7 @@ test("everybody who waits for an action is told, and nobody else", async () => {
 });
 
 test("who leaves is not told, and leaves the others waiting", async () => {
-  const completions = createCompletions();
+  const completions = createCompletionWaiters();
   const leaving = new AbortController();
   const left = completions.wait("a", leaving.signal);
   const stays = completions.wait("a", new AbortController().signal);

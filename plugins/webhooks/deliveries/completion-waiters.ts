@@ -1,8 +1,8 @@
 import { protocolErrors } from "svc/sdk";
-import type { Completion } from "./completion.ts";
+import type { Completion } from "./delivery-state.ts";
 
 /** Callers that wait for the end of an action. */
-export interface Completions {
+export interface CompletionWaiters {
   wait(uid: string, signal: AbortSignal): Promise<Completion>;
   tell(uid: string, completion: Completion): void;
   /** Rejects all that wait: this instance learns of no more ends. */
@@ -11,7 +11,7 @@ export interface Completions {
 
 type Waiter = { resolve(completion: Completion): void; reject(error: unknown): void };
 
-export function createCompletions(): Completions {
+export function createCompletionWaiters(): CompletionWaiters {
   const waiting = new Map<string, Set<Waiter>>();
   return {
     wait(uid, signal) {

@@ -1,29 +1,13 @@
-import type { DeliveryRow, DeliveryState, JsonObject } from "svc/sdk";
-import type { Action } from "../action.ts";
-import type { Completion } from "./completion.ts";
-import type { TickFacts } from "./runner.ts";
+import { commonErrors, isSvcError, messageOf, type PluginContext, protocolErrors, settledWithin } from "svc/sdk";
+import { type Accepted, acceptAll, EXPIRY_MS, type Submission } from "./accept.ts";
+import { createCompletionWaiters } from "./completion-waiters.ts";
+import { type DeliveryDeps, PROCESSED_DIRS, untilAvailable } from "./delivery-deps.ts";
+import { type Completion, completionOf } from "./delivery-state.ts";
+import { failDelivery } from "./fail-delivery.ts";
+import { recover } from "./recover.ts";
+import { createRunner, type TickFacts } from "./runner.ts";
 
-/** Scope and key under which a repeat of an agent action is the same action. */
-export interface IdempotencyKey {
-  /** Identity of the caller and path; no secret in it. */
-  scope: string;
-  /** 1–256 characters; of a fan-out with the place of the item. */
-  key: string;
-}
-
-/** An action that is to be made durable. */
-export interface Submission {
-  action: Action;
-  /** Idempotency key of agent actions; wakes have none. */
-  idempotency?: IdempotencyKey;
-}
-
-/** Result of an accepted delivery. */
-export type Accepted =
-  | { kind: "agent"; runId: string; isReplay: boolean }
-  | { kind: "wake"; mode: "now" | "next-heartbeat"; eventOutcome: "queued" | "coalesced" };
-
-/** Accepted hook actions: stored first, carried out after, each step once as far as that can be known. */
+/** Accepted hook actions: stored first, processed after, each step once as far as that can be known. */
 export interface Deliveries {
   /**
    * Makes all of them durable in one transaction, then they go their way. Resolves after fsync.
@@ -36,29 +20,101 @@ export interface Deliveries {
   retry(uid: string): Promise<void>;
   /** Gives up one that waits: it ends as failed, with a note. @throws {SvcError} `unknown-delivery`, `delivery-state` */
   drop(uid: string): Promise<void>;
-  /** Begins to carry out what is there: first what an earlier boot left behind. */
+  /** Begins to process what is there: first what an earlier boot left behind. */
   start(): Promise<void>;
   /** Takes nothing on any more, waits for the steps under way, 4 s at most. Rows stay. */
   stop(): Promise<void>;
-  /** Timer over waiting actions; restarted if it has died. Undefined while nothing is carried out. */
+  /** Timer over waiting actions; restarted if it has died. Undefined while nothing is processed. */
   tick(): TickFacts | undefined;
 }
 
-/** Summary of a row for operators; never includes the payload's text unless `show` asks for it. */
-export interface DeliverySummary {
-  uid: string;
-  kind: "agent" | "wake";
-  state: DeliveryState;
-  attempt: number;
-  path: string;
-  mapping?: string;
-  name?: string;
-  agentId: string;
-  lane: string;
-  createdAt: number;
-  updatedAt: number;
-  expiresAt: number;
-  notBefore?: number;
-  steps: DeliveryRow["steps"];
-  result?: JsonObject;
+/** A start waits no longer for rows of an earlier process; they are taken up when the storage lets it. */
+const RECOVER_MS = 5_000;
+
+/** Accepted hook actions of one instance of the plugin. Nothing is processed before `start`. */
+export function createDeliveries(ctx: PluginContext): Deliveries {
+  const gateway = ctx.service("gateway@1");
+  const deps: DeliveryDeps = {
+    ctx,
+    lease: `${gateway.info().bootId}/${ctx.instance}`,
+    store: () => ctx.service("store@1"),
+    agents: () => ctx.service("agents@1"),
+    messaging() {
+      try {
+        return ctx.service("messaging@1");
+      } catch (error) {
+        if (isSvcError(error, "service-unavailable")) return undefined;
+        throw error;
+      }
+    },
+  };
+  const completions = createCompletionWaiters();
+  const leaving = new AbortController();
+  const onEnd = (uid: string) => {
+    gateway.invalidateHealth();
+    try {
+      const row = deps.store().deliveries.get(uid);
+      const completion = row && completionOf(row);
+      if (completion) completions.tell(uid, completion);
+    } catch (error) {
+      ctx.logger.warn("the result of a hook delivery could not be read; its sender keeps waiting until its time limit", {
+        uid,
+        error: messageOf(error),
+      });
+    }
+  };
+  const runner = createRunner(deps, onEnd);
+  ctx.on("gateway.stopping", () => runner.close());
+  ctx.on("gateway.resumed", () => runner.nudge());
+
+  const known = (uid: string) => {
+    const row = deps.store().deliveries.get(uid);
+    if (!row || !PROCESSED_DIRS.includes(row.dir)) throw commonErrors.unknownDelivery({ uid });
+    return row;
+  };
+
+  const onAccepted = (accepted: readonly Accepted[]) => {
+    if (accepted.some((one) => one.kind === "agent" && !one.isReplay)) runner.nudge();
+    gateway.invalidateHealth();
+  };
+
+  return {
+    accept(submissions) {
+      if (leaving.signal.aborted) return Promise.reject(protocolErrors.draining({}, { retryAfterMs: 2_000 }));
+      return acceptAll(submissions, { deps, onAccepted });
+    },
+    async completion(runId, signal) {
+      return completionOf(known(runId)) ?? completions.wait(runId, signal);
+    },
+    async retry(uid) {
+      known(uid);
+      const at = ctx.clock.now();
+      const from = ["failed", "expired"] as const;
+      await deps.store().commit([{ op: "delivery.requeue", uid, from, attempt: 0, expiresAt: at + EXPIRY_MS, at }]);
+      runner.nudge();
+    },
+    async drop(uid) {
+      const row = known(uid);
+      const reason = "an operator gave it up";
+      const options = { deps, signal: leaving.signal };
+      await failDelivery(row, { state: "failed", from: ["accepted"], isOwn: false, isAsked: true, reason }, options);
+      onEnd(uid);
+    },
+    async start() {
+      const recovering = untilAvailable(() => recover(deps, leaving.signal), leaving.signal, deps).then((count) => {
+        if (count > 0) ctx.logger.warn(`${count} hook deliveries were in progress when an earlier process ended; they resume`);
+        runner.begin();
+      });
+      recovering.catch((error: unknown) => {
+        if (!leaving.signal.aborted) ctx.logger.error("hook deliveries of an earlier process cannot be resumed", { error: String(error) });
+      });
+      await settledWithin(recovering, RECOVER_MS);
+    },
+    tick: () => runner.tick(),
+    async stop() {
+      leaving.abort(protocolErrors.draining({}, { retryAfterMs: 2_000 }));
+      completions.close();
+      await runner.stop();
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { backoffAfter, judgeLeftBehind, judgeRun, runIdOf, runNumber } from "./verdict.ts";
+import { backoffAfter, judgeLeftBehind, judgeRun, runIdOf, runNumber } from "./delivery-state.ts";
 
 test.each([
   [{ status: "ok", stopReason: "stop" }, "over"],

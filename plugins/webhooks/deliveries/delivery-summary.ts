@@ -1,7 +1,24 @@
-import type { DeliveryRow, Store } from "svc/sdk";
-import { type About, aboutOf, readAbout } from "./about.ts";
-import type { DeliverySummary } from "./deliveries.ts";
-import { decodeAction } from "./stored-action.ts";
+import type { DeliveryRow, DeliveryState, JsonObject, Store } from "svc/sdk";
+import { type About, aboutOf, decodeAction, readAbout } from "./stored-action.ts";
+
+/** Summary of a row for operators; never includes the payload's text unless `show` asks for it. */
+export interface DeliverySummary {
+  uid: string;
+  kind: "agent" | "wake";
+  state: DeliveryState;
+  attempt: number;
+  path: string;
+  mapping?: string;
+  name?: string;
+  agentId: string;
+  lane: string;
+  createdAt: number;
+  updatedAt: number;
+  expiresAt: number;
+  notBefore?: number;
+  steps: DeliveryRow["steps"];
+  result?: JsonObject;
+}
 
 /** Summarises a hook's row for operators. @param row as listed, without its payload */
 export function summariseDelivery(row: DeliveryRow, store: Pick<Store, "deliveries">): DeliverySummary {

@@ -1,6 +1,6 @@
 import type { MessageRow } from "svc/sdk";
 import { expect, test } from "vitest";
-import { finalText, hasActed, readReply } from "./reply.ts";
+import { finalText, hasActed, readReply } from "./texts.ts";
 
 const row = (role: MessageRow["role"], runId: string, ...texts: string[]) =>
   ({ role, runId, content: texts.map((text) => ({ type: "text", text })) }) as MessageRow;

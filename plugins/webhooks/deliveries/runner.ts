@@ -1,9 +1,9 @@
 import { setMaxListeners } from "node:events";
 import { type DeliveryRow, type Disposable, messageOf, protocolErrors, settledWithin } from "svc/sdk";
-import { attend } from "./attend.ts";
-import { CARRIED, type DeliveryKit } from "./kit.ts";
-import { createOverdue } from "./overdue.ts";
-import { backoffAfter, MAX_ATTEMPTS } from "./verdict.ts";
+import { type DeliveryDeps, PROCESSED_DIRS } from "./delivery-deps.ts";
+import { backoffAfter, MAX_ATTEMPTS } from "./delivery-state.ts";
+import { processDelivery } from "./process-delivery.ts";
+import { createOverdue } from "./recover.ts";
 
 /** Rows claimed at a time. More than there are places for hook runs, so that sessions at work do not keep the others waiting. */
 const MAX_CLAIMED = 16;
@@ -18,17 +18,17 @@ const ASK_AGAIN_MS = 1_000;
 /** Name of this queue at the gate of the store. */
 const OWNER = "hooks";
 
-/** Carries accepted rows out: lanes side by side, one after the other inside a lane. */
+/** Processes accepted rows: lanes side by side, one after the other inside a lane. */
 export interface Runner {
-  /** Something may be due. */
+  /** Looks for rows that are due. */
   nudge(): void;
-  /** From now on rows are claimed. */
+  /** Begins to claim rows. */
   begin(): void;
   /** Claims nothing more; what is under way goes on. */
   close(): void;
   /** Gives back what is under way, after the step it is in, 4 s at most. */
   stop(): Promise<void>;
-  /** The look at the time of the rows; one that has died is started again. Undefined while nothing is carried out. */
+  /** The look at the time of the rows; one that has died is started again. Undefined while nothing is processed. */
   tick(): TickFacts | undefined;
 }
 
@@ -39,20 +39,20 @@ export interface TickFacts {
   wasDead: boolean;
 }
 
-/** @param onEnd told after the end of a row is stored */
-export function createRunner(kit: DeliveryKit, onEnd: (uid: string) => void): Runner {
-  const { clock, timers, logger } = kit.ctx;
+/** @param onEnd called after the end of a row is stored */
+export function createRunner(deps: DeliveryDeps, onEnd: (uid: string) => void): Runner {
+  const { clock, timers, logger } = deps.ctx;
   const active = new Map<string, Promise<void>>();
   const stopping = new AbortController();
   const { signal } = stopping;
   setMaxListeners(0, signal); // one listener for each row at work, and MAX_CLAIMED bounds those
-  const overdue = createOverdue(kit, { signal, onEnd, isActive: (uid) => active.has(uid) });
+  const overdue = createOverdue(deps, { signal, onEnd, isActive: (uid) => active.has(uid) });
   let ticking: Disposable | undefined;
   let freed: Disposable | undefined;
   let tickedAt = 0;
   let isOpen = false;
 
-  const pauses = createPauses(kit, () => nudge());
+  const pauses = createPauses(deps, () => nudge());
   const nudge = (now = pauses.now()): void => {
     if (!isOpen) return;
     try {
@@ -66,10 +66,10 @@ export function createRunner(kit: DeliveryKit, onEnd: (uid: string) => void): Ru
     const limit = MAX_CLAIMED - active.size;
     if (limit <= 0) return [];
     // Rows that are being claimed are still found: they must not hide the others.
-    const due = kit.store().deliveries.due({ dirs: CARRIED, now, limit: MAX_CLAIMED });
+    const due = deps.store().deliveries.due({ dirs: PROCESSED_DIRS, now, limit: MAX_CLAIMED });
     const free = due.filter((row) => !active.has(row.uid) && !pauses.has(row.uid) && row.expiresAt > clock.now());
     const admitted = new Set(
-      kit.store().deliveries.gate.admit(
+      deps.store().deliveries.gate.admit(
         OWNER,
         free.map(({ uid }) => uid),
       ),
@@ -79,13 +79,13 @@ export function createRunner(kit: DeliveryKit, onEnd: (uid: string) => void): Ru
   };
   /** Rows that were charged for a crash wait, in later processes too: otherwise they would be the first at work in each of them, and in the way of each kill. */
   const pauseCharged = (uid: string): void => {
-    const row = kit.store().deliveries.get(uid);
+    const row = deps.store().deliveries.get(uid);
     const leftMs = row?.state === "accepted" ? (row.notBefore ?? 0) - clock.now() : 0;
-    if (row && CARRIED.includes(row.dir) && leftMs > 0) pauses.add(uid, Math.min(leftMs, backoffAfter(MAX_ATTEMPTS)));
+    if (row && PROCESSED_DIRS.includes(row.dir) && leftMs > 0) pauses.add(uid, Math.min(leftMs, backoffAfter(MAX_ATTEMPTS)));
   };
   const begin = (row: DeliveryRow): void => {
-    const turn = kit.store().deliveries.gate.enter(row.uid);
-    const work = attend(row, { kit, signal, onRan: () => turn.leave({ isCleared: true }) }).then((done) => {
+    const turn = deps.store().deliveries.gate.enter(row.uid);
+    const work = processDelivery(row, { deps, signal, onRan: () => turn.leave({ isCleared: true }) }).then((done) => {
       active.delete(row.uid);
       turn.leave({ isCleared: !signal.aborted });
       if (done?.state === "ended") onEnd(row.uid);
@@ -120,7 +120,7 @@ export function createRunner(kit: DeliveryKit, onEnd: (uid: string) => void): Ru
     begin() {
       if (isOpen || signal.aborted) return;
       isOpen = true;
-      const { gate } = kit.store().deliveries;
+      const { gate } = deps.store().deliveries;
       freed = gate.onFree(() => nudge());
       for (const uid of gate.suspects()) pauseCharged(uid);
       beginTicking();
@@ -143,7 +143,7 @@ export function createRunner(kit: DeliveryKit, onEnd: (uid: string) => void): Ru
 }
 
 /** Pauses between two tries, by the steady clock: a wall clock that jumps neither shortens nor prolongs them. */
-function createPauses({ ctx }: Pick<DeliveryKit, "ctx">, onOver: () => void) {
+function createPauses({ ctx }: Pick<DeliveryDeps, "ctx">, onOver: () => void) {
   const timers = new Map<string, Disposable>();
   let over = 0;
   return {

@@ -1,5 +1,5 @@
 import { type DeliveryRow, type JsonObject, z } from "svc/sdk";
-import type { AgentAction } from "../action.ts";
+import type { Action, AgentAction } from "../action.ts";
 import { deliveryErrors } from "./errors.ts";
 
 /** Most bytes of JSON one row holds. */
@@ -48,4 +48,23 @@ export function decodeAction({ payload }: Pick<DeliveryRow, "payload">): StoredA
 
 function isStored(payload: unknown): payload is StoredAgentAction {
   return stored.safeParse(payload).success;
+}
+
+/** Facts about an action that remain when its payload is gone. */
+export interface About {
+  path: string;
+  mapping?: string;
+  name?: string;
+  agentId: string;
+}
+
+export function aboutOf(action: Pick<Action, "path" | "mapping" | "agentId"> & { name?: string }): About {
+  const { path, mapping, name, agentId } = action;
+  return { path, ...(mapping === undefined ? {} : { mapping }), ...(name === undefined ? {} : { name }), agentId };
+}
+
+/** As it stands in a result; undefined for one that holds none. */
+export function readAbout(result: JsonObject | undefined): About | undefined {
+  const about = result?.about as Partial<About> | undefined;
+  return typeof about?.path === "string" && typeof about.agentId === "string" ? (about as About) : undefined;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hookLabel, summaryLine, summaryText } from "./summary-text.ts";
+import { hookLabel, summaryLine, summaryText } from "./texts.ts";
 
 test("a summary is one line of at most 500 characters, with the hook's name before it", () => {
   expect(summaryText("CI", { text: "green\n\n  and\tfast" })).toBe("Hook CI: green and fast");

@@ -1,7 +1,7 @@
 import { isSvcError, type JsonObject, messageOf } from "svc/sdk";
 import type { Refusal } from "../action.ts";
-import type { Completion } from "../deliveries/completion.ts";
-import type { Accepted } from "../deliveries/deliveries.ts";
+import type { Accepted } from "../deliveries/accept.ts";
+import type { Completion } from "../deliveries/delivery-state.ts";
 import { type Answer, failure, jsonAnswer, unavailable, wholeSeconds } from "./answers.ts";
 
 /** A full queue or a failing disk: long enough that senders do not add to it, short enough that they do not give up. */

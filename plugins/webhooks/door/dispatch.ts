@@ -1,7 +1,7 @@
 import { isRecord, messageOf } from "svc/sdk";
 import type { Action, Refusal, Resolved } from "../action.ts";
-import type { Completion } from "../deliveries/completion.ts";
-import type { Accepted, Submission } from "../deliveries/deliveries.ts";
+import type { Accepted, Submission } from "../deliveries/accept.ts";
+import type { Completion } from "../deliveries/delivery-state.ts";
 import { acceptedAnswer, acceptFailure, fanOutAnswer, refusalAnswer } from "./accept-answers.ts";
 import { type Answer, failure, notFound, nothingToDo, textAnswer, unavailable } from "./answers.ts";
 import { openHeaders, toHookRequest } from "./hook-request.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { idFault, toWellFormed } from "svc/sdk";
-import type { IdempotencyKey } from "../deliveries/deliveries.ts";
+import type { IdempotencyKey } from "../deliveries/accept.ts";
 
 const MAX_KEY_CHARS = 256;
 
