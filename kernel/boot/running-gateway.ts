@@ -8,7 +8,7 @@ import type { PluginRecord } from "../../sdk/types/plugin-record.ts";
 import type { ReloadOutcome } from "../../sdk/types/reload.ts";
 import type { Services } from "../../sdk/types/services.ts";
 import type { HookBus } from "../hooks/bus.ts";
-import type { Host } from "../loader/context.ts";
+import type { Host } from "../loader/instance.ts";
 import type { PluginFaults } from "../operations/plugin-faults.ts";
 import type { StartFlags } from "../process/start-flags.ts";
 import type { StartPlan } from "./start-plan.ts";

@@ -1,6 +1,15 @@
+import type { SvcConfig } from "../../sdk/config/root.ts";
+import type { Disposable, Logger } from "../../sdk/types/common.ts";
 import type { PluginContext } from "../../sdk/types/context.ts";
-import type { Manifest, PluginOrigin } from "../../sdk/types/manifest.ts";
+import type { HttpRoute } from "../../sdk/types/http.ts";
+import type { Contributes, Manifest, PluginOrigin } from "../../sdk/types/manifest.ts";
+import type { EmitOptions, RpcMethod } from "../../sdk/types/rpc.ts";
+import type { HookBus } from "../hooks/bus.ts";
+import type { Activation } from "./activation.ts";
+import type { Contributions } from "./contributions.ts";
 import type { Leases } from "./leases.ts";
+import type { pluginEnv } from "./plugin-env.ts";
+import type { TimedClock } from "./timers.ts";
 
 /** Identity of one plugin instance. */
 export interface InstanceIdentity {
@@ -33,4 +42,38 @@ export interface Instance {
   abort(): void;
   /** Aborts the signal, if that has not happened, then undoes everything in reverse, each step within 5 s. Resolves to what could not be undone. */
   dispose(): Promise<string[]>;
+}
+
+/** Adds what a plugin contributes, by its owner, until the result is disposed. `hold` keeps the owner's instance while a call of it runs. */
+interface Sink<T> {
+  add(value: T, owner: string, hold?: () => Disposable): Disposable;
+}
+
+/** Parts of the gateway that contexts of plugins are made from. */
+export interface Host {
+  hooks: HookBus;
+  contributions: Contributions;
+  /** The control protocol. @throws {SvcError} `reserved-name`, `contribution-conflict` */
+  methods: Sink<RpcMethod>;
+  /** The HTTP listener. @throws {SvcError} `route-conflict` */
+  routes: Sink<HttpRoute>;
+  activation: Activation;
+  /** The bundled plugin in force that declares such a name. */
+  reservedBy(kind: keyof Contributes, isSame: (declared: string) => boolean): string | undefined;
+  /** Reason why the provider of a service is not running, as the rest of a sentence; undefined when nothing is known. */
+  whyAbsent?(service: string): string | undefined;
+  emit(event: string, payload: unknown, options?: EmitOptions): void;
+  config(): SvcConfig;
+  /** The same with every secret masked. */
+  snapshot(): SvcConfig;
+  /** Resolved value of a sensitive path. */
+  secret(path: string): string | undefined;
+  logger: Logger;
+  /** Counts an error that nobody waits for against its plugin. */
+  onFault?: ((plugin: string) => void) | undefined;
+  clock: TimedClock;
+  fetch?: PluginContext["fetch"] | undefined;
+  stateDir: string;
+  /** The environment as the config left it at the start, and what of the config has no value. */
+  gatewayEnv(): Parameters<typeof pluginEnv>[2];
 }
