@@ -45,7 +45,10 @@ export async function openPlugins(core: Core): Promise<(plain: SvcConfig) => Svc
   const loader: Loader = new Loader(options.only ? withRequirements(found, options.only) : found, {
     ...host,
     createInstance: (identity, onDiagnostic) => createInstance(identity, host, onDiagnostic),
-    code: { importModule: (file) => importModule(file, options.paths.stateDir), isCompiled: isCompiledBundle },
+    code: {
+      importModule: (file) => importModule(file, options.paths.stateDir, { reuse: options.reuseModules }),
+      isCompiled: isCompiledBundle,
+    },
     discover: () => discoverPlugins(places.request(core.config())),
     discoverOne: (id) => discoverOne(id, places.request(core.config())),
     stragglerMs: options.stragglerMs,

@@ -76,6 +76,8 @@ export interface GatewayOptions extends Partial<Pick<Host, "clock" | "fetch">> {
   exportEnv?: (env: Env) => () => void;
   /** `performance.now()` of the restart this start belongs to; the next one keeps its distance. */
   restartedAt?: number;
+  /** Evaluates the sources of bundled plugins once per process instead of once per gateway; for tests. */
+  reuseModules?: boolean;
   /** The environment a start would have now; default: `env`. */
   readEnv?: () => Promise<Env>;
 }

@@ -12,16 +12,22 @@ const aliases = {
   "svc/sdk/client": fileURLToPath(import.meta.resolve("svc/sdk/client")),
 };
 
+export interface ImportModuleOptions {
+  /** Evaluates the sources of a bundled plugin once per process, as with compiled code. For tests, which start many gateways in one process. */
+  reuse?: boolean | undefined;
+}
+
 /**
  * Imports a plugin's module through jiti and returns its default export. Compiled JavaScript of the package takes jiti's native path; everything else is
  * translated and gets the host's SDK object as `svc/sdk`, so that identities hold wherever the plugin stands on disk (kernel/adr/0004).
  */
-export async function importModule(file: string, stateDir: string): Promise<unknown> {
+export async function importModule(file: string, stateDir: string, { reuse = false }: ImportModuleOptions = {}): Promise<unknown> {
   if (isCompiledBundle(file)) return importCompiled(file);
   const { createJiti } = await import("jiti");
   const fsCache = isOwnSource(file) ? join(root, "node_modules", ".cache", "svc") : join(stateDir, "cache", "jiti");
   await mkdir(fsCache, { recursive: true, mode: 0o700 });
-  const jiti = createJiti(file, { moduleCache: false, fsCache, virtualModules: { "svc/sdk": sdk }, alias: aliases });
+  const moduleCache = reuse && isOwnSource(file) && file.startsWith(join(root, "plugins"));
+  const jiti = createJiti(file, { moduleCache, fsCache, virtualModules: { "svc/sdk": sdk }, alias: aliases });
   return jiti.import(file, { default: true });
 }
 

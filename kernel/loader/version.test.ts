@@ -69,7 +69,7 @@ test.each([
   "1.x.3",
   "|| 1",
   "1".repeat(300),
-])("%j is no range and takes nothing", (range) => {
+])("$0 is no range and takes nothing", (range) => {
   expect(isVersionRange(range)).toBe(false);
   expect(satisfies("1.2.3", range)).toBe(false);
 });

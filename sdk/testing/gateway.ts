@@ -137,6 +137,7 @@ async function boot(options: TestGatewayOptions, stateDir: string, logs: LogReco
     logger: createLogger([(record) => logs.push(record)], Date.now, () => options.logLevel ?? "info"),
     stragglerMs: options.stragglerMs,
     retryMs: options.retryMs,
+    reuseModules: true,
     ...(options.clock ? { clock: options.clock } : {}),
     ...(options.http ? { fetch: options.http.fetch } : {}),
   });

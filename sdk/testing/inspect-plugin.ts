@@ -72,7 +72,7 @@ export function configSchemaOf(definition: PluginDefinition): JsonSchema | undef
 async function importOnce(entry: string): Promise<PluginDefinition> {
   const stateDir = await mkdtemp(join(tmpdir(), `svc-test-cache-${process.pid}-`));
   try {
-    const value = (await importModule(entry, stateDir)) as Partial<PluginDefinition> | null | undefined;
+    const value = (await importModule(entry, stateDir, { reuse: true })) as Partial<PluginDefinition> | null | undefined;
     if (typeof value?.id === "string" && typeof value.setup === "function") return value as PluginDefinition;
     throw failed("its entry has no default export made by definePlugin");
   } finally {
