@@ -36,8 +36,6 @@ export interface Link {
 export function openLink(platform: ClientPlatform, options: LinkOptions): Link {
   let phase: "challenge" | "hello" | "open" | "ended" = "challenge";
   let lastHeard = platform.monotonic();
-  let cancelTimer = platform.setTimeout(() => fail(handshakeTimeout(options), 1000, "handshake timeout"), options.handshakeTimeoutMs);
-
   let gone: () => void = () => undefined;
   const whenGone = new Promise<void>((resolve) => {
     gone = resolve;
@@ -47,6 +45,8 @@ export function openLink(platform: ClientPlatform, options: LinkOptions): Link {
     { message, done },
     { headers: options.headers, tlsFingerprint: options.tlsFingerprint },
   );
+  // After the socket: an address that cannot be dialled throws, and nobody is left to cancel a timer.
+  let cancelTimer = platform.setTimeout(() => fail(handshakeTimeout(options), 1000, "handshake timeout"), options.handshakeTimeoutMs);
 
   function end(error: ClientError): void {
     if (phase === "ended") return;
