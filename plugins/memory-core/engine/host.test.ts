@@ -72,4 +72,6 @@ test("too many calls at a time wait for their turn; one that is given up meanwhi
   expect(sent.slice(128)).toMatchObject([{ host: "embed", params: { texts: ["b"] } }]);
   host.answered({ answer: sent[128]?.call ?? 0, value: [] });
   expect(await waiting).toEqual([]);
+  for (const { call } of sent.slice(1, 128)) host.answered({ answer: call, value: Float32Array.of(2) });
+  expect((await Promise.all(calls)).slice(1)).toEqual(Array(127).fill(Float32Array.of(2)));
 });
