@@ -1,11 +1,13 @@
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { SvcError } from "../errors.ts";
 import { createLogger, type LogRecord } from "../host/logger.ts";
+import { packageRoot } from "../host/paths.ts";
 import { watchLeaks } from "../testing/leaks.ts";
 import { workerUrl } from "../worker.ts";
+import { setCompiledGuests } from "./cell.ts";
 import { createSandbox, type Sandbox, type SandboxOptions } from "./sandbox.ts";
 
 // Each test starts a guest or two, and a child process reads the whole SDK from its sources.
@@ -90,6 +92,13 @@ const code = async (promise: Promise<unknown>) =>
   );
 
 describe.each(["worker", "process"] as const)("code that runs in a %s", (mode) => {
+  test("runs from the host's sources, too", async () => {
+    setCompiledGuests(undefined);
+    onTestFinished(() => setCompiledGuests(join(packageRoot(), "dist")));
+    const box = await open({ mode });
+    expect(await use(box, "echo", { word: "hi" })).toEqual({ args: { n: 7, word: "hi" }, agentId: "main" });
+  });
+
   test("answers as JSON, with its schema's defaults", async () => {
     const box = await open({ mode });
     expect(await use(box, "echo", { word: "hi" })).toEqual({ args: { n: 7, word: "hi" }, agentId: "main" });

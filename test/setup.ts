@@ -1,0 +1,37 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, inject } from "vitest";
+import { setCompiledGuests } from "../sdk/sandbox/cell.ts";
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** Name of the project that a test file belongs to. */
+    project: string;
+  }
+}
+
+// `global-setup.ts` has built it.
+setCompiledGuests(join(import.meta.dirname, "../dist"));
+
+/** Set by `test/run.mjs`. */
+const folder = process.env.SVC_TEST_TIMES;
+const begun = Math.round(performance.timeOrigin);
+
+/** Writes after each file what this process has used so far, with its threads and the children that ended. `.ci/times.mjs` adds the processes up. */
+if (folder) {
+  afterAll(() => {
+    const { user, system } = process.cpuUsage();
+    const spent = { project: inject("project"), begun, ended: Date.now(), cpuSeconds: (user + system) / 1e6 + childSeconds() };
+    writeFileSync(join(folder, `${process.pid}-${begun}.json`), JSON.stringify(spent));
+  });
+}
+
+/** CPU time of children that have ended, and of theirs, in ticks of 1/100 s; only Linux tells. */
+function childSeconds(): number {
+  try {
+    const fields = readFileSync("/proc/self/stat", "utf8").split(") ")[1]?.split(" ") ?? [];
+    return (Number(fields[13]) + Number(fields[14])) / 100;
+  } catch {
+    return 0;
+  }
+}
