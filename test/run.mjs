@@ -6,30 +6,48 @@
  * a run.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
 const root = join(import.meta.dirname, "..");
 const args = process.argv.slice(2);
 const isLong = take("--long");
-const report = takeValue("--report") ?? join(root, "test/.tmp/results.json");
+const ownReport = takeValue("--report");
+const report = ownReport ?? join(root, "test/.tmp/results.json");
 
 const chosen = isLong ? longFiles(args) : args;
 const env = isLong ? { SVC_TEST_LONG: "1", SVC_FUZZ_SECONDS: "600", ...process.env } : process.env;
 rmSync(report, { force: true });
+// Each process of the tests notes here what it used (test/setup.ts); `.ci/times.mjs` reads it. A run inside a run has a report of its own.
+const times = ownReport ? undefined : join(root, "test/.tmp/times");
+if (times) rmSync(times, { recursive: true, force: true });
+if (times) mkdirSync(times, { recursive: true });
+const begun = Date.now();
 const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
 const child = spawn(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...reporters, ...chosen], {
   cwd: root,
-  env,
+  env: { ...env, SVC_TEST_TIMES: times },
   stdio: "inherit",
 });
 // A Ctrl-C reaches vitest too, being of the same terminal; who ends this process alone means both.
 process.on("SIGINT", () => undefined);
 process.on("SIGTERM", () => child.kill("SIGTERM"));
 child.on("close", (code) => {
+  if (times)
+    writeFileSync(join(times, "all.json"), JSON.stringify({ project: "all", begun, ended: Date.now(), cpuSeconds: childSeconds() }));
   const { status } = spawnSync(process.execPath, [join(root, ".ci/counts.mjs"), report, String(code ?? 1)], { stdio: "inherit" });
   process.exitCode = code || status || 0;
 });
+
+/** CPU time of the tests and everything they started, in ticks of 1/100 s; only Linux tells. */
+function childSeconds() {
+  try {
+    const fields = readFileSync("/proc/self/stat", "utf8").split(") ")[1].split(" ");
+    return (Number(fields[13]) + Number(fields[14])) / 100;
+  } catch {
+    return 0;
+  }
+}
 
 /** Test files that have a long form: they read `SVC_TEST_LONG` or a number of seconds for fuzz. */
 function longFiles(names) {
