@@ -1,5 +1,7 @@
 import { availableParallelism } from "node:os";
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
+import { SpreadSequencer } from "./test/sequencer.ts";
+import { testKinds } from "./test/tools/source/test-kinds.ts";
 
 /** `svc:source` makes `svc/sdk` resolve to the sources: one SDK object for the kernel, the plugins and the tests. */
 const shared = {
@@ -7,50 +9,30 @@ const shared = {
   resolve: { conditions: ["svc:source", "node"] },
 };
 
+const { plain, gateway } = testKinds();
 /** Tests that load the machine themselves: one after the other, with nothing beside them. */
 const storms = ["test/e2e/{storm,reload-storm,stop-under-load}.test.ts"];
 
 export default defineConfig({
   ...shared,
   test: {
-    // The default is one less than the cores: one, on the smallest machine that runs this. Most tests wait for sockets, files and clocks.
+    // The default is one less than the cores: one, on the smallest machine that runs this. Many tests wait for sockets, files and clocks.
     maxWorkers: Math.max(3, availableParallelism()),
     globalSetup: ["./test/global-setup.ts"],
+    experimental: { fsModuleCache: true },
+    // Projects of one group share the workers.
+    sequence: { sequencer: SpreadSequencer },
     projects: [
-      {
-        ...shared,
-        test: {
-          name: "unit",
-          include: ["kernel/**/*.test.ts", "sdk/**/*.test.ts", "plugins/**/*.test.ts", "test/{kernel,sdk,contracts}/**/*.test.ts"],
-          testTimeout: 20_000,
-          hookTimeout: 30_000,
-        },
-      },
-      { ...shared, test: { name: "meta", include: ["test/meta/**/*.test.ts"], testTimeout: 60_000 } },
-      {
-        ...shared,
-        test: {
-          name: "e2e",
-          include: ["test/e2e/**/*.test.ts"],
-          exclude: storms,
-          testTimeout: 90_000,
-          hookTimeout: 90_000,
-          // Each file starts gateways of its own; they mostly wait, for one another and for a browser.
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
-        },
-      },
-      {
-        ...shared,
-        test: {
-          name: "storms",
-          include: storms,
-          testTimeout: 90_000,
-          hookTimeout: 90_000,
-          fileParallelism: false,
-          sequence: { groupOrder: 2 },
-        },
-      },
+      project("e2e", ["test/e2e/**/*.test.ts"], { exclude: storms, testTimeout: 90_000, hookTimeout: 90_000 }),
+      project("gateway", gateway, { testTimeout: 20_000, hookTimeout: 30_000 }),
+      project("meta", ["test/meta/**/*.test.ts"], { testTimeout: 60_000 }),
+      // Files that cannot start a gateway: one process runs many of them, and imports the SDK once.
+      project("unit", plain, { isolate: false, testTimeout: 20_000, hookTimeout: 30_000 }),
+      project("storms", storms, { testTimeout: 90_000, hookTimeout: 90_000, fileParallelism: false, sequence: { groupOrder: 1 } }),
     ],
   },
 });
+
+function project(name: string, include: string[], test: TestProjectInlineConfiguration["test"]): TestProjectInlineConfiguration {
+  return { ...shared, test: { name, include, setupFiles: ["./test/setup.ts"], provide: { project: name }, ...test } };
+}

@@ -6,7 +6,7 @@ import type { TestProject } from "vitest/node";
 const root = join(import.meta.dirname, "..");
 
 /** Projects whose tests start `bin/svc.mjs` or serve `dist/sdk/client`; the meta tests read sources only. */
-const needsDist = new Set(["unit", "e2e", "storms"]);
+const needsDist = new Set(["unit", "gateway", "e2e", "storms"]);
 
 /**
  * Builds once before the tests. A type error does not stop them (`npm run types` and the install report those, and the compiler emits all
