@@ -47,8 +47,8 @@ export async function freePort(): Promise<number> {
 }
 
 /** stdout as the one JSON document it has to be. */
-export async function json(home: Home, args: string[], env: Record<string, string> = {}) {
-  const done = await svcCommand(home, [...args, "--json"], env);
+export async function json(home: Home, args: string[], env: Record<string, string> = {}, run: typeof svcCommand = svcCommand) {
+  const done = await run(home, [...args, "--json"], env);
   return { code: done.code, value: JSON.parse(done.stdout) as Record<string, unknown>, stderr: done.stderr };
 }
 

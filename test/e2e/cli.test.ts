@@ -10,6 +10,7 @@ import { eventually, watchClient } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ScriptedGateway, startScriptedGateway } from "../fakes/scripted-gateway.ts";
 import { configured, freePort, freshHome, gatewayIn, json, root, stopAll, token } from "./_cli.ts";
+import { command, commandJson } from "./_command.ts";
 import { type Home, type Running, svcCommand } from "./_process.ts";
 
 describe("with a running gateway", () => {
@@ -208,8 +209,8 @@ describe("with no gateway", () => {
       const port = await freePort();
       const env = { SVC_GATEWAY_PORT: String(port) };
       const message = `gateway not reachable at ws://127.0.0.1:${port}: connection refused; start it with: svc gateway`;
-      expect(await svcCommand(home, args, env)).toEqual({ code: 1, stdout: "", stderr: `svc: ${message}\n` });
-      const { code, value } = await json(home, args, env);
+      expect(await command(home, args, env)).toEqual({ code: 1, stdout: "", stderr: `svc: ${message}\n` });
+      const { code, value } = await commandJson(home, args, env);
       expect(code).toBe(1);
       expect(value).toEqual({ ok: false, error: { type: "transport", code: "gateway-unreachable", message } });
     },
@@ -217,7 +218,7 @@ describe("with no gateway", () => {
 
   test("gateway status says stopped and refused, exits with 1 and writes nothing", async () => {
     const home = await freshHome();
-    const { code, stdout } = await svcCommand(home, ["gateway", "status"], { SVC_GATEWAY_PORT: String(await freePort()) });
+    const { code, stdout } = await command(home, ["gateway", "status"], { SVC_GATEWAY_PORT: String(await freePort()) });
     expect(code).toBe(1);
     expect(stdout).toMatch(/^Runtime: stopped$/m);
     expect(stdout).toMatch(/^Connectivity probe: failed \(refused\)$/m);
@@ -229,7 +230,7 @@ describe("with no gateway", () => {
     const server = createServer((_, res) => res.end("hello")).listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
-    const { code, value } = await json(await freshHome(), ["gateway", "status", "--port", String(port)]);
+    const { code, value } = await commandJson(await freshHome(), ["gateway", "status", "--port", String(port)]);
     server.close();
     expect(code).toBe(1);
     expect(value).toMatchObject({ ok: false, probe: { ok: false, reason: "not a gateway" }, port: { status: "busy" } });
@@ -238,7 +239,7 @@ describe("with no gateway", () => {
 
   test("plugins list comes from the manifests and the config", async () => {
     const home = await configured(await freshHome(), { plugins: { deny: ["openai-http"] } });
-    const { code, value } = await json(home, ["plugins", "list"]);
+    const { code, value } = await commandJson(home, ["plugins", "list"]);
     expect(code).toBe(0);
     expect(value.source).toBe("manifests");
     const plugins = value.plugins as Array<{ id: string; state: string; reason?: string }>;
@@ -261,7 +262,8 @@ describe("profile and environment decide where everything lives:", () => {
     [["--dev"], { SVC_CONFIG_PATH: "~/own.json" }, ".svc-dev", "profile", "SVC_CONFIG_PATH"],
   ])("svc %j with %j → %s", async (flags, env, dir, stateSource, configSource) => {
     const home = await freshHome();
-    const { value } = await json(home, [...flags, "gateway", "status", "--no-probe"], { SVC_GATEWAY_PORT: "", ...env });
+    const args = [...flags, "gateway", "status", "--no-probe"];
+    const { value } = await commandJson(home, args, { SVC_GATEWAY_PORT: "", ...env });
     const base = home.env.HOME as string;
     const path = configSource === "SVC_CONFIG_PATH" ? join(base, "own.json") : join(base, dir, "svc.json");
     expect(value).toMatchObject({

@@ -2,7 +2,11 @@ import { readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { eventually } from "svc/sdk/testing";
 import { afterEach, describe, expect, test } from "vitest";
-import { configured, freePort, freshHome, gatewayIn, json, stopAll, token } from "./_cli.ts";
+import { createGateway } from "../../kernel/boot/gateway.ts";
+import { createLogger } from "../../sdk/host/logger.ts";
+import { resolvePaths } from "../../sdk/host/paths.ts";
+import { configured, freePort, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
+import { command, commandJson } from "./_command.ts";
 import { createHome, type Home, svcCommand } from "./_process.ts";
 
 afterEach(stopAll);
@@ -35,14 +39,17 @@ const env = { E2E_TOKEN: token };
 
 async function richHome(): Promise<Home> {
   const home = await freshHome();
-  await svcCommand(home, ["setup"]);
+  await command(home, ["setup"]);
   await writeFile(join(home.stateDir, "svc.json"), rich);
   await writeFile(join(home.stateDir, "logging.json5"), logging);
   return home;
 }
 
 const config = (home: Home, name = "svc.json") => readFile(join(home.stateDir, name), "utf8");
-const svc = (home: Home, ...args: string[]) => svcCommand(home, args, env);
+const svc = (home: Home, ...args: string[]) => command(home, args, env);
+/** The program itself, in a process of its own. */
+const program = (home: Home, ...args: string[]) => svcCommand(home, args, env);
+const json = (home: Home, args: string[]) => commandJson(home, args, env);
 const last = (text: string) => text.trimEnd().split("\n").at(-1);
 
 describe("without a gateway", () => {
@@ -62,7 +69,7 @@ describe("without a gateway", () => {
       1,
       expect.stringMatching(/svc\.json:\d+:\d+ {2}cron\.enabled: not part of this release/),
     ]);
-    const { code, value } = await json(home, ["doctor"], env);
+    const { code, value } = await json(home, ["doctor"]);
     expect(code).toBe(1);
     expect(value.findings).toContainEqual(
       expect.objectContaining({ id: "config/not-in-release", severity: "error", path: "cron.enabled" }),
@@ -72,17 +79,17 @@ describe("without a gateway", () => {
   test("config set, unset and patch change their place and keep every other byte", async () => {
     const home = await richHome();
 
-    const set = await svc(home, "config", "set", "agents.list[id=ops].name", "Ops people");
+    const set = await program(home, "config", "set", "agents.list[id=ops].name", "Ops people");
     expect([set.code, last(set.stdout)]).toEqual([0, "Gateway not running; takes effect at next start."]);
     expect(await config(home)).toBe(rich.replace('{ id: "ops" }', '{ id: "ops", name: "Ops people" }'));
 
-    const unset = await svc(home, "config", "unset", "agents.list[1].name");
+    const unset = await program(home, "config", "unset", "agents.list[1].name");
     expect(unset.code).toBe(0);
     expect(await config(home)).toBe(rich);
 
-    expect(last((await svc(home, "config", "set", "gateway.mode", "local")).stdout)).toBe("No change.");
+    expect(last((await program(home, "config", "set", "gateway.mode", "local")).stdout)).toBe("No change.");
     await writeFile(join(home.stateDir, "change.json5"), "{ logging: { level: 'warn' } } // louder");
-    expect((await svc(home, "config", "patch", "--file", join(home.stateDir, "change.json5"))).code).toBe(0);
+    expect((await program(home, "config", "patch", "--file", join(home.stateDir, "change.json5"))).code).toBe(0);
     expect(await config(home)).toBe(rich);
     expect(await config(home, "logging.json5")).toBe(logging.replace("'info'", "'warn'"));
   });
@@ -95,7 +102,7 @@ describe("without a gateway", () => {
     const unset = await svc(home, "config", "get", "gateway.port");
     expect(unset).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("gateway.port is not set; the default is 18789") });
     expect(await svc(home, "config", "get", "gateway.bind", "--effective")).toMatchObject({ code: 0, stdout: "loopback\n" });
-    const failed = await json(home, ["config", "get", "gateway.nothing"], env);
+    const failed = await json(home, ["config", "get", "gateway.nothing"]);
     expect(failed).toMatchObject({ code: 1, value: { ok: false, error: { type: "config", code: "config-unset" } } });
   });
 
@@ -105,7 +112,7 @@ describe("without a gateway", () => {
     expect(await config(home)).toBe(rich.replace(`'a "quoted" one'`, "'${HOME}/x'"));
     await svc(home, "config", "set", "env.vars.NOTE", '"1"');
     expect(await config(home)).toContain("NOTE: '1'");
-    const strict = await json(home, ["config", "set", "env.vars.NOTE", "text"], env);
+    const strict = await json(home, ["config", "set", "env.vars.NOTE", "text"]);
     expect(strict).toMatchObject({ code: 2, value: { ok: false, error: { type: "usage" } } });
   });
 
@@ -151,9 +158,9 @@ describe("without a gateway", () => {
   test("six commands at the same time all leave their value", async () => {
     const home = await richHome();
     const names = ["A", "B", "C", "D", "E", "F"];
-    const done = await Promise.all(names.map((name) => svc(home, "config", "set", `env.vars.${name}`, name)));
+    const done = await Promise.all(names.map((name) => program(home, "config", "set", `env.vars.${name}`, name)));
     expect(done.map(({ code, stderr }) => ({ code, stderr }))).toEqual(names.map(() => ({ code: 0, stderr: "" })));
-    const vars = (await json(home, ["config", "get", "env.vars"], env)).value;
+    const vars = (await json(home, ["config", "get", "env.vars"])).value;
     expect(vars).toMatchObject(Object.fromEntries(names.map((name) => [name, name])));
     expect(await config(home)).toContain("// The house on the hill.");
   });
@@ -166,7 +173,7 @@ describe("without a gateway", () => {
     await svc(home, "config", "set", "gateway.reload", "{ mode: 'hot' }", "--merge");
     expect(await config(home)).toContain(`reload: { "debounceMs": 50, mode: "hot", }`);
     await svc(home, "config", "set", "gateway.auth.token", "--ref-source", "env", "--ref-id", "E2E_TOKEN");
-    expect((await json(home, ["config", "get", "gateway.auth.token"], env)).value).toEqual({
+    expect((await json(home, ["config", "get", "gateway.auth.token"])).value).toEqual({
       source: "env",
       provider: "default",
       id: "E2E_TOKEN",
@@ -176,12 +183,12 @@ describe("without a gateway", () => {
   test("config validate, schema, types and file", async () => {
     const home = await richHome();
     expect(await svc(home, "config", "validate")).toMatchObject({ code: 0, stdout: expect.stringMatching(/is valid\.\n$/) });
-    const without = await svcCommand(home, ["config", "validate"]);
+    const without = await command(home, ["config", "validate"]);
     expect(without).toMatchObject({ code: 1, stdout: expect.stringContaining("E2E_TOKEN") });
     await writeFile(join(home.stateDir, "svc.json"), rich.replace("'local'", "'remote'"));
     expect(await svc(home, "config", "validate")).toMatchObject({ code: 1, stdout: expect.stringContaining("set gateway.mode=local") });
     await writeFile(join(home.stateDir, "svc.json"), "{ gateway: { port: 'x' }, bogus: 1 }");
-    const invalid = await json(home, ["config", "validate"], env);
+    const invalid = await json(home, ["config", "validate"]);
     expect(invalid).toMatchObject({ code: 1, value: { ok: false, issues: [{ path: "gateway.port", line: 1 }, { path: "bogus" }] } });
 
     expect(Object.keys((JSON.parse((await svc(home, "config", "schema")).stdout) as { properties: object }).properties)).toContain(
@@ -210,7 +217,7 @@ describe("with a gateway", () => {
       stdout: "Applied live by the running gateway.\n",
     });
     expect(await config(home)).toBe(before);
-    const port = await json(home, ["config", "set", "gateway.port", "18790"], env);
+    const port = await json(home, ["config", "set", "gateway.port", "18790"]);
     expect(port.value).toMatchObject({ ok: true, action: "restart", message: "Restart needed: svc gateway restart (gateway.port)" });
     expect(await svc(home, "config", "set", "gateway.port", "18790")).toMatchObject({ stdout: "No change.\n" });
     const refused = await svc(home, "config", "set", "logging.level", "loud");
@@ -222,15 +229,15 @@ describe("with a gateway", () => {
     const gateway = await gatewayIn(home, [], env);
     const elsewhere = await freshHome();
     const to = ["--url", `ws://127.0.0.1:${gateway.port}`, "--token", token];
-    expect(await svcCommand(elsewhere, ["config", "get", "agents.list[id=main].name", ...to])).toMatchObject({
+    expect(await command(elsewhere, ["config", "get", "agents.list[id=main].name", ...to])).toMatchObject({
       code: 0,
       stdout: "Müller\n",
     });
-    expect((await svcCommand(elsewhere, ["config", "get", "gateway.auth", ...to])).stdout).toContain("__SVC_REDACTED__");
-    const set = await svcCommand(elsewhere, ["config", "set", "agents.list[id=ops].name", "x", ...to]);
+    expect((await command(elsewhere, ["config", "get", "gateway.auth", ...to])).stdout).toContain("__SVC_REDACTED__");
+    const set = await command(elsewhere, ["config", "set", "agents.list[id=ops].name", "x", ...to]);
     expect(set).toMatchObject({ code: 0, stdout: "Applied live by the running gateway.\n" });
     expect(await config(home)).toBe(rich.replace('{ id: "ops" }', '{ id: "ops", name: "x" }'));
-    expect((await svcCommand(elsewhere, ["config", "set", "a.b", "1", "--dry-run", ...to])).code).toBe(2);
+    expect((await command(elsewhere, ["config", "set", "a.b", "1", "--dry-run", ...to])).code).toBe(2);
     expect(await readdir(elsewhere.stateDir).catch(() => [])).not.toContain("svc.json");
   });
 
@@ -251,26 +258,40 @@ describe("a config with a syntax error", () => {
     await writeFile(join(home.stateDir, "svc.json"), '{\n  gateway: { mode: "local",\n  logging: {} ');
 
     for (const args of [["status"], ["sessions", "list"], ["agent", "--message", "hello"], ["logs"], ["dashboard", "--no-open"]]) {
-      const done = await svcCommand(home, args);
+      const done = await command(home, args);
       expect([args[0], done.code, done.code === 0 ? "" : done.stderr]).toEqual([args[0], 0, ""]);
       expect(done.stderr).toMatch(/^warning: svc\.json:3:\d+ .*; svc\.json\.last-good is used for address and token; repair the file/m);
       expect(done.stderr.match(/last-good is used/g)).toHaveLength(1);
     }
-    expect((await svcCommand(home, ["dashboard", "--no-open"])).stdout).toContain(`#token=${token}`);
+    expect((await command(home, ["dashboard", "--no-open"])).stdout).toContain(`#token=${token}`);
 
     await gateway.kill("SIGTERM");
-    const logs = await svcCommand(home, ["logs"]);
+    const logs = await command(home, ["logs"]);
     expect([logs.code, logs.stdout]).toEqual([0, expect.stringContaining("listening on")]);
   });
 });
 
 test("a config that is started, reloaded and stopped fifty times keeps every byte, and nobody wrote to it", async () => {
   const home = await richHome();
-  for (let i = 0; i < 50; i++) {
+  for (let i = 0; i < 5; i++) {
     const gateway = await gatewayIn(home, [], env);
     gateway.child.kill("SIGHUP");
     await eventually(() => gateway.out.stderr.includes("SIGHUP: config unchanged"));
     expect(await gateway.kill("SIGTERM")).toBe(0);
+  }
+  // The same without the start of a program.
+  const ownEnv = { ...home.env, ...env };
+  for (let i = 5; i < 50; i++) {
+    const gateway = await createGateway({
+      paths: resolvePaths({ env: ownEnv }),
+      env: ownEnv,
+      version: "0.0.0-test",
+      logger: createLogger([]),
+      reuseModules: true,
+    });
+    await gateway.ready;
+    expect(await gateway.reload("signal")).toMatchObject({ status: "unchanged" });
+    await gateway.close("stopped");
   }
   expect(await config(home)).toBe(rich);
   expect(await config(home, "logging.json5")).toBe(logging);

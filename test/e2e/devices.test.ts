@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { askToPair, connectDevice, createDevice, far } from "../kernel/_devices.ts";
 import { configured, freshHome, gatewayIn, json, stopAll, token } from "./_cli.ts";
+import { command, commandJson } from "./_command.ts";
 import { type Home, type Running, svcCommand } from "./_process.ts";
 
 const scopes = ["operator.read", "operator.pairing"];
@@ -49,26 +50,26 @@ describe("a device from elsewhere", () => {
   test("is turned away, loses its token, or is forgotten by command", async () => {
     const device = createDevice();
     const first = await askToPair(here(), device, { scopes });
-    expect(await svcCommand(home, ["devices", "reject", first])).toMatchObject({ code: 0, stdout: `Rejected ${device.id}.\n` });
+    expect(await command(home, ["devices", "reject", first])).toMatchObject({ code: 0, stdout: `Rejected ${device.id}.\n` });
     const requestId = await askToPair(here(), device, { scopes });
-    expect(await json(home, ["devices", "approve", requestId])).toMatchObject({
+    expect(await commandJson(home, ["devices", "approve", requestId])).toMatchObject({
       code: 0,
       value: { ok: true, requestId, device: { scopes } },
     });
 
     const socket = await connectDevice(here(), device, away);
-    const rotated = await json(home, ["devices", "rotate", device.id, "--scopes", "read"]);
+    const rotated = await commandJson(home, ["devices", "rotate", device.id, "--scopes", "read"]);
     expect(rotated).toMatchObject({ code: 0, value: { deviceId: device.id, role: "operator", scopes: ["operator.read"], stored: false } });
     expect(JSON.stringify(rotated.value)).not.toContain('"token"');
     expect(await socket.end()).toEqual({ code: 4001, reason: "device token revoked" });
 
     const again = await connectDevice(here(), device, away);
-    const revoked = await svcCommand(home, ["devices", "revoke", device.id]);
+    const revoked = await command(home, ["devices", "revoke", device.id]);
     expect(revoked).toMatchObject({ code: 0, stdout: `${device.id}: the operator token is revoked.\n` });
     expect(await again.end()).toEqual({ code: 4001, reason: "device token revoked" });
-    expect((await svcCommand(home, ["devices", "list"])).stdout).toContain("operator (revoked)");
+    expect((await command(home, ["devices", "list"])).stdout).toContain("operator (revoked)");
 
-    expect(await json(home, ["devices", "revoke", device.id, "--forget"])).toMatchObject({
+    expect(await commandJson(home, ["devices", "revoke", device.id, "--forget"])).toMatchObject({
       code: 0,
       value: { ok: true, deviceId: device.id },
     });
@@ -82,29 +83,29 @@ describe("the device of these commands themselves, used beyond loopback names", 
   const tokens = async () => Object.values((await identity()).tokens);
 
   test("is made by a command that works with the gateway, not by one that only looks", async () => {
-    expect((await svcCommand(home, ["gateway", "status", ...remote(), "--token", token])).code).toBe(0);
+    expect((await command(home, ["gateway", "status", ...remote(), "--token", token])).code).toBe(0);
     await expect(identity()).rejects.toMatchObject({ code: "ENOENT" });
-    expect((await svcCommand(home, ["devices", "list", ...remote(), "--token", token])).code).toBe(0);
+    expect((await command(home, ["devices", "list", ...remote(), "--token", token])).code).toBe(0);
     expect(await tokens()).toEqual([expect.stringMatching(/^[\w-]{43}$/)]);
   });
 
   test("signs in with its token alone, and stores the one that it has rotated", async () => {
-    const { value } = await json(home, ["devices", "list", ...remote()]);
+    const { value } = await commandJson(home, ["devices", "list", ...remote()]);
     const own = (value.paired as Array<Record<string, unknown>>).find(({ clientId, connected }) => clientId === "cli" && connected);
     const before = await tokens();
-    const rotated = await svcCommand(home, ["devices", "rotate", String(own?.deviceId), ...remote()]);
+    const rotated = await command(home, ["devices", "rotate", String(own?.deviceId), ...remote()]);
     expect(rotated).toMatchObject({ code: 0, stdout: `${own?.deviceId}: the operator token was replaced and stored here.\n` });
     expect(await tokens()).not.toEqual(before);
-    expect((await svcCommand(home, ["devices", "list", ...remote()])).code).toBe(0);
+    expect((await command(home, ["devices", "list", ...remote()])).code).toBe(0);
   });
 });
 
 test("what is not there, or is no scope, is said in one line", async () => {
-  expect(await json(home, ["devices", "approve", "nothing"])).toMatchObject({
+  expect(await commandJson(home, ["devices", "approve", "nothing"])).toMatchObject({
     code: 1,
     value: { ok: false, error: { type: "rpc", message: "unknown requestId" } },
   });
-  const usage = await svcCommand(home, ["devices", "rotate", "x", "--scopes", "read,king"]);
+  const usage = await command(home, ["devices", "rotate", "x", "--scopes", "read,king"]);
   expect([usage.code, usage.stderr]).toEqual([
     2,
     expect.stringContaining('--scopes: expected some of read, write, approvals, pairing, admin, got "king"'),
@@ -117,5 +118,5 @@ test("what is not there, or is no scope, is said in one line", async () => {
 test("a gateway with no device says so", async () => {
   const empty = await configured(await freshHome(), { gateway: { mode: "local", auth: { token } } });
   await gatewayIn(empty);
-  expect(await svcCommand(empty, ["devices", "list"])).toMatchObject({ code: 0, stdout: "No device is paired, and none waits.\n" });
+  expect(await command(empty, ["devices", "list"])).toMatchObject({ code: 0, stdout: "No device is paired, and none waits.\n" });
 });

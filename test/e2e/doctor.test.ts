@@ -2,6 +2,7 @@ import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { freshHome, gatewayIn, json, stopAll } from "./_cli.ts";
+import { command, commandJson } from "./_command.ts";
 import { type Home, svcCommand } from "./_process.ts";
 
 afterEach(stopAll);
@@ -31,9 +32,9 @@ test("files that others can read are found and closed", async () => {
   const home = await setUp();
   await chmod(file(home), 0o644);
   await chmod(home.stateDir, 0o755);
-  const found = await svcCommand(home, ["doctor"]);
+  const found = await command(home, ["doctor"]);
   expect(found).toMatchObject({ code: 1, stdout: expect.stringMatching(/config\/perms[\s\S]*state\/perms/) });
-  const { code, value } = await json(home, ["doctor", "--fix"]);
+  const { code, value } = await commandJson(home, ["doctor", "--fix"]);
   expect({ code, ids: ids(value) }).toEqual({ code: 0, ids: [] });
   expect(value.fixes).toMatchObject([
     { id: "config/perms", done: true },
@@ -46,12 +47,12 @@ test("files that others can read are found and closed", async () => {
 test("a missing mode and a missing token are written in one go, comments kept", async () => {
   const home = await setUp();
   await writeFile(file(home), "// mine\n{ gateway: { auth: {} } }\n", { mode: 0o600 });
-  expect(ids((await json(home, ["doctor"])).value)).toEqual(["config/mode-missing", "auth/missing"]);
-  await json(home, ["doctor", "--fix"]);
+  expect(ids((await commandJson(home, ["doctor"])).value)).toEqual(["config/mode-missing", "auth/missing"]);
+  await commandJson(home, ["doctor", "--fix"]);
   expect(await readFile(file(home), "utf8")).toMatch(/^\/\/ mine\n\{ gateway: \{ auth: \{ token: "[\w-]{43}" \} \} \}\n$/);
-  const { value } = await json(home, ["doctor", "--fix"]);
+  const { value } = await commandJson(home, ["doctor", "--fix"]);
   expect(value.fixes).toMatchObject([{ id: "config/mode-missing", done: true }]);
-  expect((await svcCommand(home, ["config", "validate"])).code).toBe(0);
+  expect((await command(home, ["config", "validate"])).code).toBe(0);
 });
 
 test("a broken config is explained with its place, and comes back only when that is asked for", async () => {
@@ -63,12 +64,12 @@ test("a broken config is explained with its place, and comes back only when that
   const broken = `{\n  gateway: { mode: "local", prt: 1, auth: { token: "sensitive-token-1" } }\n}`;
   await writeFile(file(home), broken, { mode: 0o600 });
 
-  const told = await svcCommand(home, ["doctor", "--fix"]);
+  const told = await command(home, ["doctor", "--fix"]);
   expect(told).toMatchObject({ code: 1, stdout: expect.stringContaining('svc.json:2:29  gateway.prt: unknown key "prt"') });
   expect(told.stdout + told.stderr).not.toContain("sensitive-token-1");
   expect(await readFile(file(home), "utf8")).toBe(broken);
 
-  const { code, value } = await json(home, ["doctor", "--fix", "--restore-last-good"]);
+  const { code, value } = await commandJson(home, ["doctor", "--fix", "--restore-last-good"]);
   expect({ code, fixes: value.fixes }).toMatchObject({ code: 0, fixes: [{ id: "config/restore", done: true }] });
   expect(await readFile(file(home), "utf8")).toBe(good);
   const rejected = (await readdir(home.stateDir)).filter((name) => name.startsWith("svc.json.rejected."));
@@ -79,13 +80,13 @@ test("checks can be chosen and left out", async () => {
   const home = await setUp();
   await chmod(file(home), 0o644);
   await chmod(home.stateDir, 0o755);
-  expect(ids((await json(home, ["doctor", "--only", "config/perms"])).value)).toEqual(["config/perms"]);
-  expect(ids((await json(home, ["doctor", "--skip", "config/perms"])).value)).toEqual(["state/perms"]);
+  expect(ids((await commandJson(home, ["doctor", "--only", "config/perms"])).value)).toEqual(["config/perms"]);
+  expect(ids((await commandJson(home, ["doctor", "--skip", "config/perms"])).value)).toEqual(["state/perms"]);
 });
 
 test("the plugins of a running gateway are asked too", async () => {
   const home = await setUp();
   await gatewayIn(home);
-  const { code, value } = await json(home, ["doctor"]);
+  const { code, value } = await commandJson(home, ["doctor"]);
   expect({ code, ids: ids(value) }).toEqual({ code: 0, ids: [] });
 });

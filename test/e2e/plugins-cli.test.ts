@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { method } from "../kernel/_plugin-gateway.ts";
 import { writePlugin } from "../kernel/_plugins.ts";
 import { configured, freshHome, gatewayIn, json, stopAll, token } from "./_cli.ts";
+import { command, commandJson } from "./_command.ts";
 import { type Home, svcCommand } from "./_process.ts";
 
 let root: string;
@@ -49,30 +50,35 @@ describe("with a running gateway", () => {
   });
 
   test("plugins disable and enable switch it at once and keep it in the config", async () => {
-    expect(await svcCommand(home, ["plugins", "disable", "lamp"])).toMatchObject({
+    expect(await command(home, ["plugins", "disable", "lamp"])).toMatchObject({
       code: 0,
       stdout: "lamp is off; the running gateway says: disabled\n",
     });
-    expect((await json(home, ["plugins", "list"])).value.plugins).toContainEqual(
+    expect((await commandJson(home, ["plugins", "list"])).value.plugins).toContainEqual(
       expect.objectContaining({ id: "lamp", state: "disabled" }),
     );
     expect(JSON.parse(await readFile(join(home.stateDir, "svc.json"), "utf8")).plugins.entries.lamp.enabled).toBe(false);
 
-    expect((await json(home, ["plugins", "enable", "lamp"])).value).toMatchObject({ ok: true, id: "lamp", enabled: true, state: "active" });
+    expect((await commandJson(home, ["plugins", "enable", "lamp"])).value).toMatchObject({
+      ok: true,
+      id: "lamp",
+      enabled: true,
+      state: "active",
+    });
     expect(await word(home)).toBe("old");
   });
 
   test("plugins reload takes an edit in; one that fails is told, exits with 1 and leaves the old one at work", async () => {
     await lamp("new");
-    const done = await svcCommand(home, ["plugins", "reload", "lamp"]);
+    const done = await command(home, ["plugins", "reload", "lamp"]);
     expect(done).toMatchObject({ code: 0, stdout: expect.stringMatching(/^lamp: reloaded \(\d+ ms\)$/m) });
     expect(await word(home)).toBe("new");
 
     await writePlugin(root, "lamp", { manifest, setup: `throw new Error("bulb burnt");` });
-    const failed = await svcCommand(home, ["plugins", "reload", "lamp"]);
+    const failed = await command(home, ["plugins", "reload", "lamp"]);
     expect(failed).toMatchObject({ code: 1, stdout: expect.stringContaining("bulb burnt") });
     expect(await word(home)).toBe("new");
-    const list = await svcCommand(home, ["plugins", "list"]);
+    const list = await command(home, ["plugins", "list"]);
     expect(list.stdout).toMatch(/lamp: its last reload failed: .*bulb burnt/);
   });
 
@@ -83,20 +89,20 @@ describe("with a running gateway", () => {
     const entries = { gate: { enabled: true, grants: ["hooks.gate"] } };
     await configured(own, { gateway: { mode: "local", auth: { token } }, plugins: { load: { paths: [join(root, "gate")] }, entries } });
     await gatewayIn(own);
-    expect(await svcCommand(own, ["plugins", "list"])).toMatchObject({
+    expect(await command(own, ["plugins", "list"])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("refused by plugin gate"),
     });
 
-    const { code, stdout, stderr } = await svcCommand(own, ["plugins", "disable", "gate"]);
+    const { code, stdout, stderr } = await command(own, ["plugins", "disable", "gate"]);
 
     expect({ code, stdout }).toEqual({ code: 0, stdout: "gate is off; written to the config file\n" });
     expect(stderr).toContain('the request to the running gateway failed: a check of plugin "gate" failed');
-    await eventually(async () => (await svcCommand(own, ["plugins", "list"])).code === 0, 20_000);
+    await eventually(async () => (await command(own, ["plugins", "list"])).code === 0, 20_000);
   });
 
   test.each(["info", "enable", "disable"])("plugins %s of an id nobody has says so", async (verb) => {
-    const { code, stderr } = await svcCommand(home, ["plugins", verb, "nobody"]);
+    const { code, stderr } = await command(home, ["plugins", verb, "nobody"]);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("plugin not installed: nobody") });
   });
 });
@@ -109,7 +115,7 @@ describe("without a gateway", () => {
   afterAll(stopAll);
 
   test("plugins info comes from the manifest", async () => {
-    const { value } = await json(home, ["plugins", "info", "lamp"]);
+    const { value } = await commandJson(home, ["plugins", "info", "lamp"]);
     expect(value).toMatchObject({
       ok: true,
       source: "manifests",
@@ -119,15 +125,15 @@ describe("without a gateway", () => {
   });
 
   test("plugins disable writes the config", async () => {
-    const done = await svcCommand(home, ["plugins", "disable", "lamp"]);
+    const done = await command(home, ["plugins", "disable", "lamp"]);
     expect(done).toMatchObject({ code: 0, stdout: "lamp is off; no gateway runs here\n" });
-    expect((await json(home, ["plugins", "info", "lamp"])).value).toMatchObject({
+    expect((await commandJson(home, ["plugins", "info", "lamp"])).value).toMatchObject({
       plugin: { enabled: false, runtime: { code: "not-enabled" } },
     });
   });
 
   test("plugins reload needs one", async () => {
-    const { code, stderr } = await svcCommand(home, ["plugins", "reload", "lamp"]);
+    const { code, stderr } = await command(home, ["plugins", "reload", "lamp"]);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("gateway not reachable") });
   });
 });
