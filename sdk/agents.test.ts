@@ -61,7 +61,7 @@ describe("a session key", () => {
     "a\ud800",
     "\udc00a",
     "x".repeat(513),
-  ])("%j is none", (key) => {
+  ])("$0 is none", (key) => {
     expect(() => canonicalSessionKey(key, "a")).toThrow(expect.objectContaining({ code: "invalid-session-key" }));
   });
 

@@ -23,7 +23,7 @@ describe("who is meant", () => {
     [{ sessionKey: " " }, "invalid-session-key"],
     [{ sessionKey: "a\u0000b" }, "invalid-session-key"],
     [{ sessionKey: "x".repeat(513) }, "invalid-session-key"],
-  ])("%j is refused with %s", (target, code) => {
+  ])("$0 is refused with $1", (target, code) => {
     expect(() => directory.resolve(target)).toThrow(expect.objectContaining({ code }));
   });
 });

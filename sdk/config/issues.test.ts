@@ -28,7 +28,7 @@ describe("the kind of an issue", () => {
     ["secret_ref", { gateway: { auth: { token: { source: "env", id: "A", key: "x" } } } }, "gateway.auth.token.key"],
     ["secret_ref", { models: { providers: { a: { apiKey: { source: "file", id: "no-pointer" } } } } }, "models.providers.a.apiKey.id"],
     ["invalid_value", { models: { providers: { Acme: {} } } }, "models.providers.Acme"],
-  ])("%s: %j", (code, value, path) => {
+  ])("%s: $1", (code, value, path) => {
     expect(issuesOf(value)).toMatchObject([{ code, path }]);
   });
 

@@ -162,7 +162,7 @@ describe("a method that nobody has is unknown, whatever it is called:", () => {
     "door..touch",
     "\u202edoor.touch",
     "x".repeat(10_000),
-  ])("%j", async (method) => {
+  ])("$0", async (method) => {
     const id = `id-${Math.random()}`;
     socket.send({ type: "req", id, method, params: {} });
     const res = await socket.frame((f) => f.id === id);

@@ -26,11 +26,6 @@ export function valueAt(tree: unknown, path: string): unknown {
   return path.split(".").reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], tree);
 }
 
-/** `[path, value]` of every value in a table of `[path, ...values]`. */
-export function each(table: ReadonlyArray<readonly [path: string, ...values: unknown[]]>): Array<[path: string, value: unknown]> {
-  return table.flatMap(([path, ...values]) => values.map((value): [string, unknown] => [path, value]));
-}
-
 /** Issues at or below a path when only that value is written; what a list member still lacks does not count. */
 export function issuesAt(path: string, value: unknown): ConfigIssue[] {
   return issuesOf(treeWith(path, value)).filter((issue) => issue.path === path || issue.path.startsWith(`${path}.`));

@@ -121,7 +121,7 @@ describe("where no agent is written down", () => {
     ["agents.update", { agentId: "full", model: "fake/none" }, 'unknown model "fake/none"'],
     ["agents.delete", { agentId: "nobody" }, 'agent "nobody" not found'],
     ["agents.delete", { agentId: "main" }, "is the default agent"],
-  ])("%s with %j is refused", async (method, params, message) => {
+  ])("%s with $1 is refused", async (method, params, message) => {
     const before = await list();
     await expect(gw.rpc(method, params)).rejects.toMatchObject(invalid(message));
     expect(await list()).toEqual(before);

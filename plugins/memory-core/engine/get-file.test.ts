@@ -87,7 +87,7 @@ describe("is refused", () => {
     "../team/api.md",
     "..\\secrets.md",
     `memory/${"x".repeat(5_000)}.md`,
-  ])("%j", (path) => expect(get(path).kind).toBe("refused"));
+  ])("$0", (path) => expect(get(path).kind).toBe("refused"));
 
   test("a path outside given absolutely", () => expect(get(join(ws.folder, "secrets.md")).kind).toBe("refused"));
 

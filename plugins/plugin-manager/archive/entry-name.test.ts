@@ -11,7 +11,7 @@ test.each([
   ["ä/ü.ts", "ä/ü.ts"],
   ["a".repeat(255), "a".repeat(255)],
   [Array(64).fill("d").join("/"), Array(64).fill("d").join("/")],
-])("%j is taken", (raw, name) => {
+])("$0 is taken", (raw, name) => {
   expect(entryName(raw)).toEqual({ name });
 });
 
@@ -32,7 +32,7 @@ describe("refused is", () => {
     ["ä".repeat(128), "has a part of more than 255 bytes"],
     [Array(65).fill("d").join("/"), "is more than 64 folders deep"],
     [Array(513).fill("d").join("/"), "has a name of more than 1024 bytes"],
-  ])("%j", (raw, reason) => {
+  ])("$0", (raw, reason) => {
     expect(entryName(raw)).toEqual({ reason: expect.stringContaining(reason) });
   });
 });

@@ -252,7 +252,7 @@ describe("the agent", () => {
     expect(await at(agentId, { allowedAgentIds: [] })).toEqual(REFUSED);
   });
 
-  test.each(["nobody", "../ops", "a b", "x".repeat(500)])("that is unknown or malformed is the default one: %j", async (agentId) => {
+  test.each(["nobody", "../ops", "a b", "x".repeat(500)])("that is unknown or malformed is the default one: $0", async (agentId) => {
     expect(await at(agentId)).toMatchObject({ action: { agentId: "main", isFallbackAgent: true } });
   });
 
@@ -338,7 +338,7 @@ describe("the session of a payload", () => {
   );
 
   test.each(["x".repeat(257), "a\nb", "a\u0000", "a\u007fb", "a\u0085b", "a\u2028b"])(
-    "too long or with control characters is 400: %j",
+    "too long or with control characters is 400: $0",
     async (sessionKey) => {
       expect(await at(sessionKey)).toEqual(bad("sessionKey must have at most 256 characters and no control characters"));
     },
