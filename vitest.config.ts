@@ -27,7 +27,12 @@ export default defineConfig({
       project("gateway", gateway, { testTimeout: 20_000, hookTimeout: 30_000 }),
       project("meta", ["test/meta/**/*.test.ts"], { testTimeout: 60_000 }),
       // Files that cannot start a gateway: one process runs many of them, and imports the SDK once.
-      project("unit", plain, { isolate: false, testTimeout: 20_000, hookTimeout: 30_000 }),
+      project("unit", plain, {
+        isolate: false,
+        setupFiles: ["./test/setup.ts", "./test/setup-shared.ts"],
+        testTimeout: 20_000,
+        hookTimeout: 30_000,
+      }),
       project("storms", storms, { testTimeout: 90_000, hookTimeout: 90_000, fileParallelism: false, sequence: { groupOrder: 1 } }),
     ],
   },

@@ -36,17 +36,6 @@ describe("the test files of the layers", () => {
     });
     expect(found).toEqual([]);
   });
-
-  test("that share a process leave its clock, folder and environment as they were", () => {
-    const found = kinds.plain.filter((file) => {
-      const text = code(file);
-      if (/\bprocess\.chdir\(/.test(text)) return true;
-      if (/\bvi\.stubGlobal\(/.test(text) && !text.includes("unstubAllGlobals")) return true;
-      if (/\bvi\.stubEnv\(/.test(text) && !text.includes("unstubAllEnvs")) return true;
-      return /\buseFakeTimers\(/.test(text) && !text.includes("useRealTimers");
-    });
-    expect(found).toEqual([]);
-  });
 });
 
 function code(path: string): string {

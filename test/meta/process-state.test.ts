@@ -1,0 +1,79 @@
+import { execFile } from "node:child_process";
+import fs from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import net from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import type { TestProjectInlineConfiguration } from "vitest/config";
+import config from "../../vitest.config.ts";
+import { watchProcessState } from "../process-state.ts";
+import { repositoryRoot } from "../tools/source/tree.ts";
+
+const noop = () => undefined;
+const realConnect = net.Socket.prototype.connect;
+const realStat = fs.statSync;
+const home = process.cwd();
+
+describe("a test file that leaves the process changed is told by name:", () => {
+  test.each<[name: string, change: () => void, undo: () => void]>([
+    ["working folder", () => process.chdir(tmpdir()), () => process.chdir(home)],
+    ["umask", () => void process.umask(0o077), () => void process.umask(0o022)],
+    ["environment: LEFT_BEHIND", () => void Object.assign(process.env, { LEFT_BEHIND: "1" }), () => void delete process.env.LEFT_BEHIND],
+    ["environment: STUBBED", () => void vi.stubEnv("STUBBED", "1"), () => void vi.unstubAllEnvs()],
+    ["process listener: SIGUSR2 1", () => void process.on("SIGUSR2", noop), () => void process.off("SIGUSR2", noop)],
+    ["global: fetch", () => void vi.stubGlobal("fetch", noop), () => void vi.unstubAllGlobals()],
+    [
+      "global: leftBehind",
+      () => void Object.assign(globalThis, { leftBehind: 1 }),
+      () => void Reflect.deleteProperty(globalThis, "leftBehind"),
+    ],
+    ["fake timers", () => void vi.useFakeTimers(), () => void vi.useRealTimers()],
+    ["Date: now", () => void vi.spyOn(Date, "now"), () => void vi.restoreAllMocks()],
+    ["fs: statSync", () => void Object.assign(fs, { statSync: noop }), () => void Object.assign(fs, { statSync: realStat })],
+    [
+      "Socket.prototype: connect",
+      () => void Object.assign(net.Socket.prototype, { connect: noop }),
+      () => void Object.assign(net.Socket.prototype, { connect: realConnect }),
+    ],
+  ])("%s", (name, change, undo) => {
+    const changes = watchProcessState();
+    expect(changes()).toEqual([]);
+    change();
+    const found = changes();
+    undo();
+    expect(found).toContain(name);
+    expect(changes()).toEqual([]);
+  });
+
+  test("every project without isolation is watched", () => {
+    const projects = (config.test?.projects ?? []) as TestProjectInlineConfiguration[];
+    const shared = projects.flatMap(({ test }) => (test?.isolate === false ? [[test.name, test.setupFiles]] : []));
+    expect(shared).toEqual([["unit", expect.arrayContaining(["./test/setup-shared.ts"])]]);
+  });
+
+  test("that file fails, and no other one of the process", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "svc-leaver-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const setupFiles = [join(repositoryRoot, "test/setup-shared.ts")];
+    const shared = { test: { globals: true, isolate: false, maxWorkers: 1, setupFiles } };
+    await writeFile(join(folder, "vitest.config.mjs"), `export default ${JSON.stringify(shared)};`);
+    await writeFile(join(folder, "a.test.js"), `test("leaves", () => { process.env.LEFT_BEHIND = "1"; });`);
+    await writeFile(join(folder, "b.test.js"), `test("leaves nothing", () => undefined);`);
+
+    const args = [join(repositoryRoot, "node_modules/vitest/vitest.mjs"), "run", "--root", folder];
+    const { code, stdout, stderr } = await promisify(execFile)(process.execPath, args, {
+      env: { PATH: process.env.PATH, NO_COLOR: "1" },
+    }).then(
+      (done) => ({ code: 0, ...done }),
+      (failed: { code: number; stdout: string; stderr: string }) => failed,
+    );
+
+    expect({ code, stdout }).toEqual({
+      code: 1,
+      stdout: expect.stringMatching(/Test Files +1 failed \| 1 passed[\s\S]*Tests +2 passed/),
+    });
+    expect(stderr).toMatch(/FAIL .*a\.test\.js[\s\S]*leaves the process changed.*: environment: LEFT_BEHIND/);
+  });
+});
