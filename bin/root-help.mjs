@@ -55,7 +55,7 @@ function printable(text) {
   );
 }
 
-/** The state directory by the rules of `sdk/host/paths.ts`, as far as help needs them. */
+/** The state directory by the rules of `kernel/process/paths.ts`, as far as help needs them. */
 function stateDir(argv) {
   const set = (name) => (["", "undefined", "null"].includes(process.env[name]?.trim() ?? "") ? undefined : process.env[name].trim());
   const home = set("SVC_HOME") ?? set("HOME") ?? set("USERPROFILE") ?? homedir();

@@ -1,10 +1,10 @@
 import { armFailpoints } from "../sdk/failpoint.ts";
-import { exitProcess } from "../sdk/sandbox/threads.ts";
 import { createInterrupt } from "./cli/interrupt.ts";
 import { runCommandLine } from "./cli/run.ts";
 import { exportEnv } from "./config/process-env.ts";
 import type { StandardOutput } from "./process/standard-streams.ts";
 import { guardStandardStreams } from "./process/standard-streams.ts";
+import { exitProcess } from "./sandbox/threads.ts";
 
 let guarded: StandardOutput | undefined;
 

@@ -1,7 +1,7 @@
-import type { ReloadAction } from "./config/reload-plan.ts";
 import type { SvcConfig } from "./config/root.ts";
 import { hookErrors } from "./hooks/errors.ts";
 import type { Permission } from "./types/manifest.ts";
+import type { ReloadAction } from "./types/reload.ts";
 import type { ClientInfo, OperatorScope } from "./types/rpc.ts";
 
 /**

@@ -3,20 +3,14 @@ export { z } from "zod";
 export * from "./agents.ts";
 export { type ChildOptions, startChild } from "./child.ts";
 export { durationMs, parseDuration, parseSize, sizeBytes } from "./config/amounts.ts";
-export { composeConfigSchema } from "./config/compose-schema.ts";
-export { configTypes } from "./config/config-types.ts";
+export { type ConfigIssue, formatIssue, type IssueCode } from "./config/config-issue.ts";
 export { configErrors } from "./config/errors.ts";
-export { agentIdPattern, type SecretRef, secret } from "./config/fields.ts";
+export { agentIdPattern, REDACTED_VALUE, type SecretRef, secret } from "./config/fields.ts";
 export { hookMappingSchema } from "./config/hooks.ts";
-export { formatIssue } from "./config/issues.ts";
-export { knownIdsOf, unknownIdWarnings } from "./config/known-ids.ts";
-export { lookupSchema } from "./config/lookup-schema.ts";
 export { applyMergePatch, createMergePatch, lostEntries } from "./config/merge-patch.ts";
 export { formatConfigPath, parseConfigPath, resolveConfigPath, valueAt, withValueAt } from "./config/paths.ts";
-export { REDACTED_VALUE, redactConfig } from "./config/redact.ts";
 export { rootSchema, type SvcConfig, type SvcConfigInput } from "./config/root.ts";
 export { ownValue, sameValue, type Tree } from "./config/tree.ts";
-export type { MemberRemoval } from "./config/without-members.ts";
 export {
   defineCommand,
   definePlugin,
@@ -83,15 +77,13 @@ export {
   writeInstallRecord,
 } from "./host/install-record.ts";
 export { isAlive, type LockOwner, processStartTime } from "./host/lock.ts";
-export { logFilePath } from "./host/log-path.ts";
-export { currentLogFile, type LogTail, type LogTailQuestion, tailLog } from "./host/log-tail.ts";
-export { formatLogLine, isWantedLogLine, type LogLine, type LogLineStyle, parseLogLine } from "./host/log-view.ts";
 export { dropNotice, type Notice, noticePath, readNotices, writeNotice } from "./host/notices.ts";
 export { importOwn, resolveOwn } from "./import-own.ts";
 export { isRecord } from "./is-record.ts";
 export * from "./json-schema.ts";
 export { exceedsJsonShape, type JsonLimits, jsonTextFault, parseJson, strictJsonLimits } from "./json-shape.ts";
 export { loaderErrors } from "./loader/errors.ts";
+export { isLogged, type LogLevel, logLevels } from "./log-levels.ts";
 export { perSnapshot } from "./per-snapshot.ts";
 export { protocolErrors } from "./protocol/errors.ts";
 export type { EventPayloadOf } from "./protocol/event-payloads.ts";
@@ -105,11 +97,9 @@ export type { TypedEvents, TypedRequest } from "./protocol/typed.ts";
 export { readEnv } from "./read-env.ts";
 export { createReplays, type ReplayBounds, type Replays } from "./replays.ts";
 export { retryAfterMs } from "./retry-after.ts";
-export { openTransformSandbox } from "./sandbox/open-transform-sandbox.ts";
-export { toStrictJson } from "./sandbox/strict-json.ts";
-export type { TransformSandbox, TransformSandboxOptions } from "./sandbox/transform-sandbox.ts";
 export { secretErrors } from "./secrets/errors.ts";
 export { isNotDispatched, isSendRefused, NotDispatchedError, SendRefusedError } from "./send-errors.ts";
+export { toStrictJson } from "./strict-json.ts";
 export { isBareToken, judgeReply, MAX_WRAP_CHARS, mayBecomeToken, type Reply, stripAck, stripLeadingAck } from "./text/acknowledgement.ts";
 export {
   cleanExternalLine,
@@ -138,12 +128,14 @@ export type * from "./types/checks.ts";
 export type * from "./types/cli.ts";
 export type * from "./types/common.ts";
 export type * from "./types/config.ts";
+export type * from "./types/config-file.ts";
 export type * from "./types/context.ts";
 export type * from "./types/embedding.ts";
 export type * from "./types/gateway.ts";
 export type * from "./types/hook-preset.ts";
 export type * from "./types/hook-transform.ts";
 export type * from "./types/http.ts";
+export type * from "./types/log.ts";
 export type * from "./types/manifest.ts";
 export type * from "./types/memory.ts";
 export type * from "./types/memory-backend.ts";
@@ -153,6 +145,7 @@ export type * from "./types/plugin-candidate.ts";
 export type * from "./types/plugin-record.ts";
 export type * from "./types/reload.ts";
 export type * from "./types/rpc.ts";
+export type * from "./types/sandbox.ts";
 export type * from "./types/schema.ts";
 export type * from "./types/secrets.ts";
 export type * from "./types/services.ts";

@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { SvcConfig } from "../../sdk/config/root.ts";
-import { type Env, envValue } from "../../sdk/host/paths.ts";
+import type { Env } from "../../sdk/types/common.ts";
+import { envValue } from "../process/paths.ts";
 
 export type AuthMode = "token" | "password" | "trusted-proxy" | "none";
 export type SecretSource = "flag" | "config" | "env" | "runtime" | "none";

@@ -35,7 +35,7 @@ export async function assemble({ options, plan, lock, listeners, startupGate, ev
     throw error;
   });
   logger.redactWith(() => core.config().logging.redactPatterns);
-  provideGatewayService(core, listeners);
+  provideKernelServices(core, listeners);
   const transport = startTransport(core, { listeners, startupGate });
   startJobs(core, transport, lock);
   const ready = start(core, transport, mask).catch(async (error: unknown) => {
@@ -99,7 +99,7 @@ function gatewayOf(core: Core, { listeners }: Transport): Omit<Gateway, "ready" 
   };
 }
 
-function provideGatewayService(core: Core, listeners: Listeners | undefined): void {
+function provideKernelServices(core: Core, listeners: Listeners | undefined): void {
   const { options, plan, startedAt, health, restarts, holds } = core;
   const { configPath, stateDir } = options.paths;
   const value: Services["gateway@1"] = {
@@ -125,4 +125,9 @@ function provideGatewayService(core: Core, listeners: Listeners | undefined): vo
     hold: holds.hold,
   };
   core.contributions.add("service", { id: "gateway@1", owner: "kernel", order: -1, value });
+  // The machinery is read by the first who opens one.
+  const sandbox: Services["sandbox@1"] = {
+    openTransforms: async (how) => (await import("../sandbox/transform-sandbox.ts")).createTransformSandbox(how),
+  };
+  core.contributions.add("service", { id: "sandbox@1", owner: "kernel", order: -1, value: sandbox });
 }

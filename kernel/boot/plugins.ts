@@ -1,12 +1,11 @@
 import { dirname, join } from "node:path";
 import { resolveAgents } from "../../sdk/agents.ts";
-import { knownIdsOf, requireKnownChannels, unknownIdWarnings } from "../../sdk/config/known-ids.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
-import { currentLogFile } from "../../sdk/host/log-tail.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import type { PluginRecord, PluginState } from "../../sdk/types/plugin-record.ts";
 import { createGatewayIdentity } from "../auth/devices/gateway-identity.ts";
 import { createConfigHost } from "../config/config-host.ts";
+import { knownIdsOf, requireKnownChannels, unknownIdWarnings } from "../config/known-ids.ts";
 import { createInstance } from "../loader/context.ts";
 import type { DiscoveryRequest } from "../loader/discover.ts";
 import { discoverOne, discoverPlugins, inspectPluginFolder } from "../loader/discovery.ts";
@@ -24,6 +23,7 @@ import { registerKernelMethods } from "../port/methods/gateway.ts";
 import { registerLogsMethods } from "../port/methods/logs.ts";
 import { registerPluginMethods } from "../port/methods/plugins.ts";
 import { registerSecretsMethods } from "../port/methods/secrets.ts";
+import { currentLogFile } from "../process/log-tail.ts";
 import { createReloader } from "./config-reload.ts";
 import type { Core } from "./core.ts";
 

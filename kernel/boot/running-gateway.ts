@@ -1,8 +1,6 @@
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import type { HookEvent, HookName } from "../../sdk/hooks.ts";
-import type { RootLogger } from "../../sdk/host/logger.ts";
-import type { Env, ProfilePaths } from "../../sdk/host/paths.ts";
-import type { Disposable } from "../../sdk/types/common.ts";
+import type { Disposable, Env } from "../../sdk/types/common.ts";
 import type { ContributionView } from "../../sdk/types/context.ts";
 import type { PluginRecord } from "../../sdk/types/plugin-record.ts";
 import type { ReloadOutcome } from "../../sdk/types/reload.ts";
@@ -10,6 +8,8 @@ import type { Services } from "../../sdk/types/services.ts";
 import type { HookBus } from "../hooks/bus.ts";
 import type { Host } from "../loader/instance.ts";
 import type { PluginFaults } from "../operations/plugin-faults.ts";
+import type { RootLogger } from "../process/logger.ts";
+import type { ProfilePaths } from "../process/paths.ts";
 import type { StartFlags } from "../process/start-flags.ts";
 import type { StartPlan } from "./start-plan.ts";
 

@@ -1,7 +1,7 @@
 import { networkInterfaces } from "node:os";
-import { type Env, envValue } from "../../sdk/host/paths.ts";
 import { protocolErrors } from "../../sdk/protocol/errors.ts";
 import { limits } from "../../sdk/protocol/frames.ts";
+import type { Env } from "../../sdk/types/common.ts";
 import { type ClientPolicy, createClientPolicy } from "../auth/client-policy.ts";
 import { findDownOwner } from "../loader/plugins-down.ts";
 import { createThrottle } from "../port/fanout/throttle.ts";
@@ -11,6 +11,7 @@ import { createHttpHandler } from "../port/http.ts";
 import type { Listeners } from "../port/listen.ts";
 import { createSockets } from "../port/sockets.ts";
 import type { StartupGate } from "../port/startup-gate.ts";
+import { envValue } from "../process/paths.ts";
 import type { Core } from "./core.ts";
 
 /** Longest pause between two presence events; below that, one millisecond for each subscriber. */

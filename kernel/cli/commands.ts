@@ -1,9 +1,10 @@
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { commonErrors, isSvcError, messageOf } from "../../sdk/errors.ts";
-import { type Env, type ProfilePaths, packageRoot, runsFromDist } from "../../sdk/host/paths.ts";
 import type { CliCommand } from "../../sdk/types/cli.ts";
+import type { Env } from "../../sdk/types/common.ts";
 import { importCompiled } from "../loader/import-compiled.ts";
+import { type ProfilePaths, packageRoot, runsFromDist } from "../process/paths.ts";
 import { type CommandPlaces, readCommands as readAll } from "./command-table.ts";
 import { readLooseJson } from "./loose-json.ts";
 import type { CommandEntry } from "./match.ts";

@@ -1,7 +1,8 @@
-import type { Env, ProfilePaths } from "../../sdk/host/paths.ts";
 import type { CliConfigFile } from "../../sdk/types/cli.ts";
+import type { Env } from "../../sdk/types/common.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import { createConfigHost } from "../config/config-host.ts";
+import type { ProfilePaths } from "../process/paths.ts";
 import { createCliConfigFile } from "./config-file-for-cli.ts";
 
 /** A profile's config file, for a command. */

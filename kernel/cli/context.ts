@@ -1,10 +1,11 @@
-import type { LoadedConfig } from "../../sdk/config/loaded.ts";
 import { writeFileAtomic } from "../../sdk/files.ts";
 import { readLockOwner } from "../../sdk/host/lock.ts";
-import { type ProfilePaths, packageRoot } from "../../sdk/host/paths.ts";
 import type { CliCommand, CliContext, CliLocal, CliTarget, CliValues } from "../../sdk/types/cli.ts";
 import type { JsonObject } from "../../sdk/types/common.ts";
+import type { LoadedConfig } from "../config/loaded.ts";
 import type { Candidate } from "../loader/discovery.ts";
+import { logFilePath } from "../process/log-path.ts";
+import { type ProfilePaths, packageRoot } from "../process/paths.ts";
 import { readLooseJson } from "./loose-json.ts";
 import type { ContextOptions } from "./program.ts";
 import { isIndirect, resolveTarget } from "./target.ts";
@@ -32,7 +33,7 @@ export function createCliContext(options: ContextOptions): CliContext {
   const target = (): Promise<CliTarget> => resolveTarget({ values: rpc, env, paths, readConfig });
   const config: CliContext["config"] = async () => {
     const { exists, valid, issues, unserved, source, config: parsed } = await load();
-    const { formatIssue } = await import("../../sdk/config/issues.ts");
+    const { formatIssue } = await import("../../sdk/config/config-issue.ts");
     return {
       exists,
       valid,
@@ -94,6 +95,14 @@ export function createCliContext(options: ContextOptions): CliContext {
       const declared = (await listManifests(paths, loaded)).flatMap((manifest) => manifest.secrets);
       return auditSecrets({ loaded, env, stateDir: paths.stateDir, allowExec, declared });
     },
+    logs: {
+      path: (configured) => logFilePath(paths.stateDir, configured, new Date()),
+      async tail(configured, question) {
+        const { currentLogFile, tailLog } = await import("../process/log-tail.ts");
+        return tailLog(await currentLogFile(paths.stateDir, configured, new Date()), question);
+      },
+    },
+    sandbox: { openTransforms: async (how) => (await import("../sandbox/transform-sandbox.ts")).createTransformSandbox(how) },
     writeFile: writeFileAtomic,
   };
 }
@@ -119,7 +128,7 @@ function rpcValues(command: CliCommand, values: CliValues): CliValues {
 async function openLocal(options: ContextOptions, plugins: string[]): Promise<CliLocal> {
   const [{ createGateway }, { createLogger }, { consoleSink }, { exportEnv }] = await Promise.all([
     import("../boot/gateway.ts"),
-    import("../../sdk/host/logger.ts"),
+    import("../process/logger.ts"),
     import("../process/console-log.ts"),
     import("../config/process-env.ts"),
   ]);

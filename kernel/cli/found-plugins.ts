@@ -1,11 +1,12 @@
 import { dirname, join } from "node:path";
 import { resolveAgents } from "../../sdk/agents.ts";
-import type { LoadedConfig } from "../../sdk/config/loaded.ts";
 import { rootSchema } from "../../sdk/config/root.ts";
-import type { Env, ProfilePaths } from "../../sdk/host/paths.ts";
 import { loaderErrors } from "../../sdk/loader/errors.ts";
+import type { Env } from "../../sdk/types/common.ts";
+import type { LoadedConfig } from "../config/loaded.ts";
 import { type Candidate, discoverPlugins } from "../loader/discovery.ts";
 import { checkPluginModule } from "../loader/plugin-module.ts";
+import type { ProfilePaths } from "../process/paths.ts";
 
 /** Runs discovery for a profile, even while its config is not valid. */
 export function findPlugins(paths: ProfilePaths, loaded: LoadedConfig): Promise<Candidate[]> {

@@ -1,13 +1,14 @@
 import { loggingSchema } from "../../sdk/config/logging.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
-import { createLogger, isLogged, type LogLevel, logLevels, type RootLogger } from "../../sdk/host/logger.ts";
-import { envValue } from "../../sdk/host/paths.ts";
+import { isLogged, type LogLevel, logLevels } from "../../sdk/log-levels.ts";
 import { perSnapshot } from "../../sdk/per-snapshot.ts";
 import type { CliContext } from "../../sdk/types/cli.ts";
 import type { RunningGateway } from "../boot/running-gateway.ts";
 import { consoleSink } from "../process/console-log.ts";
 import { createLogFile } from "../process/log-file.ts";
 import { collapseRepeats } from "../process/log-repeats.ts";
+import { createLogger, type RootLogger } from "../process/logger.ts";
+import { envValue } from "../process/paths.ts";
 
 type Logging = SvcConfig["logging"];
 

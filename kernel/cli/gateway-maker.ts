@@ -1,9 +1,9 @@
-import { exitProcess } from "../../sdk/sandbox/threads.ts";
 import { createGateway } from "../boot/gateway.ts";
 import type { Gateway, GatewayMaker } from "../boot/running-gateway.ts";
 import { exportEnv } from "../config/process-env.ts";
 import { installProcessGuard } from "../operations/process-guard.ts";
 import { watchdogLimitsFrom } from "../operations/watchdog.ts";
+import { exitProcess } from "../sandbox/threads.ts";
 
 /** The kernel, as the command `gateway run` takes it. */
 export const gatewayMaker: GatewayMaker = {

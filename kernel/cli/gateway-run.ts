@@ -1,10 +1,10 @@
 import { readFile, rename, rm } from "node:fs/promises";
 import { commonErrors, isSvcError, messageOf, SvcError } from "../../sdk/errors.ts";
-import type { RootLogger } from "../../sdk/host/logger.ts";
-import { envValue, type ProfilePaths } from "../../sdk/host/paths.ts";
 import type { CliContext, CliTarget, CliValues } from "../../sdk/types/cli.ts";
 import type { GatewayMaker, RunningGateway } from "../boot/running-gateway.ts";
 import { freePort } from "../process/free-port.ts";
+import type { RootLogger } from "../process/logger.ts";
+import { envValue, type ProfilePaths } from "../process/paths.ts";
 import { findPortHolders } from "../process/port-holders.ts";
 import type { StandardOutput } from "../process/standard-streams.ts";
 import type { StartFlags } from "../process/start-flags.ts";

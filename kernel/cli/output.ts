@@ -1,6 +1,7 @@
 import { createColors } from "picocolors";
-import { type Env, envValue } from "../../sdk/host/paths.ts";
 import type { CliContext } from "../../sdk/types/cli.ts";
+import type { Env } from "../../sdk/types/common.ts";
+import { envValue } from "../process/paths.ts";
 import { ownStyle } from "./terminal-text.ts";
 
 /** Colours on a terminal unless `--no-color` or `NO_COLOR`; `FORCE_COLOR` asks for them anywhere. */

@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { commonErrors, type SvcError } from "../../sdk/errors.ts";
-import { type Env, type ProfilePaths, packageRoot, resolvePaths } from "../../sdk/host/paths.ts";
 import type { CliCommand, CliContext, CliValues } from "../../sdk/types/cli.ts";
+import type { Env } from "../../sdk/types/common.ts";
 import type { GatewayMaker } from "../boot/running-gateway.ts";
 import { readEnvFiles } from "../process/env-files.ts";
+import { type ProfilePaths, packageRoot, resolvePaths } from "../process/paths.ts";
 import type { StandardOutput } from "../process/standard-streams.ts";
 import { createOutput } from "./cli-output.ts";
 import { type Failure, toFailure } from "./failure.ts";

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { acquireStateLock } from "../../sdk/host/lock.ts";
-import { resolvePaths } from "../../sdk/host/paths.ts";
 import type { CliValues } from "../../sdk/types/cli.ts";
+import { resolvePaths } from "../process/paths.ts";
 import { resolveTarget } from "./target.ts";
 
 let home: string;

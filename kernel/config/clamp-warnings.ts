@@ -1,7 +1,7 @@
 import { daysOf } from "../../sdk/config/clamped.ts";
-import type { ConfigWarning } from "../../sdk/config/loaded.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { isRecord } from "../../sdk/is-record.ts";
+import type { ConfigWarning } from "../../sdk/types/config-file.ts";
 
 type MemorySearch = NonNullable<SvcConfig["agents"]["defaults"]["memorySearch"]>;
 

@@ -1,13 +1,14 @@
-import type { ConfigWarning, LoadedConfig } from "../../sdk/config/loaded.ts";
-import type { ConfigWriterHost } from "../../sdk/config/write.ts";
-import type { Env } from "../../sdk/host/paths.ts";
+import type { Env } from "../../sdk/types/common.ts";
+import type { ConfigWarning } from "../../sdk/types/config-file.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import type { StartFlags } from "../process/start-flags.ts";
 import { missingStartSecret } from "../secrets/start.ts";
 import { configSyntax, loadConfig } from "./load.ts";
+import type { LoadedConfig } from "./loaded.ts";
 import { pluginConfigIssues, secretPatterns } from "./plugin-config-issues.ts";
 import { type SettingQuestion, settingIssues, settingWarnings } from "./setting-checks.ts";
 import { loadSecrets } from "./trees.ts";
+import type { ConfigWriterHost } from "./write.ts";
 
 export interface ConfigHostOptions {
   path: string;

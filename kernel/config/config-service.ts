@@ -1,28 +1,22 @@
 import { basename } from "node:path";
-import { type ComposedSchema, composeConfigSchema, warmConfigSchema } from "../../sdk/config/compose-schema.ts";
 import { configErrors } from "../../sdk/config/errors.ts";
-import { knownIdsOf, unknownIdWarnings } from "../../sdk/config/known-ids.ts";
-import { lookupSchema } from "../../sdk/config/lookup-schema.ts";
 import { applyMergePatch } from "../../sdk/config/merge-patch.ts";
-import { redactConfig } from "../../sdk/config/redact.ts";
-import { withoutUnserved } from "../../sdk/config/unserved.ts";
-import { type MemberRemoval, withoutMembers } from "../../sdk/config/without-members.ts";
-import {
-  type ConfigChange,
-  type ConfigWriteOptions,
-  type ConfigWriteOutcome,
-  type ConfigWriterHost,
-  redactionOf,
-  writeConfig,
-} from "../../sdk/config/write.ts";
 import { messageOf } from "../../sdk/errors.ts";
 import { isRecord } from "../../sdk/is-record.ts";
 import { exceedsJsonShape } from "../../sdk/json-shape.ts";
 import type { Disposable, Logger } from "../../sdk/types/common.ts";
-import type { ConfigService, ConfigWriteResult } from "../../sdk/types/config.ts";
+import type { ConfigService, ConfigWriteResult, MemberRemoval } from "../../sdk/types/config.ts";
+import type { ConfigChange, ConfigWriteOptions, ConfigWriteOutcome } from "../../sdk/types/config-file.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
+import { redactConfig } from "../secrets/redact.ts";
+import { type ComposedSchema, composeConfigSchema, warmConfigSchema } from "./compose-schema.ts";
+import { knownIdsOf, unknownIdWarnings } from "./known-ids.ts";
+import { lookupSchema } from "./lookup-schema.ts";
 import { redactText } from "./redact-text.ts";
 import type { Reloader } from "./reloader.ts";
+import { withoutUnserved } from "./unserved.ts";
+import { withoutMembers } from "./without-members.ts";
+import { type ConfigWriterHost, redactionOf, writeConfig } from "./write.ts";
 
 /** The gateway around its config. */
 export interface ConfigServiceDeps {

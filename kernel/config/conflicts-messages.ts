@@ -1,5 +1,5 @@
-import type { Conflict } from "../../sdk/config/conflict.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
+import type { Conflict } from "./conflict.ts";
 
 /** Rules within `session`. */
 export function sessionConflicts({ session }: SvcConfig): Conflict[] {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Locate } from "../../sdk/config/place.ts";
 import { rootSchema, type SvcConfigInput } from "../../sdk/config/root.ts";
 import { crossFieldIssues, crossFieldIssuesBeside } from "./cross-field.ts";
+import type { Locate } from "./place.ts";
 
 const nowhere: Locate = () => ({ line: 1, column: 1 });
 type Env = Readonly<Record<string, string | undefined>>;

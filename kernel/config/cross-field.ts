@@ -1,12 +1,14 @@
-import type { Conflict, RuleContext } from "../../sdk/config/conflict.ts";
-import { hookConflicts, tokenReuseConflicts } from "../../sdk/config/conflicts-hooks.ts";
-import { type ConfigIssue, inFileOrder } from "../../sdk/config/issues.ts";
-import type { Locate } from "../../sdk/config/place.ts";
+import type { ConfigIssue } from "../../sdk/config/config-issue.ts";
 import { rootSchema, type SvcConfig } from "../../sdk/config/root.ts";
-import { type Env, envValue } from "../../sdk/host/paths.ts";
+import type { Env } from "../../sdk/types/common.ts";
+import { envValue } from "../process/paths.ts";
+import type { Conflict, RuleContext } from "./conflict.ts";
 import { agentConflicts } from "./conflicts-agents.ts";
 import { gatewayConflicts } from "./conflicts-gateway.ts";
+import { hookConflicts, tokenReuseConflicts } from "./conflicts-hooks.ts";
 import { channelConflicts, sessionConflicts } from "./conflicts-messages.ts";
+import { inFileOrder } from "./issues.ts";
+import type { Locate } from "./place.ts";
 
 /** Root section of the key tree. */
 export type ConfigSection = keyof SvcConfig & string;

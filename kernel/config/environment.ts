@@ -1,6 +1,6 @@
 import { parseDuration } from "../../sdk/config/amounts.ts";
-import type { ConfigWarning } from "../../sdk/config/loaded.ts";
-import type { Env } from "../../sdk/host/paths.ts";
+import type { Env } from "../../sdk/types/common.ts";
+import type { ConfigWarning } from "../../sdk/types/config-file.ts";
 import { isLoaderName } from "../process/env-names.ts";
 import { readShellEnv } from "../process/shell-env.ts";
 import { substitute } from "./substitute.ts";

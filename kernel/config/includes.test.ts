@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { formatIssue } from "../../sdk/config/issues.ts";
-import type { LoadedConfig } from "../../sdk/config/loaded.ts";
+import { formatIssue } from "../../sdk/config/config-issue.ts";
 import { loadConfig } from "./load.ts";
+import type { LoadedConfig } from "./loaded.ts";
 
 let dir: string;
 beforeEach(async () => {

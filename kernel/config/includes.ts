@@ -1,17 +1,10 @@
 import { realpath } from "node:fs/promises";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
-import {
-  type ConfigSyntax,
-  type ConfigText,
-  decodeConfig,
-  parseConfigText,
-  readConfigText,
-  withLinkTarget,
-} from "../../sdk/config/config-file.ts";
-import type { ConfigIssue } from "../../sdk/config/issues.ts";
-import type { ConfigFile } from "../../sdk/config/loaded.ts";
-import { marked, type OriginNode } from "../../sdk/config/origin.ts";
+import type { ConfigIssue } from "../../sdk/config/config-issue.ts";
 import { isRecord } from "../../sdk/is-record.ts";
+import { type ConfigSyntax, type ConfigText, decodeConfig, parseConfigText, readConfigText, withLinkTarget } from "./config-file.ts";
+import type { ConfigFile } from "./loaded.ts";
+import { marked, type OriginNode } from "./origin.ts";
 
 const MAX_DEPTH = 10;
 /** Inclusions in all, so that files that include each other many times end. */

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { formatIssue } from "../../sdk/config/issues.ts";
+import { formatIssue } from "../../sdk/config/config-issue.ts";
 import { loadConfig } from "./load.ts";
 
 let dir: string;

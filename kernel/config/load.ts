@@ -1,5 +1,5 @@
 import JSON5 from "json5";
-import type { LoadedConfig } from "../../sdk/config/loaded.ts";
+import type { LoadedConfig } from "./loaded.ts";
 import { locator } from "./locate.ts";
 import { type LoadOptions, loadTrees } from "./trees.ts";
 

@@ -1,5 +1,5 @@
 import { parse } from "@humanwhocodes/momoa";
-import type { Locate, Place } from "../../sdk/config/place.ts";
+import type { Locate, Place } from "./place.ts";
 
 type Node = ReturnType<typeof parse>["body"];
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { originAt } from "../../sdk/config/origin.ts";
 import { mergePieces, type Piece } from "./includes.ts";
+import { originAt } from "./origin.ts";
 
 const piece = (value: unknown, file: string): Piece => ({ value, origin: { file, path: [], via: "file" } });
 const merged = (base: unknown, over: unknown) => mergePieces(piece(base, "base"), piece(over, "over"), "override");

@@ -1,13 +1,13 @@
-import { ownChannelConfig } from "../../sdk/config/compose-schema.ts";
-import { channelIssues } from "../../sdk/config/known-ids.ts";
-import type { LoadedConfig } from "../../sdk/config/loaded.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { sameValue } from "../../sdk/config/tree.ts";
-import { absolutePath } from "../../sdk/config/ui-hints.ts";
 import { isRecord } from "../../sdk/is-record.ts";
 import { formatIssues, toSchema } from "../../sdk/json-schema.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import { isolationProblem } from "../sandbox/isolation-support.ts";
+import { ownChannelConfig } from "./compose-schema.ts";
+import { channelIssues } from "./known-ids.ts";
+import type { LoadedConfig } from "./loaded.ts";
+import { absolutePath } from "./ui-hints.ts";
 
 /** A config to be judged. */
 export type Judged = Pick<LoadedConfig, "path" | "locate"> & { config: SvcConfig };

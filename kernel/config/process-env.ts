@@ -1,4 +1,4 @@
-import type { Env } from "../../sdk/host/paths.ts";
+import type { Env } from "../../sdk/types/common.ts";
 
 /**
  * Gives this process the variables it lacks, because plugins and the programs they start read its environment. Nothing overrides a set value.

@@ -1,8 +1,9 @@
-import { editText, freshText } from "../../sdk/config/edit-text.ts";
-import { commentEnd, json5Spans, type Span } from "../../sdk/config/json5-spans.ts";
-import { REDACTED_VALUE, type RedactOptions, redactConfig, secretsIn, withoutSecrets } from "../../sdk/config/redact.ts";
-import { redactUrl } from "../../sdk/config/redact-url.ts";
+import { REDACTED_VALUE } from "../../sdk/config/fields.ts";
 import { isSensitiveText } from "../../sdk/config/sensitive-name.ts";
+import { type RedactOptions, redactConfig, secretsIn, withoutSecrets } from "../secrets/redact.ts";
+import { redactUrl } from "../secrets/redact-url.ts";
+import { editText, freshText } from "./edit-text.ts";
+import { commentEnd, json5Spans, type Span } from "./json5-spans.ts";
 import { maskComments } from "./redact-comments.ts";
 
 /**

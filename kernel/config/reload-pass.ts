@@ -1,21 +1,14 @@
-import { diffConfig, keepPaths, pathSteps, touches } from "../../sdk/config/diff.ts";
-import type { ConfigIssue } from "../../sdk/config/issues.ts";
-import type { LoadedConfig } from "../../sdk/config/loaded.ts";
-import {
-  type ClassContext,
-  classifyChanges,
-  planReload,
-  type ReloadAction,
-  type ReloadPlan,
-  raisedOnly,
-} from "../../sdk/config/reload-plan.ts";
+import type { ConfigIssue } from "../../sdk/config/config-issue.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { messageOf } from "../../sdk/errors.ts";
 import { withLimit } from "../../sdk/time.ts";
 import type { Logger } from "../../sdk/types/common.ts";
 import type { PluginReload } from "../../sdk/types/plugin-record.ts";
-import type { PreparedReload, ReloadOutcome, ReloadParticipant } from "../../sdk/types/reload.ts";
+import type { PreparedReload, ReloadAction, ReloadOutcome, ReloadParticipant } from "../../sdk/types/reload.ts";
 import { deepFreeze } from "./deep-freeze.ts";
+import { diffConfig, keepPaths, pathSteps, touches } from "./diff.ts";
+import type { LoadedConfig } from "./loaded.ts";
+import { type ClassContext, classifyChanges, planReload, type ReloadPlan, raisedOnly } from "./reload-plan.ts";
 
 /** How long one part may prepare or apply a change. */
 const PART_LIMIT_MS = 30_000;

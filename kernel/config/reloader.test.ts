@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { LoadedConfig } from "../../sdk/config/loaded.ts";
-import type { ReloadMode } from "../../sdk/config/reload-plan.ts";
 import type { PreparedReload } from "../../sdk/types/reload.ts";
+import type { LoadedConfig } from "./loaded.ts";
 import type { PassDeps } from "./reload-pass.ts";
+import type { ReloadMode } from "./reload-plan.ts";
 import { createReloader, type ReloaderOptions } from "./reloader.ts";
 
 let dir: string;

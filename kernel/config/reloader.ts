@@ -1,11 +1,11 @@
-import { MAX_CONFIG_BYTES } from "../../sdk/config/config-file.ts";
-import type { LoadedConfig } from "../../sdk/config/loaded.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { readRegularFile } from "../../sdk/host/read-regular.ts";
 import { withLimit } from "../../sdk/time.ts";
 import type { Logger } from "../../sdk/types/common.ts";
 import type { ReloadOutcome } from "../../sdk/types/reload.ts";
 import type { Job } from "../operations/jobs.ts";
+import { MAX_CONFIG_BYTES } from "./config-file.ts";
+import type { LoadedConfig } from "./loaded.ts";
 import { namePaths, type PassDeps, type ReloadIssue, runReloadPass } from "./reload-pass.ts";
 import type { FileWatch } from "./watch-files.ts";
 

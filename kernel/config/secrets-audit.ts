@@ -1,16 +1,16 @@
 import { lstat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { formatIssue } from "../../sdk/config/issues.ts";
-import type { LoadedConfig } from "../../sdk/config/loaded.ts";
-import type { RedactOptions } from "../../sdk/config/redact.ts";
+import { formatIssue } from "../../sdk/config/config-issue.ts";
 import { commonErrors } from "../../sdk/errors.ts";
-import type { Env } from "../../sdk/host/paths.ts";
+import type { Env } from "../../sdk/types/common.ts";
 import type { SecretFinding, SecretsAudit } from "../../sdk/types/secrets.ts";
 import { secretFilePath } from "../secrets/file-provider.ts";
 import { isActiveSecret } from "../secrets/owner.ts";
+import type { RedactOptions } from "../secrets/redact.ts";
 import { secretSites } from "../secrets/ref.ts";
 import { sensitiveTexts } from "../secrets/sensitive-texts.ts";
 import { configFileName } from "./includes.ts";
+import type { LoadedConfig } from "./loaded.ts";
 import { namesVariable } from "./substitute.ts";
 import { loadSecrets } from "./trees.ts";
 

@@ -2,11 +2,12 @@ import { realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { expandPath, resolveAgents } from "../../sdk/agents.ts";
-import type { ConfigWarning, LoadedConfig } from "../../sdk/config/loaded.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { isInside } from "../../sdk/trust/inside.ts";
+import type { ConfigWarning } from "../../sdk/types/config-file.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import { clampWarnings } from "./clamp-warnings.ts";
+import type { LoadedConfig } from "./loaded.ts";
 
 /** A config with what surrounds it on this machine. */
 export interface SettingQuestion {

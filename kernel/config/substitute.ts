@@ -1,4 +1,4 @@
-import type { Env } from "../../sdk/host/paths.ts";
+import type { Env } from "../../sdk/types/common.ts";
 
 /** `$${NAME}` keeps a literal `${NAME}`; `${NAME}` is replaced. */
 const variable = /\$\$(\{[A-Z_][A-Z0-9_]*\})|\$\{([A-Z_][A-Z0-9_]*)\}/g;

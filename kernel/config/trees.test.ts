@@ -2,8 +2,8 @@ import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { LoadedConfig } from "../../sdk/config/loaded.ts";
 import { loadConfig } from "./load.ts";
+import type { LoadedConfig } from "./loaded.ts";
 import { type LoadOptions, loadSecrets } from "./trees.ts";
 
 let dir: string;

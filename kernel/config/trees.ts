@@ -1,25 +1,28 @@
 import { createHash } from "node:crypto";
 import { basename, delimiter, dirname } from "node:path";
-import type { ConfigSyntax } from "../../sdk/config/config-file.ts";
-import { type ConfigIssue, inFileOrder, toConfigIssues } from "../../sdk/config/issues.ts";
-import { riskWarnings } from "../../sdk/config/known-ids.ts";
-import type { ConfigWarning, LoadedConfig } from "../../sdk/config/loaded.ts";
-import { originAt } from "../../sdk/config/origin.ts";
-import type { Locate } from "../../sdk/config/place.ts";
+import type { ConfigIssue } from "../../sdk/config/config-issue.ts";
 import { rootSchema, type SvcConfig } from "../../sdk/config/root.ts";
-import { isUnservedKey, unservedIssues, withoutUnserved } from "../../sdk/config/unserved.ts";
-import { type Env, envValue } from "../../sdk/host/paths.ts";
-import type { ResolvedRef } from "../../sdk/secrets/state.ts";
+import type { ResolvedRef } from "../secrets/state.ts";
+import type { Env } from "../../sdk/types/common.ts";
+import type { ConfigWarning } from "../../sdk/types/config-file.ts";
+import { envValue } from "../process/paths.ts";
 import { placed, secretValues, variableFaults } from "../secrets/placed.ts";
 import { malformedRefs } from "../secrets/ref.ts";
 import { resolveSecrets } from "../secrets/resolve.ts";
 import { startOwners } from "../secrets/start.ts";
 import { clampWarnings } from "./clamp-warnings.ts";
+import type { ConfigSyntax } from "./config-file.ts";
 import { crossFieldIssues, crossFieldIssuesBeside } from "./cross-field.ts";
 import { deepFreeze } from "./deep-freeze.ts";
 import { type ConfigEnvironment, configEnvironment } from "./environment.ts";
 import { configFileName, readSourceTree, type SourceTree } from "./includes.ts";
+import { inFileOrder, toConfigIssues } from "./issues.ts";
+import { riskWarnings } from "./known-ids.ts";
+import type { LoadedConfig } from "./loaded.ts";
+import { originAt } from "./origin.ts";
+import type { Locate } from "./place.ts";
 import { substitute } from "./substitute.ts";
+import { isUnservedKey, unservedIssues, withoutUnserved } from "./unserved.ts";
 
 /** How a config is read. */
 export interface LoadOptions {

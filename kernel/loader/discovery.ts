@@ -1,7 +1,7 @@
 import { join, sep } from "node:path";
 import JSON5 from "json5";
-import { packageRoot, runsFromDist } from "../../sdk/host/paths.ts";
 import type { PluginCandidate } from "../../sdk/types/plugin-candidate.ts";
+import { packageRoot, runsFromDist } from "../process/paths.ts";
 import { type DiscoveryHost, type DiscoveryRequest, discover, inspectFolder } from "./discover.ts";
 
 export type Candidate = PluginCandidate;

@@ -1,7 +1,7 @@
-import { diffConfig } from "../../sdk/config/diff.ts";
-import { classifyChanges } from "../../sdk/config/reload-plan.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import type { ManifestReload } from "../../sdk/types/manifest.ts";
+import { diffConfig } from "../config/diff.ts";
+import { classifyChanges } from "../config/reload-plan.ts";
 
 export type PluginEntry = Partial<SvcConfig["plugins"]["entries"][string]>;
 

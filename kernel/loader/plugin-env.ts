@@ -1,6 +1,6 @@
-import type { LoadedConfig } from "../../sdk/config/loaded.ts";
-import type { Env } from "../../sdk/host/paths.ts";
+import type { Env } from "../../sdk/types/common.ts";
 import { deepFreeze } from "../config/deep-freeze.ts";
+import type { LoadedConfig } from "../config/loaded.ts";
 
 /**
  * The variables one plugin sees: the gateway's, over them those of its config entry. One that the entry sets and that could not be resolved is unset:

@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { isInside } from "../../sdk/trust/inside.ts";
-import { checkLocalImports } from "../../sdk/trust/local-imports.ts";
 import type { PluginCandidate, PluginProblem } from "../../sdk/types/plugin-candidate.ts";
+import { checkLocalImports } from "../sandbox/local-imports.ts";
 
 /**
  * Judges a module besides the entry (a command, say) of a plugin that was found: the plugin may load, and the module and what it imports stand in its folder.

@@ -1,7 +1,8 @@
-import { pathSteps } from "../../sdk/config/diff.ts";
-import type { LoadedConfig } from "../../sdk/config/loaded.ts";
-import { REDACTED_VALUE, redactConfig } from "../../sdk/config/redact.ts";
+import { REDACTED_VALUE } from "../../sdk/config/fields.ts";
 import { secretErrors } from "../../sdk/secrets/errors.ts";
+import { pathSteps } from "../config/diff.ts";
+import type { LoadedConfig } from "../config/loaded.ts";
+import { redactConfig } from "../secrets/redact.ts";
 import { asSecretRef } from "../secrets/ref.ts";
 
 /** Does a dotted path fit a pattern? `*` stands for one segment. */

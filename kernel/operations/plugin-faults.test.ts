@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { createLogger, type LogRecord } from "../../sdk/host/logger.ts";
+import { createLogger, type LogRecord } from "../process/logger.ts";
 import { createPluginFaults, type PluginFaults } from "./plugin-faults.ts";
 
 const minute = 60_000;

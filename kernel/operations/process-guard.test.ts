@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createLogger, type LogRecord } from "../../sdk/host/logger.ts";
 import { runAs } from "../hooks/running.ts";
+import { createLogger, type LogRecord } from "../process/logger.ts";
 import { installProcessGuard } from "./process-guard.ts";
 
 const events = ["unhandledRejection", "uncaughtException"] as const;

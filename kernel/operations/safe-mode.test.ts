@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { createLogger } from "../../sdk/host/logger.ts";
+import { createLogger } from "../process/logger.ts";
 import { createSafeMode } from "./safe-mode.ts";
 
 test("a disk without room does not keep off what safe mode kept off", async () => {

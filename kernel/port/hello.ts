@@ -1,7 +1,6 @@
 import { defaultAgentId, mainSessionKey } from "../../sdk/agents.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import type { HookEvent } from "../../sdk/hooks.ts";
-import type { ProfilePaths } from "../../sdk/host/paths.ts";
 import { protocolEvents } from "../../sdk/protocol/events.ts";
 import { helloNumbers, PROTOCOL_VERSION, type StateVersion } from "../../sdk/protocol/frames.ts";
 import { RawJson } from "../../sdk/protocol/raw-json.ts";
@@ -12,6 +11,7 @@ import type { AuthMode } from "../auth/resolve-auth.ts";
 import type { HookBus } from "../hooks/bus.ts";
 import type { Health } from "../operations/health.ts";
 import type { Presence } from "../operations/presence.ts";
+import type { ProfilePaths } from "../process/paths.ts";
 import { createVersionedText } from "./fanout/versioned-text.ts";
 import type { MethodRegistry } from "./methods/registry.ts";
 

@@ -5,8 +5,7 @@ import { join, resolve } from "node:path";
 import { createSecureContext, type SecureContextOptions } from "node:tls";
 import { messageOf } from "../../sdk/errors.ts";
 import { hostErrors } from "../../sdk/host/errors.ts";
-import type { Env } from "../../sdk/host/paths.ts";
-import type { Logger } from "../../sdk/types/common.ts";
+import type { Env, Logger } from "../../sdk/types/common.ts";
 import { watchFiles } from "../config/watch-files.ts";
 
 /** Absolute paths of the PEM files of `gateway.tls`. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { createLogger, type LogLevel, logLevels } from "../../sdk/host/logger.ts";
+import { type LogLevel, logLevels } from "../../sdk/log-levels.ts";
 import { type ConsoleOptions, type ConsoleStyle, consoleSink } from "./console-log.ts";
+import { createLogger } from "./logger.ts";
 
 type Write = (logger: ReturnType<typeof createLogger>) => void;
 

@@ -1,6 +1,7 @@
-import { isLogged, type LogLevel, type LogRecord, type LogSink } from "../../sdk/host/logger.ts";
+import { isLogged, type LogLevel } from "../../sdk/log-levels.ts";
 import { printable } from "../../sdk/text/printable.ts";
 import { toLogLine } from "./log-line.ts";
+import type { LogRecord, LogSink } from "./logger.ts";
 
 /** Forms on the console, as in `logging.consoleStyle`. */
 export type ConsoleStyle = "pretty" | "compact" | "json";

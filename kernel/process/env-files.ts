@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { messageOf } from "../../sdk/errors.ts";
-import type { Env } from "../../sdk/host/paths.ts";
 import { readRegularFile } from "../../sdk/host/read-regular.ts";
+import type { Env } from "../../sdk/types/common.ts";
 import { isLoaderName, isWorkspaceName } from "./env-names.ts";
 
 const MAX_ENV_FILE_BYTES = 1024 * 1024;

@@ -2,10 +2,11 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, truncate,
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { logFilePath } from "../../sdk/host/log-path.ts";
-import { createLogger, type LogLevel } from "../../sdk/host/logger.ts";
+import type { LogLevel } from "../../sdk/log-levels.ts";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { createLogFile, type LogFile, type LogFileSettings } from "./log-file.ts";
+import { logFilePath } from "./log-path.ts";
+import { createLogger } from "./logger.ts";
 
 const DAY_MS = 86_400_000;
 const noon = new Date(2026, 2, 10, 12).getTime();

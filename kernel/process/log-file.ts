@@ -2,11 +2,12 @@ import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { appendFile, mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf } from "../../sdk/errors.ts";
-import { localDay, logFilePath } from "../../sdk/host/log-path.ts";
-import { isLogged, type LogLevel, type LogSink } from "../../sdk/host/logger.ts";
+import { isLogged, type LogLevel } from "../../sdk/log-levels.ts";
 import { withLimit } from "../../sdk/time.ts";
 import { toLogLine } from "./log-line.ts";
+import { localDay, logFilePath } from "./log-path.ts";
 import { prune, rotate } from "./log-rotation.ts";
+import type { LogSink } from "./logger.ts";
 
 /** `logging.*`, as far as it is about the file. */
 export interface LogFileSettings {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { LogRecord } from "../../sdk/host/logger.ts";
 import { toLogLine } from "./log-line.ts";
+import type { LogRecord } from "./logger.ts";
 
 const record: LogRecord = { ts: Date.UTC(2026, 2, 1, 12, 3, 44, 120), level: "info", subsystem: "gateway/hooks", message: "text" };
 const parsed = (more: Partial<LogRecord>) => JSON.parse(toLogLine({ ...record, ...more }, 7));

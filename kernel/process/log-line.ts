@@ -1,4 +1,4 @@
-import type { LogRecord } from "../../sdk/host/logger.ts";
+import type { LogRecord } from "./logger.ts";
 
 /** Longest line with its end. */
 const MAX_LINE_BYTES = 65_536;

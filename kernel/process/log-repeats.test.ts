@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { LogRecord } from "../../sdk/host/logger.ts";
 import { collapseRepeats } from "./log-repeats.ts";
+import type { LogRecord } from "./logger.ts";
 
 function collapsed() {
   const out: LogRecord[] = [];

@@ -1,4 +1,4 @@
-import type { LogRecord, LogSink } from "../../sdk/host/logger.ts";
+import type { LogRecord, LogSink } from "./logger.ts";
 
 const WINDOW_MS = 10_000;
 /** So many of the same pass in one window. */

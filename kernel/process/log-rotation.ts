@@ -1,6 +1,6 @@
 import { lstat, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { localDay } from "../../sdk/host/log-path.ts";
+import { localDay } from "./log-path.ts";
 
 /** All log files together. */
 const MAX_TOTAL_BYTES = 500_000_000;

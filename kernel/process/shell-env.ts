@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { isAbsolute } from "node:path";
-import type { Env } from "../../sdk/host/paths.ts";
+import type { Env } from "../../sdk/types/common.ts";
 import { isCredentialName, isLoaderName } from "./env-names.ts";
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;

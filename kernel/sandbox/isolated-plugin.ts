@@ -1,13 +1,13 @@
 import type { SvcError } from "../../sdk/errors.ts";
 import type { HookName } from "../../sdk/hooks.ts";
-import type { IsolationMode } from "../../sdk/sandbox/cell.ts";
-import { sandboxErrors } from "../../sdk/sandbox/errors.ts";
-import { createSandbox, type Sandbox, type SandboxLimits } from "../../sdk/sandbox/sandbox.ts";
 import type { JsonObject } from "../../sdk/types/common.ts";
 import type { PluginContext, PluginDefinition } from "../../sdk/types/context.ts";
 import type { PluginOrigin } from "../../sdk/types/manifest.ts";
 import type { JsonSchema, Schema } from "../../sdk/types/schema.ts";
 import { workerUrl } from "../../sdk/worker.ts";
+import type { IsolationMode } from "./cell.ts";
+import { sandboxErrors } from "./errors.ts";
+import { createSandbox, type Sandbox, type SandboxLimits } from "./sandbox.ts";
 
 /** Data that a guest needs to run one plugin. */
 export interface PluginGuestData {

@@ -1,4 +1,4 @@
-import type { ResolvedRef, SecretFault } from "../../sdk/secrets/state.ts";
+import type { ResolvedRef, SecretFault } from "./state.ts";
 import { isActiveSecret, secretOwner } from "./owner.ts";
 import { asSecretRef } from "./ref.ts";
 import { sensitiveTexts } from "./sensitive-texts.ts";

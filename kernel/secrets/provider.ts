@@ -1,4 +1,4 @@
-import type { Env } from "../../sdk/host/paths.ts";
+import type { Env } from "../../sdk/types/common.ts";
 
 /** Effective `secrets.providers.<alias>`. */
 export type SecretProvider = EnvProvider | FileProvider | ExecProvider;

@@ -1,15 +1,14 @@
-import type { LoadedConfig } from "../../sdk/config/loaded.ts";
-import type { SecretFault } from "../../sdk/secrets/state.ts";
+import type { SecretFault, SecretState } from "./state.ts";
 import type { SecretsReloadResult } from "../../sdk/types/secrets.ts";
 
 /** Result of a secrets reload for its caller: owners, never values. */
-export function secretsReloadResult({ secretState, warnings }: Pick<LoadedConfig, "secretState" | "warnings">): SecretsReloadResult {
+export function secretsReloadResult({ secretState, warnings }: { secretState: SecretState; warnings: readonly unknown[] }): SecretsReloadResult {
   const { resolved, changedOwners } = secretState;
   return { ok: true, resolved, warningCount: warnings.length, ...secretHealth(secretState), changedOwners };
 }
 
 /** `health.secrets`: owners that run with an old value or with none. */
-export function secretHealth({ stale, unavailable }: LoadedConfig["secretState"]): { stale: string[]; unavailable: string[] } {
+export function secretHealth({ stale, unavailable }: SecretState): { stale: string[]; unavailable: string[] } {
   return { stale: owners(stale), unavailable: owners(unavailable) };
 }
 

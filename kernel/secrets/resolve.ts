@@ -1,6 +1,6 @@
 import type { SecretRef } from "../../sdk/config/fields.ts";
-import type { Env } from "../../sdk/host/paths.ts";
-import type { ResolvedRef, SecretFault, SecretState } from "../../sdk/secrets/state.ts";
+import type { ResolvedRef, SecretFault, SecretState } from "./state.ts";
+import type { Env } from "../../sdk/types/common.ts";
 import { askExec } from "./exec-provider.ts";
 import { askFile } from "./file-provider.ts";
 import { isActiveSecret, secretOwner } from "./owner.ts";

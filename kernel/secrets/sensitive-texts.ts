@@ -1,4 +1,5 @@
-import { isMerelyHidden, REDACTED_VALUE, type RedactOptions, redactConfig } from "../../sdk/config/redact.ts";
+import { REDACTED_VALUE } from "../../sdk/config/fields.ts";
+import { isMerelyHidden, type RedactOptions, redactConfig } from "./redact.ts";
 
 /** A text of a tree that is never shown. */
 export interface SensitiveText {

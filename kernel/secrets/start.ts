@@ -1,4 +1,4 @@
-import type { LoadedConfig } from "../../sdk/config/loaded.ts";
+import type { SvcConfig } from "../../sdk/config/root.ts";
 
 /** Owners without whose secrets no gateway starts, because nobody could be told apart from anybody. */
 export const startOwners: ReadonlySet<string> = new Set(["gateway.auth", "hooks.token"]);
@@ -18,7 +18,7 @@ export interface AuthFlags {
  * SecretRef that failed. Nothing else may take its place: no environment variable, no new token.
  */
 export function missingStartSecret(
-  loaded: Pick<LoadedConfig, "unresolved" | "config">,
+  loaded: { unresolved: ReadonlyArray<{ path: string; reason: string }>; config?: SvcConfig },
   flags: AuthFlags = {},
 ): { path: string; reason: string } | undefined {
   const { config } = loaded;

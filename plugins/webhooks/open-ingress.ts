@@ -47,7 +47,8 @@ export async function openIngress(ctx: Context, hooks: HooksConfig, { presets: o
   const { logger, clock } = ctx;
   const presets = hooks.presets.map((name) => offered.get(name)?.value);
   const folder = transformsFolder(hooks, { configPath: ctx.service("gateway@1").info().configPath, home: ctx.env.HOME });
-  const transforms = createTransforms({ ...folder, config: hooks.transforms, logger, now: () => clock.monotonic() });
+  const { openTransforms: openSandbox } = ctx.service("sandbox@1");
+  const transforms = createTransforms({ ...folder, config: hooks.transforms, openSandbox, logger, now: () => clock.monotonic() });
   const mappings = readyMappings(hooks, { presets, transforms });
   const modules = hooks.mappings.flatMap(({ transform }) => (transform ? [transform.module] : []));
   try {

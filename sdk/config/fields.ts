@@ -1,6 +1,9 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 
+/** Placeholder for a secret. */
+export const REDACTED_VALUE = "__SVC_REDACTED__";
+
 /** A default that holds at once; `shown` is its readable form in the generated documents. */
 export function defaulted<S extends z.ZodType>(schema: S, value: z.output<S>, shown?: unknown) {
   const made = schema.default(value as never);

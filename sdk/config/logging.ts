@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { logLevels } from "../host/logger.ts";
+import { logLevels } from "../log-levels.ts";
 import { duration, sizeBytes } from "./amounts.ts";
 import { defaulted, pathText, pattern } from "./fields.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { satisfies } from "../../kernel/loader/version.ts";
+import type { LogRecord } from "../../kernel/process/logger.ts";
 import { SDK_API_VERSION } from "../define.ts";
-import type { LogRecord } from "../host/logger.ts";
 import type { JsonObject } from "../types/common.ts";
 import type { PluginDefinition } from "../types/context.ts";
 import { type ContractCase, defineCases } from "./contract.ts";

@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { permissions } from "../../kernel/loader/manifest.ts";
+import { packageRoot } from "../../kernel/process/paths.ts";
 import type { SvcConfigInput } from "../config/root.ts";
-import { packageRoot } from "../host/paths.ts";
 
 /** Secret of every test gateway that configures none. */
 export const TEST_TOKEN = "test-token-5f2d9a";

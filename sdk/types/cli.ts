@@ -1,12 +1,13 @@
-import type { Restore } from "../config/last-good.ts";
-import type { LoadedConfig } from "../config/loaded.ts";
-import type { ConfigChange, ConfigWriteOptions, ConfigWriteOutcome } from "../config/write.ts";
+import type { SvcConfig } from "../config/root.ts";
 import type { HelloOk } from "../protocol/frames.ts";
 import type { TypedEvents, TypedRequest } from "../protocol/typed.ts";
 import type { JsonObject } from "./common.ts";
+import type { ConfigChange, ConfigWriteOptions, ConfigWriteOutcome, ReadConfig, Restore } from "./config-file.ts";
 import type { ContributionView } from "./context.ts";
+import type { LogTail, LogTailQuestion } from "./log.ts";
 import type { Manifest } from "./manifest.ts";
 import type { PluginCandidate } from "./plugin-candidate.ts";
+import type { SandboxService } from "./sandbox.ts";
 import type { SecretsAudit } from "./secrets.ts";
 import type { Services } from "./services.ts";
 
@@ -150,6 +151,18 @@ export interface CliContext {
   importPlugin(entry: string): Promise<unknown>;
   /** A plugin's folder as `plugins.load.paths` would find it, whatever the config says: manifest, API version, trust gates. No code of it is run. */
   inspectPlugin(folder: string): Promise<PluginCandidate>;
+  /** Log of this profile's gateway, read beside it. `configured` is `logging.file`. */
+  readonly logs: {
+    /** File that a record of this moment belongs to, whether it exists or not; absolute. */
+    path(configured: string | undefined): string;
+    /**
+     * Reads whole lines of the newest log file there is; a missing file reads as an empty one.
+     * @throws {Error} of the system when the file cannot be read
+     */
+    tail(configured: string | undefined, question: LogTailQuestion): Promise<LogTail>;
+  };
+  /** As the service `sandbox@1` of a gateway. */
+  readonly sandbox: SandboxService;
   /** Writes a file by temp, fsync, rename, fsync of the folder. */
   writeFile(path: string, content: string, options?: { mode?: number }): Promise<void>;
 }
@@ -161,9 +174,9 @@ export interface CliConfigFile {
   /** JSON5. @throws an error with `lineNumber` and `columnNumber` */
   parse(text: string): unknown;
   /** Reads the file with all it includes; SecretRefs are not asked for. Never throws for what is in it. */
-  load(): Promise<LoadedConfig>;
-  /** A tree of this config (source or effective) without its secrets. */
-  redacted(tree: unknown, loaded: LoadedConfig): unknown;
+  load(): Promise<ReadConfig>;
+  /** A tree of a config (source or effective) without its secrets; `loaded`: also without those that came from references and variables. */
+  redacted(tree: unknown, loaded?: ReadConfig): unknown;
   /** Text of a config file without its secrets; `""` for one that does not parse. */
   redactedText(text: string): string;
   /** @throws {SvcError} as `writeConfig` of the SDK says: `config-*` */
@@ -174,12 +187,18 @@ export interface CliConfigFile {
   checkStart(): Promise<void>;
   /** Problems that manifests find with the config of their plugins. */
   pluginIssues(): Promise<Array<{ path: string; message: string }>>;
-  /** Ids in the config that no plugin found here goes by; a start only warns about them. */
-  pluginWarnings(): Promise<Array<{ path: string; message: string }>>;
+  /** Ids in the config that no plugin found here goes by; a start only warns about them. `plugins`: other ids that are known as well. */
+  pluginWarnings(of?: { config?: SvcConfig; plugins?: readonly string[] }): Promise<Array<{ path: string; message: string }>>;
   /** Settings that a gateway starts with and that cannot be meant, and those that deserve a word: what a writer refuses, and what it warns of. */
   settings(): Promise<Record<"issues" | "warnings", Array<{ path: string; message: string }>>>;
   /** Manifests of every discovered plugin; no code is run. */
   manifests(): Promise<Manifest[]>;
+  /** JSON Schema of the file with the parts of every discovered plugin. */
+  schema(): Promise<JsonObject>;
+  /** JSON Schema of one key of svc itself; undefined when no key has this path. */
+  keySchema(path: string): Promise<JsonObject | undefined>;
+  /** The schema as TypeScript declarations, and as JSON Schema for editors. */
+  types(): Promise<{ dts: string; json: string }>;
 }
 
 /** Plugins that run inside the command, for work on files while no gateway runs. Whoever opened it closes it. */

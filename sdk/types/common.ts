@@ -42,3 +42,6 @@ export interface Logger {
   /** A logger whose subsystem is `<this>/<name>`. */
   child(name: string): Logger;
 }
+
+/** Variables by name, as a process has them. */
+export type Env = Readonly<Record<string, string | undefined>>;

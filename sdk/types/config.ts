@@ -1,5 +1,11 @@
 import type { SvcConfigInput } from "../config/root.ts";
-import type { MemberRemoval } from "../config/without-members.ts";
+
+/** Members of a list that shall go: those in which every field of `where` has this value. */
+export interface MemberRemoval {
+  /** Path of the list, as `agents.list`. */
+  list: string;
+  where: Readonly<Record<string, string | number | boolean>>;
+}
 
 /** Answer of every config writer. */
 export interface ConfigWriteResult {

@@ -28,3 +28,12 @@ export interface ReloadOutcome {
   /** Why, when it was refused. */
   issues: Array<{ path: string; message: string }>;
 }
+
+/** Effect needed by a changed path, weakest first: nothing but the new snapshot, its subsystem, its plugin, its channel, the gateway. */
+export type ReloadClass = "none" | "hot" | "plugin" | "channel" | "restart";
+
+/** One changed path and what happens to it. */
+export interface ReloadAction {
+  path: string;
+  reload: ReloadClass;
+}

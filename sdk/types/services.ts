@@ -4,12 +4,14 @@ import type { ConfigService } from "./config.ts";
 import type { GatewayService } from "./gateway.ts";
 import type { Memory } from "./memory.ts";
 import type { Messaging } from "./messaging.ts";
+import type { SandboxService } from "./sandbox.ts";
 import type { Store } from "./store.ts";
 
 /** Names of versioned services and their types; third parties add theirs by declaration merging. */
 export interface Services {
   "config@1": ConfigService;
   "gateway@1": GatewayService;
+  "sandbox@1": SandboxService;
   "store@1": Store;
   "agents@1": Agents;
   "memory@1": Memory;

@@ -6,7 +6,7 @@ import { commandHelp } from "../../kernel/cli/help.ts";
 import { type CommandEntry, matchCommand } from "../../kernel/cli/match.ts";
 import { parseCommand } from "../../kernel/cli/parse-command.ts";
 import { takeRootFlags } from "../../kernel/cli/root-flags.ts";
-import { resolvePaths } from "../../sdk/host/paths.ts";
+import { resolvePaths } from "../../kernel/process/paths.ts";
 import type { CliCommand } from "../../sdk/types/cli.ts";
 
 const env = { HOME: join(import.meta.dirname, "no-such-home") };

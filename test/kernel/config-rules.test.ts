@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createTestGateway } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { loadConfig } from "../../kernel/config/load.ts";
-import { formatIssue } from "../../sdk/config/issues.ts";
+import { formatIssue } from "../../sdk/config/config-issue.ts";
 
 let dir: string;
 beforeEach(async () => {

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createGateway } from "../../kernel/boot/gateway.ts";
-import { createLogger } from "../../sdk/host/logger.ts";
-import { resolvePaths } from "../../sdk/host/paths.ts";
+import { createLogger } from "../../kernel/process/logger.ts";
+import { resolvePaths } from "../../kernel/process/paths.ts";
 import { gate, sharedWithPlugins, writePlugin } from "./_plugins.ts";
 import { challenged, connectParams } from "./_ws.ts";
 

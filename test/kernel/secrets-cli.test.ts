@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createGateway } from "../../kernel/boot/gateway.ts";
 import type { Gateway } from "../../kernel/boot/running-gateway.ts";
 import { runCommandLine } from "../../kernel/cli/run.ts";
-import { createLogger } from "../../sdk/host/logger.ts";
-import { resolvePaths } from "../../sdk/host/paths.ts";
+import { createLogger } from "../../kernel/process/logger.ts";
+import { resolvePaths } from "../../kernel/process/paths.ts";
 import type { SecretsAudit } from "../../sdk/types/secrets.ts";
 
 let home: string;

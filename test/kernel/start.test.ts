@@ -6,9 +6,10 @@ import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createGateway } from "../../kernel/boot/gateway.ts";
 import type { Gateway, GatewayOptions } from "../../kernel/boot/running-gateway.ts";
+import { createLogger, type LogRecord } from "../../kernel/process/logger.ts";
+import { resolvePaths } from "../../kernel/process/paths.ts";
 import { configLockPath } from "../../sdk/host/lock.ts";
-import { createLogger, type LogRecord } from "../../sdk/host/logger.ts";
-import { type Env, resolvePaths } from "../../sdk/host/paths.ts";
+import type { Env } from "../../sdk/types/common.ts";
 
 let root: string;
 let logs: LogRecord[];

@@ -1,6 +1,6 @@
 import { createTestGateway, eventually, fakeModel, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { LogRecord } from "../../sdk/host/logger.ts";
+import type { LogRecord } from "../../kernel/process/logger.ts";
 
 const note = "The spare key lies under the third stone.";
 let gateway: TestGateway;

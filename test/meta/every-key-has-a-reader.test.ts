@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { coreConfigSchema } from "../../sdk/config/compose-schema.ts";
-import { isUnservedKey, unservedValues } from "../../sdk/config/unserved.ts";
+import { coreConfigSchema } from "../../kernel/config/compose-schema.ts";
+import { isUnservedKey, unservedValues } from "../../kernel/config/unserved.ts";
 import { type SchemaNode, schemaRows } from "../tools/docs/schema-rows.ts";
 import { blank } from "../tools/source/blank.ts";
 import { readersOf } from "../tools/source/config-readers.ts";

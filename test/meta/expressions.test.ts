@@ -33,7 +33,7 @@ const constructed: Record<string, { count: number; made?: () => unknown; bounded
   "plugins/memory-core/engine/sessions/redact.ts": { count: 6, made: () => import("../../plugins/memory-core/engine/sessions/redact.ts") },
   "kernel/cli/terminal-text.ts": { count: 1, made: () => import("../../kernel/cli/terminal-text.ts") },
   "sdk/config/fields.ts": { count: 1, bounded: "compiled to see whether it is an expression, and never run" },
-  "sdk/host/log-redact.ts": { count: 1, bounded: "runs under a limit of 8 ms" },
+  "kernel/process/log-redact.ts": { count: 1, bounded: "runs under a limit of 8 ms" },
   "kernel/loader/fault-text.ts": {
     count: 1,
     made: async () => (await import("../../kernel/loader/fault-text.ts")).faultText(new Error("x"), "/plugins/a"),

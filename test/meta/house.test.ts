@@ -117,7 +117,7 @@ describe("a breach is caught when", () => {
     ["a test is a promise", disabledTests, "a.test.ts", `it${"."}todo("x");`],
     ["a module is exported without a name", defaultExports, "sdk/errors.ts", "export default function make() {}"],
     ["a module is exported so by a list", defaultExports, "plugins/store/reader.ts", "export { read as default };"],
-    ["a file is written in place", plainFileWrites, "sdk/config/write.ts", "await writeFile(path, text);"],
+    ["a file is written in place", plainFileWrites, "kernel/config/write.ts", "await writeFile(path, text);"],
     ["a file is written in place at once", plainFileWrites, "plugins/store/index.ts", "appendFileSync(path, text);"],
     ["a limit is a time of day", wallClockDurations, "sdk/jobs.ts", "const deadline = Date.now() + 5;"],
     ["an age is one", wallClockDurations, "sdk/jobs.ts", "if (since < Date.now()) stop();"],
@@ -154,7 +154,7 @@ describe("a breach is caught when", () => {
 
 test.each([
   [["sdk/utils.ts", "plugins/store/helpers.ts", "sdk/loader/index.ts", "plugins/agents/tools/index.ts"], 4],
-  [["sdk/index.ts", "sdk/testing/index.ts", "plugins/store/index.ts", "sdk/host/paths.ts"], 0],
+  [["sdk/index.ts", "sdk/testing/index.ts", "plugins/store/index.ts", "kernel/process/paths.ts"], 0],
 ])("of %j, %i have no idea of their own", (paths, count) => {
   expect(shapelessFiles(paths)).toHaveLength(count);
 });

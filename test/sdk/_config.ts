@@ -1,5 +1,6 @@
-import { type ConfigIssue, toConfigIssues } from "../../sdk/config/issues.ts";
-import type { Locate } from "../../sdk/config/place.ts";
+import { toConfigIssues } from "../../kernel/config/issues.ts";
+import type { Locate } from "../../kernel/config/place.ts";
+import type { ConfigIssue } from "../../sdk/config/config-issue.ts";
 import { rootSchema, type SvcConfig } from "../../sdk/config/root.ts";
 
 /** Place for tests that are not about places. */

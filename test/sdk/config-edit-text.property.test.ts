@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import JSON5 from "json5";
 import { expect, test } from "vitest";
-import { editText } from "../../sdk/config/edit-text.ts";
-import { json5Spans, type Span } from "../../sdk/config/json5-spans.ts";
+import { editText } from "../../kernel/config/edit-text.ts";
+import { json5Spans, type Span } from "../../kernel/config/json5-spans.ts";
 import { withValueAt } from "../../sdk/config/paths.ts";
 import { ownValue, sameValue } from "../../sdk/config/tree.ts";
 import { isRecord } from "../../sdk/is-record.ts";

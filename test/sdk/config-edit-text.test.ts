@@ -1,6 +1,6 @@
 import JSON5 from "json5";
 import { describe, expect, test } from "vitest";
-import { editText } from "../../sdk/config/edit-text.ts";
+import { editText } from "../../kernel/config/edit-text.ts";
 import { parseConfigPath, resolveConfigPath, withValueAt } from "../../sdk/config/paths.ts";
 
 const parse = (text: string): unknown => JSON5.parse(text);

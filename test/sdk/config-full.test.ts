@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { coreConfigSchema } from "../../kernel/config/compose-schema.ts";
 import { crossFieldIssues } from "../../kernel/config/cross-field.ts";
-import { coreConfigSchema } from "../../sdk/config/compose-schema.ts";
 import { type SchemaNode, schemaRows } from "../tools/docs/schema-rows.ts";
 import { effective, issuesOf, nowhere, valueAt } from "./_config.ts";
 import { fullConfig } from "./_full-config.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { coreConfigSchema } from "../../sdk/config/compose-schema.ts";
-import { reloadClassOf } from "../../sdk/config/reload-class.ts";
-import { unservedValues } from "../../sdk/config/unserved.ts";
+import { coreConfigSchema } from "../../kernel/config/compose-schema.ts";
+import { reloadClassOf } from "../../kernel/config/reload-class.ts";
+import { unservedValues } from "../../kernel/config/unserved.ts";
 import { type SchemaNode, type SchemaRow, schemaRows } from "../tools/docs/schema-rows.ts";
 import { effective, issuesAt, treeWith, valueAt } from "./_config.ts";
 import { channelOnly, configKeys, perAgentOnlyInDefaults } from "./config-keys.table.ts";

@@ -6,7 +6,7 @@ import { eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type ConfigMethods, createConfigMethods } from "../../kernel/config/config-service.ts";
 import { loadTrees } from "../../kernel/config/trees.ts";
-import { createLogger } from "../../sdk/host/logger.ts";
+import { createLogger } from "../../kernel/process/logger.ts";
 import type { ReloadOutcome } from "../../sdk/types/reload.ts";
 
 const parse = (text: string): unknown => JSON5.parse(text);

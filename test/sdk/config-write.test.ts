@@ -3,11 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import JSON5 from "json5";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { restoreLastGood, saveLastGood } from "../../kernel/config/last-good.ts";
 import { loadTrees } from "../../kernel/config/trees.ts";
-import { restoreLastGood, saveLastGood } from "../../sdk/config/last-good.ts";
+import { type ConfigWriterHost, writeConfig } from "../../kernel/config/write.ts";
 import { withValueAt } from "../../sdk/config/paths.ts";
-import { type ConfigWriteOptions, type ConfigWriterHost, writeConfig } from "../../sdk/config/write.ts";
 import { setFailpoint } from "../../sdk/failpoint.ts";
+import type { ConfigWriteOptions } from "../../sdk/types/config-file.ts";
 
 const parse = (text: string): unknown => JSON5.parse(text);
 const locator = () => () => ({ line: 1, column: 1 });

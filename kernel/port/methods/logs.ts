@@ -1,5 +1,5 @@
-import { tailLog } from "../../../sdk/host/log-tail.ts";
 import { protocolMethod } from "../../../sdk/protocol/methods.ts";
+import { tailLog } from "../../process/log-tail.ts";
 import type { MethodRegistry } from "./registry.ts";
 
 /**

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { commonErrors } from "../../../sdk/errors.ts";
-import { createLogger, type LogRecord } from "../../../sdk/host/logger.ts";
 import { protocolErrors } from "../../../sdk/protocol/errors.ts";
 import type { OperatorScope, RpcCall, RpcMethod, Scope } from "../../../sdk/types/rpc.ts";
 import { createHookBus } from "../../hooks/bus.ts";
+import { createLogger, type LogRecord } from "../../process/logger.ts";
 import { createMethodRegistry, toWireError } from "./registry.ts";
 
 function setup() {

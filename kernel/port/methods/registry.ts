@@ -1,4 +1,3 @@
-import { createAdmission } from "../../../sdk/admission.ts";
 import { commonErrors, isSvcError, messageOf, type SvcError } from "../../../sdk/errors.ts";
 import { formatIssues } from "../../../sdk/json-schema.ts";
 import { protocolErrors } from "../../../sdk/protocol/errors.ts";
@@ -12,6 +11,7 @@ import type { HookBus } from "../../hooks/bus.ts";
 import { runAs } from "../../hooks/running.ts";
 import type { Activation } from "../../loader/activation.ts";
 import type { DownPlugin } from "../../loader/plugins-down.ts";
+import { createAdmission } from "../../process/admission.ts";
 import { createPace } from "../pace.ts";
 import { createWriteBudget } from "../write-budget.ts";
 

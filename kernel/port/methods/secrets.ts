@@ -3,7 +3,7 @@ import { secretErrors } from "../../../sdk/secrets/errors.ts";
 import type { Manifest } from "../../../sdk/types/manifest.ts";
 import type { RpcCall } from "../../../sdk/types/rpc.ts";
 import type { Reloader } from "../../config/reloader.ts";
-import { type SecretsQuestion, secretsForCommand } from "../../secrets/for-command.ts";
+import { type SecretsQuestion, secretsForCommand } from "../../config/secrets-for-command.ts";
 import { secretsReloadResult } from "../../secrets/reload-result.ts";
 import type { MethodRegistry } from "./registry.ts";
 

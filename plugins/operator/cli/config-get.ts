@@ -1,12 +1,10 @@
 import {
   type CliContext,
   type CliValues,
-  composeConfigSchema,
   configErrors,
   defineCommand,
   formatConfigPath,
   formatIssue,
-  lookupSchema,
   parseConfigPath,
   resolveConfigPath,
   type SvcError,
@@ -41,7 +39,8 @@ export default defineCommand({
     const at = resolveConfigPath(tree, steps);
     let value = valueAt(tree, at);
     if (value === undefined) {
-      const key = keyOf(formatConfigPath(at));
+      // Some defaults are applied by whoever reads the key; the schema knows them too.
+      const key = await (await cli.configFile()).keySchema(formatConfigPath(at));
       if (key?.notInRelease === true)
         throw configErrors.configUnset({ path: formatConfigPath(at), note: "it is not part of this release" });
       const used = valueAt(effective, at) ?? key?.default;
@@ -67,11 +66,6 @@ async function trees(cli: CliContext, values: CliValues): Promise<Trees> {
     throw configErrors.configNotValid({ file: file.path, hint: loaded.issues.map(formatIssue).join("\n") });
   }
   return { source: file.redacted(loaded.source, loaded), effective: file.redacted(loaded.config, loaded) };
-}
-
-/** Some defaults are applied by whoever reads the key; the schema knows them too. */
-function keyOf(path: string) {
-  return lookupSchema(composeConfigSchema([]), path)?.schema;
 }
 
 function unset(path: string, used: unknown): SvcError {

@@ -1,4 +1,4 @@
-import { composeConfigSchema, defineCommand } from "svc/sdk";
+import { defineCommand } from "svc/sdk";
 
 /** `svc config schema`: JSON Schema of the config file. */
 export default defineCommand({
@@ -10,7 +10,7 @@ export default defineCommand({
     if (typeof values.url === "string") {
       const { schema } = await cli.withClient((client) => client.request("config.schema", {}));
       cli.stdout.json(schema);
-    } else cli.stdout.json(composeConfigSchema(await (await cli.configFile()).manifests()).schema);
+    } else cli.stdout.json(await (await cli.configFile()).schema());
     return 0;
   },
 });

@@ -11,7 +11,6 @@ import {
   isSvcError,
   parseConfigPath,
   REDACTED_VALUE,
-  redactConfig,
   resolveConfigPath,
   sameValue,
   valueAt,
@@ -56,7 +55,7 @@ export default defineCommand({
       apply(source) {
         const at = resolveConfigPath(source, steps);
         const current = valueAt(source, at);
-        if (typeof values.expect === "string") expectValue(current, strictJson("--expect", values.expect), at);
+        if (typeof values.expect === "string") expectValue(file, current, { expected: strictJson("--expect", values.expect), path: at });
         const next = values.merge === true && isRecord(current) ? applyMergePatch(current, value) : value;
         const after = withValueAt(source, at, next);
         if (!replace) guardEntries(source, after);
@@ -106,10 +105,14 @@ function checkedDepth(what: string, value: unknown): unknown {
   return value;
 }
 
-function expectValue(current: unknown, expected: unknown, path: ReadonlyArray<string | number>): void {
+function expectValue(
+  file: CliConfigFile,
+  current: unknown,
+  { expected, path }: { expected: unknown; path: ReadonlyArray<string | number> },
+): void {
   if (sameValue(current ?? null, expected)) return;
   // A wrong guess must not read a secret out.
-  const shown = valueAt(redactConfig(withValueAt({}, path, current)), path);
+  const shown = valueAt(file.redacted(withValueAt({}, path, current)), path);
   const found = current === undefined ? "is not set" : shown === REDACTED_VALUE ? "has another value" : `is ${JSON.stringify(shown)}`;
   throw commonErrors.failed({ message: `${formatConfigPath(path)} ${found}, not what --expect says; nothing was written` });
 }

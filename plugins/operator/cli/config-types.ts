@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { composeConfigSchema, configTypes, defineCommand } from "svc/sdk";
+import { defineCommand } from "svc/sdk";
 
 /** `svc config types`: what editors and authors of plugins need to know about the config. */
 export default defineCommand({
@@ -9,7 +9,7 @@ export default defineCommand({
   options: { json: { kind: "flag", description: "One JSON document on stdout" } },
   run: async (cli) => {
     const file = await cli.configFile();
-    const { dts, json } = configTypes(composeConfigSchema(await file.manifests()));
+    const { dts, json } = await file.types();
     const paths = { types: join(dirname(file.path), "svc-config.d.ts"), schema: join(dirname(file.path), "svc.schema.json") };
     await cli.writeFile(paths.types, dts);
     await cli.writeFile(paths.schema, json);

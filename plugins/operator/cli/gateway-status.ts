@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type CliContext, type CliTarget, type CliValues, commonErrors, defineCommand, type JsonObject, logFilePath } from "svc/sdk";
+import { type CliContext, type CliTarget, type CliValues, commonErrors, defineCommand, type JsonObject } from "svc/sdk";
 import { pageUrl } from "./page-url.ts";
 import { type ProbeResult, probe } from "./probe.ts";
 import { reloadLine } from "./reload-line.ts";
@@ -157,7 +157,7 @@ function toJson(cli: CliContext, f: Findings): JsonObject {
 }
 
 function logFileOf(cli: CliContext, { config }: Findings): string {
-  return logFilePath(cli.paths.stateDir, (config.config?.logging as { file?: string } | undefined)?.file, new Date());
+  return cli.logs.path((config.config?.logging as { file?: string } | undefined)?.file);
 }
 
 function bindOf({ config, runtime }: Findings): string {

@@ -1,4 +1,4 @@
-import { type CliClient, type CliContext, currentLogFile, type LogTail, messageOf, tailLog } from "svc/sdk";
+import { type CliClient, type CliContext, type LogTail, messageOf } from "svc/sdk";
 
 /** Where a reading of the log comes from: the gateway, or the file beside it. */
 export interface LogSource {
@@ -47,7 +47,7 @@ export function createLogSource(cli: CliContext, { isNamed, limits, notice }: Lo
   const readFile = async (question: { cursor?: number }) => {
     const { config } = await cli.config();
     const { file } = (config?.logging ?? {}) as { file?: string };
-    return tailLog(await currentLogFile(cli.paths.stateDir, file, new Date()), { ...limits, ...question });
+    return cli.logs.tail(file, { ...limits, ...question });
   };
   return {
     async read(question) {

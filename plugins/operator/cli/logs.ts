@@ -1,4 +1,5 @@
-import { type CliContext, type CliValues, commonErrors, defineCommand, formatLogLine, isWantedLogLine, parseLogLine } from "svc/sdk";
+import { type CliContext, type CliValues, commonErrors, defineCommand } from "svc/sdk";
+import { formatLogLine, isWantedLogLine, parseLogLine } from "./log-view.ts";
 import { followLog, type LogOutput } from "./logs-follow.ts";
 import { createLogSource } from "./logs-source.ts";
 

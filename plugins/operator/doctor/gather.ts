@@ -1,17 +1,6 @@
 import { readdir, readFile, realpath, stat, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import {
-  type CliContext,
-  type DoctorFinding,
-  formatIssue,
-  isSvcError,
-  knownIdsOf,
-  noticePath,
-  ownValue,
-  readNotices,
-  type SvcConfig,
-  unknownIdWarnings,
-} from "svc/sdk";
+import { type CliContext, type DoctorFinding, formatIssue, isSvcError, noticePath, ownValue, readNotices, type SvcConfig } from "svc/sdk";
 import type { Evidence } from "./findings.ts";
 import { networkKind } from "./network-folder.ts";
 
@@ -20,7 +9,6 @@ export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
   const file = await cli.configFile();
   const loaded = await file.load();
   const { stateDir } = cli.paths;
-  const manifests = await file.manifests();
   const refusal = await file.checkStart().then(
     () => undefined,
     (error: unknown) => (isSvcError(error) ? { code: error.code, message: error.message } : Promise.reject(error)),
@@ -32,7 +20,7 @@ export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
       exists: loaded.exists,
       valid: loaded.valid,
       issues: [...loaded.issues, ...loaded.unserved].map((issue) => ({ ...issue, text: formatIssue(issue) })),
-      warnings: [...loaded.warnings, ...(loaded.config ? unknownIdWarnings(loaded.config, knownIdsOf(manifests)) : [])],
+      warnings: [...loaded.warnings, ...(await file.pluginWarnings())],
       mode: typeof mode === "string" ? mode : undefined,
       lastGood: (await stat(`${file.path}.last-good`).catch(() => undefined)) !== undefined,
     },

@@ -1,13 +1,5 @@
 import { stat } from "node:fs/promises";
-import {
-  type CliContext,
-  installedPluginFolder,
-  knownIdsOf,
-  readInstallIndex,
-  type SvcConfig,
-  treeIntegrity,
-  unknownIdWarnings,
-} from "svc/sdk";
+import { type CliContext, installedPluginFolder, readInstallIndex, type SvcConfig, treeIntegrity } from "svc/sdk";
 import { listLive } from "../cli/live.ts";
 import type { Evidence } from "./findings.ts";
 import { checkImports } from "./import-check.ts";
@@ -24,10 +16,9 @@ export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
     listLive(cli),
   ]);
   const { config } = (await cli.config()) as { config: SvcConfig | undefined };
-  const manifests = candidates.flatMap((c) => c.manifest ?? []);
   // A plugin of one file has an id and no manifest.
-  const known = { ...knownIdsOf(manifests), plugins: new Set(candidates.map((c) => c.id)) };
-  const unknown = config ? unknownIdWarnings(config, known).filter(({ path }) => path.startsWith("plugins.")) : [];
+  const plugins = candidates.map((c) => c.id);
+  const unknown = config ? (await file.pluginWarnings({ config, plugins })).filter(({ path }) => path.startsWith("plugins.")) : [];
   const invalid = config ? await file.pluginIssues() : [];
   const loadable = candidates.filter((c) => !c.problem).map((c) => c.id);
   return {

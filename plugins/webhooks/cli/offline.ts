@@ -78,7 +78,7 @@ function presetsOf(local: CliLocal | undefined): Pick<ContributionView<HookPrese
 
 function contextOf(cli: CliContext, agents: OfflineAgents): Pick<PluginContext, "logger" | "service" | "clock" | "env"> {
   const { configPath, stateDir } = cli.paths;
-  const services: JsonObject = { "agents@1": agents, "gateway@1": { info: () => ({ configPath, stateDir }) } };
+  const services: JsonObject = { "agents@1": agents, "gateway@1": { info: () => ({ configPath, stateDir }) }, "sandbox@1": cli.sandbox };
   return {
     logger: loggerTo(cli),
     env: cli.env,

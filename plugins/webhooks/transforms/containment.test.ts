@@ -3,12 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { watchLeaks } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openSandbox } from "../../../test/tools/transform-sandbox.ts";
 import { isLocalName } from "./module-file.ts";
 import { fault, stage } from "./testing/stage.ts";
 
 const failed = (reason: string): unknown => expect.objectContaining({ code: "transform-failed", reason: expect.stringContaining(reason) });
 
-const here = stage({ beforeEach, afterEach, watchLeaks });
+const here = stage({ beforeEach, afterEach, watchLeaks, openSandbox });
 const { write, open, use } = here;
 let outside: string;
 beforeEach(async () => {

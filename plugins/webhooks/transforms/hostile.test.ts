@@ -3,13 +3,14 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { eventually, watchLeaks } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { openSandbox } from "../../../test/tools/transform-sandbox.ts";
 import { fault, stage } from "./testing/stage.ts";
 
 vi.setConfig({ testTimeout: 90_000 });
 
 const failed = (reason: string): unknown => expect.objectContaining({ code: "transform-failed", reason: expect.stringContaining(reason) });
 
-const here = stage({ beforeEach, afterEach, watchLeaks });
+const here = stage({ beforeEach, afterEach, watchLeaks, openSandbox });
 const { write, open, use } = here;
 const fine = { "fine.js": "export default ({ payload }) => ({ message: String(payload) });" };
 /** The guest is there and serves: what went before has done no harm. */

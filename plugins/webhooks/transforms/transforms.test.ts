@@ -1,5 +1,6 @@
 import { eventually, watchLeaks } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { openSandbox } from "../../../test/tools/transform-sandbox.ts";
 import { fault, stage } from "./testing/stage.ts";
 
 // Each test starts a process or two; on a busy machine a start takes its time.
@@ -7,7 +8,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const failed = (reason: string): unknown => expect.objectContaining({ code: "transform-failed", reason: expect.stringContaining(reason) });
 
-const here = stage({ beforeEach, afterEach, watchLeaks });
+const here = stage({ beforeEach, afterEach, watchLeaks, openSandbox });
 const { write, open, use } = here;
 
 const helpers = `

@@ -1,4 +1,4 @@
-import { type Logger, openTransformSandbox, type TransformSandbox } from "svc/sdk";
+import type { Logger, SandboxService, TransformSandbox } from "svc/sdk";
 import type { HooksConfig } from "../action.ts";
 import type { TransformCall } from "../mappings/mapping.ts";
 import { transformErrors } from "./errors.ts";
@@ -13,6 +13,7 @@ export interface TransformsOptions {
   /** The default one, absolute: the other must be it, or lie in it. */
   root: string;
   config: HooksConfig["transforms"];
+  openSandbox: SandboxService["openTransforms"];
   logger: Logger;
   /** Monotonic milliseconds; default the real ones. */
   now?: () => number;
@@ -44,7 +45,7 @@ const FRESH_MS = 1_000;
 
 /** Files that turn a payload into an action, run apart. Needs no gateway. */
 export function createTransforms(options: TransformsOptions): Transforms {
-  const { dir, root, config, logger, now = () => performance.now() } = options;
+  const { dir, root, config, openSandbox, logger, now = () => performance.now() } = options;
   let looked: { at: number; folder: Promise<Folder | { problem: string }> } | undefined;
   let place: { folder: Folder; sandbox: Promise<TransformSandbox> } | undefined;
   let disposed = false;
@@ -65,7 +66,7 @@ export function createTransforms(options: TransformsOptions): Transforms {
       const { isolation, allowNet: net, timeoutMs } = config;
       // Asked for at each start of a process: what may be read changes with the folder.
       const read = () => place?.folder.readable ?? [];
-      place = { folder, sandbox: openTransformSandbox({ root: folder.dir, read, isolation, net, timeoutMs, logger, now }) };
+      place = { folder, sandbox: openSandbox({ root: folder.dir, read, isolation, net, timeoutMs, logger, now }) };
     } else if (place.folder.fingerprint !== folder.fingerprint) {
       place.folder = folder;
       (await place.sandbox).renew();

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import JSON5 from "json5";
-import { coreConfigSchema } from "../../../sdk/config/compose-schema.ts";
-import { type UnservedKey, unservedKeys } from "../../../sdk/config/unserved-keys.ts";
+import { coreConfigSchema } from "../../../kernel/config/compose-schema.ts";
+import { type UnservedKey, unservedKeys } from "../../../kernel/config/unserved-keys.ts";
 import { errorSpecsOf } from "../../../sdk/errors.ts";
 import { hooks } from "../../../sdk/hooks.ts";
 import { detailsCodes } from "../../../sdk/protocol/details-codes.ts";

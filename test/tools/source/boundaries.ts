@@ -24,15 +24,15 @@ export const kernelPackages = new Set([
 export const kernelRooms: Record<string, readonly string[]> = {
   process: [],
   hooks: [],
-  sandbox: [],
-  secrets: [],
-  auth: [],
+  sandbox: ["process"],
+  secrets: ["process"],
+  auth: ["process"],
   operations: ["process", "hooks"],
   config: ["process", "operations", "sandbox", "secrets"],
   loader: ["process", "hooks", "sandbox", "secrets", "operations", "config"],
   port: ["process", "hooks", "secrets", "auth", "operations", "config", "loader"],
-  boot: ["process", "hooks", "secrets", "auth", "operations", "config", "loader", "port"],
-  cli: ["process", "auth", "operations", "config", "loader", "port", "boot"],
+  boot: ["process", "hooks", "sandbox", "secrets", "auth", "operations", "config", "loader", "port"],
+  cli: ["process", "sandbox", "auth", "operations", "config", "loader", "port", "boot"],
 };
 
 /** Packages that only one room of the kernel may import. */

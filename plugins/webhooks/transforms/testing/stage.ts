@@ -17,6 +17,7 @@ export interface StageKit {
   beforeEach(fn: () => Promise<void>): void;
   afterEach(fn: () => Promise<void>): void;
   watchLeaks(): { assertNone(): Promise<void> };
+  openSandbox: TransformsOptions["openSandbox"];
 }
 
 /** A folder of transforms for each test, and what was logged. */
@@ -30,7 +31,7 @@ export interface Stage {
   use(module: string, options?: { export?: string; given?: Partial<TransformContext>; signal?: AbortSignal }): Promise<TransformResult>;
 }
 
-export function stage({ beforeEach, afterEach, watchLeaks }: StageKit): Stage {
+export function stage({ beforeEach, afterEach, watchLeaks, openSandbox }: StageKit): Stage {
   const lines: string[] = [];
   const record = (message: string) => void lines.push(message);
   const logger: Logger = { trace: record, debug: record, info: record, warn: record, error: record, child: () => logger };
@@ -69,7 +70,7 @@ export function stage({ beforeEach, afterEach, watchLeaks }: StageKit): Stage {
     open(config = {}, own = {}) {
       transforms?.dispose();
       transforms = createTransforms({
-        ...{ dir: root, root, logger },
+        ...{ dir: root, root, logger, openSandbox },
         config: { isolation: "process", allowNet: false, timeoutMs: 30_000, ...config },
         ...own,
       });
