@@ -14,7 +14,9 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const folder = join(root, "sdk/docs/reference");
 const check = process.argv.includes("--check");
 
-const jiti = createJiti(import.meta.url, { alias: { "svc/sdk": join(root, "sdk/index.ts") } });
+const jiti = createJiti(import.meta.url, {
+  alias: { "svc/sdk/internal": join(root, "sdk/internal/index.ts"), "svc/sdk": join(root, "sdk/index.ts") },
+});
 const { collectReference } = await jiti.import(join(root, "test/tools/docs/collect.ts"));
 const { referencePages } = await jiti.import(join(root, "test/tools/docs/pages.ts"));
 const pages = referencePages(await collectReference((path) => jiti.import(path)));

@@ -14,6 +14,7 @@ export async function loadKernel() {
   const jiti = createJiti(import.meta.url, {
     alias: {
       "svc/sdk/client": sdk("client/index.ts"),
+      "svc/sdk/internal": sdk("internal/index.ts"),
       "svc/sdk/testing": sdk("testing/index.ts"),
       "svc/sdk": sdk("index.ts"),
     },

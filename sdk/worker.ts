@@ -19,10 +19,11 @@ export function startWorker(url: URL, options: WorkerOptions = {}): Worker {
 /** JavaScript that runs a module, compiled or not, in a fresh thread or process. */
 export function bootstrapSource(url: URL): string {
   if (!url.pathname.endsWith(".ts")) return `await import(${JSON.stringify(url.href)});`;
-  const sdk = fileURLToPath(new URL("./index.ts", import.meta.url));
+  const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+  const alias = { "svc/sdk/internal": path("./internal/index.ts"), "svc/sdk": path("./index.ts") };
   return [
     `import { createJiti } from ${JSON.stringify(import.meta.resolve("jiti"))};`,
-    `const jiti = createJiti(${JSON.stringify(url.href)}, { alias: { "svc/sdk": ${JSON.stringify(sdk)} } });`,
+    `const jiti = createJiti(${JSON.stringify(url.href)}, { alias: ${JSON.stringify(alias)} });`,
     `await jiti.import(${JSON.stringify(fileURLToPath(url))});`,
   ].join("\n");
 }

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, inject } from "vitest";
-import { setCompiledGuests } from "../sdk/sandbox/cell.ts";
+import { setCompiledGuests } from "../kernel/sandbox/cell.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {

@@ -1,6 +1,6 @@
-import type { ResolvedRef, SecretState } from "../secrets/state.ts";
 import type { Env } from "../../sdk/types/common.ts";
 import type { ReadConfig } from "../../sdk/types/config-file.ts";
+import type { ResolvedRef, SecretState } from "../secrets/state.ts";
 import type { ConfigOrigin } from "./origin.ts";
 import type { Locate } from "./place.ts";
 

@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as sdk from "svc/sdk";
+import * as internal from "svc/sdk/internal";
 import { importCompiled } from "./import-compiled.ts";
 
 /** Root of the checkout for sources, `dist` for compiled files. */
@@ -27,7 +28,8 @@ export async function importModule(file: string, stateDir: string, { reuse = fal
   const fsCache = isOwnSource(file) ? join(root, "node_modules", ".cache", "svc") : join(stateDir, "cache", "jiti");
   await mkdir(fsCache, { recursive: true, mode: 0o700 });
   const moduleCache = reuse && isOwnSource(file) && file.startsWith(join(root, "plugins"));
-  const jiti = createJiti(file, { moduleCache, fsCache, virtualModules: { "svc/sdk": sdk }, alias: aliases });
+  const own = isOwnSource(file) ? { "svc/sdk/internal": internal } : {};
+  const jiti = createJiti(file, { moduleCache, fsCache, virtualModules: { ...own, "svc/sdk": sdk }, alias: aliases });
   return jiti.import(file, { default: true });
 }
 

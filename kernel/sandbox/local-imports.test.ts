@@ -102,3 +102,14 @@ test("text made to slow a reader down does not", async () => {
   await specifiersIn("\nimport ".repeat(50_000));
   expect(performance.now() - started).toBeLessThan(20_000);
 });
+
+test("the part of the SDK that only plugins of svc share is refused to others, in any of their modules", async () => {
+  await write("index.ts", 'import { definePlugin } from "svc/sdk";\nimport "./lib.ts";');
+  await write("lib.ts", 'import { reached } from "svc/sdk/internal";');
+  expect(await check()).toEqual({
+    state: "blocked",
+    code: "api-mismatch",
+    reason: 'lib.ts imports "svc/sdk/internal", which only plugins that come with svc may use',
+    hint: "use what svc/sdk exports",
+  });
+});

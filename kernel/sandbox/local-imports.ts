@@ -22,8 +22,11 @@ const quoted = /([^"'\r\n]{1,1000})["']/y;
 /** `import("x")` and `require("x")`. */
 const call = /\b(?:import|require)\s*\(\s*["'`]([^"'`$\r\n]{1,1000})["'`]/g;
 
+/** Entry of the SDK that the plugins of svc itself share. */
+const INTERNAL = "svc/sdk/internal";
+
 /**
- * Follows a plugin's local imports from its entry and reports the first one that leads out of its folder, through links too. Packages
+ * Follows a plugin's local imports from its entry and reports the first one that leads out of its folder, through links too, or to `svc/sdk/internal`. Packages
  * (`import "zod"`) are the package manager's business; a specifier that is computed at run time cannot be seen from here.
  * @param root resolved folder of the plugin
  * @param entry resolved module inside it
@@ -33,7 +36,9 @@ export async function checkLocalImports(root: string, entry: string): Promise<Pl
   for (const file of seen) {
     if (seen.size > MAX_MODULES) return escapes(`it has more than ${MAX_MODULES} modules of its own`, "bundle it into fewer files");
     if (!sources.has(extname(file))) continue;
-    for (const specifier of await specifiersIn(await readFile(file, "utf8"))) {
+    const all = await importsIn(await readFile(file, "utf8"));
+    if (all.has(INTERNAL)) return unpromised(relative(root, file));
+    for (const specifier of localOnly(all)) {
       const target = await resolveLocal(specifier, dirname(file));
       if (!target) continue;
       const real = await realpath(target);
@@ -49,6 +54,14 @@ export async function checkLocalImports(root: string, entry: string): Promise<Pl
 
 /** Specifiers of local files in a module's text. Comments at the beginning of a line do not count. */
 export async function specifiersIn(text: string): Promise<Set<string>> {
+  return localOnly(await importsIn(text));
+}
+
+function localOnly(specifiers: Iterable<string>): Set<string> {
+  return new Set([...specifiers].filter((specifier) => /^(\.|\/|file:|[a-zA-Z]:[/\\])/.test(specifier)));
+}
+
+async function importsIn(text: string): Promise<Set<string>> {
   const found = new Set<string>();
   for (let from = 0; from < text.length; from += SLICE) {
     if (from > 0) await turn();
@@ -56,7 +69,7 @@ export async function specifiersIn(text: string): Promise<Set<string>> {
     for (const specifier of statementSpecifiers(slice)) found.add(specifier);
     for (const m of slice.matchAll(call)) if (!isInComment(slice, m.index)) found.add(m[1] as string);
   }
-  return new Set([...found].filter((specifier) => /^(\.|\/|file:|[a-zA-Z]:[/\\])/.test(specifier)));
+  return found;
 }
 
 /** Specifiers of `import … from "x"`, `export … from "x"` and `import "x"`. Each part of the text is looked at once. */
@@ -97,6 +110,12 @@ function fileOf(url: string): string | undefined {
   } catch {
     return undefined; // no file on this system; the import fails by itself
   }
+}
+
+/** Refuses what is not promised to anybody: the next release may not have it. */
+function unpromised(file: string): PluginProblem {
+  const reason = `${file} imports "${INTERNAL}", which only plugins that come with svc may use`;
+  return { state: "blocked", code: "api-mismatch", reason, hint: "use what svc/sdk exports" };
 }
 
 function escapes(reason: string, hint: string): PluginProblem {

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { SvcError } from "../../sdk/errors.ts";
-import { createLogger, type LogRecord } from "../process/logger.ts";
-import { packageRoot } from "../process/paths.ts";
 import { watchLeaks } from "../../sdk/testing/leaks.ts";
 import { workerUrl } from "../../sdk/worker.ts";
+import { createLogger, type LogRecord } from "../process/logger.ts";
+import { packageRoot } from "../process/paths.ts";
 import { setCompiledGuests } from "./cell.ts";
 import { createSandbox, type Sandbox, type SandboxOptions } from "./sandbox.ts";
 

@@ -1,8 +1,14 @@
-import type { SecretFault, SecretState } from "./state.ts";
 import type { SecretsReloadResult } from "../../sdk/types/secrets.ts";
+import type { SecretFault, SecretState } from "./state.ts";
 
 /** Result of a secrets reload for its caller: owners, never values. */
-export function secretsReloadResult({ secretState, warnings }: { secretState: SecretState; warnings: readonly unknown[] }): SecretsReloadResult {
+export function secretsReloadResult({
+  secretState,
+  warnings,
+}: {
+  secretState: SecretState;
+  warnings: readonly unknown[];
+}): SecretsReloadResult {
   const { resolved, changedOwners } = secretState;
   return { ok: true, resolved, warningCount: warnings.length, ...secretHealth(secretState), changedOwners };
 }

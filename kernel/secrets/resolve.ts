@@ -1,11 +1,11 @@
 import type { SecretRef } from "../../sdk/config/fields.ts";
-import type { ResolvedRef, SecretFault, SecretState } from "./state.ts";
 import type { Env } from "../../sdk/types/common.ts";
 import { askExec } from "./exec-provider.ts";
 import { askFile } from "./file-provider.ts";
 import { isActiveSecret, secretOwner } from "./owner.ts";
 import type { EnvProvider, SecretAnswer, SecretProvider, SecretQuestion } from "./provider.ts";
 import { type SecretSite, secretSites } from "./ref.ts";
+import type { ResolvedRef, SecretFault, SecretState } from "./state.ts";
 
 /** Input for resolving the secrets of one activation. */
 export interface SecretsQuestion {

@@ -1,13 +1,5 @@
-import {
-  type AgentInfo,
-  type Agents,
-  agentSetting,
-  type DoctorFinding,
-  messageOf,
-  type PluginContext,
-  type PluginLife,
-  perSnapshot,
-} from "svc/sdk";
+import { type AgentInfo, type Agents, agentSetting, type DoctorFinding, messageOf, type PluginContext, type PluginLife } from "svc/sdk";
+import { perSnapshot } from "svc/sdk/internal";
 import { KeyedMutex } from "./common/mutex.ts";
 import { createDirectory } from "./directory.ts";
 import { healthParts, sessionDefaults } from "./health.ts";

@@ -1,4 +1,4 @@
-import { rootSchema } from "svc/sdk";
+import { rootSchema } from "svc/sdk/internal";
 import { describe, expect, test } from "vitest";
 import { createDirectory } from "./directory.ts";
 

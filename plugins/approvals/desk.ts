@@ -7,8 +7,8 @@ import {
   commonErrors,
   formatIssues,
   type PluginContext,
-  protocolMethod,
 } from "svc/sdk";
+import { protocolMethod } from "svc/sdk/internal";
 import { type Board, createBoard, type Question } from "./board.ts";
 import { shownRequest } from "./display.ts";
 

@@ -1,13 +1,5 @@
-import {
-  type ApprovalKind,
-  type ApprovalOutcome,
-  type ApprovalRecord,
-  type ClientInfo,
-  type JsonObject,
-  type PluginContext,
-  protocolMethod,
-  type RpcCall,
-} from "svc/sdk";
+import type { ApprovalKind, ApprovalOutcome, ApprovalRecord, ClientInfo, JsonObject, PluginContext, RpcCall } from "svc/sdk";
+import { protocolMethod } from "svc/sdk/internal";
 import type { Question, Resolution } from "./board.ts";
 import type { Desk } from "./desk.ts";
 

@@ -1,4 +1,4 @@
-import { rootSchema } from "svc/sdk";
+import { rootSchema } from "svc/sdk/internal";
 import { expect, test } from "vitest";
 import { bootstrapConfig } from "./bootstrap.ts";
 

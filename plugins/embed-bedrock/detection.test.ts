@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type EmbeddingContext, rootSchema } from "svc/sdk";
+import type { EmbeddingContext } from "svc/sdk";
+import { rootSchema } from "svc/sdk/internal";
 import { embeddingContext, fakeClock } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type FakeBedrock, startFakeBedrock } from "../../test/fakes/embedding-bedrock.ts";

@@ -7,9 +7,9 @@ import {
   EmbeddingError,
   isRecord,
   remoteLimits,
-  type Tree,
   type VendorHttp,
 } from "svc/sdk";
+import type { Tree } from "svc/sdk/internal";
 import type { GeminiAddresses } from "./addresses.ts";
 import { batchFile, uploadOf } from "./batch-file.ts";
 import { readResults, reasonIn } from "./batch-results.ts";

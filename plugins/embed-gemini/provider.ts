@@ -9,9 +9,9 @@ import {
   readVector,
   remoteLimits,
   type StructuredInput,
-  type Tree,
   type VendorHttp,
 } from "svc/sdk";
+import type { Tree } from "svc/sdk/internal";
 import type { ModelChoice } from "./model-choice.ts";
 import { jsonBody } from "./request-body.ts";
 import { type EmbedContent, groupContents, isOversized, MAX_ITEMS, toContent } from "./requests.ts";

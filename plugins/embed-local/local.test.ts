@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EmbeddingAdapter, EmbeddingContext, EmbeddingProvider, Logger } from "svc/sdk";
-import { rootSchema } from "svc/sdk";
+import { rootSchema } from "svc/sdk/internal";
 import { embeddingContract, eventually } from "svc/sdk/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { hasModelRuntime, tellModelRuntimeIsMissing } from "../../test/tools/local-model-runtime.ts";

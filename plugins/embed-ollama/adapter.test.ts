@@ -1,4 +1,5 @@
-import { type EmbeddingContext, type OpenedEmbedding, rootSchema } from "svc/sdk";
+import type { EmbeddingContext, OpenedEmbedding } from "svc/sdk";
+import { rootSchema } from "svc/sdk/internal";
 import { embeddingContext } from "svc/sdk/testing";
 import { afterEach, describe, expect, test } from "vitest";
 import { createFakeOllama, createFakeOtherServer, type FakeOllamaOptions } from "../../test/fakes/embedding-ollama.ts";

@@ -1,4 +1,5 @@
-import { type EmbeddingContext, type OpenedEmbedding, rootSchema } from "svc/sdk";
+import type { EmbeddingContext, OpenedEmbedding } from "svc/sdk";
+import { rootSchema } from "svc/sdk/internal";
 import { embeddingContext } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createFakeOpenAiEmbeddings, type FakeOpenAiEmbeddings } from "../../test/fakes/embedding-openai.ts";

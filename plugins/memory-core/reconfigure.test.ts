@@ -1,4 +1,5 @@
-import { rootSchema, type SvcConfigInput } from "svc/sdk";
+import type { SvcConfigInput } from "svc/sdk";
+import { rootSchema } from "svc/sdk/internal";
 import { eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createMemoryService, type MemoryHost, type MemoryService } from "./service.ts";

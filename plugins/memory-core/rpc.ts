@@ -1,4 +1,5 @@
-import { defaultAgentId, type PluginContext, protocolMethod } from "svc/sdk";
+import { defaultAgentId, type PluginContext } from "svc/sdk";
+import { protocolMethod } from "svc/sdk/internal";
 import type { MemoryService } from "./service.ts";
 
 /** The `memory.*` methods of the control protocol. */

@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { rootSchema, type SvcConfigInput } from "svc/sdk";
+import type { SvcConfigInput } from "svc/sdk";
+import { rootSchema } from "svc/sdk/internal";
 import { describe, expect, test } from "vitest";
 import { resolveMemorySettings, sharedStoreIssues } from "./settings.ts";
 

@@ -1,4 +1,4 @@
-import { rootSchema } from "svc/sdk";
+import { rootSchema } from "svc/sdk/internal";
 import type { MemoryHost } from "./service.ts";
 
 const logger = {

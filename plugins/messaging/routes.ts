@@ -1,4 +1,5 @@
-import { type Channel, idFault, type MessageRoute, type OutboundRequest, type SvcConfig } from "svc/sdk";
+import type { Channel, MessageRoute, OutboundRequest, SvcConfig } from "svc/sdk";
+import { idFault } from "svc/sdk/internal";
 import { type Channels, defaultAccount, WEBCHAT } from "./channels.ts";
 import { messagingErrors } from "./errors.ts";
 

@@ -1,4 +1,5 @@
-import { commonErrors, type DeliveryRow, messageOf, type PluginContext, protocolMethod, type ResultOf } from "svc/sdk";
+import { commonErrors, type DeliveryRow, messageOf, type PluginContext, type ResultOf } from "svc/sdk";
+import { protocolMethod } from "svc/sdk/internal";
 import { outboundCounts } from "./health.ts";
 import { undeliveredNote } from "./queue/ends.ts";
 import { lifetimeMs, readOutgoing } from "./queue/message.ts";

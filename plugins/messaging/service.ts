@@ -1,14 +1,5 @@
-import {
-  isBareToken,
-  isSvcError,
-  judgeReply,
-  type MessageRoute,
-  type Messaging,
-  mainSessionKey,
-  type PluginContext,
-  type StoreOp,
-  stripFrames,
-} from "svc/sdk";
+import { isSvcError, type MessageRoute, type Messaging, mainSessionKey, type PluginContext, type StoreOp, stripFrames } from "svc/sdk";
+import { isBareToken, judgeReply } from "svc/sdk/internal";
 import type { Channels } from "./channels.ts";
 import { messagingErrors } from "./errors.ts";
 import { laneOf, lifetimeMs, type Outgoing, toStored } from "./queue/message.ts";

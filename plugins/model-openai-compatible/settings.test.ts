@@ -1,4 +1,5 @@
-import { commonErrors, secretErrors } from "svc/sdk";
+import { commonErrors } from "svc/sdk";
+import { secretErrors } from "svc/sdk/internal";
 import { describe, expect, test } from "vitest";
 import { withSecrets } from "./secrets.ts";
 import { modelParamsOf, resolveProviders } from "./settings.ts";

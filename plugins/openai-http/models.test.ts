@@ -1,4 +1,5 @@
-import { type HttpCall, type HttpReply, rootSchema, type SvcConfig } from "svc/sdk";
+import type { HttpCall, HttpReply, SvcConfig } from "svc/sdk";
+import { rootSchema } from "svc/sdk/internal";
 import { describe, expect, test } from "vitest";
 import { createModels } from "./models.ts";
 

@@ -1,4 +1,5 @@
-import { type MessageBlock, parseJson, type RunRequest } from "svc/sdk";
+import type { MessageBlock, RunRequest } from "svc/sdk";
+import { parseJson } from "svc/sdk/internal";
 import { readContent } from "./content.ts";
 import { badRequest } from "./errors.ts";
 import type { WireMessage } from "./request.ts";

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type Agents, agentIdPattern, type HttpCall, idFault, isSvcError, normalizedSessionKey, protocolErrors } from "svc/sdk";
+import { type Agents, type HttpCall, isSvcError, normalizedSessionKey } from "svc/sdk";
+import { agentIdPattern, idFault, protocolErrors } from "svc/sdk/internal";
 import { badRequest } from "./errors.ts";
 
 const invalidModel = "Invalid `model`. Use `svc` or `svc/<agentId>`.";

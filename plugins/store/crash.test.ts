@@ -15,7 +15,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const script = `
   const { createJiti } = require("jiti");
   const [work, path, failpoint] = process.argv.slice(1);
-  const jiti = createJiti(process.cwd() + "/", { alias: { "svc/sdk": process.cwd() + "/sdk/index.ts" } });
+  const jiti = createJiti(process.cwd() + "/", { alias: { "svc/sdk/internal": process.cwd() + "/sdk/internal/index.ts", "svc/sdk": process.cwd() + "/sdk/index.ts" } });
   jiti.import("./plugins/store/testing/crash-child.ts").then((child) => child[work](failpoint ? { path, failpoint } : { path }));
 `;
 

@@ -1,4 +1,5 @@
-import type { HealthPart, Notice, StoreStatus } from "svc/sdk";
+import type { HealthPart, StoreStatus } from "svc/sdk";
+import type { Notice } from "svc/sdk/internal";
 import { storageAdvice } from "./storage-unavailable.ts";
 
 /** The part `store` of the health snapshot. */

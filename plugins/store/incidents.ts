@@ -1,5 +1,6 @@
 import { basename } from "node:path";
-import type { Notice, StoreStatus } from "svc/sdk";
+import type { StoreStatus } from "svc/sdk";
+import type { Notice } from "svc/sdk/internal";
 import type { FileEvent } from "./file-guard.ts";
 import type { Restored } from "./restore.ts";
 import type { Salvaged } from "./salvage.ts";

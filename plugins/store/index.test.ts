@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { dropNotice, readNotices } from "svc/sdk";
+import { dropNotice, readNotices } from "svc/sdk/internal";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { openConnection } from "./native.ts";

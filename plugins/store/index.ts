@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { definePlugin, isSvcError, messageOf, readNotices, writeNotice } from "svc/sdk";
+import { definePlugin, isSvcError, messageOf } from "svc/sdk";
+import { readNotices, writeNotice } from "svc/sdk/internal";
 import { plannedFailpoint, plannedFaultFile, testGuardMs } from "./env.ts";
 import { historyPart, toHealthPart } from "./health.ts";
 import { openStore } from "./open-store.ts";

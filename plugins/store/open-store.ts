@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
-import { type Clock, createError, type Logger, messageOf, type Notice, type Store, type StoreStatus } from "svc/sdk";
+import { type Clock, createError, type Logger, messageOf, type Store, type StoreStatus } from "svc/sdk";
+import type { Notice } from "svc/sdk/internal";
 import { type QueueLimits, queueLimits } from "./commit-queue.ts";
 import { storeErrors } from "./errors.ts";
 import { createFileGuard, type FileEvent, type FileGuard, guardMs } from "./file-guard.ts";

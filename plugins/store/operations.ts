@@ -1,4 +1,5 @@
-import { isWellFormed, type StoreOp } from "svc/sdk";
+import type { StoreOp } from "svc/sdk";
+import { isWellFormed } from "svc/sdk/internal";
 import { checkStepName, type DoneValues, encodeDelivery, encodeDone, encodeNote, isPlainlyDone, timeOf } from "./delivery-rows.ts";
 import { Refusal } from "./refusal.ts";
 import {

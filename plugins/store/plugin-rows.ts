@@ -1,4 +1,4 @@
-import { loaderErrors } from "svc/sdk";
+import { loaderErrors } from "svc/sdk/internal";
 import type { OpenStore } from "./open-store.ts";
 
 const maxKeys = 5_000;

@@ -1,4 +1,4 @@
-import { shownName } from "svc/sdk";
+import { shownName } from "svc/sdk/internal";
 import type { ReadyMapping } from "./mappings/mapping.ts";
 import type { TransformProblem } from "./transforms/transforms.ts";
 

@@ -1,4 +1,5 @@
-import { commonErrors, type HookPreset, type PluginContext, protocolMethod } from "svc/sdk";
+import { commonErrors, type HookPreset, type PluginContext } from "svc/sdk";
+import { protocolMethod } from "svc/sdk/internal";
 import { figuresOf } from "./health.ts";
 import type { Webhooks } from "./webhooks.ts";
 

@@ -1,4 +1,5 @@
-import { type ClientInfo, definePlugin, protocolMethod, type RpcCall } from "svc/sdk";
+import { type ClientInfo, definePlugin, type RpcCall } from "svc/sdk";
+import { protocolMethod } from "svc/sdk/internal";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checkAnswer, checkEvent, createFrameCheck, throwWireFaults } from "./wire-check.ts";

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import fc from "fast-check";
-import { protocolMethods } from "svc/sdk";
+import { protocolMethods } from "svc/sdk/internal";
 import { eventually } from "svc/sdk/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";

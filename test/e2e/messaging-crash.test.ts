@@ -99,7 +99,7 @@ test("svc channels queue shows what became of messages, and refuses to change on
 
 const script = `
   const { createJiti } = require("jiti");
-  const jiti = createJiti(process.cwd() + "/", { alias: { "svc/sdk": process.cwd() + "/sdk/index.ts" } });
+  const jiti = createJiti(process.cwd() + "/", { alias: { "svc/sdk/internal": process.cwd() + "/sdk/internal/index.ts", "svc/sdk": process.cwd() + "/sdk/index.ts" } });
   jiti.import("./test/fixtures/messaging-child.ts").then((child) => child.runQueue(JSON.parse(process.argv[1])));
 `;
 

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type ProtocolMethod, protocolMethods } from "svc/sdk";
+import { type ProtocolMethod, protocolMethods } from "svc/sdk/internal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { BareSocket, connectParams, type Frame } from "../kernel/_ws.ts";

@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { treeIntegrity, writeInstallRecord } from "svc/sdk";
+import { treeIntegrity, writeInstallRecord } from "svc/sdk/internal";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { writePlugin } from "./_plugins.ts";

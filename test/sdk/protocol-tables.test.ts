@@ -1,4 +1,4 @@
-import { type ProtocolMethod, protocolMethods } from "svc/sdk";
+import { type ProtocolMethod, protocolMethods } from "svc/sdk/internal";
 import { describe, expect, test } from "vitest";
 import { budgetedMethods } from "../../kernel/port/write-budget.ts";
 import { protocolEvents } from "../../sdk/protocol/events.ts";

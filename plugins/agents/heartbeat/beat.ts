@@ -1,4 +1,5 @@
-import { judgeReply, mainSessionKey, messageOf } from "svc/sdk";
+import { mainSessionKey, messageOf } from "svc/sdk";
+import { judgeReply } from "svc/sdk/internal";
 import { type Kit, runsOf } from "../kit.ts";
 import { deliverNews } from "../runs/deliver.ts";
 import type { Run } from "../runs/run.ts";

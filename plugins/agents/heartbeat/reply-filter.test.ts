@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { isBareToken, judgeReply } from "svc/sdk";
+import { isBareToken, judgeReply } from "svc/sdk/internal";
 import { describe, expect, test } from "vitest";
 import { createReplyFilter } from "./reply-filter.ts";
 

@@ -1,4 +1,4 @@
-import { isBareToken, judgeReply, MAX_WRAP_CHARS, mayBecomeToken, stripLeadingAck } from "svc/sdk";
+import { isBareToken, judgeReply, MAX_WRAP_CHARS, mayBecomeToken, stripLeadingAck } from "svc/sdk/internal";
 
 /**
  * Part of an answer that may be shown while it is still being written. Each result begins with the one before it, and the last one is what `judgeReply`

@@ -1,4 +1,5 @@
-import { cutEnd, type JsonObject, oneLine, type Reply } from "svc/sdk";
+import { cutEnd, type JsonObject, oneLine } from "svc/sdk";
+import type { Reply } from "svc/sdk/internal";
 import type { HeartbeatDelivery } from "../runs/deliver.ts";
 import { unframed } from "../sessions/display.ts";
 import type { HeartbeatSettings } from "./settings.ts";

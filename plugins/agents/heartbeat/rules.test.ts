@@ -1,4 +1,5 @@
-import { rootSchema, type SvcConfigInput } from "svc/sdk";
+import type { SvcConfigInput } from "svc/sdk";
+import { rootSchema } from "svc/sdk/internal";
 import { describe, expect, test } from "vitest";
 import { isActive } from "./active-hours.ts";
 import { asksForNothing } from "./checklist.ts";

@@ -1,4 +1,5 @@
-import { type AgentInfo, type ModelProvider, rootSchema, type SvcConfigInput } from "svc/sdk";
+import type { AgentInfo, ModelProvider, SvcConfigInput } from "svc/sdk";
+import { rootSchema } from "svc/sdk/internal";
 import { describe, expect, test } from "vitest";
 import type { Catalog } from "./catalog.ts";
 import { createModelChoice, splitRef } from "./choice.ts";

@@ -1,4 +1,5 @@
-import { isModelError, type ModelDelta, ModelError, messageOf, parseJson, type Usage } from "svc/sdk";
+import { isModelError, type ModelDelta, ModelError, messageOf, type Usage } from "svc/sdk";
+import { parseJson } from "svc/sdk/internal";
 
 export interface ToolCallMade {
   id: string;

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import {
   type AgentInfo,
-  agentIdPattern,
   type ConfigWriteResult,
   DEFAULT_AGENT_ID,
   expandPath,
@@ -12,6 +11,7 @@ import {
   type SvcConfig,
   type SvcConfigInput,
 } from "svc/sdk";
+import { agentIdPattern } from "svc/sdk/internal";
 import type { KeyedMutex } from "../common/mutex.ts";
 import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";

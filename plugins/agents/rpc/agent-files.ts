@@ -1,4 +1,5 @@
-import { type AgentInfo, type PluginContext, protocolMethod } from "svc/sdk";
+import type { AgentInfo, PluginContext } from "svc/sdk";
+import { protocolMethod } from "svc/sdk/internal";
 import { KeyedMutex } from "../common/mutex.ts";
 import type { Kit } from "../kit.ts";
 import { type AgentFile, listAgentFiles, readAgentFile, writeAgentFile } from "../workspace/agent-files.ts";

@@ -1,4 +1,5 @@
-import { type DeliverTo, type JsonObject, type ParamsOf, type PluginContext, protocolMethod, type RpcCall, type RunRequest } from "svc/sdk";
+import type { DeliverTo, JsonObject, ParamsOf, PluginContext, RpcCall, RunRequest } from "svc/sdk";
+import { protocolMethod } from "svc/sdk/internal";
 import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import { toAttachments } from "../runs/attachments.ts";

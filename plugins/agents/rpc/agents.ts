@@ -1,4 +1,5 @@
-import { type AgentInfo, type JsonObject, MAIN_KEY, type PluginContext, protocolMethod } from "svc/sdk";
+import { type AgentInfo, type JsonObject, MAIN_KEY, type PluginContext } from "svc/sdk";
+import { protocolMethod } from "svc/sdk/internal";
 import { KeyedMutex } from "../common/mutex.ts";
 import type { Kit } from "../kit.ts";
 import { createAgentRegistry } from "../registry/changes.ts";

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type PluginContext, protocolMethod } from "svc/sdk";
+import type { PluginContext } from "svc/sdk";
+import { protocolMethod } from "svc/sdk/internal";
 import type { Kit } from "../kit.ts";
 import { isResetMessage } from "../runs/commands.ts";
 import type { Runner } from "../runs/runner.ts";

@@ -1,4 +1,5 @@
-import { type PluginContext, protocolMethod } from "svc/sdk";
+import type { PluginContext } from "svc/sdk";
+import { protocolMethod } from "svc/sdk/internal";
 import type { Heartbeats } from "../heartbeat/heartbeats.ts";
 
 /** `last-heartbeat`, `set-heartbeats`. */

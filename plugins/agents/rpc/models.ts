@@ -1,12 +1,5 @@
-import {
-  type AgentInfo,
-  type JsonObject,
-  type ModelInfo,
-  type ModelProvider,
-  type ParamsOf,
-  type PluginContext,
-  protocolMethod,
-} from "svc/sdk";
+import type { AgentInfo, JsonObject, ModelInfo, ModelProvider, ParamsOf, PluginContext } from "svc/sdk";
+import { protocolMethod } from "svc/sdk/internal";
 import type { Kit } from "../kit.ts";
 import { splitRef } from "../models/choice.ts";
 

@@ -1,15 +1,6 @@
 import { randomUUID } from "node:crypto";
-import {
-  agentSetting,
-  createReplays,
-  isAdminPatch,
-  type JsonObject,
-  type ParamsOf,
-  type PluginContext,
-  protocolMethod,
-  type RpcCall,
-  type SessionRow,
-} from "svc/sdk";
+import { agentSetting, type JsonObject, type ParamsOf, type PluginContext, type RpcCall, type SessionRow } from "svc/sdk";
+import { createReplays, isAdminPatch, protocolMethod } from "svc/sdk/internal";
 import { type Kit, runsOf } from "../kit.ts";
 import { splitRef } from "../models/choice.ts";
 import { isResetMessage } from "../runs/commands.ts";

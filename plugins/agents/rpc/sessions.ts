@@ -1,4 +1,5 @@
-import { cutEnd, type JsonObject, type PluginContext, protocolMethod, RawJson, type RpcCall } from "svc/sdk";
+import { cutEnd, type JsonObject, type PluginContext, type RpcCall } from "svc/sdk";
+import { protocolMethod, RawJson } from "svc/sdk/internal";
 import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import { textOf } from "../runs/transcript.ts";

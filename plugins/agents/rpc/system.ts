@@ -1,4 +1,5 @@
-import { type Agents, type ParamsOf, type PluginContext, protocolMethod, type SystemEventRequest } from "svc/sdk";
+import type { Agents, ParamsOf, PluginContext, SystemEventRequest } from "svc/sdk";
+import { protocolMethod } from "svc/sdk/internal";
 import { agentErrors } from "../errors.ts";
 
 /** A text that begins so says who is there, and nothing an agent should read. */

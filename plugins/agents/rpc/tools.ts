@@ -1,15 +1,6 @@
 import { randomUUID } from "node:crypto";
-import {
-  agentSetting,
-  createReplays,
-  isSvcError,
-  type JsonObject,
-  type ParamsOf,
-  type PluginContext,
-  protocolMethod,
-  type RpcCall,
-  type ToolResult,
-} from "svc/sdk";
+import { agentSetting, isSvcError, type JsonObject, type ParamsOf, type PluginContext, type RpcCall, type ToolResult } from "svc/sdk";
+import { createReplays, protocolMethod } from "svc/sdk/internal";
 import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import { catalogProfiles, groupTools, toolSource } from "../tools/catalog.ts";

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type AgentInfo, createFrameStripper, type Disposable, type QueueMode, type RunRequest, type Usage } from "svc/sdk";
+import type { AgentInfo, Disposable, QueueMode, RunRequest, Usage } from "svc/sdk";
+import { createFrameStripper } from "svc/sdk/internal";
 import { type HeartbeatRun, MAX_TOOL_CALLS } from "../heartbeat/heartbeat-run.ts";
 import { createReplyFilter } from "../heartbeat/reply-filter.ts";
 import type { ModelRef } from "../models/choice.ts";

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type GatewayService, protocolErrors, type RunHandle, type RunRequest, type RunRow, settledWithin, sleep } from "svc/sdk";
+import { type GatewayService, type RunHandle, type RunRequest, type RunRow, settledWithin, sleep } from "svc/sdk";
+import { protocolErrors } from "svc/sdk/internal";
 import { type Kit, runsOf } from "../kit.ts";
 import { type AcceptOptions, acceptRun } from "./accept.ts";
 import { isCutOff } from "./cut-off.ts";

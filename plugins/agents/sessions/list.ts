@@ -1,4 +1,5 @@
-import { type JsonObject, type ParamsOf, RawJson, type SessionQuery, type SessionRow, type SvcConfig } from "svc/sdk";
+import type { JsonObject, ParamsOf, SessionQuery, SessionRow, SvcConfig } from "svc/sdk";
+import { RawJson } from "svc/sdk/internal";
 import type { Kit } from "../kit.ts";
 import { contextTokensOf, toWireSession } from "./wire.ts";
 

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readlink, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { type AgentInfo, isSvcError, openRegular, writeFileAtomic } from "svc/sdk";
+import { type AgentInfo, isSvcError, writeFileAtomic } from "svc/sdk";
+import { openRegular } from "svc/sdk/internal";
 import { agentErrors } from "../errors.ts";
 
 /** The files of a workspace that clients may read and write; no other name leads anywhere. */

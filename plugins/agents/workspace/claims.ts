@@ -2,7 +2,8 @@ import { createHash, randomUUID } from "node:crypto";
 import { readdir, readFile, realpath, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { isAlive, type LockOwner, processStartTime, writeFileAtomic } from "svc/sdk";
+import { writeFileAtomic } from "svc/sdk";
+import { isAlive, type LockOwner, processStartTime } from "svc/sdk/internal";
 
 /** Another gateway that works in a workspace now. */
 export interface OtherGateway {

@@ -1,6 +1,7 @@
 import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type AgentInfo, agentSetting, openRegular, type SvcConfig, writeFileAtomic } from "svc/sdk";
+import { type AgentInfo, agentSetting, type SvcConfig, writeFileAtomic } from "svc/sdk";
+import { openRegular } from "svc/sdk/internal";
 import { cutMiddle } from "../common/cut.ts";
 import { bootstrapOrder, templates } from "./templates.ts";
 

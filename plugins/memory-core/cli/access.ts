@@ -8,9 +8,9 @@ import {
   type MemoryStatus,
   type ResultOf,
   resolveAgents,
-  rootSchema,
   type SvcConfig,
 } from "svc/sdk";
+import { rootSchema } from "svc/sdk/internal";
 
 /** Memory as the commands see it: through the running gateway, or in this process under the state lock. */
 export interface MemoryAccess {

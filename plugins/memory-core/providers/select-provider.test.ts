@@ -1,4 +1,5 @@
-import { EmbeddingError, secretErrors } from "svc/sdk";
+import { EmbeddingError } from "svc/sdk";
+import { secretErrors } from "svc/sdk/internal";
 import { type FakeClock, fakeClock } from "svc/sdk/testing";
 import { expect, test } from "vitest";
 import { createTestAdapter, type TestAdapter } from "../test-adapter.ts";

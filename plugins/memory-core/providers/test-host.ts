@@ -1,4 +1,5 @@
-import { type Clock, type Contribution, type ContributionView, type EmbeddingAdapter, type Logger, rootSchema } from "svc/sdk";
+import type { Clock, Contribution, ContributionView, EmbeddingAdapter, Logger } from "svc/sdk";
+import { rootSchema } from "svc/sdk/internal";
 import type { ProviderHost } from "./open-provider.ts";
 import type { ProviderSettings } from "./provider-settings.ts";
 

@@ -1,4 +1,4 @@
-import { rootSchema } from "svc/sdk";
+import { rootSchema } from "svc/sdk/internal";
 import { fakeClock } from "svc/sdk/testing";
 import { expect, test } from "vitest";
 import type { AgentMemory } from "../agent-memory.ts";

@@ -1,4 +1,5 @@
-import { type DeliveryRow, isSvcError, type JsonObject, messageOf, reached } from "svc/sdk";
+import { type DeliveryRow, isSvcError, type JsonObject, messageOf } from "svc/sdk";
+import { reached } from "svc/sdk/internal";
 import { fail, putBack, succeed } from "./ends.ts";
 import type { Carrier, QueueKit } from "./kit.ts";
 import { type Outgoing, readOutgoing } from "./message.ts";

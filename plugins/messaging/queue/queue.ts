@@ -1,13 +1,5 @@
-import {
-  createExpiryClock,
-  type DeliveryDir,
-  type DeliveryRow,
-  type DeliveryState,
-  type ExpiryClock,
-  isSvcError,
-  messageOf,
-  settledWithin,
-} from "svc/sdk";
+import { type DeliveryDir, type DeliveryRow, type DeliveryState, isSvcError, messageOf, settledWithin } from "svc/sdk";
+import { createExpiryClock, type ExpiryClock } from "svc/sdk/internal";
 import { attempt, unknownTries } from "./attempt.ts";
 import { fail } from "./ends.ts";
 import type { QueueKit } from "./kit.ts";

@@ -1,4 +1,5 @@
-import { ownValue, type ResultOf } from "svc/sdk";
+import type { ResultOf } from "svc/sdk";
+import { ownValue } from "svc/sdk/internal";
 
 type Written = Pick<ResultOf<"config.patch">, "noop" | "action" | "pendingRestart" | "changedPaths" | "config">;
 

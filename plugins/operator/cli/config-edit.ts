@@ -1,5 +1,6 @@
 import { basename } from "node:path";
-import { type CliContext, type CliValues, commonErrors, configErrors, createMergePatch, lostEntries, sameValue, valueAt } from "svc/sdk";
+import { type CliContext, type CliValues, commonErrors } from "svc/sdk";
+import { configErrors, createMergePatch, lostEntries, sameValue, valueAt } from "svc/sdk/internal";
 import { closingNote } from "./closing-note.ts";
 
 /** How often an edit is made again because the file changed under it. */

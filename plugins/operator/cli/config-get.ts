@@ -1,15 +1,5 @@
-import {
-  type CliContext,
-  type CliValues,
-  configErrors,
-  defineCommand,
-  formatConfigPath,
-  formatIssue,
-  parseConfigPath,
-  resolveConfigPath,
-  type SvcError,
-  valueAt,
-} from "svc/sdk";
+import { type CliContext, type CliValues, defineCommand, type SvcError } from "svc/sdk";
+import { configErrors, formatConfigPath, formatIssue, parseConfigPath, resolveConfigPath, valueAt } from "svc/sdk/internal";
 
 interface Trees {
   /** As written, and with defaults; secrets replaced. */

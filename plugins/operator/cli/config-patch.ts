@@ -1,15 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { text as readAll } from "node:stream/consumers";
-import {
-  applyMergePatch,
-  type CliContext,
-  type CliValues,
-  commonErrors,
-  defineCommand,
-  exceedsJsonShape,
-  isRecord,
-  messageOf,
-} from "svc/sdk";
+import { type CliContext, type CliValues, commonErrors, defineCommand, isRecord, messageOf } from "svc/sdk";
+import { applyMergePatch, exceedsJsonShape } from "svc/sdk/internal";
 import { editConfig, editOptions } from "./config-edit.ts";
 
 /** `svc config patch`: several values at once, by a merge patch. */

@@ -1,21 +1,15 @@
+import { type CliConfigFile, type CliContext, type CliValues, commonErrors, defineCommand, isRecord, isSvcError } from "svc/sdk";
 import {
   applyMergePatch,
-  type CliConfigFile,
-  type CliContext,
-  type CliValues,
-  commonErrors,
-  defineCommand,
   exceedsJsonShape,
   formatConfigPath,
-  isRecord,
-  isSvcError,
   parseConfigPath,
   REDACTED_VALUE,
   resolveConfigPath,
   sameValue,
   valueAt,
   withValueAt,
-} from "svc/sdk";
+} from "svc/sdk/internal";
 import { editConfig, editOptions, guardEntries } from "./config-edit.ts";
 
 /** `svc config set`: one value at one path. */

@@ -1,13 +1,5 @@
-import {
-  commonErrors,
-  configErrors,
-  defineCommand,
-  formatConfigPath,
-  parseConfigPath,
-  resolveConfigPath,
-  valueAt,
-  withValueAt,
-} from "svc/sdk";
+import { commonErrors, defineCommand } from "svc/sdk";
+import { configErrors, formatConfigPath, parseConfigPath, resolveConfigPath, valueAt, withValueAt } from "svc/sdk/internal";
 import { editConfig, editOptions } from "./config-edit.ts";
 
 /** `svc config unset`: takes one key or list member out of the file. */

@@ -1,4 +1,5 @@
-import { type CliContext, defineCommand, formatIssue, isSvcError } from "svc/sdk";
+import { type CliContext, defineCommand, isSvcError } from "svc/sdk";
+import { formatIssue } from "svc/sdk/internal";
 
 interface Verdict {
   path: string;

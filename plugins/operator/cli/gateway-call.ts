@@ -1,4 +1,5 @@
-import { commonErrors, defineCommand, isRecord, type JsonObject, jsonTextFault, strictJsonLimits } from "svc/sdk";
+import { commonErrors, defineCommand, isRecord, type JsonObject } from "svc/sdk";
+import { jsonTextFault, strictJsonLimits } from "svc/sdk/internal";
 
 /** `svc gateway call`: one request as it is on the wire; its payload is printed as JSON. */
 export default defineCommand({

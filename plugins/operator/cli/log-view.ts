@@ -1,4 +1,5 @@
-import { isLogged, isRecord, type LogLevel, logLevels, parseJson, printable } from "svc/sdk";
+import { isRecord, printable } from "svc/sdk";
+import { isLogged, type LogLevel, logLevels, parseJson } from "svc/sdk/internal";
 
 /** A line of the log file as a reader gets it; `raw` is one that svc did not write. */
 export type LogLine =

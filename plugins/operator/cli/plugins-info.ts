@@ -1,4 +1,5 @@
-import { type CliContext, defineCommand, loaderErrors, type PluginCandidate, printableLine } from "svc/sdk";
+import { type CliContext, defineCommand, type PluginCandidate, printableLine } from "svc/sdk";
+import { loaderErrors } from "svc/sdk/internal";
 import { withLiveGateway } from "./live-client.ts";
 import { notesOf, reasonOf, type WirePlugin } from "./plugin-rows.ts";
 import { formatTime } from "./text.ts";

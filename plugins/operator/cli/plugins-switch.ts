@@ -1,4 +1,5 @@
-import { type CliClient, type CliCommand, type CliContext, defineCommand, isRecord, loaderErrors, messageOf } from "svc/sdk";
+import { type CliClient, type CliCommand, type CliContext, defineCommand, isRecord, messageOf } from "svc/sdk";
+import { loaderErrors } from "svc/sdk/internal";
 import { withLiveGateway } from "./live-client.ts";
 
 /** `svc plugins enable|disable <id>`: in the config, and at once in a running gateway. */

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { access, cp, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { type CliContext, type CliValues, commonErrors, defineCommand, type JsonObject, makePrivate } from "svc/sdk";
+import { type CliContext, type CliValues, commonErrors, defineCommand, type JsonObject } from "svc/sdk";
+import { makePrivate } from "svc/sdk/internal";
 
 /** `svc setup`: a config with which the gateway starts, and something to ask about. Never overwrites anything. */
 export default defineCommand({

@@ -1,4 +1,5 @@
-import type { DoctorFinding, Notice } from "svc/sdk";
+import type { DoctorFinding } from "svc/sdk";
+import type { Notice } from "svc/sdk/internal";
 import type { OwnFinding } from "./checks.ts";
 
 export type Severity = DoctorFinding["severity"];

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { chmod, rm, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
-import { type CliContext, type DoctorFinding, messageOf, withValueAt } from "svc/sdk";
+import { type CliContext, type DoctorFinding, messageOf } from "svc/sdk";
+import { withValueAt } from "svc/sdk/internal";
 
 /** One thing that was done, or why it was not. */
 export interface FixResult {

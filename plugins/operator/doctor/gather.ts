@@ -1,6 +1,7 @@
 import { readdir, readFile, realpath, stat, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type CliContext, type DoctorFinding, formatIssue, isSvcError, noticePath, ownValue, readNotices, type SvcConfig } from "svc/sdk";
+import { type CliContext, type DoctorFinding, isSvcError, type SvcConfig } from "svc/sdk";
+import { formatIssue, noticePath, ownValue, readNotices } from "svc/sdk/internal";
 import type { Evidence } from "./findings.ts";
 import { networkKind } from "./network-folder.ts";
 

@@ -1,6 +1,7 @@
 import { mkdir, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf, openRegular } from "svc/sdk";
+import { messageOf } from "svc/sdk";
+import { openRegular } from "svc/sdk/internal";
 import { installErrors } from "../errors.ts";
 import { contentLimits, createContentCounter } from "./limits.ts";
 

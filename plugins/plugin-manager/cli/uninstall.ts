@@ -1,4 +1,5 @@
-import { defineCommand, readInstallIndex } from "svc/sdk";
+import { defineCommand } from "svc/sdk";
+import { readInstallIndex } from "svc/sdk/internal";
 import { installErrors } from "../errors.ts";
 import { uninstallPlugin } from "../install/uninstall.ts";
 import { writeEntry } from "./config-entry.ts";

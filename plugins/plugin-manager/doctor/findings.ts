@@ -1,4 +1,5 @@
-import type { InstallIndex, PluginCandidate } from "svc/sdk";
+import type { PluginCandidate } from "svc/sdk";
+import type { InstallIndex } from "svc/sdk/internal";
 
 export type Severity = "info" | "warning" | "error";
 export const severities: readonly Severity[] = ["info", "warning", "error"];

@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
-import { type CliContext, installedPluginFolder, readInstallIndex, type SvcConfig, treeIntegrity } from "svc/sdk";
+import type { CliContext, SvcConfig } from "svc/sdk";
+import { installedPluginFolder, readInstallIndex, treeIntegrity } from "svc/sdk/internal";
 import { listLive } from "../cli/live.ts";
 import type { Evidence } from "./findings.ts";
 import { checkImports } from "./import-check.ts";

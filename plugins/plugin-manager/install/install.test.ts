@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Manifest, type PluginCandidate, readInstallIndex } from "svc/sdk";
+import type { Manifest, PluginCandidate } from "svc/sdk";
+import { readInstallIndex } from "svc/sdk/internal";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type InstallHost, type InstallProposal, installPlugin } from "./install.ts";
 

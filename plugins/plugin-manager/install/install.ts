@@ -1,15 +1,14 @@
 import { join } from "node:path";
+import type { Manifest, PluginCandidate } from "svc/sdk";
 import {
   type InstallRecord,
   installedPluginFolder,
   installedPluginsRoot,
-  type Manifest,
   makePrivate,
-  type PluginCandidate,
   readInstallIndex,
   treeIntegrity,
   writeInstallRecord,
-} from "svc/sdk";
+} from "svc/sdk/internal";
 import { installErrors } from "../errors.ts";
 import { installDependencies } from "../source/dependencies.ts";
 import { type Fetched, fetchPlugin } from "../source/fetch.ts";

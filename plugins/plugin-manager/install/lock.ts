@@ -1,4 +1,4 @@
-import { withFileLock } from "svc/sdk";
+import { withFileLock } from "svc/sdk/internal";
 import { installErrors } from "../errors.ts";
 
 /**

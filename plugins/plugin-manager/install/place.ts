@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { installedPluginsRoot } from "svc/sdk";
+import { installedPluginsRoot } from "svc/sdk/internal";
 
 /** Older than any install takes: left by one that was killed. */
 const STALE_MS = 3_600_000;

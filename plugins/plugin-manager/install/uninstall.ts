@@ -1,5 +1,5 @@
 import { rm, stat } from "node:fs/promises";
-import { type InstallRecord, installedPluginFolder, readInstallIndex, treeIntegrity, writeInstallRecord } from "svc/sdk";
+import { type InstallRecord, installedPluginFolder, readInstallIndex, treeIntegrity, writeInstallRecord } from "svc/sdk/internal";
 import { installErrors } from "../errors.ts";
 import { installLockPath } from "./install.ts";
 import { withInstallLock } from "./lock.ts";

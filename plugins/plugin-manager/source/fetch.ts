@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { openRegular } from "svc/sdk";
+import { openRegular } from "svc/sdk/internal";
 import { copyFolder } from "../archive/copy-folder.ts";
 import { contentLimits } from "../archive/limits.ts";
 import { unpackArchive } from "../archive/unpack.ts";

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { LogFields, Logger, MessageRow, NewDelivery, Notice, RunRow, SessionRow, StoreOp } from "svc/sdk";
+import type { LogFields, Logger, MessageRow, NewDelivery, RunRow, SessionRow, StoreOp } from "svc/sdk";
+import type { Notice } from "svc/sdk/internal";
 import { type OpenStore, type OpenStoreOptions, openStore } from "../open-store.ts";
 
 /** A folder with a state database; stores are opened in it as often as a test wants. */

@@ -1,4 +1,5 @@
-import { idFault, type WakeMode } from "svc/sdk";
+import type { WakeMode } from "svc/sdk";
+import { idFault } from "svc/sdk/internal";
 import { invalid } from "./refusal.ts";
 
 /** Fields of an action as a payload, a mapping or a transform gives them. Absent is absent; anything else of a wrong type is refused, `null` as well. */

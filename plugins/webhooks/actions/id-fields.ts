@@ -1,4 +1,4 @@
-import { toIdText, toWellFormed } from "svc/sdk";
+import { toIdText, toWellFormed } from "svc/sdk/internal";
 
 /** Fields that become ids. */
 const idFields = ["sessionKey", "to"] as const;

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type Agents, idFault, isSvcError, isWellFormed } from "svc/sdk";
+import { type Agents, isSvcError } from "svc/sdk";
+import { idFault, isWellFormed } from "svc/sdk/internal";
 import type { HooksConfig } from "../action.ts";
 import { invalid } from "./refusal.ts";
 

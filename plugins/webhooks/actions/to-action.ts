@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
-import { type Agents, countSuspicious, type Messaging, wrapExternal } from "svc/sdk";
+import { type Agents, type Messaging, wrapExternal } from "svc/sdk";
+import { countSuspicious } from "svc/sdk/internal";
 import type { AgentAction, HooksConfig, WakeAction } from "../action.ts";
 import { MAX_PAYLOAD_BYTES } from "../deliveries/stored-action.ts";
 import { type AgentRoute, routeAgent } from "./agent-route.ts";

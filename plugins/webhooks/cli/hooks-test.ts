@@ -1,16 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import {
-  type CliContext,
-  type CliValues,
-  commonErrors,
-  defineCommand,
-  messageOf,
-  parseJson,
-  printableLine,
-  type ResultOf,
-  strictJsonLimits,
-} from "svc/sdk";
+import { type CliContext, type CliValues, commonErrors, defineCommand, messageOf, printableLine, type ResultOf } from "svc/sdk";
+import { parseJson, strictJsonLimits } from "svc/sdk/internal";
 import { isServed } from "./is-served.ts";
 import { openOffline } from "./offline.ts";
 import { doorWords } from "./text.ts";

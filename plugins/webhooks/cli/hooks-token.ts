@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { type CliContext, commonErrors, defineCommand, isRecord, valueAt, withValueAt } from "svc/sdk";
+import { type CliContext, commonErrors, defineCommand, isRecord } from "svc/sdk";
+import { valueAt, withValueAt } from "svc/sdk/internal";
 import { isServed } from "./is-served.ts";
 
 const PATH = ["hooks", "token"] as const;

@@ -13,9 +13,9 @@ import {
   mainSessionKey,
   type PluginContext,
   resolveAgents,
-  rootSchema,
   type SvcConfig,
 } from "svc/sdk";
+import { rootSchema } from "svc/sdk/internal";
 import type { HooksConfig } from "../action.ts";
 import type { MappingView } from "../mapping-view.ts";
 import { openIngress } from "../open-ingress.ts";

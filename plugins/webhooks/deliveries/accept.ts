@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { messageOf, type OpResult, reached, type StoreOp } from "svc/sdk";
+import { messageOf, type OpResult, type StoreOp } from "svc/sdk";
+import { reached } from "svc/sdk/internal";
 import type { Action, AgentAction, WakeAction } from "../action.ts";
 import type { DeliveryDeps } from "./delivery-deps.ts";
 import { aboutOf, encodeAction } from "./stored-action.ts";

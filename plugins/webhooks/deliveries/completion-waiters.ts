@@ -1,4 +1,4 @@
-import { protocolErrors } from "svc/sdk";
+import { protocolErrors } from "svc/sdk/internal";
 import type { Completion } from "./delivery-state.ts";
 
 /** Callers that wait for the end of an action. */

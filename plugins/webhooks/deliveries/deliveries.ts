@@ -1,4 +1,5 @@
-import { commonErrors, isSvcError, messageOf, type PluginContext, protocolErrors, settledWithin } from "svc/sdk";
+import { commonErrors, isSvcError, messageOf, type PluginContext, settledWithin } from "svc/sdk";
+import { protocolErrors } from "svc/sdk/internal";
 import { type Accepted, acceptAll, EXPIRY_MS, type Submission } from "./accept.ts";
 import { createCompletionWaiters } from "./completion-waiters.ts";
 import { type DeliveryDeps, PROCESSED_DIRS, untilAvailable } from "./delivery-deps.ts";

@@ -1,4 +1,5 @@
-import { type DeliveryRow, type DeliveryState, isSvcError, type JsonObject, messageOf, reached, type StoreOp } from "svc/sdk";
+import { type DeliveryRow, type DeliveryState, isSvcError, type JsonObject, messageOf, type StoreOp } from "svc/sdk";
+import { reached } from "svc/sdk/internal";
 import { commitWhenAvailable, type DeliveryDeps, isTransient, untilAvailable } from "./delivery-deps.ts";
 import { mainSessionOf, stepOp, summaryEvent, wakeMainSession } from "./steps.ts";
 import { aboutOf, decodeAction, type StoredAction } from "./stored-action.ts";

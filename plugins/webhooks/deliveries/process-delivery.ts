@@ -1,4 +1,5 @@
-import { type DeliveryRow, isSvcError, messageOf, reached } from "svc/sdk";
+import { type DeliveryRow, isSvcError, messageOf } from "svc/sdk";
+import { reached } from "svc/sdk/internal";
 import { commitWhenAvailable } from "./delivery-deps.ts";
 import {
   type AfterAttempt,

@@ -1,4 +1,5 @@
-import { createExpiryClock, type DeliveryRow, type ExpiryClock, isSvcError, messageOf, reached } from "svc/sdk";
+import { type DeliveryRow, isSvcError, messageOf } from "svc/sdk";
+import { createExpiryClock, type ExpiryClock, reached } from "svc/sdk/internal";
 import { commitWhenAvailable, type DeliveryDeps, PROCESSED_DIRS } from "./delivery-deps.ts";
 import { judgeLeftBehind } from "./delivery-state.ts";
 import { failDelivery, UNREADABLE } from "./fail-delivery.ts";

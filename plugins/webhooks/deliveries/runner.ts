@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
-import { type DeliveryRow, type Disposable, messageOf, protocolErrors, settledWithin } from "svc/sdk";
+import { type DeliveryRow, type Disposable, messageOf, settledWithin } from "svc/sdk";
+import { protocolErrors } from "svc/sdk/internal";
 import { type DeliveryDeps, PROCESSED_DIRS } from "./delivery-deps.ts";
 import { backoffAfter, MAX_ATTEMPTS } from "./delivery-state.ts";
 import { processDelivery } from "./process-delivery.ts";

@@ -9,9 +9,9 @@ import {
   type OutboundRequest,
   type RunHandle,
   type RunOutcome,
-  reached,
   type StoreOp,
 } from "svc/sdk";
+import { reached } from "svc/sdk/internal";
 import { commitWhenAvailable, type DeliveryDeps, isTransient, untilAvailable } from "./delivery-deps.ts";
 import {
   type DeliverResult,

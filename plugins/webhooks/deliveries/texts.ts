@@ -1,4 +1,5 @@
-import { cleanExternalLine, cutEnd, judgeReply, type MessageRow, neutralize, oneLine } from "svc/sdk";
+import { cleanExternalLine, cutEnd, type MessageRow, neutralize, oneLine } from "svc/sdk";
+import { judgeReply } from "svc/sdk/internal";
 
 /** Maximum length of the text beside an acknowledgement that does not count as news. */
 const ACK_MAX_CHARS = 300;

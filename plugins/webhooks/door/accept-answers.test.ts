@@ -1,4 +1,5 @@
-import { commonErrors, defineErrors, type HttpReply, protocolErrors } from "svc/sdk";
+import { commonErrors, defineErrors, type HttpReply } from "svc/sdk";
+import { protocolErrors } from "svc/sdk/internal";
 import { describe, expect, test } from "vitest";
 import { deliveryErrors } from "../deliveries/errors.ts";
 import { acceptedAnswer, acceptFailure, fanOutAnswer, refusalAnswer } from "./accept-answers.ts";

@@ -1,4 +1,4 @@
-import { addressBucket } from "svc/sdk";
+import { addressBucket } from "svc/sdk/internal";
 
 /** Bodies of callers that have not proved themselves yet: of one address, and of all, which bounds the memory they take. */
 const MAX_OF_ADDRESS = 16;

@@ -1,4 +1,5 @@
-import { type HttpReply, isSvcError, jsonTextFault, messageOf, strictJsonLimits } from "svc/sdk";
+import { type HttpReply, isSvcError, messageOf } from "svc/sdk";
+import { jsonTextFault, strictJsonLimits } from "svc/sdk/internal";
 import { type Answer, failure, unavailable } from "./answers.ts";
 import { refuseCaller } from "./refuse-caller.ts";
 import { type DoorDeps, turnAway, type Visitor } from "./visitor.ts";

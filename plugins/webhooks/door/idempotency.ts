@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { idFault, toWellFormed } from "svc/sdk";
+import { idFault, toWellFormed } from "svc/sdk/internal";
 import type { IdempotencyKey } from "../deliveries/accept.ts";
 
 const MAX_KEY_CHARS = 256;

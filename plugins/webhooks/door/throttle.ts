@@ -1,4 +1,4 @@
-import { addressBucket, createFailureLimiter } from "svc/sdk";
+import { addressBucket, createFailureLimiter } from "svc/sdk/internal";
 
 /** Limit of failed attempts of one address. Loopback is counted too: behind a local proxy everybody comes from there. */
 const rules = { maxAttempts: 20, windowMs: 60_000, lockoutMs: 60_000, exemptLoopback: false };

@@ -1,4 +1,5 @@
-import { type Clock, type HttpCall, type HttpReply, type JsonObject, type Logger, shownName } from "svc/sdk";
+import type { Clock, HttpCall, HttpReply, JsonObject, Logger } from "svc/sdk";
+import { shownName } from "svc/sdk/internal";
 import type { Deliveries } from "../deliveries/deliveries.ts";
 import type { Verifier } from "../ingress.ts";
 import type { BodyGate } from "./body-gate.ts";

@@ -1,4 +1,5 @@
-import { type HookPreset, type JsonObject, toStrictJson, withLimit } from "svc/sdk";
+import { type HookPreset, type JsonObject, withLimit } from "svc/sdk";
+import { toStrictJson } from "svc/sdk/internal";
 import { toTransformError } from "../transforms/faults.ts";
 import { toTransformResult } from "../transforms/result.ts";
 import type { TransformCall } from "./mapping.ts";

@@ -1,4 +1,5 @@
-import { type HookPreset, hookMappingSchema, type JsonObject } from "svc/sdk";
+import type { HookPreset, JsonObject } from "svc/sdk";
+import { hookMappingSchema } from "svc/sdk/internal";
 import type { HooksConfig } from "../action.ts";
 import { bindingLiteral, effectivePrefixes } from "../actions/session-key.ts";
 import type { Transforms } from "../transforms/transforms.ts";

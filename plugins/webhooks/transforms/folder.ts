@@ -1,6 +1,6 @@
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { isInside } from "svc/sdk";
+import { isInside } from "svc/sdk/internal";
 
 /** More files than transforms and their helpers need; each is looked at before a call. */
 const MAX_FILES = 500;

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { extname, join, posix, win32 } from "node:path";
-import { isInside } from "svc/sdk";
+import { isInside } from "svc/sdk/internal";
 import { isWritableByAll, nearestReal, outsideProblem } from "./folder.ts";
 
 const extensions = [".ts", ".mts", ".js", ".mjs", ".cjs"];

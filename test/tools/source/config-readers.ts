@@ -46,5 +46,8 @@ function expressionOf(key: string): { text: string; column: number } {
 /** Code that does something with a value; schemas, rules between keys and warnings only judge it. */
 function isReader(path: string): boolean {
   if (path === PROBE || /\.test\.ts$|\/test-[^/]*\.ts$|^test\/|^sdk\/testing\/|\/testing\//.test(path)) return false;
-  return !path.startsWith("sdk/config/") && !/^kernel\/config\/(conflicts-\w+|cross-field|clamp-warnings|memory-warnings)\.ts$/.test(path);
+  return (
+    !path.startsWith("sdk/config/") &&
+    !/^kernel\/config\/(conflicts-\w+|known-ids|cross-field|clamp-warnings|memory-warnings)\.ts$/.test(path)
+  );
 }
