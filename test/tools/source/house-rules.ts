@@ -107,7 +107,7 @@ function closing(code: string, from: number): number {
 
 /** Files that say by their name that nobody knows what belongs into them, and lists of exports that nobody publishes. */
 export function shapelessFiles(paths: readonly string[]): string[] {
-  const published = /^sdk\/(?:client\/|testing\/)?index\.ts$|^(?:plugins\/[^/]+|examples\/.+)\/index\.ts$/;
+  const published = /^sdk\/(?:client\/|internal\/|testing\/)?index\.ts$|^(?:plugins\/[^/]+|examples\/.+)\/index\.ts$/;
   return paths.filter(
     (path) => /(?:^|\/)(?:utils?|helpers?|misc)\.\w+$/.test(path) || (/\/index\.ts$/.test(path) && !published.test(path)),
   );
