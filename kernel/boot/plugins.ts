@@ -3,9 +3,11 @@ import { resolveAgents } from "../../sdk/agents.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import type { PluginRecord, PluginState } from "../../sdk/types/plugin-record.ts";
+import type { ReloadParticipant } from "../../sdk/types/reload.ts";
 import { createGatewayIdentity } from "../auth/devices/gateway-identity.ts";
 import { createConfigHost } from "../config/config-host.ts";
 import { knownIdsOf, requireKnownChannels, unknownIdWarnings } from "../config/known-ids.ts";
+import { openReloader } from "../config/open-reloader.ts";
 import { createInstance } from "../loader/context.ts";
 import type { DiscoveryRequest } from "../loader/discover.ts";
 import { discoverOne, discoverPlugins, inspectPluginFolder } from "../loader/discovery.ts";
@@ -24,7 +26,6 @@ import { registerLogsMethods } from "../port/methods/logs.ts";
 import { registerPluginMethods } from "../port/methods/plugins.ts";
 import { registerSecretsMethods } from "../port/methods/secrets.ts";
 import { currentLogFile } from "../process/log-tail.ts";
-import { createReloader } from "./config-reload.ts";
 import type { Core } from "./core.ts";
 
 /**
@@ -55,7 +56,7 @@ export async function openPlugins(core: Core): Promise<(plain: SvcConfig) => Svc
     retryMs: options.retryMs,
     onState: (record, from) => announceState(core, record, from),
   });
-  core.bindLazy({ loader, reloader: openReloader(core, { loader, mask, present }) });
+  core.bindLazy({ loader, reloader: reloaderOf(core, { loader, mask, present }) });
   registerMethods(core, places);
   return mask;
 }
@@ -135,20 +136,23 @@ async function markBlamed({ options, lazy: late }: Core, id: string): Promise<vo
   if (blame) late().loader.degrade(id, "blocked-event-loop", blameText(blame));
 }
 
-function openReloader(core: Core, own: { loader: Loader; mask(plain: SvcConfig): SvcConfig; present: readonly Manifest[] }) {
+function reloaderOf(core: Core, own: { loader: Loader; mask(plain: SvcConfig): SvcConfig; present: readonly Manifest[] }) {
   const { options, plan, hooks, contributions, logger, restarts, fanout } = core;
   const { loader, mask } = own;
-  const reloader = createReloader({
+  const reloader = openReloader({
     initial: { ...plan.loaded, config: plan.config },
     signal: core.leaving.signal,
     env: options.env,
     readEnv: options.readEnv,
     flags: options.flags ?? {},
     hooks,
-    contributions,
-    loader: () => loader,
-    manifest: (id) => loader.find(id)?.candidate.manifest,
-    manifests: () => [...own.present, ...manifestsOf(loader)],
+    plugins: {
+      participants: () =>
+        [...contributions.view<ReloadParticipant>("reload")].map(({ owner, value }) => ({ plugin: owner, participant: value })),
+      manifest: (id) => loader.find(id)?.candidate.manifest,
+      manifests: () => [...own.present, ...manifestsOf(loader)],
+      applyEntries: (ids) => loader.applyEntries(ids),
+    },
     authenticator: () => core.authenticator,
     mask,
     logger,

@@ -6,7 +6,7 @@ import type { PreparedReload } from "../../sdk/types/reload.ts";
 import type { LoadedConfig } from "./loaded.ts";
 import type { PassDeps } from "./reload-pass.ts";
 import type { ReloadMode } from "./reload-plan.ts";
-import { createReloader, type ReloaderOptions } from "./reloader.ts";
+import { Reloader, type ReloaderOptions } from "./reloader.ts";
 
 let dir: string;
 let path: string;
@@ -80,7 +80,7 @@ function setup(start: Tree = {}, own: { deps?: Partial<PassDeps>; options?: Part
     now: () => 1_000,
     ...own.options,
   };
-  const reloader = createReloader(options);
+  const reloader = new Reloader(options);
   return {
     reloader,
     events,

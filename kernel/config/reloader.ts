@@ -25,30 +25,16 @@ export interface ReloadStatus {
   failed?: ReloadIssue[];
 }
 
-export interface Reloader {
-  /** The active config. */
-  current(): LoadedConfig & { config: SvcConfig };
-  /** Passes are serial; what is asked for during one shares exactly one further pass. Never rejects for what is in a file or a plugin. */
-  reload(reason: ReloadReason): Promise<ReloadOutcome>;
-  /** Puts the active files in place with the rest of their secrets: a start asks for those after it listens, before anybody uses them. */
-  adopt(completed: LoadedConfig & { config: SvcConfig }): void;
-  pendingRestart(): string[];
-  status(): ReloadStatus;
-  /** Begins to follow the files. */
-  start(): void;
-  /** Its second source of changes, as a periodic job. */
-  readonly poll: Job;
-  /** Follows and takes nothing any more; resolves when the pass under way has ended, after 5 s at most. */
-  dispose(): Promise<void>;
-}
+/** A config that is valid. */
+export type ActiveConfig = LoadedConfig & { config: SvcConfig };
 
 export interface ReloaderOptions {
-  initial: LoadedConfig & { config: SvcConfig };
+  initial: ActiveConfig;
   /** Reads the files again. `secretsOnly`: keeps the active files and asks for their secrets anew. */
   load(active: LoadedConfig, options: { secretsOnly: boolean }): Promise<LoadedConfig>;
   pass: Omit<PassDeps, "swap" | "logger">;
   /** Starts to use the changes of the snapshot; called within the swap. */
-  onSwap(loaded: LoadedConfig & { config: SvcConfig }): void;
+  onSwap(loaded: ActiveConfig): void;
   /** A pass has ended; `isForeign` when somebody else than the gateway changed the files. */
   onSettled(outcome: ReloadOutcome, isForeign: boolean): void;
   /** Undefined takes an earlier request back. */
@@ -59,113 +45,138 @@ export interface ReloaderOptions {
 }
 
 /** Keeps the active config snapshot and brings changes of its files into it. */
-export function createReloader(options: ReloaderOptions): Reloader {
-  const { logger, now } = options;
-  let active = options.initial;
+export class Reloader {
+  readonly #options: ReloaderOptions;
+  readonly #watch: FileWatch;
+  #active: ActiveConfig;
   /** Config that was read last, valid or not: equal bytes are not a change. */
-  let seen: LoadedConfig = active;
-  let pendingRestart: string[] = [];
-  let problem: { status: "invalid" | "rejected"; issues: ReloadIssue[] } | undefined;
-  let failed: ReloadIssue[] = [];
-  let since = now();
-  let running: Promise<ReloadOutcome> | undefined;
-  let queued: { reasons: Set<ReloadReason>; outcome: Promise<ReloadOutcome> } | undefined;
-  let isStarted = false;
-  let isDisposed = false;
-  const unchanged = (): ReloadOutcome => ({ status: "unchanged", action: "none", changedPaths: [], pendingRestart, issues: [] });
+  #seen: LoadedConfig;
+  #pendingRestart: string[] = [];
+  #problem: { status: "invalid" | "rejected"; issues: ReloadIssue[] } | undefined;
+  #failed: ReloadIssue[] = [];
+  #since: number;
+  #running: Promise<ReloadOutcome> | undefined;
+  #queued: { reasons: Set<ReloadReason>; outcome: Promise<ReloadOutcome> } | undefined;
+  #state: "idle" | "following" | "disposed" = "idle";
 
-  const watching = options.watch(() => void reloader.reload("watch").catch((error) => logger.error("a config reload failed", { error })));
-  const follow = () => {
-    const isOff = active.config.gateway.reload.mode === "off";
-    watching.setFiles(!isStarted || isDisposed || isOff ? [] : [...new Set([...active.watched, ...seen.watched])]);
-  };
+  constructor(options: ReloaderOptions) {
+    this.#options = options;
+    this.#active = options.initial;
+    this.#seen = options.initial;
+    this.#since = options.now();
+    this.#watch = options.watch(
+      () => void this.reload("watch").catch((error) => options.logger.error("a config reload failed", { error })),
+    );
+  }
 
-  const settle = (outcome: ReloadOutcome, failures: ReloadIssue[]) => {
-    const isRefused = outcome.status === "invalid" || outcome.status === "rejected";
-    const next = isRefused ? { status: outcome.status as "invalid" | "rejected", issues: outcome.issues } : undefined;
-    if (next?.status !== problem?.status) since = now();
-    problem = next;
-    if (isRefused) return;
-    failed = failures;
-    pendingRestart = outcome.pendingRestart;
-    const reason = `config change requires gateway restart (${namePaths(pendingRestart)})`;
-    options.requestRestart(outcome.status === "restart" ? reason : undefined);
-  };
+  /** The active config. */
+  current(): ActiveConfig {
+    return this.#active;
+  }
 
-  const pass = async (reasons: ReadonlySet<ReloadReason>): Promise<ReloadOutcome> => {
-    const isAutomatic = reasons.size === 1 && reasons.has("watch");
-    if (isDisposed || (isAutomatic && (await isKnown(seen)))) return unchanged();
-    const secretsOnly = reasons.size === 1 && reasons.has("secrets");
-    const loaded = await options.load(active, { secretsOnly });
-    if (!secretsOnly) seen = loaded;
-    const deps = {
-      ...options.pass,
-      logger,
-      swap(swapped: LoadedConfig) {
-        active = swapped as typeof active;
-        options.onSwap(active);
-      },
+  /** Paths whose changed value waits for a restart. */
+  pendingRestart(): string[] {
+    return this.#pendingRestart;
+  }
+
+  status(): ReloadStatus {
+    return {
+      status: this.#problem?.status ?? (this.#active.config.gateway.reload.mode === "off" ? "off" : "active"),
+      issues: this.#problem?.issues ?? [],
+      since: this.#since,
+      pendingRestart: this.#pendingRestart,
+      ...(this.#failed.length > 0 ? { failed: this.#failed } : {}),
     };
-    const { outcome, failed: failures } = await runReloadPass(active, loaded, { explicit: !isAutomatic, secretsOnly, deps });
-    // New secrets say nothing about the files, which may still be refused or wait for a restart.
-    if (secretsOnly) failed = failures;
-    else settle(outcome, failures);
-    follow();
-    options.onSettled(outcome, isAutomatic);
-    return outcome;
-  };
+  }
 
-  const reloader: Reloader = {
-    current: () => active,
-    pendingRestart: () => pendingRestart,
-    adopt(completed) {
-      active = completed;
-      seen = completed;
-      options.onSwap(completed);
-    },
-    reload(reason) {
-      if (queued) {
-        queued.reasons.add(reason);
-        return queued.outcome;
-      }
-      if (!running) {
-        running = pass(new Set([reason])).finally(() => {
-          running = undefined;
-        });
-        return running;
-      }
-      const reasons = new Set([reason]);
-      const outcome = running
-        .catch(() => undefined)
-        .then(() => {
-          queued = undefined;
-          running = pass(reasons).finally(() => {
-            running = undefined;
-          });
-          return running;
-        });
-      queued = { reasons, outcome };
-      return outcome;
-    },
-    status: () => ({
-      status: problem?.status ?? (active.config.gateway.reload.mode === "off" ? "off" : "active"),
-      issues: problem?.issues ?? [],
-      since,
-      pendingRestart,
-      ...(failed.length > 0 ? { failed } : {}),
-    }),
-    poll: watching,
-    start() {
-      isStarted = true;
-      follow();
-    },
-    async dispose() {
-      isDisposed = true;
-      watching.dispose();
-      await withLimit(Promise.allSettled([running]), END_LIMIT_MS, () => undefined);
-    },
-  };
-  return reloader;
+  /** Its second source of changes, as a periodic job. */
+  get poll(): Job {
+    return this.#watch;
+  }
+
+  /** Begins to follow the files. */
+  start(): void {
+    this.#state = "following";
+    this.#follow();
+  }
+
+  /** Puts the active files in place with the rest of their secrets: a start asks for those after it listens, before anybody uses them. */
+  adopt(completed: ActiveConfig): void {
+    this.#active = completed;
+    this.#seen = completed;
+    this.#options.onSwap(completed);
+  }
+
+  /** Passes are serial; what is asked for during one shares exactly one further pass. Never rejects for what is in a file or a plugin. */
+  reload(reason: ReloadReason): Promise<ReloadOutcome> {
+    if (this.#queued) {
+      this.#queued.reasons.add(reason);
+      return this.#queued.outcome;
+    }
+    const reasons = new Set([reason]);
+    if (!this.#running) return this.#begin(reasons);
+    const outcome = this.#running
+      .catch(() => undefined)
+      .then(() => {
+        this.#queued = undefined;
+        return this.#begin(reasons);
+      });
+    this.#queued = { reasons, outcome };
+    return outcome;
+  }
+
+  /** Follows and takes nothing any more; resolves when the pass in progress has ended, after 5 s at most. */
+  async dispose(): Promise<void> {
+    this.#state = "disposed";
+    this.#watch.dispose();
+    await withLimit(Promise.allSettled([this.#running]), END_LIMIT_MS, () => undefined);
+  }
+
+  #begin(reasons: ReadonlySet<ReloadReason>): Promise<ReloadOutcome> {
+    this.#running = this.#pass(reasons).finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #pass(reasons: ReadonlySet<ReloadReason>): Promise<ReloadOutcome> {
+    const { load, pass, logger, onSwap, onSettled } = this.#options;
+    const isAutomatic = reasons.size === 1 && reasons.has("watch");
+    if (this.#state === "disposed" || (isAutomatic && (await isKnown(this.#seen))))
+      return { status: "unchanged", action: "none", changedPaths: [], pendingRestart: this.#pendingRestart, issues: [] };
+    const secretsOnly = reasons.size === 1 && reasons.has("secrets");
+    const loaded = await load(this.#active, { secretsOnly });
+    if (!secretsOnly) this.#seen = loaded;
+    const swap = (swapped: LoadedConfig) => {
+      this.#active = swapped as ActiveConfig;
+      onSwap(this.#active);
+    };
+    const options = { explicit: !isAutomatic, secretsOnly, deps: { ...pass, logger, swap } };
+    const { outcome, failed } = await runReloadPass(this.#active, loaded, options);
+    // New secrets say nothing about the files, which may still be refused or wait for a restart.
+    if (secretsOnly) this.#failed = failed;
+    else this.#settle(outcome, failed);
+    this.#follow();
+    onSettled(outcome, isAutomatic);
+    return outcome;
+  }
+
+  #settle(outcome: ReloadOutcome, failed: ReloadIssue[]): void {
+    const { status, issues, pendingRestart } = outcome;
+    const problem = status === "invalid" || status === "rejected" ? { status, issues } : undefined;
+    if (problem?.status !== this.#problem?.status) this.#since = this.#options.now();
+    this.#problem = problem;
+    if (problem) return;
+    this.#failed = failed;
+    this.#pendingRestart = pendingRestart;
+    const reason = `config change requires gateway restart (${namePaths(pendingRestart)})`;
+    this.#options.requestRestart(status === "restart" ? reason : undefined);
+  }
+
+  #follow(): void {
+    const isOff = this.#active.config.gateway.reload.mode === "off";
+    this.#watch.setFiles(this.#state !== "following" || isOff ? [] : [...new Set([...this.#active.watched, ...this.#seen.watched])]);
+  }
 }
 
 /** Does every file still hold what was read? Cheaper than a whole reload, which may run programs for secrets. */

@@ -48,112 +48,131 @@ export interface FileWatch extends Job {
  * events, after the files held still, and only when bytes differ. Without a folder watch (EMFILE, ENOSPC, network file systems) the poll does it alone.
  */
 export function watchFiles(options: FileWatchOptions): FileWatch {
-  const timers = options.timers ?? { setInterval, clearInterval: (timer) => clearInterval(timer as NodeJS.Timeout) };
-  const periodMs = options.pollMs ?? POLL_MS;
-  const read = options.fingerprint ?? fingerprint;
-  const openFolder = options.watchFolder ?? watchFolder;
-  const now = options.now ?? (() => performance.now());
-  const folders = new Map<string, { close(): void }>();
-  const warned = new Set<string>();
-  let files: readonly string[] = [];
-  let stamps = "";
-  let bytes: string | undefined;
-  let debounce: NodeJS.Timeout | undefined;
-  let poll: unknown;
-  let ranAt = now();
-  let reading: AbortController | undefined;
+  return new FileFollower(options);
+}
 
-  const arm = (folder: string) => {
-    const names = new Set(files.filter((path) => dirname(path) === folder).map((path) => basename(path)));
+class FileFollower implements FileWatch {
+  readonly intervalMs: number;
+  readonly #options: FileWatchOptions;
+  readonly #timers: NonNullable<FileWatchOptions["timers"]>;
+  readonly #now: () => number;
+  readonly #folders = new Map<string, { close(): void }>();
+  readonly #warned = new Set<string>();
+  #files: readonly string[] = [];
+  #stamps = "";
+  #bytes: string | undefined;
+  #debounce: NodeJS.Timeout | undefined;
+  #poll: unknown;
+  #ranAt: number;
+  #reading: AbortController | undefined;
+
+  constructor(options: FileWatchOptions) {
+    this.#options = options;
+    this.intervalMs = options.pollMs ?? POLL_MS;
+    this.#timers = options.timers ?? { setInterval, clearInterval: (timer) => clearInterval(timer as NodeJS.Timeout) };
+    this.#now = options.now ?? (() => performance.now());
+    this.#ranAt = this.#now();
+  }
+
+  setFiles(paths: readonly string[]): void {
+    const next = [...new Set(paths)].sort();
+    if (next.length === this.#files.length && next.every((path, i) => path === this.#files[i])) return;
+    this.#stop();
+    this.#files = next;
+    if (next.length === 0) return;
+    this.#bytes = undefined;
+    this.#start();
+  }
+
+  lastRanAgeMs(): number | undefined {
+    return this.#poll === undefined ? undefined : Math.round(this.#now() - this.#ranAt);
+  }
+
+  revive(): boolean {
+    const isDead = this.#poll !== undefined && this.#now() - this.#ranAt > DEAD_AFTER_PERIODS * this.intervalMs;
+    if (!isDead) return false;
+    this.#stop();
+    this.#start();
+    return true;
+  }
+
+  dispose(): void {
+    this.#stop();
+    this.#files = [];
+  }
+
+  #start(): void {
+    this.#ranAt = this.#now();
+    this.#poll = this.#timers.setInterval(() => void this.#look(), this.intervalMs);
+    this.#watchMissingFolders();
+    void this.#look();
+  }
+
+  #stop(): void {
+    clearTimeout(this.#debounce);
+    this.#timers.clearInterval(this.#poll);
+    this.#poll = undefined;
+    this.#reading?.abort();
+    for (const folder of this.#folders.values()) folder.close();
+    this.#folders.clear();
+  }
+
+  #watchMissingFolders(): void {
+    for (const folder of new Set(this.#files.map((path) => dirname(path)))) if (!this.#folders.has(folder)) this.#watch(folder);
+  }
+
+  #watch(folder: string): void {
+    const { watchFolder: open = watchFolder, onWarning } = this.#options;
+    const names = new Set(this.#files.filter((path) => dirname(path) === folder).map((path) => basename(path)));
     const failed = (error: unknown) => {
-      folders.get(folder)?.close();
-      folders.delete(folder);
-      if (warned.has(folder)) return;
-      warned.add(folder);
-      options.onWarning(`${folder} cannot be watched, so it is checked for changes every ${periodMs / 1000} s: ${messageOf(error)}`);
+      this.#folders.get(folder)?.close();
+      this.#folders.delete(folder);
+      if (this.#warned.has(folder)) return;
+      this.#warned.add(folder);
+      onWarning(`${folder} cannot be watched, so it is checked for changes every ${this.intervalMs / 1000} s: ${messageOf(error)}`);
     };
     try {
-      const watcher = openFolder(folder, (name) => (name === null || names.has(name)) && touched());
+      const watcher = open(folder, (name) => (name === null || names.has(name)) && this.#touched());
       watcher.on("error", failed);
-      folders.set(folder, watcher);
+      this.#folders.set(folder, watcher);
     } catch (error) {
       failed(error);
     }
-  };
+  }
 
-  const touched = () => {
-    clearTimeout(debounce);
-    debounce = setTimeout(() => void settle(), options.debounceMs());
-  };
+  #touched(): void {
+    clearTimeout(this.#debounce);
+    this.#debounce = setTimeout(() => void this.#settle(), this.#options.debounceMs());
+  }
 
-  const settle = async () => {
-    reading?.abort();
-    reading = new AbortController();
-    const { signal } = reading;
-    let seen = await read(files);
+  /** Reports a change once two reads of the files agree. */
+  async #settle(): Promise<void> {
+    const { fingerprint: read = fingerprint, onChange } = this.#options;
+    this.#reading?.abort();
+    this.#reading = new AbortController();
+    const { signal } = this.#reading;
+    let seen = await read(this.#files);
     for (let reads = 1; reads < MAX_READS && !signal.aborted; reads++) {
       await sleep(SETTLE_MS, undefined, { ref: false });
-      const again = await read(files);
+      const again = await read(this.#files);
       if (again === seen) break;
       seen = again;
     }
-    if (signal.aborted || seen === bytes) return;
-    bytes = seen;
-    options.onChange();
-  };
+    if (signal.aborted || seen === this.#bytes) return;
+    this.#bytes = seen;
+    onChange();
+  }
 
-  const look = async () => {
-    ranAt = now();
-    for (const folder of new Set(files.map((path) => dirname(path)))) if (!folders.has(folder)) arm(folder);
-    const followed = files;
+  /** The poll: compares times and sizes, and tries folders again that could not be watched. */
+  async #look(): Promise<void> {
+    this.#ranAt = this.#now();
+    this.#watchMissingFolders();
+    const followed = this.#files;
     const found = await stampsOf(followed);
-    if (followed !== files || found === stamps) return;
-    stamps = found;
-    touched();
-  };
-
-  const stop = () => {
-    clearTimeout(debounce);
-    timers.clearInterval(poll);
-    poll = undefined;
-    reading?.abort();
-    for (const folder of folders.values()) folder.close();
-    folders.clear();
-  };
-
-  const start = () => {
-    ranAt = now();
-    poll = timers.setInterval(() => void look(), periodMs);
-    for (const folder of new Set(files.map((path) => dirname(path)))) arm(folder);
-  };
-
-  const isDead = () => poll !== undefined && now() - ranAt > DEAD_AFTER_PERIODS * periodMs;
-
-  return {
-    intervalMs: periodMs,
-    setFiles(paths) {
-      const next = [...new Set(paths)].sort();
-      if (next.length === files.length && next.every((path, i) => path === files[i])) return;
-      stop();
-      files = next;
-      if (files.length === 0) return;
-      bytes = undefined;
-      start();
-      void look();
-    },
-    lastRanAgeMs: () => (poll === undefined ? undefined : Math.round(now() - ranAt)),
-    revive() {
-      if (!isDead()) return false;
-      stop();
-      start();
-      void look();
-      return true;
-    },
-    dispose() {
-      stop();
-      files = [];
-    },
-  };
+    if (followed !== this.#files || found === this.#stamps) return;
+    this.#stamps = found;
+    this.#touched();
+  }
 }
 
 function watchFolder(folder: string, onEvent: (name: string | null) => void): FSWatcher {

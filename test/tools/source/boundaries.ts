@@ -28,7 +28,7 @@ export const kernelRooms: Record<string, readonly string[]> = {
   secrets: [],
   auth: ["process"],
   operations: ["process", "hooks"],
-  config: ["process", "operations", "sandbox", "secrets"],
+  config: ["process", "hooks", "sandbox", "secrets", "auth", "operations"],
   loader: ["process", "hooks", "sandbox", "secrets", "operations", "config"],
   port: ["process", "hooks", "secrets", "auth", "operations", "config", "loader"],
   boot: ["process", "hooks", "sandbox", "secrets", "auth", "operations", "config", "loader", "port"],
