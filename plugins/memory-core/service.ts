@@ -14,6 +14,7 @@ import {
   settledWithin,
 } from "svc/sdk";
 import type { AgentMemory } from "./agent-memory.ts";
+import { searchAgent } from "./agent-search.ts";
 import { needsSameIndex, refusalOf } from "./agent-settings-checks.ts";
 import { memoryErrors } from "./errors.ts";
 import type { IndexThreadOptions } from "./index-worker-host.ts";
@@ -21,7 +22,6 @@ import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import type { ProviderAssignment } from "./open-memory-index.ts";
 import { type AgentProvider, createAgentProvider } from "./providers/agent-provider.ts";
 import { createTextEmbedder, type TextEmbedder } from "./providers/text-embedder.ts";
-import { firstChoice, searchAgent } from "./search-agent.ts";
 import { unavailableResult } from "./search-result.ts";
 import type { Transcripts } from "./sessions/transcripts.ts";
 import type { AgentMemorySettings } from "./settings.ts";
@@ -68,6 +68,8 @@ export interface MemoryService extends Memory {
 
 /** How long an index that was replaced may finish what it was asked. */
 const RETIRE_MS = 2_000;
+/** Maximum wait of a first search for the choice of a provider; then words are searched. */
+const FIRST_CHOICE_MS = 1_500;
 /** How long a status waits for the first choice of a provider. */
 const CHOICE_MS = 2_000;
 
@@ -127,7 +129,7 @@ class AgentMemories implements MemoryService {
       const by = { settings: memory.settings, view: provider.keeper.view() };
       return unavailableResult(by, { error: refusal.message, action: refusal.message });
     }
-    await firstChoice(provider.keeper, memory.settings);
+    await settledWithin(provider.keeper.ready(), Math.min(FIRST_CHOICE_MS, memory.settings.limits.timeoutMs / 2));
     const current = this.#agent(agentId); // the config may be another one by now
     return searchAgent(
       this.#host,

@@ -19,7 +19,7 @@ import { createLiveIndex, type LiveIndex, type OpenLiveIndex } from "./live-inde
 import type { RebuildStep } from "./rebuild.ts";
 import { createSearcher, type Searcher } from "./searcher.ts";
 import { describeIndex } from "./status.ts";
-import { createSyncer, type Syncer } from "./syncer.ts";
+import { createSyncScheduler, type SyncScheduler } from "./sync-scheduler.ts";
 import { probeVectorExtension } from "./vectors/extension.ts";
 import { createVectorStore } from "./vectors/store.ts";
 
@@ -41,7 +41,7 @@ export class IndexEngine {
   readonly #settings: IndexSettings;
   readonly #tell: (news: WorkerNews) => void;
   readonly #live: LiveIndex;
-  readonly #syncer: Syncer;
+  readonly #scheduler: SyncScheduler;
   readonly #searcher: Searcher;
   /** The library of vectors may lie on a disk that does not answer. */
   readonly #ready: Promise<void>;
@@ -64,8 +64,8 @@ export class IndexEngine {
     const live = createLiveIndex(settings.dbPath, { warn, openVectors });
     this.#live = live;
     const guard = createDocumentGuard(guardOptions);
-    this.#syncer = createSyncer({ settings, live, host, guard, openVectors, tell, changed: () => this.#tellState(), step, wait });
-    this.#searcher = createSearcher({ settings, live, syncer: this.#syncer, host, guard, tell });
+    this.#scheduler = createSyncScheduler({ settings, live, host, guard, openVectors, tell, changed: () => this.#tellState(), step, wait });
+    this.#searcher = createSearcher({ settings, live, scheduler: this.#scheduler, host, guard, tell });
     this.#ready = probeVectorExtension(settings.vector);
   }
 
@@ -85,45 +85,45 @@ export class IndexEngine {
 
   async sync(request: SyncRequest): Promise<SyncReply> {
     await this.#ready;
-    return this.#syncer.sync(request);
+    return this.#scheduler.sync(request);
   }
 
   async status(files: boolean): Promise<StatusReply> {
     await this.#ready;
     const open = this.#live.use();
-    return { ...this.#state(), ...describeIndex(open, { files, batches: this.#syncer.provider()?.batches }) };
+    return { ...this.#state(), ...describeIndex(open, { files, batches: this.#scheduler.provider()?.batches }) };
   }
 
   async setProvider(told: IndexMethods["provider"]["params"]): Promise<{ accepted: true }> {
     await this.#ready;
     this.#searcher.noteAbsence(told.reason);
-    this.#syncer.setProvider(told);
+    this.#scheduler.setProvider(told);
     return { accepted: true };
   }
 
   sessionsGrown({ grown }: IndexMethods["sessionsGrown"]["params"]): { accepted: true } {
-    this.#syncer.sessionsGrown(grown);
+    this.#scheduler.sessionsGrown(grown);
     return { accepted: true };
   }
 
   async reset(): Promise<{ removed: boolean }> {
-    await this.#syncer.interrupt();
+    await this.#scheduler.interrupt();
     this.#live.use(); // refuses a database that is something else
     const removed = this.#live.remove();
-    this.#syncer.markDirty();
+    this.#scheduler.markDirty();
     return { removed };
   }
 
   /** Follows the files from now on, and catches up with what changed before. */
   async watch(): Promise<{ watching: boolean }> {
     await this.#ready;
-    this.#syncer.watch();
-    return { watching: this.#syncer.state().watching };
+    this.#scheduler.watch();
+    return { watching: this.#scheduler.state().watching };
   }
 
   async close(): Promise<{ closed: true }> {
     this.#searcher.close();
-    await this.#syncer.close();
+    await this.#scheduler.close();
     this.#live.close();
     return { closed: true };
   }
@@ -132,13 +132,13 @@ export class IndexEngine {
   #syncAfter(when: SearchRequest["syncAfter"]): void {
     if (when === "never") return;
     setImmediate(() => {
-      if (when === "always") this.#syncer.kick("session-start");
-      else if (!this.#syncer.isFresh(UNWATCHED_FRESH_MS)) this.#syncer.kick("search");
+      if (when === "always") this.#scheduler.kick("session-start");
+      else if (!this.#scheduler.isFresh(UNWATCHED_FRESH_MS)) this.#scheduler.kick("search");
     });
   }
 
   #state(): IndexState {
-    return { ...this.#live.counts(), ...this.#syncer.state(), ...vectorsOf(this.#live.opened()) };
+    return { ...this.#live.counts(), ...this.#scheduler.state(), ...vectorsOf(this.#live.opened()) };
   }
 
   #tellState(): void {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { addToIndex, createTestIndex, type TestIndex } from "../test-index.ts";
 import type { SearchReply } from "../worker-protocol.ts";
-import { searchIndex, type VectorSide } from "./search.ts";
+import { hybridSearch, type VectorSide } from "./hybrid-search.ts";
 import type { SearchParams } from "./search-types.ts";
 
 let open: TestIndex[] = [];
@@ -58,7 +58,7 @@ const embedsAs = (vector: Float32Array): VectorSide => ({ kind: "ready", embedQu
 
 function ask(index: TestIndex, query: string, asking: Asking = {}): Promise<SearchReply> {
   const { vectors = embedsAs(at(0)), timeoutMs = 60_000, now = Date.now(), interim = [], openNow, ...params } = asking;
-  return searchIndex(
+  return hybridSearch(
     {
       open: openNow ?? (() => index),
       vectors,

@@ -1,5 +1,5 @@
 import type { IndexProgress } from "../worker-protocol.ts";
-import type { SyncScope } from "./sync.ts";
+import type { SyncScope } from "./document-sync.ts";
 
 /** Progress as it is told to others. */
 export interface ProgressReport {

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Tokenizer } from "../index-settings.ts";
 import { createIndex, type Database, writeIdentity } from "./database.ts";
+import { type SyncOutcome, type SyncScope, syncDocuments } from "./document-sync.ts";
 import { copyJobs } from "./embedding/batch-jobs.ts";
 import { copyCache, evictCache } from "./embedding/cache.ts";
 import { keepVectors } from "./embedding/keep-vectors.ts";
 import type { IndexIdentity } from "./identity.ts";
 import { removeDatabase, type SwapStep, swapDatabase, syncDatabase, tempPath } from "./index-files.ts";
-import { type SyncOutcome, type SyncScope, syncDocuments } from "./sync.ts";
 import type { VectorStore } from "./vector-store.ts";
 import type { OpenIndex } from "./writing.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Tokenizer } from "../index-settings.ts";
 import { addToIndex, createTestIndex, type TestIndex } from "../test-index.ts";
-import { searchIndex } from "./search.ts";
+import { hybridSearch } from "./hybrid-search.ts";
 import type { SearchParams } from "./search-types.ts";
 
 let open: TestIndex[] = [];
@@ -29,7 +29,7 @@ function index(files: Record<string, string>, tokenizer: Tokenizer = "unicode61"
   addToIndex(made, files);
   const interim: string[][] = [];
   const search = (query: string, { isLate = false, ...over }: Partial<SearchParams> & { isLate?: boolean } = {}) =>
-    searchIndex(
+    hybridSearch(
       {
         open: () => made,
         vectors: { kind: "off" },

@@ -4,18 +4,18 @@ import { isCorrupt } from "./database.ts";
 import type { DocumentGuard } from "./document-guard.ts";
 import { IndexFault, reasonOf } from "./fault.ts";
 import type { Host } from "./host.ts";
+import { hybridSearch, type VectorSide } from "./hybrid-search.ts";
 import { isKeywordOnly, isOfProvider } from "./identity.ts";
 import type { LiveIndex, OpenLiveIndex } from "./live-index.ts";
 import { createPacer } from "./pacer.ts";
 import { within } from "./query-embedding.ts";
-import { searchIndex, type VectorSide } from "./search.ts";
-import type { Syncer } from "./syncer.ts";
+import type { SyncScheduler } from "./sync-scheduler.ts";
 import { scanTexts } from "./text-scan.ts";
 
 export interface SearcherParts {
   settings: IndexSettings;
   live: LiveIndex;
-  syncer: Pick<Syncer, "sync" | "provider" | "choice" | "abandonDamaged">;
+  scheduler: Pick<SyncScheduler, "sync" | "provider" | "choice" | "abandonDamaged">;
   host: Host;
   guard: DocumentGuard;
   tell(news: WorkerNews): void;
@@ -46,20 +46,20 @@ export function createSearcher(parts: SearcherParts): Searcher {
     async search(request, interim) {
       const { timeoutMs } = request;
       const deadlineMs = performance.now() + timeoutMs - Math.min(REPLY_MARGIN_MS, timeoutMs / 10);
-      const asked: Asked = { request, deadlineMs, interim, absence, signal: stop.signal };
+      const search: OpenSearch = { request, deadlineMs, interim, absence, signal: stop.signal };
       try {
-        return await searchLive(parts, asked);
+        return await searchLive(parts, search);
       } catch (error) {
         if (error instanceof IndexFault) throw error;
-        if (isCorrupt(error)) parts.syncer.abandonDamaged();
+        if (isCorrupt(error)) parts.scheduler.abandonDamaged();
         const damage = isCorrupt(error) ? "the index is damaged and is being rebuilt" : `the index cannot be read (${reasonOf(error)})`;
-        return scan(parts, asked, damage);
+        return scan(parts, search, damage);
       }
     },
   };
 }
 
-interface Asked {
+interface OpenSearch {
   request: SearchRequest;
   deadlineMs: number;
   interim(reply: SearchReply): void;
@@ -67,28 +67,28 @@ interface Asked {
   signal: AbortSignal;
 }
 
-async function searchLive(parts: SearcherParts, asked: Asked): Promise<SearchReply> {
+async function searchLive(parts: SearcherParts, search: OpenSearch): Promise<SearchReply> {
   const { live, host } = parts;
   live.use();
-  if (live.counts().chunks === 0 && !(await fill(parts, asked))) return scan(parts, asked, "the index is being made");
+  if (live.counts().chunks === 0 && !(await fill(parts, search))) return scan(parts, search, "the index is being made");
   const open = live.use();
   if (!open) return { hits: [], partial: false, mode: "fts-only" };
   const embedQuery = (text: string, signal: AbortSignal) =>
-    host.call("embedQuery", { text }, { timeoutMs: Math.max(1, asked.deadlineMs - performance.now()), signal });
-  const side = vectorSide(parts, open, asked.absence);
-  const asker = parts.syncer.provider()?.facts;
-  const reply = await searchIndex(
+    host.call("embedQuery", { text }, { timeoutMs: Math.max(1, search.deadlineMs - performance.now()), signal });
+  const side = vectorSide(parts, open, search.absence);
+  const asker = parts.scheduler.provider()?.facts;
+  const reply = await hybridSearch(
     {
       open: () => {
         const now = live.use();
         return now && { ...now, chunks: live.counts().chunks };
       },
       vectors: side.kind === "ready" ? { kind: "ready", embedQuery, mismatch: () => mismatch(parts, asker) } : side,
-      deadlineMs: asked.deadlineMs,
+      deadlineMs: search.deadlineMs,
       now: Date.now,
-      interim: asked.interim,
+      interim: search.interim,
     },
-    asked.request,
+    search.request,
   );
   if (reply.mode === "fts-only" || !asker) return reply;
   return { ...reply, embedder: { provider: asker.id, model: asker.model } };
@@ -96,10 +96,10 @@ async function searchLive(parts: SearcherParts, asked: Asked): Promise<SearchRep
 
 type Side = { kind: "ready" } | Exclude<VectorSide, { kind: "ready" }>;
 
-function vectorSide({ syncer }: SearcherParts, { identity }: OpenLiveIndex, absence: string | undefined): Side {
-  const provider = syncer.provider()?.facts;
+function vectorSide({ scheduler }: SearcherParts, { identity }: OpenLiveIndex, absence: string | undefined): Side {
+  const provider = scheduler.provider()?.facts;
   if (!provider) {
-    if (syncer.choice() === "none" || isKeywordOnly(identity)) return { kind: "off" };
+    if (scheduler.choice() === "none" || isKeywordOnly(identity)) return { kind: "off" };
     return {
       kind: "absent",
       reason: absence ?? `there is no embedding provider at present, and the index has vectors of ${identity.provider}`,
@@ -111,16 +111,16 @@ function vectorSide({ syncer }: SearcherParts, { identity }: OpenLiveIndex, abse
 }
 
 /** The main thread tells of another provider before it embeds with it, so who is known here when a vector has come made it, or nobody does any more. */
-function mismatch({ live, syncer }: SearcherParts, asker: ProviderFacts | undefined): string | undefined {
-  const now = syncer.provider()?.facts;
+function mismatch({ live, scheduler }: SearcherParts, asker: ProviderFacts | undefined): string | undefined {
+  const now = scheduler.provider()?.facts;
   const open = live.opened();
   const isSame = asker !== undefined && (now === undefined || now === asker) && open !== undefined && isOfProvider(open.identity, asker);
   return isSame ? undefined : "the embedding provider changed meanwhile";
 }
 
 /** Fills an index without a chunk; false when that takes too long or fails. */
-async function fill({ syncer, tell }: SearcherParts, { deadlineMs }: Asked): Promise<boolean> {
-  const done = syncer.sync({ force: false, reason: "search-empty" }).then(
+async function fill({ scheduler, tell }: SearcherParts, { deadlineMs }: OpenSearch): Promise<boolean> {
+  const done = scheduler.sync({ force: false, reason: "search-empty" }).then(
     () => true,
     (error) => {
       tell({ news: "log", level: "warn", message: `the memory index is empty and could not be filled: ${reasonOf(error)}` });
@@ -131,7 +131,7 @@ async function fill({ syncer, tell }: SearcherParts, { deadlineMs }: Asked): Pro
   return within(done, performance.now() + waitMs, false);
 }
 
-async function scan({ settings, guard }: SearcherParts, { request, deadlineMs, signal }: Asked, why: string): Promise<SearchReply> {
+async function scan({ settings, guard }: SearcherParts, { request, deadlineMs, signal }: OpenSearch, why: string): Promise<SearchReply> {
   const { hits, isComplete } = await scanTexts({ settings, pacer: createPacer(signal), guard, deadlineMs }, request);
   return { hits, partial: !isComplete, mode: "fts-only", degraded: `${why}; ${FILES_SEARCHED}` };
 }

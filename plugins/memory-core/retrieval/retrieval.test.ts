@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { searchIndex } from "../engine/search.ts";
+import { hybridSearch } from "../engine/hybrid-search.ts";
 import { addToIndex, createTestIndex } from "../test-index.ts";
 import { seededRandom } from "../test-vectors.ts";
 import { readCorpus, sectionName } from "./corpus.ts";
@@ -21,7 +21,7 @@ interface Passage {
 }
 
 async function searchOurs(query: string): Promise<Passage[]> {
-  const { hits } = await searchIndex(
+  const { hits } = await hybridSearch(
     { open: () => index, vectors: { kind: "off" }, deadlineMs: performance.now() + 60_000, now: Date.now, interim: () => undefined },
     {
       query,

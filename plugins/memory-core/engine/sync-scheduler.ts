@@ -1,6 +1,7 @@
 import type { IndexSettings, ProviderFacts } from "../index-settings.ts";
 import type { IndexMethods, IndexState, SyncReply, SyncRequest, WorkerNews } from "../worker-protocol.ts";
 import type { DocumentGuard } from "./document-guard.ts";
+import type { SyncOutcome, SyncScope } from "./document-sync.ts";
 import type { DocumentSource } from "./documents.ts";
 import { BatchRunner } from "./embedding/batch.ts";
 import { Embedder } from "./embedding/embedder.ts";
@@ -10,6 +11,7 @@ import { createFileSource, type FileSource } from "./file-documents.ts";
 import { createChangedFiles } from "./file-news.ts";
 import type { Host } from "./host.ts";
 import type { ProviderChoice } from "./identity.ts";
+import { type ActiveProvider, IndexUpdate } from "./index-update.ts";
 import type { LiveIndex, LiveIndexOptions } from "./live-index.ts";
 import { isMedia } from "./media.ts";
 import { createPacer } from "./pacer.ts";
@@ -17,13 +19,11 @@ import { createProgressReport } from "./progress-report.ts";
 import type { RebuildJob } from "./rebuild.ts";
 import { createSessions, type Sessions } from "./sessions/session-source.ts";
 import { explainSkip } from "./skip-reasons.ts";
-import type { SyncOutcome, SyncScope } from "./sync.ts";
-import { type ActiveProvider, SyncRun } from "./sync-run.ts";
 import type { Listing } from "./walk.ts";
 import { createDirectoryWatcher, type DirectoryWatcher } from "./watcher.ts";
 
 /** Keeps an index up to date: one sync at a time, by request, by watcher, by search. */
-export interface Syncer {
+export interface SyncScheduler {
   /**
    * Joins a running sync. One of certain transcripts never joins and is never joined by others; a forced one joins whatever makes the whole index anew and
    * waits for anything less; one of everything waits for one that looks at known changes only.
@@ -49,7 +49,7 @@ export interface Syncer {
   isFresh(unwatchedMs: number): boolean;
 }
 
-export interface SyncerParts {
+export interface SyncSchedulerParts {
   settings: IndexSettings;
   live: LiveIndex;
   host: Host;
@@ -92,12 +92,12 @@ const newsReasons = new Set(["watch", "session-delta"]);
 /** Work without anything to count is told this often, so that nobody takes it for dead. */
 const HEARTBEAT_MS = 30_000;
 
-export function createSyncer(parts: SyncerParts): Syncer {
+export function createSyncScheduler(parts: SyncSchedulerParts): SyncScheduler {
   return new FileSyncer(parts);
 }
 
-class FileSyncer implements Syncer {
-  readonly #parts: SyncerParts;
+class FileSyncer implements SyncScheduler {
+  readonly #parts: SyncSchedulerParts;
   readonly #reported = new Set<string>();
   #run: Run | undefined;
   /** Reason for a sync of everything that was requested while one of certain transcripts ran. */
@@ -122,7 +122,7 @@ class FileSyncer implements Syncer {
   #provider: ActiveProvider | undefined;
   #embedTimer: NodeJS.Timeout | undefined;
 
-  constructor(parts: SyncerParts) {
+  constructor(parts: SyncSchedulerParts) {
     this.#parts = parts;
     this.#files = createFileSource(parts.settings, (listing) => this.#follow(listing));
     this.#sessions = createSessions(parts.settings, parts.host, parts.guard);
@@ -347,7 +347,7 @@ class FileSyncer implements Syncer {
       return isNew;
     };
     const run = { settings, live, guard, openVectors, choice: this.#choice, provider: this.#provider, sources, takeNews, rebuilds };
-    return new SyncRun({ ...run, signal, pacer: createPacer(signal), progress, step }).run(current.force);
+    return new IndexUpdate({ ...run, signal, pacer: createPacer(signal), progress, step }).run(current.force);
   }
 
   /** Every kind of memory has its source here; a sync of certain transcripts leaves the files alone. */

@@ -43,7 +43,7 @@ export interface SearchScope {
 }
 
 /** Searches words while the query is being embedded, then vectors, and joins both. */
-export async function searchIndex(scope: SearchScope, params: SearchParams): Promise<SearchReply> {
+export async function hybridSearch(scope: SearchScope, params: SearchParams): Promise<SearchReply> {
   const index = scope.open();
   if (!index || params.query.trim() === "") return { hits: [], partial: false, mode: "fts-only" };
   const { vectors } = scope;
@@ -56,25 +56,25 @@ export async function searchIndex(scope: SearchScope, params: SearchParams): Pro
   }
 }
 
-interface Asked {
+interface IndexQuery {
   index: SearchableIndex;
   params: SearchParams;
 }
 
 async function searchBoth(
   scope: SearchScope,
-  asked: Asked,
+  first: IndexQuery,
   { embedding, vectors }: { embedding: QueryEmbedding; vectors: Extract<VectorSide, { kind: "ready" }> },
 ): Promise<SearchReply> {
-  const { params } = asked;
+  const { params } = first;
   const mode: SearchMode = params.hybrid.enabled ? "hybrid" : "vector";
   // A caller that is left with words alone has to know that meanings were to be searched.
   const early: SearchScope = { ...scope, interim: (reply) => scope.interim({ ...reply, degraded: WORDS_SO_FAR }) };
-  let words = mode === "hybrid" ? runWords(early, asked) : undefined;
-  if (words) early.interim({ ...answer(scope, asked, { words, mode: "fts-only" }), partial: true });
+  let words = mode === "hybrid" ? runWords(early, first) : undefined;
+  if (words) early.interim({ ...answer(scope, first, { words, mode: "fts-only" }), partial: true });
   const query = await embedding.wait();
   for (let index: SearchableIndex | undefined = scope.open(); index; index = scope.open()) {
-    const now: Asked = { index, params };
+    const now: IndexQuery = { index, params };
     if (words && words.db !== index.db) words = runWords(scope, now); // rows of a replaced index mean nothing
     const near = await findNear(scope, now, { query, mismatch: vectors.mismatch?.() });
     if (scope.open()?.db !== index.db) continue;
@@ -91,7 +91,7 @@ type Near = { kind: "found"; rows: VectorRow[] } | { kind: "failed" | "late"; re
 
 async function findNear(
   scope: SearchScope,
-  { index, params }: Asked,
+  { index, params }: IndexQuery,
   { query, mismatch }: { query: QueryVector; mismatch: string | undefined },
 ): Promise<Near> {
   if (query.kind === "failed") return { kind: "failed", reason: `the query could not be embedded (${query.reason})` };
@@ -112,8 +112,8 @@ async function findNear(
   }
 }
 
-function wordsOnly(scope: SearchScope, asked: Asked, reason: string | undefined): SearchReply {
-  const found = answer(scope, asked, { words: runWords(scope, asked), mode: "fts-only" });
+function wordsOnly(scope: SearchScope, query: IndexQuery, reason: string | undefined): SearchReply {
+  const found = answer(scope, query, { words: runWords(scope, query), mode: "fts-only" });
   return reason === undefined ? found : { ...found, degraded: `only words were searched: ${reason}` };
 }
 
@@ -124,7 +124,7 @@ interface Words {
   isCut: boolean;
 }
 
-function runWords(scope: SearchScope, { index, params }: Asked): Words {
+function runWords(scope: SearchScope, { index, params }: IndexQuery): Words {
   const { query, sources, maxResults } = params;
   const { db, tokenizer, chunks } = index;
   const candidates = candidateCount(maxResults, params.candidateMultiplier);
@@ -136,7 +136,7 @@ function runWords(scope: SearchScope, { index, params }: Asked): Words {
 
 function answer(
   scope: SearchScope,
-  { index, params }: Asked,
+  { index, params }: IndexQuery,
   { words, vectors = [], mode }: { words: Words | undefined; vectors?: VectorRow[]; mode: SearchMode },
 ): SearchReply {
   const rows = joinLegs(words?.rows ?? [], vectors, { mode, weights: params.hybrid });

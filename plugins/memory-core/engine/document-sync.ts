@@ -11,7 +11,7 @@ import { createWriteQueue, type OpenIndex, type WriteQueue } from "./writing.ts"
 
 /**
  * Input of a sync besides the database. Files and transcripts are both documents (`documents.ts`): another kind of memory is another `DocumentSource` in
- * `sources` (put together by `syncer.ts` for each sync, so that a sync may leave a source alone), and nothing here.
+ * `sources` (put together by `sync-scheduler.ts` for each sync, so that a sync may leave a source alone), and nothing here.
  */
 export interface SyncScope {
   sources: readonly DocumentSource[];

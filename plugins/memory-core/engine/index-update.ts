@@ -1,5 +1,6 @@
 import type { IndexSettings, ProviderFacts } from "../index-settings.ts";
 import { isCorrupt, isReadonly } from "./database.ts";
+import { type SyncOutcome, type SyncScope, syncDocuments } from "./document-sync.ts";
 import type { DocumentSource } from "./documents.ts";
 import type { BatchRunner } from "./embedding/batch.ts";
 import { evictCache } from "./embedding/cache.ts";
@@ -13,7 +14,6 @@ import type { LiveIndex, LiveIndexOptions, OpenLiveIndex } from "./live-index.ts
 import type { Pacer } from "./pacer.ts";
 import { optimizeText, type RebuildJob, rebuildIndex } from "./rebuild.ts";
 import { takeRebuildLock } from "./rebuild-lock.ts";
-import { type SyncOutcome, type SyncScope, syncDocuments } from "./sync.ts";
 
 /** Provider that embeds, with its state over many syncs. */
 export interface ActiveProvider {
@@ -22,7 +22,7 @@ export interface ActiveProvider {
   batches: BatchRunner;
 }
 
-export interface SyncRunParts {
+export interface IndexUpdateParts {
   settings: IndexSettings;
   live: LiveIndex;
   openVectors: LiveIndexOptions["openVectors"];
@@ -43,10 +43,10 @@ export interface SyncRunParts {
 const BULK_DOCUMENTS = 500;
 
 /** One pass over everything: the index is updated, or made anew beside itself when it was made with other settings. */
-export class SyncRun {
-  readonly #parts: SyncRunParts;
+export class IndexUpdate {
+  readonly #parts: IndexUpdateParts;
 
-  constructor(parts: SyncRunParts) {
+  constructor(parts: IndexUpdateParts) {
     this.#parts = parts;
   }
 

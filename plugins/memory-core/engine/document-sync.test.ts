@@ -5,10 +5,10 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createTestIndex, type TestIndex } from "../test-index.ts";
 import { createTestWorkspace, type TestWorkspace } from "../test-workspace.ts";
 import { createDocumentGuard, type DocumentGuard } from "./document-guard.ts";
+import { type SyncScope, syncDocuments } from "./document-sync.ts";
 import type { DocumentSource, IndexDocument } from "./documents.ts";
 import { createFileSource, stampOf } from "./file-documents.ts";
 import { createPacer } from "./pacer.ts";
-import { type SyncScope, syncDocuments } from "./sync.ts";
 
 let ws: TestWorkspace;
 let index: TestIndex;

@@ -1,4 +1,4 @@
-import { type MemorySearchOptions, type MemorySearchResult, messageOf, type PluginContext, settledWithin } from "svc/sdk";
+import { type MemorySearchOptions, type MemorySearchResult, messageOf, type PluginContext } from "svc/sdk";
 import type { AgentMemory } from "./agent-memory.ts";
 import { fitInjected, showsCitations, withCitations } from "./citations.ts";
 import type { IndexHit } from "./engine/search-types.ts";
@@ -17,38 +17,30 @@ export interface AgentSearch {
   startedAt: number;
 }
 
-/** A first search may wait this long for the choice of a provider; then words are searched. */
-const CHOICE_MS = 1_500;
-
-/** Waits a moment for the first choice of a provider. Never rejects. */
-export function firstChoice(provider: AgentProvider, { limits }: AgentMemorySettings): Promise<void> {
-  return settledWithin(provider.ready(), Math.min(CHOICE_MS, limits.timeoutMs / 2));
-}
-
-/** One search of one agent, hooks and decoration included. Rejects only for an abort. */
-export async function searchAgent(
-  host: SearchHost,
-  { agent, provider }: { agent: AgentMemory; provider: AgentProvider },
-  search: AgentSearch,
-): Promise<MemorySearchResult> {
+/** Searches the memory of one agent, hooks and decoration included. Rejects only for an abort. */
+export async function searchAgent(host: SearchHost, parts: SearchParts, search: AgentSearch): Promise<MemorySearchResult> {
+  const { agent, provider } = parts;
   const { settings } = agent;
-  const { agentId } = settings;
+  const view = provider.view();
+  if (view.state === "unavailable") return unavailableResult({ settings, view }, { error: view.error ?? "there is no embedding provider" });
   try {
-    const view = provider.view();
-    if (view.state === "unavailable")
-      return unavailableResult({ settings, view }, { error: view.error ?? "there is no embedding provider" });
-    return await searchIndex(host, { agent, provider }, search);
+    return await ask(host, parts, search);
   } catch (error) {
     if (search.options.signal?.aborted) throw error;
     const message = messageOf(error);
-    host.logger.warn(`memory search of agent "${agentId}" failed: ${message}`);
+    host.logger.warn(`memory search of agent "${settings.agentId}" failed: ${message}`);
     return unavailableResult({ settings, view: provider.view() }, { error: message });
   }
 }
 
-async function searchIndex(
+interface SearchParts {
+  agent: AgentMemory;
+  provider: AgentProvider;
+}
+
+async function ask(
   host: SearchHost,
-  { agent, provider }: { agent: AgentMemory; provider: AgentProvider },
+  { agent, provider }: SearchParts,
   { query, options, startedAt }: AgentSearch,
 ): Promise<MemorySearchResult> {
   const { settings } = agent;
@@ -57,14 +49,14 @@ async function searchIndex(
   const { corpus, sessionKey, signal } = options;
   const { sources, warning } = visibleSources({ agentId, sources: settings.index.sources, corpus, sessionKey });
   if (sources.length === 0) return { ...searchResult(by(), []), ...(warning === undefined ? {} : { warning }) };
-  const asked = await beforeSearch(host, { agentId, query, limit: clampResults(options.maxResults ?? settings.query.maxResults) });
-  if (asked.query.trim() === "") return searchResult(by(), []);
+  const event = await beforeSearch(host, { agentId, query, limit: clampResults(options.maxResults ?? settings.query.maxResults) });
+  if (event.query.trim() === "") return searchResult(by(), []);
   const reply = await agent.index().search(
     {
       ...requestOf(settings, options),
-      query: asked.query,
+      query: event.query,
       sources,
-      maxResults: clampResults(asked.limit),
+      maxResults: clampResults(event.limit),
       timeoutMs: Math.max(1, Math.round(limits.timeoutMs - (performance.now() - startedAt))),
       syncAfter: agent.syncAfter(sessionKey),
     },
@@ -72,9 +64,9 @@ async function searchIndex(
   );
   host.logger.debug("memory searched", () => {
     const ms = Math.round(performance.now() - startedAt);
-    return { agentId, mode: reply.mode, queryChars: asked.query.length, sources: sources.join(" "), hits: reply.hits.length, ms };
+    return { agentId, mode: reply.mode, queryChars: event.query.length, sources: sources.join(" "), hits: reply.hits.length, ms };
   });
-  const hits = await afterSearch(host, { agentId, query: asked.query, hits: reply.hits });
+  const hits = await afterSearch(host, { agentId, query: event.query, hits: reply.hits });
   const cited = showsCitations(options.citations ?? settings.citations, sessionKey) ? withCitations(hits) : hits;
   return withNotes(searchResult(by(), fitInjected(cited, limits.maxInjectedChars), reply), by(), reply);
 }
