@@ -100,7 +100,7 @@ describe("what the manifest does not list is refused and reported", () => {
         message: expect.stringMatching(new RegExp(`^plugin "demo": ${what} is not listed in contributes`)),
       },
     ]);
-    expect([host.methods.names(), host.routes.match("/b"), host.contributions.ownedBy("demo")]).toEqual([[], [], []]);
+    expect([host.methods.names(), host.routes.groups(), host.contributions.ownedBy("demo")]).toEqual([[], [], []]);
   });
 
   test("but points of a plugin's own making are free", () => {
@@ -386,7 +386,7 @@ describe("when a plugin ends", () => {
     expect(await dispose()).toEqual([]);
 
     expect(host.hooks.isUsed("ws.connect")).toBe(false);
-    expect([host.methods.names(), host.routes.match("/a"), host.contributions.ownedBy("demo")]).toEqual([[], [], []]);
+    expect([host.methods.names(), host.routes.groups(), host.contributions.ownedBy("demo")]).toEqual([[], [], []]);
     expect(vi.getTimerCount()).toBe(0);
   });
 

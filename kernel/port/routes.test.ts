@@ -17,42 +17,6 @@ function tableOf(...routes: Array<[HttpRoute, string]>) {
   for (const [r, owner] of routes) table.add(r, owner);
   return table;
 }
-const found = (table: ReturnType<typeof createRouteTable>, path: string) =>
-  table.match(path).map(({ entry, rest }) => `${entry.owner} ${entry.route.path} ${rest}`.trim());
-
-describe("a path is answered by", () => {
-  const table = tableOf(
-    [route("/a"), "x"],
-    [route("/a", { method: "POST" }), "x"],
-    [route("/a", prefix), "x"],
-    [route("/a/b/c", prefix), "x"],
-    [route("/", { ...prefix, auth: "plugin", fallback: true }), "ui"],
-  );
-
-  test.each([
-    ["the exact route, one entry per method", "/a", ["x /a", "x /a"]],
-    ["the prefix below it", "/a/b", ["x /a b"]],
-    ["the longest prefix", "/a/b/c/d", ["x /a/b/c d"]],
-    ["a prefix at its own path", "/a/b/c", ["x /a/b/c"]],
-    ["no prefix that is only the same letters", "/ab", ["ui / ab"]],
-    ["the fallback otherwise", "/deep/er", ["ui / deep/er"]],
-  ])("%s: %s", (_, path, expected) => {
-    expect(found(table, path)).toEqual(expected);
-  });
-
-  test.each(["/v1", "/v1/x", "/api", "/api/x", "/tools/x", "/hooks", "/hooks/x", "/healthz/x", "/ready/x"])(
-    "nobody when it is an API path without an owner: %s",
-    (path) => {
-      expect(table.match(path)).toEqual([]);
-    },
-  );
-
-  test("a fallback below its own base path only", () => {
-    const below = tableOf([route("/ui", { ...prefix, fallback: true }), "ui"]);
-    expect(found(below, "/ui/x")).toEqual(["ui /ui ui/x"]);
-    expect(below.match("/other")).toEqual([]);
-  });
-});
 
 describe("a route is refused when", () => {
   test.each([
@@ -81,10 +45,36 @@ describe("a route is refused when", () => {
 });
 
 test("paths that only look alike do not overlap", () => {
-  const table = tableOf([route("/a", prefix), "x"]);
-  table.add(route("/ab", prefix), "y");
-  table.add(route("/A"), "z");
-  expect(found(table, "/ab/c")).toEqual(["y /ab c"]);
+  const table = tableOf([route("/a", prefix), "x"], [route("/ab", prefix), "y"], [route("/A"), "z"]);
+  expect(table.groups().map(({ path }) => path)).toEqual(["/a", "/ab", "/A"]);
+});
+
+test("routes of one path are one group, and its methods are all allowed; exact path, prefix and fallback are three", () => {
+  const table = tableOf(
+    [route("/a"), "x"],
+    [route("/a", { method: ["POST", "PUT"] }), "x"],
+    [route("/a", prefix), "x"],
+    [route("/a", { ...prefix, fallback: true }), "ui"],
+  );
+
+  expect(table.groups().map(({ match, allow, isFallback }) => ({ match, allow, isFallback }))).toEqual([
+    { match: "exact", allow: "GET, POST, PUT", isFallback: false },
+    { match: "prefix", allow: "GET", isFallback: false },
+    { match: "prefix", allow: "GET", isFallback: true },
+  ]);
+});
+
+test("the groups are the same list until a route is added or removed", () => {
+  const table = tableOf([route("/a"), "x"]);
+  const first = table.groups();
+  expect(table.groups()).toBe(first);
+
+  const added = table.add(route("/b"), "x");
+  const second = table.groups();
+  added.dispose();
+
+  expect([first, second, table.groups()].map((groups) => groups.length)).toEqual([1, 2, 1]);
+  expect(table.groups()).not.toBe(first);
 });
 
 test("a disposed route is gone and its place is free; disposing of it again takes nothing from the next owner", () => {
@@ -92,10 +82,14 @@ test("a disposed route is gone and its place is free; disposing of it again take
   const kinds = [route("/a"), route("/p", prefix), route("/", { ...prefix, fallback: true })];
   const first = kinds.map((r) => table.add(r, "x"));
   for (const d of first) d.dispose();
-  expect([...table.match("/a"), ...table.match("/p/1"), ...table.match("/else")]).toEqual([]);
+  expect(table.groups()).toEqual([]);
 
   for (const r of kinds) table.add(r, "y");
   for (const d of first) d.dispose();
 
-  expect([found(table, "/a"), found(table, "/p/1"), found(table, "/else")]).toEqual([["y /a"], ["y /p 1"], ["y / else"]]);
+  expect(table.groups().map(({ entries, path }) => [entries[0]?.owner, path])).toEqual([
+    ["y", "/a"],
+    ["y", "/p"],
+    ["y", "/"],
+  ]);
 });

@@ -6,73 +6,70 @@ export interface RouteEntry {
   readonly route: HttpRoute;
   readonly owner: string;
   readonly methods: readonly string[];
-  /** Value of `Allow` on a 405. */
-  readonly allow: string;
   /** Keeps the owner's instance until an answer has been sent. */
   readonly hold: () => Disposable;
 }
 
-export interface RouteMatch {
-  entry: RouteEntry;
-  /** Undecoded rest behind a prefix route. */
-  rest: string;
+/** The routes of one path, which differ in their methods. */
+export interface RouteGroup {
+  readonly path: string;
+  readonly match: HttpRoute["match"];
+  readonly isFallback: boolean;
+  readonly entries: readonly RouteEntry[];
+  /** Value of `Allow` on a 405. */
+  readonly allow: string;
 }
 
 export interface RouteTable {
   /** @throws {SvcError} `route-conflict` */
   add(route: HttpRoute, owner: string, hold?: () => Disposable): Disposable;
-  match(path: string): RouteMatch[];
+  /** All routes by path; the same list until one is added or removed. */
+  groups(): readonly RouteGroup[];
 }
 
-/** Below these an unclaimed path is 404, never the page of the control UI. */
-const apiPrefixes = ["/v1/", "/api/", "/tools/", "/hooks/", "/health/", "/healthz/", "/ready/", "/readyz/"];
-const apiPaths = new Set(["/v1", "/api", "/tools", "/hooks"]);
-
-/** Routes by path: exact first, then the longest prefix, then the one fallback. */
+/** Routes of plugins, of which no two can claim one request. They are looked up by the router (`router.ts`). */
 export function createRouteTable(): RouteTable {
-  const exact = new Map<string, RouteEntry[]>();
-  const prefixes: RouteEntry[] = [];
-  let fallback: RouteEntry | undefined;
+  const entries: RouteEntry[] = [];
+  let groups: readonly RouteGroup[] | undefined;
 
   return {
     add(route, owner, hold = () => ({ dispose: () => undefined })) {
       const methods = typeof route.method === "string" ? [route.method] : route.method;
-      const entry: RouteEntry = { route, owner, methods, allow: methods.join(", "), hold };
-      if (route.fallback) {
-        if (fallback) throw kernelErrors.routeConflict({ plugin: owner, path: route.path, owner: fallback.owner });
-        fallback = entry;
-        return {
-          dispose: () => {
-            if (fallback === entry) fallback = undefined;
-          },
-        };
-      }
-      const rival = [...exact.values(), prefixes].flat().find((e) => overlaps(e, entry) && !mayShare(e, entry));
+      const entry: RouteEntry = { route, owner, methods, hold };
+      const rival = entries.find((other) => isRival(other, entry));
       if (rival) throw kernelErrors.routeConflict({ plugin: owner, path: route.path, owner: rival.owner });
-      if (route.match === "exact") exact.set(route.path, [...(exact.get(route.path) ?? []), entry]);
-      else prefixes.push(entry);
-      prefixes.sort((a, b) => b.route.path.length - a.route.path.length);
-      return { dispose: () => remove(entry) };
+      entries.push(entry);
+      groups = undefined;
+      return {
+        dispose() {
+          const at = entries.indexOf(entry);
+          if (at < 0) return;
+          entries.splice(at, 1);
+          groups = undefined;
+        },
+      };
     },
-    match(path) {
-      const hits = exact.get(path);
-      if (hits && hits.length > 0) return hits.map((entry) => ({ entry, rest: "" }));
-      const longest = prefixes.find((e) => isBelow(path, e.route.path));
-      if (longest) {
-        const length = longest.route.path === "/" ? 1 : longest.route.path.length + 1;
-        return prefixes.filter((e) => e.route.path === longest.route.path).map((entry) => ({ entry, rest: path.slice(length) }));
-      }
-      const isApi = apiPaths.has(path) || apiPrefixes.some((p) => path.startsWith(p));
-      return fallback && !isApi && isBelow(path, fallback.route.path) ? [{ entry: fallback, rest: path.slice(1) }] : [];
-    },
+    groups: () => (groups ??= groupByPath(entries)),
   };
+}
 
-  function remove(entry: RouteEntry): void {
-    const list = exact.get(entry.route.path)?.filter((e) => e !== entry);
-    if (list) exact.set(entry.route.path, list);
-    const at = prefixes.indexOf(entry);
-    if (at >= 0) prefixes.splice(at, 1);
+function groupByPath(entries: readonly RouteEntry[]): RouteGroup[] {
+  const groups = new Map<string, RouteEntry[]>();
+  for (const entry of entries) {
+    const { path, match, fallback } = entry.route;
+    const key = `${fallback ? "fallback" : match} ${path}`;
+    groups.set(key, [...(groups.get(key) ?? []), entry]);
   }
+  return [...groups.values()].map((group) => {
+    const { path, match, fallback } = (group[0] as RouteEntry).route;
+    const allow = group.flatMap(({ methods }) => methods).join(", ");
+    return { path, match, isFallback: fallback === true, entries: group, allow };
+  });
+}
+
+function isRival(a: RouteEntry, b: RouteEntry): boolean {
+  if (a.route.fallback || b.route.fallback) return a.route.fallback === true && b.route.fallback === true;
+  return overlaps(a, b) && !mayShare(a, b);
 }
 
 /** Could one path reach both? */
@@ -86,6 +83,7 @@ function mayShare(a: RouteEntry, b: RouteEntry): boolean {
   return a.owner === b.owner && a.route.auth === b.route.auth && !(same && a.methods.some((m) => b.methods.includes(m)));
 }
 
-function isBelow(path: string, prefix: string): boolean {
+/** Is the path that of the prefix, or below it? */
+export function isBelow(path: string, prefix: string): boolean {
   return prefix === "/" || path === prefix || path.startsWith(`${prefix}/`);
 }

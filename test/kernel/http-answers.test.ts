@@ -1,6 +1,8 @@
+import { connect } from "node:net";
 import { Readable } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { definePlugin, type HttpAnswer, z } from "svc/sdk";
-import { createTestGateway, type TestGateway } from "svc/sdk/testing";
+import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
 const returned: { make: () => unknown } = { make: () => undefined };
@@ -120,6 +122,57 @@ test("a stream that fails half-way ends its connection and nothing else", async 
   for (const make of [broken, () => Readable.from(broken()), () => new ReadableStream({ pull: (c) => c.error(new Error("no more")) })]) {
     await expect(answerTo(make)).rejects.toThrow();
     expect((await answerTo(() => "next")).body).toBe("next");
+  }
+});
+
+test("a stream is read no faster than its client reads, and cancelled when the client goes away", async () => {
+  const chunks = 4_096;
+  const seen = { pulls: 0, cancelled: false };
+  returned.make = () =>
+    new ReadableStream({
+      pull(controller) {
+        seen.pulls += 1;
+        if (seen.pulls > chunks) controller.close();
+        else controller.enqueue(new Uint8Array(65_536));
+      },
+      cancel() {
+        seen.cancelled = true;
+      },
+    });
+  const { hostname, port } = new URL(gateway.url);
+  const client = connect(Number(port), hostname);
+  client.pause();
+  client.write(`GET /clerk HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${gateway.token}\r\n\r\n`);
+
+  await eventually(() => seen.pulls > 0);
+  for (let before = -1; before !== seen.pulls; ) {
+    before = seen.pulls;
+    for (let turn = 0; turn < 200; turn++) await nextTurn();
+  }
+  expect(seen.pulls).toBeLessThan(chunks);
+  client.destroy();
+
+  await eventually(() => seen.cancelled);
+});
+
+test.each([204, 205, 304])("a Response with status %i has no body and keeps its headers", async (status) => {
+  returned.make = () => new Response(null, { status, headers: { etag: '"a"', "set-cookie": "a=1" } });
+  const answer = await gateway.fetch("/clerk");
+  const { headers } = answer;
+  expect([answer.status, headers.get("etag"), headers.getSetCookie(), await answer.text()]).toEqual([status, '"a"', ["a=1"], ""]);
+});
+
+test("HEAD has the headers of the answer, whatever kind it is of, and no body", async () => {
+  for (const make of [
+    () => ({ a: 1 }),
+    () => "text",
+    () => new Blob(["blob"]).stream(),
+    () => Readable.from(["text"]),
+    () => Response.json({ a: 1 }),
+  ]) {
+    returned.make = make;
+    const answer = await gateway.fetch("/clerk", { method: "HEAD" });
+    expect([answer.status, await answer.text()]).toEqual([200, ""]);
   }
 });
 

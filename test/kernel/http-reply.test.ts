@@ -38,6 +38,7 @@ test.each([
   const { status, headers } = answer;
   const body = Buffer.from(await answer.arrayBuffer());
   expect({ status, type: headers.get("content-type"), length: headers.get("content-length"), body }).toEqual(expected);
+  expect(answer.statusText).toBe(status === 201 ? "Created" : "OK");
   expect(headers.get("transfer-encoding")).toBeNull();
   expect(headers.get("x-content-type-options")).toBe("nosniff");
   expect(headers.get("x-own")).toBe(name === "json" ? "yes" : null);
