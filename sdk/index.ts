@@ -94,6 +94,7 @@ export type * from "./types/gateway.ts";
 export type * from "./types/hook-preset.ts";
 export type * from "./types/hook-transform.ts";
 export type * from "./types/http.ts";
+export type * from "./types/leases.ts";
 export type * from "./types/log.ts";
 export type * from "./types/manifest.ts";
 export type * from "./types/memory.ts";

@@ -7,7 +7,7 @@ import type { HealthPart } from "../../sdk/hooks.ts";
 import type { StateVersion } from "../../sdk/protocol/frames.ts";
 import { RawJson } from "../../sdk/protocol/raw-json.ts";
 import type { Clock } from "../../sdk/types/common.ts";
-import type { Store } from "../../sdk/types/store.ts";
+import type { SyncStore } from "../../sdk/types/store.ts";
 import { type Authenticator, createAuthenticator } from "../auth/authenticator.ts";
 import { createDeviceRegistry, type DeviceRegistry } from "../auth/devices/device-registry.ts";
 import { createDeviceRows } from "../auth/devices/rows.ts";
@@ -82,7 +82,7 @@ export interface Core {
   readonly authenticator: Authenticator;
   readonly devices: DeviceRegistry;
   /** Undefined while the plugin that keeps the state is down. */
-  store(): Store | undefined;
+  store(): SyncStore | undefined;
   /** The snapshot in force. */
   config(): SvcConfig;
   lazy(): LazyParts;
@@ -186,7 +186,7 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
       hooks.isUsed("auth.identify") ? hooks.run("auth.identify", { credentials: given, transport, remote: address }) : undefined,
   );
   const contributions = createContributions(activation);
-  const store = () => contributions.view<Store>("service").get("store@1")?.value;
+  const store = () => contributions.view<SyncStore>("service").get("store@1")?.value;
   const devices = createDeviceRegistry({
     ...{ rows: createDeviceRows(store), now: clock.now, monotonic: clock.monotonic, randomId: randomUUID, emit: fanout.emit, logger },
   });

@@ -1,4 +1,4 @@
-import { commonErrors, type DeliveryRow, type OutboundEnd, type Store, type Timers } from "svc/sdk";
+import { commonErrors, type DeliveryRow, type OutboundEnd, type SyncStore, type Timers } from "svc/sdk";
 import { messagingErrors } from "./errors.ts";
 
 const DEFAULT_WAIT_MS = 60_000;
@@ -13,7 +13,7 @@ export interface Waits {
   look(uid: string): void;
 }
 
-export function createWaits(kit: { store(): Store; timers: Pick<Timers, "setTimeout"> }): Waits {
+export function createWaits(kit: { store(): SyncStore; timers: Pick<Timers, "setTimeout"> }): Waits {
   const waiting = new Map<string, Set<() => void>>();
   let count = 0;
   const rowOf = (uid: string): DeliveryRow => {

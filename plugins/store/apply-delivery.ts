@@ -1,4 +1,4 @@
-import type { DeliveryRow, OpResult } from "svc/sdk";
+import type { DeliveryOwner, DeliveryRow, OpResult } from "svc/sdk";
 import { type DoneValues, decodeDelivery, encodeSteps } from "./delivery-rows.ts";
 import type { DeliveryLoad, DeliveryStatements } from "./delivery-statements.ts";
 import type { DeliveryWriteOp } from "./operations.ts";
@@ -72,16 +72,15 @@ function byKey(sql: DeliveryStatements, row: Columns): DeliveryRow | undefined {
 }
 
 function claim(sql: DeliveryStatements, op: Op<"delivery.claim">): OpResult {
-  expectState(op.uid, find(sql, op.uid), ["accepted", "uncertain"]);
-  sql.claim.run(op);
+  const { row } = expectState(op.uid, find(sql, op.uid), ["accepted", "uncertain"]);
+  if (op.attempt !== null && row.attempt !== op.attempt) throw fencedBy(row);
+  sql.claim.run({ uid: op.uid, to: op.to, leaseBoot: op.leaseBoot, at: op.at });
   return {};
 }
 
 function step(sql: DeliveryStatements, op: Op<"delivery.step">): OpResult {
   const { row } = expectState(op.uid, find(sql, op.uid), ["running", "sending"]);
-  if (row.leaseBoot !== op.leaseBoot) {
-    throw new Refusal("delivery-state", { key: op.uid, expected: "claimed by this boot", found: "claimed by another one", row });
-  }
+  if (row.leaseBoot !== op.leaseBoot || (op.attempt !== null && row.attempt !== op.attempt)) throw fencedBy(row);
   const steps = encodeSteps({ ...row.steps, [op.step]: JSON.parse(op.value) });
   sql.setSteps.run({ uid: op.uid, steps, at: op.at });
   return {};
@@ -89,6 +88,7 @@ function step(sql: DeliveryStatements, op: Op<"delivery.step">): OpResult {
 
 function requeue(sql: DeliveryStatements, load: DeliveryLoad, op: Op<"delivery.requeue">): OpResult {
   const { columns, row } = expectState(op.uid, find(sql, op.uid), op.from);
+  expectOwner(row, op.owner);
   if (!columns.has_payload)
     throw new Refusal("delivery-state", { key: op.uid, expected: "still with its payload", found: "without it", row });
   const hadEnded = columns.ended_at !== null;
@@ -99,10 +99,21 @@ function requeue(sql: DeliveryStatements, load: DeliveryLoad, op: Op<"delivery.r
 }
 
 function finish(sql: DeliveryStatements, load: DeliveryLoad, op: Op<"delivery.finish">): OpResult {
-  const { columns } = expectState(op.uid, find(sql, op.uid), op.from);
+  const { columns, row } = expectState(op.uid, find(sql, op.uid), op.from);
+  expectOwner(row, op.owner);
   sql.finish.run(op);
   if (columns.ended_at === null) grow(load, -1, columns);
   return {};
+}
+
+/** Refuses a write that names another owner than the row has: a row that was put back meanwhile is nobody's, and one that was claimed again is in another try. */
+function expectOwner(row: DeliveryRow, owner: DeliveryOwner | null): void {
+  if (owner === null) return;
+  if (row.leaseBoot !== owner.leaseBoot || row.attempt !== owner.attempt) throw fencedBy(row);
+}
+
+function fencedBy(row: DeliveryRow): Refusal {
+  return new Refusal("fenced", { what: `delivery "${row.uid}"`, row });
 }
 
 function find(sql: DeliveryStatements, uid: string): Found | undefined {

@@ -1,7 +1,7 @@
 import type { OpResult, SessionRow } from "svc/sdk";
 import { applyDelivery } from "./apply-delivery.ts";
 import type { DeliveryLoad } from "./delivery-statements.ts";
-import type { WriteOp } from "./operations.ts";
+import type { LeaseOp, WriteOp } from "./operations.ts";
 import { Refusal } from "./refusal.ts";
 import { type Columns, decodeIdempotency, decodeRun, decodeSession, decodeSystemEvent, encodeSession } from "./rows.ts";
 import { sqliteCode } from "./sqlite-fault.ts";
@@ -33,14 +33,18 @@ export function applyOp(sql: WriteStatements, op: WriteOp, load: DeliveryLoad): 
     case "idempotency.put":
       return putIdempotency(sql, op);
     case "kv.put":
-      sql.putKv.run({ scope: op.scope, key: op.key, value: op.value });
-      return {};
+      return putValue(sql, op);
     case "systemEvent.add":
       return addSystemEvent(sql, op);
     case "systemEvent.take":
-      return { removed: op.ids.reduce((sum, id) => sum + sql.takeSystemEvent.run(id).changes, 0) };
+      return takeSystemEvents(sql, op);
     case "kv.delete":
+      expectVersion(sql, op);
       return { removed: sql.deleteKv.run(op.scope, op.key).changes };
+    case "lease.acquire":
+    case "lease.release":
+    case "lease.check":
+      return applyLease(sql, op);
     default:
       return applyDelivery(sql.deliveries, load, op);
   }
@@ -53,6 +57,7 @@ function putSession(sql: WriteStatements, op: Extract<WriteOp, { op: "session.pu
     if (op.ifAbsent && present) throw new Refusal("exists", { kind: "session", key, row: present });
     expectTranscript(key, op.expectedSessionId, present);
   }
+  if (op.uniqueLabel) expectFreeLabel(sql, op.row);
   sql.putSession.run(op.row);
   return {};
 }
@@ -66,8 +71,19 @@ function patchSession(sql: WriteStatements, op: Extract<WriteOp, { op: "session.
     if (value === null) delete merged[name];
     else if (name !== "key") merged[name] = value;
   }
-  sql.putSession.run(encodeSession(merged as unknown as SessionRow));
+  for (const [name, value] of Object.entries(JSON.parse(op.add ?? "{}") as Record<string, number>)) {
+    merged[name] = Math.max(0, Number(merged[name] ?? 0) + value);
+  }
+  const row = encodeSession(merged as unknown as SessionRow);
+  if (op.uniqueLabel) expectFreeLabel(sql, row);
+  sql.putSession.run(row);
   return {};
+}
+
+function expectFreeLabel(sql: WriteStatements, { key, agent_id, label }: Columns): void {
+  if (typeof label !== "string") return;
+  const other = sql.sessionByLabel.get(String(agent_id), label, String(key));
+  if (other) throw new Refusal("label-in-use", { label, key: String(other.key) });
 }
 
 function deleteSession(sql: WriteStatements, op: Extract<WriteOp, { op: "session.delete" }>): OpResult {
@@ -90,12 +106,13 @@ function appendMessage(sql: WriteStatements, { id, values }: Extract<WriteOp, { 
 
 function putRun(sql: WriteStatements, op: Extract<WriteOp, { op: "run.put" }>): OpResult {
   const key = String(op.row.run_id);
-  if (op.ifAbsent || op.ifState) {
+  if (op.ifAbsent || op.ifState || op.ifOwner !== null) {
     const present = readable(sql, "runs", sql.run.get(key), decodeRun);
     if (op.ifAbsent && present) throw new Refusal("exists", { kind: "run", key, row: present });
     if (op.ifState && !(present && op.ifState.includes(present.state))) {
       throw new Refusal("run-state", { key, expected: op.ifState.join(" or "), found: present?.state ?? "absent", row: present });
     }
+    if (op.ifOwner !== null && present?.bootId !== op.ifOwner) throw new Refusal("fenced", { what: `run "${key}"`, row: present });
   }
   sql.putRun.run(op.row);
   return {};
@@ -109,6 +126,39 @@ function putIdempotency(sql: WriteStatements, op: Extract<WriteOp, { op: "idempo
   }
   sql.putIdempotency.run(op.row);
   return {};
+}
+
+function putValue(sql: WriteStatements, op: Extract<WriteOp, { op: "kv.put" }>): OpResult {
+  const { scope, key, value } = op;
+  if (op.ifAbsent && sql.kvVersion.get(scope, key)) throw new Refusal("exists", { kind: "value", key: `${scope}:${key}` });
+  expectVersion(sql, op);
+  const version = sql.nextVersion.get().value;
+  sql.putKv.run({ scope, key, value, version });
+  return { version };
+}
+
+function expectVersion(sql: WriteStatements, { scope, key, ifVersion }: { scope: string; key: string; ifVersion: number | null }): void {
+  if (ifVersion === null) return;
+  const found = sql.kvVersion.get(scope, key)?.version ?? "absent";
+  if (found !== ifVersion) throw new Refusal("kv-changed", { key: `${scope}:${key}`, expected: ifVersion, found });
+}
+
+function takeSystemEvents(sql: WriteStatements, { ids, all }: Extract<WriteOp, { op: "systemEvent.take" }>): OpResult {
+  const removed = ids.reduce((sum, id) => sum + sql.takeSystemEvent.run(id).changes, 0);
+  if (all && removed < new Set(ids).size) throw new Refusal("events-taken", { missing: new Set(ids).size - removed, count: ids.length });
+  return { removed };
+}
+
+/** A token is never given twice, so that an earlier holder cannot be taken for a later one. */
+function applyLease(sql: WriteStatements, op: LeaseOp): OpResult {
+  if (op.op === "lease.release") return { removed: sql.releaseLease.run(op.name, op.token).changes };
+  if (op.op === "lease.check") {
+    if (sql.leaseToken.get(op.name)?.token !== op.token) throw new Refusal("fenced", { what: `lease "${op.name}"` });
+    return {};
+  }
+  const version = sql.nextToken.get().value;
+  sql.putLease.run({ name: op.name, token: version });
+  return { version };
 }
 
 function addSystemEvent(sql: WriteStatements, { same, values }: Extract<WriteOp, { op: "systemEvent.add" }>): OpResult {

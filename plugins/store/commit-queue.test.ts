@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createCommitQueue, queueLimits } from "./commit-queue.ts";
 import type { WriteOp } from "./operations.ts";
 
-const op = (bytes = 10): WriteOp => ({ op: "kv.put", scope: "s", key: "k", value: "x".repeat(bytes) });
+const op = (bytes = 10): WriteOp => ({ op: "kv.put", scope: "s", key: "k", value: "x".repeat(bytes), ifAbsent: false, ifVersion: null });
 const limits = { ...queueLimits, groupOps: 4, groupBytes: 1_000, waitingOps: 8, waitingBytes: 5_000 };
 const lengths = (group: Array<{ ops: WriteOp[] }>) => group.map((pending) => pending.ops.length);
 

@@ -249,7 +249,10 @@ test("only the boot that has claimed a delivery records its steps", async () => 
   const store = await openedStore();
   await store.commit([accept("u1"), claim("u1", { leaseBoot: "b2" })]);
 
-  await expect(store.commit([step("u1")])).rejects.toMatchObject({ code: "delivery-state" });
+  await expect(store.commit([step("u1")])).rejects.toMatchObject({
+    code: "fenced",
+    message: 'delivery "u1" has another owner by now; nothing of this commit was stored',
+  });
 
   expect(store.deliveries.get("u1")?.steps).toEqual({});
 });

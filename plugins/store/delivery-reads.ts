@@ -1,4 +1,4 @@
-import type { DeliveryCounts, DeliveryDir, DeliveryQuery, DeliveryRow, Store } from "svc/sdk";
+import type { DeliveryCounts, DeliveryDir, DeliveryQuery, DeliveryRow, SyncStore } from "svc/sdk";
 import { decodeDelivery, deliveryDirs, deliveryStates, shownColumns } from "./delivery-rows.ts";
 import type { Sqlite } from "./native.ts";
 import type { ReaderNotices, RowReader } from "./row-reader.ts";
@@ -12,7 +12,10 @@ const waits = "state NOT IN ('running', 'sending')";
 /** The oldest unfinished row of each lane. */
 const heads = "SELECT min(id) FROM deliveries WHERE ended_at IS NULL GROUP BY lane";
 
-export type DeliveryReads = Omit<Store["deliveries"], "crashed" | "gate">;
+export type DeliveryReads = Omit<SyncStore["deliveries"], "crashed" | "gate" | "abandoned"> & {
+  /** `running` and `sending` rows of all but these owners. */
+  abandoned(options: { dirs: readonly DeliveryDir[]; owners: readonly string[]; limit: number }): DeliveryRow[];
+};
 
 /**
  * The reads of `Store.deliveries`. Scans of unfinished rows walk one index of at most 2,000 entries; a row that is not whole is among what they find
@@ -31,9 +34,9 @@ export function createDeliveryReads(
   const byKey = db.prepare(`SELECT ${withPayload} FROM deliveries WHERE idem_scope = ? AND idem_key = ? AND fingerprint = ?`);
   const scan = (sql: string) => {
     const statement = db.prepare(sql);
-    return (values: { dirs: readonly DeliveryDir[]; limit: number; now?: number; boot?: string }): DeliveryRow[] => {
+    return (values: { dirs: readonly DeliveryDir[]; limit: number; now?: number; owners?: readonly string[] }): DeliveryRow[] => {
       const limit = boundLimit(values.limit);
-      const bound = { now: null, boot: null, ...values, dirs: JSON.stringify(values.dirs), limit };
+      const bound = { now: values.now ?? null, owners: JSON.stringify(values.owners ?? []), dirs: JSON.stringify(values.dirs), limit };
       return rows.some("deliveries", () => statement.iterate(bound), decode, limit);
     };
   };
@@ -46,7 +49,7 @@ export function createDeliveryReads(
     ),
     abandoned: scan(
       `SELECT ${withPayload} FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE ended_at IS NULL AND NOT ${waits} AND ${isOneOf})
-         AND lease_boot IS NOT @boot ORDER BY id LIMIT @limit`,
+         AND (lease_boot IS NULL OR lease_boot NOT IN (SELECT value FROM json_each(@owners))) ORDER BY id LIMIT @limit`,
     ),
     overdue: scan(
       `SELECT ${withPayload} FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE ended_at IS NULL AND expires_at <= @now AND ${isOneOf})
@@ -58,7 +61,7 @@ export function createDeliveryReads(
   };
 }
 
-function readNextAt(db: Sqlite, rows: RowReader): Store["deliveries"]["nextAt"] {
+function readNextAt(db: Sqlite, rows: RowReader): SyncStore["deliveries"]["nextAt"] {
   const next = db
     .prepare(
       `SELECT min(at) FROM (
@@ -74,7 +77,7 @@ function readNextAt(db: Sqlite, rows: RowReader): Store["deliveries"]["nextAt"] 
   };
 }
 
-function readList(db: Sqlite, rows: RowReader, decode: (columns: Columns) => DeliveryRow): Store["deliveries"]["list"] {
+function readList(db: Sqlite, rows: RowReader, decode: (columns: Columns) => DeliveryRow): SyncStore["deliveries"]["list"] {
   const page = db.prepare(`SELECT ${shownColumns} FROM deliveries WHERE id < ? ORDER BY id DESC LIMIT ?`);
   // One seek for each kind and state: a rare state is not looked for among thousands of another.
   const ids = db.prepare("SELECT id FROM deliveries WHERE state = ? AND dir = ? AND id < ? ORDER BY id DESC LIMIT ?").pluck();
@@ -93,7 +96,7 @@ function readList(db: Sqlite, rows: RowReader, decode: (columns: Columns) => Del
   return (query) => rows.guard(() => read(query));
 }
 
-function readCounts(db: Sqlite, rows: RowReader): Store["deliveries"]["counts"] {
+function readCounts(db: Sqlite, rows: RowReader): SyncStore["deliveries"]["counts"] {
   const counted = db.prepare("SELECT state, dir, count(*) AS n FROM deliveries GROUP BY state, dir");
   const waiting = db.prepare("SELECT coalesce(sum(payload_bytes), 0) FROM deliveries WHERE ended_at IS NULL").pluck();
 

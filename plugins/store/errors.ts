@@ -1,6 +1,6 @@
 import { defineErrors } from "svc/sdk";
 
-/** Codes of this plugin. The first seven are failed conditions of a commit: nothing of that commit was stored. */
+/** Codes of this plugin. The first eleven are failed conditions of a commit: nothing of that commit was stored. */
 export const storeErrors = defineErrors({
   exists: { message: '{kind} "{key}" already exists', http: 409, rpc: "INVALID_REQUEST", details: "CONFLICT" },
   "session-changed": {
@@ -12,6 +12,30 @@ export const storeErrors = defineErrors({
   "session-missing": { message: 'session "{key}" does not exist', http: 404, rpc: "INVALID_REQUEST", details: "SESSION_MISSING" },
   "run-state": {
     message: 'run "{key}" is {found}; expected {expected}',
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    details: "CONFLICT",
+  },
+  "label-in-use": {
+    message: 'session "{key}" of this agent already has the label "{label}"; choose another label',
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    details: "CONFLICT",
+  },
+  "kv-changed": {
+    message: 'value "{key}" was changed by another writer: expected version {expected}, found {found}; read it again',
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    details: "CONFLICT",
+  },
+  "events-taken": {
+    message: "{missing} of {count} system events were taken by another prompt; read the waiting ones again",
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    details: "CONFLICT",
+  },
+  fenced: {
+    message: "{what} has another owner by now; nothing of this commit was stored",
     http: 409,
     rpc: "INVALID_REQUEST",
     details: "CONFLICT",

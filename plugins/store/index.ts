@@ -6,7 +6,7 @@ import { historyPart, toHealthPart } from "./health.ts";
 import { openStore } from "./open-store.ts";
 import { createPluginRows } from "./plugin-rows.ts";
 
-/** Service `store@1`: the one writer of state. */
+/** Services `store@2`, the one writer of state, and `leases@1`; `store@1` for callers that have not moved yet. */
 export default definePlugin({
   id: "store",
   version: "0.1.0",
@@ -50,6 +50,8 @@ export default definePlugin({
     });
     ctx.onDispose(() => gateway.setReadiness("store", undefined));
     ctx.registerService("store@1", store);
+    ctx.registerService("store@2", store.service);
+    ctx.registerService("leases@1", store.leases);
     ctx.contribute("kv", "store", createPluginRows(store));
     ctx.on("health.collect", async (_, { report }) => {
       report(toHealthPart(store.status()));

@@ -1,11 +1,13 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
-import { type Clock, createError, type Logger, messageOf, type Store, type StoreStatus } from "svc/sdk";
+import { type Clock, createError, type Leases, type Logger, messageOf, type Store, type StoreStatus, type SyncStore } from "svc/sdk";
 import type { Notice } from "svc/sdk/internal";
+import { type ChangeFeed, createChangeFeed } from "./change-feed.ts";
 import { type QueueLimits, queueLimits } from "./commit-queue.ts";
 import { storeErrors } from "./errors.ts";
 import { createFileGuard, type FileEvent, type FileGuard, guardMs } from "./file-guard.ts";
 import { detachedText, fileNotice, lostFileText, restoredFigures, restoredNotice } from "./incidents.ts";
+import { createLeases, type LeaseBook } from "./leases.ts";
 import { openConnection, reopenConnection, type Sqlite } from "./native.ts";
 import type { Reads } from "./reader.ts";
 import { Refusal } from "./refusal.ts";
@@ -51,7 +53,10 @@ export interface OpenStoreOptions {
   faults?: StorageFaults;
 }
 
-export interface OpenStore extends Store, Pick<Reads, "kvCount"> {
+/** Synchronous reads for this plugin, and the services that are made of them. */
+export interface OpenStore extends SyncStore, Pick<Reads, "kvCount"> {
+  readonly service: Store;
+  readonly leases: Leases;
   /** Writes what waits (bounded), truncates the log, closes. Later calls reject with `storage-unavailable`. */
   close(): Promise<void>;
 }
@@ -64,6 +69,11 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
   const { path, logger } = options;
   await makeFolder(path);
   const sessions = { version: 1 };
+  const feed = createChangeFeed(logger);
+  const resync = () => {
+    sessions.version += 1;
+    feed.resync();
+  };
   const late: { reader?: SwitchedReader; snapshots?: SnapshotKeeper } = {};
   const writer = createStoreWriter({
     path,
@@ -73,8 +83,13 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
     onStored(ops) {
       late.snapshots?.changed();
       if (ops.some(({ op }) => op.startsWith("session."))) sessions.version += 1;
+      feed.stored(ops);
     },
-    onMoved: (moved) => late.reader?.switchTo(reopenConnection(moved, { readonly: true, timeout: readLockWaitMs })),
+    onRestarted: resync,
+    onMoved(moved) {
+      late.reader?.switchTo(reopenConnection(moved, { readonly: true, timeout: readLockWaitMs }));
+      resync();
+    },
     limits: { ...queueLimits, ...options.limits },
     probeMs: options.probeMs ?? 5_000,
     restartMs: options.restartMs ?? 100,
@@ -116,7 +131,8 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
       },
     });
     Object.assign(late, { reader, snapshots });
-    return joinStore({ writer, opened, reader, suspects, guard, snapshots, unreadable, sessions });
+    const leases = createLeases({ commit: (op) => writer.commit([op]), tokens: () => reader.reads.leases(), clock: options.clock });
+    return joinStore({ writer, opened, reader, suspects, guard, snapshots, unreadable, sessions, feed, leases });
   } catch (error) {
     await writer.close(() => void db?.close());
     if (error instanceof Refusal) throw createError(storeErrors, error.code, error.fields);
@@ -142,9 +158,11 @@ interface Parts {
   unreadable: Unreadable;
   /** Grows with each commit that may have changed a session. */
   sessions: { version: number };
+  feed: ChangeFeed;
+  leases: LeaseBook;
 }
 
-function joinStore({ writer, opened, reader, suspects, guard, snapshots, unreadable, sessions }: Parts): OpenStore {
+function joinStore({ writer, opened, reader, suspects, guard, snapshots, unreadable, sessions, feed, leases }: Parts): OpenStore {
   const { restored } = opened;
   const status = (): StoreStatus => {
     const { reason, queuedOps: queued, path } = writer;
@@ -162,20 +180,62 @@ function joinStore({ writer, opened, reader, suspects, guard, snapshots, unreada
       ...(snapshotAt === undefined ? {} : { snapshotAt }),
     };
   };
+  const { leases: _, ...reads } = reader.reads;
+  const version = () => sessions.version;
+  const commit: Store["commit"] = (ops, given) => writer.commit(ops, given);
   return {
-    ...reader.reads,
-    sessions: { ...reader.reads.sessions, version: () => sessions.version },
-    deliveries: { ...reader.reads.deliveries, ...suspects },
-    commit: (ops, { signal } = {}) => writer.commit(ops, signal),
+    ...reads,
+    sessions: { ...reads.sessions, version },
+    deliveries: {
+      ...reads.deliveries,
+      ...suspects,
+      abandoned: ({ boot, ...rest }) => reads.deliveries.abandoned({ ...rest, owners: [boot] }),
+    },
+    runs: { ...reads.runs, unfinished: () => reads.runs.unfinished() },
+    commit,
     status,
+    leases: { acquire: leases.acquire },
+    service: {
+      commit,
+      status,
+      changes: (listener) => feed.subscribe(listener),
+      sessions: { ...promised(reads.sessions), version },
+      messages: promised(reads.messages),
+      transcripts: promised(reads.transcripts),
+      runs: {
+        get: async (runId) => reads.runs.get(runId),
+        unfinished: async ({ expired = false } = {}) => reads.runs.unfinished(expired ? leases.owners() : []),
+      },
+      idempotency: promised(reads.idempotency),
+      systemEvents: promised(reads.systemEvents),
+      deliveries: {
+        ...promised(reads.deliveries),
+        abandoned: async (query) => reads.deliveries.abandoned({ ...query, owners: leases.owners() }),
+        ...suspects,
+      },
+      kv: promised(reads.kv),
+    },
     close: () =>
       writer.close(async () => {
+        leases.close();
         await guard.close();
         await snapshots.close();
         // The reader goes before the writer: the last connection to close removes the log, and a read-only one cannot.
         reader.close();
       }),
   };
+}
+
+type Promised<Part> = {
+  [Name in keyof Part]: Part[Name] extends (...args: infer Args) => infer Result ? (...args: Args) => Promise<Result> : never;
+};
+
+/** The same reads as promises. A read takes microseconds here and happens at the call: it sees what was stored by then. */
+function promised<Part extends object>(part: Part): Promised<Part> {
+  const reads = Object.entries(part).map(([name, read]: [string, (...args: unknown[]) => unknown]) => {
+    return [name, async (...args: unknown[]) => read(...args)];
+  });
+  return Object.fromEntries(reads) as Promised<Part>;
 }
 
 interface Guard extends FileGuard {

@@ -1,4 +1,4 @@
-import type { StoreOp } from "svc/sdk";
+import type { DeliveryOwner, SessionCounters, StoreOp } from "svc/sdk";
 import { isWellFormed } from "svc/sdk/internal";
 import { checkStepName, type DoneValues, encodeDelivery, encodeDone, encodeNote, isPlainlyDone, timeOf } from "./delivery-rows.ts";
 import { Refusal } from "./refusal.ts";
@@ -18,31 +18,41 @@ import {
  * in the order of its statement: without the names it is cloned and bound for a third of the cost.
  */
 export type WriteOp =
-  | { op: "session.put"; row: Columns; ifAbsent: boolean; expectedSessionId: string | null }
-  | { op: "session.patch"; key: string; patch: string; expectedSessionId: string | null }
+  | { op: "session.put"; row: Columns; ifAbsent: boolean; expectedSessionId: string | null; uniqueLabel: boolean }
+  | { op: "session.patch"; key: string; patch: string; add: string | null; expectedSessionId: string | null; uniqueLabel: boolean }
   | { op: "session.delete"; key: string; deleteTranscript: boolean; expectedSessionId: string | null }
   | { op: "message.append"; id: string; values: Values }
   | { op: "transcript.prune"; sessionId: string }
-  | { op: "run.put"; row: Columns; ifAbsent: boolean; ifState: string[] | null }
+  | { op: "run.put"; row: Columns; ifAbsent: boolean; ifState: string[] | null; ifOwner: string | null }
   | { op: "idempotency.put"; row: Columns; ifAbsent: boolean }
-  | { op: "kv.put"; scope: string; key: string; value: string }
+  | { op: "kv.put"; scope: string; key: string; value: string; ifAbsent: boolean; ifVersion: number | null }
   /** `same`: what tells it from the newest one of its session. */
   | { op: "systemEvent.add"; same: string; values: EventValues }
-  | { op: "systemEvent.take"; ids: number[] }
+  | { op: "systemEvent.take"; ids: number[]; all: boolean }
   | DeliveryWriteOp
-  | { op: "kv.delete"; scope: string; key: string };
+  | { op: "kv.delete"; scope: string; key: string; ifVersion: number | null }
+  | LeaseOp;
+
+/** Operations of `leases@1`. */
+export type LeaseOp =
+  /** Result: the token, as `version`. */
+  | { op: "lease.acquire"; name: string }
+  | { op: "lease.release"; name: string; token: number }
+  /** Condition of the commit that it stands first in. */
+  | { op: "lease.check"; name: string; token: number };
 
 /** Operations of the table `deliveries`; times and counts are whole numbers. */
 export type DeliveryWriteOp =
   | { op: "delivery.accept"; row: Columns }
   /** One that was over with its accept, and has no key. */
   | { op: "delivery.accept"; done: DoneValues }
-  | { op: "delivery.claim"; uid: string; to: string; leaseBoot: string; at: number }
-  | { op: "delivery.step"; uid: string; leaseBoot: string; step: string; value: string; at: number }
+  | { op: "delivery.claim"; uid: string; to: string; leaseBoot: string; attempt: number | null; at: number }
+  | { op: "delivery.step"; uid: string; leaseBoot: string; attempt: number | null; step: string; value: string; at: number }
   | {
       op: "delivery.requeue";
       uid: string;
       from: string[];
+      owner: DeliveryOwner | null;
       to: string;
       notBefore: number | null;
       attempt: number | null;
@@ -50,7 +60,7 @@ export type DeliveryWriteOp =
       result: string | null;
       at: number;
     }
-  | { op: "delivery.finish"; uid: string; from: string[]; state: string; result: string; at: number };
+  | { op: "delivery.finish"; uid: string; from: string[]; owner: DeliveryOwner | null; state: string; result: string; at: number };
 
 /**
  * A snapshot of the operation: what the caller does to its objects afterwards changes nothing.
@@ -70,9 +80,9 @@ export function encodeOp(op: StoreOp): WriteOp {
 function encode(op: StoreOp): WriteOp {
   switch (op.op) {
     case "session.put":
-      return { op: op.op, row: encodeSession(op.session), ifAbsent: op.ifAbsent ?? false, ...expected(op) };
+      return { op: op.op, row: encodeSession(op.session), ifAbsent: op.ifAbsent ?? false, ...expected(op), ...labelRule(op) };
     case "session.patch":
-      return { op: op.op, key: op.key, patch: JSON.stringify(op.patch), ...expected(op) };
+      return { op: op.op, key: op.key, patch: JSON.stringify(op.patch), add: encodeCounters(op.add), ...expected(op), ...labelRule(op) };
     case "session.delete":
       return { op: op.op, key: op.key, deleteTranscript: op.deleteTranscript, ...expected(op) };
     case "message.append":
@@ -80,26 +90,40 @@ function encode(op: StoreOp): WriteOp {
     case "transcript.prune":
       return { op: op.op, sessionId: op.sessionId };
     case "run.put":
-      return { op: op.op, row: encodeRun(op.run), ifAbsent: op.ifAbsent ?? false, ifState: op.ifState ? [...op.ifState] : null };
+      return {
+        op: op.op,
+        row: encodeRun(op.run),
+        ifAbsent: op.ifAbsent ?? false,
+        ifState: op.ifState ? [...op.ifState] : null,
+        ifOwner: op.ifOwner ?? null,
+      };
     case "idempotency.put":
       return { op: op.op, row: encodeIdempotency(op.row), ifAbsent: op.ifAbsent ?? false };
     case "kv.put":
-      return { op: op.op, scope: op.scope, key: op.key, value: toJson(op.value) };
+      return {
+        op: op.op,
+        scope: op.scope,
+        key: op.key,
+        value: toJson(op.value),
+        ifAbsent: op.ifAbsent ?? false,
+        ifVersion: op.ifVersion ?? null,
+      };
     case "systemEvent.add":
       return { op: op.op, same: op.event.same ?? op.event.text, values: encodeSystemEvent(op.event) };
     case "systemEvent.take":
-      return { op: op.op, ids: [...op.ids] };
+      return { op: op.op, ids: [...op.ids], all: op.all ?? false };
     case "delivery.accept":
       return isPlainlyDone(op.delivery)
         ? { op: op.op, done: encodeDone(op.delivery, op.at) }
         : { op: op.op, row: encodeDelivery(op.delivery, op.at) };
     case "delivery.claim":
-      return { op: op.op, uid: op.uid, to: op.to, leaseBoot: op.leaseBoot, at: timeOf(op.at) };
+      return { op: op.op, uid: op.uid, to: op.to, leaseBoot: op.leaseBoot, attempt: op.attempt ?? null, at: timeOf(op.at) };
     case "delivery.step":
       return {
         op: op.op,
         uid: op.uid,
         leaseBoot: op.leaseBoot,
+        attempt: op.attempt ?? null,
         step: checkStepName(op.step),
         value: encodeNote(op.value),
         at: timeOf(op.at),
@@ -107,9 +131,17 @@ function encode(op: StoreOp): WriteOp {
     case "delivery.requeue":
       return encodeRequeue(op);
     case "delivery.finish":
-      return { op: op.op, uid: op.uid, from: [...op.from], state: op.state, result: encodeNote(op.result), at: timeOf(op.at) };
+      return {
+        op: op.op,
+        uid: op.uid,
+        from: [...op.from],
+        owner: ownerOf(op),
+        state: op.state,
+        result: encodeNote(op.result),
+        at: timeOf(op.at),
+      };
     case "kv.delete":
-      return { op: op.op, scope: op.scope, key: op.key };
+      return { op: op.op, scope: op.scope, key: op.key, ifVersion: op.ifVersion ?? null };
     default:
       throw new Refusal("store-invalid-op", { reason: `unknown operation "${String((op as { op?: unknown }).op)}"` });
   }
@@ -139,6 +171,7 @@ function encodeRequeue(op: Extract<StoreOp, { op: "delivery.requeue" }>): WriteO
     op: op.op,
     uid: op.uid,
     from: [...op.from],
+    owner: ownerOf(op),
     to: op.to ?? "accepted",
     notBefore: orNull(op.notBefore),
     attempt: orNull(op.attempt),
@@ -146,6 +179,25 @@ function encodeRequeue(op: Extract<StoreOp, { op: "delivery.requeue" }>): WriteO
     result: op.result === undefined ? null : encodeNote(op.result),
     at: timeOf(op.at),
   };
+}
+
+function ownerOf({ owner }: { owner?: DeliveryOwner }): DeliveryOwner | null {
+  return owner ? { leaseBoot: owner.leaseBoot, attempt: owner.attempt } : null;
+}
+
+function labelRule(op: { uniqueLabel?: boolean }): { uniqueLabel: boolean } {
+  return { uniqueLabel: op.uniqueLabel ?? false };
+}
+
+const counters: ReadonlySet<string> = new Set(["inputTokens", "outputTokens", "totalTokens"]);
+
+function encodeCounters(add: SessionCounters | undefined): string | null {
+  if (!add) return null;
+  for (const [name, value] of Object.entries(add)) {
+    if (!counters.has(name) || !Number.isSafeInteger(value))
+      throw new Refusal("store-invalid-op", { reason: `session.patch adds ${value} to "${name}"; expected a whole number and a counter` });
+  }
+  return JSON.stringify(add);
 }
 
 function expected(op: { expectedSessionId?: string }): { expectedSessionId: string | null } {

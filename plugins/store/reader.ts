@@ -1,4 +1,4 @@
-import type { Store, TranscriptInfo } from "svc/sdk";
+import type { RunRow, SyncStore, TranscriptInfo } from "svc/sdk";
 import { createDeliveryReads, type DeliveryReads } from "./delivery-reads.ts";
 import type { Sqlite, Statement } from "./native.ts";
 import { createRowReader, mostSkipped, type ReaderNotices, type RowReader } from "./row-reader.ts";
@@ -7,14 +7,21 @@ import { boundLimit, createSessionList } from "./session-list.ts";
 
 const lastSeq = Number.MAX_SAFE_INTEGER;
 
-export type Reads = Pick<Store, "messages" | "transcripts" | "runs" | "idempotency" | "systemEvents" | "kv"> & {
+export type Reads = Pick<SyncStore, "messages" | "transcripts" | "idempotency" | "systemEvents" | "kv"> & {
   deliveries: DeliveryReads;
-  sessions: Omit<Store["sessions"], "version">;
+  sessions: Omit<SyncStore["sessions"], "version">;
+  runs: {
+    get: SyncStore["runs"]["get"];
+    /** Unfinished runs of all but these owners. */
+    unfinished(owners?: readonly string[]): RunRow[];
+  };
+  /** Token of each lease. */
+  leases(): Map<string, number>;
   /** Number of keys in a scope. */
   kvCount(scope: string): number;
 };
 
-/** The reads of `store@1` on a connection of the main thread: one statement each, at most 1,000 rows. */
+/** The reads of the store on a connection of the main thread: one statement each, at most 1,000 rows. */
 export function createReader(db: Sqlite, notices: ReaderNotices): Reads {
   const rows = createRowReader(notices);
   const deliveries = createDeliveryReads(db, { rows, onUnreadable: notices.onUnreadable });
@@ -26,6 +33,7 @@ export function createReader(db: Sqlite, notices: ReaderNotices): Reads {
     systemEvents: systemEventReads(db, rows),
     deliveries,
     ...keyedReads(db, rows),
+    leases: leaseReads(db, rows),
   };
 }
 
@@ -93,10 +101,12 @@ function transcriptReads(db: Sqlite, { rows, deliveries }: { rows: RowReader; de
 
 function runReads(db: Sqlite, rows: RowReader): Reads["runs"] {
   const byId = db.prepare("SELECT * FROM runs WHERE run_id = ?");
-  const unfinished = db.prepare("SELECT * FROM runs WHERE finished_at IS NULL ORDER BY row LIMIT 1000");
+  const unfinished = db.prepare(
+    "SELECT * FROM runs WHERE finished_at IS NULL AND boot_id NOT IN (SELECT value FROM json_each(?)) ORDER BY row LIMIT 1000",
+  );
   return {
     get: (runId) => rows.one("runs", byId, [runId], decodeRun),
-    unfinished: () => rows.some("runs", () => unfinished.iterate(), decodeRun, 1_000),
+    unfinished: (owners = []) => rows.some("runs", () => unfinished.iterate(JSON.stringify(owners)), decodeRun, 1_000),
   };
 }
 
@@ -114,7 +124,7 @@ function systemEventReads(db: Sqlite, rows: RowReader): Reads["systemEvents"] {
 
 function keyedReads(db: Sqlite, rows: RowReader): Pick<Reads, "idempotency" | "kv" | "kvCount"> {
   const idempotency = db.prepare("SELECT * FROM idempotency WHERE family = ? AND key = ?");
-  const value = db.prepare("SELECT key, value FROM kv WHERE scope = ? AND key = ?");
+  const value = db.prepare("SELECT key, value, version FROM kv WHERE scope = ? AND key = ?");
   const from = db.prepare("SELECT key, value FROM kv WHERE scope = ? AND key >= ? ORDER BY key LIMIT 1000");
   const count = db.prepare("SELECT count(*) AS n FROM kv WHERE scope = ?");
   const decodeValue = (columns: Columns) => ({ key: String(columns.key), value: JSON.parse(String(columns.value)) as unknown });
@@ -122,10 +132,17 @@ function keyedReads(db: Sqlite, rows: RowReader): Pick<Reads, "idempotency" | "k
     idempotency: { get: (family, key) => rows.one("idempotency", idempotency, [family, key], decodeIdempotency) },
     kv: {
       get: (scope, key) => rows.one("kv", value, [scope, key], decodeValue)?.value,
+      read: (scope, key) =>
+        rows.one("kv", value, [scope, key], (columns) => ({ value: decodeValue(columns).value, version: Number(columns.version) })),
       list: (scope, prefix) => rows.some("kv", () => startingWith(from.iterate(scope, prefix), prefix), decodeValue, 1_000),
     },
     kvCount: (scope) => rows.one("kv", count, [scope], (columns) => Number(columns.n)) ?? 0,
   };
+}
+
+function leaseReads(db: Sqlite, rows: RowReader): Reads["leases"] {
+  const all = db.prepare("SELECT name, token FROM leases");
+  return () => rows.guard(() => new Map((all.all() as Array<{ name: string; token: number }>).map(({ name, token }) => [name, token])));
 }
 
 /** Keys with one prefix stand together in key order: the first without it ends them. */

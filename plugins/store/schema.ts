@@ -19,6 +19,7 @@ export const schemaSteps: readonly SchemaStep[] = [
   { version: 3, up: (db) => db.exec(systemEvents) },
   { version: 4, up: (db) => db.exec(deliveries) },
   { version: 5, minReader: 4, up: (db) => db.exec(schemaInfo) },
+  { version: 6, minReader: 4, up: (db) => db.exec(conditions) },
 ];
 
 /**
@@ -166,4 +167,21 @@ CREATE TABLE schema_info (
   version INTEGER NOT NULL,
   min_reader INTEGER NOT NULL
 );
+`;
+
+/**
+ * Versions of values and tokens of leases come from counters that only grow: one that was deleted and made again is not taken for the old one. A program of an
+ * earlier schema writes values without counting; it is never there at the same time as one that compares.
+ */
+const conditions = `
+CREATE TABLE counters (
+  name TEXT PRIMARY KEY,
+  value INTEGER NOT NULL
+) WITHOUT ROWID;
+INSERT INTO counters (name, value) VALUES ('kv', 1), ('lease', 0);
+CREATE TABLE leases (
+  name TEXT PRIMARY KEY,
+  token INTEGER NOT NULL
+) WITHOUT ROWID;
+ALTER TABLE kv ADD COLUMN version INTEGER NOT NULL DEFAULT 1;
 `;

@@ -16,6 +16,15 @@ export interface WriteStatements {
   putIdempotency: Statement;
   putKv: Statement;
   deleteKv: Statement;
+  kvVersion: Lookup;
+  /** Version of the next value. */
+  nextVersion: Counter;
+  /** Another session of an agent that has a label. */
+  sessionByLabel: Lookup;
+  leaseToken: Lookup;
+  nextToken: Counter;
+  putLease: Statement;
+  releaseLease: Statement;
   /** Newest of a session. */
   lastSystemEvent: Lookup;
   /** How many wait: of a session, of all. */
@@ -26,6 +35,10 @@ export interface WriteStatements {
   deleteSystemEvents: Statement;
   setAside: Statement;
   deliveries: DeliveryStatements;
+}
+
+interface Counter {
+  get(): { value: number };
 }
 
 interface Lookup {
@@ -78,8 +91,15 @@ export function prepareWrites(db: Sqlite): WriteStatements {
     ]),
     idempotency: lookup(db, "idempotency", ["family", "key"]),
     putIdempotency: upsert(db, "idempotency", "family, key", ["family", "key", "value", "created_at", "expires_at"]),
-    putKv: upsert(db, "kv", "scope, key", ["scope", "key", "value"]),
+    putKv: upsert(db, "kv", "scope, key", ["scope", "key", "value", "version"]),
     deleteKv: db.prepare("DELETE FROM kv WHERE scope = ? AND key = ?"),
+    kvVersion: db.prepare("SELECT version FROM kv WHERE scope = ? AND key = ?") as unknown as Lookup,
+    nextVersion: counter(db, "kv"),
+    sessionByLabel: db.prepare("SELECT key FROM sessions WHERE agent_id = ? AND label = ? AND key <> ? LIMIT 1") as unknown as Lookup,
+    leaseToken: db.prepare("SELECT token FROM leases WHERE name = ?") as unknown as Lookup,
+    nextToken: counter(db, "lease"),
+    putLease: upsert(db, "leases", "name", ["name", "token"]),
+    releaseLease: db.prepare("DELETE FROM leases WHERE name = ? AND token = ?"),
     lastSystemEvent: db.prepare("SELECT * FROM system_events WHERE session_key = ? ORDER BY row DESC LIMIT 1") as unknown as Lookup,
     countSystemEvents: db.prepare(
       "SELECT (SELECT count(*) FROM system_events WHERE session_key = ?) AS own, (SELECT count(*) FROM system_events) AS total",
@@ -91,6 +111,10 @@ export function prepareWrites(db: Sqlite): WriteStatements {
     setAside: db.prepare("INSERT INTO set_aside (origin, at, data) VALUES (?, ?, ?)"),
     deliveries: prepareDeliveries(db),
   };
+}
+
+function counter(db: Sqlite, name: string): Counter {
+  return db.prepare(`UPDATE counters SET value = value + 1 WHERE name = '${name}' RETURNING value`) as unknown as Counter;
 }
 
 function lookup(db: Sqlite, table: string, keys: string[]): Lookup {

@@ -1,8 +1,18 @@
-import { type Clock, createError, type Logger, messageOf, type OpResult, type StoreOp, withLimit, writeFileAtomic } from "svc/sdk";
+import {
+  type Clock,
+  type CommitOptions,
+  createError,
+  type Logger,
+  messageOf,
+  type OpResult,
+  type StoreOp,
+  withLimit,
+  writeFileAtomic,
+} from "svc/sdk";
 import { createCommitQueue, type QueueLimits } from "./commit-queue.ts";
 import { storeErrors } from "./errors.ts";
 import { createLinkKeeper, type LinkKeeper } from "./link-keeper.ts";
-import { encodeOp, type WriteOp } from "./operations.ts";
+import { encodeOp, type LeaseOp, type WriteOp } from "./operations.ts";
 import { Refusal } from "./refusal.ts";
 import { suspectMark } from "./restore.ts";
 import { createStorageState, type StorageState } from "./storage-state.ts";
@@ -25,6 +35,8 @@ export interface StoreWriterOptions {
   onStatus(): void;
   /** A commit is stored; called before its caller hears of it. */
   onStored(ops: readonly WriteOp[]): void;
+  /** Another writer thread is up; what became of commits that the last one had is unknown. */
+  onRestarted(): void;
   /** Another file is written to from now on; called before anything is stored in it. */
   onMoved(path: string): void;
   limits: QueueLimits;
@@ -38,7 +50,7 @@ export interface StoreWriterOptions {
 /** The main thread's side of all writes. */
 export interface StoreWriter {
   open(): Promise<Opened>;
-  commit(ops: StoreOp[], signal?: AbortSignal): Promise<OpResult[]>;
+  commit(ops: ReadonlyArray<StoreOp | LeaseOp>, options?: CommitOptions): Promise<OpResult[]>;
   /** A reader met damage: no more writes until the next start, which checks the file. */
   reportDamage(cause: unknown): void;
   /** Brings what is in the log into the database. */
@@ -87,6 +99,7 @@ export function createStoreWriter(options: StoreWriterOptions): StoreWriter {
     onUp(opened) {
       files = opened.files;
       state.restarted();
+      options.onRestarted();
     },
     onDown: (error) => state.fail("down", error),
   });
@@ -130,13 +143,15 @@ export function createStoreWriter(options: StoreWriterOptions): StoreWriter {
       pump.wantMaintenance();
       return opened;
     },
-    commit(ops, signal) {
+    commit(ops, { signal, fence } = {}) {
       const blocked = reason();
       if (blocked) return Promise.reject(storageUnavailable(blocked));
       try {
-        const added = queue.add(encodeAll(ops), { signal, stored });
+        const encoded = encodeAll(ops);
+        if (fence) encoded.unshift({ op: "lease.check", name: fence.name, token: fence.token });
+        const added = queue.add(encoded, { signal, stored });
         pump.wake();
-        return added;
+        return fence ? added.then((results) => results.slice(1)) : added;
       } catch (error) {
         return Promise.reject(error);
       }
@@ -175,12 +190,16 @@ function endsDelivery(op: WriteOp): boolean {
   return op.op === "delivery.finish" || (op.op === "delivery.accept" && ("done" in op || op.row.ended_at !== null));
 }
 
-function encodeAll(ops: StoreOp[]): WriteOp[] {
+function encodeAll(ops: ReadonlyArray<StoreOp | LeaseOp>): WriteOp[] {
   try {
-    return ops.map(encodeOp);
+    return ops.map((op) => (isLeaseOp(op) ? op : encodeOp(op)));
   } catch (error) {
     throw error instanceof Refusal ? createError(storeErrors, error.code, error.fields) : error;
   }
+}
+
+function isLeaseOp(op: StoreOp | LeaseOp): op is LeaseOp {
+  return op.op.startsWith("lease.");
 }
 
 function markSuspect(path: string, logger: Logger): Promise<void> {

@@ -10,7 +10,14 @@ test("the probe needs new pages: a disk with room for a byte is still full", asy
   onTestFinished(async () => void (await writer.handle({ type: "close" })));
   expect(await writer.handle({ type: "probe" })).toEqual({ type: "healthy" });
   // The pages of the first probe are free again; the second must not be satisfied by less than it needs.
-  const large = { op: "kv.put" as const, scope: "s", key: "k", value: JSON.stringify("x".repeat(200_000)) };
+  const large = {
+    op: "kv.put" as const,
+    scope: "s",
+    key: "k",
+    value: JSON.stringify("x".repeat(200_000)),
+    ifAbsent: false,
+    ifVersion: null,
+  };
   await writer.handle({ type: "group", commits: [[large]] });
 
   Atomics.store(faults, faultAt.full, 1);

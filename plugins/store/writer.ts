@@ -36,6 +36,7 @@ export function createWriter(setup: WriterSetup): { handle(request: WriterReques
 
   async function openWriter(): Promise<{ writer: OpenWriter; reply: WriterReply }> {
     const { db, ...rest } = await openDatabase({ path, now: setup.now, steps: schemaSteps, visit, again });
+    if (!again) forgetLeases(db);
     again = true;
     open = { db, group: createGroupCommit(db, visit), retention: createRetention(db) };
     return { writer: open, reply: { type: "opened", ...rest, files: identify(path) } };
@@ -98,6 +99,16 @@ export function createWriter(setup: WriterSetup): { handle(request: WriterReques
       }
     },
   };
+}
+
+/** The state folder belongs to one process: whoever held a lease before it is gone. A full disk keeps the rows, and must not keep the gateway from starting. */
+function forgetLeases(db: Sqlite): void {
+  try {
+    db.exec("DELETE FROM leases");
+  } catch (error) {
+    const fault = storageFault(error);
+    if (fault !== "full" && fault !== "readonly") throw error;
+  }
 }
 
 /** Takes new pages and gives them back: a full disk would refuse it where rewriting one page would pass. */

@@ -2,17 +2,20 @@ import type { Agents } from "./agents.ts";
 import type { Approvals } from "./approvals.ts";
 import type { ConfigService } from "./config.ts";
 import type { GatewayService } from "./gateway.ts";
+import type { Leases } from "./leases.ts";
 import type { Memory } from "./memory.ts";
 import type { Messaging } from "./messaging.ts";
 import type { SandboxService } from "./sandbox.ts";
-import type { Store } from "./store.ts";
+import type { Store, SyncStore } from "./store.ts";
 
 /** Names of versioned services and their types; third parties add theirs by declaration merging. */
 export interface Services {
   "config@1": ConfigService;
   "gateway@1": GatewayService;
   "sandbox@1": SandboxService;
-  "store@1": Store;
+  "store@1": SyncStore;
+  "store@2": Store;
+  "leases@1": Leases;
   "agents@1": Agents;
   "memory@1": Memory;
   "approvals@1": Approvals;

@@ -1,4 +1,5 @@
 import type { Disposable, JsonObject } from "./common.ts";
+import type { Lease } from "./leases.ts";
 import type { Usage } from "./model.ts";
 
 /** State of the last run of a session. */
@@ -194,44 +195,58 @@ export type SessionPatch = {
 
 /** Writes, executed in call order inside one transaction. A failed condition rejects the whole commit. */
 export type StoreOp =
-  /** `expectedSessionId`: the row's present transcript; else `session-changed`. `ifAbsent`: else `exists`. */
-  | { op: "session.put"; session: SessionRow; ifAbsent?: boolean; expectedSessionId?: string }
-  /** Merge into an existing row, `null` clears an optional field; `session-missing` when there is none. The key stays. */
-  | { op: "session.patch"; key: string; patch: SessionPatch; expectedSessionId?: string }
+  /**
+   * `expectedSessionId`: the row's present transcript; else `session-changed`. `ifAbsent`: else `exists`. `uniqueLabel`: no other session of the agent has the
+   * label that the row has then; else `label-in-use`.
+   */
+  | { op: "session.put"; session: SessionRow; ifAbsent?: boolean; expectedSessionId?: string; uniqueLabel?: boolean }
+  /**
+   * Merges into an existing row, `null` clears an optional field; `session-missing` when there is none. The key stays. `add` grows counters of the row as it
+   * is stored, so that two writers lose nothing.
+   */
+  | { op: "session.patch"; key: string; patch: SessionPatch; add?: SessionCounters; expectedSessionId?: string; uniqueLabel?: boolean }
   /** Result `{ removed }`: 1 or 0 sessions; messages are not counted. */
   | { op: "session.delete"; key: string; deleteTranscript: boolean; expectedSessionId?: string }
   /** Appends at the end of the transcript; result `{ seq }`. An `id` the transcript has already: `exists`. */
   | { op: "message.append"; message: Omit<MessageRow, "seq"> }
   /** Deletes the oldest records of a transcript that no session has, at most 500; result `{ removed }`, 0 when none is left or a session has it. */
   | { op: "transcript.prune"; sessionId: string }
-  /** Insert or replace. `ifAbsent`: else `exists` with the row. `ifState`: the present state, else `run-state`. */
-  | { op: "run.put"; run: RunRow; ifAbsent?: boolean; ifState?: RunState[] }
+  /**
+   * Inserts or replaces. `ifAbsent`: else `exists` with the row. `ifState`: the present state, else `run-state`. `ifOwner`: the `bootId` of the present row,
+   * else `fenced`: a run that another gateway has ended is not ended twice.
+   */
+  | { op: "run.put"; run: RunRow; ifAbsent?: boolean; ifState?: RunState[]; ifOwner?: string }
   | { op: "idempotency.put"; row: IdempotencyRow; ifAbsent?: boolean }
-  | { op: "kv.put"; scope: string; key: string; value: unknown }
+  /** Result `{ version }`. `ifAbsent`: else `exists`. `ifVersion`: the version of the present value, else `kv-changed`. */
+  | { op: "kv.put"; scope: string; key: string; value: unknown; ifAbsent?: boolean; ifVersion?: number }
   /**
    * Appends to what waits for the session. Result `{ coalesced: true }` when its newest one says the same: nothing is added, a `wake` is remembered.
    * 1,000 of one session or 10,000 of all: `system-events-full`.
    */
   | { op: "systemEvent.add"; event: Omit<SystemEventRow, "id"> }
-  /** Removes events that are on their way into a prompt; result `{ removed }`. */
-  | { op: "systemEvent.take"; ids: number[] }
+  /** Removes events that are on their way into a prompt; result `{ removed }`. `all`: every one of them is still there, else `events-taken`. */
+  | { op: "systemEvent.take"; ids: number[]; all?: boolean }
   /**
    * Takes work on. Result `{ known }` with the present row, and nothing is added, when its key and fingerprint are known already: as long as that one has not
    * ended, and 24 h more; a `uid` that is taken: `exists`. 2,000 unfinished ones of all kinds or 256 MiB of their payloads: `deliveries-full`.
    */
   | { op: "delivery.accept"; delivery: NewDelivery; at: number }
-  /** Begins a try: `accepted` (or `uncertain`) becomes `to`, `attempt` grows by one. Any other state: `delivery-state`. */
-  | { op: "delivery.claim"; uid: string; to: "running" | "sending"; leaseBoot: string; at: number }
-  /** Records a step of a row this boot has claimed; else `delivery-state`. */
-  | { op: "delivery.step"; uid: string; leaseBoot: string; step: string; value: JsonObject; at: number }
   /**
-   * Back into the queue. `from`: the states it may be in, else `delivery-state`. `result`: why. `attempt` sets the count anew (an operator's retry begins at 0);
-   * `expiresAt` gives it more time. The payload must still be there, else `delivery-state`.
+   * Begins a try: `accepted` (or `uncertain`) becomes `to`, `attempt` grows by one. Any other state: `delivery-state`. `attempt`: that of the row as it was read, else
+   * `fenced`: another one has tried it meanwhile, and it may have to wait longer.
+   */
+  | { op: "delivery.claim"; uid: string; to: "running" | "sending"; leaseBoot: string; attempt?: number; at: number }
+  /** Records a step of a row that is being executed by this owner, else `delivery-state`; `attempt`: in this try of it, else `fenced`. */
+  | { op: "delivery.step"; uid: string; leaseBoot: string; attempt?: number; step: string; value: JsonObject; at: number }
+  /**
+   * Back into the queue. `from`: the states it may be in, else `delivery-state`. `owner`: see `DeliveryOwner`. `result`: why. `attempt` sets the count anew (an
+   * operator's retry begins at 0); `expiresAt` gives it more time. The payload must still be there, else `delivery-state`.
    */
   | {
       op: "delivery.requeue";
       uid: string;
       from: readonly DeliveryState[];
+      owner?: DeliveryOwner;
       to?: "accepted" | "uncertain";
       notBefore?: number;
       attempt?: number;
@@ -239,20 +254,49 @@ export type StoreOp =
       result?: JsonObject;
       at: number;
     }
-  /** Ends it; `done` drops the payload at once. `from`: the states it may be in, else `delivery-state`. */
+  /** Ends it; `done` drops the payload at once. `from`: the states it may be in, else `delivery-state`. `owner`: see `DeliveryOwner`. */
   | {
       op: "delivery.finish";
       uid: string;
       from: readonly DeliveryState[];
+      owner?: DeliveryOwner;
       state: "done" | "failed" | "expired";
       result: JsonObject;
       at: number;
     }
-  /** Result `{ removed }`: 1 or 0. */
-  | { op: "kv.delete"; scope: string; key: string };
+  /** Result `{ removed }`: 1 or 0. `ifVersion`: the version of the present value, else `kv-changed`. */
+  | { op: "kv.delete"; scope: string; key: string; ifVersion?: number };
 
-/** Result of an operation: `seq` of an appended record, rows `removed`, an event or a delivery that existed already. */
-export type OpResult = { seq?: number; removed?: number; coalesced?: true; known?: DeliveryRow };
+/** Counters of a session; what is added may be negative, the sum never is. */
+export type SessionCounters = Partial<Record<"inputTokens" | "outputTokens" | "totalTokens", number>>;
+
+/**
+ * Owner of a delivery that is `running` or `sending`, as it was read or claimed. A write that ends or requeues such a row names it; when another one has claimed
+ * the row since, or the same one again, the write is refused with `fenced`.
+ */
+export type DeliveryOwner = Pick<DeliveryRow, "attempt"> & { leaseBoot: string };
+
+/**
+ * Result of an operation: `seq` of an appended record, rows `removed`, the `version` of a value, an event or a delivery that existed already.
+ */
+export type OpResult = { seq?: number; removed?: number; version?: number; coalesced?: true; known?: DeliveryRow };
+
+/** Conditions of a whole commit. */
+export interface CommitOptions {
+  /** Drops a commit that is still waiting (rejects with the signal's reason); one that was handed to the writer is carried out. */
+  signal?: AbortSignal;
+  /** A lease that must still be held (`Leases.acquire`); else `fenced`, and nothing of the commit is stored. */
+  fence?: Pick<Lease, "name" | "token">;
+}
+
+/**
+ * Rows that may have changed. `keys`: session keys (`sessions`, `systemEvents`), ids of transcripts (`messages`), `runId` (`runs`), `uid` (`deliveries`), scopes (`kv`);
+ * each once, at most 1,000. A session that is deleted with its transcript is one change of `sessions`.
+ */
+export interface StoreChange {
+  kind: "sessions" | "messages" | "runs" | "deliveries" | "systemEvents" | "kv";
+  keys: readonly string[];
+}
 
 /** One transcript, whether a session has it or not. */
 export interface TranscriptInfo {
@@ -304,77 +348,107 @@ export interface SessionQuery {
   offset?: number;
 }
 
-/** Service `store@1`: the one writer of state. */
+/**
+ * Service `store@2`: the one writer of state.
+ *
+ * Reads return promises, are bounded (≤ 1,000 rows) and see every commit that has resolved. Between a read and what follows from it others may write: a write that
+ * rests on what was read carries a condition (`ifAbsent`, `ifState`, `ifVersion`, `from`, `owner`, `fence`).
+ */
 export interface Store {
   /**
-   * One transaction of at most 10,000 ops; resolves after it is on disk (fsync). Commits happen in call order. The ops are copied at the call.
-   * @param options.signal drops a commit that still waits (rejects with the signal's reason); one that was handed to the writer is carried out
-   * @throws {SvcError} `exists`, `session-changed`, `session-missing`, `run-state`, `storage-busy`, `storage-unavailable`, `store-invalid-op`, `system-events-full`,
-   *   `deliveries-full`, `delivery-state` (with the row)
+   * Stores one transaction of at most 10,000 ops; resolves after it is on disk. Commits of one session, run, delivery or scope happen in call order. The ops are
+   * copied at the call.
+   * @throws {SvcError} `exists`, `session-changed`, `session-missing`, `label-in-use`, `run-state`, `kv-changed`, `events-taken`, `fenced`, `storage-busy`,
+   *   `storage-unavailable`, `store-invalid-op`, `system-events-full`, `deliveries-full`, `delivery-state` (with the row)
    */
-  commit(ops: StoreOp[], options?: { signal?: AbortSignal }): Promise<OpResult[]>;
-  /** Reads are synchronous, bounded (≤ 1,000 rows) and see every resolved commit. */
+  commit(ops: StoreOp[], options?: CommitOptions): Promise<OpResult[]>;
+  /**
+   * Subscribes to changes, of every writer. The listener is called once per kind and group of commits, after they are stored and before `commit` resolves.
+   * `"resync"`: changes may have been missed, read again whatever matters. Lossy: rows that are dropped for their age are not announced, so a waiter also
+   * looks from time to time. A listener returns at once; what it throws is logged. At most 1,000 listeners.
+   * @throws {SvcError} `busy`
+   */
+  changes(listener: (change: StoreChange | "resync") => void): Disposable;
   sessions: {
-    get(key: string): SessionRow | undefined;
-    bySessionId(sessionId: string): SessionRow | undefined;
-    list(query: SessionQuery): { rows: SessionRow[]; total: number };
-    /** Another number after each commit that may have changed a session; what was read under the same number is still true. */
+    get(key: string): Promise<SessionRow | undefined>;
+    bySessionId(sessionId: string): Promise<SessionRow | undefined>;
+    list(query: SessionQuery): Promise<{ rows: SessionRow[]; total: number }>;
+    /** Another number after each change of a session that is known here, and after each resync. Never waits. */
     version(): number;
   };
   messages: {
     /** Newest page first to load, returned oldest first; `before` is a `seq`. */
-    page(sessionId: string, options: { before?: number; limit: number }): MessageRow[];
+    page(sessionId: string, options: { before?: number; limit: number }): Promise<MessageRow[]>;
     /** Oldest first, records with `seq > after`. */
-    scan(sessionId: string, after: number, limit: number): MessageRow[];
-    count(sessionId: string): number;
+    scan(sessionId: string, after: number, limit: number): Promise<MessageRow[]>;
+    count(sessionId: string): Promise<number>;
   };
   transcripts: {
     /** Transcripts with at least one record, by `sessionId`, those behind `after`; `limit` 1–1000. */
-    page(options: { after?: string; limit: number }): TranscriptInfo[];
+    page(options: { after?: string; limit: number }): Promise<TranscriptInfo[]>;
     /** Disk space that state takes, without the payloads of unfinished deliveries; space that was freed and waits to be used again is not counted. */
-    usedBytes(): number;
+    usedBytes(): Promise<number>;
   };
   runs: {
-    get(runId: string): RunRow | undefined;
-    /** `queued` and `running` rows of any boot, oldest first, at most 1,000: settle them and ask again. */
-    unfinished(): RunRow[];
+    get(runId: string): Promise<RunRow | undefined>;
+    /** `queued` and `running` rows, oldest first, at most 1,000: settle them and ask again. `expired`: only those whose `bootId` owns no lease any more. */
+    unfinished(options?: { expired?: boolean }): Promise<RunRow[]>;
   };
-  idempotency: { get(family: string, key: string): IdempotencyRow | undefined };
+  idempotency: { get(family: string, key: string): Promise<IdempotencyRow | undefined> };
   systemEvents: {
     /** Lists waiting events of a session, oldest first; `limit` 1–1000. */
-    pending(sessionKey: string, limit: number): SystemEventRow[];
+    pending(sessionKey: string, limit: number): Promise<SystemEventRow[]>;
     /** Sessions with an event that asked for a run at once, at most 1,000. */
-    waking(): string[];
+    waking(): Promise<string[]>;
   };
   deliveries: {
     /** With its payload. A row whose payload does not parse has none, and `result.reason: "unreadable"`. */
-    get(uid: string): DeliveryRow | undefined;
+    get(uid: string): Promise<DeliveryRow | undefined>;
     /** The row a repeated request means. */
-    byKey(key: { idemScope: string; idemKey: string; fingerprint: string }): DeliveryRow | undefined;
+    byKey(key: { idemScope: string; idemKey: string; fingerprint: string }): Promise<DeliveryRow | undefined>;
     /**
      * Lists deliveries to try now, oldest first, with payloads: `accepted` or `uncertain` rows whose time has come and which are the oldest unfinished of their
      * lane; at most `limit` (1–1000).
      */
-    due(options: { dirs: readonly DeliveryDir[]; now: number; limit: number }): DeliveryRow[];
+    due(options: { dirs: readonly DeliveryDir[]; now: number; limit: number }): Promise<DeliveryRow[]>;
     /**
      * The earliest time at which a row that waits expires, or at which the oldest unfinished one of a lane may be tried; in the past when one may be tried
      * already, undefined when none waits.
      */
-    nextAt(dirs: readonly DeliveryDir[]): number | undefined;
-    /** `running` and `sending` rows of other boots, oldest first, at most `limit`. */
-    abandoned(options: { dirs: readonly DeliveryDir[]; boot: string; limit: number }): DeliveryRow[];
+    nextAt(dirs: readonly DeliveryDir[]): Promise<number | undefined>;
+    /** `running` and `sending` rows whose `leaseBoot` owns no lease any more, oldest first, at most `limit`. */
+    abandoned(options: { dirs: readonly DeliveryDir[]; limit: number }): Promise<DeliveryRow[]>;
     /** Unfinished rows past their time, oldest first, at most `limit`. */
-    overdue(options: { dirs: readonly DeliveryDir[]; now: number; limit: number }): DeliveryRow[];
+    overdue(options: { dirs: readonly DeliveryDir[]; now: number; limit: number }): Promise<DeliveryRow[]>;
     /** Without payloads. */
-    list(query: DeliveryQuery): DeliveryRow[];
-    counts(): DeliveryCounts;
+    list(query: DeliveryQuery): Promise<DeliveryRow[]>;
+    counts(): Promise<DeliveryCounts>;
     /** Part of a delivery in an unclean end of the last process; undefined: none, its own step had not begun. */
     crashed(uid: string): CrashVerdict | undefined;
     gate: DeliveryGate;
   };
-  kv: { get(scope: string, key: string): unknown; list(scope: string, prefix: string): Array<{ key: string; value: unknown }> };
+  kv: {
+    get(scope: string, key: string): Promise<unknown>;
+    /** The value with the version that `ifVersion` takes; a version is never given twice. */
+    read(scope: string, key: string): Promise<{ value: unknown; version: number } | undefined>;
+    list(scope: string, prefix: string): Promise<Array<{ key: string; value: unknown }>>;
+  };
   status(): StoreStatus;
 }
+
+type Settled<Part> = {
+  [Name in keyof Part]: Part[Name] extends (...args: infer Args) => Promise<infer Result> ? (...args: Args) => Result : Part[Name];
+};
+
+/** Service `store@1`: the same with synchronous reads, until its last caller has moved to `store@2`. */
+export type SyncStore = Pick<Store, "commit" | "status"> & {
+  [Part in "sessions" | "messages" | "transcripts" | "idempotency" | "systemEvents" | "kv" | "runs"]: Settled<Store[Part]>;
+} & {
+  deliveries: Omit<Settled<Store["deliveries"]>, "abandoned"> & {
+    /** `running` and `sending` rows of other boots, oldest first, at most `limit`. */
+    abandoned(options: { dirs: readonly DeliveryDir[]; boot: string; limit: number }): DeliveryRow[];
+  };
+};
 
 /** Whether the store takes commits, and what waits. */
 export interface StoreStatus {

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyObject } from "node:crypto";
 import { commonErrors } from "../../../sdk/errors.ts";
-import type { Store } from "../../../sdk/types/store.ts";
+import type { SyncStore } from "../../../sdk/types/store.ts";
 
 /** How the gateway names itself to others. */
 export interface GatewayIdentity {
@@ -16,7 +16,7 @@ const [SCOPE, KEY] = ["gateway", "identity"];
  * The gateway's own key, made once and kept in the state database, so that it moves with the rest of the state.
  * @returns a function that rejects with `service-unavailable` while there is no store
  */
-export function createGatewayIdentity(present: () => Store | undefined): () => Promise<GatewayIdentity> {
+export function createGatewayIdentity(present: () => SyncStore | undefined): () => Promise<GatewayIdentity> {
   let making: Promise<GatewayIdentity> | undefined;
   const make = async (): Promise<GatewayIdentity> => {
     const store = present();

@@ -1,5 +1,5 @@
 import { commonErrors } from "../../../sdk/errors.ts";
-import type { Store } from "../../../sdk/types/store.ts";
+import type { SyncStore } from "../../../sdk/types/store.ts";
 import type { DeviceRecord } from "./record.ts";
 
 /** One page of the store; so many devices may be paired at a time. */
@@ -19,7 +19,7 @@ export interface DeviceRows {
  * Devices as rows of the state database; the store is asked for at each call, because it may come and go.
  * @throws {SvcError} each call: `service-unavailable` while there is no store
  */
-export function createDeviceRows(present: () => Store | undefined): DeviceRows {
+export function createDeviceRows(present: () => SyncStore | undefined): DeviceRows {
   const store = () => {
     const found = present();
     if (!found) throw commonErrors.serviceUnavailable({ service: "store@1" });

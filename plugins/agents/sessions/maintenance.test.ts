@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { JsonObject, Store, StoreOp, SvcConfigInput } from "svc/sdk";
+import type { JsonObject, StoreOp, SvcConfigInput, SyncStore } from "svc/sdk";
 import { createTestGateway, eventually, type FakeClock, fakeClock, fakeModel, type TestGateway } from "svc/sdk/testing";
 import { afterEach, describe, expect, test } from "vitest";
 import { record } from "../../../test/fixtures/agents-gateway.ts";
@@ -16,7 +16,7 @@ let passAt: number;
 
 afterEach(() => gw.close());
 
-async function start(maintenance: NonNullable<NonNullable<SvcConfigInput["session"]>["maintenance"]>): Promise<Store> {
+async function start(maintenance: NonNullable<NonNullable<SvcConfigInput["session"]>["maintenance"]>): Promise<SyncStore> {
   clock = fakeClock();
   passAt = clock.now() + MINUTE_MS;
   gw = await createTestGateway({
@@ -54,12 +54,12 @@ async function pass(afterMs = MINUTE_MS): Promise<JsonObject> {
   });
 }
 
-const keys = (store: Store) =>
+const keys = (store: SyncStore) =>
   store.sessions
     .list({ limit: 1_000 })
     .rows.map((row) => row.key.replace("agent:main:", ""))
     .sort();
-const transcripts = (store: Store) => store.transcripts.page({ limit: 1_000 });
+const transcripts = (store: SyncStore) => store.transcripts.page({ limit: 1_000 });
 
 describe("by age", () => {
   test("a session goes with its transcript after more than pruneAfter, and stays at it", async () => {

@@ -1,11 +1,11 @@
-import type { MessageRow, SessionRow, Store, StoreOp } from "svc/sdk";
+import type { MessageRow, SessionRow, StoreOp, SyncStore } from "svc/sdk";
 import { createTestGateway, fakeClock, type TestGateway } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { watchGrowth } from "./growth.ts";
 import { createTranscripts, type Transcripts } from "./transcripts.ts";
 
 let gateway: TestGateway;
-let store: Store;
+let store: SyncStore;
 let transcripts: Transcripts;
 beforeEach(async () => {
   gateway = await createTestGateway({ plugins: ["store"] });

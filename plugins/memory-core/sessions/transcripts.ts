@@ -1,11 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { SessionRow, Store } from "svc/sdk";
+import type { SessionRow, SyncStore } from "svc/sdk";
 import type { TranscriptMessage, TranscriptPage } from "../worker-protocol.ts";
 import { isOfMachine, isRemembered, toTranscriptMessage } from "./eligible.ts";
 import { createSlices, SLICE_MS } from "./slices.ts";
 
 /** The part of the store that transcripts are read through. */
-export type TranscriptStore = Pick<Store, "messages" | "runs"> & { sessions: Pick<Store["sessions"], "bySessionId" | "list" | "version"> };
+export type TranscriptStore = Pick<SyncStore, "messages" | "runs"> & {
+  sessions: Pick<SyncStore["sessions"], "bySessionId" | "list" | "version">;
+};
 
 /** Transcripts of the agents, in parts small enough for the main thread. */
 export interface Transcripts {

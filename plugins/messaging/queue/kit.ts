@@ -1,4 +1,4 @@
-import type { Clock, Disposable, Logger, Store, Timers } from "svc/sdk";
+import type { Clock, Disposable, Logger, SyncStore, Timers } from "svc/sdk";
 import type { Outgoing } from "./message.ts";
 
 /** Hands messages to one channel. */
@@ -19,7 +19,7 @@ export interface Failure {
 
 /** Dependencies of the queue. */
 export interface QueueKit {
-  store(): Store;
+  store(): SyncStore;
   clock: Clock;
   timers: Pick<Timers, "setTimeout">;
   logger: Logger;

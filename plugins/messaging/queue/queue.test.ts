@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type DeliveryRow, type DeliveryState, NotDispatchedError, SendRefusedError, type Store } from "svc/sdk";
+import { type DeliveryRow, type DeliveryState, NotDispatchedError, SendRefusedError, type SyncStore } from "svc/sdk";
 import { createTestGateway, eventually, type FakeClock, fakeClock, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Carrier, Failure, QueueKit } from "./kit.ts";
@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 let gw: TestGateway;
-let store: Store;
+let store: SyncStore;
 let clock: FakeClock;
 let sends: string[];
 let notes: string[];
@@ -335,7 +335,7 @@ describe("the queue", () => {
 
   test("does not forget that a message was sent while the storage is away", async () => {
     let down = 0;
-    const away: Store = {
+    const away: SyncStore = {
       ...store,
       commit: (ops, options) =>
         down > 0 && ops[0]?.op === "delivery.finish" ? Promise.reject(full(() => down--)) : store.commit(ops, options),
@@ -354,7 +354,7 @@ describe("the queue", () => {
 
   test("pauses when nothing can be claimed, and comes back by itself", async () => {
     let down = true;
-    const away: Store = { ...store, commit: (ops, options) => (down ? Promise.reject(full(nothing)) : store.commit(ops, options)) };
+    const away: SyncStore = { ...store, commit: (ops, options) => (down ? Promise.reject(full(nothing)) : store.commit(ops, options)) };
     const uid = await add(id());
     const queue = await opened({ store: () => away });
     await eventually(() => expect(queue.problem()).toContain("the disk is full") ?? true);

@@ -5,8 +5,8 @@ import {
   type Messaging,
   type OpResult,
   type PluginContext,
-  type Store,
   type StoreOp,
+  type SyncStore,
   sleep,
 } from "svc/sdk";
 
@@ -18,7 +18,7 @@ export interface DeliveryDeps {
   readonly ctx: Pick<PluginContext, "clock" | "timers" | "logger">;
   /** Owner of claimed rows: this instance of the plugin in this boot. What another one has claimed, and did not end, is found as left behind. */
   readonly lease: string;
-  store(): Store;
+  store(): SyncStore;
   agents(): Agents;
   /** Undefined where nobody carries messages. */
   messaging(): Messaging | undefined;

@@ -1,4 +1,4 @@
-import type { DeliveryRow, DeliveryState, JsonObject, Store } from "svc/sdk";
+import type { DeliveryRow, DeliveryState, JsonObject, SyncStore } from "svc/sdk";
 import { type About, aboutOf, decodeAction, readAbout } from "./stored-action.ts";
 
 /** Summary of a row for operators; never includes the payload's text unless `show` asks for it. */
@@ -21,7 +21,7 @@ export interface DeliverySummary {
 }
 
 /** Summarises a hook's row for operators. @param row as listed, without its payload */
-export function summariseDelivery(row: DeliveryRow, store: Pick<Store, "deliveries">): DeliverySummary {
+export function summariseDelivery(row: DeliveryRow, store: Pick<SyncStore, "deliveries">): DeliverySummary {
   const about = readAbout(row.result) ?? aboutOfPayload(row, store);
   const { uid, state, attempt, lane, createdAt, updatedAt, expiresAt, notBefore, steps, result } = row;
   return {
@@ -41,7 +41,7 @@ export function summariseDelivery(row: DeliveryRow, store: Pick<Store, "deliveri
 }
 
 /** A row that cannot be read has no path any more; its lane still names the agent. */
-function aboutOfPayload(row: DeliveryRow, store: Pick<Store, "deliveries">): About {
+function aboutOfPayload(row: DeliveryRow, store: Pick<SyncStore, "deliveries">): About {
   const whole = row.payload ? row : store.deliveries.get(row.uid);
   const action = whole && decodeAction(whole);
   return action ? aboutOf(action) : { path: "", agentId: /^agent:([^:]+):/.exec(row.lane)?.[1] ?? "" };

@@ -36,7 +36,8 @@ export async function processDelivery(row: DeliveryRow, context: ProcessContext)
     logger.debug("hook delivery started", () => ({ uid, attempt, lane }));
     return await executeSteps(claimed, context);
   } catch (error) {
-    if (isSvcError(error, "delivery-state")) logger.debug("a hook delivery was taken over by another worker", { uid: row.uid });
+    if (isSvcError(error, "delivery-state") || isSvcError(error, "fenced"))
+      logger.debug("a hook delivery was taken over by another worker", { uid: row.uid });
     else if (claimed) return onUnexpectedError(claimed, { ...context, error });
     return undefined;
   }

@@ -43,7 +43,7 @@ async function recoverOne(row: DeliveryRow, deps: DeliveryDeps, signal: AbortSig
     return true;
   } catch (error) {
     signal.throwIfAborted();
-    if (isSvcError(error, "delivery-state")) return true;
+    if (isSvcError(error, "delivery-state") || isSvcError(error, "fenced")) return true;
     deps.ctx.logger.error(`hook agent run runId=${row.uid}: it was left behind and could not be resumed`, { error: messageOf(error) });
     return false;
   }
