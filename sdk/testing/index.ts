@@ -16,5 +16,7 @@ export { type ModelProviderSubject, modelProviderCases, modelProviderContract } 
 export { type PacketProxy, type PacketShape, startPacketProxy } from "./packet-proxy.ts";
 export { type PluginContractOptions, pluginCases, pluginContract, quickPluginCases } from "./plugin-contract.ts";
 export { type HttpRecorder, type HttpReply, type RecordedHttp, recordHttp } from "./record-http.ts";
+export { type StoreContractOptions, storeCases, storeContract } from "./store-contract.ts";
+export type { StoreSubject } from "./store-subject.ts";
 export type { TestSocket } from "./test-socket.ts";
 export { watchClient } from "./wire-check.ts";
