@@ -34,7 +34,7 @@ process.on("SIGINT", () => undefined);
 process.on("SIGTERM", () => child.kill("SIGTERM"));
 child.on("close", (code) => {
   if (times)
-    writeFileSync(join(times, "all.json"), JSON.stringify({ project: "all", begun, ended: Date.now(), cpuSeconds: childSeconds() }));
+    writeFileSync(join(times, "all.jsonl"), JSON.stringify({ project: "all", begun, ended: Date.now(), cpuSeconds: childSeconds() }));
   const { status } = spawnSync(process.execPath, [join(root, ".ci/counts.mjs"), report, String(code ?? 1)], { stdio: "inherit" });
   process.exitCode = code || status || 0;
 });

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, inject } from "vitest";
 import { setCompiledGuests } from "../kernel/sandbox/cell.ts";
@@ -17,12 +17,12 @@ setCompiledGuests(join(import.meta.dirname, "../dist"));
 const folder = process.env.SVC_TEST_TIMES;
 const begun = Math.round(performance.timeOrigin);
 
-/** Writes after each file what this process has used so far, with its threads and the children that ended. `.ci/times.mjs` adds the processes up. */
+/** Notes after each file what this process has used so far, with its threads and the children that ended. `.ci/times.mjs` adds the processes up. */
 if (folder) {
-  afterAll(() => {
+  afterAll((_context, { name }) => {
     const { user, system } = process.cpuUsage();
-    const spent = { project: inject("project"), begun, ended: Date.now(), cpuSeconds: (user + system) / 1e6 + childSeconds() };
-    writeFileSync(join(folder, `${process.pid}-${begun}.json`), JSON.stringify(spent));
+    const spent = { project: inject("project"), file: name, begun, ended: Date.now(), cpuSeconds: (user + system) / 1e6 + childSeconds() };
+    appendFileSync(join(folder, `${process.pid}-${begun}.jsonl`), `${JSON.stringify(spent)}\n`);
   });
 }
 

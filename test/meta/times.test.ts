@@ -13,7 +13,14 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 async function times(...processes: object[]): Promise<{ code: number; stdout: string }> {
-  for (const [i, one] of processes.entries()) await writeFile(join(folder, `${i}.json`), JSON.stringify(one));
+  for (const [i, one] of processes.entries())
+    await writeFile(
+      join(folder, `${i}.jsonl`),
+      [one]
+        .flat()
+        .map((note) => `${JSON.stringify(note)}\n`)
+        .join(""),
+    );
   return promisify(execFile)(process.execPath, [join(repositoryRoot, ".ci/times.mjs"), folder]).then(
     ({ stdout }) => ({ code: 0, stdout }),
     ({ code, stdout }) => ({ code, stdout }),
@@ -28,6 +35,14 @@ describe("the time of the tests by project", () => {
     );
     expect(code).toBe(0);
     expect(stdout).toMatch(/^meta +8 +7 +\d+$/m);
+  });
+
+  test("of a process that ran several files is its last sum, and each file is told with what it added", async () => {
+    const { stdout } = await times([
+      { project: "unit", file: "a.test.ts", begun: 0, ended: 1_000, cpuSeconds: 3 },
+      { project: "unit", file: "b.test.ts", begun: 0, ended: 2_000, cpuSeconds: 10 },
+    ]);
+    expect(stdout).toMatch(/^unit +2 +10 +\d+\n +7 {2}b\.test\.ts\n +3 {2}a\.test\.ts$/m);
   });
 
   test("fails a run only above twice the budget of CPU seconds", async () => {
