@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { bootstrapSource } from "./worker.ts";
+import { bootstrapSource, compiledTwin } from "./worker.ts";
 
 /** How a child process is started. */
 export interface ChildOptions {
@@ -17,9 +17,10 @@ export interface ChildOptions {
  * and ends then outlives nobody, a `kill -9` of the owner included.
  */
 export function startChild(url: URL, { env, onStderr }: ChildOptions): ChildProcess {
+  const file = compiledTwin(url)?.url ?? url;
   // A package that forks would hand these arguments on and start this module once more, instead of its own.
-  const source = `process.execArgv = [];\n${bootstrapSource(url)}`;
-  const code = url.pathname.endsWith(".ts") ? ["--input-type=module", "-e", source] : [fileURLToPath(url)];
+  const source = `process.execArgv = [];\n${bootstrapSource(file)}`;
+  const code = file.pathname.endsWith(".ts") ? ["--input-type=module", "-e", source] : [fileURLToPath(file)];
   const child = spawn(process.execPath, ["--no-warnings", ...code], {
     env: { ...env },
     stdio: ["ignore", "ignore", "pipe", "ipc"],

@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startWorker, workerUrl } from "./worker.ts";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { compiledTwin, setCompiledModules, startWorker, workerUrl } from "./worker.ts";
 
 let dir: string;
 beforeAll(async () => {
@@ -46,4 +46,16 @@ test("what a worker throws while it loads reaches its owner", async () => {
   await writeFile(file, `throw new Error("this worker is broken");`);
   const [error] = await once(startWorker(pathToFileURL(file)), "error");
   expect((error as Error).message).toContain("this worker is broken");
+});
+
+test("in tests the compiled file of a module runs, where there is one", async () => {
+  const before = compiledTwin(new URL("./worker.ts", import.meta.url))?.folder;
+  onTestFinished(() => setCompiledModules(before));
+  setCompiledModules(join(dir, "dist"));
+  await mkdir(join(dir, "dist/store"), { recursive: true });
+  await writeFile(join(dir, "dist/store/twin.worker.js"), `require("node:worker_threads").parentPort.postMessage("compiled");`);
+  const worker = startWorker(pathToFileURL(join(dir, "store/twin.worker.ts")));
+  expect(await once(worker, "message")).toEqual(["compiled"]);
+  await worker.terminate();
+  expect(compiledTwin(pathToFileURL(join(dir, "store/other.worker.ts")))).toBeUndefined();
 });

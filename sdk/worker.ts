@@ -1,4 +1,6 @@
-import { fileURLToPath } from "node:url";
+import { existsSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker, type WorkerOptions } from "node:worker_threads";
 
 /** URL of a worker module beside the caller; `name` has no extension: that of the caller's own file is used. */
@@ -12,8 +14,9 @@ export function workerUrl(callerUrl: string, name: string): URL {
  * A `.ts` file runs through jiti with `svc/sdk` mapped to the sources. Only plain data crosses the border.
  */
 export function startWorker(url: URL, options: WorkerOptions = {}): Worker {
-  if (!url.pathname.endsWith(".ts")) return new Worker(url, options);
-  return new Worker(new URL(`data:text/javascript,${encodeURIComponent(bootstrapSource(url))}`), options);
+  const file = compiledTwin(url)?.url ?? url;
+  if (!file.pathname.endsWith(".ts")) return new Worker(file, options);
+  return new Worker(new URL(`data:text/javascript,${encodeURIComponent(bootstrapSource(file))}`), options);
 }
 
 /** JavaScript that runs a module, compiled or not, in a fresh thread or process. */
@@ -26,4 +29,21 @@ export function bootstrapSource(url: URL): string {
     `const jiti = createJiti(${JSON.stringify(url.href)}, { alias: ${JSON.stringify(alias)} });`,
     `await jiti.import(${JSON.stringify(fileURLToPath(url))});`,
   ].join("\n");
+}
+
+let compiled: string | undefined;
+
+/**
+ * Tests only: threads, processes and guests whose sources stand beside this folder run compiled, from the folder, as they do in a release. From sources each
+ * of them starts a translator first, and a child process that may write nothing translates the whole SDK.
+ */
+export function setCompiledModules(folder: string | undefined): void {
+  compiled = folder;
+}
+
+/** Compiled file of a TypeScript module, and the folder it belongs to, where tests have asked for it. */
+export function compiledTwin(source: URL): { url: URL; folder: string } | undefined {
+  if (compiled === undefined || !source.pathname.endsWith(".ts")) return undefined;
+  const path = join(compiled, relative(dirname(compiled), fileURLToPath(source))).replace(/\.ts$/, ".js");
+  return existsSync(path) ? { url: pathToFileURL(path), folder: compiled } : undefined;
 }

@@ -14,6 +14,12 @@ const needsDist = new Set(["unit", "gateway", "e2e", "storms"]);
  */
 export function setup(project: TestProject): void {
   if (!project.vitest.projects.some((p) => needsDist.has(p.name))) return;
+  build();
+  // Threads and child processes of the tests run compiled (test/setup.ts), so a watching run builds again, too.
+  project.onTestsRerun(build);
+}
+
+function build(): void {
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, "bin/build.mjs"), "--if-needed"], { encoding: "utf8" });
   if (status === 0) return;
   process.stderr.write(`the build reported problems:\n${stdout}${stderr}\n`);

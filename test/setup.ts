@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, inject } from "vitest";
-import { setCompiledGuests } from "../kernel/sandbox/cell.ts";
+import { setCompiledModules } from "../sdk/worker.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -11,7 +11,7 @@ declare module "vitest" {
 }
 
 // `global-setup.ts` has built it.
-setCompiledGuests(join(import.meta.dirname, "../dist"));
+setCompiledModules(join(import.meta.dirname, "../dist"));
 
 /** Set by `test/run.mjs`. */
 const folder = process.env.SVC_TEST_TIMES;

@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { existsSync, lstatSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
 import type { Duplex } from "node:stream";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { bootstrapSource } from "../../sdk/worker.ts";
+import { bootstrapSource, compiledTwin } from "../../sdk/worker.ts";
 import { packageRoot, runsFromDist } from "../process/paths.ts";
 import { createLines } from "./lines.ts";
 import { watchProcess } from "./process-watch.ts";
@@ -45,26 +45,11 @@ export interface CellOptions {
 /** Node's exit code for a flag it does not know. */
 const EXIT_BAD_FLAG = 9;
 
-let compiled: string | undefined;
-
-/**
- * Tests only: guests whose sources stand beside this folder run compiled, from the folder, as they do in a release. From sources a child process takes
- * seconds to start, because it may write nothing and so transpiles the SDK each time.
- */
-export function setCompiledGuests(folder: string | undefined): void {
-  compiled = folder;
-}
-
 /** Opens a guest with an empty environment and bounded memory. */
 export function openCell(given: CellOptions): Cell {
-  const twin = compiled && compiledTwin(given.guest, compiled);
-  const options = compiled && twin ? { ...given, guest: twin, read: [...given.read, compiled] } : given;
+  const twin = compiledTwin(given.guest);
+  const options = twin ? { ...given, guest: twin.url, read: [...given.read, twin.folder] } : given;
   return options.mode === "worker" ? openThread(options) : openChild(options);
-}
-
-function compiledTwin(guest: URL, folder: string): URL | undefined {
-  const path = join(folder, relative(dirname(folder), fileURLToPath(guest))).replace(/\.ts$/, ".js");
-  return existsSync(path) ? pathToFileURL(path) : undefined;
 }
 
 function openThread({ guest, memoryMb, maxMessageBytes, onMessage, onTooLarge, onOutput }: CellOptions): Cell {

@@ -4,10 +4,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { SvcError } from "../../sdk/errors.ts";
 import { watchLeaks } from "../../sdk/testing/leaks.ts";
-import { workerUrl } from "../../sdk/worker.ts";
+import { setCompiledModules, workerUrl } from "../../sdk/worker.ts";
 import { createLogger, type LogRecord } from "../process/logger.ts";
 import { packageRoot } from "../process/paths.ts";
-import { setCompiledGuests } from "./cell.ts";
 import { createSandbox, type Sandbox, type SandboxOptions } from "./sandbox.ts";
 
 // Each test starts a guest or two, and a child process reads the whole SDK from its sources.
@@ -93,8 +92,8 @@ const code = async (promise: Promise<unknown>) =>
 
 describe.each(["worker", "process"] as const)("code that runs in a %s", (mode) => {
   test("runs from the host's sources, too", async () => {
-    setCompiledGuests(undefined);
-    onTestFinished(() => setCompiledGuests(join(packageRoot(), "dist")));
+    setCompiledModules(undefined);
+    onTestFinished(() => setCompiledModules(join(packageRoot(), "dist")));
     const box = await open({ mode });
     expect(await use(box, "echo", { word: "hi" })).toEqual({ args: { n: 7, word: "hi" }, agentId: "main" });
   });
