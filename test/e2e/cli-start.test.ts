@@ -9,6 +9,7 @@ import { text } from "node:stream/consumers";
 import { eventually } from "svc/sdk/testing";
 import { afterEach, describe, expect, test } from "vitest";
 import { configured, freePort, freshHome, gatewayIn, json, removeLater, root, stopAll, token } from "./_cli.ts";
+import { command, commandJson } from "./_command.ts";
 import { type Home, svcCommand } from "./_process.ts";
 
 describe("svc setup", () => {
@@ -32,12 +33,12 @@ describe("svc setup", () => {
 
   test("changes nothing the second time", async () => {
     const home = await freshHome();
-    await svcCommand(home, ["setup"]);
+    await command(home, ["setup"]);
     await writeFile(join(home.stateDir, "workspace", "MEMORY.md"), "mine");
     const before = await readFile(join(home.stateDir, "svc.json"), "utf8");
     const path = join(home.stateDir, "svc.json");
-    expect(await svcCommand(home, ["setup", "--if-missing"])).toEqual({ code: 0, stdout: `Already set up: ${path}\n`, stderr: "" });
-    const refused = await svcCommand(home, ["setup"]);
+    expect(await command(home, ["setup", "--if-missing"])).toEqual({ code: 0, stdout: `Already set up: ${path}\n`, stderr: "" });
+    const refused = await command(home, ["setup"]);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(refused.stderr).toContain("exists and was not changed");
     expect(await readFile(path, "utf8")).toBe(before);
@@ -48,7 +49,7 @@ describe("svc setup", () => {
     const home = await freshHome();
     const workspace = join(home.stateDir, "my notes");
     const args = ["setup", "--port", "18790", "--bind", "lan", "--workspace", workspace];
-    expect(await svcCommand(home, args, { SVC_GATEWAY_TOKEN: "from-env-1234" })).toMatchObject({ code: 0 });
+    expect(await command(home, args, { SVC_GATEWAY_TOKEN: "from-env-1234" })).toMatchObject({ code: 0 });
     expect(JSON.parse(await readFile(join(home.stateDir, "svc.json"), "utf8"))).toEqual({
       gateway: { mode: "local", port: 18_790, bind: "lan" },
       agents: { defaults: { workspace } },
@@ -59,7 +60,7 @@ describe("svc setup", () => {
   test("an existing workspace is not touched", async () => {
     const home = await freshHome();
     await mkdir(join(home.stateDir, "workspace"), { recursive: true });
-    expect((await json(home, ["setup"])).value).toMatchObject({ notes: 0 });
+    expect((await commandJson(home, ["setup"])).value).toMatchObject({ notes: 0 });
     expect(await readdir(join(home.stateDir, "workspace"))).toEqual([]);
   });
 });
@@ -72,19 +73,19 @@ describe("svc gateway", () => {
     const refused = await svcCommand(home, ["gateway"]);
     expect(refused.code).toBe(78);
     expect(refused.stderr).toContain(`Gateway start blocked: set gateway.mode=local (no config at ${join(home.stateDir, "svc.json")})`);
-    expect((await json(home, ["gateway", "status"])).value).toMatchObject({ lastRefusal: { code: "start-blocked" } });
+    expect((await commandJson(home, ["gateway", "status"])).value).toMatchObject({ lastRefusal: { code: "start-blocked" } });
 
     const gateway = await gatewayIn(await configured(home));
-    await eventually(async () => (await svcCommand(home, ["health"])).code === 0);
+    await eventually(async () => (await command(home, ["health"])).code === 0);
     expect(await gateway.kill("SIGTERM")).toBe(0);
     // What refused it once was overcome, also for somebody who asks when it is stopped again.
-    expect((await json(home, ["gateway", "status"])).value).toMatchObject({ lastRefusal: null });
+    expect((await commandJson(home, ["gateway", "status"])).value).toMatchObject({ lastRefusal: null });
   });
 
   test("with --allow-unconfigured starts with a secret of its own, which the local CLI finds", async () => {
     const home = await freshHome();
     const gateway = await gatewayIn(home, ["--allow-unconfigured"]);
-    expect((await json(home, ["gateway", "status"])).value).toMatchObject({ ok: true, gateway: { secretSource: "runtime" } });
+    expect((await commandJson(home, ["gateway", "status"])).value).toMatchObject({ ok: true, gateway: { secretSource: "runtime" } });
     expect(await gateway.kill("SIGTERM")).toBe(0);
     await expect(stat(join(home.stateDir, "gateway", "runtime-token"))).rejects.toMatchObject({ code: "ENOENT" });
     await expect(stat(join(home.stateDir, "svc.json"))).rejects.toMatchObject({ code: "ENOENT" });
@@ -132,7 +133,7 @@ describe("svc gateway", () => {
     gateway.child.kill(signal);
     await eventually(() => gateway.out.stderr.split("listening on").length === 3);
     expect(gateway.out.stderr).not.toContain("Debugger listening");
-    await eventually(async () => (await svcCommand(home, ["health"])).code === 0);
+    await eventually(async () => (await command(home, ["health"])).code === 0);
     expect(gateway.child.exitCode).toBeNull();
     expect(await gateway.kill("SIGTERM")).toBe(0);
   });
@@ -142,7 +143,7 @@ describe("svc gateway", () => {
     const gateway = await gatewayIn(home);
     expect(await svcCommand(home, ["gateway", "restart"])).toMatchObject({ code: 0, stdout: "Restarted.\n" });
     expect(gateway.out.stderr.split("listening on")).toHaveLength(3);
-    expect(await svcCommand(home, ["health"])).toMatchObject({ code: 0 });
+    expect(await command(home, ["health"])).toMatchObject({ code: 0 });
   });
 
   test("secrets reload sees what the .env file says now", async () => {
@@ -153,10 +154,10 @@ describe("svc gateway", () => {
       models: { providers: { acme } },
     });
     await gatewayIn(home);
-    await eventually(async () => (await svcCommand(home, ["health"])).code === 0);
-    expect((await json(home, ["secrets", "reload"])).value).toMatchObject({ unavailable: ["models.providers.acme"] });
+    await eventually(async () => (await command(home, ["health"])).code === 0);
+    expect((await commandJson(home, ["secrets", "reload"])).value).toMatchObject({ unavailable: ["models.providers.acme"] });
     await writeFile(join(home.stateDir, ".env"), "ACME_KEY=the-key-of-acme\n", { mode: 0o600 });
-    expect((await json(home, ["secrets", "reload"])).value).toMatchObject({ resolved: 1, unavailable: [] });
+    expect((await commandJson(home, ["secrets", "reload"])).value).toMatchObject({ resolved: 1, unavailable: [] });
   });
 
   test("a restart goes by the .env file as it is then", async () => {
@@ -170,7 +171,7 @@ describe("svc gateway", () => {
     await writeFile(join(home.stateDir, "svc.json"), JSON.stringify(config));
     gateway.child.kill("SIGUSR1");
     await eventually(() => gateway.out.stderr.split("listening on").length === 3);
-    await eventually(async () => (await svcCommand(home, ["health"])).code === 0);
+    await eventually(async () => (await command(home, ["health"])).code === 0);
   });
 
   test("a restart that would end in a refusal is not begun; the gateway stays, and status says why", async () => {
@@ -183,10 +184,10 @@ describe("svc gateway", () => {
 
     const asked = await svcCommand(home, ["gateway", "restart"]);
     expect(asked).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining('gateway.prot: unknown key "prot"') });
-    const health = await svcCommand(home, ["health"]);
+    const health = await command(home, ["health"]);
     expect(health).toMatchObject({ code: 0, stdout: expect.stringContaining("Config reload: invalid since ") });
     const issue = 'gateway.prot: unknown key "prot"; see svc config validate';
-    expect((await svcCommand(home, ["status"])).stdout).toContain(issue);
+    expect((await command(home, ["status"])).stdout).toContain(issue);
     expect(gateway.out.stderr.split("listening on")).toHaveLength(2);
   });
 
@@ -212,7 +213,7 @@ describe("svc gateway", () => {
     const home = await configured(await freshHome());
     await gatewayIn(home, ["--port", port, "--force"]);
     expect((await ended)[0]).toBe(0);
-    expect((await json(home, ["gateway", "status"])).value).toMatchObject({ ok: true, gateway: { port: Number(port) } });
+    expect((await commandJson(home, ["gateway", "status"])).value).toMatchObject({ ok: true, gateway: { port: Number(port) } });
   });
 
   test("a port held by something else is named with its holder and exits with 1", async () => {
@@ -230,10 +231,10 @@ describe("svc gateway", () => {
     const file = join(home.stateDir, "password");
     await writeFile(file, "correct horse\n");
     await gatewayIn(home, ["--auth", "password", "--password-file", file]);
-    expect(await svcCommand(home, ["health", "--password", "correct horse"])).toMatchObject({ code: 0 });
-    const without = await json(home, ["health"]);
+    expect(await command(home, ["health", "--password", "correct horse"])).toMatchObject({ code: 0 });
+    const without = await commandJson(home, ["health"]);
     expect(without.value).toMatchObject({ error: { hint: "no password was found; give --password, or set SVC_GATEWAY_PASSWORD" } });
-    const wrong = await json(home, ["health", "--password", "battery staple"]);
+    const wrong = await commandJson(home, ["health", "--password", "battery staple"]);
     expect(wrong.value).toMatchObject({ ok: false, error: { type: "auth", hint: expect.stringContaining("the secret came from flag") } });
     expect(await svcCommand(home, ["gateway", "--password-file", `${file}.none`])).toMatchObject({ code: 2 });
   });
@@ -246,10 +247,10 @@ describe("svc gateway", () => {
     expect(gateway.out.stdout).toContain(`svc is ready on ws://127.0.0.1:${port}\n`);
     expect(gateway.out.stdout).toContain(`Control UI   http://127.0.0.1:${port}/`);
 
-    const { stdout } = await svcCommand(home, ["gateway", "status"], { SVC_GATEWAY_PORT: "" });
+    const { stdout } = await command(home, ["gateway", "status"], { SVC_GATEWAY_PORT: "" });
     expect(stdout).toMatch(new RegExp(`^Gateway: bind=lan \\(0\\.0\\.0\\.0\\), port=${port} \\(source: lock\\)$`, "m"));
     const elsewhere = `the gateway of this profile listens on port ${port}, not on that of SVC_GATEWAY_PORT`;
-    expect((await svcCommand(home, ["health"], other)).stderr).toContain(`ws://127.0.0.1:1: connection refused; ${elsewhere}`);
+    expect((await command(home, ["health"], other)).stderr).toContain(`ws://127.0.0.1:1: connection refused; ${elsewhere}`);
   });
 
   test("--dev --reset begins with empty state and keeps the old one aside", async () => {
