@@ -23,66 +23,118 @@ interface Waiter {
  * Reconnects with backoff and jitter, notices silence, lost events and stale versions.
  */
 export function createClientCore(platform: ClientPlatform, options: ClientOptions): SvcClient {
-  // A listener's fault must not disturb the protocol; it surfaces like any uncaught error, in its own turn.
-  const surface = (error: unknown) => void platform.setTimeout(() => raise(error), 0);
-  const events = createListeners<[JsonObject, EventFrame]>(surface);
-  const states = createListeners<[ClientState]>(surface);
-  const gaps = createListeners<[Gap]>(surface);
-  const pending = createPending(platform, options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS);
-  const continuity = createContinuity();
+  const core = new ClientCore(platform, options);
+  return {
+    get hello() {
+      return core.hello;
+    },
+    get state() {
+      return core.state;
+    },
+    connect: () => core.connect(),
+    request: ((method, params, requestOptions) => core.request(method, params, requestOptions)) as SvcClient["request"],
+    on: core.events.add as SvcClient["on"],
+    onState: (listener) => core.states.add("state", listener),
+    onGap: (listener) => core.gaps.add("gap", listener),
+    close: () => core.close(),
+  };
+}
 
-  let state: ClientState = { state: "closed" };
-  let hello: HelloOk | undefined;
-  let link: Link | undefined;
-  let attempt = 0;
-  let generation = 0;
-  let restartExpectedMs: number | undefined;
-  let connectedAt: number | undefined;
-  let cancelRetry: (() => void) | undefined;
-  let keeping: Promise<void> = Promise.resolve();
-  const waiters: Waiter[] = [];
-  const credentials = createCredentials(
-    async () => (typeof options.auth === "function" ? await options.auth() : options.auth),
-    options.device,
-  );
+class ClientCore {
+  readonly events;
+  readonly states;
+  readonly gaps;
+  state: ClientState = { state: "closed" };
+  hello: HelloOk | undefined;
+  readonly #platform: ClientPlatform;
+  readonly #options: ClientOptions;
+  readonly #pending;
+  readonly #continuity = createContinuity();
+  readonly #credentials;
+  readonly #refresh;
+  readonly #waiters: Waiter[] = [];
+  #link: Link | undefined;
+  #attempt = 0;
+  #generation = 0;
+  #restartExpectedMs: number | undefined;
+  #connectedAt: number | undefined;
+  #cancelRetry: (() => void) | undefined;
+  #keeping: Promise<void> = Promise.resolve();
 
-  const refresh = createRefresh(
-    (method) => request(method, {}),
-    (gap) => gaps.call("gap", gap),
-  );
-
-  function setState(next: ClientState): void {
-    state = next;
-    options.onState?.(next);
-    states.call("state", next);
+  constructor(platform: ClientPlatform, options: ClientOptions) {
+    this.#platform = platform;
+    this.#options = options;
+    this.events = createListeners<[JsonObject, EventFrame]>(this.#surface);
+    this.states = createListeners<[ClientState]>(this.#surface);
+    this.gaps = createListeners<[Gap]>(this.#surface);
+    this.#pending = createPending(platform, options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS);
+    this.#credentials = createCredentials(
+      async () => (typeof options.auth === "function" ? await options.auth() : options.auth),
+      options.device,
+    );
+    this.#refresh = createRefresh(
+      (method) => this.request(method, {}),
+      (gap) => this.gaps.call("gap", gap),
+    );
   }
 
-  function connect(): Promise<HelloOk> {
-    if (state.state === "connected") return Promise.resolve(state.hello);
-    const answer = new Promise<HelloOk>((resolve, reject) => waiters.push({ resolve, reject }));
-    if (state.state !== "connecting") {
-      attempt = 0;
-      void dial();
+  connect(): Promise<HelloOk> {
+    if (this.state.state === "connected") return Promise.resolve(this.state.hello);
+    const answer = new Promise<HelloOk>((resolve, reject) => this.#waiters.push({ resolve, reject }));
+    if (this.state.state !== "connecting") {
+      this.#attempt = 0;
+      void this.#dial();
     }
     return answer;
   }
 
-  async function dial(): Promise<void> {
-    cancelRetry?.();
-    const mine = ++generation;
-    attempt += 1;
-    setState({ state: "connecting", attempt });
+  request(method: string, params: JsonObject = {}, requestOptions: RequestOptions = {}): Promise<unknown> {
+    const open = this.#link;
+    if (this.state.state !== "connected" || !open) {
+      return Promise.reject(new ClientError("connection-closed", `${method}: not connected to the gateway`, { retryable: true }));
+    }
+    const answer = this.#pending.request((frame) => open.send(frame), method, params, requestOptions);
+    return method === "device.token.rotate" ? answer.then((result) => this.#keepRotated(result)) : answer;
+  }
+
+  async close(): Promise<void> {
+    this.#generation += 1;
+    this.#cancelRetry?.();
+    const error = new ClientError("connection-closed", "the connection was closed by this client", { details: { closeCode: 1000 } });
+    const ended = this.#link?.close(1000, "");
+    this.#link = undefined;
+    this.#pending.rejectAll(error);
+    if (this.state.state !== "closed") this.#settle({ state: "closed" }, error);
+    await Promise.allSettled([ended, this.#keeping]); // a program may end now, and its token would be lost
+  }
+
+  /** A listener's fault must not disturb the protocol; it surfaces like any uncaught error, in its own turn. */
+  readonly #surface = (error: unknown): void => void this.#platform.setTimeout(() => raise(error), 0);
+
+  #setState(next: ClientState): void {
+    this.state = next;
+    this.#options.onState?.(next);
+    this.states.call("state", next);
+  }
+
+  async #dial(): Promise<void> {
+    this.#cancelRetry?.();
+    this.#generation += 1;
+    const mine = this.#generation;
+    this.#attempt += 1;
+    this.#setState({ state: "connecting", attempt: this.#attempt });
     try {
-      const chosen = await credentials.next();
-      if (mine === generation) link = openLink(platform, linkOptions(chosen, mine));
+      const chosen = await this.#credentials.next();
+      if (mine === this.#generation) this.#link = openLink(this.#platform, this.#linkOptions(chosen, mine));
     } catch (error) {
-      if (mine === generation) lost(cannotDial(options.url, error));
+      if (mine === this.#generation) this.#onLost(cannotDial(this.#options.url, error));
     }
   }
 
-  function linkOptions({ auth, key }: Attempt, mine: number): Parameters<typeof openLink>[1] {
+  #linkOptions({ auth, key }: Attempt, mine: number): Parameters<typeof openLink>[1] {
+    const options = this.#options;
     const connect = {
-      client: { ...platform.identity, ...options.client },
+      client: { ...this.#platform.identity, ...options.client },
       role: "operator",
       scopes: [...(options.scopes ?? DEFAULT_SCOPES)],
       ...(options.caps ? { caps: [...options.caps] } : {}),
@@ -97,128 +149,94 @@ export function createClientCore(platform: ClientPlatform, options: ClientOption
       handshakeTimeoutMs: options.handshakeTimeoutMs ?? HANDSHAKE_TIMEOUT_MS,
       // The gateway's clock decides about a signature's age, and it has just said what time it is there.
       connect: async ({ nonce, ts }) => (key ? { ...connect, device: await proveDevice(key, connect, { nonce, signedAt: ts }) } : connect),
-      onHello: greeted,
-      onResponse: (frame) => pending.answer(frame),
-      onEvent: received,
+      onHello: (hello) => this.#onHello(hello),
+      onResponse: (frame) => this.#pending.answer(frame),
+      onEvent: (frame) => this.#onEvent(frame),
       onEnd: (error) => {
-        if (mine === generation) lost(error);
+        if (mine === this.#generation) this.#onLost(error);
       },
     };
   }
 
-  function greeted(next: HelloOk): void {
-    const isReconnect = hello !== undefined;
-    hello = next;
-    restartExpectedMs = undefined;
-    connectedAt = platform.monotonic();
+  #onHello(next: HelloOk): void {
+    const isReconnect = this.hello !== undefined;
+    this.hello = next;
+    this.#restartExpectedMs = undefined;
+    this.#connectedAt = this.#platform.monotonic();
     // A store that fails costs the next sign-in, not this connection.
-    keep(next.auth.deviceToken).catch(surface);
-    continuity.connected(next.server.bootId, next.snapshot.stateVersion);
-    setState({ state: "connected", hello: next });
-    for (const waiter of waiters.splice(0)) waiter.resolve(next);
-    if (isReconnect) void refresh("reconnect");
+    this.#keep(next.auth.deviceToken).catch(this.#surface);
+    this.#continuity.connected(next.server.bootId, next.snapshot.stateVersion);
+    this.#setState({ state: "connected", hello: next });
+    for (const waiter of this.#waiters.splice(0)) waiter.resolve(next);
+    if (isReconnect) void this.#refresh("reconnect");
   }
 
-  function received(frame: EventFrame): void {
-    const verdict = continuity.accept(frame);
+  #onEvent(frame: EventFrame): void {
+    const verdict = this.#continuity.accept(frame);
     const payload = (frame.payload ?? {}) as JsonObject;
-    if (frame.event === "shutdown" && typeof payload.restartExpectedMs === "number") restartExpectedMs = payload.restartExpectedMs;
+    if (frame.event === "shutdown" && typeof payload.restartExpectedMs === "number") this.#restartExpectedMs = payload.restartExpectedMs;
     if (!verdict.stale) {
-      events.call(frame.event, payload, frame);
-      events.call("*", payload, frame);
+      this.events.call(frame.event, payload, frame);
+      this.events.call("*", payload, frame);
     }
-    if (verdict.gap) void refresh("gap");
+    if (verdict.gap) void this.#refresh("gap");
   }
 
   /** The connection ended or never began: wait, give up, or try other credentials. */
-  function lost(error: ClientError): void {
-    link = undefined;
-    if (connectedAt !== undefined && platform.monotonic() - connectedAt >= backoffMs.steady) attempt = 0;
-    connectedAt = undefined;
-    pending.rejectAll(asConnectionClosed(error));
-    if (options.reconnect !== false && !isFinal(error)) wait(error);
-    else if (isRefusal(error)) void retryWithOthers(error);
-    else settle({ state: "closed", error }, error);
+  #onLost(error: ClientError): void {
+    this.#link = undefined;
+    if (this.#connectedAt !== undefined && this.#platform.monotonic() - this.#connectedAt >= backoffMs.steady) this.#attempt = 0;
+    this.#connectedAt = undefined;
+    this.#pending.rejectAll(asConnectionClosed(error));
+    if (this.#options.reconnect !== false && !this.#isFinal(error)) this.#wait(error);
+    else if (isRefusal(error)) void this.#retryWithOthers(error);
+    else this.#settle({ state: "closed", error }, error);
   }
 
   /** Nothing but a person can change the outcome, and this client cannot notice when one has. */
-  function isFinal(error: ClientError): boolean {
-    if (options.device && error.detailCode === "PAIRING_REQUIRED") return false; // somebody may approve it any moment
-    return isRefusal(error) && !options.retryRefused?.(error);
+  #isFinal(error: ClientError): boolean {
+    if (this.#options.device && error.detailCode === "PAIRING_REQUIRED") return false; // an operator may approve it any moment
+    return isRefusal(error) && !this.#options.retryRefused?.(error);
   }
 
-  async function retryWithOthers(error: ClientError): Promise<void> {
-    const mine = generation;
-    const hasOthers = await credentials.refused(error).catch(() => false);
-    if (mine !== generation) return;
-    if (hasOthers) void dial();
-    else settle({ state: options.reconnect === false ? "closed" : "refused", error }, error);
+  async #retryWithOthers(error: ClientError): Promise<void> {
+    const mine = this.#generation;
+    const hasOthers = await this.#credentials.refused(error).catch(() => false);
+    if (mine !== this.#generation) return;
+    if (hasOthers) void this.#dial();
+    else this.#settle({ state: this.#options.reconnect === false ? "closed" : "refused", error }, error);
   }
 
-  function wait(error: ClientError): void {
+  #wait(error: ClientError): void {
+    const restartExpectedMs = this.#restartExpectedMs;
     const restarting = restartExpectedMs !== undefined;
-    attempt = Math.max(1, attempt);
-    const random = platform.random();
+    this.#attempt = Math.max(1, this.#attempt);
+    const random = this.#platform.random();
     const delayMs = restartExpectedMs
       ? restartDelayMs(Math.max(restartExpectedMs, error.retryAfterMs ?? 0), random)
-      : reconnectDelayMs(attempt, random, error.retryAfterMs);
-    if (restarting) restartExpectedMs = 0;
-    cancelRetry = platform.setTimeout(() => void dial(), delayMs);
-    setState({ state: "waiting", retryAtMs: platform.now() + delayMs, attempt, restarting, error });
+      : reconnectDelayMs(this.#attempt, random, error.retryAfterMs);
+    if (restarting) this.#restartExpectedMs = 0;
+    this.#cancelRetry = this.#platform.setTimeout(() => void this.#dial(), delayMs);
+    this.#setState({ state: "waiting", retryAtMs: this.#platform.now() + delayMs, attempt: this.#attempt, restarting, error });
   }
 
-  function settle(next: ClientState, error: ClientError): void {
-    setState(next);
-    for (const waiter of waiters.splice(0)) waiter.reject(error);
-  }
-
-  function request(method: string, params: JsonObject = {}, requestOptions: RequestOptions = {}): Promise<unknown> {
-    const open = link;
-    if (state.state !== "connected" || !open) {
-      return Promise.reject(new ClientError("connection-closed", `${method}: not connected to the gateway`, { retryable: true }));
-    }
-    const answer = pending.request((frame) => open.send(frame), method, params, requestOptions);
-    return method === "device.token.rotate" ? answer.then(keepRotated) : answer;
+  #settle(next: ClientState, error: ClientError): void {
+    this.#setState(next);
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(error);
   }
 
   /** One after the other: the token that came last is the one that stays. */
-  function keep(token: string | undefined): Promise<void> {
-    keeping = keeping.catch(() => undefined).then(() => credentials.accepted(token));
-    return keeping;
+  #keep(token: string | undefined): Promise<void> {
+    this.#keeping = this.#keeping.catch(() => undefined).then(() => this.#credentials.accepted(token));
+    return this.#keeping;
   }
 
   /** A token that this device had rotated is the one that opens from now on. */
-  async function keepRotated(result: unknown): Promise<unknown> {
+  async #keepRotated(result: unknown): Promise<unknown> {
     const { token } = result as { token?: string };
-    if (token !== undefined) await keep(token);
+    if (token !== undefined) await this.#keep(token);
     return result;
   }
-
-  async function close(): Promise<void> {
-    generation += 1;
-    cancelRetry?.();
-    const error = new ClientError("connection-closed", "the connection was closed by this client", { details: { closeCode: 1000 } });
-    const ended = link?.close(1000, "");
-    link = undefined;
-    pending.rejectAll(error);
-    if (state.state !== "closed") settle({ state: "closed" }, error);
-    await Promise.allSettled([ended, keeping]); // a program may end now, and its token would be lost
-  }
-
-  return {
-    get hello() {
-      return hello;
-    },
-    get state() {
-      return state;
-    },
-    connect,
-    request: request as SvcClient["request"],
-    on: events.add as SvcClient["on"],
-    onState: (listener) => states.add("state", listener),
-    onGap: (listener) => gaps.add("gap", listener),
-    close,
-  };
 }
 
 function raise(error: unknown): never {

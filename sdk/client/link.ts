@@ -34,99 +34,113 @@ export interface Link {
 
 /** Dials. Every outcome arrives through the callbacks, never before this returns. */
 export function openLink(platform: ClientPlatform, options: LinkOptions): Link {
-  let phase: "challenge" | "hello" | "open" | "ended" = "challenge";
-  let lastHeard = platform.monotonic();
-  let gone: () => void = () => undefined;
-  const whenGone = new Promise<void>((resolve) => {
-    gone = resolve;
-  });
-  const socket: ClientSocket = platform.openSocket(
-    options.url,
-    { message, done },
-    { headers: options.headers, tlsFingerprint: options.tlsFingerprint },
-  );
-  // After the socket: an address that cannot be dialled throws, and nobody is left to cancel a timer.
-  let cancelTimer = platform.setTimeout(() => fail(handshakeTimeout(options), 1000, "handshake timeout"), options.handshakeTimeoutMs);
+  return new SocketLink(platform, options);
+}
 
-  function end(error: ClientError): void {
-    if (phase === "ended") return;
-    phase = "ended";
-    cancelTimer();
-    options.onEnd(error);
+class SocketLink implements Link {
+  readonly #platform: ClientPlatform;
+  readonly #options: LinkOptions;
+  readonly #socket: ClientSocket;
+  readonly #whenGone: Promise<void>;
+  #phase: "challenge" | "hello" | "open" | "ended" = "challenge";
+  #lastHeard: number;
+  #cancelTimer: () => void;
+
+  constructor(platform: ClientPlatform, options: LinkOptions) {
+    this.#platform = platform;
+    this.#options = options;
+    this.#lastHeard = platform.monotonic();
+    let gone: () => void = () => undefined;
+    this.#whenGone = new Promise<void>((resolve) => {
+      gone = resolve;
+    });
+    const done = (outcome: SocketEnd) => {
+      this.#end(endError(options.url, outcome));
+      gone();
+    };
+    const { headers, tlsFingerprint } = options;
+    this.#socket = platform.openSocket(options.url, { message: (text) => this.#onMessage(text), done }, { headers, tlsFingerprint });
+    // After the socket: an address that cannot be dialled throws, and nobody is left to cancel a timer.
+    this.#cancelTimer = platform.setTimeout(
+      () => this.#fail(handshakeTimeout(options), 1000, "handshake timeout"),
+      options.handshakeTimeoutMs,
+    );
   }
 
-  function fail(error: ClientError, code: number, reason: string): void {
-    end(error);
-    socket.close(code, reason);
+  send(frame: RequestFrame): void {
+    this.#socket.send(JSON.stringify(frame));
   }
 
-  function done(outcome: SocketEnd): void {
-    end(endError(options.url, outcome));
-    gone();
+  close(code: number, reason: string): Promise<void> {
+    this.#fail(closed(code, reason), code, reason);
+    return this.#whenGone;
   }
 
-  function message(text: string): void {
-    if (phase === "ended") return;
-    lastHeard = platform.monotonic();
+  #end(error: ClientError): void {
+    if (this.#phase === "ended") return;
+    this.#phase = "ended";
+    this.#cancelTimer();
+    this.#options.onEnd(error);
+  }
+
+  #fail(error: ClientError, code: number, reason: string): void {
+    this.#end(error);
+    this.#socket.close(code, reason);
+  }
+
+  #onMessage(text: string): void {
+    if (this.#phase === "ended") return;
+    this.#lastHeard = this.#platform.monotonic();
     const frame = parseFrame(text);
-    if (phase === "challenge") challenge(frame);
-    else if (phase === "hello" && frame?.type === "res" && frame.id === CONNECT_ID) greet(frame);
-    else if (phase === "open" && frame?.type === "res") options.onResponse(frame);
-    else if (phase === "open" && frame?.type === "event") options.onEvent(frame);
+    if (this.#phase === "challenge") this.#onChallenge(frame);
+    else if (this.#phase === "hello" && frame?.type === "res" && frame.id === CONNECT_ID) this.#onAnswer(frame);
+    else if (this.#phase === "open" && frame?.type === "res") this.#options.onResponse(frame);
+    else if (this.#phase === "open" && frame?.type === "event") this.#options.onEvent(frame);
   }
 
-  function challenge(frame: ServerFrame | undefined): void {
+  #onChallenge(frame: ServerFrame | undefined): void {
     if (frame?.type !== "event" || frame.event !== "connect.challenge") {
-      fail(notAGateway(options.url), 1000, "unexpected frame");
+      this.#fail(notAGateway(this.#options.url), 1000, "unexpected frame");
       return;
     }
-    phase = "hello";
+    this.#phase = "hello";
     const { nonce, ts } = (frame.payload ?? {}) as { nonce?: unknown; ts?: unknown };
     if (typeof nonce !== "string" || typeof ts !== "number") {
-      fail(notAGateway(options.url), 1000, "unexpected frame");
+      this.#fail(notAGateway(this.#options.url), 1000, "unexpected frame");
       return;
     }
-    options.connect({ nonce, ts }).then(introduce, (error: unknown) => {
-      fail(new ClientError("device-unusable", `this device cannot prove itself: ${messageOf(error)}`), 1000, "no proof");
+    const introduce = (connect: Omit<ConnectParams, "minProtocol" | "maxProtocol">) => this.#introduce(connect);
+    this.#options.connect({ nonce, ts }).then(introduce, (error: unknown) => {
+      this.#fail(new ClientError("device-unusable", `this device cannot prove itself: ${messageOf(error)}`), 1000, "no proof");
     });
   }
 
-  function introduce(connect: Omit<ConnectParams, "minProtocol" | "maxProtocol">): void {
-    if (phase !== "hello") return; // ended while the device signed
+  #introduce(connect: Omit<ConnectParams, "minProtocol" | "maxProtocol">): void {
+    if (this.#phase !== "hello") return; // ended while the device signed
     const params = { minProtocol: PROTOCOL_VERSION, maxProtocol: PROTOCOL_VERSION, ...connect };
-    send({ type: "req", id: CONNECT_ID, method: "connect", params });
+    this.send({ type: "req", id: CONNECT_ID, method: "connect", params });
   }
 
-  function greet(frame: ResponseFrame): void {
+  /** Answer to `connect`. */
+  #onAnswer(frame: ResponseFrame): void {
     if (!frame.ok) {
       // The gateway's close frame follows; ending here keeps the reason also when that frame is lost.
-      fail(fromWire(frame.error, frame.payload), 1000, "refused");
+      this.#fail(fromWire(frame.error, frame.payload), 1000, "refused");
       return;
     }
-    phase = "open";
+    this.#phase = "open";
     const hello = frame.payload as HelloOk;
-    watch(2 * hello.policy.tickIntervalMs);
-    options.onHello(hello);
+    this.#watch(2 * hello.policy.tickIntervalMs);
+    this.#options.onHello(hello);
   }
 
   /** Nothing received for two ticks: the path is dead although the socket may not know it. */
-  function watch(silenceMs: number): void {
-    cancelTimer();
-    const left = lastHeard + silenceMs - platform.monotonic();
-    if (left <= 0) fail(closed(4000, "tick timeout"), 4000, "tick timeout");
-    else cancelTimer = platform.setTimeout(() => watch(silenceMs), left);
+  #watch(silenceMs: number): void {
+    this.#cancelTimer();
+    const left = this.#lastHeard + silenceMs - this.#platform.monotonic();
+    if (left <= 0) this.#fail(closed(4000, "tick timeout"), 4000, "tick timeout");
+    else this.#cancelTimer = this.#platform.setTimeout(() => this.#watch(silenceMs), left);
   }
-
-  function send(frame: RequestFrame): void {
-    socket.send(JSON.stringify(frame));
-  }
-
-  function close(code: number, reason: string): Promise<void> {
-    fail(closed(code, reason), code, reason);
-    return whenGone;
-  }
-
-  return { send, close };
 }
 
 /** A frame of the server, or undefined for anything else; unknown keys are left alone. */
