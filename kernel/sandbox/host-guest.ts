@@ -60,120 +60,147 @@ const ENVELOPE_BYTES = 1_000;
  * @throws {SvcError} `sandbox-too-large` when its start data do not fit; there is no guest then
  */
 export function openHostGuest(options: HostGuestOptions): HostGuest {
-  const { name, limits, logger, now } = options;
-  const { mode } = options.cell;
-  const budget = createOutputBudget(now);
-  const pending = new Map<number, Pending>();
-  let calls = 0;
-  let hasEnded = false;
-  let retires: string | undefined;
+  return new CellGuest(options);
+}
 
-  const finish = (why: string, blamed: readonly string[] | undefined) => {
-    if (hasEnded) return;
-    hasEnded = true;
-    memory.end();
-    cell.kill();
-    for (const { reject } of pending.values()) reject(sandboxErrors.sandboxCrashed({ name, mode, reason: why }));
-    pending.clear();
-    options.onEnd(blamed);
-  };
-  const underWay = () => [...pending].filter(([id]) => id !== START).map(([, { what }]) => what);
-  /** An end that nobody asked for. */
-  const crash = (why: string, blamed = underWay()) => finish(why, blamed);
-  const leave = (id: number) => {
-    pending.delete(id);
-    if (pending.size > 0) return;
-    memory.rest();
-    if (retires !== undefined) finish(retires, undefined);
-  };
-  /** Counts what it says besides its answers. */
-  const bears = (chars: number) => {
-    const bearable = budget.isBearable(chars);
-    if (!bearable) crash("it floods the log");
-    return bearable;
-  };
-  const receive = (given: unknown) => {
-    if (hasEnded) return;
-    const message = parseGuestMessage(given);
-    if (!message) return crash("it sent what is no message");
-    if (message.type !== "log") {
-      const id = message.type === "started" || message.type === "start-failed" ? START : message.id;
-      if (!settle(pending.get(id), message, name)) bears(0);
-      return leave(id);
+class CellGuest implements HostGuest {
+  readonly started: Promise<unknown>;
+  readonly #options: HostGuestOptions;
+  readonly #budget: ReturnType<typeof createOutputBudget>;
+  readonly #cell: ReturnType<typeof openCell>;
+  readonly #memory: ReturnType<typeof createMemoryWatch>;
+  readonly #pending = new Map<number, Pending>();
+  #calls = 0;
+  #hasEnded = false;
+  #retires: string | undefined;
+
+  constructor(options: HostGuestOptions) {
+    this.#options = options;
+    const { name, limits, now } = options;
+    this.#budget = createOutputBudget(now);
+    this.#cell = openCell({
+      ...options.cell,
+      maxMessageBytes: limits.maxBytes + ENVELOPE_BYTES,
+      onMessage: (message) => this.#receive(message),
+      onTooLarge: () => this.#crash("its message is too large"),
+      onOutput: (text) => this.#print(text),
+    });
+    const maxMb = options.cell.memoryMb + OUTSIDE_HEAP_MB;
+    this.#memory = createMemoryWatch({
+      maxBytes: maxMb * 1_024 * 1_024,
+      read: () => this.#cell.residentBytes(),
+      onTooMuch: () => this.#crash(`it takes more than ${maxMb} MB of memory`),
+    });
+    const answer = new Promise<unknown>((resolve, reject) => this.#pending.set(START, { what: "its start", resolve, reject }));
+    this.started = withLimit(answer, limits.startMs, () => {
+      throw sandboxErrors.sandboxTimeout({ name, what: "its start", limitMs: limits.startMs });
+    });
+    this.#memory.wake();
+    void this.#cell.exited.then((why) => this.#crash(why));
+    this.started.catch(() => this.#crash("it did not start"));
+    try {
+      this.#post({ type: "start", data: options.data }, { what: "its start data", maxBytes: limits.maxBytes });
+    } catch (error) {
+      this.end("it was given nothing to start with");
+      throw error;
     }
-    const said = String(message.message);
-    if (!bears(said.length)) return;
-    const level = (["debug", "info", "warn", "error"] as const).find((l) => l === message.level) ?? "info";
-    const text = budget.take(said);
-    if (text !== undefined) logger[level](text);
-  };
-  const print = (text: string) => {
-    if (hasEnded || !bears(text.length)) return;
-    const taken = budget.take(text)?.trimEnd();
-    if (taken) logger.info(taken);
-  };
-  const post = (message: HostMessage, { what, maxBytes }: { what: string; maxBytes: number }) => {
-    const text = JSON.stringify(message);
-    if (Buffer.byteLength(text) > maxBytes + ENVELOPE_BYTES) throw sandboxErrors.sandboxTooLarge({ name, what, maxBytes });
-    cell.post(text);
-  };
-
-  const cell = openCell({
-    ...options.cell,
-    maxMessageBytes: limits.maxBytes + ENVELOPE_BYTES,
-    onMessage: receive,
-    onTooLarge: () => crash("its message is too large"),
-    onOutput: print,
-  });
-  const maxMb = options.cell.memoryMb + OUTSIDE_HEAP_MB;
-  const memory = createMemoryWatch({
-    maxBytes: maxMb * 1_024 * 1_024,
-    read: () => cell.residentBytes(),
-    onTooMuch: () => crash(`it takes more than ${maxMb} MB of memory`),
-  });
-  const answer = new Promise<unknown>((resolve, reject) => pending.set(START, { what: "its start", resolve, reject }));
-  const started = withLimit(answer, limits.startMs, () => {
-    throw sandboxErrors.sandboxTimeout({ name, what: "its start", limitMs: limits.startMs });
-  });
-  memory.wake();
-  void cell.exited.then((why) => crash(why));
-  started.catch(() => crash("it did not start"));
-  try {
-    post({ type: "start", data: options.data }, { what: "its start data", maxBytes: limits.maxBytes });
-  } catch (error) {
-    finish("it was given nothing to start with", undefined);
-    throw error;
   }
 
-  return {
-    started,
-    async call(what, args, course) {
-      if (hasEnded) throw sandboxErrors.sandboxCrashed({ name, mode, reason: "it has ended" });
-      budget.renew();
-      memory.wake();
-      const id = ++calls;
-      const answered = new Promise<unknown>((resolve, reject) => pending.set(id, { what, resolve, reject }));
-      const onAbort = () => post({ type: "abort", id }, { what, maxBytes: limits.maxBytes });
-      course.signal?.addEventListener("abort", onAbort, { once: true });
-      try {
-        post({ type: "call", id, name: what, args }, { what: `the input of ${what}`, maxBytes: limits.maxArgsBytes });
-        return await withLimit(answered, course.leftMs(), () => {
-          // It may be in an endless loop: nothing but its end stops that. Others in the same guest fail with it.
-          pending.delete(id);
-          crash(`${what} did not finish`, [what]);
-          throw course.tooLate();
-        });
-      } finally {
-        leave(id);
-        course.signal?.removeEventListener("abort", onAbort);
-      }
-    },
-    end: (why) => finish(why, undefined),
-    retire(why) {
-      retires = why;
-      if (pending.size === 0) finish(why, undefined);
-    },
-  };
+  async call(what: string, args: unknown, course: Course): Promise<unknown> {
+    const { name, limits, cell } = this.#options;
+    if (this.#hasEnded) throw sandboxErrors.sandboxCrashed({ name, mode: cell.mode, reason: "it has ended" });
+    this.#budget.renew();
+    this.#memory.wake();
+    this.#calls += 1;
+    const id = this.#calls;
+    const answered = new Promise<unknown>((resolve, reject) => this.#pending.set(id, { what, resolve, reject }));
+    const onAbort = () => this.#post({ type: "abort", id }, { what, maxBytes: limits.maxBytes });
+    course.signal?.addEventListener("abort", onAbort, { once: true });
+    try {
+      this.#post({ type: "call", id, name: what, args }, { what: `the input of ${what}`, maxBytes: limits.maxArgsBytes });
+      return await withLimit(answered, course.leftMs(), () => {
+        // It may be in an endless loop: nothing but its end stops that. Others in the same guest fail with it.
+        this.#pending.delete(id);
+        this.#crash(`${what} did not finish`, [what]);
+        throw course.tooLate();
+      });
+    } finally {
+      this.#leave(id);
+      course.signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  end(why: string): void {
+    this.#finish(why, undefined);
+  }
+
+  retire(why: string): void {
+    this.#retires = why;
+    if (this.#pending.size === 0) this.end(why);
+  }
+
+  /** Ends it without having been asked to. */
+  #crash(why: string, blamed = this.#inProgress()): void {
+    this.#finish(why, blamed);
+  }
+
+  #finish(why: string, blamed: readonly string[] | undefined): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#memory.end();
+    this.#cell.kill();
+    const { name, cell, onEnd } = this.#options;
+    for (const { reject } of this.#pending.values()) reject(sandboxErrors.sandboxCrashed({ name, mode: cell.mode, reason: why }));
+    this.#pending.clear();
+    onEnd(blamed);
+  }
+
+  #inProgress(): string[] {
+    return [...this.#pending].filter(([id]) => id !== START).map(([, { what }]) => what);
+  }
+
+  #leave(id: number): void {
+    this.#pending.delete(id);
+    if (this.#pending.size > 0) return;
+    this.#memory.rest();
+    if (this.#retires !== undefined) this.end(this.#retires);
+  }
+
+  #receive(given: unknown): void {
+    if (this.#hasEnded) return;
+    const message = parseGuestMessage(given);
+    if (!message) return this.#crash("it sent what is no message");
+    if (message.type !== "log") {
+      const id = message.type === "started" || message.type === "start-failed" ? START : message.id;
+      if (!settle(this.#pending.get(id), message, this.#options.name)) this.#isBearable(0);
+      return this.#leave(id);
+    }
+    const line = String(message.message);
+    if (!this.#isBearable(line.length)) return;
+    const level = (["debug", "info", "warn", "error"] as const).find((l) => l === message.level) ?? "info";
+    const text = this.#budget.take(line);
+    if (text !== undefined) this.#options.logger[level](text);
+  }
+
+  #print(text: string): void {
+    if (this.#hasEnded || !this.#isBearable(text.length)) return;
+    const taken = this.#budget.take(text)?.trimEnd();
+    if (taken) this.#options.logger.info(taken);
+  }
+
+  /** Counts what it says besides its answers. */
+  #isBearable(chars: number): boolean {
+    const isBearable = this.#budget.isBearable(chars);
+    if (!isBearable) this.#crash("it floods the log");
+    return isBearable;
+  }
+
+  #post(message: HostMessage, { what, maxBytes }: { what: string; maxBytes: number }): void {
+    const text = JSON.stringify(message);
+    if (Buffer.byteLength(text) > maxBytes + ENVELOPE_BYTES)
+      throw sandboxErrors.sandboxTooLarge({ name: this.#options.name, what, maxBytes });
+    this.#cell.post(text);
+  }
 }
 
 /** @returns whether somebody was waiting for it */

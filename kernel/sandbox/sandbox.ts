@@ -77,90 +77,119 @@ function readablePaths({ read = [] }: SandboxOptions): readonly string[] {
 
 /** Prepares a guest; it is opened by `start` or by the first call, and ended by `dispose`. */
 export function createSandbox(options: SandboxOptions): Sandbox {
-  const { name, mode, logger, now = () => performance.now() } = options;
-  const limits = { ...sandboxLimits, ...options.limits };
-  const admit = createAdmission({ maxActive: limits.inFlight, maxWaiting: limits.waiting });
-  const rests = createRests({ scope: options.rest ?? "guest", now });
-  let guest: HostGuest | undefined;
-  /** Finishes what it has begun. */
-  let leaving: HostGuest | undefined;
-  let checking: Promise<void> | undefined;
-  let disposed = false;
+  return new GuestSandbox(options);
+}
 
-  const open = (): HostGuest => {
-    if (disposed) throw sandboxErrors.sandboxCrashed({ name, mode, reason: "it was stopped" });
+class GuestSandbox implements Sandbox {
+  readonly #options: SandboxOptions;
+  readonly #limits: SandboxLimits;
+  readonly #now: () => number;
+  readonly #admit: ReturnType<typeof createAdmission>;
+  readonly #rests: ReturnType<typeof createRests>;
+  #guest: HostGuest | undefined;
+  /** Finishes what it has begun. */
+  #leaving: HostGuest | undefined;
+  #checking: Promise<void> | undefined;
+  #isDisposed = false;
+
+  constructor(options: SandboxOptions) {
+    this.#options = options;
+    this.#limits = { ...sandboxLimits, ...options.limits };
+    this.#now = options.now ?? (() => performance.now());
+    this.#admit = createAdmission({ maxActive: this.#limits.inFlight, maxWaiting: this.#limits.waiting });
+    this.#rests = createRests({ scope: options.rest ?? "guest", now: this.#now });
+  }
+
+  get isAlive(): boolean {
+    return this.#guest !== undefined;
+  }
+
+  async start(): Promise<unknown> {
+    return (await this.#warm("")).started;
+  }
+
+  async call(what: string, args: unknown, { signal, timeoutMs: limitMs = this.#limits.callMs }: CallOptions = {}): Promise<unknown> {
+    const { name } = this.#options;
+    let isWaiting = true;
+    const tooLate = () => sandboxErrors.sandboxTimeout({ name, what, limitMs, ...(isWaiting ? { isWaiting } : {}) });
+    const course = startCourse({ signal, limitMs, tooLate });
+    try {
+      const place = await this.#admit(course.over);
+      try {
+        const current = await this.#ready(what, course);
+        isWaiting = false;
+        return await current.call(what, args, course);
+      } finally {
+        place.dispose();
+      }
+    } finally {
+      course.dispose();
+    }
+  }
+
+  restart(): void {
+    this.#guest?.end("it was restarted");
+  }
+
+  renew(): void {
+    this.#leaving?.end("it was replaced again");
+    this.#leaving = this.#guest;
+    this.#guest = undefined;
+    this.#leaving?.retire("it was replaced");
+  }
+
+  dispose(): void {
+    this.#isDisposed = true;
+    this.#guest?.end("it was stopped");
+    this.#leaving?.end("it was stopped");
+  }
+
+  #open(): HostGuest {
+    const { name, mode, logger, guest, program } = this.#options;
+    const limits = this.#limits;
+    if (this.#isDisposed) throw sandboxErrors.sandboxCrashed({ name, mode, reason: "it was stopped" });
+    const read = readablePaths(this.#options);
     let made: HostGuest | undefined;
     made = openHostGuest({
-      ...{ name, limits, logger, now },
-      cell: {
-        ...{ mode, guest: options.guest, read: readablePaths(options), memoryMb: limits.memoryMb },
-        ...(options.program === undefined ? {} : { program: options.program }),
-      },
-      data: options.data(),
-      onEnd(blamed) {
-        if (guest === made) guest = undefined;
-        if (leaving === made) leaving = undefined;
-        if (blamed) rests.count(blamed);
+      name,
+      limits,
+      logger,
+      now: this.#now,
+      cell: { mode, guest, read, memoryMb: limits.memoryMb, ...(program === undefined ? {} : { program }) },
+      data: this.#options.data(),
+      onEnd: (blamed) => {
+        if (this.#guest === made) this.#guest = undefined;
+        if (this.#leaving === made) this.#leaving = undefined;
+        if (blamed) this.#rests.count(blamed);
       },
     });
-    guest = made;
+    this.#guest = made;
     return made;
-  };
+  }
+
   /** The guest that is there, or a new one, once its files were found to be the right ones. */
-  const warm = async (what: string): Promise<HostGuest> => {
-    const rest = rests.of(what);
+  async #warm(what: string): Promise<HostGuest> {
+    const { name, check } = this.#options;
+    const rest = this.#rests.of(what);
     if (rest) throw sandboxErrors.sandboxUnavailable({ name, crashes: rest.crashes }, { retryAfterMs: rest.leftMs });
-    if (!guest && options.check) {
-      checking ??= options.check().finally(() => {
-        checking = undefined;
+    if (!this.#guest && check) {
+      this.#checking ??= check().finally(() => {
+        this.#checking = undefined;
       });
-      await checking;
+      await this.#checking;
     }
-    return guest ?? open();
-  };
+    return this.#guest ?? this.#open();
+  }
+
   /** A guest that has started, and that no other has replaced meanwhile. */
-  const ready = async (what: string, course: Course): Promise<HostGuest> => {
+  async #ready(what: string, course: Course): Promise<HostGuest> {
     for (;;) {
       course.over.throwIfAborted();
-      const current = await course.until(warm(what));
+      const current = await course.until(this.#warm(what));
       await course.until(current.started);
-      if (current === guest) return current;
+      if (current === this.#guest) return current;
     }
-  };
-
-  return {
-    get isAlive() {
-      return guest !== undefined;
-    },
-    start: async () => (await warm("")).started,
-    async call(what, args, { signal, timeoutMs: limitMs = limits.callMs } = {}) {
-      let isWaiting = true;
-      const tooLate = () => sandboxErrors.sandboxTimeout({ name, what, limitMs, ...(isWaiting ? { isWaiting } : {}) });
-      const course = startCourse({ signal, limitMs, tooLate });
-      try {
-        const place = await admit(course.over);
-        try {
-          const current = await ready(what, course);
-          isWaiting = false;
-          return await current.call(what, args, course);
-        } finally {
-          place.dispose();
-        }
-      } finally {
-        course.dispose();
-      }
-    },
-    restart: () => guest?.end("it was restarted"),
-    renew() {
-      leaving?.end("it was replaced again");
-      leaving = guest;
-      guest = undefined;
-      leaving?.retire("it was replaced");
-    },
-    dispose() {
-      disposed = true;
-      guest?.end("it was stopped");
-      leaving?.end("it was stopped");
-    },
-  };
+  }
 }
+
+type CallOptions = NonNullable<Parameters<Sandbox["call"]>[2]>;
