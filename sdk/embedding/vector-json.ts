@@ -33,98 +33,121 @@ export interface VectorJson {
  * loop is long. `JSON.parse` of the whole takes over 20 ms from about 1 MiB on.
  */
 export function createVectorJson(): VectorJson {
-  const skeleton: Buffer[] = [];
-  const pool: unknown[] = [];
-  let skeletonBytes = 0;
-  let collected: Buffer[] = [];
-  let collectedBytes = 0;
-  let state: "outside" | "bracket" | "numbers" | "text" = "outside";
-  let escaped = false;
-  let hasEscapes = false;
+  return new VectorJsonParser();
+}
 
-  const put = (piece: Buffer): void => {
-    skeletonBytes += piece.length;
-    if (skeletonBytes > MAX_REST_BYTES) throw new SyntaxError("the answer holds too much besides vectors");
-    skeleton.push(piece);
-  };
-  const keep = (value: unknown): void => {
-    put(Buffer.from(JSON.stringify(`${mark}${pool.length}`)));
-    pool.push(value);
-  };
-  const begin = (first: Buffer): void => {
-    collected = [first];
-    collectedBytes = first.length;
-  };
-  const collect = (piece: Buffer): void => {
-    collectedBytes += piece.length;
-    if (collectedBytes > MAX_VALUE_BYTES) throw new SyntaxError("a single value of the answer is too long");
-    collected.push(piece);
-  };
+class VectorJsonParser implements VectorJson {
+  /** The answer with a mark in the place of each value that is kept out of the parse. */
+  readonly #skeleton: Buffer[] = [];
+  #skeletonBytes = 0;
+  readonly #pool: unknown[] = [];
+  /** Pieces of the list of numbers or of the text that is being read. */
+  #collected: Buffer[] = [];
+  #collectedBytes = 0;
+  #state: "outside" | "bracket" | "numbers" | "text" = "outside";
+  #isEscaped = false;
+  #hasEscapes = false;
 
-  const outside = (chunk: Buffer, from: number): number => {
+  push(chunk: Buffer): void {
+    for (let at = 0; at < chunk.length; ) at = this.#step(chunk, at);
+  }
+
+  end(): unknown {
+    if (this.#state !== "outside") throw new SyntaxError("the text breaks off");
+    return withValues(JSON.parse(Buffer.concat(this.#skeleton).toString("utf8")), this.#pool, 1);
+  }
+
+  /** Reads on in the present state. @returns where the next step begins */
+  #step(chunk: Buffer, from: number): number {
+    switch (this.#state) {
+      case "outside":
+        return this.#readOutside(chunk, from);
+      case "bracket":
+        return this.#readBracket(chunk, from);
+      case "numbers":
+        return this.#readNumbers(chunk, from);
+      case "text":
+        return this.#readText(chunk, from);
+    }
+  }
+
+  #readOutside(chunk: Buffer, from: number): number {
     let at = from;
     while (at < chunk.length && chunk[at] !== QUOTE && chunk[at] !== OPEN) at++;
-    put(chunk.subarray(from, at));
+    this.#put(chunk.subarray(from, at));
     if (at === chunk.length) return at;
     const isText = chunk[at] === QUOTE;
-    state = isText ? "text" : "bracket";
-    if (isText) begin(chunk.subarray(at, at + 1));
-    escaped = false;
-    hasEscapes = false;
+    this.#state = isText ? "text" : "bracket";
+    if (isText) this.#begin(chunk.subarray(at, at + 1));
+    this.#isEscaped = false;
+    this.#hasEscapes = false;
     return at + 1;
-  };
+  }
 
-  const bracket = (chunk: Buffer, from: number): number => {
+  #readBracket(chunk: Buffer, from: number): number {
     let at = from;
     while (at < chunk.length && (chunk[at] as number) <= 0x20) at++;
     if (at === chunk.length) return at;
     const first = chunk[at] as number;
     const isNumber = first === MINUS || (first >= 0x30 && first <= 0x39);
-    state = isNumber ? "numbers" : "outside";
-    if (isNumber) begin(Buffer.of(OPEN));
-    else put(Buffer.of(OPEN));
+    this.#state = isNumber ? "numbers" : "outside";
+    if (isNumber) this.#begin(Buffer.of(OPEN));
+    else this.#put(Buffer.of(OPEN));
     return at;
-  };
+  }
 
-  const numbers = (chunk: Buffer, from: number): number => {
+  #readNumbers(chunk: Buffer, from: number): number {
     const close = chunk.indexOf(CLOSE, from);
     const end = close === -1 ? chunk.length : close + 1;
-    collect(chunk.subarray(from, end));
+    this.#collect(chunk.subarray(from, end));
     if (close === -1) return end;
-    const list = JSON.parse(Buffer.concat(collected).toString("latin1")) as unknown[];
-    keep(Float32Array.from(list, (item) => (typeof item === "number" ? item : Number.NaN)));
-    state = "outside";
+    const list = JSON.parse(Buffer.concat(this.#collected).toString("latin1")) as unknown[];
+    this.#keep(Float32Array.from(list, (item) => (typeof item === "number" ? item : Number.NaN)));
+    this.#state = "outside";
     return end;
-  };
+  }
 
-  const text = (chunk: Buffer, from: number): number => {
+  #readText(chunk: Buffer, from: number): number {
+    let escaped = this.#isEscaped;
     let at = escaped ? from : plainEnd(chunk, from);
     while (at < chunk.length && (escaped || chunk[at] !== QUOTE)) {
       escaped = !escaped && chunk[at] === BACKSLASH;
-      hasEscapes ||= escaped;
+      this.#hasEscapes ||= escaped;
       at++;
     }
+    this.#isEscaped = escaped;
     const isOver = at < chunk.length;
     const end = isOver ? at + 1 : at;
-    collect(chunk.subarray(from, end));
+    this.#collect(chunk.subarray(from, end));
     if (!isOver) return end;
-    const whole = Buffer.concat(collected);
-    if (whole.length > LONG_TEXT && !hasEscapes) keep(whole.toString("utf8", 1, whole.length - 1));
-    else put(whole);
-    state = "outside";
+    const whole = Buffer.concat(this.#collected);
+    if (whole.length > LONG_TEXT && !this.#hasEscapes) this.#keep(whole.toString("utf8", 1, whole.length - 1));
+    else this.#put(whole);
+    this.#state = "outside";
     return end;
-  };
+  }
 
-  const steps = { outside, bracket, numbers, text };
-  return {
-    push(chunk) {
-      for (let at = 0; at < chunk.length; ) at = steps[state](chunk, at);
-    },
-    end() {
-      if (state !== "outside") throw new SyntaxError("the text breaks off");
-      return withValues(JSON.parse(Buffer.concat(skeleton).toString("utf8")), pool, 1);
-    },
-  };
+  #put(piece: Buffer): void {
+    this.#skeletonBytes += piece.length;
+    if (this.#skeletonBytes > MAX_REST_BYTES) throw new SyntaxError("the answer holds too much besides vectors");
+    this.#skeleton.push(piece);
+  }
+
+  #keep(value: unknown): void {
+    this.#put(Buffer.from(JSON.stringify(`${mark}${this.#pool.length}`)));
+    this.#pool.push(value);
+  }
+
+  #begin(first: Buffer): void {
+    this.#collected = [first];
+    this.#collectedBytes = first.length;
+  }
+
+  #collect(piece: Buffer): void {
+    this.#collectedBytes += piece.length;
+    if (this.#collectedBytes > MAX_VALUE_BYTES) throw new SyntaxError("a single value of the answer is too long");
+    this.#collected.push(piece);
+  }
 }
 
 /** Puts the values that were kept out of the parse into their places. @throws {SyntaxError} for a nesting that would take more stack than there is */
