@@ -67,115 +67,160 @@ const SILENT_SYNC_MS = 300_000;
 const RESTART_MS = 60_000;
 
 export function openMemoryIndex(options: MemoryIndexOptions): MemoryIndex {
-  const { onProgress, onSynced, onState, onEmbeddingFailed, handlers, log, startAfter, threads: threadOptions, ...rest } = options;
-  const { quarantine = createQuarantine(rest.agentId, { warn: (message) => log?.("warn", message) }), ...settings } = rest;
-  const ready = () => Promise.all([startAfter, quarantine.ready()]);
-  let state: IndexState = { files: 0, chunks: 0, dirty: true, syncing: false, watching: false };
-  /** Why nothing can be searched at present. */
-  let outage: string | undefined;
-  let wantsWatch = false;
-  let assignment: ProviderAssignment | undefined;
-  const stateNow = (): IndexState => (outage === undefined ? state : { ...state, isDown: true, lastError: outage });
-  const update = (change: { state?: IndexState; outage: string | undefined }) => {
-    ({ state = state, outage } = change);
-    onState?.(stateNow());
-  };
-  const watch = () => ask("watch", {}, { timeoutMs: REQUEST_MS });
+  return new ThreadedIndex(options);
+}
 
-  /** A thread that dies meanwhile is told again when the next one starts. */
-  const tellProvider = (told: ProviderAssignment) =>
-    void threads.request("provider", told, { timeoutMs: REQUEST_MS }).catch(() => undefined);
+class ThreadedIndex implements MemoryIndex {
+  readonly #options: MemoryIndexOptions;
+  readonly #quarantine: Quarantine;
+  readonly #threads: ReturnType<typeof createIndexWorkerHost>;
+  readonly #restarts = new EventEmitter().setMaxListeners(0);
+  #state: IndexState = { files: 0, chunks: 0, dirty: true, syncing: false, watching: false };
+  /** Reason why nothing can be searched at present. */
+  #outage: string | undefined;
+  #wantsWatch = false;
+  #assignment: ProviderAssignment | undefined;
 
-  const restarts = new EventEmitter().setMaxListeners(0);
-  const restarted = async (signal: AbortSignal | undefined) => {
-    await settledWithin(once(restarts, "restart", { signal }), RESTART_MS);
+  constructor(options: MemoryIndexOptions) {
+    const { onProgress, onSynced, onState, onEmbeddingFailed, handlers, log, startAfter, threads, quarantine, ...settings } = options;
+    this.#options = options;
+    this.#quarantine = quarantine ?? createQuarantine(options.agentId, { warn: (message) => log?.("warn", message) });
+    this.#threads = createIndexWorkerHost(settings, this.#events(), { ...threads, quarantine: this.#quarantine });
+  }
+
+  async search(request: SearchRequest, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<SearchReply> {
+    let found: SearchReply = { hits: [], partial: true, mode: "fts-only" };
+    const interim = (value: unknown) => {
+      found = value as SearchReply;
+    };
+    const until = performance.now() + request.timeoutMs;
+    await settledWithin(this.#ready(), request.timeoutMs);
     signal?.throwIfAborted();
-  };
+    const timeoutMs = Math.ceil(until - performance.now());
+    if (timeoutMs <= 0) return found;
+    try {
+      return await this.#threads.request("search", { ...request, timeoutMs }, { timeoutMs, signal, interim });
+    } catch (error) {
+      if (!isSvcError(error, "memory-timed-out")) throw error;
+      const outage = this.#outage;
+      return outage === undefined ? found : { ...found, degraded: outage, outage };
+    }
+  }
 
-  const events: IndexWorkerEvents = {
-    handlers: handlers ?? noHostHandlers,
-    started: () => void (assignment && tellProvider(assignment)),
-    news(news) {
-      if (news.news === "state") update({ state: news.state, outage: undefined });
-      else if (news.news === "progress") onProgress?.(news.progress);
-      else if (news.news === "synced") onSynced?.({ files: news.files, chunks: news.chunks, ms: news.ms });
-      else if (news.news === "embedding-failed") onEmbeddingFailed?.(news);
-      else log?.(news.level, news.message);
-    },
-    silent(reason) {
-      update({ outage: reason });
-      log?.("warn", reason === undefined ? "the thread of the memory index answers again" : `the memory index does not answer: ${reason}`);
-    },
-    died(reason) {
-      update({ state: { ...state, dirty: true, syncing: false, watching: false, lastError: reason }, outage: reason });
-      log?.("error", `the thread of the memory index ended: ${reason}`);
-    },
-    canRestart() {
-      restarts.emit("restart");
-      const works = () => update({ outage: undefined });
-      // Without a watch the next request starts the thread.
-      if (wantsWatch)
-        watch().then(works, () => undefined); // its death was reported; the next one waits longer
-      else works();
-    },
-  };
-  const threads = createIndexWorkerHost(settings, events, { ...threadOptions, quarantine });
-  const ask: typeof threads.request = async (...args) => {
-    await ready();
-    return threads.request(...args);
-  };
+  async get(path: string, range: LineRange = {}): Promise<GetOutcome> {
+    await this.#ready();
+    return this.#threads.request("get", { path, range }, { timeoutMs: REQUEST_MS });
+  }
 
-  return {
-    async search(request, { signal } = {}) {
-      let found: SearchReply = { hits: [], partial: true, mode: "fts-only" };
-      const interim = (value: unknown) => {
-        found = value as SearchReply;
-      };
-      const until = performance.now() + request.timeoutMs;
-      await settledWithin(ready(), request.timeoutMs);
-      signal?.throwIfAborted();
-      const timeoutMs = Math.ceil(until - performance.now());
-      if (timeoutMs <= 0) return found;
+  async sync(
+    { force = false, reason = "request", sessionIds }: Partial<SyncRequest> = {},
+    { signal }: { signal?: AbortSignal | undefined } = {},
+  ): Promise<SyncReply> {
+    const quarantine = this.#quarantine;
+    await this.#ready();
+    if (force) quarantine.clear();
+    const params = { force, reason, ...(sessionIds ? { sessionIds } : {}) };
+    for (let retryLeftOut = force; ; retryLeftOut = false) {
+      const before = quarantine.entries();
       try {
-        return await threads.request("search", { ...request, timeoutMs }, { timeoutMs, signal, interim });
+        return await this.#threads.request("sync", { ...params, retryLeftOut }, { timeoutMs: SILENT_SYNC_MS, signal });
       } catch (error) {
-        if (!isSvcError(error, "memory-timed-out")) throw error;
-        return outage === undefined ? found : { ...found, degraded: outage, outage };
+        // The document that ended the thread is left out by the next one.
+        if (!isSvcError(error, "memory-worker-down") || quarantine.entries() === before) throw error;
+        await settledWithin(once(this.#restarts, "restart", { signal }), RESTART_MS);
+        signal?.throwIfAborted();
       }
-    },
-    get: (path, range = {}) => ask("get", { path, range }, { timeoutMs: REQUEST_MS }),
-    async sync({ force = false, reason = "request", sessionIds } = {}, { signal } = {}) {
-      await ready();
-      if (force) quarantine.clear();
-      const params = { force, reason, ...(sessionIds ? { sessionIds } : {}) };
-      for (let retryLeftOut = force; ; retryLeftOut = false) {
-        const before = quarantine.entries();
-        try {
-          return await threads.request("sync", { ...params, retryLeftOut }, { timeoutMs: SILENT_SYNC_MS, signal });
-        } catch (error) {
-          // The document that ended the thread is left out by the next one.
-          if (!isSvcError(error, "memory-worker-down") || quarantine.entries() === before) throw error;
-          await restarted(signal);
-        }
-      }
-    },
-    status: ({ files = false } = {}) => ask("status", { files }, { timeoutMs: REQUEST_MS }),
-    reset: () => ask("reset", {}, { timeoutMs: REQUEST_MS }),
-    async watch() {
-      wantsWatch = true;
-      await watch();
-    },
-    assign(next) {
-      assignment = next;
-      if (threads.isRunning) tellProvider(next);
-    },
-    async sessionsGrown(grown) {
-      await ask("sessionsGrown", { grown }, { timeoutMs: REQUEST_MS });
-    },
-    state: stateNow,
-    async close(graceMs) {
-      await threads.close(graceMs);
-      restarts.emit("restart");
-    },
-  };
+    }
+  }
+
+  async status({ files = false }: { files?: boolean } = {}): Promise<StatusReply> {
+    await this.#ready();
+    return this.#threads.request("status", { files }, { timeoutMs: REQUEST_MS });
+  }
+
+  async reset(): Promise<{ removed: boolean }> {
+    await this.#ready();
+    return this.#threads.request("reset", {}, { timeoutMs: REQUEST_MS });
+  }
+
+  async watch(): Promise<void> {
+    this.#wantsWatch = true;
+    await this.#watch();
+  }
+
+  assign(next: ProviderAssignment): void {
+    this.#assignment = next;
+    if (this.#threads.isRunning) this.#sendProvider(next);
+  }
+
+  async sessionsGrown(grown: SessionGrowth[]): Promise<void> {
+    await this.#ready();
+    await this.#threads.request("sessionsGrown", { grown }, { timeoutMs: REQUEST_MS });
+  }
+
+  state(): IndexState {
+    return this.#outage === undefined ? this.#state : { ...this.#state, isDown: true, lastError: this.#outage };
+  }
+
+  async close(graceMs?: number): Promise<void> {
+    await this.#threads.close(graceMs);
+    this.#restarts.emit("restart");
+  }
+
+  #ready(): Promise<unknown> {
+    return Promise.all([this.#options.startAfter, this.#quarantine.ready()]);
+  }
+
+  async #watch(): Promise<void> {
+    await this.#ready();
+    await this.#threads.request("watch", {}, { timeoutMs: REQUEST_MS });
+  }
+
+  /** A thread that dies meanwhile gets it again when the next one starts. */
+  #sendProvider(assignment: ProviderAssignment): void {
+    void this.#threads.request("provider", assignment, { timeoutMs: REQUEST_MS }).catch(() => undefined);
+  }
+
+  #update(change: { state?: IndexState; outage: string | undefined }): void {
+    this.#state = change.state ?? this.#state;
+    this.#outage = change.outage;
+    this.#options.onState?.(this.state());
+  }
+
+  #events(): IndexWorkerEvents {
+    const { handlers = noHostHandlers, log } = this.#options;
+    return {
+      handlers,
+      started: () => void (this.#assignment && this.#sendProvider(this.#assignment)),
+      news: (news) => this.#onNews(news),
+      silent: (reason) => {
+        this.#update({ outage: reason });
+        log?.(
+          "warn",
+          reason === undefined ? "the thread of the memory index answers again" : `the memory index does not answer: ${reason}`,
+        );
+      },
+      died: (reason) => {
+        this.#update({ state: { ...this.#state, dirty: true, syncing: false, watching: false, lastError: reason }, outage: reason });
+        log?.("error", `the thread of the memory index ended: ${reason}`);
+      },
+      canRestart: () => {
+        this.#restarts.emit("restart");
+        const works = () => this.#update({ outage: undefined });
+        // Without a watch the next request starts the thread.
+        if (this.#wantsWatch)
+          this.#watch().then(works, () => undefined); // its death was reported; the next one waits longer
+        else works();
+      },
+    };
+  }
+
+  #onNews(news: WorkerNews): void {
+    const { onProgress, onSynced, onEmbeddingFailed, log } = this.#options;
+    if (news.news === "state") this.#update({ state: news.state, outage: undefined });
+    else if (news.news === "progress") onProgress?.(news.progress);
+    else if (news.news === "synced") onSynced?.({ files: news.files, chunks: news.chunks, ms: news.ms });
+    else if (news.news === "embedding-failed") onEmbeddingFailed?.(news);
+    else log?.(news.level, news.message);
+  }
 }
