@@ -107,21 +107,7 @@ export function createClientPolicy(options: ClientPolicyOptions): ClientPolicy {
   const isHostKnown = (req: RequestHead) =>
     (options.mode !== "none" && options.mode !== "trusted-proxy") || isKnownHost(firstOf(req.headers.host), rules().hosts);
 
-  const { loopbackOnly, certificateNames = () => noNames } = options;
-  /** The name that was served last and what it was found in: most callers use one name, and reading it anew costs more than the comparison. */
-  let served: { host: string; hosts: ReadonlySet<string>; names: readonly string[] } | undefined;
-  const hostRefusalOf = (req: RequestHead): SvcError | undefined => {
-    const host = firstOf(req.headers.host);
-    const { hosts, anyHost } = rules();
-    // Without a Host (HTTP/1.0) there is no browser. A proxy that is not listed is refused for that, with the better advice.
-    if (!loopbackOnly || anyHost || host === undefined || hasForwardingHeader(req.headers)) return undefined;
-    const names = certificateNames();
-    if (served?.host === host && served.hosts === hosts && served.names === names) return undefined;
-    if (!isServedHost(host, hosts, names)) return misdirected(host);
-    served = { host, hosts, names };
-    return undefined;
-  };
-
+  const hostRefusalOf = servedHosts(options, rules);
   return {
     callerOf,
     refusalOf,
@@ -148,6 +134,26 @@ export function createClientPolicy(options: ClientPolicyOptions): ClientPolicy {
       const { isTrusted, trustedProxy } = rules();
       return checkProxy(req, { isTrusted, isOwn, trustedProxy });
     },
+  };
+}
+
+/** Refuses a `Host` that this gateway does not serve. */
+function servedHosts(
+  { loopbackOnly, certificateNames = () => noNames }: ClientPolicyOptions,
+  rules: () => ReturnType<typeof rulesOf>,
+): ClientPolicy["hostRefusalOf"] {
+  /** The name that was served last and what it was found in: most callers use one name, and reading it anew costs more than the comparison. */
+  let served: { host: string; hosts: ReadonlySet<string>; names: readonly string[] } | undefined;
+  return (req) => {
+    const host = firstOf(req.headers.host);
+    const { hosts, anyHost } = rules();
+    // Without a Host (HTTP/1.0) there is no browser. A proxy that is not listed is refused for that, with the better advice.
+    if (!loopbackOnly || anyHost || host === undefined || hasForwardingHeader(req.headers)) return undefined;
+    const names = certificateNames();
+    if (served?.host === host && served.hosts === hosts && served.names === names) return undefined;
+    if (!isServedHost(host, hosts, names)) return misdirected(host);
+    served = { host, hosts, names };
+    return undefined;
   };
 }
 

@@ -117,11 +117,6 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
   const late = () => attached as LazyParts;
   const config = () => late().reloader.current().config;
 
-  const configParts = (): HealthPart[] => {
-    const message = unservedSummary(late().reloader.current().unserved);
-    return message === undefined ? [] : [{ part: "config", ok: false, message }];
-  };
-
   const holds = createHolds();
   const faults = createPluginFaults({ monotonic, logger, degrade: (...why) => late().loader.degrade(...why) });
   const hooks = createHookBus(logger.child("hooks"), {
@@ -142,7 +137,7 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
   const jobs = createJobs({ logger, now: clock.monotonic });
   const health: Health = createHealth({
     collect: async (deep) => [
-      ...configParts(),
+      ...configParts(late()),
       ...(await hooks.run("health.collect", { deep })),
       jobs.look().part,
       ...faults.parts(),
@@ -165,7 +160,11 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
     onFault: (error) => logger.warn("health could not be collected", { error }),
   });
   const safeMode = createSafeMode({
-    ...{ boots, clock, logger, stateDir: options.paths.stateDir, setTimeout: laterOn(options.clock) },
+    boots,
+    clock,
+    logger,
+    stateDir: options.paths.stateDir,
+    setTimeout: laterOn(options.clock),
     isForbidden: envValue(options.env, "SVC_SAFE_MODE") === "off",
   });
   const checkRestart = async () => checkNextStart({ ...options, env: (await options.readEnv?.()) ?? options.env });
@@ -179,54 +178,39 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
     onDue: (reason) => options.onRestartDue?.(reason),
     onChange: health.refresh,
   });
-  const authenticator = createAuthenticator(
-    plan.auth,
-    createFailureLimiter(() => config().gateway.auth.rateLimit, monotonic, addressBucket),
-    (given, transport, { address }) =>
-      hooks.isUsed("auth.identify") ? hooks.run("auth.identify", { credentials: given, transport, remote: address }) : undefined,
-  );
+  const authenticator = authenticatorOf({ plan, config, monotonic, hooks });
   const contributions = createContributions(activation);
   const store = () => contributions.view<SyncStore>("service").get("store@1")?.value;
-  const devices = createDeviceRegistry({
-    ...{ rows: createDeviceRows(store), now: clock.now, monotonic: clock.monotonic, randomId: randomUUID, emit: fanout.emit, logger },
-  });
+  const rows = createDeviceRows(store);
+  const devices = createDeviceRegistry({ rows, ...clock, randomId: randomUUID, emit: fanout.emit, logger });
   const core: Core = {
-    ...{
-      options,
-      plan,
-      logger,
-      clock,
-      uptimeMs,
-      holds,
-      faults,
-      hooks,
-      activation,
-      fanout,
-      presence,
-      jobs,
-      health,
-      eventLoop,
-      restarts,
-      checkRestart,
-      authenticator,
-      contributions,
-      store,
-      devices,
-      safeMode,
-    },
+    options,
+    plan,
+    logger,
+    clock,
+    uptimeMs,
+    holds,
+    faults,
+    hooks,
+    activation,
+    fanout,
+    presence,
+    jobs,
+    health,
+    eventLoop,
+    restarts,
+    checkRestart,
+    authenticator,
+    contributions,
+    store,
+    devices,
+    safeMode,
     startedAt: clock.now(),
     phase: "starting",
     startRefusal: undefined,
     notReady: new Map(),
     leaving,
-    methods: createMethodRegistry({
-      hooks,
-      logger,
-      activation,
-      leaving: leaving.signal,
-      down: (name) =>
-        findDownOwner(late().loader, "rpc", (declared, id) => declared === name || (declared === "*" && name.startsWith(`${id}.`))),
-    }),
+    methods: createMethodRegistry({ hooks, logger, activation, leaving: leaving.signal, down: (name) => downOwnerOf(name, late()) }),
     routes: createRouteTable(),
     stateVersion: () => ({ presence: presence.version(), health: health.version() }),
     config,
@@ -236,4 +220,22 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
     },
   };
   return core;
+}
+
+/** Part of health that names config keys without effect. */
+function configParts({ reloader }: LazyParts): HealthPart[] {
+  const message = unservedSummary(reloader.current().unserved);
+  return message === undefined ? [] : [{ part: "config", ok: false, message }];
+}
+
+function downOwnerOf(method: string, { loader }: LazyParts): ReturnType<typeof findDownOwner> {
+  return findDownOwner(loader, "rpc", (declared, id) => declared === method || (declared === "*" && method.startsWith(`${id}.`)));
+}
+
+function authenticatorOf(parts: Pick<Core, "plan" | "config" | "hooks"> & { monotonic(): number }): Authenticator {
+  const { plan, config, monotonic, hooks } = parts;
+  const limiter = createFailureLimiter(() => config().gateway.auth.rateLimit, monotonic, addressBucket);
+  return createAuthenticator(plan.auth, limiter, (given, transport, { address }) =>
+    hooks.isUsed("auth.identify") ? hooks.run("auth.identify", { credentials: given, transport, remote: address }) : undefined,
+  );
 }

@@ -16,31 +16,8 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 export function createCliContext(options: ContextOptions): CliContext {
   const { env, paths, version } = options;
   const rpc = rpcValues(options.command, options.values);
-  let loading: Promise<LoadedConfig> | undefined;
-  const load = () => {
-    loading ??= import("../config/load.ts").then(({ loadConfig }) => loadConfig(paths.configPath, { env, secrets: "none" }));
-    return loading;
-  };
-  let isTold = false;
-  const usable = async (secrets: "none" | "start") => {
-    const { loadUsable } = await import("./broken-config.ts");
-    const { loaded, problem } = await loadUsable(paths.configPath, { env, secrets });
-    if (problem !== undefined && !isTold) options.output.stderr.line(options.output.color.yellow(`warning: ${problem}`));
-    isTold ||= problem !== undefined;
-    return loaded;
-  };
-  const readConfig = (path: string) => readForTarget(path, async () => (await usable("start")).resolved);
-  const target = (): Promise<CliTarget> => resolveTarget({ values: rpc, env, paths, readConfig });
-  const config: CliContext["config"] = async () => {
-    const { exists, valid, issues, unserved, source, config: parsed } = await load();
-    const { formatIssue } = await import("../../sdk/config/config-issue.ts");
-    return {
-      exists,
-      valid,
-      issues: [...issues, ...unserved].map((issue) => ({ path: issue.path, message: issue.message, text: formatIssue(issue) })),
-      config: (parsed ?? (source === undefined ? (await usable("none")).config : undefined)) as JsonObject | undefined,
-    };
-  };
+  const { load, forget, target: readTarget, config } = configReader(options);
+  const target = (): Promise<CliTarget> => readTarget(rpc);
   const lockOwner: CliContext["lockOwner"] = async () => {
     const owner = await readLockOwner(paths.stateDir);
     return owner ? { pid: owner.pid, ...(owner.port ? { port: owner.port } : {}) } : undefined;
@@ -69,7 +46,7 @@ export function createCliContext(options: ContextOptions): CliContext {
     async configFile() {
       const { openConfigFile } = await import("./config-file.ts");
       const manifests = async () => (await discoverHere(paths, await load())).flatMap((found) => found.manifest ?? []);
-      return openConfigFile({ paths, env }, { manifests, onWrite: () => (loading = undefined) });
+      return openConfigFile({ paths, env }, { manifests, onWrite: forget });
     },
     connect,
     async withClient(work, how) {
@@ -105,6 +82,43 @@ export function createCliContext(options: ContextOptions): CliContext {
     sandbox: { openTransforms: async (how) => (await import("../sandbox/transform-sandbox.ts")).createTransformSandbox(how) },
     withFileLock: async (lock, work, how) => (await import("../process/file-lock.ts")).withFileLock(lock, work, how),
     writeFile: writeFileAtomic,
+  };
+}
+
+/** Reads the config once for a command, and says once that it is not the file as it stands. */
+function configReader({ env, paths, output }: ContextOptions) {
+  let loading: Promise<LoadedConfig> | undefined;
+  const load = () => {
+    loading ??= import("../config/load.ts").then(({ loadConfig }) => loadConfig(paths.configPath, { env, secrets: "none" }));
+    return loading;
+  };
+  let hasWarned = false;
+  const usable = async (secrets: "none" | "start") => {
+    const { loadUsable } = await import("./broken-config.ts");
+    const { loaded, problem } = await loadUsable(paths.configPath, { env, secrets });
+    if (problem !== undefined && !hasWarned) output.stderr.line(output.color.yellow(`warning: ${problem}`));
+    hasWarned ||= problem !== undefined;
+    return loaded;
+  };
+  const readConfig = (path: string) => readForTarget(path, async () => (await usable("start")).resolved);
+  const config: CliContext["config"] = async () => {
+    const { exists, valid, issues, unserved, source, config: parsed } = await load();
+    const { formatIssue } = await import("../../sdk/config/config-issue.ts");
+    return {
+      exists,
+      valid,
+      issues: [...issues, ...unserved].map((issue) => ({ path: issue.path, message: issue.message, text: formatIssue(issue) })),
+      config: (parsed ?? (source === undefined ? (await usable("none")).config : undefined)) as JsonObject | undefined,
+    };
+  };
+  return {
+    load,
+    /** After the file was written. */
+    forget() {
+      loading = undefined;
+    },
+    target: (values: CliValues) => resolveTarget({ values, env, paths, readConfig }),
+    config,
   };
 }
 

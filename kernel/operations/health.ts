@@ -42,8 +42,7 @@ function problemsOf(parts: readonly HealthPart[]): Record<string, string> {
   return Object.fromEntries(parts.flatMap(({ part, ok, message }) => (ok || message === undefined ? [] : [[part, message]])));
 }
 
-/** Collects the parts of `health` from the kernel and from plugins, and keeps the result ready to send. */
-export function createHealth(deps: {
+export interface HealthDeps {
   collect(deep: boolean): Promise<HealthPart[]>;
   /** Epoch ms, for display. */
   now(): number;
@@ -56,101 +55,133 @@ export function createHealth(deps: {
   publish(text: string, only: (client: ClientInfo) => boolean): void;
   /** A collection that nobody waited for failed. */
   onFault(error: unknown): void;
-}): Health {
-  let cached: Snapshot | undefined;
-  let stale = true;
-  let collecting: { deep: boolean; done: Promise<void> } | undefined;
-  let version = 1;
-  let later: NodeJS.Timeout | undefined;
-  /** The next collection is told of even if nothing changed. */
-  let isAwaited = false;
+}
 
-  const collect = async (deep: boolean) => {
-    const [ts, started] = [deps.now(), deps.monotonic()];
-    stale = false;
-    const parts = soundParts(await deps.collect(deep));
-    const value = assembleHealth(deps.base(), parts, { ts, durationMs: Math.round(deps.monotonic() - started) });
-    const changed = cached === undefined || healthSignature(cached.value) !== healthSignature(value);
-    cached = {
-      at: deps.monotonic(),
+/** Collects the parts of `health` from the kernel and from plugins, and keeps the result ready to send. */
+export function createHealth(deps: HealthDeps): Health {
+  return new HealthCollector(deps);
+}
+
+class HealthCollector implements Health {
+  readonly #deps: HealthDeps;
+  #cached: Snapshot | undefined;
+  #isStale = true;
+  #collecting: { deep: boolean; done: Promise<void> } | undefined;
+  #version = 1;
+  #later: NodeJS.Timeout | undefined;
+  /** The next collection is published even if nothing changed. */
+  #isAwaited = false;
+  #live = { at: Number.NEGATIVE_INFINITY, text: "" };
+
+  constructor(deps: HealthDeps) {
+    this.#deps = deps;
+  }
+
+  async text({ probe = false, paths = false } = {}): Promise<string> {
+    const { heads } = await this.#current(probe);
+    return `${paths ? heads.full : heads.open},${this.#liveText()}`;
+  }
+
+  async value(): ReturnType<Health["value"]> {
+    const { value, status } = await this.#current(false);
+    return { health: { ...value, ...JSON.parse(`{${this.#liveText()}`) }, status };
+  }
+
+  // Both are passed on as callbacks.
+  readonly invalidate = (): void => {
+    this.#isStale = true;
+  };
+  readonly refresh = (): void => {
+    this.#isStale = true;
+    this.#isAwaited = true;
+    const waitMs = this.#collecting ? MIN_AGE_MS : Math.max(0, MIN_AGE_MS - this.#age());
+    this.#later ??= setTimeout(() => {
+      this.#later = undefined;
+      this.#renew(false).catch(this.#deps.onFault);
+    }, waitMs);
+  };
+
+  version(): number {
+    return this.#version;
+  }
+
+  failing(): string[] {
+    return this.#cached?.failing ?? [];
+  }
+
+  problems(): Record<string, string> {
+    return this.#cached?.problems ?? {};
+  }
+
+  dispose(): void {
+    clearTimeout(this.#later);
+  }
+
+  #age(): number {
+    return this.#cached ? this.#deps.monotonic() - this.#cached.at : Number.POSITIVE_INFINITY;
+  }
+
+  async #current(probe: boolean): Promise<Snapshot> {
+    const age = this.#age();
+    if (probe || age > limits.healthCacheMs || (this.#isStale && age > MIN_AGE_MS)) await this.#renew(probe);
+    return this.#cached as Snapshot;
+  }
+
+  /** Collects once for everybody who waits. */
+  async #renew(deep: boolean): Promise<void> {
+    // A caller that wants a look in depth does not take the result of one that began without.
+    if (this.#collecting && deep && !this.#collecting.deep) {
+      await this.#collecting.done.catch(() => undefined);
+      return this.#renew(true);
+    }
+    if (!this.#collecting) {
+      const done = this.#collect(deep)
+        .catch((error: unknown) => {
+          this.#isStale = true;
+          throw error;
+        })
+        .finally(() => {
+          this.#collecting = undefined;
+        });
+      this.#collecting = { deep, done };
+    }
+    await this.#collecting.done;
+  }
+
+  async #collect(deep: boolean): Promise<void> {
+    const { now, monotonic, base, collect } = this.#deps;
+    const [ts, started] = [now(), monotonic()];
+    this.#isStale = false;
+    const parts = soundParts(await collect(deep));
+    const value = assembleHealth(base(), parts, { ts, durationMs: Math.round(monotonic() - started) });
+    const changed = this.#cached === undefined || healthSignature(this.#cached.value) !== healthSignature(value);
+    this.#cached = {
+      at: monotonic(),
       heads: { full: headOf(value), open: headOf(withoutPaths(value)) },
       value,
       status: statusParts(parts),
       failing: parts.filter((p) => !p.ok).map((p) => p.part),
       problems: problemsOf(parts),
     };
-    if (changed) version += 1;
-    if (changed || isAwaited) publish(cached);
-  };
-  const refresh = async (deep: boolean): Promise<void> => {
-    // A caller that wants a look in depth does not take the result of one that began without.
-    if (collecting && deep && !collecting.deep) {
-      await collecting.done.catch(() => undefined);
-      return refresh(true);
-    }
-    if (!collecting) {
-      const done = collect(deep)
-        .catch((error: unknown) => {
-          stale = true;
-          throw error;
-        })
-        .finally(() => {
-          collecting = undefined;
-        });
-      collecting = { deep, done };
-    }
-    await collecting.done;
-  };
-  const publish = ({ heads }: Snapshot) => {
-    isAwaited = false;
+    if (changed) this.#version += 1;
+    if (changed || this.#isAwaited) this.#publish(this.#cached);
+  }
+
+  #publish({ heads }: Snapshot): void {
+    this.#isAwaited = false;
     // Nodes hear nothing that they did not ask for.
     const reads = (paths: boolean) => (c: ClientInfo) => c.role === "operator" && hasScope(c.scopes, "operator.admin") === paths;
-    deps.publish(`${heads.full},${liveText()}`, reads(true));
-    deps.publish(`${heads.open},${liveText()}`, reads(false));
-  };
-  const ageOf = () => (cached ? deps.monotonic() - cached.at : Number.POSITIVE_INFINITY);
-  const current = async (probe: boolean) => {
-    const age = ageOf();
-    if (probe || age > limits.healthCacheMs || (stale && age > MIN_AGE_MS)) await refresh(probe);
-    return cached as Snapshot;
-  };
+    this.#deps.publish(`${heads.full},${this.#liveText()}`, reads(true));
+    this.#deps.publish(`${heads.open},${this.#liveText()}`, reads(false));
+  }
 
-  let live = { at: Number.NEGATIVE_INFINITY, text: "" };
-  const liveText = () => {
-    if (deps.monotonic() - live.at > MIN_AGE_MS) {
+  #liveText(): string {
+    const { monotonic, eventLoop } = this.#deps;
+    if (monotonic() - this.#live.at > MIN_AGE_MS) {
       const memory = process.memoryUsage();
-      const figures = { eventLoop: deps.eventLoop(), memory: { rssBytes: memory.rss, heapUsedBytes: memory.heapUsed } };
-      live = { at: deps.monotonic(), text: JSON.stringify(figures).slice(1) };
+      const figures = { eventLoop: eventLoop(), memory: { rssBytes: memory.rss, heapUsedBytes: memory.heapUsed } };
+      this.#live = { at: monotonic(), text: JSON.stringify(figures).slice(1) };
     }
-    return live.text;
-  };
-
-  return {
-    async text({ probe = false, paths = false } = {}) {
-      const { heads } = await current(probe);
-      return `${paths ? heads.full : heads.open},${liveText()}`;
-    },
-    async value() {
-      const { value, status } = await current(false);
-      return { health: { ...value, ...JSON.parse(`{${liveText()}`) }, status };
-    },
-    invalidate() {
-      stale = true;
-    },
-    refresh() {
-      stale = true;
-      isAwaited = true;
-      const waitMs = collecting ? MIN_AGE_MS : Math.max(0, MIN_AGE_MS - ageOf());
-      later ??= setTimeout(() => {
-        later = undefined;
-        refresh(false).catch(deps.onFault);
-      }, waitMs);
-    },
-    version: () => version,
-    failing: () => cached?.failing ?? [],
-    problems: () => cached?.problems ?? {},
-    dispose() {
-      clearTimeout(later);
-    },
-  };
+    return this.#live.text;
+  }
 }

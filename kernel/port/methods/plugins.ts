@@ -30,22 +30,37 @@ export interface PluginMethodDeps {
   lift(id: string): Promise<void>;
 }
 
+interface PluginMethodParts extends PluginMethodDeps {
+  add<P>(method: Omit<RpcMethod<P>, "handler">, handler: RpcMethod<P>["handler"]): void;
+  config(): Services["config@1"] | undefined;
+  /** @throws {SvcError} `plugin-not-installed` */
+  known(id: string): NonNullable<ReturnType<Loader["find"]>>;
+  row(id: string): ReturnType<typeof toPluginRow>;
+}
+
 /** `plugins.*`: what is there, and changing it while the gateway runs. */
 export function registerPluginMethods(methods: MethodRegistry, deps: PluginMethodDeps): void {
   const { loader, hooks, contributions } = deps;
-  const add = <P>(method: Omit<RpcMethod<P>, "handler">, handler: RpcMethod<P>["handler"]) =>
-    methods.add({ ...method, handler } as RpcMethod, "kernel");
-  const config = () => contributions.view<Services["config@1"]>("service").get("config@1")?.value;
   const known = (id: string) => {
     const found = loader.find(id);
     if (!found) throw loaderErrors.pluginNotInstalled({ id });
     return found;
   };
-  const row = (id: string) => {
-    const { candidate, record } = known(id);
-    return toPluginRow(record, candidate, hooks.records(id));
+  const parts: PluginMethodParts = {
+    ...deps,
+    add: (method, handler) => void methods.add({ ...method, handler } as RpcMethod, "kernel"),
+    config: () => contributions.view<Services["config@1"]>("service").get("config@1")?.value,
+    known,
+    row(id) {
+      const { candidate, record } = known(id);
+      return toPluginRow(record, candidate, hooks.records(id));
+    },
   };
+  registerReading(parts);
+  registerChanging(parts);
+}
 
+function registerReading({ add, loader, hooks, contributions, config, known, row, mayWriteConfig }: PluginMethodParts): void {
   add(protocolMethod("plugins.list"), () => ({
     plugins: loader.records().map((record) => {
       const found = loader.find(record.id);
@@ -56,7 +71,7 @@ export function registerPluginMethods(methods: MethodRegistry, deps: PluginMetho
       );
     }),
     diagnostics: loader.records().flatMap((p) => p.diagnostics.map((d) => ({ pluginId: p.id, ...d }))),
-    mutationAllowed: deps.mayWriteConfig && config() !== undefined,
+    mutationAllowed: mayWriteConfig && config() !== undefined,
     generation: loader.generation(),
   }));
   add(protocolMethod("plugins.inspect"), ({ pluginId }: { pluginId: string }) => {
@@ -72,52 +87,57 @@ export function registerPluginMethods(methods: MethodRegistry, deps: PluginMetho
       ...(manifest?.homepage ? { homepage: manifest.homepage } : {}),
     };
   });
-  const setEnabled = async (pluginId: string, enabled: boolean) => {
-    // Its folder may have come while the gateway runs.
-    if (!loader.find(pluginId)) await loader.rescan();
-    known(pluginId);
-    const writer = config();
-    if (!writer) throw commonErrors.serviceUnavailable({ service: "config@1" });
-    const patch = { plugins: { entries: { [pluginId]: { enabled } } } };
-    const written = await writer.patch(patch, { note: `plugins.setEnabled ${pluginId}` });
-    if (enabled) await deps.lift(pluginId);
-    const results = await loader.applyEntries([pluginId]);
-    const { state, reason } = known(pluginId).record;
-    const isOn = state !== "disabled" && state !== "blocked";
-    return {
-      ok: true,
-      plugin: row(pluginId),
-      restartRequired: written.action === "restart" || written.pendingRestart.length > 0 || needsRestart(results),
-      warnings: isOn === enabled && state !== "failed" ? [] : [reason ?? `it is ${state}`],
-    };
-  };
+  add(protocolMethod("plugins.uiDescriptors"), () => ({
+    ok: true,
+    descriptors: [...contributions.view<UiPanel>("uiPanel")].map(({ owner, value }) => toUiDescriptor(owner, value)),
+  }));
+}
+
+function registerChanging(parts: PluginMethodParts): void {
+  const { add, loader, known, row } = parts;
   const replays = createReplays({ monotonic: () => performance.now() });
   add(protocolMethod("plugins.setEnabled"), (p: { pluginId: string; enabled: boolean; idempotencyKey?: string }) =>
-    replays.run(p.idempotencyKey, () => setEnabled(p.pluginId, p.enabled)),
+    replays.run(p.idempotencyKey, () => setEnabled(parts, p.pluginId, p.enabled)),
   );
   add(protocolMethod("plugins.reload"), async ({ plugins }: { plugins: Array<{ pluginId: string; installed?: boolean }> }) => {
     const results: PluginReload[] = [];
     for (const { pluginId, installed } of plugins) {
-      if (installed) deps.dropPaths(pluginId);
+      if (installed) parts.dropPaths(pluginId);
       results.push(await loader.reload(pluginId));
     }
     return { pluginIds: results.filter((r) => r.status !== "failed").map((r) => r.id), restartRequired: needsRestart(results), results };
   });
   add(protocolMethod("plugins.dev"), async ({ path }: { path: string }) => {
     if (!isAbsolute(path)) throw loaderErrors.pluginNotLoadable({ path, reason: "expected an absolute path" });
-    const { id, problem } = await deps.addPath(path);
+    const { id, problem } = await parts.addPath(path);
     if (problem) throw loaderErrors.pluginNotLoadable({ path, reason: problem.reason });
-    await deps.lift(id); // its author asks for this very code
+    await parts.lift(id); // its author asks for this very code
     const reloaded = await loader.reload(id);
-    await deps.useOf(id); // its author wants to see it run
+    await parts.useOf(id); // its author wants to see it run
     const { state, reason } = known(id).record;
     const result = state === "failed" && reloaded.error === undefined ? { ...reloaded, status: "failed", error: reason } : reloaded;
     return { ok: result.status !== "failed", result, plugin: row(id) };
   });
-  add(protocolMethod("plugins.uiDescriptors"), () => ({
+}
+
+async function setEnabled({ loader, config, known, row, lift }: PluginMethodParts, pluginId: string, enabled: boolean) {
+  // Its folder may have come while the gateway runs.
+  if (!loader.find(pluginId)) await loader.rescan();
+  known(pluginId);
+  const writer = config();
+  if (!writer) throw commonErrors.serviceUnavailable({ service: "config@1" });
+  const patch = { plugins: { entries: { [pluginId]: { enabled } } } };
+  const written = await writer.patch(patch, { note: `plugins.setEnabled ${pluginId}` });
+  if (enabled) await lift(pluginId);
+  const results = await loader.applyEntries([pluginId]);
+  const { state, reason } = known(pluginId).record;
+  const isOn = state !== "disabled" && state !== "blocked";
+  return {
     ok: true,
-    descriptors: [...contributions.view<UiPanel>("uiPanel")].map(({ owner, value }) => toUiDescriptor(owner, value)),
-  }));
+    plugin: row(pluginId),
+    restartRequired: written.action === "restart" || written.pendingRestart.length > 0 || needsRestart(results),
+    warnings: isOn === enabled && state !== "failed" ? [] : [reason ?? `it is ${state}`],
+  };
 }
 
 function needsRestart(results: readonly PluginReload[]): boolean {
