@@ -104,7 +104,12 @@ function provideKernelServices(core: Core, listeners: Listeners | undefined): vo
   const { configPath, stateDir } = options.paths;
   const value: Services["gateway@1"] = {
     info: () => ({
-      ...{ version: options.version, bootId: plan.bootId, stateDir, configPath, startedAt, phase: core.phase },
+      version: options.version,
+      bootId: plan.bootId,
+      stateDir,
+      configPath,
+      startedAt,
+      phase: core.phase,
       host: listeners?.host ?? "",
       port: listeners?.port ?? 0,
       authMode: plan.auth.mode,
@@ -123,6 +128,10 @@ function provideKernelServices(core: Core, listeners: Listeners | undefined): vo
     },
     requestRestart: (reason) => restarts.request(reason, reason),
     hold: holds.hold,
+    async tailLog(question) {
+      const { currentLogFile, tailLog } = await import("../process/log-tail.ts");
+      return tailLog(await currentLogFile(stateDir, core.config().logging.file, new Date(core.clock.now())), question);
+    },
   };
   core.contributions.add("service", { id: "gateway@1", owner: "kernel", order: -1, value });
   // The machinery is read by the first who opens one.

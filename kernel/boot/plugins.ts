@@ -22,10 +22,8 @@ import { blameText, liftQuarantine, readQuarantine, settleOpenBlock } from "../o
 import { registerConfigMethods } from "../port/methods/config.ts";
 import { registerDeviceMethods } from "../port/methods/devices.ts";
 import { registerKernelMethods } from "../port/methods/gateway.ts";
-import { registerLogsMethods } from "../port/methods/logs.ts";
 import { registerPluginMethods } from "../port/methods/plugins.ts";
 import { registerSecretsMethods } from "../port/methods/secrets.ts";
-import { currentLogFile } from "../process/log-tail.ts";
 import type { Core } from "./core.ts";
 
 /**
@@ -208,8 +206,6 @@ function registerMethods(core: Core, places: ReturnType<typeof createPlaces>): v
     now: clock.now,
     logger: logger.child("config"),
   });
-  const logFile = () => currentLogFile(options.paths.stateDir, core.config().logging.file, new Date(clock.now()));
-  registerLogsMethods(methods, logFile);
   registerDeviceMethods(methods, core.devices, {
     clients: fanout.subscribers,
     identity: createGatewayIdentity(core.store),

@@ -1,11 +1,12 @@
-import { definePlugin } from "svc/sdk";
+import { definePlugin, protocolMethod } from "svc/sdk";
 
-/** Operator commands only: they live in `cli/`, are named by the manifest, and run in the process of `svc`, never in the gateway. */
+/** Commands for operators: they live in `cli/` and run in the process of `svc`. In the gateway the plugin answers `logs.tail`. */
 export default definePlugin({
   id: "operator",
   version: "0.1.0",
   svc: { api: "^1.0.0" },
-  setup() {
-    // Nothing to register in the gateway.
+  setup(ctx) {
+    const gateway = ctx.service("gateway@1");
+    ctx.registerRpc({ ...protocolMethod("logs.tail"), handler: (question) => gateway.tailLog(question) });
   },
 });

@@ -1,7 +1,8 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { CliCommand, Manifest } from "svc/sdk";
-import { describe, expect, it } from "vitest";
+import { createTestGateway } from "svc/sdk/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { openerFor } from "./cli/dashboard.ts";
 import { parseParams } from "./cli/gateway-call.ts";
 import { programName } from "./cli/gateway-hints.ts";
@@ -17,6 +18,27 @@ describe("the manifest", () => {
       expect([exported].flat().map((c) => c.path.join(" "))).toContain(name);
     }
     expect(manifest.contributes?.cli).toEqual(manifest.cli?.map((c) => c.name));
+  });
+});
+
+describe("logs.tail", () => {
+  const tailOf = async (plugins: string[]) => {
+    const gateway = await createTestGateway({ plugins });
+    onTestFinished(() => gateway.close());
+    const { client } = await gateway.ws({ scopes: ["operator.read"] });
+    return () => client.request<{ file: string; lines: string[] }>("logs.tail", {});
+  };
+
+  it("answers the lines of the gateway's log file", async () => {
+    const tail = await tailOf(["operator"]);
+    const { file } = await tail();
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, '{"msg":"ready"}\n');
+    expect((await tail()).lines).toEqual(['{"msg":"ready"}']);
+  });
+
+  it("is no method of a gateway without this plugin", async () => {
+    await expect((await tailOf([]))()).rejects.toThrow("logs.tail");
   });
 });
 

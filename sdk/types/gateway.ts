@@ -1,5 +1,6 @@
 import type { SvcError } from "../errors.ts";
 import type { Disposable } from "./common.ts";
+import type { LogTail, LogTailQuestion } from "./log.ts";
 import type { ClientInfo } from "./rpc.ts";
 
 /** Self-description of a client that may have no connection. */
@@ -55,4 +56,6 @@ export interface GatewayService {
   requestRestart(reason: string): void;
   /** Work that a stop waits for, at most `gateway.shutdown.drainMs`. */
   hold(reason: string): Disposable;
+  /** Reads lines of the gateway's log file as they were written, secrets masked. @throws {Error} of the system when the file cannot be read */
+  tailLog(question: LogTailQuestion): Promise<LogTail>;
 }
