@@ -127,38 +127,9 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
   });
   const activation = createActivation();
   const fanout = createFanout({ monotonic, outbound: listeners?.outbound });
-  const presence = createPresence({
-    version: options.version,
-    bootId: plan.bootId,
-    now: clock.now,
-    monotonic: clock.monotonic,
-    isLoopback,
-  });
+  const presence = createPresence({ version: options.version, bootId: plan.bootId, ...clock, isLoopback });
   const jobs = createJobs({ logger, now: clock.monotonic });
-  const health: Health = createHealth({
-    collect: async (deep) => [
-      ...configParts(late()),
-      ...(await hooks.run("health.collect", { deep })),
-      jobs.look().part,
-      ...faults.parts(),
-      ...(listeners ? [listeners.connections()] : []),
-      ...downParts(late().loader),
-      ...safeMode.parts(),
-    ],
-    now: clock.now,
-    base: () => ({
-      uptimeMs: uptimeMs(),
-      version: options.version,
-      phase: core.phase,
-      plugins: toPluginHealth(late().loader.records(), hooks.quarantined()),
-      secrets: secretHealth(late().reloader.current().secretState),
-      configReload: { ...late().reloader.status(), restart: restarts.pending() },
-    }),
-    monotonic: clock.monotonic,
-    eventLoop: eventLoop.figures,
-    publish: (text, only) => fanout.emit("health", new RawJson(text), { stateVersion: core.stateVersion(), only }),
-    onFault: (error) => logger.warn("health could not be collected", { error }),
-  });
+  const health: Health = healthOf(() => core, { clock, listeners });
   const safeMode = createSafeMode({
     boots,
     clock,
@@ -169,15 +140,7 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
   });
   const checkRestart = async () => checkNextStart({ ...options, env: (await options.readEnv?.()) ?? options.env });
   const leaving = new AbortController();
-  const restarts = createRestartDeferral({
-    holds,
-    limitMs: () => config().gateway.reload.deferralTimeoutMs,
-    restartedAt: options.restartedAt,
-    logger,
-    refusal: () => checkRestart().then(() => undefined, messageOf),
-    onDue: (reason) => options.onRestartDue?.(reason),
-    onChange: health.refresh,
-  });
+  const restarts = restartsOf({ options, logger, holds, config, checkRestart, health });
   const authenticator = authenticatorOf({ plan, config, monotonic, hooks });
   const contributions = createContributions(activation);
   const store = () => contributions.view<SyncStore>("service").get("store@1")?.value;
@@ -238,4 +201,54 @@ function authenticatorOf(parts: Pick<Core, "plan" | "config" | "hooks"> & { mono
   return createAuthenticator(plan.auth, limiter, (given, transport, { address }) =>
     hooks.isUsed("auth.identify") ? hooks.run("auth.identify", { credentials: given, transport, remote: address }) : undefined,
   );
+}
+
+/** @param core read when health is collected: its parts know each other only by then */
+function healthOf(core: () => Core, { clock, listeners }: Pick<CoreParts, "listeners"> & { clock: Clock }): Health {
+  return createHealth({
+    async collect(deep) {
+      const { hooks, jobs, faults, safeMode, lazy } = core();
+      return [
+        ...configParts(lazy()),
+        ...(await hooks.run("health.collect", { deep })),
+        jobs.look().part,
+        ...faults.parts(),
+        ...(listeners ? [listeners.connections()] : []),
+        ...downParts(lazy().loader),
+        ...safeMode.parts(),
+      ];
+    },
+    now: clock.now,
+    base() {
+      const { uptimeMs, options, phase, hooks, restarts, lazy } = core();
+      const { loader, reloader } = lazy();
+      return {
+        uptimeMs: uptimeMs(),
+        version: options.version,
+        phase,
+        plugins: toPluginHealth(loader.records(), hooks.quarantined()),
+        secrets: secretHealth(reloader.current().secretState),
+        configReload: { ...reloader.status(), restart: restarts.pending() },
+      };
+    },
+    monotonic: clock.monotonic,
+    eventLoop: () => core().eventLoop.figures(),
+    publish: (text, only) => core().fanout.emit("health", new RawJson(text), { stateVersion: core().stateVersion(), only }),
+    onFault: (error) => core().logger.warn("health could not be collected", { error }),
+  });
+}
+
+function restartsOf(
+  parts: Pick<Core, "options" | "logger" | "holds" | "config" | "checkRestart" | "health">,
+): ReturnType<typeof createRestartDeferral> {
+  const { options, logger, holds, config, checkRestart, health } = parts;
+  return createRestartDeferral({
+    holds,
+    limitMs: () => config().gateway.reload.deferralTimeoutMs,
+    restartedAt: options.restartedAt,
+    logger,
+    refusal: () => checkRestart().then(() => undefined, messageOf),
+    onDue: (reason) => options.onRestartDue?.(reason),
+    onChange: health.refresh,
+  });
 }

@@ -58,17 +58,27 @@ const MAX_PROBED = 64;
 const MAX_NAMED = 3;
 
 export function createModelStates(deps: Deps): ModelStates {
-  const { catalog, cooldown, clock } = deps;
-  const probes = new WeakMap<ModelProvider, { at: number; found: ModelProbe }>();
-  const vendors = () => catalog.providers().filter((p) => !p.embedded);
+  return new KnownModelStates(deps);
+}
 
-  const lastProbe = (provider: ModelProvider): ModelProbe | undefined => {
-    const probe = probes.get(provider);
-    // A turn that was answered later knows better.
-    return probe && probe.at >= (cooldown.answeredAt(provider.id) ?? Number.NEGATIVE_INFINITY) ? probe.found : undefined;
-  };
+class KnownModelStates implements ModelStates {
+  readonly #deps: Deps;
+  readonly #probes = new WeakMap<ModelProvider, { at: number; found: ModelProbe }>();
 
-  const stateOf = (provider: ModelProvider): ProviderState => {
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  of(agent: AgentInfo): ModelState {
+    return this.#judge(agent.id, this.#deps.models().standard(agent));
+  }
+
+  named(agentId: string, name: string): ModelState {
+    return this.#judge(agentId, this.#deps.models().named(name));
+  }
+
+  provider(provider: ModelProvider): ProviderState {
+    const { cooldown, clock } = this.#deps;
     if (provider.embedded) return { state: "embedded" };
     const ready = provider.available();
     if (!ready.ok) return { state: "unavailable", reason: ready.reason };
@@ -77,72 +87,76 @@ export function createModelStates(deps: Deps): ModelStates {
     // To the second, so that the same rest reads the same at each look.
     const until = rest && Math.ceil((clock.now() + rest.until - clock.monotonic()) / 1_000) * 1_000;
     if (rest) return { state: isRejected ? "key-rejected" : "cooldown", reason: rest.reason, ...(until === undefined ? {} : { until }) };
-    const probe = lastProbe(provider);
+    const probe = this.#lastProbe(provider);
     if (probe && !probe.ok) return { state: probe.fault === "auth" ? "key-rejected" : "unreachable", reason: probe.reason };
     return isRejected ? { state: "key-rejected", reason: "the key was rejected at the last call" } : { state: "ready" };
-  };
+  }
 
-  const skipped = (): SkippedProvider[] => {
-    const there = vendors();
+  skipped(): SkippedProvider[] {
+    const { catalog, config } = this.#deps;
+    const there = this.#vendors();
     const unusable = there.flatMap((p) => {
       const ready = p.available();
       if (!ready.ok) return [{ provider: p.id, reason: ready.reason }];
-      const isNamed = p.defaultModel !== undefined || catalog.known(p).length > 0;
-      const probe = lastProbe(p);
-      if (isNamed) return [];
+      if (p.defaultModel !== undefined || catalog.known(p).length > 0) return [];
+      const probe = this.#lastProbe(p);
       return [{ provider: p.id, reason: probe && !probe.ok ? probe.reason : "no model of it is named, and its server lists none so far" }];
     });
-    const unserved = Object.entries(deps.config().models.providers)
+    const unserved = Object.entries(config().models.providers)
       .filter(([id]) => !there.some((p) => p.id === id))
       .map(([id, entry]) => ({ provider: id, reason: unservedReason(entry) }));
     return [...unusable, ...unserved];
-  };
+  }
 
-  const judge = (agentId: string, ref: { provider: string; model: string } | undefined): ModelState => {
+  notice(): string | undefined {
+    const all = this.skipped();
+    if (all.length === 0) return undefined;
+    const named = all.slice(0, MAX_NAMED).map(({ provider, reason }) => `provider "${provider}": ${reason.replace(/\.$/, "")}`);
+    return [...named, ...(all.length > MAX_NAMED ? [`${all.length - MAX_NAMED} more`] : [])].join("; ");
+  }
+
+  async refresh(which: "all" | "named"): Promise<void> {
+    const { catalog, clock, config, onChange } = this.#deps;
+    const entries = config().models.providers;
+    // One that is loaded on first use is wanted where the config names it.
+    await Promise.allSettled(Object.keys(entries).map((id) => catalog.ready(id)));
+    const asked = this.#vendors().filter((p) => p.available().ok && (which === "all" || entries[p.id]?.baseUrl !== undefined));
+    const states = () => JSON.stringify(asked.map((provider) => this.provider(provider)));
+    const before = states();
+    await Promise.allSettled(
+      asked.slice(0, MAX_PROBED).map(async (provider) => {
+        const found = await provider.probe?.({ signal: AbortSignal.timeout(PROBE_MS) });
+        if (found) this.#probes.set(provider, { at: clock.monotonic(), found });
+        await catalog.models(provider);
+      }),
+    );
+    if (states() !== before) onChange();
+  }
+
+  #vendors(): ModelProvider[] {
+    return this.#deps.catalog.providers().filter((p) => !p.embedded);
+  }
+
+  #lastProbe(provider: ModelProvider): ModelProbe | undefined {
+    const probe = this.#probes.get(provider);
+    // A turn that was answered later knows better.
+    return probe && probe.at >= (this.#deps.cooldown.answeredAt(provider.id) ?? Number.NEGATIVE_INFINITY) ? probe.found : undefined;
+  }
+
+  #judge(agentId: string, ref: { provider: string; model: string } | undefined): ModelState {
+    const { catalog, config } = this.#deps;
     if (!ref) return { agentId, provider: "", model: "", state: "none", reason: "no plugin offers a model" };
     const provider = catalog.provider(ref.provider);
-    if (!provider) return { agentId, ...ref, state: "unknown", reason: unknownReason(ref, deps.config(), catalog) };
-    const found = stateOf(provider);
+    if (!provider) return { agentId, ...ref, state: "unknown", reason: unknownReason(ref, config(), catalog) };
+    const found = this.provider(provider);
     const known = catalog.known(provider);
     const isListed = known.length === 0 || provider.defaultModel === ref.model || known.some((m) => m.id === ref.model);
     if (isListed || found.state !== "ready") return { agentId, ...ref, ...found };
     const ids = known.map((m) => m.id);
     const near = closest(ref.model, ids);
-    return {
-      agentId,
-      ...ref,
-      state: "unknown",
-      reason: `"${ref.provider}" lists no such model${near ? `; the closest is "${near}"` : ""}`,
-    };
-  };
-
-  return {
-    of: (agent) => judge(agent.id, deps.models().standard(agent)),
-    named: (agentId, name) => judge(agentId, deps.models().named(name)),
-    provider: stateOf,
-    skipped,
-    notice() {
-      const all = skipped();
-      if (all.length === 0) return undefined;
-      const named = all.slice(0, MAX_NAMED).map(({ provider, reason }) => `provider "${provider}": ${reason.replace(/\.$/, "")}`);
-      return [...named, ...(all.length > MAX_NAMED ? [`${all.length - MAX_NAMED} more`] : [])].join("; ");
-    },
-    async refresh(which) {
-      const entries = deps.config().models.providers;
-      // One that is loaded on first use is wanted where the config names it.
-      await Promise.allSettled(Object.keys(entries).map((id) => catalog.ready(id)));
-      const asked = vendors().filter((p) => p.available().ok && (which === "all" || entries[p.id]?.baseUrl !== undefined));
-      const before = JSON.stringify(asked.map(stateOf));
-      await Promise.allSettled(
-        asked.slice(0, MAX_PROBED).map(async (provider) => {
-          const found = await provider.probe?.({ signal: AbortSignal.timeout(PROBE_MS) });
-          if (found) probes.set(provider, { at: clock.monotonic(), found });
-          await catalog.models(provider);
-        }),
-      );
-      if (JSON.stringify(asked.map(stateOf)) !== before) deps.onChange();
-    },
-  };
+    const reason = `"${ref.provider}" lists no such model${near ? `; the closest is "${near}"` : ""}`;
+    return { agentId, ...ref, state: "unknown", reason };
+  }
 }
 
 type Entry = SvcConfig["models"]["providers"][string];

@@ -1,5 +1,13 @@
 import { METHODS } from "node:http";
-import { type Disposable, type HookPreset, isSvcError, messageOf, type PluginContext } from "svc/sdk";
+import {
+  type ContributionView,
+  type Disposable,
+  type HookPreset,
+  type HttpRoute,
+  isSvcError,
+  messageOf,
+  type PluginContext,
+} from "svc/sdk";
 import type { HooksConfig } from "../action.ts";
 import { warmTexts } from "../actions/warm-texts.ts";
 import type { Deliveries } from "../deliveries/deliveries.ts";
@@ -44,102 +52,124 @@ export interface Entrance {
 }
 
 export function createEntrance(ctx: PluginContext, deliveries: Deliveries): Entrance {
-  const { clock, logger } = ctx;
-  const generations = createGenerations();
-  const [throttle, bodies] = [createThrottle(() => clock.monotonic()), createBodyGate()];
-  const handler = createDoor({ generations, throttle, bodies, deliveries, clock, logger });
-  const presets = ctx.contributions<HookPreset>("hookPreset");
-  let generation = 0;
-  let route: { path: string; held: Disposable } | undefined;
-  let state: EntranceState | undefined;
-  let lookAgain: (() => Promise<EntranceState>) | undefined;
-  let seen: readonly unknown[] = [];
-  let isStale = false;
-  let renewing: Promise<void> | undefined;
-  let isWarm = false;
+  return new WebhookEntrance(ctx, deliveries);
+}
 
-  const answerAt = (path: string) => {
-    if (route?.path === path) return;
-    void route?.held.dispose();
-    // Every method comes here: what is wrong with the address is told first, and only then that it is no POST.
+class WebhookEntrance implements Entrance {
+  readonly #ctx: PluginContext;
+  readonly #generations = createGenerations();
+  readonly #presets: ContributionView<HookPreset>;
+  readonly #handler: HttpRoute["handler"];
+  #generation = 0;
+  #route: { path: string; held: Disposable } | undefined;
+  #state: EntranceState | undefined;
+  #checkAgain: (() => Promise<EntranceState>) | undefined;
+  /** Presets behind the config in force. */
+  #seen: readonly unknown[] = [];
+  #isStale = false;
+  #renewing: Promise<void> | undefined;
+  #isWarm = false;
+
+  constructor(ctx: PluginContext, deliveries: Deliveries) {
+    const { clock, logger } = ctx;
+    this.#ctx = ctx;
+    this.#presets = ctx.contributions<HookPreset>("hookPreset");
+    const [throttle, bodies] = [createThrottle(() => clock.monotonic()), createBodyGate()];
+    this.#handler = createDoor({ generations: this.#generations, throttle, bodies, deliveries, clock, logger });
+  }
+
+  prepare(hooks: HooksConfig, signal: AbortSignal): Promise<OpenedIngress> {
+    return openIngress(this.#ctx, hooks, { presets: this.#presets, signal });
+  }
+
+  install(opened: OpenedIngress): void {
+    this.#generation += 1;
+    const generation = this.#generation;
+    const token = this.#secretAt("hooks.token");
+    this.#seen = opened.presets;
+    const { ingress, look, ...found } = opened.finish(generation, (path) => this.#secretAt(path));
+    const tokenDigest = token.value === undefined ? undefined : digestOf(token.value.trim());
+    this.#generations.swap({ ingress, tokenDigest });
+    const path = ingress.hooks.path.replace(/(?<!\/)\/+$/, "");
+    this.#answerAt(path);
+    const lost = token.problem ? [token.problem] : [];
+    const knownPresets = ingress.hooks.presets.filter((_, i) => this.#seen[i] !== undefined);
+    const stateOf = ({ mappings, problems, warnings }: IngressFacts): EntranceState => {
+      return { generation: ingress.generation, path, mappings, knownPresets, problems: [...lost, ...problems], warnings };
+    };
+    this.#state = stateOf(found);
+    this.#checkAgain = async () => stateOf(await look());
+    for (const problem of [...this.#state.problems, ...this.#state.warnings]) this.#ctx.logger.warn(`hooks: ${problem}`);
+    this.#ctx.service("gateway@1").invalidateHealth();
+    this.#warm();
+  }
+
+  presetsChanged(): Promise<void> {
+    this.#isStale = true;
+    this.#renewing ??= this.#renew().finally(() => {
+      this.#renewing = undefined;
+    });
+    return this.#renewing;
+  }
+
+  shut(): void {
+    void this.#route?.held.dispose();
+    this.#route = undefined;
+    this.#state = undefined;
+    this.#generations.swap(undefined);
+  }
+
+  async look(): Promise<EntranceState | undefined> {
+    const before = this.#state;
+    const now = before && (await this.#checkAgain?.());
+    // Another config may have come in between.
+    if (this.#state === before) this.#state = now;
+    return this.#state;
+  }
+
+  #answerAt(path: string): void {
+    if (this.#route?.path === path) return;
+    void this.#route?.held.dispose();
+    // Every method comes here: what is wrong with the address is reported first, and only then that it is no POST.
     const own = { method: METHODS.filter((method) => method !== "CONNECT"), path, match: "prefix", auth: "plugin" } as const;
-    route = { path, held: ctx.registerHttpRoute({ ...own, maxBodyBytes: MAX_BODY_BYTES, handler, onError: doorFault }) };
-  };
-  const secretAt = (path: string): { value?: string; problem?: string } => {
+    const route: HttpRoute = { ...own, maxBodyBytes: MAX_BODY_BYTES, handler: this.#handler, onError: doorFault };
+    this.#route = { path, held: this.#ctx.registerHttpRoute(route) };
+  }
+
+  #secretAt(path: string): { value?: string; problem?: string } {
     try {
-      const value = ctx.secret(path);
+      const value = this.#ctx.secret(path);
       return value === undefined ? {} : { value };
     } catch (error) {
       if (!isSvcError(error, "secret-unavailable")) throw error;
       return { problem: messageOf(error) };
     }
-  };
+  }
 
-  const renew = async () => {
-    while (isStale) {
-      isStale = false;
-      const before = generation;
-      const { hooks } = ctx.snapshot();
-      const isLeaving = ctx.service("gateway@1").info().phase === "draining";
-      if (!generations.current() || isLeaving || sameAs(seen, presetsOf(hooks))) return;
-      const opened = await entrance.prepare(hooks, ctx.signal);
-      if (generation === before && generations.current()) entrance.install(opened);
+  async #renew(): Promise<void> {
+    while (this.#isStale) {
+      this.#isStale = false;
+      const before = this.#generation;
+      const { hooks } = this.#ctx.snapshot();
+      const isLeaving = this.#ctx.service("gateway@1").info().phase === "draining";
+      const presets = hooks.presets.map((name) => this.#presets.get(name)?.value);
+      if (!this.#generations.current() || isLeaving || sameAs(this.#seen, presets)) return;
+      const opened = await this.prepare(hooks, this.#ctx.signal);
+      if (this.#generation === before && this.#generations.current()) this.install(opened);
       else {
         // A reload came in between; whether it has seen the presets of now is looked at once more.
-        isStale = true;
+        this.#isStale = true;
         opened.dispose();
       }
     }
-  };
-  const presetsOf = (hooks: HooksConfig) => hooks.presets.map((name) => presets.get(name)?.value);
+  }
 
-  const entrance: Entrance = {
-    prepare: (hooks, signal) => openIngress(ctx, hooks, { presets, signal }),
-    install(opened) {
-      generation += 1;
-      const token = secretAt("hooks.token");
-      seen = opened.presets;
-      const { ingress, look, ...found } = opened.finish(generation, secretAt);
-      const tokenDigest = token.value === undefined ? undefined : digestOf(token.value.trim());
-      generations.swap({ ingress, tokenDigest });
-      const path = ingress.hooks.path.replace(/(?<!\/)\/+$/, "");
-      answerAt(path);
-      const lost = token.problem ? [token.problem] : [];
-      const knownPresets = ingress.hooks.presets.filter((_, i) => seen[i] !== undefined);
-      const told = ({ mappings, problems, warnings }: IngressFacts): EntranceState => {
-        return { generation: ingress.generation, path, mappings, knownPresets, problems: [...lost, ...problems], warnings };
-      };
-      state = told(found);
-      lookAgain = async () => told(await look());
-      for (const problem of [...state.problems, ...state.warnings]) logger.warn(`hooks: ${problem}`);
-      ctx.service("gateway@1").invalidateHealth();
-      if (isWarm) return;
-      isWarm = true;
-      // After whatever a start still has to do.
-      ctx.timers.setTimeout(() => void warmTexts(ctx.signal), WARM_AFTER_MS);
-    },
-    presetsChanged() {
-      isStale = true;
-      renewing ??= renew().finally(() => {
-        renewing = undefined;
-      });
-      return renewing;
-    },
-    shut() {
-      void route?.held.dispose();
-      route = undefined;
-      state = undefined;
-      generations.swap(undefined);
-    },
-    async look() {
-      const before = state;
-      const now = before && (await lookAgain?.());
-      // Another config may have come in between.
-      if (state === before) state = now;
-      return state;
-    },
-  };
-  return entrance;
+  #warm(): void {
+    if (this.#isWarm) return;
+    this.#isWarm = true;
+    // After whatever a start still has to do.
+    this.#ctx.timers.setTimeout(() => void warmTexts(this.#ctx.signal), WARM_AFTER_MS);
+  }
 }
 
 function sameAs(before: readonly unknown[], now: readonly unknown[]): boolean {

@@ -39,47 +39,7 @@ export function useFollowing(scroller, chat, tell) {
 
   useEffect(() => {
     const view = /** @type {HTMLElement} */ (scroller.current);
-    const intend = () => (intentAt.current = performance.now());
-    /** @param {WheelEvent} event */
-    const wheel = (event) => {
-      intend();
-      if (event.deltaY < 0) setFollowing(false);
-    };
-    const touch = () => {
-      intend();
-      setFollowing(false);
-    };
-    /** @param {KeyboardEvent} event */
-    const key = (event) => {
-      intend();
-      if (["ArrowUp", "PageUp", "Home"].includes(event.key)) setFollowing(false);
-    };
-    /** The scroll bar belongs to the scroller itself; opening a fold must not be followed by a jump. @param {PointerEvent} event */
-    const press = (event) => {
-      const target = /** @type {HTMLElement} */ (event.target);
-      if (target !== view && !target.closest("summary")) return;
-      intend();
-      setFollowing(false);
-    };
-    const scrolled = () => {
-      const isOwn = performance.now() - intentAt.current < INTENT_MS;
-      if (isOwn && view.scrollHeight - view.scrollTop - view.clientHeight <= NEAR_END_PX) setFollowing(true);
-      if (!position.isFollowing) remember(view, position);
-      if (isOwn && view.scrollTop < NEAR_TOP_PX) tell.onNearTop();
-    };
-    const grown = new ResizeObserver(() => (position.isFollowing ? jumpToEnd(view) : restore(view, position)));
-    const { signal, abort } = withSignal();
-    view.addEventListener("wheel", wheel, { passive: true, signal });
-    view.addEventListener("touchmove", touch, { passive: true, signal });
-    view.addEventListener("keydown", key, { signal });
-    view.addEventListener("pointerdown", press, { signal });
-    view.addEventListener("scroll", scrolled, { passive: true, signal });
-    if (view.firstElementChild) grown.observe(view.firstElementChild);
-    grown.observe(view);
-    return () => {
-      abort();
-      grown.disconnect();
-    };
+    return followReader(view, { position, intentAt, setFollowing, onNearTop: tell.onNearTop });
   }, [chat]);
 
   useLayoutEffect(() => {
@@ -97,6 +57,61 @@ export function useFollowing(scroller, chat, tell) {
   }, [chat]);
 
   return { isFollowing, toEnd, toTurn };
+}
+
+/**
+ * Follows what the reader does to the view and how its content grows, until the result is called.
+ *
+ * @param {HTMLElement} view
+ * @param {{
+ *   position: import("../../core/chat.js").Chat["position"],
+ *   intentAt: { current: number },
+ *   setFollowing: (wish: boolean) => void,
+ *   onNearTop: () => void,
+ * }} reader
+ */
+function followReader(view, { position, intentAt, setFollowing, onNearTop }) {
+  const intend = () => (intentAt.current = performance.now());
+  /** @param {WheelEvent} event */
+  const wheel = (event) => {
+    intend();
+    if (event.deltaY < 0) setFollowing(false);
+  };
+  const touch = () => {
+    intend();
+    setFollowing(false);
+  };
+  /** @param {KeyboardEvent} event */
+  const key = (event) => {
+    intend();
+    if (["ArrowUp", "PageUp", "Home"].includes(event.key)) setFollowing(false);
+  };
+  /** The scroll bar belongs to the scroller itself; opening a fold must not be followed by a jump. @param {PointerEvent} event */
+  const press = (event) => {
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (target !== view && !target.closest("summary")) return;
+    intend();
+    setFollowing(false);
+  };
+  const scrolled = () => {
+    const isOwn = performance.now() - intentAt.current < INTENT_MS;
+    if (isOwn && view.scrollHeight - view.scrollTop - view.clientHeight <= NEAR_END_PX) setFollowing(true);
+    if (!position.isFollowing) remember(view, position);
+    if (isOwn && view.scrollTop < NEAR_TOP_PX) onNearTop();
+  };
+  const grown = new ResizeObserver(() => (position.isFollowing ? jumpToEnd(view) : restore(view, position)));
+  const { signal, abort } = withSignal();
+  view.addEventListener("wheel", wheel, { passive: true, signal });
+  view.addEventListener("touchmove", touch, { passive: true, signal });
+  view.addEventListener("keydown", key, { signal });
+  view.addEventListener("pointerdown", press, { signal });
+  view.addEventListener("scroll", scrolled, { passive: true, signal });
+  if (view.firstElementChild) grown.observe(view.firstElementChild);
+  grown.observe(view);
+  return () => {
+    abort();
+    grown.disconnect();
+  };
 }
 
 /** Sending means wanting to see the answer. */
