@@ -225,7 +225,7 @@ function contributing(registrar: Registrar): Pick<PluginContext, Contributing> {
 
 type ContributedShape = "tool" | "modelProvider" | "channel" | "embeddingAdapter" | "memoryBackend" | "hookPreset";
 
-/** What other plugins offer, and events for clients. */
+/** Contributions and services of other plugins, and events for clients. */
 function communicating(registrar: Registrar, host: Host): Pick<PluginContext, Communicating> {
   const { id } = registrar.identity;
   const handles = new Map<string, unknown>();

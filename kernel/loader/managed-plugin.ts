@@ -20,7 +20,7 @@ const FIRST_USE_MS = 30_000;
 const SLOW_MS = 1_000;
 
 /**
- * What runs of a plugin, apart from the state that its record shows: the two differ while an instance starts, stops or gives way to another.
+ * Instances of a plugin that exist, apart from the state that its record shows: the two differ while an instance starts, stops or gives way to another.
  *
  * ```text
  * empty ──→ setting-up ──→ empty ──→ running ⇄ replacing
@@ -39,7 +39,7 @@ type Occupancy =
 
 const EMPTY: Occupancy = { kind: "empty" };
 
-/** What a plugin knows of the others and of the gateway. */
+/** Other plugins and the gateway, as one plugin sees them. */
 export interface Peers {
   graph(): PluginGraph;
   get(id: string): ManagedPlugin | undefined;

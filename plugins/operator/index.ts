@@ -1,4 +1,5 @@
-import { definePlugin, protocolMethod } from "svc/sdk";
+import { definePlugin } from "svc/sdk";
+import { protocolMethod } from "svc/sdk/internal";
 
 /** Commands for operators: they live in `cli/` and run in the process of `svc`. In the gateway the plugin answers `logs.tail`. */
 export default definePlugin({

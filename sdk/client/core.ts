@@ -32,7 +32,7 @@ export function createClientCore(platform: ClientPlatform, options: ClientOption
       return core.state;
     },
     connect: () => core.connect(),
-    request: ((method, params, requestOptions) => core.request(method, params, requestOptions)) as SvcClient["request"],
+    request: core.request.bind(core) as SvcClient["request"],
     on: core.events.add as SvcClient["on"],
     onState: (listener) => core.states.add("state", listener),
     onGap: (listener) => core.gaps.add("gap", listener),

@@ -82,7 +82,7 @@ export function runNumber({ steps }: Pick<DeliveryRow, "steps">): number {
   return typeof next === "number" ? next : 1;
 }
 
-/** What becomes of a claimed row whose attempt did not lead to an end of the run. */
+/** Next state of a claimed row whose attempt did not lead to an end of the run. */
 export type AfterAttempt = { to: "accepted"; reason: string; next: number; inMs: number } | { to: "failed"; reason: string; next?: number };
 
 /** Decides between another attempt and the end of all. @param why.isFinal no attempt can help as long as nothing else changes. Pure. */

@@ -18,7 +18,7 @@ import { finalText, type HookReply, readReply, summaryLine } from "./texts.ts";
 /** Maximum wait for a row to be requeued when the instance stops; one that stays claimed is found at the next start. */
 const REQUEUE_MS = 4_000;
 
-/** What remains of a row: nothing, or another attempt not before `inMs` from now. */
+/** Remaining work of a row: none, or another attempt not before `inMs` from now. */
 export type Processed = { state: "ended" } | { state: "again"; inMs: number };
 
 interface ProcessContext extends Pick<StepContext, "deps" | "signal"> {
