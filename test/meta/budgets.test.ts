@@ -1,10 +1,25 @@
 import { describe, expect, test } from "vitest";
-import { readRepositoryFiles } from "../tools/source/tree.ts";
+import { functionLengths } from "../tools/source/functions.ts";
+import { isProductCode, readRepositoryFiles } from "../tools/source/tree.ts";
 
 const fileBudget = 500;
 
 /** Files that are one long table; each is named here with its reason. */
 const tables = new Map<string, string>([["package-lock.json", "written by npm"]]);
+
+const functionBudget = 80;
+
+/** Functions that are longer, by file and name: closures that are still to be split. None is added. */
+const longFunctions = new Set([
+  "plugins/agents/agents.ts createLife",
+  "plugins/agents/heartbeat/heartbeats.ts createHeartbeats",
+  "plugins/agents/runs/run-events.ts createRunEvents",
+  "plugins/agents/runs/runner.ts createRunner",
+  "plugins/messaging/queue/queue.ts createQueue",
+  "plugins/store/store-writer.ts createStoreWriter",
+  "plugins/webhooks/deliveries/deliveries.ts createDeliveries",
+  "plugins/webhooks/deliveries/runner.ts createRunner",
+]);
 
 describe("the budget of", () => {
   test("every file is kept", () => {
@@ -16,5 +31,22 @@ describe("the budget of", () => {
   test("a table is still needed by a file of that length", () => {
     const files = readRepositoryFiles((path) => tables.has(path));
     expect([...tables.keys()].filter((path) => (files.get(path)?.split("\n").length ?? 0) - 1 <= fileBudget)).toEqual([]);
+  });
+
+  test("every function of the product is kept, but for those that are named", () => {
+    const long = [...readRepositoryFiles(isProductCode)].flatMap(([path, source]) =>
+      functionLengths(source).flatMap(({ name, lines }) => (lines > functionBudget ? [`${path} ${name}`] : [])),
+    );
+    expect(long.filter((one) => !longFunctions.has(one))).toEqual([]);
+    expect([...longFunctions].filter((one) => !long.includes(one))).toEqual([]);
+  });
+
+  test("a function is measured from its first line to its last, by its own name or that of what it is assigned to", () => {
+    const source = "export function a() {\n  const b = () => {\n    return 1;\n  };\n}\nclass C {\n  #d(): void {\n  }\n}\n";
+    expect(functionLengths(source)).toEqual([
+      { name: "a", line: 1, lines: 5 },
+      { name: "b", line: 2, lines: 3 },
+      { name: "d", line: 7, lines: 2 },
+    ]);
   });
 });
