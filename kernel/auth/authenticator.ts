@@ -88,7 +88,11 @@ export function createAuthenticator(auth: ResolvedAuth, limiter: FailureLimiter,
       const known = isLocked ? undefined : await identify?.({ token, password }, transport, remote);
       if (known) return { by: { via: "identity", ceiling: known.scopes }, revoked: signal, known };
       const verdict = checkCredentials({
-        ...{ mode, presented, claim: device, matches: valid.matches, hasSecret: valid.secret !== undefined },
+        mode,
+        presented,
+        claim: device,
+        matches: valid.matches,
+        hasSecret: valid.secret !== undefined,
         waitMs: attempt.waitMs,
       });
       if (verdict.passed === "secret") {

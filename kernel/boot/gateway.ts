@@ -94,7 +94,13 @@ async function openPort(options: GatewayOptions, plan: StartPlan, startupGate: S
   const { logger, clock } = options;
   const { handler, upgrade } = startupGate;
   const listeners = await openListeners({
-    ...{ plan: plan.bind, port: plan.port, tls: plan.tls, dev: options.flags?.https === true, logger, handler, onUpgrade: upgrade },
+    plan: plan.bind,
+    port: plan.port,
+    tls: plan.tls,
+    dev: options.flags?.https === true,
+    logger,
+    handler,
+    onUpgrade: upgrade,
     monotonic: clock?.monotonic ?? (() => performance.now()),
   });
   if (plan.bindMode === "tailnet" && plan.bind.loopbackOnly)

@@ -101,7 +101,12 @@ function createMask(secretPaths: () => string[]) {
 function pluginHost(core: Core, mask: (plain: SvcConfig) => SvcConfig): Host {
   const { hooks, contributions, methods, routes, activation, options, config, logger, plan } = core;
   return {
-    ...{ hooks, contributions, methods, routes, activation, config },
+    hooks,
+    contributions,
+    methods,
+    routes,
+    activation,
+    config,
     reservedBy: (kind, isSame) => reservedBy(foundBy(core.lazy().loader), kind, isSame),
     whyAbsent: (service) => whyAbsent(core.lazy().loader, service),
     emit: core.fanout.emit,

@@ -38,9 +38,14 @@ export function startTransport(
   const { plan, logger, hooks, health, config, clock } = core;
   const stopped = new AbortController();
   const clientPolicy = createClientPolicy({
-    ...{ config, mode: plan.auth.mode, loopbackOnly: plan.bind.loopbackOnly, port: listeners?.port ?? plan.port },
+    config,
+    mode: plan.auth.mode,
+    loopbackOnly: plan.bind.loopbackOnly,
+    port: listeners?.port ?? plan.port,
     isSecure: plan.tls !== undefined,
-    ...{ now: clock.monotonic, interfaces: networkInterfaces, ...(listeners && { certificateNames: listeners.certificateNames }) },
+    now: clock.monotonic,
+    interfaces: networkInterfaces,
+    ...(listeners && { certificateNames: listeners.certificateNames }),
   });
   const { sockets, presenceThrottle } = openSockets(core, clientPolicy, (open) => listeners?.hasRoom(open) ?? true);
   const handler = createHttpHandler({
@@ -85,7 +90,16 @@ export function startTransport(
 function openSockets(core: Core, clientPolicy: ClientPolicy, hasRoom: (open: number) => boolean) {
   const { options, plan, methods, fanout, logger, presence, hooks, health, stateVersion, authenticator, uptimeMs, config, devices } = core;
   const hello = createHello({
-    ...{ version: options.version, paths: options.paths, plan, config, uptimeMs, methods, presence, health, hooks, stateVersion },
+    version: options.version,
+    paths: options.paths,
+    plan,
+    config,
+    uptimeMs,
+    methods,
+    presence,
+    health,
+    hooks,
+    stateVersion,
   });
   const { basePath } = plan.config.gateway.controlUi;
   let announced = presence.version();

@@ -115,7 +115,16 @@ async function activate(read: Read, environment: ConfigEnvironment, options: Act
   const faults = [...state.unavailable, ...state.stale];
   const { path, exists, files, watched, text, authored, source, hash, originOf, locate } = read;
   return {
-    ...{ path, exists, files, watched, text, authored, source, hash, originOf, locate },
+    path,
+    exists,
+    files,
+    watched,
+    text,
+    authored,
+    source,
+    hash,
+    originOf,
+    locate,
     valid: issues.length === 0,
     issues,
     unserved: unservedIssues(found, basename(path), read.locate),

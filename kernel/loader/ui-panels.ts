@@ -39,7 +39,10 @@ export function toUiDescriptor(pluginId: string, panel: UiPanel): UiDescriptor {
 export function copyPanel(panel: UiPanel): UiPanel {
   const { id, surface, label, kind, icon, src, methods, load } = panel;
   return {
-    ...{ id, surface, label, kind },
+    id,
+    surface,
+    label,
+    kind,
     ...(icon === undefined ? {} : { icon }),
     ...(src === undefined ? {} : { src }),
     ...(methods === undefined ? {} : { methods: [...methods] }),

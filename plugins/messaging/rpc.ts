@@ -73,7 +73,14 @@ async function drop(row: DeliveryRow, ctx: PluginContext): Promise<void> {
 
 function toEntry({ uid, id, lane, state, attempt, createdAt, updatedAt, expiresAt, notBefore, result }: DeliveryRow): QueueEntry {
   return {
-    ...{ uid, id, lane, state: state as QueueEntry["state"], attempt, createdAt, updatedAt, expiresAt },
+    uid,
+    id,
+    lane,
+    state: state as QueueEntry["state"],
+    attempt,
+    createdAt,
+    updatedAt,
+    expiresAt,
     ...(notBefore === undefined ? {} : { notBefore }),
     ...(typeof result?.reason === "string" ? { reason: result.reason } : {}),
     ...(typeof result?.messageId === "string" ? { messageId: result.messageId } : {}),

@@ -121,8 +121,12 @@ function requirePaired(question: AdmissionQuestion & { deviceId: string; scopes:
   };
   const { requestId } = registry.pending.ask(asked);
   throw protocolErrors.pairingRequired({
-    ...{ reason, requestId, remediationHint: "Approve this device from the pending pairing requests." },
-    ...{ deviceId: question.deviceId, requestedRole: role, requestedScopes: scopes },
+    reason,
+    requestId,
+    remediationHint: "Approve this device from the pending pairing requests.",
+    deviceId: question.deviceId,
+    requestedRole: role,
+    requestedScopes: scopes,
     ...approvedSoFar(record),
   });
 }

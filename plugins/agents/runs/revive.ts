@@ -37,7 +37,14 @@ async function commitRevived(
   const mode = queueModeOf(kit, session, { request, isChat: options.family === "chat" });
   checkRoom(kit, sessionKey, mode);
   const run = new Run({
-    ...{ id: row.runId, agent, sessionKey, sessionId, request, family: options.family, model, mode },
+    id: row.runId,
+    agent,
+    sessionKey,
+    sessionId,
+    request,
+    family: options.family,
+    model,
+    mode,
     spawnedBy: session?.spawnedBy,
     acceptedAt: row.createdAt,
     arrivedAt: kit.ctx.clock.monotonic(),

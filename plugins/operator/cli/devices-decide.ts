@@ -12,7 +12,9 @@ function approve(): CliCommand {
     summary: "Approve a waiting device",
     details:
       "Grants what the device asked for: svc devices list shows it. A request waits for five minutes and is renewed by each attempt.",
-    ...{ options, positionals, rpc: true },
+    options,
+    positionals,
+    rpc: true,
     run: async (cli, _values, [requestId = ""]) => {
       const { device } = await cli.withClient((client) => client.request("device.pair.approve", { requestId }));
       if (cli.json) cli.stdout.json({ ok: true, requestId, device });
@@ -29,7 +31,9 @@ function reject(): CliCommand {
   return defineCommand({
     path: ["devices", "reject"],
     summary: "Reject a waiting device",
-    ...{ options, positionals, rpc: true },
+    options,
+    positionals,
+    rpc: true,
     run: async (cli, _values, [requestId = ""]) => {
       const { deviceId } = await cli.withClient((client) => client.request("device.pair.reject", { requestId }));
       if (cli.json) cli.stdout.json({ ok: true, requestId, deviceId });

@@ -15,7 +15,8 @@ function rotate(): CliCommand {
       "The old token is revoked at once, and the device's connections are closed. Only the device itself receives the new one: its own command stores it; any other device gets it when it next signs in with the gateway's secret.",
     examples: [["Fewer rights from now on", "svc devices rotate 56475aa7… --scopes read"]],
     options: { role, scopes: { kind: "string", description: "Comma-separated; no more than before", placeholder: "read,write" }, json },
-    ...{ positionals, rpc: true },
+    positionals,
+    rpc: true,
     run: async (cli, values, [deviceId = ""]) => {
       const scopes = scopesOf(values.scopes);
       const params = { deviceId, role: roleOf(values), ...(scopes ? { scopes } : {}) };
@@ -35,7 +36,8 @@ function revoke(): CliCommand {
     details:
       "The device's connections end at once. It stays paired: who holds the gateway's secret too gets a new token; --forget ends that as well.",
     options: { role, forget: { kind: "flag", description: "Remove the device; it then needs a new approval" }, json },
-    ...{ positionals, rpc: true },
+    positionals,
+    rpc: true,
     run: async (cli, values, [deviceId = ""]) => {
       const forget = values.forget === true;
       const ended = await cli.withClient((client) =>

@@ -54,7 +54,16 @@ function toRow(plugin: WirePlugin): PluginRow & Pick<WirePlugin, "hooks" | "diag
   const { state, hint, isolation, lastReload, instance } = runtime;
   const [reason, notes] = [reasonOf(runtime), notesOf(plugin)];
   return {
-    ...{ id, version, name, description, origin, enabled, state, instance, hooks, diagnostics },
+    id,
+    version,
+    name,
+    description,
+    origin,
+    enabled,
+    state,
+    instance,
+    hooks,
+    diagnostics,
     ...(reason ? { reason } : {}),
     ...(hint ? { hint } : {}),
     ...(isolation ? { isolation } : {}),

@@ -19,7 +19,9 @@ export async function writeEntry(cli: CliContext, id: string, change: EntryChang
     const { hash } = await client.request("config.get", {});
     const raw = JSON.stringify({ plugins: { entries: { [id]: change } } });
     await client.request("config.patch", {
-      ...{ raw, baseHash: hash, note: `svc plugins: ${id}` },
+      raw,
+      baseHash: hash,
+      note: `svc plugins: ${id}`,
       ...(change?.grants ? { replacePaths: [`plugins.entries.${id}.grants`] } : {}),
     });
     return true;

@@ -75,7 +75,9 @@ function liveOnly({ candidates, live }: Evidence): Array<Pick<PluginCandidate, "
 function stateOf(candidate: Pick<PluginCandidate, "id" | "problem" | "origin">, { live, diagnostics, imports }: Evidence): Finding[] {
   const { id, problem, origin } = candidate;
   const finding = (severity: Severity, why: { code?: string; reason?: string; hint?: string }, state: string): Finding => ({
-    ...{ id: "plugins/load", plugin: id, severity },
+    id: "plugins/load",
+    plugin: id,
+    severity,
     message: `${state}: ${why.code ? `${why.code}: ` : ""}${why.reason ?? "no reason is known"}`,
     ...(why.hint ? { fix: why.hint } : {}),
   });

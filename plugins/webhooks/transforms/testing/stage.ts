@@ -70,7 +70,10 @@ export function stage({ beforeEach, afterEach, watchLeaks, openSandbox }: StageK
     open(config = {}, own = {}) {
       transforms?.dispose();
       transforms = createTransforms({
-        ...{ dir: root, root, logger, openSandbox },
+        dir: root,
+        root,
+        logger,
+        openSandbox,
         config: { isolation: "process", allowNet: false, timeoutMs: 30_000, ...config },
         ...own,
       });
