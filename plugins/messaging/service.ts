@@ -67,13 +67,11 @@ function accept(ctx: PluginContext, message: Outgoing, done?: { status: string; 
   const at = ctx.clock.now();
   const { uid, route, origin, agentId } = message;
   const delivery = {
-    ...{
-      uid,
-      dir: "out" as const,
-      lane: laneOf(route, mainSessionKey(agentId)),
-      payload: toStored(message),
-      expiresAt: at + lifetimeMs(origin),
-    },
+    uid,
+    dir: "out" as const,
+    lane: laneOf(route, mainSessionKey(agentId)),
+    payload: toStored(message),
+    expiresAt: at + lifetimeMs(origin),
     ...(done ? { done } : {}),
   };
   return { op: "delivery.accept", delivery, at };

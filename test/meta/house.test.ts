@@ -7,6 +7,7 @@ import {
   emptyMatches,
   environmentReads,
   type Finding,
+  literalSpreads,
   moduleMocks,
   plainFileWrites,
   shapelessFiles,
@@ -52,6 +53,10 @@ describe("product code", () => {
 
   test("never writes to the console", () => {
     expect(over(product, consoleUses)).toEqual([]);
+  });
+
+  test("spreads no object literal into a literal", () => {
+    expect(over(product, literalSpreads)).toEqual([]);
   });
 
   test("is exported by name, entries excepted", () => {
@@ -111,6 +116,7 @@ describe("a breach is caught when", () => {
     ["a plugin does outside its env.ts", environmentReads, "plugins/store/index.ts", 'const a = process.env["A"];'],
     ["code logs to the console", consoleUses, "kernel/boot/gateway.ts", 'console.log("x");'],
     ["it does so by name", consoleUses, "plugins/store/index.ts", 'console["error"]("x");'],
+    ["a literal is spread into a literal", literalSpreads, "kernel/boot/gateway.ts", "const a = { ...{ b, c }, d };"],
     ["a test is narrowed", disabledTests, "a.test.ts", `test${"."}only("x", () => {});`],
     ["a group is left out", disabledTests, "a.test.ts", `describe${"."}skip("x", () => {});`],
     ["a table is left out", disabledTests, "a.test.ts", `test.concurrent${"."}skip("x", () => {});`],
@@ -135,6 +141,7 @@ describe("a breach is caught when", () => {
     ["the config reader reads it", environmentReads, "kernel/config/paths.ts", "const home = process.env.HOME;"],
     ["a plugin's env.ts reads it", environmentReads, "plugins/model-x/env.ts", "const key = process.env.KEY;"],
     ["a comment names it", environmentReads, "kernel/boot/gateway.ts", "// process.env stays outside"],
+    ["what is spread depends on something", literalSpreads, "kernel/boot/gateway.ts", "const a = { ...(b ? { b } : {}) };"],
     ["a text names it", consoleUses, "kernel/boot/gateway.ts", 'const hint = "console.log";'],
     ["an object has such a name", consoleUses, "kernel/boot/gateway.ts", "options.consoleLevel.length;"],
     ["a list is skipped over", disabledTests, "a.test.ts", "list.skip(2);"],

@@ -139,15 +139,13 @@ function wishFrom({ connect, deviceId, role, scopes }: AdmissionQuestion & { dev
   const { client, device } = connect;
   const [displayName, deviceFamily] = [shownName(client.displayName ?? ""), shownName(client.deviceFamily ?? "")];
   return {
-    ...{
-      deviceId,
-      publicKey: device?.publicKey ?? "",
-      platform: shownName(client.platform),
-      clientId: client.id,
-      clientMode: client.mode,
-      role,
-      scopes,
-    },
+    deviceId,
+    publicKey: device?.publicKey ?? "",
+    platform: shownName(client.platform),
+    clientId: client.id,
+    clientMode: client.mode,
+    role,
+    scopes,
     ...(displayName ? { displayName } : {}),
     ...(deviceFamily ? { deviceFamily } : {}),
   };

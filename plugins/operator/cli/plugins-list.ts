@@ -49,7 +49,10 @@ async function liveRows(cli: CliContext): Promise<Live> {
   }
 }
 
-function toRow(plugin: WirePlugin): PluginRow & Pick<WirePlugin, "hooks" | "diagnostics"> {
+/** Row of a plugin that a running gateway reports, with what only such a one knows. */
+type LiveRow = PluginRow & Pick<WirePlugin, "hooks" | "diagnostics"> & Pick<WirePlugin["runtime"], "instance" | "isolation" | "lastReload">;
+
+function toRow(plugin: WirePlugin): LiveRow {
   const { id, version, name, description, origin, enabled, runtime, hooks = [], diagnostics = [] } = plugin;
   const { state, hint, isolation, lastReload, instance } = runtime;
   const [reason, notes] = [reasonOf(runtime), notesOf(plugin)];
