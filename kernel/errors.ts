@@ -65,5 +65,15 @@ export const kernelErrors = defineErrors({
     details: "PLUGIN_NOT_RUNNING",
     expose: ["plugin"],
   },
+  "invalid-request": { message: "request: {problem}", http: 500, rpc: "UNAVAILABLE" },
+  "request-failed": { message: "{origin}: the connection failed: {reason}{via?}", http: 502, rpc: "UNAVAILABLE", retryable: true },
+  "proxy-failed": { message: "the proxy {proxy} {problem}; check {variable}", http: 502, rpc: "UNAVAILABLE", retryable: true },
+  "response-timeout": { message: "{origin}: no answer within {seconds} s{via?}", http: 504, rpc: "UNAVAILABLE", retryable: true },
+  "too-many-requests-waiting": {
+    message: "{origin}: {limit} requests are waiting or {origins} servers are in use already; wait for some of them",
+    http: 503,
+    rpc: "UNAVAILABLE",
+    retryable: true,
+  },
   "route-conflict": { message: 'plugin "{plugin}": route {path} overlaps that of plugin "{owner}"', http: 500, rpc: "UNAVAILABLE" },
 });

@@ -18,7 +18,6 @@ export {
 export { type BatchFile, type BatchFileOptions, createBatchFile, formWithFile } from "./embedding/batch-file.ts";
 export { type BatchJobsOptions, createBatchJobs } from "./embedding/batch-jobs.ts";
 export { faultOfStatus } from "./embedding/errors.ts";
-export type { ExchangeBody } from "./embedding/exchange.ts";
 export { isCredentialHeader, mergeHeaders, plainHeaders } from "./embedding/headers.ts";
 export {
   createVendorHttp,
@@ -104,6 +103,7 @@ export type * from "./types/model.ts";
 export type * from "./types/plugin-candidate.ts";
 export type * from "./types/plugin-record.ts";
 export type * from "./types/reload.ts";
+export type * from "./types/request.ts";
 export type * from "./types/rpc.ts";
 export type * from "./types/sandbox.ts";
 export type * from "./types/schema.ts";

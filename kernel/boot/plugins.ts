@@ -116,6 +116,7 @@ function pluginHost(core: Core, mask: (plain: SvcConfig) => SvcConfig): Host {
     onFault: core.faults.failed,
     clock: options.clock ?? core.clock,
     fetch: options.fetch,
+    request: options.request,
     stateDir: options.paths.stateDir,
     gatewayEnv: () => ({ env: plan.loaded.env, unresolved: core.lazy().reloader.current().unresolved }),
   };
@@ -186,6 +187,7 @@ function registerMethods(core: Core, places: ReturnType<typeof createPlaces>): v
   const manifests = () => manifestsOf(loader);
   const requestRestart = (reason: string, delayMs: number) => restarts.request(reason, reason, delayMs);
   registerKernelMethods(methods, {
+    env: () => core.plan.loaded.env,
     health,
     presence,
     hooks,

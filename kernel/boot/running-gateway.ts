@@ -52,8 +52,8 @@ export interface GatewayMaker {
   guard(gateway: RunningGateway, logger: RootLogger): () => void;
 }
 
-/** `clock` (with timers, if it has some) and `fetch` are what plugins get instead of the process's own, in tests. */
-export interface GatewayOptions extends Partial<Pick<Host, "clock" | "fetch">> {
+/** `clock` (with timers, if it has some), `fetch` and `request` are what plugins get instead of the process's own, in tests. */
+export interface GatewayOptions extends Partial<Pick<Host, "clock" | "fetch" | "request">> {
   paths: ProfilePaths;
   env: Env;
   logger: RootLogger;

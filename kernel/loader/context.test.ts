@@ -1,6 +1,10 @@
+import { once } from "node:events";
 import { mkdtemp, rm, stat } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { rootSchema, type SvcConfigInput } from "../../sdk/config/root.ts";
@@ -300,6 +304,26 @@ describe("fetch", () => {
     await dispose();
     expect(seen.map((s) => s.signal.aborted)).toEqual([true, true]);
     expect(() => ctx.fetch("http://localhost/c")).toThrow("used after it stopped");
+  });
+});
+
+describe("request", () => {
+  test("names the plugin, reads the proxies of its environment and ends with it", async () => {
+    const server = createServer((req, res) => void (req.url === "/agent" && res.end(req.headers["user-agent"])));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const host = { ...createHost(), gatewayEnv: () => ({ env: { HTTPS_PROXY: `http://127.0.0.1:${port}` }, unresolved: [] }) };
+    const { ctx, dispose } = setup({}, host);
+    expect(await text((await ctx.request(`http://127.0.0.1:${port}/agent`)).body)).toBe("svc-plugin/demo");
+    await expect(ctx.request("https://vendor.example/")).rejects.toMatchObject({ code: "proxy-failed" });
+    const silent = expect(ctx.request(`http://127.0.0.1:${port}/silent`)).rejects.toMatchObject({ code: "plugin-disposed" });
+    await once(server, "request");
+    await dispose();
+    await silent;
+    await expect(ctx.request(`http://127.0.0.1:${port}/agent`)).rejects.toThrow("used after it stopped");
+    server.closeAllConnections();
+    server.close();
   });
 });
 

@@ -12,6 +12,7 @@ import type { RpcMethod } from "../../sdk/types/rpc.ts";
 import { kernelErrors } from "../errors.ts";
 import type { TapFunction } from "../hooks/bus.ts";
 import { running } from "../hooks/running.ts";
+import { createHttpPool } from "../process/http/pool.ts";
 import { runDoctorCheck, runHealthCheck } from "./checks.ts";
 import { createPluginFetch } from "./fetch.ts";
 import type { Host, Instance, InstanceIdentity } from "./instance.ts";
@@ -55,6 +56,9 @@ export function createInstance(identity: InstanceIdentity, host: Host, onDiagnos
 function createContext(registrar: Registrar, host: Host, signal: AbortSignal): PluginContext {
   const { identity, registrations } = registrar;
   const { id, manifest } = identity;
+  const env = pluginEnv(id, identity.env, host.gatewayEnv());
+  const http = createHttpPool({ env, userAgent: `svc-plugin/${id}`, signal });
+  registrations.keep({ dispose: http.close });
   const pluginFetch = createPluginFetch(id, signal, (host.fetch as typeof fetch | undefined) ?? fetch);
   let stateDir: string | undefined;
   const resources: Resources = {
@@ -67,7 +71,7 @@ function createContext(registrar: Registrar, host: Host, signal: AbortSignal): P
     get config() {
       return identity.config;
     },
-    env: pluginEnv(id, identity.env, host.gatewayEnv()),
+    env,
     signal,
     clock: host.clock,
     timers: timersOf(registrar, host),
@@ -88,6 +92,10 @@ function createContext(registrar: Registrar, host: Host, signal: AbortSignal): P
     fetch: (input, init) => {
       registrar.assertAlive();
       return pluginFetch(input, init);
+    },
+    async request(url, options) {
+      registrar.assertAlive();
+      return (host.request ?? http.request)(url, options);
     },
     runHook: (hook, event, meta) => host.hooks.run(hook, event, meta),
     isHookUsed: (hook) => host.hooks.isUsed(hook),

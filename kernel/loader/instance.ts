@@ -73,6 +73,8 @@ export interface Host {
   onFault?: ((plugin: string) => void) | undefined;
   clock: TimedClock;
   fetch?: PluginContext["fetch"] | undefined;
+  /** Takes every `ctx.request`, in tests. */
+  request?: PluginContext["request"] | undefined;
   stateDir: string;
   /** The environment as the config left it at the start, and what of the config has no value. */
   gatewayEnv(): Parameters<typeof pluginEnv>[2];

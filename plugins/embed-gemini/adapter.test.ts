@@ -1,9 +1,12 @@
-import type { EmbeddingContext, EmbeddingProvider, StructuredInput } from "svc/sdk";
-import { embeddingContext, embeddingContract } from "svc/sdk/testing";
+import type { EmbeddingContext, EmbeddingProvider, HttpRequestFunction, StructuredInput } from "svc/sdk";
+import { createTestRequests, embeddingContext, embeddingContract } from "svc/sdk/testing";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { createFakeGeminiEmbeddings } from "../../test/fakes/embedding-gemini.ts";
 import type { RecordedEmbedding } from "../../test/fakes/embedding-server.ts";
 import { createGeminiAdapter } from "./adapter.ts";
+
+const requests = createTestRequests();
+afterAll(() => requests.close());
 
 const vendor = await createFakeGeminiEmbeddings();
 afterAll(() => vendor.close());
@@ -14,10 +17,11 @@ beforeEach(() => {
 interface Source {
   env?: Record<string, string>;
   secrets?: Record<string, string>;
+  request?: HttpRequestFunction;
 }
 
-function adapterOf({ env = {}, secrets = {} }: Source = {}) {
-  return createGeminiAdapter({ env, secret: (path) => secrets[path], signal: new AbortController().signal });
+function adapterOf({ env = {}, secrets = {}, request = requests.request }: Source = {}) {
+  return createGeminiAdapter({ env, secret: (path) => secrets[path], signal: new AbortController().signal, request });
 }
 
 const withKey = () => ({ baseUrl: vendor.url, apiKey: vendor.apiKey });
@@ -288,11 +292,14 @@ describe("faults", () => {
     ["one vector of another size", "short-vector", "bad-response"],
     ["a number that is none", "nan", "bad-response"],
   ] as const)("%s", async (_name, fault, expected) => {
-    const { provider } = await open();
+    // Connections of its own: a reset of one that had been used before is made good.
+    const own = createTestRequests();
+    const { provider } = await open({}, { request: own.request });
     vendor.script(fault);
     expect(await failure(provider.embedBatch(["one", "two"]))).toMatchObject({ fault: expected });
 
     expect(await provider.embedBatch(["one", "two"])).toHaveLength(2);
+    await own.close();
   });
 
   test("a wait that the vendor asks for is told", async () => {

@@ -39,7 +39,13 @@ function open(source: RemoteSource, context: EmbeddingContext): OpenedEmbedding 
   const endpoint = resolveRemote(source, context, vendor);
   const { choice, warning } = chooseModel(context.model, context.outputDimensionality);
   if (warning) context.logger.warn(warning, { agentId: context.agentId });
-  const http = createVendorHttp({ adapter: ADAPTER, secrets: endpoint.secrets, signals: [context.signal, source.signal], faultOf });
+  const http = createVendorHttp({
+    adapter: ADAPTER,
+    request: source.request,
+    secrets: endpoint.secrets,
+    signals: [context.signal, source.signal],
+    faultOf,
+  });
   const { headers } = endpoint;
   const addresses = geminiAddresses(endpoint.baseUrl);
   return {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type BatchFile, createBatchFile, type ExchangeBody } from "svc/sdk";
+import { type BatchFile, createBatchFile, type HttpRequestBody } from "svc/sdk";
 import type { ModelChoice } from "./model-choice.ts";
 import { toContent } from "./requests.ts";
 
@@ -16,7 +16,7 @@ export function batchFile(
 }
 
 /** A file as the vendor takes it: its description, then its content (RFC 2387). */
-export function uploadOf(file: BatchFile, displayName: string): { body: ExchangeBody; headers: Record<string, string> } {
+export function uploadOf(file: BatchFile, displayName: string): { body: HttpRequestBody; headers: Record<string, string> } {
   const boundary = `svc-${randomUUID()}`;
   const description = JSON.stringify({ file: { displayName, mimeType: "application/jsonl" } });
   const part = (type: string) => `--${boundary}\r\nContent-Type: ${type}\r\n\r\n`;

@@ -1,9 +1,12 @@
 import type { EmbeddingBatch, EmbeddingBatchResult } from "svc/sdk";
-import { embeddingContext } from "svc/sdk/testing";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createTestRequests, embeddingContext } from "svc/sdk/testing";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createFakeGeminiEmbeddings, type FakeGemini } from "../../test/fakes/embedding-gemini.ts";
 import { createGeminiAdapter } from "./adapter.ts";
 import { readResults } from "./batch-results.ts";
+
+const requests = createTestRequests();
+afterAll(() => requests.close());
 
 let vendor: FakeGemini;
 let life: AbortController;
@@ -17,7 +20,7 @@ afterEach(async () => {
 });
 
 async function open(own: { model?: string; outputDimensionality?: number } = {}) {
-  const adapter = createGeminiAdapter({ env: {}, secret: () => undefined, signal: life.signal });
+  const adapter = createGeminiAdapter({ env: {}, secret: () => undefined, signal: life.signal, request: requests.request });
   const opened = await adapter.create(embeddingContext({ remote: { baseUrl: vendor.url, apiKey: vendor.apiKey }, ...own }));
   return { provider: opened.provider, batch: opened.batch as EmbeddingBatch };
 }

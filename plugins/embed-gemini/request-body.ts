@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { ExchangeBody } from "svc/sdk";
+import type { HttpRequestBody } from "svc/sdk";
 import { type Base64Later, base64Length } from "./requests.ts";
 
 /** Bytes that are written at once; a multiple of 3, so that the pieces' base64 joins to that of the whole. */
@@ -9,7 +9,7 @@ const SLICE_BYTES = 768 * 1024;
  * A JSON body with bytes in it, each as a base64 text. Such texts are made while the body is sent: the whole at once would hold the event loop for as long
  * as an image is large.
  */
-export function jsonBody(value: unknown): ExchangeBody {
+export function jsonBody(value: unknown): HttpRequestBody {
   const media: Uint8Array[] = [];
   const mark = `media:${randomUUID()}`;
   const text = JSON.stringify(value, (_key, part: unknown) => {

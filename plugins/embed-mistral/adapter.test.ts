@@ -1,13 +1,16 @@
 import type { EmbeddingContext, OpenedEmbedding } from "svc/sdk";
-import { embeddingContext } from "svc/sdk/testing";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { createTestRequests, embeddingContext } from "svc/sdk/testing";
+import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
 import { createFakeMistralEmbeddings } from "../../test/fakes/embedding-openai.ts";
 import type { FakeEmbeddings } from "../../test/fakes/embedding-server.ts";
 import { createMistralAdapter } from "./adapter.ts";
 
+const requests = createTestRequests();
+afterAll(() => requests.close());
+
 let server: FakeEmbeddings;
 const opened: OpenedEmbedding[] = [];
-const adapter = createMistralAdapter({ env: {}, secret: () => undefined, signal: new AbortController().signal });
+const adapter = createMistralAdapter({ env: {}, secret: () => undefined, signal: new AbortController().signal, request: requests.request });
 
 beforeEach(async () => {
   server = await createFakeMistralEmbeddings();

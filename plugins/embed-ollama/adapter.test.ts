@@ -1,17 +1,20 @@
 import type { EmbeddingContext, OpenedEmbedding } from "svc/sdk";
 import { rootSchema } from "svc/sdk/internal";
-import { embeddingContext } from "svc/sdk/testing";
-import { afterEach, describe, expect, test } from "vitest";
+import { createTestRequests, embeddingContext } from "svc/sdk/testing";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { createFakeOllama, createFakeOtherServer, type FakeOllamaOptions } from "../../test/fakes/embedding-ollama.ts";
 import type { FakeEmbeddings } from "../../test/fakes/embedding-server.ts";
 import { createOllamaAdapter } from "./adapter.ts";
+
+const requests = createTestRequests();
+afterAll(() => requests.close());
 
 const ended: Array<() => Promise<unknown> | undefined> = [];
 afterEach(async () => {
   for (const end of ended.splice(0).reverse()) await end();
 });
 
-const ctx = { env: {}, secret: () => undefined, signal: new AbortController().signal };
+const ctx = { env: {}, secret: () => undefined, signal: new AbortController().signal, request: requests.request };
 
 async function serve(options: FakeOllamaOptions = {}): Promise<FakeEmbeddings> {
   const server = await createFakeOllama(options);

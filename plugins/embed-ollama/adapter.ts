@@ -47,7 +47,13 @@ function open(ctx: RemoteSource, context: EmbeddingContext, known: KnownRoutes):
   const wanted = offered ? offeredDimensions(context.outputDimensionality, { adapter: ID, model, offered }) : context.outputDimensionality;
   const dimensions = offered && !row.offered ? undefined : wanted;
   const dims = wanted ?? row.dims;
-  const http = createVendorHttp({ adapter: ID, secrets: endpoint.secrets, signals: [context.signal, ctx.signal], faultOf });
+  const http = createVendorHttp({
+    adapter: ID,
+    request: ctx.request,
+    secrets: endpoint.secrets,
+    signals: [context.signal, ctx.signal],
+    faultOf,
+  });
   const { prefix } = row;
   return {
     provider: {

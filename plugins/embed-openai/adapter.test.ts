@@ -1,13 +1,16 @@
 import type { EmbeddingContext, OpenedEmbedding } from "svc/sdk";
 import { rootSchema } from "svc/sdk/internal";
-import { embeddingContext } from "svc/sdk/testing";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createTestRequests, embeddingContext } from "svc/sdk/testing";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createFakeOpenAiEmbeddings, type FakeOpenAiEmbeddings } from "../../test/fakes/embedding-openai.ts";
 import { createOpenAiAdapter } from "./adapter.ts";
 
+const requests = createTestRequests();
+afterAll(() => requests.close());
+
 let server: FakeOpenAiEmbeddings;
 const opened: OpenedEmbedding[] = [];
-const plugin = { env: {}, secret: () => undefined, signal: new AbortController().signal };
+const plugin = { env: {}, secret: () => undefined, signal: new AbortController().signal, request: requests.request };
 
 beforeEach(async () => {
   server = await createFakeOpenAiEmbeddings();

@@ -1,12 +1,15 @@
 import type { EmbeddingContext, OpenedEmbedding } from "svc/sdk";
-import { embeddingContext } from "svc/sdk/testing";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { createTestRequests, embeddingContext } from "svc/sdk/testing";
+import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
 import { createFakeVoyageEmbeddings, type FakeOpenAiEmbeddings } from "../../test/fakes/embedding-openai.ts";
 import { createVoyageAdapter } from "./adapter.ts";
 
+const requests = createTestRequests();
+afterAll(() => requests.close());
+
 let server: FakeOpenAiEmbeddings;
 const opened: OpenedEmbedding[] = [];
-const adapter = createVoyageAdapter({ env: {}, secret: () => undefined, signal: new AbortController().signal });
+const adapter = createVoyageAdapter({ env: {}, secret: () => undefined, signal: new AbortController().signal, request: requests.request });
 
 beforeEach(async () => {
   server = await createFakeVoyageEmbeddings();

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { EmbeddingError } from "../define.ts";
-import type { ExchangeBody } from "./exchange.ts";
+import type { HttpRequestBody } from "../types/request.ts";
 
 /** Lines are made in pieces of this size, one a turn of the event loop. */
 const PIECE_BYTES = 256 * 1024;
@@ -55,7 +55,7 @@ export async function createBatchFile({ adapter, texts, line, maxBytes, signal }
 export function formWithFile(
   fields: Readonly<Record<string, string>>,
   file: { field: string; name: string; type: string; bytes: number; chunks(): AsyncIterable<Uint8Array> },
-): { body: ExchangeBody; headers: { "content-type": string } } {
+): { body: HttpRequestBody; headers: { "content-type": string } } {
   const boundary = `svc-${randomBytes(16).toString("hex")}`;
   const parts = Object.entries(fields).map(
     ([name, value]) => `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,

@@ -55,7 +55,7 @@ test.each([
   ["CERT_HAS_EXPIRED", "network"],
   ["ETIMEDOUT", "timeout"],
 ])("a connection that fails with %s is %s", (code, fault) => {
-  const error = connectionError(Object.assign(new Error("at https://u:p@host"), { code }), "acme");
+  const error = connectionError(Object.assign(new Error("at https://u:p@host"), { code }), { adapter: "acme", timeoutMs: 1_000 });
 
   expect(error).toMatchObject({ fault, message: expect.stringContaining(code) });
   expect(error.message).not.toContain("u:p");

@@ -1,4 +1,5 @@
 import { EmbeddingError } from "../define.ts";
+import { isSvcError } from "../errors.ts";
 import { retryAfterMs } from "../retry-after.ts";
 import type { EmbeddingFault } from "../types/embedding.ts";
 import { readVendorWords, scrubVendorText } from "../vendor-text.ts";
@@ -68,13 +69,28 @@ function redirectText({ status, headers }: RefusedAnswer): string {
   return `the server redirects to ${to} (${status}), where no key is sent; set baseUrl to the address that answers`;
 }
 
-const timeoutCodes = new Set(["ETIMEDOUT", "ESOCKETTIMEDOUT"]);
+/** The error of an answer that took too long. */
+export function timeoutError(adapter: string, timeoutMs: number): EmbeddingError {
+  return new EmbeddingError("timeout", `embedding adapter "${adapter}": no answer within ${timeoutMs / 1000} s`);
+}
 
-/** The error of a connection that failed, by its system code; its own message may hold an address with credentials, so it is not repeated. */
-export function connectionError(error: unknown, adapter: string): EmbeddingError {
+/**
+ * The error of a request that got no answer, by its code; a message of the system's may hold an address with credentials, so it is not repeated. A proxy is
+ * named, because the operator is the one who can do something about it.
+ */
+export function connectionError(error: unknown, { adapter, timeoutMs }: { adapter: string; timeoutMs: number }): EmbeddingError {
+  if (isSvcError(error, "response-timeout")) return timeoutError(adapter, timeoutMs);
+  const failed = (what: string, fault: EmbeddingFault = "network") =>
+    new EmbeddingError(fault, `embedding adapter "${adapter}": ${what}`, { cause: error });
+  if (isSvcError(error, "proxy-failed") || isSvcError(error, "too-many-requests-waiting")) return failed(error.message);
+  const { reason, via = "" } = reasonOf(error);
+  if (reason === "ETIMEDOUT") return failed(`no answer in time: ${reason}${via}`, "timeout");
+  return failed(`the connection failed${reason === undefined ? "" : `: ${reason}${via}`}`);
+}
+
+/** Code of the system, and the proxy that the connection was made through. */
+function reasonOf(error: unknown): { reason?: string; via?: string } {
+  if (isSvcError(error, "request-failed")) return error.fields;
   const code = (error as { code?: unknown } | null)?.code;
-  const isTimeout = typeof code === "string" && timeoutCodes.has(code);
-  const reason = typeof code === "string" ? `: ${code}` : "";
-  const what = isTimeout ? "no answer in time" : "the connection failed";
-  return new EmbeddingError(isTimeout ? "timeout" : "network", `embedding adapter "${adapter}": ${what}${reason}`, { cause: error });
+  return typeof code === "string" ? { reason: code } : {};
 }

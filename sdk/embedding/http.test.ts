@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { eventually } from "../testing/eventually.ts";
+import { createTestRequests } from "../testing/test-requests.ts";
 import { createVendorHttp, type VendorHttp } from "./http.ts";
 
 const KEY = "key-0123456789abcdef";
@@ -39,7 +40,9 @@ async function serve(handle: RequestListener): Promise<Served> {
 }
 
 function client(signals: AbortSignal[] = []): VendorHttp {
-  const http = createVendorHttp({ adapter: "acme", secrets: [KEY], signals });
+  const requests = createTestRequests();
+  opened.push(() => requests.close());
+  const http = createVendorHttp({ adapter: "acme", request: requests.request, secrets: [KEY], signals });
   opened.push(() => http.close());
   return http;
 }

@@ -1,19 +1,14 @@
 import { setMaxListeners } from "node:events";
-import { Agent as HttpAgent } from "node:http";
-import { Agent as HttpsAgent } from "node:https";
 import { isIP } from "node:net";
 import { EmbeddingError } from "../define.ts";
 import type { EmbeddingFault } from "../types/embedding.ts";
+import type { HttpRequestBody, HttpRequestFunction } from "../types/request.ts";
 import { refusalError } from "./errors.ts";
-import { type Destination, destinationOf, type Exchange, type ExchangeBody, openExchange } from "./exchange.ts";
+import { type Exchange, openExchange } from "./exchange.ts";
 import { createPauses } from "./in-turns.ts";
 import { createVectorJson } from "./vector-json.ts";
 
 const USER_AGENT = "svc";
-const MAX_SOCKETS = 16;
-/** Idle connections kept, for as long as a conversation pauses; fewer than there may be would be closed and opened anew all the time under load. */
-const MAX_IDLE_SOCKETS = MAX_SOCKETS;
-const IDLE_MS = 30_000;
 const MAX_ERROR_BYTES = 8_192;
 /** 2,048 vectors of 4,096 numbers each are 45 MB as base64; 1,600 of 3,072 fit as text. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -24,13 +19,15 @@ export const remoteLimits = { queryMs: 60_000, batchMs: 120_000 } as const;
 /** The same for a model server on this machine, which may load the model first. */
 export const localLimits = { queryMs: 300_000, batchMs: 600_000 } as const;
 
-/** Owner of the connections. */
+/** Calls of one provider. */
 export interface VendorHttpOptions {
   /** Adapter id, for messages. */
   adapter: string;
+  /** `ctx.request` of the plugin, which owns the connections. */
+  request: HttpRequestFunction;
   /** Texts that no message may show. */
   secrets: readonly string[];
-  /** Each of them ends every call and closes the connections: the provider's and the plugin's life. */
+  /** Each of them ends every call: the provider's and the plugin's life. */
   signals: readonly AbortSignal[];
   /** Classifies a status where the vendor differs from others; undefined: the common meaning. */
   faultOf?: (status: number, body: string) => EmbeddingFault | undefined;
@@ -44,14 +41,14 @@ export interface VendorRequest {
   /** Sent as JSON. */
   json?: unknown;
   /** Sent as it is; `headers` say what it is. */
-  body?: ExchangeBody;
+  body?: HttpRequestBody;
   timeoutMs: number;
   signal?: AbortSignal | undefined;
   /** True for a call that must not be made twice; any other call that meets a connection which was just closed is sent again. */
   isOnce?: boolean;
 }
 
-/** Keep-alive connections of one provider. */
+/** Calls to one vendor. */
 export interface VendorHttp {
   /**
    * The parsed answer; each list of numbers in it is a `Float32Array`. Never holds up the event loop, however long the answer is.
@@ -63,54 +60,46 @@ export interface VendorHttp {
    * @throws {EmbeddingError} every fault of the mapping table; the reason of the signal that ended the call
    */
   download(request: VendorRequest): AsyncGenerator<Buffer>;
-  /** Ends the calls under way and closes every connection. Idempotent. */
+  /** Ends the calls under way. Idempotent. */
   close(): void;
 }
 
 /**
- * Connections to one vendor: at most 16, idle ones kept for 30 s. Redirects are not followed with credentials; answers are limited to 64 MiB, what is
- * shown of error bodies to 8 KiB without secrets.
+ * Calls to one vendor. Redirects are not followed with credentials; answers are limited to 64 MiB, what is shown of error bodies to 8 KiB without secrets.
  */
 export function createVendorHttp(options: VendorHttpOptions): VendorHttp {
   const { adapter } = options;
   const closing = new AbortController();
   setMaxListeners(0, closing.signal, ...options.signals); // one listener for each call, and for each provider of a plugin
-  const settings = { keepAlive: true, maxSockets: MAX_SOCKETS, maxFreeSockets: MAX_IDLE_SOCKETS, timeout: IDLE_MS };
-  const agents = { "http:": new HttpAgent(settings), "https:": new HttpsAgent(settings) };
 
   const close = () => {
     for (const signal of options.signals) signal.removeEventListener("abort", close);
     closing.abort(new EmbeddingError("network", `embedding adapter "${adapter}": it was closed during the call`));
-    for (const agent of Object.values(agents)) agent.destroy();
   };
   for (const signal of options.signals) signal.addEventListener("abort", close, { once: true });
   if (options.signals.some((signal) => signal.aborted)) close();
 
-  // Calls go to one address, one after the other.
-  let last: { url: string; to: Destination } | undefined;
-  const open = (request: VendorRequest, wholeLimit: boolean): Promise<Exchange> => {
-    if (last?.url !== request.url) last = { url: request.url, to: destinationOf(new URL(request.url)) };
-    const { to } = last;
-    const agent = agents[to.protocol as keyof typeof agents];
-    if (!agent)
-      throw new EmbeddingError("model", `embedding adapter "${adapter}": expected an address with http or https, got ${to.protocol}`);
-    const isJson = request.json !== undefined;
+  const open = (call: VendorRequest, wholeLimit: boolean): Promise<Exchange> => {
+    const { protocol } = new URL(call.url);
+    if (protocol !== "http:" && protocol !== "https:")
+      throw new EmbeddingError("model", `embedding adapter "${adapter}": expected an address with http or https, got ${protocol}`);
+    const isJson = call.json !== undefined;
     return openExchange({
       adapter,
-      method: request.method ?? (isJson || request.body !== undefined ? "POST" : "GET"),
-      to,
-      agent,
+      request: options.request,
+      method: call.method ?? (isJson || call.body !== undefined ? "POST" : "GET"),
+      url: call.url,
       headers: {
         "user-agent": USER_AGENT,
         accept: "application/json",
         ...(isJson ? { "content-type": "application/json" } : {}),
-        ...request.headers,
+        ...call.headers,
       },
-      body: isJson ? JSON.stringify(request.json) : request.body,
-      timeoutMs: request.timeoutMs,
+      body: isJson ? JSON.stringify(call.json) : call.body,
+      timeoutMs: call.timeoutMs,
       wholeLimit,
-      isOnce: request.isOnce,
-      signals: [closing.signal, ...(request.signal ? [request.signal] : [])],
+      isOnce: call.isOnce,
+      signals: [closing.signal, ...(call.signal ? [call.signal] : [])],
     });
   };
   const refused = async (exchange: Exchange) => {

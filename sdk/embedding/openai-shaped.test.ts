@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { embeddingContext } from "../testing/embedding-context.ts";
+import { createTestRequests } from "../testing/test-requests.ts";
 import { openOpenAiShaped } from "./openai-shaped.ts";
 
 test("each of several calls that a server without base64 refuses at once is asked again", async () => {
@@ -22,7 +23,8 @@ test("each of several calls that a server without base64 refuses at once is aske
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const source = { env: {}, secret: () => undefined, signal: new AbortController().signal };
+  const requests = createTestRequests();
+  const source = { env: {}, secret: () => undefined, signal: new AbortController().signal, request: requests.request };
   const { provider } = openOpenAiShaped(source, embeddingContext({ remote: { baseUrl } }), {
     vendor: { adapter: "acme", vendor: "acme", baseUrl: "https://api.acme.example", keyEnv: [] },
     model: "small",
@@ -36,6 +38,7 @@ test("each of several calls that a server without base64 refuses at once is aske
     expect(asked).toEqual(["base64", "base64", "base64", undefined, undefined, undefined, undefined]);
   } finally {
     await provider.close?.();
+    await requests.close();
     server.close();
   }
 });

@@ -34,7 +34,7 @@ export function openOpenAiShaped(source: RemoteSource, context: EmbeddingContext
   const { vendor, model, dims, maxInputTokens, maxItemsPerRequest, maxTokensPerRequest } = options;
   const endpoint = resolveRemote(source, context, vendor);
   const { adapter } = vendor;
-  const http = createVendorHttp({ adapter, secrets: endpoint.secrets, signals: [context.signal, source.signal] });
+  const http = createVendorHttp({ adapter, request: source.request, secrets: endpoint.secrets, signals: [context.signal, source.signal] });
   const embedder = createTextEmbedder({
     adapter,
     dims,

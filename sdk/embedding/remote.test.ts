@@ -3,7 +3,7 @@ import { rootSchema } from "../config/root.ts";
 import { secretErrors } from "../secrets/errors.ts";
 import { embeddingContext } from "../testing/embedding-context.ts";
 import type { EmbeddingContext } from "../types/embedding.ts";
-import { type RemoteSource, type RemoteVendor, resolveRemote } from "./remote.ts";
+import { type RemoteVendor, resolveRemote } from "./remote.ts";
 
 const vendor: RemoteVendor = {
   adapter: "acme",
@@ -22,9 +22,8 @@ interface Given {
 }
 
 function resolved({ entry, env = {}, remote, auto = false, vendor: own }: Given) {
-  const source: RemoteSource = {
+  const source: Parameters<typeof resolveRemote>[0] = {
     env,
-    signal: new AbortController().signal,
     secret(path) {
       const name = /\.headers\["(.+)"\]$/.exec(path)?.[1];
       if (name !== undefined) return entry?.headers?.[name];
@@ -74,9 +73,8 @@ describe("the key", () => {
   });
 
   test("that is a secret without a value is not replaced by another one", () => {
-    const source: RemoteSource = {
+    const source: Parameters<typeof resolveRemote>[0] = {
       env,
-      signal: new AbortController().signal,
       secret: (path) => {
         throw secretErrors.secretUnavailable({ path, reason: "no such file" });
       },

@@ -5,8 +5,9 @@ import type { PluginContext } from "../types/context.ts";
 import type { EmbeddingContext } from "../types/embedding.ts";
 import { isCredentialHeader, mergeHeaders, plainHeaders } from "./headers.ts";
 
-/** Part of the plugin context that an adapter uses: its vendor's key is read by it, and its calls end with it. */
-export type RemoteSource = Pick<PluginContext, "secret" | "env" | "signal">;
+/** Part of the plugin context that an adapter uses: its vendor's key is read by it, its calls go over its connections and end with it. */
+export type RemoteSource = Pick<PluginContext, "secret" | "env" | "signal" | "request">;
+type KeySource = Pick<RemoteSource, "secret" | "env">;
 
 /** Facts known about a vendor in advance. */
 export interface RemoteVendor {
@@ -45,7 +46,7 @@ export interface RemoteEndpoint {
  * because the operator wrote that address for this vendor, and to the vendor's own. A `remote.baseUrl` of another origin gets no key but `remote.apiKey`.
  * @throws {EmbeddingError} `no-credentials`; `auth` when the configured key is a secret that cannot be had; `model` for an address that is none
  */
-export function resolveRemote(source: RemoteSource, context: EmbeddingContext, vendor: RemoteVendor): RemoteEndpoint {
+export function resolveRemote(source: KeySource, context: EmbeddingContext, vendor: RemoteVendor): RemoteEndpoint {
   const remote = context.auto && !vendor.takesUnnamedRemote ? undefined : context.remote;
   const entry = context.config.models.providers[vendor.vendor];
   const url = addressOf(remote?.baseUrl ?? entry?.baseUrl ?? vendor.baseUrl, vendor);
@@ -98,7 +99,7 @@ function withoutSlash(url: URL): string {
 type ProviderEntry = EmbeddingContext["config"]["models"]["providers"][string] | undefined;
 
 /** The entry's key and headers as they really are: the config shows their names only. */
-function vendorSecrets(source: RemoteSource, { vendor, adapter }: RemoteVendor, entry: ProviderEntry) {
+function vendorSecrets(source: KeySource, { vendor, adapter }: RemoteVendor, entry: ProviderEntry) {
   const at = `models.providers[${JSON.stringify(vendor)}]`;
   try {
     const apiKey = entry === undefined || entry.auth === "none" ? undefined : blankAsUnset(source.secret(`${at}.apiKey`));
@@ -116,7 +117,7 @@ function vendorSecrets(source: RemoteSource, { vendor, adapter }: RemoteVendor, 
 }
 
 /** `remote.apiKey`: the key, or the name of the variable that holds it. */
-function remoteKeyOf(source: RemoteSource, apiKey: string | undefined, { adapter, keyEnv }: RemoteVendor): string | undefined {
+function remoteKeyOf(source: KeySource, apiKey: string | undefined, { adapter, keyEnv }: RemoteVendor): string | undefined {
   const given = blankAsUnset(apiKey);
   if (given === undefined) return undefined;
   const named = readEnv(source.env, given);
@@ -129,7 +130,7 @@ function remoteKeyOf(source: RemoteSource, apiKey: string | undefined, { adapter
   return given;
 }
 
-function envKey(source: RemoteSource, { keyEnv }: RemoteVendor): string | undefined {
+function envKey(source: KeySource, { keyEnv }: RemoteVendor): string | undefined {
   for (const name of keyEnv) {
     const value = readEnv(source.env, name);
     if (value !== undefined) return value;

@@ -79,6 +79,23 @@ describe("recordHttp", () => {
     expect(http.requests[1]?.headers).toMatchObject({ "x-key": "k" });
   });
 
+  test("answers ctx.request from the same script", async () => {
+    const http = recordHttp({ "POST https://example.org/a": { status: 201, json: { ok: true } } });
+    const body = {
+      bytes: 2,
+      chunks: (async function* () {
+        yield Buffer.from("ab");
+      })(),
+    };
+    const {
+      status,
+      headers,
+      body: answer,
+    } = await http.request("https://example.org/a", { method: "POST", headers: { "X-Key": "k" }, body });
+    expect([status, headers["content-type"], (await answer.toArray()).join("")]).toEqual([201, "application/json", '{"ok":true}']);
+    expect(http.requests).toMatchObject([{ method: "POST", url: "https://example.org/a", body: "ab", headers: { "x-key": "k" } }]);
+  });
+
   test("refuses what nobody scripted, and fails as a network does", async () => {
     const http = recordHttp({ "GET https://example.org/down": { error: "ECONNREFUSED" } });
 

@@ -32,7 +32,7 @@ export interface TestGatewayOptions {
   models?: readonly ModelProvider[];
   /** Clock behind `ctx.clock`; a `fakeClock()` drives `ctx.timers` too. */
   clock?: Clock | FakeClock;
-  /** Takes every `ctx.fetch` of the plugins. */
+  /** Takes every `ctx.fetch` and `ctx.request` of the plugins. */
   http?: HttpRecorder;
   /** Files of the default agent's workspace, by relative path. */
   workspace?: Record<string, string>;
@@ -140,7 +140,7 @@ async function boot(options: TestGatewayOptions, stateDir: string, logs: LogReco
     retryMs: options.retryMs,
     reuseModules: true,
     ...(options.clock ? { clock: options.clock } : {}),
-    ...(options.http ? { fetch: options.http.fetch } : {}),
+    ...(options.http ? { fetch: options.http.fetch, request: options.http.request } : {}),
   });
   try {
     await gateway.ready;

@@ -18,5 +18,6 @@ export { type PluginContractOptions, pluginCases, pluginContract, quickPluginCas
 export { type HttpRecorder, type HttpReply, type RecordedHttp, recordHttp } from "./record-http.ts";
 export { type StoreContractOptions, storeCases, storeContract } from "./store-contract.ts";
 export type { StoreSubject } from "./store-subject.ts";
+export { createTestRequests, type TestRequests } from "./test-requests.ts";
 export type { TestSocket } from "./test-socket.ts";
 export { watchClient } from "./wire-check.ts";

@@ -1,3 +1,7 @@
+import { Readable } from "node:stream";
+import type { ReadableStream } from "node:stream/web";
+import type { HttpRequestBody, HttpRequestFunction } from "../types/request.ts";
+
 /** Recorded answer of a plugin. */
 export interface RecordedHttp {
   method: string;
@@ -17,6 +21,8 @@ export type HttpReply =
 export interface HttpRecorder {
   /** Stands in for `fetch`; give the recorder to `createTestGateway({ http })` and every `ctx.fetch` goes through it. */
   fetch(input: string | URL, init?: RequestInit): Promise<Response>;
+  /** The same for `ctx.request`. */
+  readonly request: HttpRequestFunction;
   readonly requests: RecordedHttp[];
 }
 
@@ -33,18 +39,31 @@ export function recordHttp(script: Readonly<Record<string, HttpReply | readonly 
     used.set(key, at + 1);
     return replies[Math.min(at, replies.length - 1)];
   };
+  const fetch: HttpRecorder["fetch"] = async (input, init) => {
+    const request = new Request(input, init);
+    request.signal.throwIfAborted();
+    const { method, url } = request;
+    requests.push({ method, url, headers: Object.fromEntries(request.headers), body: await request.text() });
+    const reply = answer(`${method} ${url}`);
+    if (!reply) throw new TypeError(`fetch failed: the script has no answer for ${method} ${url}`);
+    return toResponse(reply);
+  };
   return {
     requests,
-    async fetch(input, init) {
-      const request = new Request(input, init);
-      request.signal.throwIfAborted();
-      const { method, url } = request;
-      requests.push({ method, url, headers: Object.fromEntries(request.headers), body: await request.text() });
-      const reply = answer(`${method} ${url}`);
-      if (!reply) throw new TypeError(`fetch failed: the script has no answer for ${method} ${url}`);
-      return toResponse(reply);
+    fetch,
+    async request(url, { method = "GET", headers = {}, body, signal } = {}) {
+      const text = body === undefined ? null : await textOf(body);
+      const response = await fetch(url, { method, headers, body: text, ...(signal ? { signal } : {}) });
+      const stream = response.body ? Readable.fromWeb(response.body as ReadableStream) : Readable.from([]);
+      return { status: response.status, headers: Object.fromEntries(response.headers), body: stream };
     },
   };
+}
+
+async function textOf(body: HttpRequestBody): Promise<string> {
+  if (typeof body === "string") return body;
+  const pieces = body instanceof Uint8Array ? [body] : await Readable.from(body.chunks).toArray();
+  return Buffer.concat(pieces).toString();
 }
 
 function toResponse(reply: HttpReply): Response {

@@ -10,6 +10,7 @@ import type { PluginOrigin } from "./manifest.ts";
 import type { MemoryBackend } from "./memory-backend.ts";
 import type { ModelProvider } from "./model.ts";
 import type { ReloadParticipant } from "./reload.ts";
+import type { HttpRequestFunction } from "./request.ts";
 import type { EmitOptions, RpcMethod } from "./rpc.ts";
 import type { Schema } from "./schema.ts";
 import type { Services } from "./services.ts";
@@ -87,6 +88,8 @@ export interface PluginContext<Config = unknown> {
   readonly kv: PluginKv;
   /** Global `fetch` that ends with the plugin and names it as the user agent. */
   fetch(input: string | URL, init?: RequestInit): Promise<Response>;
+  /** For servers that are asked often: kept connections, the proxies of the environment, a stream as the body. Ends with the plugin, whose name it sends as `fetch` does. */
+  readonly request: HttpRequestFunction;
 
   on<N extends HookName>(
     hook: N,

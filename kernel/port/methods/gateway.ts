@@ -1,3 +1,4 @@
+import type { DoctorFinding } from "../../../sdk/hooks.ts";
 import { protocolMethod } from "../../../sdk/protocol/methods.ts";
 import { RawJson } from "../../../sdk/protocol/raw-json.ts";
 import { hasScope } from "../../../sdk/scopes.ts";
@@ -8,6 +9,7 @@ import type { Presence } from "../../operations/presence.ts";
 import type { SafeMode } from "../../operations/safe-mode.ts";
 import { soundFindings } from "../../operations/sound-findings.ts";
 import { toStatus } from "../../operations/status.ts";
+import { namedProxies, type ProxyEnv } from "../../process/http/proxy.ts";
 import type { MethodRegistry } from "./registry.ts";
 
 export interface KernelMethodDeps {
@@ -19,6 +21,8 @@ export interface KernelMethodDeps {
   /** Rejects with what the next start would be refused for. */
   checkRestart(): Promise<void>;
   safeMode: Pick<SafeMode, "leave">;
+  /** Variables of the gateway. */
+  env(): ProxyEnv;
 }
 
 /** Methods the kernel answers itself, also with zero plugins. */
@@ -36,7 +40,7 @@ export function registerKernelMethods(methods: MethodRegistry, deps: KernelMetho
   );
   add(protocolMethod("system-presence"), () => deps.presence.list());
   add(protocolMethod("gateway.doctor"), async ({ deep = false }: { deep?: boolean }) => ({
-    findings: soundFindings(await deps.hooks.run("doctor.collect", { deep })),
+    findings: soundFindings([...(await deps.hooks.run("doctor.collect", { deep })), ...proxyFindings(deps.env())]),
   }));
   const restart = async ({ reason = "requested", delayMs = 0 }: { reason?: string; delayMs?: number }) => {
     await deps.checkRestart();
@@ -46,4 +50,21 @@ export function registerKernelMethods(methods: MethodRegistry, deps: KernelMetho
   add(protocolMethod("gateway.restart.request"), restart);
   add(protocolMethod("gateway.restart"), restart);
   add(protocolMethod("gateway.exitSafeMode"), async () => ({ ok: true, left: await deps.safeMode.leave("an operator asked for it") }));
+}
+
+function proxyFindings(env: ProxyEnv): DoctorFinding[] {
+  return namedProxies(env).map(({ scheme, variable, proxy }) =>
+    proxy === undefined
+      ? {
+          id: `proxy/${scheme}`,
+          severity: "error",
+          message: `${variable}: its value is no address of an http or https proxy; requests of plugins to ${scheme} servers fail`,
+          fix: `set ${variable} to an address such as http://host:3128, or unset it`,
+        }
+      : {
+          id: `proxy/${scheme}`,
+          severity: "info",
+          message: `${variable}: embedding requests to ${scheme} servers that NO_PROXY does not list go through the proxy ${proxy}`,
+        },
+  );
 }

@@ -12,6 +12,7 @@ export const kernelPackages = new Set([
   "json5",
   "croner",
   "semver",
+  "undici",
   "picocolors",
   "@humanwhocodes/momoa",
   "clipanion",
@@ -36,7 +37,7 @@ export const kernelRooms: Record<string, readonly string[]> = {
 };
 
 /** Packages that only one room of the kernel may import. */
-const roomPackages: Record<string, string> = { clipanion: "kernel/cli/", listhen: "kernel/port/" };
+const roomPackages: Record<string, string> = { clipanion: "kernel/cli/", listhen: "kernel/port/", undici: "kernel/process/" };
 
 /** Vendor packages, one owner each. A plugin that is not listed has none. */
 export const pluginPackages: Record<string, readonly string[]> = {
