@@ -17,7 +17,7 @@ const check = process.argv.includes("--check");
 const jiti = createJiti(import.meta.url, {
   alias: { "svc/sdk/internal": join(root, "sdk/internal/index.ts"), "svc/sdk": join(root, "sdk/index.ts") },
 });
-const { collectReference } = await jiti.import(join(root, "test/tools/docs/collect.ts"));
+const { collectProtocols, collectReference, readManifests } = await jiti.import(join(root, "test/tools/docs/collect.ts"));
 const { referencePages } = await jiti.import(join(root, "test/tools/docs/pages.ts"));
 const pages = referencePages(await collectReference((path) => jiti.import(path)));
 
@@ -32,6 +32,12 @@ wanted.set(
   "sdk/api.md",
   apiReport(declarations, (path) => readFileSync(join(root, "dist", path), "utf8")),
 );
+const { clientTypes } = await jiti.import(join(root, "test/tools/docs/client-types.ts"));
+const { protocolDocument, protocolText, PROTOCOL_FILE } = await jiti.import(join(root, "kernel/loader/protocol-document.ts"));
+const { byPlugin } = await collectProtocols(readManifests(), (path) => jiti.import(path));
+const documents = Object.entries(byPlugin).map(([id, part]) => [id, protocolDocument(part)]);
+for (const [id, document] of documents) wanted.set(`plugins/${id}/${PROTOCOL_FILE}`, protocolText(document));
+wanted.set("sdk/protocol/plugin-methods.ts", clientTypes(Object.assign({}, ...documents.map(([, { methods }]) => methods))));
 const { kernelPage } = await jiti.import(join(root, "test/tools/docs/rooms.ts"));
 const { readRepositoryFiles } = await jiti.import(join(root, "test/tools/source/tree.ts"));
 wanted.set("kernel/README.md", kernelPage(readRepositoryFiles((path) => path.startsWith("kernel/"))));

@@ -8,7 +8,7 @@ import { type InstallIndex, type InstallRecord, installedPluginsRoot, readInstal
 import { readRegularFile } from "../../sdk/host/read-regular.ts";
 import { pluginIdPattern } from "../../sdk/plugin-id.ts";
 import { treeIntegrity } from "../../sdk/trust/tree-integrity.ts";
-import type { PluginOrigin } from "../../sdk/types/manifest.ts";
+import type { Manifest, PluginOrigin } from "../../sdk/types/manifest.ts";
 import type { PluginCandidate, PluginProblem } from "../../sdk/types/plugin-candidate.ts";
 import { blameText, type LoopBlame, readQuarantine } from "../operations/quarantine.ts";
 import { checkLocalImports } from "../sandbox/local-imports.ts";
@@ -16,6 +16,7 @@ import { enablementProblem } from "./enablement.ts";
 import { hintFor } from "./faults.ts";
 import { MANIFEST_FILE, MANIFEST_MAX_BYTES, type ManifestResult, parseManifest } from "./manifest.ts";
 import { checkPluginPaths, currentTrustHost, type GateRequest, type TrustHost } from "./plugin-gate.ts";
+import { PROTOCOL_FILE, readProtocolDocument } from "./protocol-document.ts";
 import { isVersion, satisfies } from "./version.ts";
 
 /** Code of a plugin that waits for the end of safe mode. */
@@ -166,11 +167,16 @@ async function readFolder(place: Place, host: DiscoveryHost): Promise<PluginCand
   if (!read.ok) return unidentified(place, read.reason);
   const { manifest } = read;
   const installed = origin === "global" && place.record !== undefined && basename(root) === manifest.id;
-  const base = { id: manifest.id, version: manifest.version, root, origin, manifest, ...(installed ? { installed } : {}) };
+  let base = { id: manifest.id, version: manifest.version, root, origin, manifest, ...(installed ? { installed } : {}) };
   const stopped = (problem: PluginProblem): PluginCandidate => ({ ...base, entry: undefined, problem });
   if (!satisfies(SDK_API_VERSION, manifest.svc.api)) {
     const reason = `needs plugin API ${manifest.svc.api}, this gateway has ${SDK_API_VERSION}`;
     return stopped(blocked("api-mismatch", reason, "install a version of the plugin that was made for this API"));
+  }
+  try {
+    base = { ...base, ...(await readMethods(root, manifest, origin)) };
+  } catch (error) {
+    return stopped(blocked("manifest-invalid", messageOf(error), "write it again with: svc plugins build"));
   }
   const entry = await findEntry(root, manifest.entry, host);
   if (!entry) {
@@ -194,6 +200,16 @@ async function readManifest(root: string, host: DiscoveryHost): Promise<Manifest
     const { code } = error as NodeJS.ErrnoException;
     return code === "ENOENT" || code === "ENOTDIR" ? undefined : { ok: false, reason: `${MANIFEST_FILE}: ${messageOf(error)}` };
   }
+}
+
+/** Methods that the plugin's built file lists. @throws {Error} when the manifest announces them and the file is missing or wrong */
+async function readMethods(root: string, manifest: Manifest, origin: PluginOrigin): Promise<Pick<PluginCandidate, "methods">> {
+  if (manifest.protocol === undefined) return {};
+  const read = readRegularFile(join(root, PROTOCOL_FILE), { maxBytes: MANIFEST_MAX_BYTES, followLink: false });
+  const bytes = await read.catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`${PROTOCOL_FILE} ${error.code === "ENOENT" ? "is missing" : messageOf(error)}`);
+  });
+  return readProtocolDocument(bytes.toString("utf8"), { plugin: manifest.id, isBundled: origin === "bundled" });
 }
 
 /** The entry file that is there. The manifest's checks keep its name inside the folder; where links lead is the gate's business. */

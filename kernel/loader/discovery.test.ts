@@ -98,11 +98,27 @@ describe("a plugin is found", () => {
   });
 });
 
+const foreignMethod = JSON.stringify({ methods: { "agents.list": { scope: "read", about: "", params: {}, result: {} } } });
+
 describe("what does not load says why:", () => {
   test.each<[string, () => Promise<unknown>, SvcConfigInput["plugins"], string, string | RegExp]>([
     ["no manifest", () => mkdir(join(root, "pp")), {}, "manifest-invalid", /^no svc\.plugin\.json in /],
     ["a manifest that is no JSON", () => plugin("pp", "{"), {}, "manifest-invalid", /^svc\.plugin\.json: /],
     ["a manifest with a wrong field", () => plugin("pp", { id: "Bad" }), {}, "manifest-invalid", /json: id: expected 2 to 48/],
+    [
+      "a protocol that was not built",
+      () => plugin("pp", { protocol: "protocol.ts" }),
+      {},
+      "manifest-invalid",
+      "svc.protocol.json is missing",
+    ],
+    [
+      "a protocol with a method of somebody else",
+      async () => writeFile(join(await plugin("pp", { protocol: "protocol.ts" }), "svc.protocol.json"), foreignMethod),
+      {},
+      "manifest-invalid",
+      "svc.protocol.json: the method agents.list is not the plugin's own; expected pp.<verb>",
+    ],
     ["another API", () => plugin("pp", { svc: { api: "^2.0.0" } }), {}, "api-mismatch", "needs plugin API ^2.0.0, this gateway has 1.0.0"],
     ["no entry", () => plugin("pp", {}, null), {}, "path-escape", "its entry index.ts or index.js is missing or outside its folder"],
     [

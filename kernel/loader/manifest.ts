@@ -137,6 +137,7 @@ const manifestSchema = z.strictObject({
       }),
     )
     .optional(),
+  protocol: insidePath.optional(),
   deprecated: z.string().min(1).optional(),
 });
 

@@ -7,6 +7,12 @@ export const errors = defineErrors({
     rpc: "INVALID_REQUEST",
     exit: 1,
   },
+  "protocol-drift": {
+    message: 'plugin "{plugin}": svc.protocol.json differs from its code',
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    exit: 1,
+  },
   "not-a-plugin-folder": {
     message: "{folder}: no svc.plugin.json there; expected a plugin folder; create one with: svc plugins create <id>",
     http: 404,

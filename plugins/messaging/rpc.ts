@@ -1,6 +1,6 @@
-import { commonErrors, type DeliveryRow, messageOf, type PluginContext, type ResultOf } from "svc/sdk";
-import { protocolMethod } from "svc/sdk/internal";
+import { commonErrors, type DeliveryRow, messageOf, methodOf, type PluginContext, type ResultOf } from "svc/sdk";
 import { outboundCounts } from "./health.ts";
+import { messagingMethods } from "./protocol-methods.ts";
 import { undeliveredNote } from "./queue/ends.ts";
 import { lifetimeMs, readOutgoing } from "./queue/message.ts";
 import { OUT, type Queue } from "./queue/queue.ts";
@@ -21,7 +21,7 @@ export function registerQueueMethods(ctx: PluginContext, { queue, waits }: { que
     return row;
   };
   ctx.registerRpc({
-    ...protocolMethod("messaging.queue.list"),
+    ...methodOf(messagingMethods, "messaging.queue.list"),
     handler: ({ all, before, limit = DEFAULT_LIMIT }) => {
       const states = all ? [...waitingStates, ...lostStates, "done" as const] : [...waitingStates, ...lostStates];
       const rows = store().deliveries.list({ dirs: OUT, states, limit, ...(before === undefined ? {} : { before }) });
@@ -29,7 +29,7 @@ export function registerQueueMethods(ctx: PluginContext, { queue, waits }: { que
     },
   });
   ctx.registerRpc({
-    ...protocolMethod("messaging.queue.retry"),
+    ...methodOf(messagingMethods, "messaging.queue.retry"),
     handler: async ({ uid }) => {
       const row = rowOf(uid);
       const at = ctx.clock.now();
@@ -43,7 +43,7 @@ export function registerQueueMethods(ctx: PluginContext, { queue, waits }: { que
     },
   });
   ctx.registerRpc({
-    ...protocolMethod("messaging.queue.drop"),
+    ...methodOf(messagingMethods, "messaging.queue.drop"),
     handler: async ({ uid }) => {
       const row = rowOf(uid);
       await drop(row, ctx);

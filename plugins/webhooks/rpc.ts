@@ -1,6 +1,6 @@
-import { commonErrors, type HookPreset, type PluginContext } from "svc/sdk";
-import { protocolMethod } from "svc/sdk/internal";
+import { commonErrors, type HookPreset, methodOf, type PluginContext } from "svc/sdk";
 import { figuresOf } from "./health.ts";
+import { webhooksMethods } from "./protocol-methods.ts";
 import type { Webhooks } from "./webhooks.ts";
 
 const RECENT = 50;
@@ -13,7 +13,7 @@ export function registerWebhookRpc(ctx: TrialContext, webhooks: Webhooks): void 
   const store = () => ctx.service("store@1");
 
   ctx.registerRpc({
-    ...protocolMethod("webhooks.list"),
+    ...methodOf(webhooksMethods, "webhooks.list"),
     async handler() {
       const { hooks } = ctx.snapshot();
       const state = await webhooks.look();
@@ -30,7 +30,7 @@ export function registerWebhookRpc(ctx: TrialContext, webhooks: Webhooks): void 
   });
 
   ctx.registerRpc({
-    ...protocolMethod("webhooks.recent"),
+    ...methodOf(webhooksMethods, "webhooks.recent"),
     async handler({ limit = RECENT, states }) {
       const { summariseDelivery } = await import("./deliveries/delivery-summary.ts");
       const rows = store().deliveries.list({ dirs, limit, ...(states ? { states } : {}) });
@@ -39,7 +39,7 @@ export function registerWebhookRpc(ctx: TrialContext, webhooks: Webhooks): void 
   });
 
   ctx.registerRpc({
-    ...protocolMethod("webhooks.show"),
+    ...methodOf(webhooksMethods, "webhooks.show"),
     async handler({ uid, payload = false }) {
       const [{ summariseDelivery }, { decodeAction }] = await Promise.all([
         import("./deliveries/delivery-summary.ts"),
@@ -53,7 +53,7 @@ export function registerWebhookRpc(ctx: TrialContext, webhooks: Webhooks): void 
   });
 
   ctx.registerRpc({
-    ...protocolMethod("webhooks.retry"),
+    ...methodOf(webhooksMethods, "webhooks.retry"),
     async handler({ uid }) {
       await (await webhooks.deliveries()).retry(uid);
       ctx.logger.info(`hook delivery ${uid}: retried by an operator`);
@@ -62,7 +62,7 @@ export function registerWebhookRpc(ctx: TrialContext, webhooks: Webhooks): void 
   });
 
   ctx.registerRpc({
-    ...protocolMethod("webhooks.drop"),
+    ...methodOf(webhooksMethods, "webhooks.drop"),
     async handler({ uid }) {
       await (await webhooks.deliveries()).drop(uid);
       ctx.logger.info(`hook delivery ${uid}: dropped by an operator`);
@@ -79,7 +79,7 @@ function registerTrial(ctx: TrialContext): void {
   const presets = ctx.contributions<HookPreset>("hookPreset");
   let trials = 0;
   ctx.registerRpc({
-    ...protocolMethod("webhooks.test"),
+    ...methodOf(webhooksMethods, "webhooks.test"),
     async handler({ name, payload = {}, headers = {} }, { signal }) {
       if (trials >= MAX_TRIALS) throw commonErrors.busy({}, { retryAfterMs: 1_000 });
       trials += 1;

@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import type { ProtocolMethod } from "./methods.ts";
+import type { CoreMethod, ProtocolMethod } from "./methods.ts";
+import type { PluginMethods } from "./plugin-methods.ts";
 import { agentsResults } from "./results/agents.ts";
 import { approvalsResults } from "./results/approvals.ts";
 import { configResults } from "./results/config.ts";
@@ -7,13 +8,11 @@ import { devicesResults } from "./results/devices.ts";
 import { gatewayResults } from "./results/gateway.ts";
 import { logsResults } from "./results/logs.ts";
 import { memoryResults } from "./results/memory.ts";
-import { messagingResults } from "./results/messaging.ts";
 import { pluginsResults } from "./results/plugins.ts";
 import { runsResults } from "./results/runs.ts";
 import { sessionsResults } from "./results/sessions.ts";
 import { systemResults } from "./results/system.ts";
 import { toolsResults } from "./results/tools.ts";
-import { webhooksResults } from "./results/webhooks.ts";
 
 /**
  * Payload of a successful answer of every method; of a method with two answers, either of them. Objects may gain fields.
@@ -32,12 +31,14 @@ export const protocolResults = {
   ...runsResults,
   ...sessionsResults,
   ...memoryResults,
-  ...messagingResults,
-  ...webhooksResults,
-} as const satisfies Record<ProtocolMethod, z.ZodType>;
+} as const satisfies Record<CoreMethod, z.ZodType>;
 
 /** Payload of the answer of a method. */
-export type ResultOf<M extends ProtocolMethod> = z.output<(typeof protocolResults)[M]>;
+export type ResultOf<M extends ProtocolMethod> = M extends CoreMethod
+  ? z.output<(typeof protocolResults)[M]>
+  : M extends keyof PluginMethods
+    ? PluginMethods[M]["result"]
+    : never;
 /** The first answer of a method that answers twice. */
 export type AcceptedResultOf<M extends ProtocolMethod> = Extract<ResultOf<M>, { status: "accepted" }>;
 /** The last answer of a method: without the first one of those that answer twice. */

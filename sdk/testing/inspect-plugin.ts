@@ -6,9 +6,11 @@ import { readLooseJson } from "../../kernel/cli/loose-json.ts";
 import { inspectPluginFolder } from "../../kernel/loader/discovery.ts";
 import { importModule } from "../../kernel/loader/import.ts";
 import { MANIFEST_FILE, parseManifest } from "../../kernel/loader/manifest.ts";
+import { protocolDocument, protocolText } from "../../kernel/loader/protocol-document.ts";
 import { packageRoot } from "../../kernel/process/paths.ts";
 import { commonErrors, type SvcError } from "../errors.ts";
 import { toJsonSchema } from "../json-schema.ts";
+import type { PluginProtocol } from "../protocol/methods/spec.ts";
 import type { PluginDefinition } from "../types/context.ts";
 import type { Manifest } from "../types/manifest.ts";
 import type { JsonSchema } from "../types/schema.ts";
@@ -21,6 +23,8 @@ export interface InspectedPlugin {
   manifest(): Promise<Manifest>;
   /** Runs the module of the plugin; each call evaluates it anew. @throws {SvcError} `failed` */
   definition(): Promise<PluginDefinition>;
+  /** Runs the module that the manifest names for its part of the protocol, and gives the text of `svc.protocol.json`; undefined without one. */
+  protocol(): Promise<string | undefined>;
   readme(): Promise<string | undefined>;
   /** Why the loader would not touch its files, with the code of the gate; undefined when it would. */
   distrust(): Promise<string | undefined>;
@@ -50,7 +54,16 @@ export function inspectPlugin(dir: string | URL): InspectedPlugin {
       const candidate = await inspectPluginFolder(root);
       if (candidate.entry === undefined)
         throw failed(candidate.problem?.reason ?? `entry: there is no ${own.entry ?? "index.ts or index.js"}`);
-      return importOnce(candidate.entry);
+      const value = (await importOnce(candidate.entry)) as Partial<PluginDefinition> | null | undefined;
+      if (typeof value?.id === "string" && typeof value.setup === "function") return value as PluginDefinition;
+      throw failed("its entry has no default export made by definePlugin");
+    },
+    async protocol() {
+      const { protocol } = await manifest();
+      if (protocol === undefined) return undefined;
+      const exported = (await importOnce(resolve(root, protocol))) as Partial<PluginProtocol> | null | undefined;
+      if (!exported?.methods || !exported.results) throw failed(`protocol: ${protocol} has no default export with methods and results`);
+      return protocolText(protocolDocument(exported as PluginProtocol));
     },
     readme: () => readFile(join(root, "README.md"), "utf8").catch(() => undefined),
     async distrust() {
@@ -69,12 +82,10 @@ export function configSchemaOf(definition: PluginDefinition): JsonSchema | undef
 }
 
 /** The transpiler's cache is a folder of this process alone: a shared one could hold somebody else's code. */
-async function importOnce(entry: string): Promise<PluginDefinition> {
+async function importOnce(entry: string): Promise<unknown> {
   const stateDir = await mkdtemp(join(tmpdir(), `svc-test-cache-${process.pid}-`));
   try {
-    const value = (await importModule(entry, stateDir, { reuse: true })) as Partial<PluginDefinition> | null | undefined;
-    if (typeof value?.id === "string" && typeof value.setup === "function") return value as PluginDefinition;
-    throw failed("its entry has no default export made by definePlugin");
+    return await importModule(entry, stateDir, { reuse: true });
   } finally {
     await rm(stateDir, { recursive: true, force: true });
   }

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PROTOCOL_FILE } from "../../kernel/loader/protocol-document.ts";
 import { satisfies } from "../../kernel/loader/version.ts";
 import type { LogRecord } from "../../kernel/process/logger.ts";
 import { SDK_API_VERSION } from "../define.ts";
@@ -76,6 +79,14 @@ function staticCases(plugin: InspectedPlugin): ContractCase[] {
         if (wanted)
           assert.deepEqual(manifest.configSchema, wanted, "configSchema differs from the config of the code; run: svc plugins build");
         else assert.deepEqual(manifest.configSchema?.properties ?? {}, {}, "configSchema has keys, the code has no config");
+      },
+    },
+    {
+      name: "its svc.protocol.json is what its protocol says",
+      async run() {
+        const file = join(plugin.root, PROTOCOL_FILE);
+        const written = await readFile(file, "utf8").catch(() => undefined);
+        assert.equal(written, await plugin.protocol(), "svc.protocol.json differs from the code; run: svc plugins build");
       },
     },
   ];

@@ -59,7 +59,9 @@ async function toRun(plugin: InspectedPlugin, manifest: Manifest, instead: LifeO
   const lazy = Array.isArray(manifest.activation);
   if (!instead && !lazy) return plugin.bundled ? manifest.id : plugin.root;
   const own = await plugin.definition();
-  return { definition: withRoot(instead ? instead(own) : own, plugin.root), manifest: { ...manifest, activation: "startup" } };
+  // Its methods are declared under `contributes.rpc`; their table stands in the plugin's own folder.
+  const { protocol: _, ...declared } = manifest;
+  return { definition: withRoot(instead ? instead(own) : own, plugin.root), manifest: { ...declared, activation: "startup" } };
 }
 
 /** Bundled plugins that must run beside it: what it depends on and who provides what it requires. */

@@ -1,5 +1,10 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { z } from "zod";
+import { PROTOCOL_FILE, readProtocolDocument } from "../../kernel/loader/protocol-document.ts";
+import { packageRoot } from "../../kernel/process/paths.ts";
 import type { SvcClient } from "../client/types.ts";
+import { toSchema } from "../json-schema.ts";
 import { protocolEventPayloads } from "../protocol/event-payloads.ts";
 import { helloOk } from "../protocol/results/connect.ts";
 import { protocolResults } from "../protocol/results.ts";
@@ -10,6 +15,7 @@ const MAX_FAULTS = 50;
 const faults: string[] = [];
 
 const results: Readonly<Record<string, z.ZodType>> = { ...protocolResults, connect: helloOk };
+let ofPlugins: Record<string, z.ZodType> | undefined;
 const payloads: Readonly<Record<string, z.ZodType>> = protocolEventPayloads;
 
 const wireError = z.object({
@@ -41,7 +47,22 @@ runnerIfAny()?.afterEach(throwWireFaults);
 
 /** Remembers what a successful answer of a protocol method breaks; other methods are left alone. */
 export function checkAnswer(method: string, payload: unknown): void {
-  check(`answer of ${method}`, Object.hasOwn(results, method) ? results[method] : undefined, payload);
+  check(`answer of ${method}`, Object.hasOwn(results, method) ? results[method] : pluginResult(method), payload);
+}
+
+/** Schema of the answer of a bundled plugin's method, from the table beside its manifest. */
+function pluginResult(method: string): z.ZodType | undefined {
+  if (!ofPlugins) {
+    ofPlugins = {};
+    const root = join(packageRoot(), "plugins");
+    for (const id of readdirSync(root)) {
+      const file = join(root, id, PROTOCOL_FILE);
+      if (!existsSync(file)) continue;
+      const { methods } = readProtocolDocument(readFileSync(file, "utf8"), { plugin: id, isBundled: true });
+      for (const [name, { result }] of Object.entries(methods)) ofPlugins[name] = toSchema(result) as unknown as z.ZodType;
+    }
+  }
+  return Object.hasOwn(ofPlugins, method) ? ofPlugins[method] : undefined;
 }
 
 /** Remembers what the payload of a protocol event breaks; plugins' own events are left alone. */

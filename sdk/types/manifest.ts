@@ -92,6 +92,11 @@ export interface Manifest {
   uiHints?: Record<string, UiHint>;
   /** JSON Schemas of `channels.<channelId>`. */
   channelConfigs?: Record<string, JsonSchema>;
+  /**
+   * Module whose default export is the plugin's part of the protocol. `svc plugins build` writes it as JSON Schema to `svc.protocol.json` beside the
+   * manifest, and nothing else is read of it before the plugin runs.
+   */
+  protocol?: string;
   cli?: ManifestCommand[];
   deprecated?: string;
 }

@@ -1,5 +1,6 @@
 import type { Manifest, PluginOrigin } from "./manifest.ts";
 import type { pluginCodes } from "./plugin-record.ts";
+import type { MethodDocument } from "./protocol-document.ts";
 
 /** Why a plugin that was found does not load, and what to do about it. */
 export interface PluginProblem {
@@ -20,6 +21,8 @@ export interface PluginCandidate {
   entry: string | undefined;
   /** Undefined for a single file named in `plugins.load.paths`: its identity comes from its code. */
   manifest: Manifest | undefined;
+  /** Methods that it serves, from `svc.protocol.json`. */
+  methods?: Readonly<Record<string, MethodDocument>>;
   /** Put there by `svc plugins install`. */
   installed?: boolean;
   problem?: PluginProblem;

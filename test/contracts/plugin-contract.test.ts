@@ -79,6 +79,7 @@ test.each<[string, Sample, string]>([
     { config: "z.strictObject({ suffix: z.string() }).partial()" },
     "its configSchema is what its config says",
   ],
+  ["announces a protocol that its code has not", { manifest: { protocol: "index.ts" } }, "its svc.protocol.json is what its protocol says"],
   ["throws in setup", { setup: 'throw new Error("no");' }, "it loads and registers only what it declares"],
   ["hangs in setup", { setup: "await new Promise(() => {});" }, "it loads and registers only what it declares"],
   [

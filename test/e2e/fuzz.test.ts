@@ -3,11 +3,11 @@ import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import fc from "fast-check";
-import { protocolMethods } from "svc/sdk/internal";
 import { eventually } from "svc/sdk/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { BareSocket, connectParams, type Frame } from "../kernel/_ws.ts";
+import { allMethods } from "../tools/protocol-tables.ts";
 import { createHome, type Home, type Running, startGateway, svcCommand } from "./_process.ts";
 
 /**
@@ -128,7 +128,7 @@ test(`any frames before the handshake end in a refusal and nothing else (seed ${
 });
 
 /** Everything but what would end the gateway or its config by design. */
-const callable = Object.entries(protocolMethods).filter(([name]) => !name.startsWith("gateway.restart"));
+const callable = Object.entries(allMethods).filter(([name]) => !name.startsWith("gateway.restart"));
 const call = fc.constantFrom(...callable).chain(([method, spec]) => {
   const { properties = {} } = z.toJSONSchema(spec.params, { io: "input", unrepresentable: "any" }) as {
     properties?: Record<string, object>;

@@ -1,9 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type ProtocolMethod, protocolMethods } from "svc/sdk/internal";
+import type { ProtocolMethod } from "svc/sdk/internal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { BareSocket, connectParams, type Frame } from "../kernel/_ws.ts";
+import { allMethods } from "../tools/protocol-tables.ts";
 import { createHome, type Home, type Running, startGateway, svcCommand } from "./_process.ts";
 
 /** Every method of the protocol, asked in the built gateway with all bundled plugins: who may call it, and what it refuses. */
@@ -58,14 +59,14 @@ async function call(socket: BareSocket, method: string, params: unknown): Promis
   return socket.request(`r${count}`, method, params);
 }
 
-const methods = Object.entries(protocolMethods) as Array<[ProtocolMethod, (typeof protocolMethods)[ProtocolMethod]]>;
+const methods = Object.entries(allMethods) as Array<[ProtocolMethod, (typeof allMethods)[ProtocolMethod]]>;
 
 test("a gateway with all bundled plugins lists exactly the methods of the table", async () => {
   const socket = await socketWith("admin");
   const hello = socket.frames.find((f) => f.id === "connect").payload;
   const named = new Set<string>(hello.features.methods);
   expect(methods.map(([name]) => name).filter((name) => !named.has(name))).toEqual([]);
-  expect([...named].filter((name) => !Object.hasOwn(protocolMethods, name))).toEqual([]);
+  expect([...named].filter((name) => !Object.hasOwn(allMethods, name))).toEqual([]);
 });
 
 describe("with params nobody takes", () => {

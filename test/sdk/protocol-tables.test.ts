@@ -1,8 +1,9 @@
-import { type ProtocolMethod, protocolMethods } from "svc/sdk/internal";
+import type { ProtocolMethod } from "svc/sdk/internal";
 import { describe, expect, test } from "vitest";
 import { budgetedMethods } from "../../kernel/port/write-budget.ts";
 import { protocolEvents } from "../../sdk/protocol/events.ts";
 import { connectParams, helloNumbers, limits, requestFrame } from "../../sdk/protocol/frames.ts";
+import { allMethods } from "../tools/protocol-tables.ts";
 
 /** The tables of the protocol, written out a second time: a change of the code's tables changes the contract with clients and must be meant. */
 
@@ -29,7 +30,7 @@ describe("the scope of every method", () => {
       plugins.reload gateway.restart.request gateway.restart gateway.exitSafeMode`),
   };
   const named = new Map(Object.entries(table).flatMap(([scope, names]) => names.map((name) => [name, scope] as const)));
-  const own = Object.entries(protocolMethods);
+  const own = Object.entries(allMethods);
 
   test("is that of the contract", () => {
     const differing = own.filter(([name, { scope }]) => named.has(name) && named.get(name) !== scope);
@@ -88,7 +89,7 @@ test("the budget of writes holds for the methods of the contract", () => {
   const due = words(`config.set config.apply config.patch secrets.reload plugins.setEnabled plugins.reload cron.add cron.update cron.remove
     cron.run agents.create agents.update agents.delete gateway.restart.request`);
   expect([...budgetedMethods].filter((name) => !due.includes(name))).toEqual([]);
-  expect(due.filter((name) => Object.hasOwn(protocolMethods, name) && !budgetedMethods.has(name))).toEqual([]);
+  expect(due.filter((name) => Object.hasOwn(allMethods, name) && !budgetedMethods.has(name))).toEqual([]);
 });
 
 test("the numbers are those of section 19, and hello-ok tells them", () => {
@@ -151,7 +152,7 @@ describe("a bound of a param holds at the limit and not one past it:", () => {
     ["wake", "mode", { text: "t" }, ["now", "next-heartbeat"], ["later"]],
     ["device.token.rotate", "role", { deviceId: "d" }, ["operator", "node"], ["king"]],
   ];
-  const passes = (name: ProtocolMethod, params: unknown) => protocolMethods[name].params.safeParse(params).success;
+  const passes = (name: ProtocolMethod, params: unknown) => allMethods[name].params.safeParse(params).success;
 
   test.each(rows)("%s %s", (name, field, rest, taken, refused) => {
     expect(taken.map((value) => passes(name, { ...rest, [field]: value }))).toEqual(taken.map(() => true));

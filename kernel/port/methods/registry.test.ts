@@ -217,3 +217,30 @@ describe("on the wire", () => {
     });
   });
 });
+
+describe("a method in the table of a plugin", () => {
+  const methodsWith = (isBundled: boolean) => {
+    const logger = createLogger([]);
+    const row = (name: string) => (name === "notes.list" ? { scope: "write" as const, isBundled } : undefined);
+    const down = () => ({ plugin: "notes", reason: "setup-failed: no" });
+    return createMethodRegistry({ hooks: createHookBus(logger), logger, row, down });
+  };
+
+  test("may not be served with a weaker scope than it says", () => {
+    expect(() => methodsWith(true).add(method("notes.list", { scope: "read" }), "notes")).toThrow(
+      "is reserved for scope write or stronger",
+    );
+    expect(() => methodsWith(true).add(method("notes.list", { scope: "write" }), "notes")).not.toThrow();
+  });
+
+  test("may be served by another plugin only when it belongs to one that comes with svc", () => {
+    expect(() => methodsWith(true).add(method("notes.list", { scope: "write" }), "demo")).not.toThrow();
+    expect(() => methodsWith(false).add(method("notes.list", { scope: "write" }), "demo")).toThrow("is reserved for the protocol");
+  });
+
+  test("says why it is not there to those who may call it, and to nobody else", async () => {
+    const { call } = methodsWith(false);
+    await expect(call("notes.list", {}, callOf(["operator.write"]))).rejects.toMatchObject({ code: "plugin-not-running" });
+    await expect(call("notes.list", {}, callOf(["operator.read"]))).rejects.toMatchObject({ code: "missing-scope" });
+  });
+});

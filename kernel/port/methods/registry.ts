@@ -2,7 +2,7 @@ import { commonErrors, isSvcError, messageOf, type SvcError } from "../../../sdk
 import { formatIssues } from "../../../sdk/json-schema.ts";
 import { protocolErrors } from "../../../sdk/protocol/errors.ts";
 import { limits, type WireError } from "../../../sdk/protocol/frames.ts";
-import { type MethodSpec, type ProtocolMethod, protocolMethods } from "../../../sdk/protocol/methods.ts";
+import { type CoreMethod, type MethodSpec, protocolMethods } from "../../../sdk/protocol/methods.ts";
 import { hasScope, toOperatorScope } from "../../../sdk/scopes.ts";
 import type { Disposable, LogFields, Logger } from "../../../sdk/types/common.ts";
 import type { ClientInfo, RpcCall, RpcMethod } from "../../../sdk/types/rpc.ts";
@@ -45,12 +45,20 @@ const kernelPrefixes = ["config.", "secrets.", "update.", "plugins.", "device.",
 const reservedPrefixes = [...kernelPrefixes, "exec."];
 const nameGrammar = /^[a-z][\w-]*(\.[a-z][\w-]*)*$/;
 
+/** Row of a method in the table of a plugin. */
+export interface PluginRow extends Pick<MethodSpec, "scope" | "waits"> {
+  /** The plugin comes with svc: its methods belong to the protocol, and another plugin may serve them in its place. */
+  isBundled: boolean;
+}
+
 export interface MethodDeps {
   hooks: HookBus;
   logger: Logger;
   activation?: Activation;
   /** The plugin that declares this method and is not running, if there is one. */
   down?(name: string): DownPlugin | undefined;
+  /** Row of a method that a plugin's own table lists, whether the plugin runs or not. */
+  row?(name: string): PluginRow | undefined;
   /** Aborted when a stop begins: from then on a method that is not there has gone already. */
   leaving?: AbortSignal;
 }
@@ -74,7 +82,7 @@ export function createMethodRegistry(deps: MethodDeps): MethodRegistry {
   };
   return {
     add(method, owner, hold) {
-      checkName(method, owner);
+      checkName(method, owner, deps);
       const taken = methods.get(method.method);
       if (taken) throw kernelErrors.contributionConflict({ point: "rpc", id: method.method, plugin: owner, owner: taken.owner });
       const entry = { method, owner, ...(hold ? { hold } : {}) };
@@ -99,7 +107,7 @@ export function createMethodRegistry(deps: MethodDeps): MethodRegistry {
       return commonErrors.failed({ message: `method ${name} failed: its result cannot be sent` });
     },
     async admit(name, signal) {
-      const place = onlyWaits(name) ? noPlace : await admission(signal);
+      const place = rowOf(name, deps)?.waits ? noPlace : await admission(signal);
       const turn = pace();
       if (turn) await turn;
       return place;
@@ -110,7 +118,7 @@ export function createMethodRegistry(deps: MethodDeps): MethodRegistry {
       if (!entry)
         throw deps.leaving?.aborted
           ? protocolErrors.draining({}, { retryAfterMs: 1_000 })
-          : absentMethod(name, call.client, deps.down?.(name));
+          : absentMethod(name, call.client, { row: rowOf(name, deps), down: deps.down?.(name) });
       // From here on: the checks take time, and the owner must not be taken down between them and its handler.
       const held = entry.hold?.();
       const started = performance.now();
@@ -162,9 +170,10 @@ async function run(
 
 const noPlace: Disposable = { dispose: () => undefined };
 
-function onlyWaits(name: string): boolean {
+/** Row of a method of the protocol: the SDK's, or that of a plugin. */
+function rowOf(name: string, { row }: Pick<MethodDeps, "row">): Pick<MethodSpec, "scope" | "waits"> | undefined {
   const rows: Readonly<Record<string, MethodSpec>> = protocolMethods;
-  return Object.hasOwn(rows, name) && rows[name]?.waits === true;
+  return Object.hasOwn(rows, name) ? rows[name] : row?.(name);
 }
 
 function msSince(started: number): number {
@@ -177,8 +186,11 @@ function requireScope(client: ClientInfo, scope: RpcMethod["scope"]): void {
 }
 
 /** Names are confirmed to administrators only; those of the protocol are known to everybody, and their callers hear what is wrong with them. */
-function absentMethod(name: string, client: ClientInfo, down: DownPlugin | undefined): SvcError {
-  const row = Object.hasOwn(protocolMethods, name) ? protocolMethods[name as ProtocolMethod] : undefined;
+function absentMethod(
+  name: string,
+  client: ClientInfo,
+  { row, down }: { row: Pick<MethodSpec, "scope"> | undefined; down: DownPlugin | undefined },
+): SvcError {
   const isAdmin = hasScope(client.scopes, "operator.admin");
   if (down && (isAdmin || (row && hasScope(client.scopes, toOperatorScope(row.scope)))))
     return kernelErrors.pluginNotRunning({ subject: name, ...down });
@@ -187,13 +199,14 @@ function absentMethod(name: string, client: ClientInfo, down: DownPlugin | undef
 }
 
 /** A plugin's methods are its own `<id>.<verb>` or rows of the protocol, never weaker than there. */
-function checkName(method: RpcMethod, owner: string): void {
+function checkName(method: RpcMethod, owner: string, deps: Pick<MethodDeps, "row">): void {
   if (owner === "kernel") return;
   const name = method.method;
   const isBelow = (prefix: string) => name.startsWith(prefix);
   const isRow = Object.hasOwn(protocolMethods, name) && !kernelPrefixes.some(isBelow);
-  const row = isRow ? protocolMethods[name as ProtocolMethod] : undefined;
   const own = nameGrammar.test(name) && isBelow(`${owner}.`) && !reservedPrefixes.some(isBelow);
+  const listed = nameGrammar.test(name) ? deps.row?.(name) : undefined;
+  const row = isRow ? protocolMethods[name as CoreMethod] : own || listed?.isBundled ? listed : undefined;
   if (!row && !own) throw kernelErrors.reservedName({ plugin: owner, name, owner: `the protocol; use ${owner}.<verb>` });
   if (row && !hasScope([toOperatorScope(method.scope ?? "admin")], toOperatorScope(row.scope))) {
     throw kernelErrors.reservedName({ plugin: owner, name, owner: `scope ${row.scope} or stronger` });

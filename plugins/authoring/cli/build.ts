@@ -6,8 +6,9 @@ import { errors } from "../errors.ts";
 import { setTopLevel } from "../manifest-text.ts";
 
 const MANIFEST = "svc.plugin.json";
+const PROTOCOL = "svc.protocol.json";
 
-/** `svc plugins build [dir]`: `configSchema` of the manifest is what the code's config schema says. */
+/** `svc plugins build [dir]`: `configSchema` of the manifest and `svc.protocol.json` are what the code says. */
 export default defineCommand({
   path: ["plugins", "build"],
   summary: "Write configSchema into a plugin's manifest from its code",
@@ -32,8 +33,16 @@ export default defineCommand({
       const file = join(root, MANIFEST);
       await cli.writeFile(file, setTopLevel(await readFile(file, "utf8"), "configSchema", wanted), { mode: 0o644 });
     }
-    if (cli.json) cli.stdout.json({ ok: true, plugin: manifest.id, written: drifted });
-    else cli.stdout.line(`${manifest.id}: configSchema ${drifted ? "written" : "is what the code says"}`);
+    const protocol = await plugin.protocol();
+    const protocolFile = join(root, PROTOCOL);
+    const isStale = protocol !== undefined && (await readFile(protocolFile, "utf8").catch(() => undefined)) !== protocol;
+    if (isStale && values.check === true) throw errors.protocolDrift({ plugin: manifest.id, hint: `run: svc plugins build ${dir}` });
+    if (isStale) await cli.writeFile(protocolFile, protocol, { mode: 0o644 });
+    if (cli.json) cli.stdout.json({ ok: true, plugin: manifest.id, written: drifted || isStale });
+    else {
+      cli.stdout.line(`${manifest.id}: configSchema ${drifted ? "written" : "is what the code says"}`);
+      if (protocol !== undefined) cli.stdout.line(`${manifest.id}: ${PROTOCOL} ${isStale ? "written" : "is what the code says"}`);
+    }
     return 0;
   },
 });

@@ -19,3 +19,19 @@ export function waitingMethod<P extends z.ZodType>(scope: Scope, about: string, 
 export function method<P extends z.ZodType>(scope: Scope, about: string, params: P): MethodSpec<P> {
   return { scope, about, params };
 }
+
+/** Part of the protocol that one plugin serves, as the module that its manifest names exports it. Names begin with the plugin's id. */
+export interface PluginProtocol {
+  methods: Readonly<Record<string, MethodSpec>>;
+  /** Payload of the answer of each method. */
+  results: Readonly<Record<string, z.ZodType>>;
+}
+
+/** A row of a table of methods, ready to spread into `ctx.registerRpc({ ...methodOf(table, "notes.list"), handler })`. */
+export function methodOf<T extends Readonly<Record<string, MethodSpec>>, M extends keyof T & string>(
+  table: T,
+  name: M,
+): { method: M; scope: Scope; params: T[M]["params"] } {
+  const { scope, params } = table[name] as T[M];
+  return { method: name, scope, params };
+}

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { agentId, configIssue, count, durationMs, epochMs, sessionKey } from "./fields.ts";
-import { hookFigures } from "./webhooks.ts";
+
+/** Hook actions by state. */
+const hookFigures = { accepted: count, running: count, failed: count, expired: count };
 
 /** How many sessions there are, and the ones used last. */
 export const sessionFigures = z

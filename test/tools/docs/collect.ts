@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import JSON5 from "json5";
+import type { z } from "zod";
 import { coreConfigSchema } from "../../../kernel/config/compose-schema.ts";
 import { type UnservedKey, unservedKeys } from "../../../kernel/config/unserved-keys.ts";
 import { errorSpecsOf } from "../../../sdk/errors.ts";
@@ -9,6 +10,7 @@ import { detailsCodes } from "../../../sdk/protocol/details-codes.ts";
 import { protocolEventPayloads } from "../../../sdk/protocol/event-payloads.ts";
 import { protocolEvents } from "../../../sdk/protocol/events.ts";
 import { connectParams } from "../../../sdk/protocol/frames.ts";
+import type { MethodSpec, PluginProtocol } from "../../../sdk/protocol/methods/spec.ts";
 import { protocolMethods } from "../../../sdk/protocol/methods.ts";
 import { helloOk } from "../../../sdk/protocol/results/connect.ts";
 import { protocolResults } from "../../../sdk/protocol/results.ts";
@@ -24,7 +26,8 @@ import { toWireSchemas } from "./wire-schemas.ts";
  */
 export async function collectReference(importModule: (path: string) => Promise<unknown>): Promise<ReferenceInput> {
   const manifests = readManifests();
-  const wire = collectWire();
+  const plugins = await collectProtocols(manifests, importModule);
+  const wire = collectWire(plugins);
   return {
     config: coreConfigSchema() as SchemaNode,
     unserved: mapped(Object.keys(unservedKeys), (part) => (unservedKeys[part] ?? []).map(shownKey)),
@@ -43,24 +46,45 @@ function shownKey(entry: UnservedKey): string {
 }
 
 /** Methods and events with their schemas, in one pass so that shapes they share are one. */
-function collectWire(): Pick<ReferenceInput, "methods" | "events" | "connect" | "shapes"> {
-  const names = Object.keys(protocolMethods) as Array<keyof typeof protocolMethods>;
+function collectWire(plugins: PluginProtocol): Pick<ReferenceInput, "methods" | "events" | "connect" | "shapes"> {
+  const methods: Readonly<Record<string, MethodSpec>> = { ...protocolMethods, ...plugins.methods };
+  const resultOf: Readonly<Record<string, z.ZodType>> = { ...protocolResults, ...plugins.results };
+  const names = Object.keys(methods);
   const events = Object.keys(protocolEvents) as Array<keyof typeof protocolEvents>;
-  const params = toWireSchemas({ connect: connectParams, ...mapped(names, (name) => protocolMethods[name].params) });
-  const unshaped = [...names.filter((name) => !protocolResults[name]), ...events.filter((name) => !protocolEventPayloads[name])];
+  const params = toWireSchemas({ connect: connectParams, ...mapped(names, (name) => (methods[name] as MethodSpec).params) });
+  const unshaped = [...names.filter((name) => !resultOf[name]), ...events.filter((name) => !protocolEventPayloads[name])];
   if (unshaped.length > 0) throw new Error(`no schema in sdk/protocol/results or event-payloads for: ${unshaped.join(", ")}`);
-  const results = mapped(names, (name) => protocolResults[name]);
+  const results = mapped(names, (name) => resultOf[name] as z.ZodType);
   const payloads = Object.fromEntries(events.map((name) => [`${name} event`, protocolEventPayloads[name]]));
   const answers = toWireSchemas({ connect: helloOk, ...results, ...payloads });
   const of = (schemas: typeof params, name: string) => schemas.byName[name] as SchemaNode;
   return {
     methods: mapped(names, (name) => {
-      const { scope, about } = protocolMethods[name];
+      const { scope, about } = methods[name] as MethodSpec;
       return { scope, about, params: of(params, name), result: of(answers, name) };
     }),
     events: mapped(events, (name) => ({ ...protocolEvents[name], payload: of(answers, `${name} event`) })),
     connect: { about: "says who is there; first request of every socket", params: of(params, "connect"), result: of(answers, "connect") },
     shapes: answers.named,
+  };
+}
+
+/** Parts of the protocol that bundled plugins serve, in the order of their ids. */
+export async function collectProtocols(
+  manifests: readonly Manifest[],
+  importModule: (path: string) => Promise<unknown>,
+): Promise<PluginProtocol & { byPlugin: Record<string, PluginProtocol> }> {
+  const byPlugin: Record<string, PluginProtocol> = {};
+  for (const { id, protocol } of manifests) {
+    if (protocol === undefined) continue;
+    const module = (await importModule(join(repositoryRoot, "plugins", id, protocol))) as { default: PluginProtocol };
+    byPlugin[id] = module.default;
+  }
+  const parts = Object.values(byPlugin);
+  return {
+    byPlugin,
+    methods: Object.assign({}, ...parts.map((part) => part.methods)),
+    results: Object.assign({}, ...parts.map((part) => part.results)),
   };
 }
 

@@ -1,5 +1,7 @@
-import { z } from "zod";
-import { count, epochMs } from "./fields.ts";
+import { z } from "svc/sdk";
+
+const count = z.number().int().min(0);
+const epochMs = count;
 
 const text = z.string();
 const json = z.record(z.string(), z.unknown());
@@ -66,10 +68,9 @@ const tried = z.object({
 
 const changed = z.object({ ok: z.literal(true), uid: text });
 
-/** Hook actions by state. */
-export const hookFigures = { accepted: count, running: count, failed: count, expired: count };
+const figures = z.object({ accepted: count, running: count, failed: count, expired: count });
 
-/** Answers about webhooks. */
+/** Payloads of the answers of these methods; for documents, types and tests: the running plugin never loads them. */
 export const webhooksResults = {
   "webhooks.list": z.object({
     enabled: z.boolean(),
@@ -78,9 +79,9 @@ export const webhooksResults = {
     mappings: z.array(mapping).describe("in the order in which they are checked"),
     isolation: z.enum(["process", "worker", "off"]).describe("where transforms run"),
     problems: z.array(text).describe("what keeps a part from working"),
-    counts: z.object(hookFigures),
+    counts: figures,
   }),
-  "webhooks.recent": z.object({ deliveries: z.array(delivery), counts: z.object(hookFigures) }),
+  "webhooks.recent": z.object({ deliveries: z.array(delivery), counts: figures }),
   "webhooks.show": z.object({
     delivery,
     action: json.exactOptional().describe("what is to be done, its text in its frame; absent once it is done"),

@@ -1,14 +1,13 @@
-import { z } from "zod";
-import { idText } from "./fields.ts";
-import { method } from "./spec.ts";
+import { methodSpec, z } from "svc/sdk";
+import { idText } from "svc/sdk/internal";
 
 const uid = idText(200);
 const state = z.enum(["accepted", "running", "done", "failed", "expired"]);
 
-/** Webhooks; answered by the plugin of that name. */
+/** Methods of the protocol that this plugin serves. */
 export const webhooksMethods = {
-  "webhooks.list": method("read", "where hooks arrive, and what each path does; no secrets", z.strictObject({})),
-  "webhooks.recent": method(
+  "webhooks.list": methodSpec("read", "where hooks arrive, and what each path does; no secrets", z.strictObject({})),
+  "webhooks.recent": methodSpec(
     "read",
     "accepted hook actions, newest first, without their payloads",
     z.strictObject({
@@ -16,14 +15,14 @@ export const webhooksMethods = {
       states: z.array(state).min(1).max(5).optional().describe("default: all"),
     }),
   ),
-  "webhooks.show": method(
+  "webhooks.show": methodSpec(
     "read",
     "one hook action; its text only on request",
     z.strictObject({ uid, payload: z.boolean().optional().describe("with the text, as long as it is kept") }),
   ),
-  "webhooks.retry": method("write", "retries a failed or expired action, with a fresh set of attempts", z.strictObject({ uid })),
-  "webhooks.drop": method("write", "drops a waiting action; a note says so", z.strictObject({ uid })),
-  "webhooks.test": method(
+  "webhooks.retry": methodSpec("write", "retries a failed or expired action, with a fresh set of attempts", z.strictObject({ uid })),
+  "webhooks.drop": methodSpec("write", "drops a waiting action; a note says so", z.strictObject({ uid })),
+  "webhooks.test": methodSpec(
     "write",
     "what a request would result in: match, transform, templates and rules; nothing is stored and nobody is woken",
     z.strictObject({

@@ -1,5 +1,7 @@
-import { z } from "zod";
-import { count, epochMs } from "./fields.ts";
+import { z } from "svc/sdk";
+
+const count = z.number().int().min(0);
+const epochMs = count;
 
 const state = z.enum(["accepted", "sending", "uncertain", "done", "failed", "expired"]);
 
@@ -19,7 +21,7 @@ const message = z.object({
 
 const changed = z.object({ ok: z.literal(true), uid: z.string() });
 
-/** Answers about messages to channels. */
+/** Payloads of the answers of these methods; for documents, types and tests: the running plugin never loads them. */
 export const messagingResults = {
   "messaging.queue.list": z.object({ messages: z.array(message), counts: z.record(state, count) }),
   "messaging.queue.retry": changed,

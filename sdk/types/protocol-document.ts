@@ -1,0 +1,17 @@
+import type { Scope } from "./rpc.ts";
+import type { JsonSchema } from "./schema.ts";
+
+/** One method of a plugin as `svc.protocol.json` has it. */
+export interface MethodDocument {
+  scope: Scope;
+  about: string;
+  /** It only waits for something to happen. */
+  waits?: true;
+  params: JsonSchema;
+  result: JsonSchema;
+}
+
+/** Content of `svc.protocol.json`. */
+export interface ProtocolDocument {
+  methods: Record<string, MethodDocument>;
+}
