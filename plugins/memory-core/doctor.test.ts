@@ -32,6 +32,20 @@ function findings(over: Partial<MemoryStatus>, vectors: { provider: string; mode
   return memoryFindings({ status: { ...status, ...over }, vectors, lockedBy: undefined, orphans: [] });
 }
 
+test("an extension that does not load is a finding, one that is switched off is not", () => {
+  const loadError = "sqlite-vec could not be loaded from /x/vec0.so: no such file";
+  const vector = { enabled: true, available: false, backend: "in-process" as const, loadError };
+
+  expect(findings({ vector })).toMatchObject([
+    {
+      id: "memory/sqlite-vec",
+      severity: "warning",
+      message: `agent "main": ${loadError}; vectors are compared in the process instead`,
+    },
+  ]);
+  expect(findings({ vector: { ...vector, enabled: false } })).toEqual([]);
+});
+
 test("a memory in order has no findings, one without a single vector neither", () => {
   expect(findings({})).toEqual([]);
   expect(memoryFindings({ status, vectors: undefined, lockedBy: undefined, orphans: [] })).toEqual([]);

@@ -44,6 +44,7 @@ export function memoryFindings(evidence: MemoryEvidence): DoctorFinding[] {
   return [
     ...identityFindings(evidence),
     ...embeddingFindings(status),
+    ...vectorFindings(status),
     ...leftOutFindings(status),
     ...(lockedBy === undefined ? [] : [locked]),
     ...orphans.map(
@@ -73,6 +74,20 @@ function identityFindings({ status, vectors }: MemoryEvidence): DoctorFinding[] 
       message: `agent "${agentId}": the index holds vectors of ${held}, and the provider is ${provider} ${model}; only words are searched`,
       fix: `svc doctor --fix rebuilds it, and so does: svc memory index --force --agent ${agentId}`,
       fixable: true,
+    },
+  ];
+}
+
+/** Nothing is missing without the extension; only what must be compared before, or without, the matrix in memory takes longer. */
+function vectorFindings({ agentId, vector }: MemoryStatus): DoctorFinding[] {
+  if (!vector.enabled || vector.loadError === undefined) return [];
+  return [
+    {
+      id: "memory/sqlite-vec",
+      severity: "warning",
+      path: `agents.list[id=${agentId}].memorySearch.store.vector`,
+      message: `agent "${agentId}": ${vector.loadError}; vectors are compared in the process instead`,
+      fix: "install svc again with its optional packages, or set store.vector.extensionPath; store.vector.enabled: false turns this finding off",
     },
   ];
 }

@@ -103,12 +103,16 @@ async function findNear(
     return { kind: "failed", reason: `the index holds vectors of length ${dims}, the query has ${query.vector.length}` };
   }
   const candidates = candidateCount(params.maxResults, params.candidateMultiplier);
+  const abandoned = new AbortController();
   try {
-    const rows = await within(index.vectors.search(query.vector, candidates, params.sources), scope.deadlineMs, undefined);
+    const found = index.vectors.search(query.vector, candidates, params.sources, abandoned.signal);
+    const rows = await within(found, scope.deadlineMs, undefined);
     return rows ? { kind: "found", rows } : { kind: "late", reason: "the vectors were not read in time" };
   } catch (error) {
     if (codeOf(error) !== "memory-sync-aborted") throw error;
     return { kind: "failed", reason: "the index was closed meanwhile" };
+  } finally {
+    abandoned.abort();
   }
 }
 

@@ -18,11 +18,12 @@ export async function paced<T>(steps: Generator<void, T>, pacer: Pacer): Promise
   }
 }
 
-export function createPacer(signal: AbortSignal): Pacer {
+/** @param isSecondary whether other work goes first at the moment, so that each step gives way */
+export function createPacer(signal: AbortSignal, isSecondary: () => boolean = () => false): Pacer {
   let sliceStart = performance.now();
   return {
     async breathe() {
-      if (performance.now() - sliceStart >= SLICE_MS) {
+      if (isSecondary() || performance.now() - sliceStart >= SLICE_MS) {
         await nextTurn();
         sliceStart = performance.now();
       }

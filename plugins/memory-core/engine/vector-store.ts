@@ -14,6 +14,8 @@ export interface VectorStore {
   /** Length of all vectors; undefined while there is none. */
   readonly dims: number | undefined;
   readonly backend: "sqlite-vec" | "in-process";
+  /** The matrix answers the next search; else sqlite-vec does, or without it a comparison in JavaScript. */
+  readonly isLoaded: boolean;
   /** Why the extension is not at hand. */
   readonly loadError: string | undefined;
   /** @throws {IndexFault} `memory-dimension-mismatch` for another length than the first vector's */
@@ -22,8 +24,12 @@ export interface VectorStore {
   /** After a commit: what was put and removed is searched from now on; after a rollback it is forgotten. */
   committed(): void;
   rolledBack(): void;
-  /** Best first, at most `k`; vectors of another length than the query are not compared. An all-zero query finds nothing. */
-  search(query: Float32Array, k: number, sources: readonly MemorySource[]): Promise<VectorRow[]>;
+  /**
+   * Best first, at most `k`; vectors of another length than the query are not compared. An all-zero query finds nothing.
+   * @param signal ends a search that reads the stored vectors one after the other
+   * @throws {IndexFault} `memory-sync-aborted` after the signal, or when the store was closed meanwhile
+   */
+  search(query: Float32Array, k: number, sources: readonly MemorySource[], signal?: AbortSignal): Promise<VectorRow[]>;
   /** Ends what goes on in the background; before the database is closed. */
   close(): void;
 }

@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { importPart } from "../lib/part.mjs";
 import { memoryMb } from "../lib/process.mjs";
@@ -15,8 +16,8 @@ const [chunks, kind, rounds] = [Number(process.argv[2]), process.argv[3], Number
 const engine = "plugins/memory-core/engine";
 const { schemaSql } = await importPart(`${engine}/schema.ts`);
 const { createVectorStore } = await importPart(`${engine}/vectors/store.ts`);
-const { scanVectors } = await importPart(`${engine}/vectors/float-scan.ts`);
-const { searchIndex } = await importPart(`${engine}/search.ts`);
+const { scanRows } = await importPart(`${engine}/vectors/row-scan.ts`);
+const { hybridSearch } = await importPart(`${engine}/hybrid-search.ts`);
 const { createPacer } = await importPart(`${engine}/pacer.ts`);
 
 const k = 24;
@@ -48,7 +49,7 @@ async function measure() {
   const queries = vectors(rounds, { seed: 5, clustered: kind === "clustered" });
   const before = memoryMb(process.pid).pss;
   const ask = (vector) =>
-    searchIndex(
+    hybridSearch(
       {
         open: () => ({ db, tokenizer: "unicode61", vectors: store, chunks }),
         vectors: { kind: "ready", embedQuery: async () => vector },
@@ -60,7 +61,7 @@ async function measure() {
     );
   const first = await timed(() => ask(queries[0]));
   // The extension answers a small index until the matrix is there; what is measured is the matrix.
-  await store.search(queries[0], 5_000, sources);
+  while (!store.isLoaded) await nextTurn();
   for (const vector of queries.slice(0, 10)) await ask(vector);
   const hybrid = [];
   for (const vector of queries) hybrid.push((await timed(() => ask(vector))).ms);
@@ -76,7 +77,8 @@ async function measure() {
   const { pss } = memoryMb(process.pid);
   const pacer = createPacer(new AbortController().signal);
   const scan = [];
-  for (const query of queries.slice(0, 3)) scan.push((await timed(() => scanVectors(db, { query, k, sources }, pacer))).ms);
+  for (const query of queries.slice(0, 3))
+    scan.push((await timed(() => scanRows(db, { query, k, sources, backend: "in-process" }, pacer))).ms);
   store.close();
   db.close();
   return { first: first.ms, hybrid, vec0, scan, recall: found / (k * queries.length), pss, matrixMb: pss - before };

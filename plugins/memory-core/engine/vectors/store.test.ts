@@ -9,7 +9,7 @@ import type { Database } from "../database.ts";
 import { createPacer } from "../pacer.ts";
 import { schemaSql } from "../schema.ts";
 import type { VectorStore } from "../vector-store.ts";
-import { scanVectors } from "./float-scan.ts";
+import { scanRows } from "./row-scan.ts";
 import { createVectorStore, type VectorStoreOptions } from "./store.ts";
 
 type VectorSettings = IndexSettings["vector"];
@@ -21,8 +21,14 @@ const pacer = createPacer(new AbortController().signal);
 
 let db: Database;
 let open: VectorStore[];
+/** Has sqlite-vec compared stored rows? */
+let usedDistances: boolean;
 beforeEach(() => {
-  db = new Sqlite(":memory:");
+  usedDistances = false;
+  const verbose = (sql: unknown) => {
+    usedDistances ||= String(sql).includes("vec_distance_cosine");
+  };
+  db = new Sqlite(":memory:", { verbose });
   db.exec(schemaSql("unicode61"));
   open = [];
 });
@@ -60,7 +66,8 @@ const ids = (rows: ReadonlyArray<{ rowid: number }>) => rows.map((row) => row.ro
 
 /** After this every search goes through the matrix. */
 async function warm(into: VectorStore, query: Float32Array): Promise<void> {
-  await into.search(query, 5_000, both); // more than the extension gives, so the matrix is waited for
+  await into.search(query, 1, both);
+  await eventually(() => into.isLoaded);
 }
 
 /** The exact answer of the extension. */
@@ -179,17 +186,15 @@ describe.each([
     const vectorStore = store(vector);
     fill(vectorStore, randomVectors(12_000, 64, random));
     const wanted = randomVectors(1, 64, random)[0] as Float32Array;
-    let isLoaded = false;
 
-    const loading = vectorStore.search(wanted, 5_000, both).finally(() => {
-      isLoaded = true;
-    });
+    const loading = vectorStore.search(wanted, 5_000, both);
     await nextTurn(); // the first rows are read
-    expect(isLoaded).toBe(false);
+    expect(vectorStore.isLoaded).toBe(false);
     fill(vectorStore, [wanted], 1);
     db.transaction(() => vectorStore.remove(2))();
     vectorStore.committed();
     await loading;
+    await eventually(() => vectorStore.isLoaded);
 
     expect(ids(await vectorStore.search(wanted, 1, both))).toEqual([1]);
     expect(ids(await vectorStore.search(wanted, 12_000, both))).not.toContain(2);
@@ -201,16 +206,13 @@ describe.each([
     const vectorStore = store(vector);
     fill(vectorStore, vectors);
     const last = vectors[11_999] as Float32Array;
-    let isLoaded = false;
 
-    const loading = vectorStore.search(last, 5_000, both).finally(() => {
-      isLoaded = true;
-    });
+    const loading = vectorStore.search(last, 5_000, both);
     db.exec("BEGIN");
     vectorStore.remove(12_000);
     const isRead = db.prepare("SELECT 1 FROM chunk_vectors WHERE chunk_id = 12000");
     expect(isRead.get()).toBeUndefined();
-    for (let turn = 0; turn < 200 && !isLoaded; turn++) await nextTurn(); // the last rows are read as they stand in the open transaction
+    for (let turn = 0; turn < 200 && !vectorStore.isLoaded; turn++) await nextTurn(); // the last rows are read as they stand in the open transaction
     db.exec("ROLLBACK");
     vectorStore.rolledBack();
     await loading;
@@ -294,7 +296,7 @@ describe("signs before bytes", () => {
     fill(vectorStore, vectors.slice(0, 12_000));
     await warm(vectorStore, unit(64, 0));
     for (const query of vectors.slice(12_000)) {
-      const right = new Set(ids(await scanVectors(db, { query, k: 24, sources: both }, pacer)));
+      const right = new Set(ids((await scanRows(db, { query, k: 24, sources: both, backend: "in-process" }, pacer)) ?? []));
       const found = ids(await vectorStore.search(query, 24, both)).filter((rowid) => right.has(rowid));
       expect(found.length).toBeGreaterThanOrEqual(23);
     }
@@ -309,6 +311,95 @@ test("the scan without a matrix gives the same rows and scores", async () => {
   await warm(vectorStore, unit(48, 0));
   const query = randomVectors(1, 48, random)[0] as Float32Array;
   for (const sources of [both, ["sessions"], ["memory"]] as MemorySource[][]) {
-    expect(await scanVectors(db, { query, k: 10, sources }, pacer)).toEqual(await vectorStore.search(query, 10, sources));
+    expect(await scanRows(db, { query, k: 10, sources, backend: "in-process" }, pacer)).toEqual(
+      await vectorStore.search(query, 10, sources),
+    );
   }
+});
+
+describe("without a matrix", () => {
+  const noMatrix = { hasMatrix: false };
+  const rounded = (rows: ReadonlyArray<{ rowid: number; score: number }>) => rows.map(({ rowid, score }) => `${rowid} ${score.toFixed(5)}`);
+
+  test.each([
+    ["clustered", clusteredVectors],
+    ["random", randomVectors],
+  ] as const)("sqlite-vec and JavaScript give the rows and scores that the matrix gives, of %s vectors", async (_name, make) => {
+    const vectors = make(3_020, 384, seededRandom(17));
+    fill(store(off), vectors.slice(0, 3_000)); // the table of the extension lacks them, so rows are compared
+    const [byMatrix, bySqliteVec, byCode] = [store(off), store(bundled, noMatrix), store(off, noMatrix)];
+    await warm(byMatrix, unit(384, 0));
+    expect([bySqliteVec.backend, byCode.backend]).toEqual(["sqlite-vec", "in-process"]);
+
+    for (const query of vectors.slice(3_000)) {
+      for (const sources of [both, ["sessions"]] as MemorySource[][]) {
+        const right = rounded(await byMatrix.search(query, 10, sources));
+        expect(rounded(await byCode.search(query, 10, sources))).toEqual(right);
+        expect(usedDistances).toBe(false);
+        expect(rounded(await bySqliteVec.search(query, 10, sources))).toEqual(right);
+        expect(usedDistances).toBe(true);
+        usedDistances = false;
+      }
+    }
+    expect([bySqliteVec.isLoaded, byCode.isLoaded]).toEqual([false, false]);
+  });
+
+  test("sqlite-vec compares the rows by itself, as exactly as JavaScript", async () => {
+    const vectors = randomVectors(2_001, 96, seededRandom(19));
+    fill(store(), vectors.slice(0, 2_000));
+    const scan = { query: vectors[2_000] as Float32Array, k: 2_000, sources: both };
+
+    const [one, other] = await Promise.all([
+      scanRows(db, { ...scan, backend: "sqlite-vec" }, pacer),
+      scanRows(db, { ...scan, backend: "in-process" }, pacer),
+    ]);
+
+    const scoresOf = (rows: typeof one) => new Map(rows?.map(({ rowid, score }) => [rowid, score]));
+    const right = scoresOf(other);
+    expect([...scoresOf(one)].filter(([rowid, score]) => Math.abs(score - (right.get(rowid) ?? 9)) > 1e-5)).toEqual([]);
+    expect(one).toHaveLength(2_000);
+  });
+
+  test.each([
+    ["with the extension", bundled],
+    ["without it", off],
+  ] as const)("changes are found at once, and a vector without a direction never, %s", async (_name, vector) => {
+    const vectorStore = store(vector, noMatrix);
+    fill(vectorStore, [unit(8, 0), new Float32Array(8), unit(8, 2)]);
+    expect(ids(await vectorStore.search(unit(8, 2), 5_000, both))).toEqual([3, 1]);
+    db.transaction(() => vectorStore.remove(3))();
+    vectorStore.committed();
+    expect(ids(await vectorStore.search(unit(8, 2), 5_000, both))).toEqual([1]);
+  });
+
+  test.each([
+    ["with the extension", bundled],
+    ["without it", off],
+  ] as const)("a search ends when nobody waits for it any more, or the store is closed, %s", async (_name, vector) => {
+    fill(store(off), randomVectors(3_000, 32, seededRandom(23)));
+    const vectorStore = store(vector, noMatrix);
+    const gone = new AbortController();
+    const aborted = expect.objectContaining({ code: "memory-sync-aborted" });
+
+    const abandoned = vectorStore.search(unit(32, 0), 5, both, gone.signal);
+    gone.abort();
+    await expect(abandoned).rejects.toEqual(aborted);
+
+    const closed = vectorStore.search(unit(32, 0), 5, both);
+    vectorStore.close();
+    await expect(closed).rejects.toEqual(aborted);
+  });
+});
+
+test("while a large matrix is loaded sqlite-vec answers, and afterwards the matrix does", async () => {
+  const vectors = randomVectors(20_001, 32, seededRandom(29));
+  fill(store(off), vectors.slice(0, 20_000));
+  const query = vectors[20_000] as Float32Array;
+  const vectorStore = store();
+
+  const first = await vectorStore.search(query, 10, both);
+  expect([vectorStore.isLoaded, usedDistances]).toEqual([false, true]);
+
+  await eventually(() => vectorStore.isLoaded);
+  expect(await vectorStore.search(query, 10, both)).toEqual(first);
 });

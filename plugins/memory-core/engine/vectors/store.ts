@@ -5,17 +5,17 @@ import { createPacer } from "../pacer.ts";
 import type { VectorRow, VectorStore } from "../vector-store.ts";
 import { BIT_STAGE_FROM, BitStage } from "./bit-stage.ts";
 import { loadVectorExtension } from "./extension.ts";
-import { scanVectors } from "./float-scan.ts";
 import { hasVectorKernel } from "./kernel.ts";
 import { maskOf, type VectorMatrix } from "./matrix.ts";
 import { loadMatrix } from "./matrix-loader.ts";
 import { blobOf, cosine, hasDirection, quantise, vectorOf } from "./quantise.ts";
+import { scanRows } from "./row-scan.ts";
 import { markVec0Stale, Vec0Table } from "./vec0-table.ts";
 
 /** Minimum number of rows that the quantised stage passes to the exact one. */
 const MIN_RERANKED = 48;
-/** Up to here the extension answers sooner than the matrix is loaded. */
-const VEC0_WHILE_LOADING = 10_000;
+/** Up to here the extension's own search, which cannot be interrupted, takes no longer than a slice. */
+const VEC0_MAX_ROWS = 10_000;
 /** More neighbours than the extension gives. */
 const VEC0_MAX_K = 4_096;
 
@@ -25,6 +25,15 @@ export interface VectorStoreOptions {
   warn?(message: string): void;
   /** Rows from which on signs are compared first; for tests. */
   bitStageFrom?: number;
+  /** False as on a machine without WebAssembly SIMD; for tests. */
+  hasMatrix?: boolean;
+}
+
+interface Wanted {
+  query: Float32Array;
+  k: number;
+  sources: readonly MemorySource[];
+  signal: AbortSignal | undefined;
 }
 
 type Change = { rowid: number; source: MemorySource; q8: Int8Array } | { rowid: number; q8: undefined };
@@ -47,15 +56,18 @@ class SqliteVectorStore implements VectorStore {
   /** Changes committed while the matrix is being loaded. */
   #late: Change[] = [];
   #loading: Promise<void> | undefined;
+  /** Searches that read the stored vectors now; loading gives way to them. */
+  #scans = 0;
   #matrix: VectorMatrix | undefined;
   #bits: BitStage | undefined;
   /** No matrix on this machine: every search reads the stored vectors. */
-  #scansOnly = !hasVectorKernel();
+  #scansOnly: boolean;
 
   constructor(db: Database, options: VectorStoreOptions) {
     this.#db = db;
     this.#options = options;
     this.#sql = prepareAll(db);
+    this.#scansOnly = options.hasMatrix === false || !hasVectorKernel();
     this.#dims = this.#readDims();
     this.loadError = loadVectorExtension(db, options.vector);
     if (this.loadError === undefined) this.#vec0 = new Vec0Table(db, this.#dims);
@@ -63,6 +75,10 @@ class SqliteVectorStore implements VectorStore {
 
   get dims(): number | undefined {
     return this.#dims;
+  }
+
+  get isLoaded(): boolean {
+    return this.#matrix !== undefined;
   }
 
   get backend(): "sqlite-vec" | "in-process" {
@@ -105,18 +121,19 @@ class SqliteVectorStore implements VectorStore {
     this.#bits = undefined;
   }
 
-  async search(query: Float32Array, k: number, sources: readonly MemorySource[]): Promise<VectorRow[]> {
+  async search(query: Float32Array, k: number, sources: readonly MemorySource[], signal?: AbortSignal): Promise<VectorRow[]> {
     if (query.length !== this.#dims || !hasDirection(query) || k < 1 || sources.length === 0) return [];
-    if (!this.#matrix && !this.#scansOnly) {
-      const loaded = this.#load();
-      if (this.#canAskVec0(k)) {
-        loaded.catch(() => undefined); // the search that needs it says so
-        return this.#rank(query, this.#vec0?.nearest(query, k, sources) ?? []);
-      }
-      await loaded;
+    const wanted: Wanted = { query, k, sources, signal };
+    if (!this.#matrix) {
+      const loaded = this.#scansOnly ? undefined : this.#load();
+      loaded?.catch(() => undefined); // the search that needs it says so
+      if (this.#canAskVec0(k)) return this.#rank(query, this.#vec0?.nearest(query, k, sources) ?? []);
+      if (loaded && !this.#vec0) await loaded;
+      const rows = this.#matrix ? undefined : await this.#scan(wanted, () => this.#matrix !== undefined);
+      if (rows) return rows;
     }
-    if (!this.#matrix) return scanVectors(this.#db, { query, k, sources }, createPacer(this.#stop.signal));
-    return this.#rank(query, this.#candidates(this.#matrix, query, { k, sources })).slice(0, k);
+    if (this.#matrix) return this.#rank(query, this.#candidates(this.#matrix, query, { k, sources })).slice(0, k);
+    return (await this.#scan(wanted)) ?? [];
   }
 
   close(): void {
@@ -142,9 +159,23 @@ class SqliteVectorStore implements VectorStore {
     return rows.sort((a, b) => b.score - a.score || a.rowid - b.rowid);
   }
 
+  /** Reads every stored vector, some at a time; undefined when it became needless meanwhile. */
+  async #scan({ query, k, sources, signal }: Wanted, isNeedless?: () => boolean): Promise<VectorRow[] | undefined> {
+    const stop = signal ? AbortSignal.any([this.#stop.signal, signal]) : this.#stop.signal;
+    const scan = { query, k, sources, backend: this.backend, ...(isNeedless && { isNeedless }) };
+    this.#scans += 1;
+    try {
+      const rows = await scanRows(this.#db, scan, createPacer(stop));
+      const ids = rows?.map(({ rowid }) => rowid);
+      return ids && this.#rank(query, ids);
+    } finally {
+      this.#scans -= 1;
+    }
+  }
+
   #canAskVec0(k: number): boolean {
     if (!this.#vec0?.isWhole || k > VEC0_MAX_K) return false;
-    return Number(this.#sql.bounded.get(VEC0_WHILE_LOADING + 1)) <= VEC0_WHILE_LOADING;
+    return Number(this.#sql.bounded.get(VEC0_MAX_ROWS + 1)) <= VEC0_MAX_ROWS;
   }
 
   /** One load at a time; a failed one leaves the exact scan. */
@@ -159,7 +190,7 @@ class SqliteVectorStore implements VectorStore {
     const dims = this.#dims;
     if (dims === undefined) return;
     this.#late = [];
-    const pacer = createPacer(this.#stop.signal);
+    const pacer = createPacer(this.#stop.signal, () => this.#scans > 0);
     try {
       const matrix = await loadMatrix(this.#db, dims, pacer);
       if (this.#loading !== mine) return this.#matrix ? undefined : await this.#load();
@@ -211,7 +242,8 @@ class SqliteVectorStore implements VectorStore {
     this.#matrix = undefined;
     this.#bits = undefined;
     this.#scansOnly = true;
-    this.#options.warn?.(`vectors are compared one by one from the database, which is slow: ${reasonOf(error)}`);
+    const by = this.#vec0 ? "by sqlite-vec" : "one by one";
+    this.#options.warn?.(`vectors are compared ${by} from the database, which is slow: ${reasonOf(error)}`);
   }
 
   #readDims(): number | undefined {
