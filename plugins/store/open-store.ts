@@ -14,7 +14,7 @@ import { Refusal } from "./refusal.ts";
 import { createSnapshotKeeper, type SnapshotKeeper } from "./snapshot-keeper.ts";
 import { isLocked, storageFault } from "./sqlite-fault.ts";
 import { storageAdvice, storageUnavailable } from "./storage-unavailable.ts";
-import { createStoreWriter, type StoreWriter } from "./store-writer.ts";
+import { StoreWriter } from "./store-writer.ts";
 import { createSuspects, readCrashScene, type Suspects } from "./suspects.ts";
 import { createSwitchedReader, type SwitchedReader } from "./switched-reader.ts";
 import type { Opened, StorageFaults } from "./writer-messages.ts";
@@ -75,7 +75,7 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
     feed.resync();
   };
   const late: { reader?: SwitchedReader; snapshots?: SnapshotKeeper } = {};
-  const writer = createStoreWriter({
+  const writer = new StoreWriter({
     path,
     logger,
     clock: options.clock,

@@ -2,7 +2,7 @@ import { commonErrors, type SvcError, startWorker, workerUrl } from "svc/sdk";
 import type { WriterReply, WriterRequest, WriterSetup } from "./writer-messages.ts";
 
 /** One life of the writer thread, seen from the main thread. */
-export interface WriterLink {
+export interface WriterThread {
   /**
    * Requests are sent one after another. No answer in time ends the thread: a hanging disk must not hold its callers for ever.
    * @throws {SvcError} `worker-down` when the thread ends first
@@ -18,7 +18,7 @@ interface Waiting {
 }
 
 /** Starts the thread; `onDown` is called once when it ends, after its open request was rejected. */
-export function startWriterLink(setup: WriterSetup, onDown: (error: SvcError) => void): WriterLink {
+export function startWriterThread(setup: WriterSetup, onDown: (error: SvcError) => void): WriterThread {
   const worker = startWorker(workerUrl(import.meta.url, "./writer.worker"), { workerData: setup, name: "store-writer" });
   let waiting: Waiting | undefined;
   let down: SvcError | undefined;
