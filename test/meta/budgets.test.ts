@@ -16,7 +16,6 @@ const longFunctions = new Set([
   "plugins/agents/runs/run-events.ts createRunEvents",
   "plugins/agents/runs/runner.ts createRunner",
   "plugins/messaging/queue/queue.ts createQueue",
-  "plugins/store/store-writer.ts createStoreWriter",
   "plugins/webhooks/deliveries/deliveries.ts createDeliveries",
   "plugins/webhooks/deliveries/runner.ts createRunner",
 ]);
