@@ -32,7 +32,7 @@ import { createRestartDeferral, type RestartDeferral } from "../operations/resta
 import { createSafeMode, type SafeMode, type SetTimeout, undoableTimeout } from "../operations/safe-mode.ts";
 import { createFanout, type Fanout } from "../port/fanout/fanout.ts";
 import type { Listeners } from "../port/listen.ts";
-import { createMethodRegistry, type MethodRegistry } from "../port/methods/registry.ts";
+import { createMethodRegistry, type MethodRegistry, type PluginRow } from "../port/methods/registry.ts";
 import type { Phase } from "../port/probes.ts";
 import { createRouteTable, type RouteTable } from "../port/routes.ts";
 import type { RootLogger } from "../process/logger.ts";
@@ -44,6 +44,8 @@ import { checkNextStart, type StartPlan } from "./start-plan.ts";
 /** Parts created from plugins and config, which the rest gets access to only later. */
 export interface LazyParts {
   loader: Loader;
+  /** Row of a method in the table of a plugin that was found, whether it runs or not. */
+  methodRow(name: string): PluginRow | undefined;
   reloader: Reloader;
 }
 
@@ -178,7 +180,7 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
       logger,
       activation,
       leaving: leaving.signal,
-      row: (name) => attached?.loader.methodRow(name),
+      row: (name) => attached?.methodRow(name),
       down: (name) => downOwnerOf(name, late()),
     }),
     routes: createRouteTable(),

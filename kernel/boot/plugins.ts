@@ -16,6 +16,7 @@ import type { Host } from "../loader/instance.ts";
 import { Loader } from "../loader/loader.ts";
 import { withRequirements } from "../loader/plugin-order.ts";
 import { updateReadiness, whyAbsent } from "../loader/plugins-down.ts";
+import { methodRowOf } from "../loader/protocol-document.ts";
 import { reservedBy } from "../loader/reserved.ts";
 import { maskConfig, secretAt } from "../loader/secret-paths.ts";
 import { blameText, liftQuarantine, readQuarantine, settleOpenBlock } from "../operations/quarantine.ts";
@@ -54,7 +55,10 @@ export async function openPlugins(core: Core): Promise<(plain: SvcConfig) => Svc
     retryMs: options.retryMs,
     onState: (record, from) => announceState(core, record, from),
   });
-  core.bindLazy({ loader, reloader: reloaderOf(core, { loader, mask, present }) });
+  // A gateway with some plugins only knows the methods of the others all the same.
+  const candidates = () => (options.only ? found : loader.candidates());
+  const methodRow = (name: string) => methodRowOf(candidates(), name);
+  core.bindLazy({ loader, methodRow, reloader: reloaderOf(core, { loader, mask, present }) });
   registerMethods(core, places);
   return mask;
 }

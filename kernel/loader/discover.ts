@@ -174,7 +174,7 @@ async function readFolder(place: Place, host: DiscoveryHost): Promise<PluginCand
     return stopped(blocked("api-mismatch", reason, "install a version of the plugin that was made for this API"));
   }
   try {
-    base = { ...base, ...(await readMethods(root, manifest, origin)) };
+    base = { ...base, ...(await readMethods(root, manifest, origin === "bundled" || root.startsWith(host.bundledRoot))) };
   } catch (error) {
     return stopped(blocked("manifest-invalid", messageOf(error), "write it again with: svc plugins build"));
   }
@@ -203,13 +203,13 @@ async function readManifest(root: string, host: DiscoveryHost): Promise<Manifest
 }
 
 /** Methods that the plugin's built file lists. @throws {Error} when the manifest announces them and the file is missing or wrong */
-async function readMethods(root: string, manifest: Manifest, origin: PluginOrigin): Promise<Pick<PluginCandidate, "methods">> {
+async function readMethods(root: string, manifest: Manifest, isBundled: boolean): Promise<Pick<PluginCandidate, "methods">> {
   if (manifest.protocol === undefined) return {};
   const read = readRegularFile(join(root, PROTOCOL_FILE), { maxBytes: MANIFEST_MAX_BYTES, followLink: false });
   const bytes = await read.catch((error: NodeJS.ErrnoException) => {
     throw new Error(`${PROTOCOL_FILE} ${error.code === "ENOENT" ? "is missing" : messageOf(error)}`);
   });
-  return readProtocolDocument(bytes.toString("utf8"), { plugin: manifest.id, isBundled: origin === "bundled" });
+  return readProtocolDocument(bytes.toString("utf8"), { plugin: manifest.id, isBundled });
 }
 
 /** The entry file that is there. The manifest's checks keep its name inside the folder; where links lead is the gate's business. */

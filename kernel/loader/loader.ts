@@ -4,7 +4,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { withLimit } from "../../sdk/time.ts";
 import type { PluginCandidate } from "../../sdk/types/plugin-candidate.ts";
 import type { PluginRecord, PluginReload } from "../../sdk/types/plugin-record.ts";
-import type { MethodDocument } from "../../sdk/types/protocol-document.ts";
 import type { LoaderHost } from "./host.ts";
 import type { ManagedPlugin } from "./managed-plugin.ts";
 import { orderPlugins } from "./plugin-order.ts";
@@ -52,6 +51,11 @@ export class Loader {
     this.#elapsedMs = Math.round(performance.now() - started);
     this.#isBooted = true;
     if (!this.#stopping.signal.aborted) this.#watch.sync();
+  }
+
+  /** Every plugin as it was found last. */
+  candidates(): PluginCandidate[] {
+    return this.#table.all().map(({ candidate }) => candidate);
   }
 
   records(): PluginRecord[] {
@@ -115,16 +119,6 @@ export class Loader {
   /** Plugins that cannot do without this one, as far as they may load. */
   dependents(id: string): string[] {
     return this.#table.graph().dependents(id);
-  }
-
-  /** Row of a method in the table of the plugin that serves it, whether it runs or not. */
-  methodRow(name: string): (MethodDocument & { isBundled: boolean }) | undefined {
-    for (const { candidate } of this.#table.all()) {
-      const { methods = {}, origin } = candidate;
-      const row = Object.hasOwn(methods, name) ? methods[name] : undefined;
-      if (row) return { ...row, isBundled: origin === "bundled" };
-    }
-    return undefined;
   }
 
   /** Config paths that some manifest lists as secret, `*` for one segment. */

@@ -2,7 +2,8 @@ import { z } from "zod";
 import { messageOf } from "../../sdk/errors.ts";
 import { toJsonSchema } from "../../sdk/json-schema.ts";
 import type { PluginProtocol } from "../../sdk/protocol/methods/spec.ts";
-import type { ProtocolDocument } from "../../sdk/types/protocol-document.ts";
+import type { PluginCandidate } from "../../sdk/types/plugin-candidate.ts";
+import type { MethodDocument, ProtocolDocument } from "../../sdk/types/protocol-document.ts";
 import type { JsonSchema, Schema } from "../../sdk/types/schema.ts";
 
 /** Name of the file beside the manifest that holds a plugin's part of the protocol. */
@@ -56,6 +57,15 @@ export function readProtocolDocument(text: string, owner: { plugin: string; isBu
   } catch (error) {
     throw new Error(`${PROTOCOL_FILE}: ${messageOf(error)}`);
   }
+}
+
+/** Row of a method in the table of the plugin that serves it, whether it runs or not. */
+export function methodRowOf(candidates: readonly PluginCandidate[], name: string): (MethodDocument & { isBundled: boolean }) | undefined {
+  for (const { methods = {}, origin } of candidates) {
+    const row = Object.hasOwn(methods, name) ? methods[name] : undefined;
+    if (row) return { ...row, isBundled: origin === "bundled" };
+  }
+  return undefined;
 }
 
 function plain(schema: z.ZodType): JsonSchema {

@@ -1,5 +1,5 @@
-import { defaultAgentId, type PluginContext } from "svc/sdk";
-import { protocolMethod } from "svc/sdk/internal";
+import { defaultAgentId, methodOf, type PluginContext } from "svc/sdk";
+import { memoryMethods } from "./protocol-methods.ts";
 import type { MemoryService } from "./service.ts";
 
 /** The `memory.*` methods of the control protocol. */
@@ -7,7 +7,7 @@ export function registerMemoryRpc(ctx: Pick<PluginContext, "registerRpc" | "snap
   const agentOf = (params: { agentId?: string | undefined }) => params.agentId ?? defaultAgentId(ctx.snapshot());
 
   ctx.registerRpc({
-    ...protocolMethod("memory.search"),
+    ...methodOf(memoryMethods, "memory.search"),
     async handler(params, call) {
       const agentId = agentOf(params);
       const { maxResults, minScore } = params;
@@ -19,19 +19,19 @@ export function registerMemoryRpc(ctx: Pick<PluginContext, "registerRpc" | "snap
   });
 
   ctx.registerRpc({
-    ...protocolMethod("memory.get"),
+    ...methodOf(memoryMethods, "memory.get"),
     handler({ path, from, lines, ...params }) {
       return memory.get(agentOf(params), path, { ...(from === undefined ? {} : { from }), ...(lines === undefined ? {} : { lines }) });
     },
   });
 
   ctx.registerRpc({
-    ...protocolMethod("memory.status"),
+    ...methodOf(memoryMethods, "memory.status"),
     handler: ({ deep = false, ...params }) => memory.status(agentOf(params), { files: true, deep }),
   });
 
   ctx.registerRpc({
-    ...protocolMethod("doctor.memory.status"),
+    ...methodOf(memoryMethods, "doctor.memory.status"),
     async handler({ probe = false, ...params }) {
       const agentId = agentOf(params);
       const found = await memory.providerState(agentId, { probe });
@@ -40,7 +40,7 @@ export function registerMemoryRpc(ctx: Pick<PluginContext, "registerRpc" | "snap
   });
 
   ctx.registerRpc({
-    ...protocolMethod("memory.index"),
+    ...methodOf(memoryMethods, "memory.index"),
     // Two answers, because a rebuild may take minutes: what was begun, then that it is done.
     async handler({ force = false, ...params }, call) {
       const agentId = agentOf(params);
@@ -53,7 +53,7 @@ export function registerMemoryRpc(ctx: Pick<PluginContext, "registerRpc" | "snap
   });
 
   ctx.registerRpc({
-    ...protocolMethod("memory.reset"),
+    ...methodOf(memoryMethods, "memory.reset"),
     async handler(params) {
       const agentId = agentOf(params);
       return { agentId, ...(await memory.reset(agentId)) };

@@ -6,7 +6,6 @@ import { configMethods } from "./methods/config.ts";
 import { devicesMethods } from "./methods/devices.ts";
 import { gatewayMethods } from "./methods/gateway.ts";
 import { logsMethods } from "./methods/logs.ts";
-import { memoryMethods } from "./methods/memory.ts";
 import { pluginsMethods } from "./methods/plugins.ts";
 import { runsMethods } from "./methods/runs.ts";
 import { sessionsMethods } from "./methods/sessions.ts";
@@ -28,7 +27,6 @@ export const protocolMethods = {
   ...approvalsMethods,
   ...runsMethods,
   ...sessionsMethods,
-  ...memoryMethods,
 } as const satisfies Record<string, MethodSpec>;
 
 /** Name of a method whose row stands here. */

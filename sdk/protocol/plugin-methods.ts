@@ -2,6 +2,30 @@
 
 /** Methods that bundled plugins serve, from the tables beside their manifests. */
 export interface PluginMethods {
+  "memory.search": {
+    params: { query: string; agentId?: string | undefined; maxResults?: number | undefined; minScore?: number | undefined };
+    result: { agentId: string; provider: string; searchMode: "hybrid" | "vector" | "fts-only"; results: Array<{ path: string; startLine: number; endLine: number; score: number; vectorScore?: number; textScore?: number; snippet: string; source: "memory" | "sessions" }>; partial?: boolean; degraded?: boolean; unavailable?: boolean; error?: string; warning?: string; action?: string };
+  };
+  "memory.get": {
+    params: { agentId?: string | undefined; path: string; from?: number | undefined; lines?: number | undefined };
+    result: { path: string; text: string; from: number; totalLines: number; truncated?: boolean; disabled?: boolean; error?: string };
+  };
+  "memory.status": {
+    params: { agentId?: string | undefined; deep?: boolean | undefined };
+    result: { agentId: string; backend: string; workspace: string; files: number; chunks: number; dirty: boolean; syncing: boolean; dbPath: string; provider: string; model: string; requestedProvider: string; sources: Array<string>; sourceCounts: Array<{ source: string; files: number; chunks: number }>; fts: { enabled: boolean; available: boolean; error?: string }; vector: { enabled: boolean; available: boolean; backend: "sqlite-vec" | "in-process"; loadError?: string; dims?: number }; cache: { enabled: boolean; entries: number; maxEntries: number }; batch: { enabled: boolean; failures: number; limit: number; lastError?: string }; fallback?: { from: string; reason: string }; providerError?: string; skipped?: Array<{ provider: string; reason: string }>; probe?: { ok: boolean; ms: number; dims?: number; error?: string }; custom: { searchMode: string }; lastSyncAt?: number; lastError?: string; leftOut?: { documents: Array<{ path: string; reason: string }>; total: number }; fileList?: Array<{ path: string; source: string; chunks: number; mtime: number }>; truncated?: boolean };
+  };
+  "memory.index": {
+    params: { agentId?: string | undefined; force?: boolean | undefined };
+    result: { agentId: string; started: boolean; joined: boolean; status: "accepted" } | { agentId: string; started: boolean; joined: boolean };
+  };
+  "doctor.memory.status": {
+    params: { agentId?: string | undefined; probe?: boolean | undefined };
+    result: { agentId: string; provider?: string; embedding: { ok: boolean; checked?: boolean; error?: string } };
+  };
+  "memory.reset": {
+    params: { agentId?: string | undefined };
+    result: { agentId: string; removed: boolean };
+  };
   "messaging.queue.list": {
     params: { all?: boolean | undefined; before?: number | undefined; limit?: number | undefined };
     result: { messages: Array<{ uid: string; id: number; lane: string; state: "accepted" | "sending" | "uncertain" | "done" | "failed" | "expired"; attempt: number; createdAt: number; updatedAt: number; expiresAt: number; notBefore?: number; reason?: string; messageId?: string }>; counts: Record<string, number> };

@@ -7,7 +7,6 @@ import { configResults } from "./results/config.ts";
 import { devicesResults } from "./results/devices.ts";
 import { gatewayResults } from "./results/gateway.ts";
 import { logsResults } from "./results/logs.ts";
-import { memoryResults } from "./results/memory.ts";
 import { pluginsResults } from "./results/plugins.ts";
 import { runsResults } from "./results/runs.ts";
 import { sessionsResults } from "./results/sessions.ts";
@@ -30,7 +29,6 @@ export const protocolResults = {
   ...toolsResults,
   ...runsResults,
   ...sessionsResults,
-  ...memoryResults,
 } as const satisfies Record<CoreMethod, z.ZodType>;
 
 /** Payload of the answer of a method. */

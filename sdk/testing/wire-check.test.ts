@@ -1,7 +1,8 @@
-import { type ClientInfo, definePlugin, type RpcCall } from "svc/sdk";
+import { type ClientInfo, definePlugin, methodOf, type RpcCall } from "svc/sdk";
 import { protocolMethod } from "svc/sdk/internal";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { allMethods } from "../../test/tools/protocol-tables.ts";
 import { checkAnswer, checkEvent, createFrameCheck, throwWireFaults } from "./wire-check.ts";
 
 const isCaller = (call: RpcCall) => (client: ClientInfo) => client.connId === call.client.connId;
@@ -11,9 +12,9 @@ const wrong = definePlugin<unknown>({
   version: "1.0.0",
   svc: { api: "*" },
   setup(ctx) {
-    ctx.registerRpc({ ...protocolMethod("memory.reset"), handler: () => ({ agentId: "main", removed: "yes" }) });
+    ctx.registerRpc({ ...methodOf(allMethods, "memory.reset"), handler: () => ({ agentId: "main", removed: "yes" }) });
     ctx.registerRpc({
-      ...protocolMethod("memory.index"),
+      ...methodOf(allMethods, "memory.index"),
       handler(_params, call) {
         call.accept({ status: "accepted", agentId: "main", started: 1, joined: false });
         ctx.emit("memory.progress", { agentId: "main", phase: "boil", done: 0, total: 0 }, { only: isCaller(call) });

@@ -54,7 +54,7 @@ describe("a plugin may not register", () => {
   test.each<[string, Scope]>([
     ["agent", "read"],
     ["sessions.reset", "write"],
-    ["memory.index", "approvals"],
+    ["sessions.delete", "approvals"],
     ["chat.send", "pairing"],
   ])("%s with scope %s, which is weaker than the protocol's", (name, scope) => {
     expect(() => setup().methods.add(method(name, { scope }), "demo")).toThrow(/is reserved for scope (write|admin) or stronger/);

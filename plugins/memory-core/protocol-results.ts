@@ -1,5 +1,8 @@
-import { z } from "zod";
-import { agentId, count, epochMs } from "./fields.ts";
+import { z } from "svc/sdk";
+
+const count = z.number().int().min(0);
+const epochMs = count;
+const agentId = z.string().min(1);
 
 const text = z.string();
 
@@ -97,7 +100,7 @@ const doctor = z.object({
 
 const sync = { agentId, started: z.boolean(), joined: z.boolean() };
 
-/** Answers about memory. */
+/** Payloads of the answers of these methods; for documents, types and tests: the running plugin never loads them. */
 export const memoryResults = {
   "memory.search": search,
   "memory.get": passage,

@@ -1,10 +1,11 @@
-import { z } from "zod";
-import { agentId } from "./fields.ts";
-import { method } from "./spec.ts";
+import { methodSpec, z } from "svc/sdk";
+import { idText } from "svc/sdk/internal";
 
-/** Memory; answered by the plugin of the slot. */
+const agentId = idText(64);
+
+/** Methods of the protocol that the plugin in the slot `memory` serves. */
 export const memoryMethods = {
-  "memory.search": method(
+  "memory.search": methodSpec(
     "read",
     "passages found in an agent's memory",
     z.strictObject({
@@ -14,7 +15,7 @@ export const memoryMethods = {
       minScore: z.number().min(0).max(1).optional(),
     }),
   ),
-  "memory.get": method(
+  "memory.get": methodSpec(
     "read",
     "text of one memory file, or lines of it",
     z.strictObject({
@@ -24,20 +25,20 @@ export const memoryMethods = {
       lines: z.number().int().min(1).optional(),
     }),
   ),
-  "memory.status": method(
+  "memory.status": methodSpec(
     "read",
     "state of an agent's index",
     z.strictObject({ agentId: agentId.optional(), deep: z.boolean().optional() }),
   ),
-  "memory.index": method(
+  "memory.index": methodSpec(
     "admin",
     "starts or joins a sync; `force` rebuilds",
     z.strictObject({ agentId: agentId.optional(), force: z.boolean().optional() }),
   ),
-  "doctor.memory.status": method(
+  "doctor.memory.status": methodSpec(
     "read",
     "whether an agent's embedding provider can be used; calls it only with `probe`",
     z.strictObject({ agentId: agentId.optional(), probe: z.boolean().optional() }),
   ),
-  "memory.reset": method("admin", "drops the index, never the files", z.strictObject({ agentId: agentId.optional() })),
+  "memory.reset": methodSpec("admin", "drops the index, never the files", z.strictObject({ agentId: agentId.optional() })),
 } as const;
