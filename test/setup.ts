@@ -19,7 +19,8 @@ const begun = Math.round(performance.timeOrigin);
 
 /** Notes after each file what this process has used so far, with its threads and the children that ended. `.ci/times.mjs` adds the processes up. */
 if (folder) {
-  afterAll((_context, { name }) => {
+  // biome-ignore lint/correctness/noEmptyPattern: the runner takes nothing but a pattern for fixtures, of which there are none
+  afterAll(({}, { name }) => {
     const { user, system } = process.cpuUsage();
     const spent = { project: inject("project"), file: name, begun, ended: Date.now(), cpuSeconds: (user + system) / 1e6 + childSeconds() };
     appendFileSync(join(folder, `${process.pid}-${begun}.jsonl`), `${JSON.stringify(spent)}\n`);
