@@ -18,14 +18,16 @@ const at = (name: string) => join(import.meta.dirname, name);
 const packages = (entry: string) => [...loadedBy(at(entry))].filter((name) => !name.startsWith("/")).sort();
 
 test("loading the plugin loads no database and no watcher", () => {
-  expect(packages("index.ts")).toEqual(["node:crypto", "node:events", "node:path", "node:timers/promises", "svc/sdk"]);
+  expect(packages("index.ts")).toEqual(["node:crypto", "node:events", "node:path", "node:timers/promises", "svc/sdk", "svc/sdk/internal"]);
 });
 
 test("the thread loads the database, and not the SDK with its schemas", () => {
   expect(packages("index.worker.ts")).toContain("better-sqlite3");
   expect(packages("index.worker.ts")).not.toContain("svc/sdk");
+  expect(packages("index.worker.ts")).not.toContain("svc/sdk/internal");
 });
 
 test("a command loads no database", () => {
-  for (const name of ["status", "index", "search", "reset"]) expect(packages(`cli/memory-${name}.ts`)).toEqual(["svc/sdk"]);
+  for (const name of ["status", "index", "search", "reset"])
+    expect(packages(`cli/memory-${name}.ts`)).toEqual(["svc/sdk", "svc/sdk/internal"]);
 });
