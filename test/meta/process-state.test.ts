@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import fs from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -56,15 +56,17 @@ describe("a test file that leaves the process changed is told by name:", () => {
   test("that file fails, and no other one of the process", async () => {
     const folder = await mkdtemp(join(tmpdir(), "svc-leaver-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const setupFiles = [join(repositoryRoot, "test/setup-shared.ts")];
-    const shared = { test: { globals: true, isolate: false, maxWorkers: 1, setupFiles } };
+    const setupFiles = ["setup.ts", "setup-shared.ts"].map((name) => join(repositoryRoot, "test", name));
+    const shared = { test: { globals: true, isolate: false, maxWorkers: 1, setupFiles, provide: { project: "shared" } } };
+    const times = join(folder, "times");
+    await mkdir(times);
     await writeFile(join(folder, "vitest.config.mjs"), `export default ${JSON.stringify(shared)};`);
     await writeFile(join(folder, "a.test.js"), `test("leaves", () => { process.env.LEFT_BEHIND = "1"; });`);
     await writeFile(join(folder, "b.test.js"), `test("leaves nothing", () => undefined);`);
 
     const args = [join(repositoryRoot, "node_modules/vitest/vitest.mjs"), "run", "--root", folder];
     const { code, stdout, stderr } = await promisify(execFile)(process.execPath, args, {
-      env: { PATH: process.env.PATH, NO_COLOR: "1" },
+      env: { PATH: process.env.PATH, NO_COLOR: "1", SVC_TEST_TIMES: times },
     }).then(
       (done) => ({ code: 0, ...done }),
       (failed: { code: number; stdout: string; stderr: string }) => failed,
@@ -74,6 +76,9 @@ describe("a test file that leaves the process changed is told by name:", () => {
       code: 1,
       stdout: expect.stringMatching(/Test Files +1 failed \| 1 passed[\s\S]*Tests +2 passed/),
     });
+    // The one that failed has no note of its own; its time is in the next.
+    const notes = (await Promise.all((await readdir(times)).map((name) => readFile(join(times, name), "utf8")))).join("");
+    expect(JSON.parse(notes)).toMatchObject({ project: "shared", file: "b.test.js", cpuSeconds: expect.any(Number) });
     expect(stderr).toMatch(/FAIL .*a\.test\.js[\s\S]*leaves the process changed.*: environment: LEFT_BEHIND/);
   });
 });
