@@ -32,7 +32,7 @@ import { createRestartDeferral, type RestartDeferral } from "../operations/resta
 import { createSafeMode, type SafeMode, type SetTimeout, undoableTimeout } from "../operations/safe-mode.ts";
 import { createFanout, type Fanout } from "../port/fanout/fanout.ts";
 import type { Listeners } from "../port/listen.ts";
-import { createMethodRegistry, type MethodRegistry, type PluginRow } from "../port/methods/registry.ts";
+import { createMethodRegistry, type MethodDeps, type MethodRegistry, type PluginRow } from "../port/methods/registry.ts";
 import type { Phase } from "../port/probes.ts";
 import { createRouteTable, type RouteTable } from "../port/routes.ts";
 import type { RootLogger } from "../process/logger.ts";
@@ -175,14 +175,7 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
     startRefusal: undefined,
     notReady: new Map(),
     leaving,
-    methods: createMethodRegistry({
-      hooks,
-      logger,
-      activation,
-      leaving: leaving.signal,
-      row: (name) => attached?.methodRow(name),
-      down: (name) => downOwnerOf(name, late()),
-    }),
+    methods: openMethods({ hooks, logger, activation, leaving: leaving.signal }, () => attached),
     routes: createRouteTable(),
     stateVersion: () => ({ presence: presence.version(), health: health.version() }),
     config,
@@ -198,6 +191,15 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
 function configParts({ reloader }: LazyParts): HealthPart[] {
   const message = unservedSummary(reloader.current().unserved);
   return message === undefined ? [] : [{ part: "config", ok: false, message }];
+}
+
+/** Methods of the gateway; the tables of plugins are asked once they are there. */
+function openMethods(deps: Omit<MethodDeps, "row" | "down">, attached: () => LazyParts | undefined): MethodRegistry {
+  return createMethodRegistry({
+    ...deps,
+    row: (name) => attached()?.methodRow(name),
+    down: (name) => downOwnerOf(name, attached() as LazyParts),
+  });
 }
 
 function downOwnerOf(method: string, { loader }: LazyParts): ReturnType<typeof findDownOwner> {
