@@ -1,11 +1,11 @@
 import { commonErrors } from "../../sdk/errors.ts";
-import type { HeldLock } from "../../sdk/host/lock.ts";
 import type { Services } from "../../sdk/types/services.ts";
 import { whyAbsent } from "../loader/plugins-down.ts";
 import { type Boots, beginBoot } from "../operations/boots.ts";
 import type { EventLoopMonitor } from "../operations/event-loop.ts";
 import type { Listeners } from "../port/listen.ts";
 import type { StartupGate } from "../port/startup-gate.ts";
+import type { HeldLock } from "../process/lock.ts";
 import { type Core, createCore } from "./core.ts";
 import { shutdown, start, startJobs } from "./lifecycle.ts";
 import { openPlugins } from "./plugins.ts";

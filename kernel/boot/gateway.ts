@@ -1,8 +1,8 @@
 import { messageOf } from "../../sdk/errors.ts";
-import { acquireConfigLock, acquireStateLock, type HeldLock } from "../../sdk/host/lock.ts";
 import { createEventLoopMonitor } from "../operations/event-loop.ts";
 import { type Listeners, openListeners } from "../port/listen.ts";
 import { createStartupGate, type StartupGate } from "../port/startup-gate.ts";
+import { acquireConfigLock, acquireStateLock, type HeldLock } from "../process/lock.ts";
 import type { Gateway, GatewayOptions } from "./running-gateway.ts";
 import { planStart, recordRefusal, removeRuntimeFiles, type StartPlan, writeRuntimeToken } from "./start-plan.ts";
 

@@ -1,7 +1,6 @@
 import { access } from "node:fs/promises";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { writeFileAtomic } from "../../sdk/files.ts";
-import type { HeldLock } from "../../sdk/host/lock.ts";
 import { limits } from "../../sdk/protocol/frames.ts";
 import { withLimit } from "../../sdk/time.ts";
 import { saveLastGood } from "../config/last-good.ts";
@@ -11,6 +10,7 @@ import { createGapDetector } from "../operations/gap-detector.ts";
 import { createLockWatch, LOCK_LOOK_MS } from "../operations/lock-watch.ts";
 import { failedRequired } from "../operations/required-plugins.ts";
 import { isServing } from "../port/probes.ts";
+import type { HeldLock } from "../process/lock.ts";
 import { envValue } from "../process/paths.ts";
 import type { Core } from "./core.ts";
 import { completeSecrets, forgetRefusal, runtimeInfoPath, writeRuntimeToken } from "./start-plan.ts";

@@ -1,9 +1,9 @@
 import { writeFileAtomic } from "../../sdk/files.ts";
-import { readLockOwner } from "../../sdk/host/lock.ts";
 import type { CliCommand, CliContext, CliLocal, CliTarget, CliValues } from "../../sdk/types/cli.ts";
 import type { JsonObject } from "../../sdk/types/common.ts";
 import type { LoadedConfig } from "../config/loaded.ts";
 import type { Candidate } from "../loader/discovery.ts";
+import { readLockOwner } from "../process/lock.ts";
 import { logFilePath } from "../process/log-path.ts";
 import { type ProfilePaths, packageRoot } from "../process/paths.ts";
 import { readLooseJson } from "./loose-json.ts";
@@ -80,6 +80,7 @@ export function createCliContext(options: ContextOptions): CliContext {
       },
     },
     sandbox: { openTransforms: async (how) => (await import("../sandbox/transform-sandbox.ts")).createTransformSandbox(how) },
+    withFileLock: async (lock, work, how) => (await import("../process/file-lock.ts")).withFileLock(lock, work, how),
     writeFile: writeFileAtomic,
   };
 }

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { acquireStateLock } from "../../sdk/host/lock.ts";
 import type { CliValues } from "../../sdk/types/cli.ts";
+import { acquireStateLock } from "../process/lock.ts";
 import { resolvePaths } from "../process/paths.ts";
 import { resolveTarget } from "./target.ts";
 

@@ -1,10 +1,10 @@
 import { dirname, join } from "node:path";
 import { commonErrors } from "../../sdk/errors.ts";
-import { readLockOwner } from "../../sdk/host/lock.ts";
 import { readRegularFile } from "../../sdk/host/read-regular.ts";
 import type { CliTarget, CliValues } from "../../sdk/types/cli.ts";
 import type { Env } from "../../sdk/types/common.ts";
 import { resolveAuth } from "../auth/resolve-auth.ts";
+import { readLockOwner } from "../process/lock.ts";
 import { envValue, type ProfilePaths, resolvePort } from "../process/paths.ts";
 
 type ResolvableConfig = NonNullable<Parameters<typeof resolveAuth>[0]["config"]>;

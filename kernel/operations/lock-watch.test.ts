@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { LockRecord } from "../../sdk/host/lock.ts";
+import type { LockRecord } from "../process/lock.ts";
 import { createLockWatch } from "./lock-watch.ts";
 
 type Kept = "kept" | "restored" | LockRecord;

@@ -1,6 +1,6 @@
 import type { HealthPart } from "../../sdk/hooks.ts";
-import type { HeldLock } from "../../sdk/host/lock.ts";
 import type { Logger } from "../../sdk/types/common.ts";
+import type { HeldLock } from "../process/lock.ts";
 
 /** How often a gateway looks after its lock: for about so long a damaged one lets a second gateway start. */
 export const LOCK_LOOK_MS = 20_000;

@@ -15,7 +15,6 @@ export { reached } from "../failpoint.ts";
 export { addressBucket } from "../gateway/addresses.ts";
 export { createFailureLimiter, type FailureLimiter, type RateLimitConfig } from "../gateway/failure-limiter.ts";
 export { shownName } from "../gateway/shown-name.ts";
-export { type FileLockOptions, withFileLock } from "../host/file-lock.ts";
 export {
   type InstallIndex,
   type InstallRecord,
@@ -24,12 +23,12 @@ export {
   readInstallIndex,
   writeInstallRecord,
 } from "../host/install-record.ts";
-export { isAlive, type LockOwner, processStartTime } from "../host/lock.ts";
 export { dropNotice, type Notice, noticePath, readNotices, writeNotice } from "../host/notices.ts";
 export { exceedsJsonShape, type JsonLimits, jsonTextFault, parseJson, strictJsonLimits } from "../json-shape.ts";
 export { loaderErrors } from "../loader/errors.ts";
 export { isLogged, type LogLevel, logLevels } from "../log-levels.ts";
 export { perSnapshot } from "../per-snapshot.ts";
+export { isAlive, type LockOwner, processStartTime } from "../process-owner.ts";
 export { protocolErrors } from "../protocol/errors.ts";
 export { type EventSpec, type ProtocolEvent, protocolEvents } from "../protocol/events.ts";
 export { idText } from "../protocol/methods/fields.ts";
@@ -40,9 +39,9 @@ export { createReplays, type ReplayBounds, type Replays } from "../replays.ts";
 export { secretErrors } from "../secrets/errors.ts";
 export { toStrictJson } from "../strict-json.ts";
 export { isBareToken, judgeReply, MAX_WRAP_CHARS, mayBecomeToken, type Reply, stripAck, stripLeadingAck } from "../text/acknowledgement.ts";
-export { createFrameStripper, type FrameStripper } from "../text/frame-stripper.ts";
+export { opening } from "../text/external-markers.ts";
+export { foldLookAlikes } from "../text/fold.ts";
 export { idFault, isWellFormed, toIdText, toWellFormed } from "../text/id-text.ts";
-export { countSuspicious } from "../text/suspicious.ts";
 export { isInside } from "../trust/inside.ts";
 export { makePrivate } from "../trust/make-private.ts";
 export { type OpenRegularOptions, openRegular } from "../trust/open-regular.ts";

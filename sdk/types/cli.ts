@@ -1,4 +1,5 @@
 import type { SvcConfig } from "../config/root.ts";
+import type { LockOwner } from "../process-owner.ts";
 import type { HelloOk } from "../protocol/frames.ts";
 import type { TypedEvents, TypedRequest } from "../protocol/typed.ts";
 import type { JsonObject } from "./common.ts";
@@ -163,8 +164,23 @@ export interface CliContext {
   };
   /** As the service `sandbox@1` of a gateway. */
   readonly sandbox: SandboxService;
+  /**
+   * Runs while holding a lock file, so that of all processes with such work one is at it at a time. A dead owner's lock is taken over.
+   * @throws what `busy` makes
+   */
+  withFileLock<T>(lock: string, work: () => Promise<T>, options: FileLockOptions): Promise<T>;
   /** Writes a file by temp, fsync, rename, fsync of the folder. */
   writeFile(path: string, content: string, options?: { mode?: number }): Promise<void>;
+}
+
+/** How long to wait for a lock, and when it is nobody's. */
+export interface FileLockOptions {
+  /** 0: who finds it held is told at once. */
+  waitMs: number;
+  /** A dead owner's lock is taken over once it is so old; 0: at once. More where it may be that of a process this one cannot see. */
+  staleAfterMs: number;
+  /** Creates the error for a lock that is held; the owner is undefined when the file does not name it. */
+  busy(owner: LockOwner | undefined): Error;
 }
 
 /** A profile's config file and the one way to change it. */

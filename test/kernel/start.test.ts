@@ -6,9 +6,9 @@ import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createGateway } from "../../kernel/boot/gateway.ts";
 import type { Gateway, GatewayOptions } from "../../kernel/boot/running-gateway.ts";
+import { configLockPath } from "../../kernel/process/lock.ts";
 import { createLogger, type LogRecord } from "../../kernel/process/logger.ts";
 import { resolvePaths } from "../../kernel/process/paths.ts";
-import { configLockPath } from "../../sdk/host/lock.ts";
 import type { Env } from "../../sdk/types/common.ts";
 
 let root: string;

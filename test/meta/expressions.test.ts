@@ -40,8 +40,8 @@ const constructed: Record<string, { count: number; made?: () => unknown; bounded
   },
   "sdk/text/external-content.ts": { count: 3, made: () => import("../../sdk/text/external-content.ts") },
   "sdk/text/external-markers.ts": { count: 3, made: () => import("../../sdk/text/external-markers.ts") },
-  "sdk/text/frame-stripper.ts": { count: 5, made: () => import("../../sdk/text/frame-stripper.ts") },
-  "sdk/text/suspicious.ts": { count: 1, made: () => import("../../sdk/text/suspicious.ts") },
+  "plugins/agents/runs/frame-stripper.ts": { count: 5, made: () => import("../../plugins/agents/runs/frame-stripper.ts") },
+  "plugins/webhooks/actions/suspicious.ts": { count: 1, made: () => import("../../plugins/webhooks/actions/suspicious.ts") },
 };
 
 const shown = (regex: RegExp, attack: object | undefined) => (attack ? [`${regex} on ${JSON.stringify(attack)}`] : []);

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { AgentInfo, Disposable, QueueMode, RunRequest, Usage } from "svc/sdk";
-import { createFrameStripper } from "svc/sdk/internal";
 import { type HeartbeatRun, MAX_TOOL_CALLS } from "../heartbeat/heartbeat-run.ts";
 import { createReplyFilter } from "../heartbeat/reply-filter.ts";
 import type { ModelRef } from "../models/choice.ts";
 import { noUsage } from "../models/turn.ts";
 import { EventLog } from "./event-log.ts";
 import { type AbortReason, RunAborted } from "./failure.ts";
+import { createFrameStripper } from "./frame-stripper.ts";
 import type { LaneJob } from "./lanes.ts";
 import type { StoredOutcome } from "./outcome.ts";
 

@@ -75,6 +75,7 @@ async function takeBack(cli: CliContext, id: string, before: EntryChange | undef
 function hostOf(cli: CliContext): InstallHost {
   return {
     stateDir: cli.paths.stateDir,
+    fileLock: cli.withFileLock,
     cwd: process.cwd(),
     env: cli.env,
     signal: cli.signal,
@@ -85,7 +86,7 @@ function hostOf(cli: CliContext): InstallHost {
 }
 
 async function confirmInstalled(cli: CliContext, id: string): Promise<number> {
-  const changed = await confirmPlugin(cli.paths.stateDir, id);
+  const changed = await confirmPlugin({ stateDir: cli.paths.stateDir, fileLock: cli.withFileLock }, id);
   const activation = await activate(cli, id);
   if (cli.json) cli.stdout.json({ ok: true, plugin: id, changed, ...activation });
   else

@@ -20,7 +20,7 @@ export default defineCommand({
     if (!(await readInstallIndex(stateDir)).plugins[id])
       throw installErrors.pluginNotRecorded({ plugin: id, hint: "see svc plugins list" });
     await writeEntry(cli, id, { enabled: false });
-    const version = await uninstallPlugin(stateDir, id);
+    const version = await uninstallPlugin({ stateDir, fileLock: cli.withFileLock }, id);
     if (values["keep-config"] !== true) await writeEntry(cli, id, null);
     if (cli.json) cli.stdout.json({ ok: true, plugin: { id, version } });
     else cli.stdout.line(`removed ${id} ${version}`);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Manifest, PluginCandidate } from "svc/sdk";
 import { readInstallIndex } from "svc/sdk/internal";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { withFileLock } from "../../../test/tools/file-lock.ts";
 import { type InstallHost, type InstallProposal, installPlugin } from "./install.ts";
 
 let base: string;
@@ -27,7 +28,7 @@ async function source(name: string): Promise<string> {
 function install(spec: string, version: string, accept: (proposal: InstallProposal) => Promise<(() => Promise<void>) | undefined>) {
   const manifest = { id: "demo", version, svc: { api: "^1.0.0" } } as Manifest;
   const host: InstallHost = {
-    ...{ stateDir, cwd: base, env: {}, signal: abort.signal },
+    ...{ stateDir, cwd: base, env: {}, signal: abort.signal, fileLock: withFileLock },
     inspect: async (root) => ({ id: "demo", root, manifest }) as unknown as PluginCandidate,
     isBundled: async () => false,
     progress: () => undefined,

@@ -12,7 +12,7 @@ import {
 import { installErrors } from "../errors.ts";
 import { installDependencies } from "../source/dependencies.ts";
 import { type Fetched, fetchPlugin } from "../source/fetch.ts";
-import { withInstallLock } from "./lock.ts";
+import { type FileLock, withInstallLock } from "./lock.ts";
 import { putInPlace, withStaging } from "./place.ts";
 
 export interface InstallRequest {
@@ -27,6 +27,7 @@ export interface InstallHost {
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
   signal: AbortSignal;
+  fileLock: FileLock;
   /** A folder as discovery sees it, no code run. */
   inspect(folder: string): Promise<PluginCandidate>;
   isBundled(id: string): Promise<boolean>;
@@ -66,7 +67,7 @@ export function installPlugin(
   accept: (proposal: InstallProposal) => Promise<(() => Promise<void>) | undefined>,
 ): Promise<Installed> {
   const { stateDir } = host;
-  return withInstallLock(installLockPath(stateDir), () =>
+  return withInstallLock(host.fileLock, installLockPath(stateDir), () =>
     withStaging(stateDir, async (staging) => {
       host.progress(`fetching ${request.spec}`);
       const fetched = await fetchPlugin(request.spec, staging, host);

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { withFileLock } from "../../../test/tools/file-lock.ts";
 import { withInstallLock } from "./lock.ts";
 import { putInPlace, withStaging } from "./place.ts";
 
@@ -71,18 +72,18 @@ describe("of two commands", () => {
   const lock = () => join(plugins, ".install.lock");
 
   test("the second one is told who is at work, and may begin when that one has ended", async () => {
-    await withInstallLock(lock(), async () => {
-      await expect(withInstallLock(lock(), async () => undefined)).rejects.toMatchObject({
+    await withInstallLock(withFileLock, lock(), async () => {
+      await expect(withInstallLock(withFileLock, lock(), async () => undefined)).rejects.toMatchObject({
         code: "install-locked",
         fields: { pid: process.pid },
       });
     });
-    expect(await withInstallLock(lock(), async () => "done")).toBe("done");
+    expect(await withInstallLock(withFileLock, lock(), async () => "done")).toBe("done");
   });
 
   test("a dead one blocks nobody", async () => {
     await writeFile(lock(), "999999999");
-    expect(await withInstallLock(lock(), async () => "done")).toBe("done");
+    expect(await withInstallLock(withFileLock, lock(), async () => "done")).toBe("done");
     expect(await readdir(plugins)).toEqual(["demo"]);
   });
 
@@ -95,7 +96,7 @@ describe("of two commands", () => {
     };
     for (let round = 0; round < 60; round++) {
       await writeFile(lock(), "999999999");
-      const tries = await Promise.allSettled([1, 2, 3].map(() => withInstallLock(lock(), work)));
+      const tries = await Promise.allSettled([1, 2, 3].map(() => withInstallLock(withFileLock, lock(), work)));
       const codes = tries.flatMap((t) => (t.status === "rejected" ? [(t.reason as { code?: string }).code] : []));
       expect([...new Set(codes)]).toEqual(codes.length > 0 ? ["install-locked"] : []);
       expect(codes.length).toBeLessThan(3);

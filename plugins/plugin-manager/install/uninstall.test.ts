@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { withFileLock } from "../../../test/tools/file-lock.ts";
 import { confirmPlugin, uninstallPlugin } from "./uninstall.ts";
 
 let stateDir: string;
@@ -16,6 +17,6 @@ test.each([
   ["removed", uninstallPlugin],
   ["confirmed", confirmPlugin],
 ])("a folder that no command installed is not %s, whatever its name", async (_, work) => {
-  await expect(work(stateDir, "constructor")).rejects.toMatchObject({ code: "plugin-not-recorded" });
+  await expect(work({ stateDir, fileLock: withFileLock }, "constructor")).rejects.toMatchObject({ code: "plugin-not-recorded" });
   expect((await readdir(join(stateDir, "plugins"))).sort()).toEqual(["constructor", "index.json"]);
 });

@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
 import { type Agents, type Messaging, wrapExternal } from "svc/sdk";
-import { countSuspicious } from "svc/sdk/internal";
 import type { AgentAction, HooksConfig, WakeAction } from "../action.ts";
 import { MAX_PAYLOAD_BYTES } from "../deliveries/stored-action.ts";
 import { type AgentRoute, routeAgent } from "./agent-route.ts";
@@ -9,6 +8,7 @@ import { actionErrors } from "./errors.ts";
 import { type Fields, readAgentFields, readWakeFields } from "./fields.ts";
 import { frameParts, sourceLabel } from "./frame.ts";
 import { agentSession, namedSession } from "./session-key.ts";
+import { countSuspicious } from "./suspicious.ts";
 import { checkChannel, checkModel, checkThinking } from "./target-checks.ts";
 
 /** Services that rules are asked of. */

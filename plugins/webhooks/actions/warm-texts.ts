@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { wrapExternal } from "svc/sdk";
-import { countSuspicious } from "svc/sdk/internal";
+import { countSuspicious } from "./suspicious.ts";
 
 /** Plain and other characters are matched by code of their own, which is made at the second text of each kind. */
 const samples = ["a", "b", "ä", "ö"];

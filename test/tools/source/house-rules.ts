@@ -37,7 +37,7 @@ export function defaultExports(file: string, source: string): Finding[] {
 /** Where files are written in another way than whole: each with its reason. */
 const ownWriters = new Map([
   ["sdk/files.ts", "it writes files whole for everybody else"],
-  ["sdk/host/lock.ts", "of two that make a lock file, one has to fail"],
+  ["kernel/process/lock.ts", "of two that make a lock file, one has to fail"],
   ["kernel/process/log-file.ts", "a log grows at its end"],
 ]);
 

@@ -2,8 +2,9 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { processStartTime } from "../../sdk/process-owner.ts";
 import { withFileLock } from "./file-lock.ts";
-import { createExclusive, processStartTime, removeStale } from "./lock.ts";
+import { createExclusive, removeStale } from "./lock.ts";
 
 let dir: string;
 let lock: string;

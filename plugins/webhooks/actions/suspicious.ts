@@ -1,4 +1,4 @@
-import { foldLookAlikes } from "./fold.ts";
+import { foldLookAlikes } from "svc/sdk/internal";
 
 /** Phrases of texts that try to pass as instructions. A reader may write them without any harm in mind, so they are counted and never removed. */
 const phrases = [

@@ -4,7 +4,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, truncate, utimes,
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { acquireStateLock, processStartTime, readLockOwner, stateLockPath } from "./lock.ts";
+import { processStartTime } from "../../sdk/process-owner.ts";
+import { acquireStateLock, readLockOwner, stateLockPath } from "./lock.ts";
 
 let stateDir: string;
 let path: string;

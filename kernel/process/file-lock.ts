@@ -1,21 +1,13 @@
 import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createExclusive, isAlive, type LockOwner, processStartTime, readLock, removeStale } from "./lock.ts";
+import { isAlive, processStartTime } from "../../sdk/process-owner.ts";
+import type { FileLockOptions } from "../../sdk/types/cli.ts";
+import { createExclusive, readLock, removeStale } from "./lock.ts";
 
 const RETRY_MS = 25;
 /** How long a lock is tried to be removed that belongs to nobody. */
 const REMOVE_LIMIT_MS = 10_000;
-
-/** How long to wait for a lock, and when it is nobody's. */
-export interface FileLockOptions {
-  /** 0: who finds it held is told at once. */
-  waitMs: number;
-  /** A dead owner's lock is taken over once it is so old; 0: at once. More where it may be that of a process this one cannot see. */
-  staleAfterMs: number;
-  /** Creates the error for a lock that is held; the owner is undefined when the file does not name it. */
-  busy(owner: LockOwner | undefined): Error;
-}
 
 /**
  * Runs while holding a lock file, so that of all processes with such work one is at it at a time. The file appears with its owner in it or not at

@@ -1,6 +1,5 @@
-import { EXTERNAL_NOTICE, stripFrames } from "./external-content.ts";
-import { opening } from "./external-markers.ts";
-import { foldLookAlikes } from "./fold.ts";
+import { EXTERNAL_NOTICE, stripFrames } from "svc/sdk";
+import { foldLookAlikes, opening } from "svc/sdk/internal";
 
 /** Takes frames off a text that is shown while it is still being written. */
 export interface FrameStripper {

@@ -1,20 +1,12 @@
 import { createHash, randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { link, mkdir, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { messageOf, type SvcError } from "../errors.ts";
-import { writeFileAtomic } from "../files.ts";
-import { hostErrors } from "./errors.ts";
-import { readRegularFile } from "./read-regular.ts";
-
-/** Enough to tell a live owner from a recycled pid. */
-export interface LockOwner {
-  pid: number;
-  /** Field 22 of `/proc/<pid>/stat` on Linux, else null. */
-  startTime: string | null;
-  createdAt: number;
-}
+import { messageOf, type SvcError } from "../../sdk/errors.ts";
+import { writeFileAtomic } from "../../sdk/files.ts";
+import { hostErrors } from "../../sdk/host/errors.ts";
+import { readRegularFile } from "../../sdk/host/read-regular.ts";
+import { isAlive, type LockOwner, processStartTime } from "../../sdk/process-owner.ts";
 
 /** Process that holds the lock of a state directory. */
 export interface LockRecord extends LockOwner {
@@ -220,26 +212,5 @@ async function remove(path: string): Promise<void> {
     await rm(path, { force: true });
   } catch (error) {
     throw unusable(path, `it cannot be removed (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`);
-  }
-}
-
-/** Does the process still run that wrote this? A recycled pid is told apart by its start time. */
-export function isAlive(owner: LockOwner): boolean {
-  try {
-    process.kill(owner.pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
-  }
-  const now = processStartTime(owner.pid);
-  return now === null || owner.startTime === null || now === owner.startTime;
-}
-
-/** Start time of a process in clock ticks since boot; null where there is no `/proc`. */
-export function processStartTime(pid: number): string | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
-  } catch {
-    return null;
   }
 }

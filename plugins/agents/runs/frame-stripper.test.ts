@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
+import { EXTERNAL_NOTICE, frameExternal, stripFrames, wrapExternal } from "svc/sdk";
 import { describe, expect, test } from "vitest";
-import { EXTERNAL_NOTICE, frameExternal, stripFrames, wrapExternal } from "./external-content.ts";
 import { createFrameStripper } from "./frame-stripper.ts";
 
-const corpus = JSON.parse(readFileSync(new URL("../../test/fixtures/spoofed-markers.json", import.meta.url), "utf8")) as Array<{
+const corpus = JSON.parse(readFileSync(new URL("../../../test/fixtures/spoofed-markers.json", import.meta.url), "utf8")) as Array<{
   name: string;
   marker: string;
 }>;
