@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { bootstrapSource, compiledTwin } from "./worker.ts";
 
-/** How a child process is started. */
+/** Options for starting a child process. */
 export interface ChildOptions {
   /** All its environment variables; nothing is inherited. */
   env: Readonly<Record<string, string>>;

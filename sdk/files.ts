@@ -16,7 +16,7 @@ export function setWriteFailpoint(fn: typeof failpoint): void {
   failpoint = fn;
 }
 
-/** How a file is written. */
+/** Options for writing a file. */
 export interface WriteOptions {
   /** Mode of the file, default 0600. */
   mode?: number;

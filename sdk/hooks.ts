@@ -357,7 +357,7 @@ export interface HookMeta {
 /** Declarative narrowing; a tap whose filter does not fit is not called. One value or several. */
 export type HookFilter = { readonly [K in HookFilterKey]?: string | readonly string[] };
 
-/** How a tap wants to be called. */
+/** Options of a tap. */
 export interface HookOptions {
   /** Higher first; then load order, then order of registration. Default 0. */
   priority?: number;

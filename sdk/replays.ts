@@ -13,7 +13,7 @@ export interface Replays {
 /** Bounds of what is kept. */
 export interface ReplayBounds {
   monotonic(): number;
-  /** How long an answer is kept after its end; default 5 min. */
+  /** Time an answer is kept after its end; default 5 min. */
   ttlMs?: number;
   /** Answers kept; default 1,000. The oldest goes first, work that is under way never. */
   max?: number;

@@ -1,5 +1,5 @@
 interface SendErrorOptions {
-  /** How long the platform asks to be left alone; milliseconds. */
+  /** Time the platform asks the caller to wait, in milliseconds. */
   retryAfterMs?: number;
   cause?: unknown;
 }

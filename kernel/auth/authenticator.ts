@@ -12,7 +12,7 @@ import { createSecretCheck, type ResolvedAuth } from "./resolve-auth.ts";
 
 export interface Authenticator {
   readonly mode: ResolvedAuth["mode"];
-  /** Where the secret in force came from. */
+  /** Source of the secret in force. */
   readonly source: ResolvedAuth["source"];
   /** Aborts when the rules for proxies change. */
   readonly proxyRules: AbortSignal;

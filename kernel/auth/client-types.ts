@@ -19,7 +19,7 @@ export interface ProxyIdentity {
   readonly scopesCeiling: readonly OperatorScope[];
 }
 
-/** Why a proxy's word is not taken; the order is that of the checks. */
+/** Reasons for not trusting a proxy's headers, in the order of the checks. */
 export type ProxyRefusal =
   /** The peer is not in `gateway.trustedProxies`. */
   | "proxy_untrusted"

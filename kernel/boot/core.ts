@@ -61,7 +61,7 @@ export interface Core {
   readonly safeMode: SafeMode;
   /** A plugin without which nothing should be served could not start for a reason that only an operator can remove. */
   startRefusal: SvcError | undefined;
-  /** Why the gateway should get no new work, by part of health. */
+  /** Reasons why the gateway should get no new work, by part of health. */
   readonly notReady: Map<string, string>;
   /** Aborted when a stop begins. */
   readonly leaving: AbortController;

@@ -21,7 +21,7 @@ const RESTART_EXPECTED_MS = 1_500;
 
 const SLOW_CONSUMERS_MS = 5_000;
 
-/** How late the end of a pairing request may be announced. */
+/** Maximum delay of the announcement that a pairing request has ended. */
 const PAIRING_SWEEP_MS = 5_000;
 
 /** Starts the periodic jobs of a gateway. */

@@ -73,7 +73,7 @@ async function reportOpenBlock({ options, logger }: Core): Promise<void> {
   logger.warn(message, { stack });
 }
 
-/** Where plugins are looked for: the config's places, and folders added while the gateway runs. */
+/** Folders that are searched for plugins: those of the config, and those added while the gateway runs. */
 function createPlaces({ options, safeMode }: Core) {
   const { configPath, stateDir } = options.paths;
   const added = new Map<string, string>();

@@ -32,7 +32,7 @@ export interface RunningGateway {
   close(reason: string, options?: { restart?: boolean; isCrash?: boolean }): Promise<void>;
 }
 
-/** How a process makes one; given by the kernel. */
+/** Factory of gateways; given by the kernel. */
 export interface GatewayMaker {
   create(options: {
     paths: ProfilePaths;
@@ -64,9 +64,9 @@ export interface GatewayOptions extends Partial<Pick<Host, "clock" | "fetch" | "
   /** Only these plugins and what they require. */
   only?: string[];
   takePort?: (host: string, port: number) => Promise<void>;
-  /** How long a start waits for the state lock of another gateway; default 5 s. */
+  /** Time a start waits for the state lock of another gateway; default 5 s. */
   lockWaitMs?: number;
-  /** How long boot waits for slow plugins of third parties; default 3 s. */
+  /** Time boot waits for slow third-party plugins; default 3 s. */
   stragglerMs?: number | undefined;
   /** First pause of a plugin that asks to be tried later; default 5 s. */
   retryMs?: number | undefined;

@@ -27,7 +27,7 @@ export interface Host {
   /** Ends the process at once. */
   exit?(code: number): unknown;
   pluginsRoot?: string;
-  /** Where a `.env` is looked for; default: the working directory. */
+  /** Folder that is searched for a `.env`; default: the working directory. */
   cwd?: string;
   /** Gives the process variables that it lacks. */
   exportEnv?(env: Env): () => void;

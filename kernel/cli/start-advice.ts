@@ -10,7 +10,7 @@ export interface StartQuestion {
   config: Pick<Awaited<ReturnType<CliContext["config"]>>, "exists" | "valid" | "config">;
   /** Owner of this state directory's lock, if a gateway is running. */
   owner: { port?: number } | undefined;
-  /** Where nothing answered; without it the question is only how to start a gateway. */
+  /** Address where nothing answered; without it the hints are only about starting a gateway. */
   target?: Pick<CliTarget, "host" | "port" | "portSource">;
 }
 

@@ -41,7 +41,7 @@ export async function removeOrphans(path: string): Promise<void> {
   }
 }
 
-/** Where the copy is kept of the last config that a gateway became ready with. */
+/** Path of the copy of the last config that a gateway became ready with. */
 export function lastGoodPath(path: string): string {
   return `${path}.last-good`;
 }

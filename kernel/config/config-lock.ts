@@ -7,7 +7,7 @@ import { withFileLock } from "../process/file-lock.ts";
 const STALE_AFTER_MS = 10_000;
 const WAIT_MS = 15_000;
 
-/** How long a writer waits; tests make it short. */
+/** Time limits of a writer; tests make them short. */
 export interface LockTimes {
   staleAfterMs?: number;
   waitMs?: number;
@@ -34,7 +34,7 @@ export async function withConfigLock<T>(path: string, work: (file: string) => Pr
   return withFileLock(lock, () => work(file), { waitMs, staleAfterMs, busy });
 }
 
-/** Where a file is or would be: a folder may be reached by several names too. */
+/** Real path of a file that exists or would be created: a folder may have several names too. */
 async function ownPath(path: string): Promise<string> {
   return realpath(path).catch(async () => join(await realpath(dirname(path)), basename(path)));
 }

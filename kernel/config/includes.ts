@@ -42,7 +42,7 @@ interface Step {
   real: string;
 }
 
-/** Where in the files the walk stands. */
+/** Position of the walk in the files. */
 interface Here {
   /** From the main file to this one. */
   chain: readonly Step[];
@@ -232,7 +232,7 @@ class TreeReader {
   }
 }
 
-/** How messages call a file of a config: relative to the main file's folder, absolute when it lies elsewhere. */
+/** Name of a config file in messages: relative to the main file's folder, absolute when it lies elsewhere. */
 export function configFileName(main: string, path: string): string {
   const name = relative(dirname(main), path);
   return name.startsWith("..") || isAbsolute(name) ? path : name.split(sep).join("/");

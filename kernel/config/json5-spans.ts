@@ -1,4 +1,4 @@
-/** Where a value stands in JSON5 text: offsets of its first character and of the one after its last. */
+/** Position of a value in JSON5 text: offsets of its first character and of the one after its last. */
 export type Span =
   | { kind: "object"; start: number; end: number; members: MemberSpan[] }
   | { kind: "array"; start: number; end: number; elements: Span[] }

@@ -33,7 +33,7 @@ export interface LoadedConfig extends ReadConfig {
   unresolved: Array<{ path: string; reason: string }>;
   /** Resolved secrets by dotted path: SecretRefs, and sensitive keys with plain or substituted values. For redaction and for the next reload. */
   secrets: Map<string, string>;
-  /** How the SecretRefs fared, by owner. */
+  /** State of the SecretRefs, by owner. */
   secretState: SecretState;
   /** Every SecretRef in use by dotted path, values included: never printed. The next load asks it for what it can keep. */
   refs: ReadonlyMap<string, ResolvedRef>;
@@ -41,7 +41,7 @@ export interface LoadedConfig extends ReadConfig {
   env: Env;
   /** Variables from `env.shellEnv`; read once per process. */
   shellEnv?: Env;
-  /** Which file a path of the source tree stands in, and how it came there. */
+  /** Returns the file that a path of the source tree comes from, and how it got there. */
   originOf(path: ReadonlyArray<PropertyKey>): ConfigOrigin;
   /** Place of a path of the source tree, with the name of its file when that is not the main one. */
   locate: Locate;

@@ -1,4 +1,4 @@
-/** Where a value of the source tree was written. */
+/** File in which a value of the source tree was written. */
 export interface ConfigOrigin {
   /** Absolute path of the file. */
   file: string;

@@ -6,5 +6,5 @@ export interface Place {
   file?: string;
 }
 
-/** Where a path stands in a file: its value, or its key. A missing path gives its nearest present parent. */
+/** Finds a path in a file: its value, or its key. A missing path gives its nearest present parent. */
 export type Locate = (path: ReadonlyArray<PropertyKey>, at?: "key" | "value") => Place;

@@ -35,7 +35,7 @@ export function maskComments(text: string, options: { isTelling(name: string): b
   return out + text.slice(at);
 }
 
-/** Where the value ends that begins at `start`. */
+/** End of the value that begins at `start`. */
 function valueEnd(text: string, start: number): number {
   if (!/[[{]/.test(text[start] ?? "")) {
     const end = endOf(quoted, text, start);

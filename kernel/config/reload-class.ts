@@ -3,7 +3,7 @@ import type { ReloadClass } from "../../sdk/types/reload.ts";
 import { childSchema, schemaMeta } from "../secrets/schema-walk.ts";
 import { pathSteps } from "./diff.ts";
 
-/** How one changed path is applied. */
+/** Rule that says how one changed path is applied. */
 export interface ReloadRule {
   reload: ReloadClass;
   /** Dotted path of what decides, keys as given: `plugins.entries.irc`, `gateway.auth.rateLimit`; `""` when nothing matches. */

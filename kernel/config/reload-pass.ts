@@ -10,7 +10,7 @@ import { diffConfig, keepPaths, pathSteps, touches } from "./diff.ts";
 import type { LoadedConfig } from "./loaded.ts";
 import { type ClassContext, classifyChanges, planReload, type ReloadPlan, raisedOnly } from "./reload-plan.ts";
 
-/** How long one part may prepare or apply a change. */
+/** Time limit for one part to prepare or apply a change. */
 const PART_LIMIT_MS = 30_000;
 const NAMED_PATHS = 10;
 
@@ -28,7 +28,7 @@ export interface NamedParticipant {
 /** Parts that a reload pass acts on. */
 export interface PassDeps {
   classes(prev: LoadedConfig, next: LoadedConfig): ClassContext;
-  /** Why a valid config cannot run in this process, such as a secret of the gateway that could not be had. */
+  /** Reasons why a valid config cannot run in this process, such as an unresolved secret of the gateway. */
   refusals(next: LoadedConfig & { config: SvcConfig }): ReloadIssue[];
   participants(): NamedParticipant[];
   /** The same config as plugins may see it. */
@@ -111,7 +111,7 @@ function refuse(status: "invalid" | "rejected", issues: ReloadIssue[], logger: L
   return done({ status, action: "none", changedPaths: [], pendingRestart: [], issues });
 }
 
-/** Why a file cannot replace the running config, apart from its own issues: it is gone, or what is left of it cannot be meant. */
+/** Reason why a file cannot replace the running config, apart from its own issues: it is gone, or so little is left that it must be a mistake. */
 function brokenBy(active: Loaded, loaded: LoadedConfig, deps: PassDeps): ReloadIssue[] {
   if (!loaded.valid || !loaded.config) return loaded.issues.map(placed);
   if (active.exists && !loaded.exists)

@@ -89,7 +89,7 @@ export class Reloader {
     };
   }
 
-  /** Its second source of changes, as a periodic job. */
+  /** Periodic job that looks for changes the watcher missed. */
   get poll(): Job {
     return this.#watch;
   }

@@ -1,7 +1,7 @@
 import { isRecord } from "../../sdk/is-record.ts";
 import type { Span } from "./json5-spans.ts";
 
-/** How a file is written, so that what is added looks as if its author had typed it. */
+/** Style of a file, so that additions look as if its author had typed them. */
 export interface TextStyle {
   eol: string;
   /** One level of indentation. */

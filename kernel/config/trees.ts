@@ -24,7 +24,7 @@ import type { Locate } from "./place.ts";
 import { substitute } from "./substitute.ts";
 import { isUnservedKey, unservedIssues, withoutUnserved } from "./unserved.ts";
 
-/** How a config is read. */
+/** Options for reading a config. */
 export interface LoadOptions {
   env: Env;
   /** Snapshot in force: its secrets stay where asking fails, its answers of the login shell are used again. */

@@ -8,7 +8,7 @@ export interface QuarantineLimits {
 /** Three failures in a row within ten minutes are five minutes of rest. */
 const quarantineLimits: QuarantineLimits = { failures: 3, windowMs: 600_000, openMs: 300_000 };
 
-/** How a call came to run; handed back with its outcome. */
+/** Reason for a call; returned with its outcome. */
 export type Pass = "normal" | "trial";
 
 /** Keeps a tap that fails again and again from being called, and lets one call at a time find out whether it recovered. */

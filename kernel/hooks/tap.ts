@@ -42,11 +42,11 @@ export interface TapHost {
   failed(tap: Tap, error: unknown): void;
   /** A `sync` tap held everything up for so long. */
   slow(tap: Tap, ms: number): void;
-  /** It was quarantined, or recovered. */
+  /** Called when the tap is quarantined or recovers. */
   moved(tap: Tap): void;
 }
 
-/** How one guarded call ended. `skipped`: the filter did not fit; `resting`: it is quarantined and was not called. */
+/** Outcome of one guarded call. `skipped`: the filter did not fit; `resting`: it is quarantined and was not called. */
 export type TapOutcome =
   | { kind: "answer"; value: object | null | undefined }
   | { kind: "skipped" }

@@ -46,7 +46,7 @@ export interface DiscoveryRequest {
   only?: string;
 }
 
-/** Where one candidate was found. */
+/** Place where one candidate was found. */
 interface Place {
   root: string;
   origin: PluginOrigin;
@@ -253,7 +253,7 @@ export function resolvePrecedence(found: readonly PluginCandidate[]): PluginCand
   });
 }
 
-/** How a root is called in a message. */
+/** Name of a root in messages. */
 function originLabel({ origin, installed }: Pick<PluginCandidate, "origin" | "installed">): string {
   return origin === "global" && installed ? "installed" : origin;
 }

@@ -1,4 +1,4 @@
-/** Why a plugin could not be brought up; `code` is one of `pluginCodes`. */
+/** Reason why a plugin could not be brought up; `code` is one of `pluginCodes`. */
 export class PluginFault extends Error {
   readonly code: string;
   constructor(code: string, message: string, cause?: unknown) {

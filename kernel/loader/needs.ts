@@ -7,7 +7,7 @@ export interface GraphMember {
   id: string;
   version: string;
   manifest: Manifest | undefined;
-  /** Its state is read when a question is asked. */
+  /** Record of the plugin; its state is read at every call. */
   record: { readonly state: PluginState; readonly reason?: string };
 }
 

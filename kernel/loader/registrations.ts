@@ -2,7 +2,7 @@ import { messageOf } from "../../sdk/errors.ts";
 import { withLimit } from "../../sdk/time.ts";
 import type { Disposable } from "../../sdk/types/common.ts";
 
-/** How long the disposers of one instance may take together, one after the other. */
+/** Time limit for all disposers of one instance together; they run one after the other. */
 const DISPOSE_MS = 5_000;
 /** Time for all disposers that are left then and are begun at once. */
 const LATE_MS = 100;

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 
-/** How busy the main thread is. */
+/** Load of the main thread. */
 export interface EventLoopFigures {
   /** Requests wait noticeably: see `isDegraded`. */
   degraded: boolean;

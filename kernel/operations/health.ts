@@ -15,7 +15,7 @@ export interface Health {
   version(): number;
   /** Parts that are not ok, for `/readyz`. */
   failing(): string[];
-  /** Why they are not, by part. */
+  /** Reasons why they are not, by part. */
   problems(): Record<string, string>;
   dispose(): void;
 }

@@ -16,7 +16,7 @@ export interface Job {
 export interface JobFigures {
   intervalMs: number;
   lastRanAgeMs: number;
-  /** How often it had to be started again. */
+  /** Number of restarts. */
   revived?: number;
 }
 

@@ -2,7 +2,7 @@ import type { HealthPart } from "../../sdk/hooks.ts";
 import type { Logger } from "../../sdk/types/common.ts";
 import type { HeldLock } from "../process/lock.ts";
 
-/** How often a gateway looks after its lock: for about so long a damaged one lets a second gateway start. */
+/** Interval at which a gateway checks its lock: for about so long a damaged one lets a second gateway start. */
 export const LOCK_LOOK_MS = 20_000;
 
 const PART = "lock";

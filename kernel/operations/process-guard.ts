@@ -28,7 +28,7 @@ export function installProcessGuard(
   options: {
     exit(code: number): void;
     watchdog: Partial<WatchdogLimits> | false;
-    /** Where blame for a blocked event loop is kept. */
+    /** Folder of the blame for a blocked event loop. */
     stateDir?: string;
     /** `logging.file` as it is now. */
     logFile?(): string | undefined;

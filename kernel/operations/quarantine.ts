@@ -2,11 +2,11 @@ import { join } from "node:path";
 import { writeFileAtomic, writeFileAtomicSync } from "../../sdk/files.ts";
 import { readRegularFile, readRegularTextSync } from "../../sdk/host/read-regular.ts";
 
-/** How a plugin blocked the event loop for so long that the gateway ended. */
+/** Record of a plugin that blocked the event loop for so long that the gateway ended. */
 export interface LoopBlame {
   /** Epoch ms. */
   at: number;
-  /** How long the loop had been blocked. */
+  /** Duration of the block. */
   ms: number;
   /** Part of the plugin that was running, such as `method weather.now`. */
   what: string;

@@ -29,7 +29,7 @@ export interface RestartOptions {
   /** Monotonic ms of the last restart, if there was one. */
   restartedAt?: number | undefined;
   logger: Logger;
-  /** Why the start that would follow is sure to fail; the restart is called off then. */
+  /** Reason why the next start is sure to fail; the restart is called off then. */
   refusal?(): Promise<string | undefined>;
   /** Called once. */
   onDue(reason: string): void;

@@ -36,7 +36,7 @@ export interface WatchdogData {
   ownerKey: string;
   /** Key in the symbol registry of the function that ends the process with a code. */
   endKey: string;
-  /** Where blame is kept and the log stands; undefined: only stderr hears of a block. */
+  /** Folder of the blame and of the log; undefined: a block is reported on stderr only. */
   stateDir: string | undefined;
   logFile: string | undefined;
 }

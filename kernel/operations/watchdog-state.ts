@@ -11,7 +11,7 @@ export interface WatchdogState {
    * @param times.tickMs the watcher's own period at present
    */
   step(now: number, beats: number, times: { beatMs: number; tickMs: number }): WatchdogStep | undefined;
-  /** How long it has stood still, or did before it went on. */
+  /** Duration of the current block, or of the one that just ended. */
   stalledMs(): number;
   /** A beat is late. */
   isLate(): boolean;

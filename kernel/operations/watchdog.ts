@@ -19,7 +19,7 @@ const END_KEY = "svc.end-blocked";
  */
 export function startWatchdog(options: {
   limits?: Partial<WatchdogLimits>;
-  /** Where blame outlives the process, and the log of the gateway. */
+  /** Folder of the blame that outlives the process, and of the gateway's log. */
   stateDir?: string;
   /** `logging.file` as it is now. */
   logFile?(): string | undefined;

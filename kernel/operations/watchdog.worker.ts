@@ -15,7 +15,7 @@ const IDLE_TICK_MS = 1_000;
 const LOOK_MS = 1_000;
 const LONG_LOOK_MS = 5_000;
 const EXIT_CODE = 70;
-/** How long the main thread may take until it ends itself, and then until the process is gone. */
+/** Time the main thread has to exit by itself, and then time until the process is killed. */
 const EXIT_MS = 5_000;
 const GONE_MS = 2_000;
 const POLL_MS = 20;

@@ -45,7 +45,7 @@ export interface ConnectionSite {
   socket: Duplex;
   turn: WriteBatcher;
   revocations: Revocations;
-  /** It has shaken hands. */
+  /** Called when the handshake is done. */
   settled(): void;
 }
 

@@ -1,4 +1,4 @@
-/** Where the figures come from; either may say that it does not know. */
+/** Sources of the figures; either may return undefined. */
 export interface DescriptorSources {
   /** Most descriptors of this process. */
   limit(): Promise<number | undefined>;

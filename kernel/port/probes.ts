@@ -11,7 +11,7 @@ export function isServing(phase: Phase): boolean {
 
 export interface ProbeState {
   phase(): Phase;
-  /** Why the gateway should get no new work although it is up, by part of health; known at once, not with the next look at health. */
+  /** Reasons why a running gateway should get no new work, by part of health; current, not from the last health check. */
   notReady(): ReadonlyMap<string, string>;
   /** Details for `/readyz` of a direct local caller; `problems`: part → why it fails. */
   detail(): { failing: string[]; problems: Record<string, string>; uptimeMs: number; eventLoop: EventLoopFigures };

@@ -1,6 +1,6 @@
 import type { SvcError } from "../../sdk/errors.ts";
 
-/** How the socket is closed after a handshake was refused with this error. */
+/** Close code and reason after a handshake was refused with this error. */
 export function refusalClose(error: SvcError): { code: number; reason: string } {
   switch (error.code) {
     case "protocol-mismatch":

@@ -6,7 +6,7 @@ import type { LogRecord, LogSink } from "./logger.ts";
 /** Forms on the console, as in `logging.consoleStyle`. */
 export type ConsoleStyle = "pretty" | "compact" | "json";
 
-/** Where lines go. */
+/** Destination of log lines. */
 export interface ConsoleStream {
   write(text: string): unknown;
   readonly isTTY?: boolean;

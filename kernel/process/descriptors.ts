@@ -13,7 +13,7 @@ export async function readDescriptorLimit(): Promise<number | undefined> {
   return soft === undefined ? undefined : Number(soft);
 }
 
-/** Where there is no `/proc`, a shell has the limit of this process. Nothing changes it there, so it is asked once. */
+/** Asks a shell for the limit where there is no `/proc`. Nothing changes it there, so one question is enough. */
 function askShell(): Promise<number | undefined> {
   shellLimit ??= promisify(execFile)("/bin/sh", ["-c", "ulimit -n"], { timeout: SHELL_MS }).then(
     ({ stdout }) => (/^\d+$/.test(stdout.trim()) ? Number(stdout) : undefined),

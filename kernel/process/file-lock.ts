@@ -6,7 +6,7 @@ import type { FileLockOptions } from "../../sdk/types/cli.ts";
 import { createExclusive, readLock, removeStale } from "./lock.ts";
 
 const RETRY_MS = 25;
-/** How long a lock is tried to be removed that belongs to nobody. */
+/** Time limit for removing a lock without an owner. */
 const REMOVE_LIMIT_MS = 10_000;
 
 /**

@@ -81,7 +81,7 @@ async function lineage(): Promise<ReadonlySet<number>> {
 
 const POLL_MS = 100;
 
-/** How to watch and signal the process. */
+/** Ways to watch and signal the process. */
 interface EndOptions {
   /** Looked at right before each signal and until it has worked: a pid may be somebody else's by now. */
   isStillThere(): Promise<boolean>;

@@ -14,7 +14,7 @@ export interface LockRecord extends LockOwner {
   stateDir: string;
   port: number | null;
   version: string;
-  /** It serves the certificate of `--https`, which no config names. */
+  /** True when it serves the certificate of `--https`, which no config names. */
   localTls?: boolean;
 }
 
@@ -35,7 +35,7 @@ const DEFAULT_WAIT_MS = 5_000;
 /** Reclaiming takes a moment; a right to it that is older was left by a crash. */
 const RECLAIM_MS = 5_000;
 const RECLAIM_RETRY_MS = 5;
-/** How long a start tries to remove a lock that belongs to nobody. */
+/** Time a start tries to remove a lock without an owner. */
 const REMOVE_LIMIT_MS = 2 * RECLAIM_MS;
 const MAX_BYTES = 65_536;
 

@@ -5,7 +5,7 @@ import { commonErrors } from "../../sdk/errors.ts";
 import { hostErrors } from "../../sdk/host/errors.ts";
 import type { Env } from "../../sdk/types/common.ts";
 
-/** Where one profile keeps everything. All paths are absolute. */
+/** Paths of one profile. All are absolute. */
 export interface ProfilePaths {
   /** `""` = the default profile. */
   readonly profile: string;

@@ -2,9 +2,9 @@ import { settledWithin } from "../../sdk/time.ts";
 
 /** Maximum bytes that wait for a reader that has stopped reading; text beyond it is dropped. */
 const MAX_WAITING_BYTES = 1_000_000;
-/** How long nothing is written to a stream after it failed: a named pipe may get another reader. */
+/** Pause of writes to a stream that failed: a named pipe may get another reader. */
 const PAUSE_MS = 1_000;
-/** How long the end of a gateway waits for the readers of its streams. */
+/** Time a stopping gateway waits for the readers of its streams. */
 const HURRY_MS = 1_000;
 
 /** A stream of the process that a person or a program reads. */

@@ -19,7 +19,7 @@ export interface Cell {
   post(text: string): void;
   /** Ends it at once, whatever it is doing. */
   kill(): void;
-  /** Why it ended; resolves exactly once. */
+  /** Resolves exactly once, with the reason of the end. */
   readonly exited: Promise<string>;
   /** Memory that it takes by itself, heap or not; undefined for a thread, and where the system does not tell. */
   residentBytes(): Promise<number | undefined>;
@@ -78,7 +78,7 @@ function openThread({ guest, memoryMb, maxMessageBytes, onMessage, onTooLarge, o
   return { post: (text) => worker.postMessage(text), kill, exited, residentBytes: async () => undefined };
 }
 
-/** Its input is the way in, its fourth file the way out; Node's own channel between processes would throw in this one at the first broken message. */
+/** Starts a child whose standard input is the way in and whose fourth descriptor is the way out; Node's own channel between processes would throw in this one at the first broken message. */
 function openChild({ guest, read, memoryMb, program = process.execPath, ...own }: CellOptions): Cell {
   const flag = permissionFlag();
   // Node 20 aborts at a path that is given twice.

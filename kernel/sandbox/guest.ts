@@ -55,7 +55,7 @@ interface Line {
   listen(receive: (text: string) => void): void;
 }
 
-/** Where a child process writes to its host: the file after its three ordinary ones. */
+/** Descriptor on which a child process writes to its host: the one after its standard streams. */
 const HOST_FILE = 3;
 
 /** The way to the host. Code that is loaded later can reach it as well: the host takes nothing on trust that comes this way. */

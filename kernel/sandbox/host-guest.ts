@@ -26,7 +26,7 @@ export interface HostGuestOptions {
   data: unknown;
   logger: Logger;
   now(): number;
-  /** It has ended. @param blamed calls that it is put down to; undefined when somebody had asked for it */
+  /** Called when it has ended. @param blamed calls that caused the end; undefined when the end was requested */
   onEnd(blamed: readonly string[] | undefined): void;
 }
 

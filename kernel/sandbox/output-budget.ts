@@ -7,7 +7,7 @@ const SECOND_MS = 1_000;
 /** Cost of one message besides its text. */
 const MESSAGE_CHARS = 100;
 
-/** How much one guest may say. */
+/** Limits on the output of one guest. */
 export interface OutputBudget {
   /** A call begins: it has a budget of its own. */
   renew(): void;

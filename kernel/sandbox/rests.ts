@@ -12,7 +12,7 @@ export type RestScope = "guest" | "call";
 export interface Rests {
   /** An end that nobody asked for, while these calls were under way. */
   count(names: readonly string[]): void;
-  /** How long a call of this name has to wait for a new guest, and why; undefined: not at all. */
+  /** Returns how long a call of this name has to wait for a new guest, and why; undefined: not at all. */
   of(name: string): { crashes: number; leftMs: number } | undefined;
 }
 

@@ -11,7 +11,7 @@ interface Jiti {
   import(path: string): Promise<unknown>;
 }
 
-/** How code comes into the process. */
+/** Ways to load code into the process. */
 export interface TransformLoading {
   /** Absolute folder of the files. */
   root: string;

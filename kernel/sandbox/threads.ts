@@ -1,7 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import { withLimit } from "../../sdk/time.ts";
 
-/** How long threads have to end before the process does. */
+/** Time threads have to end before the process exits. */
 const PATIENCE_MS = 1_000;
 
 const open = new Map<Worker, Promise<unknown>>();

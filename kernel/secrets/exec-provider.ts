@@ -27,7 +27,7 @@ export async function askExec(provider: ExecProvider, question: SecretQuestion):
   return new Map([...answers].map(([id, a]) => [id, "reason" in a ? { reason: `executable ${provider.command}: ${a.reason}` } : a]));
 }
 
-/** Why this file is not run; undefined when it may be. */
+/** Reason why this file is not run; undefined when it may be. */
 export async function executableProblem({
   command,
   trustedDirs,

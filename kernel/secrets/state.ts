@@ -7,7 +7,7 @@ export interface SecretFault {
   reason: string;
 }
 
-/** How all SecretRefs of a config fared at one activation. */
+/** State of all SecretRefs of a config at one activation. */
 export interface SecretState {
   /** Refs with a fresh value. */
   resolved: number;

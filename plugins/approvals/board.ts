@@ -5,7 +5,7 @@ import { approvalErrors } from "./errors.ts";
 export const MAX_OPEN = 256;
 /** Maximum number of open requests of one requester, so that none fills the table alone. */
 export const MAX_OPEN_EACH = 64;
-/** How long an answer can still be asked for. */
+/** Time an answer can still be asked for. */
 const KEPT_MS = 15_000;
 /** Answers that are kept; beyond it the oldest is forgotten early. */
 const MAX_KEPT = 256;
@@ -32,7 +32,7 @@ export interface Question {
   readonly done: Promise<ApprovalOutcome>;
 }
 
-/** How a question ended, with who decided. */
+/** Outcome of a question, with who decided. */
 export interface Resolution {
   readonly record: ApprovalRecord;
   readonly outcome: ApprovalOutcome;

@@ -1,4 +1,4 @@
-/** Where one property of the outermost object stands in the text: from its key to the end of its value. */
+/** Position of one property of the outermost object in the text: from its key to the end of its value. */
 interface Property {
   name: string;
   start: number;

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { errors } from "./errors.ts";
 
-/** Where the served files come from; `path` is what follows `<base>assets/<buildId>/`. */
+/** Source of the served files; `path` is what follows `<base>assets/<buildId>/`. */
 export type AssetSource =
   | { kind: "folder"; path: string; folder: string; skip?: readonly string[] }
   /** All of `files`, one after the other. */

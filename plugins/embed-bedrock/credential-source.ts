@@ -6,7 +6,7 @@ import { type Env, isMetadataDisabled } from "./env.ts";
 
 /** Source of the credentials, as far as it is known without the vendor's package. */
 export type CredentialSource =
-  /** They are in the environment. */
+  /** Credentials from the environment. */
   | { kind: "given" }
   /** The chain has to be asked. `metadata`: it may ask the address of instance metadata. */
   | { kind: "chain"; metadata: boolean }

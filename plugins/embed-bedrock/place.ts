@@ -4,7 +4,7 @@ import { type Env, TOKEN_VARIABLE } from "./env.ts";
 
 const DEFAULT_REGION = "us-east-1";
 
-/** Where requests go. */
+/** Destination of requests. */
 export interface Place {
   region: string;
   /** Address instead of the region's own; without a trailing slash. */

@@ -6,7 +6,7 @@ import { CallGivenUp, type ClientLease } from "./client-threads.ts";
 import { fitQuery, itemsPerCall, type Purpose } from "./families.ts";
 import type { ModelChoice } from "./model-choice.ts";
 
-/** How long one call may take as a whole. */
+/** Time limits of one call as a whole. */
 export interface CallLimits {
   queryMs: number;
   batchMs: number;

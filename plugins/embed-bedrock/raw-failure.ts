@@ -1,4 +1,4 @@
-/** Why a call failed, as plain data that crosses the border of the thread; no credential in it. */
+/** Reason why a call failed, as plain data that crosses the border of the thread; no credential in it. */
 export interface RawFailure {
   /** The vendor's name of the error, or that of its package; empty for others. */
   name: string;

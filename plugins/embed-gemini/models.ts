@@ -1,4 +1,4 @@
-/** How a model learns whether a text is a question or a document. Part of the index identity. */
+/** Way to tell a model whether a text is a question or a document. Part of the index identity. */
 export type TaskStyle = "type" | "prefix";
 
 /** Facts the adapter needs about a model before it calls it. */

@@ -18,7 +18,7 @@ import { type EmbedContent, groupContents, isOversized, MAX_ITEMS, toContent } f
 
 export const ADAPTER = "gemini";
 
-/** Where the requests of one provider go. */
+/** Destination of the requests of one provider. */
 export interface GeminiConnection {
   http: VendorHttp;
   base: string;

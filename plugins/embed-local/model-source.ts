@@ -5,7 +5,7 @@ import { expandPath } from "svc/sdk";
 export const DEFAULT_MODEL = "hf:ggml-org/embeddinggemma-300m-qat-q8_0-GGUF/embeddinggemma-300m-qat-Q8_0.gguf";
 export const DEFAULT_DIMS = 768;
 
-/** Where a model comes from. `name` is what status and index call it: no folder, no credential. */
+/** Source of a model. `name` is what status and index call it: no folder, no credential. */
 export type ModelSource = { kind: "file"; path: string; name: string } | { kind: "reference"; uri: string; name: string };
 
 /** True for what the model library downloads. */

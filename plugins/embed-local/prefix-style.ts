@@ -1,4 +1,4 @@
-/** How a model wants to be told what a text is for. The name is part of the index identity: another style gives other vectors. */
+/** Prefixes by which a model learns what a text is for. The name is part of the index identity: another style gives other vectors. */
 export interface PrefixStyle {
   name: string;
   query: string;

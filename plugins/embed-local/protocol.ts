@@ -1,11 +1,11 @@
-/** How the process that runs a model and its owner talk. */
+/** Messages between the process that runs a model and its owner. */
 
 export interface OpenRequest {
   /** Module of the model library, as a `file:` address. */
   library: string;
   /** Absolute path, or what the library downloads. */
   model: string;
-  /** Where downloaded models are; unset: the library's own folder. */
+  /** Folder of downloaded models; unset: the library's own folder. */
   directory?: string;
   /** Whether the model may be downloaded when it is not there. */
   download: boolean;

@@ -5,7 +5,7 @@ export interface WantedModel {
   source: ModelSource;
   /** Size of the file, where it is one. */
   size: number | undefined;
-  /** Where downloaded models are. */
+  /** Folder of downloaded models. */
   directory: string | undefined;
 }
 

@@ -14,7 +14,7 @@ const ADAPTER = "ollama";
 const KEEP_ALIVE = "5m";
 const MAX_REMEMBERED = 64;
 
-/** Which of the two routes a server has, by base address. */
+/** Route that a server has, by base address. */
 export type KnownRoutes = Map<string, "current" | "legacy">;
 
 /** One model on one server. */

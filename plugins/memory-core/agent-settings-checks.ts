@@ -8,7 +8,7 @@ export function needsSameIndex(a: AgentMemorySettings, b: AgentMemorySettings): 
   return made(a) === made(b);
 }
 
-/** Why an agent has no memory by its configuration. */
+/** Returns why an agent has no memory by its configuration. */
 export function refusalOf(settings: AgentMemorySettings): SvcError | undefined {
   const { agentId, index, sharedWith } = settings;
   if (!settings.enabled) return memoryErrors.memoryDisabled({ agentId });

@@ -1,7 +1,7 @@
 import { normalizedSessionKey } from "svc/sdk";
 import { cutText } from "./engine/snippet.ts";
 
-/** Where a passage stands, as people and models quote it. */
+/** Citation of a passage, as people and models write it. */
 export function citationOf(hit: { path: string; startLine: number; endLine: number }): string {
   const lines = hit.endLine > hit.startLine ? `L${hit.startLine}-L${hit.endLine}` : `L${hit.startLine}`;
   return `${hit.path}#${lines}`;

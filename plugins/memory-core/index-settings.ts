@@ -1,7 +1,7 @@
 /** FTS5 tokenizers on offer. */
 export type Tokenizer = "unicode61" | "trigram";
 
-/** Where passages come from. */
+/** Source of passages. */
 export type MemorySource = "memory" | "sessions";
 
 /** Kinds of files besides Markdown. */
@@ -37,16 +37,16 @@ export interface ProviderFacts {
   model: string;
   /** sha256 of the adapter's identity data, hex. */
   providerKey: string;
-  /** Which time limits its calls have. */
+  /** Set of time limits of its calls. */
   pace: "remote" | "local";
   dims?: number;
   maxInputTokens?: number;
   maxItemsPerRequest?: number;
   maxTokensPerRequest?: number;
-  /** It embeds images and sounds. */
+  /** True when it embeds images and sounds. */
   multimodal: boolean;
-  /** It has a batch API. */
+  /** True when it has a batch API. */
   batch: boolean;
-  /** It stands in for this adapter. */
+  /** Adapter it stands in for. */
   fallbackFor?: string;
 }

@@ -50,7 +50,7 @@ export interface IndexThreadData {
   quarantined: readonly DocumentVersion[];
 }
 
-/** How threads are made and watched; another way than the default is of use to tests only. */
+/** Ways to create and watch threads; only tests use others than the default. */
 export interface IndexThreadOptions {
   startThread?: (data: IndexThreadData) => Worker;
   stallLimits?: StallLimits;

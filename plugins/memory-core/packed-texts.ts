@@ -2,7 +2,7 @@
 export interface PackedTexts {
   /** UTF-8, one after the other. */
   bytes: Uint8Array<ArrayBuffer>;
-  /** Where each text ends. */
+  /** Offset of the end of each text. */
   ends: Uint32Array;
 }
 

@@ -3,7 +3,7 @@ import { memoryErrors } from "./errors.ts";
 import type { HostCall, IndexMethod, WorkerFault, WorkerMessage } from "./worker-protocol.ts";
 
 export interface RequestOptions {
-  /** How long an answer may take; for a sync: how long it may be silent. */
+  /** Time limit for an answer; for a sync: for its silence. */
   timeoutMs: number;
   /** Gives up waiting; the work itself goes on. */
   signal?: AbortSignal | undefined;

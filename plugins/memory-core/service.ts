@@ -66,11 +66,11 @@ export interface MemoryService extends Memory {
   close(): Promise<void>;
 }
 
-/** How long an index that was replaced may finish what it was asked. */
+/** Time an index that was replaced has to finish its requests. */
 const RETIRE_MS = 2_000;
 /** Maximum wait of a first search for the choice of a provider; then words are searched. */
 const FIRST_CHOICE_MS = 1_500;
-/** How long a status waits for the first choice of a provider. */
+/** Time a status waits for the first choice of a provider. */
 const CHOICE_MS = 2_000;
 
 export function createMemoryService(
@@ -84,7 +84,7 @@ export function createMemoryService(
 /** One agent of the present config. */
 interface Agent extends OpenedAgent {
   provider: ProviderSlot;
-  /** Its periodic sync, while there is one. */
+  /** Periodic sync, while there is one. */
   repeat?: Disposable;
 }
 

@@ -8,7 +8,7 @@ import type { StatusReply } from "./worker-protocol.ts";
 export interface StatusQuestion {
   files: boolean;
   deep: boolean;
-  /** Why the agent has no memory by its configuration. */
+  /** Reason why the agent has no memory by its configuration. */
   refusal: SvcError | undefined;
 }
 
@@ -74,7 +74,7 @@ function withReasons({ documents, total }: NonNullable<StatusReply["leftOut"]>):
   return { documents: documents.map(({ path, code }) => ({ path, reason: explainSkip(code) })), total };
 }
 
-/** How the next search would be made: meanings only where the index holds vectors of the model that would embed the query. */
+/** Mode of the next search: by meaning only where the index holds vectors of the model that would embed the query. */
 function searchModeOf({ query }: AgentMemorySettings, { chunks, vectors }: StatusReply, view: ProviderView): string {
   const canEmbed = view.state === "provider" && view.outage === undefined;
   const fits = chunks === 0 || (vectors?.provider === view.provider && vectors.model === view.model);

@@ -19,7 +19,7 @@ export interface SearchReply {
   embedder?: { provider: string; model: string };
   /** Answered with less than is configured: why, for people. */
   degraded?: string;
-  /** Why nothing can be searched at present. Set by the main thread. */
+  /** Reason why nothing can be searched at present. Set by the main thread. */
   outage?: string;
 }
 
@@ -47,7 +47,7 @@ export interface IndexState {
   /** Adapter and model that the live index holds vectors of. */
   vectors?: { provider: string; model: string; dims: number };
   lastSyncAt?: number;
-  /** How long it took, until it was committed. */
+  /** Duration until it was committed. */
   lastSyncMs?: number;
   lastError?: string;
   /** Documents that are not in the index; at most 100 of `total`. */

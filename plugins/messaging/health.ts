@@ -14,7 +14,7 @@ export function reportHealth(
   meta.report({ part: "outbound", ok: true, only: "status", value: outboundCounts(store()) });
 }
 
-/** How many messages are in which state; failed ones are kept for a week. */
+/** Number of messages by state; failed ones are kept for a week. */
 export function outboundCounts(store: SyncStore): Record<OutState, number> {
   const counted = store.deliveries.counts().byDir.out ?? {};
   return Object.fromEntries(states.map((state) => [state, counted[state] ?? 0])) as Record<OutState, number>;

@@ -6,7 +6,7 @@ import { messagingErrors } from "./errors.ts";
 export type RouteRequest = Pick<OutboundRequest, "sessionKey" | "agentId" | "channel" | "to" | "accountId" | "threadId">;
 
 /**
- * Where a message goes. `last` is where the session last heard from somebody, else `webchat`; a prefix of the recipient (`irc:#room`) selects the channel
+ * Destination of a message. `last` is where the session last heard from somebody, else `webchat`; a prefix of the recipient (`irc:#room`) selects the channel
  * there, and must agree with one that is named.
  * @throws {SvcError} `unknown-channel`, `recipient-required`, `invalid-recipient`
  */

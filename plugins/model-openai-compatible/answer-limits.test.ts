@@ -28,7 +28,7 @@ const request: ModelRequest = {
 describe("a server whose answer never ends", () => {
   let server: Server;
   let connection: Connection;
-  /** How the server begins; the rest is the letter x until nobody listens any more. */
+  /** Begins the server's answer; the rest is the letter x until the client has gone. */
   let begin: (res: ServerResponse) => void;
   let left: Promise<unknown>;
 

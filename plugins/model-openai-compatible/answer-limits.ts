@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { ModelError } from "svc/sdk";
 
-/** How much of an answer is taken. An event is what stands between two blank lines; it is parsed at a stretch. */
+/** Limits on the size of an answer. An event is what stands between two blank lines; it is parsed at a stretch. */
 export interface AnswerLimits {
   /** Maximum size of an answer, after decompression. */
   maxBytes: number;

@@ -20,7 +20,7 @@ export interface ProviderSettings {
   /** Further fields of each request, and those for single models, which win; the request's own win over both. */
   params?: Readonly<Record<string, unknown>>;
   modelParams?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** Why it cannot be used, if so. */
+  /** Reason why it cannot be used, if so. */
   unavailable?: string;
 }
 
@@ -59,7 +59,7 @@ export function resolveProviders(
   return { providers, skipped };
 }
 
-/** Why an entry is for another plugin, if so: asking its server in this protocol would only fail later. */
+/** Returns why an entry is for another plugin, if it is: asking its server in this protocol would only fail later. */
 function otherProtocol({ api, auth }: ProviderConfig): string | undefined {
   if (auth === "aws-sdk") return 'auth "aws-sdk" is not spoken here; expected api-key or none';
   return api === undefined || api === "openai-completions" ? undefined : `api "${api}" is not spoken here; expected openai-completions`;

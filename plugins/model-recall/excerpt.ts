@@ -2,7 +2,7 @@ import { weightOf } from "./terms.ts";
 
 const GAP = "…";
 
-/** How much of a passage is shown. */
+/** Maximum size of the shown part of a passage. */
 export interface ExcerptSize {
   maxChars: number;
   maxLines: number;

@@ -1,6 +1,6 @@
 import { defineErrors } from "svc/sdk";
 
-/** Why a plugin is not installed. Nothing is left behind, and an older version stays in place. */
+/** Errors of an installation. Nothing is left behind, and an older version stays in place. */
 export const installErrors = defineErrors({
   "plugin-source-invalid": { message: "{spec}: {reason}", http: 400, rpc: "INVALID_REQUEST", exit: 2 },
   "archive-refused": { message: "{archive}: {reason}; nothing was installed", http: 400, rpc: "INVALID_REQUEST", exit: 1 },

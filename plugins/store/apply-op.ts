@@ -9,7 +9,7 @@ import type { WriteStatements } from "./statements.ts";
 
 /** System events that may wait. */
 const mostEvents = { ofSession: 1_000, ofAll: 10_000 };
-/** They go with the next prompts, some at a time. */
+/** Interval of retries: events go with the next prompts, some at a time. */
 const eventsRetryMs = 60_000;
 
 /**

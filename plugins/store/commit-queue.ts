@@ -83,7 +83,7 @@ export function createCommitQueue(limits: QueueLimits): CommitQueue {
 interface Waiter {
   signal: AbortSignal | undefined;
   stored: ((ops: readonly WriteOp[]) => void) | undefined;
-  /** It counts no more. */
+  /** Stops counting it. */
   leave(): void;
   resolve(results: OpResult[]): void;
   reject(error: unknown): void;

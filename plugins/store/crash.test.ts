@@ -83,7 +83,7 @@ for (const point of aroundCommit) {
   }
 }
 
-/** How far the life of a delivery has come, seen in its row. */
+/** Progress of a delivery, as its row shows it. */
 function progressOf({ state, attempt, steps }: DeliveryRow): string {
   if (state === "done" || state === "failed") return "ended";
   if (state === "running") return attempt === 2 ? "claimed again" : "run" in steps ? "stepped" : "claimed";

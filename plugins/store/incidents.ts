@@ -87,7 +87,7 @@ interface Detached {
   foreign: string;
 }
 
-/** Which file is which, and how to choose; by their names alone, because not everybody who reads it is told where they are. */
+/** Explains which file is which and how to choose; by their names alone, because not every reader may learn their folder. */
 export function detachedText({ path, foreign }: Detached): string {
   const [own, other] = [basename(path), basename(foreign)];
   return [

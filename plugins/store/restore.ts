@@ -12,7 +12,7 @@ const salvageMs = 15_000;
 
 /** Incident of a database that was damaged or missing. */
 export interface Restored {
-  /** Where the damaged file was put; absent when there was none. */
+  /** Path of the damaged file; absent when there was none. */
   damaged?: string;
   /** Damage as SQLite reports it. */
   fault: string;

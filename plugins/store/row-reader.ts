@@ -1,7 +1,7 @@
 import type { Statement } from "./native.ts";
 import type { Columns } from "./rows.ts";
 
-/** How many unreadable rows are stepped over before a page ends early. */
+/** Maximum number of unreadable rows that are skipped before a page ends early. */
 export const mostSkipped = 1_000;
 
 export interface ReaderNotices {

@@ -8,7 +8,7 @@ export interface SnapshotOrder {
   depth: CheckDepth;
 }
 
-/** Its one answer. */
+/** The one answer of the snapshot thread. */
 export type SnapshotAnswer = { taken: string } | { damage: string } | { failed: string };
 
 /** Thread entry: takes one snapshot and ends. The copy and its check read every page, which is no work for the thread that writes. */

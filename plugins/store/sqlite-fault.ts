@@ -1,4 +1,4 @@
-/** Why the database does not take writes. `io`: a read, write or fsync failed. */
+/** Reasons why the database does not take writes. `io`: a read, write or fsync failed. */
 export type StorageFault = "full" | "readonly" | "corrupt" | "io";
 
 /** SQLite's result code of a thrown error, such as `SQLITE_FULL`; undefined for anything else. */

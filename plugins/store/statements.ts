@@ -27,7 +27,7 @@ export interface WriteStatements {
   releaseLease: Statement;
   /** Newest of a session. */
   lastSystemEvent: Lookup;
-  /** How many wait: of a session, of all. */
+  /** Counts waiting events: of a session, of all. */
   countSystemEvents: { get(key: string): { own: number; total: number } };
   addSystemEvent: Statement;
   wakeSystemEvent: Statement;

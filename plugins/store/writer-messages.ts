@@ -16,7 +16,7 @@ export type WriterRequest =
   | { type: "rescue"; moveTo: string; ownLog: FileIdentity | undefined }
   | { type: "close" };
 
-/** Which file a name stands for. */
+/** Identity of the file behind a name. */
 export interface FileIdentity {
   dev: number;
   ino: number;

@@ -53,7 +53,7 @@ export interface WakeAction extends FromHook {
 
 export type Action = AgentAction | WakeAction;
 
-/** Why an action is not taken: the answer of the door. `message` goes to the caller. */
+/** Refusal of an action. `message` goes to the caller. */
 export interface Refusal {
   status: 400 | 413 | 500 | 503;
   message: string;

@@ -11,12 +11,12 @@ export interface MappingView {
   action: "wake" | "agent";
   agentId?: string;
   forEach?: string;
-  /** Its module. */
+  /** Module of the transform. */
   transform?: string;
   verify?: { provider: string; mode: "with-token" | "instead" };
   /** Payloads reach the agent unframed. */
   isUnsafe: boolean;
-  /** Why it cannot serve. */
+  /** Reason why it cannot serve. */
   broken?: string;
 }
 

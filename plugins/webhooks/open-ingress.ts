@@ -127,7 +127,7 @@ function openVerifiers(
   return { byPath, problems };
 }
 
-/** Where transforms stand: below the folder of the config, or in a folder below that one. */
+/** Folder of the transforms: that of the config, or one below it. */
 export function transformsFolder(
   hooks: Pick<HooksConfig, "transformsDir">,
   { configPath, home = homedir() }: { configPath: string; home?: string | undefined },

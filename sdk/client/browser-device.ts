@@ -32,7 +32,7 @@ const page = globalThis as unknown as { indexedDB?: IdbFactory; crypto?: { subtl
 const DATABASE = "svc-device";
 const STORE = "kept";
 
-/** Where a page keeps its identity. */
+/** Storage of the identity of a page. */
 export interface BrowserDeviceOptions {
   /** Origin and base path of the gateway: key and token of one place are never used for another. */
   place: string;

@@ -11,7 +11,7 @@ export interface DeviceKey {
   sign(text: string): Promise<string>;
 }
 
-/** Where a client keeps its key, and the token one gateway gave it. */
+/** Storage of a client's key and of the token that one gateway gave it. */
 export interface ClientDevice {
   /** Undefined where there can be none, such as a page without a secure context: the client then connects without a device. */
   key(): Promise<DeviceKey | undefined>;

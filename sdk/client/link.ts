@@ -10,7 +10,7 @@ export const REQUEST_TIMEOUT_MS: Frames["limits"]["requestTimeoutMs"] = 30_000;
 export const HANDSHAKE_TIMEOUT_MS: Frames["limits"]["handshakeTimeoutMs"] = 15_000;
 const CONNECT_ID = "connect";
 
-/** Where to dial, what to say there, and whom to tell. */
+/** Address to dial, handshake to send, and callbacks. */
 export interface LinkOptions {
   url: string;
   headers: Readonly<Record<string, string>>;

@@ -15,7 +15,7 @@ interface Identity {
   tokens: Record<string, string>;
 }
 
-/** Where a Node client keeps its identity. */
+/** Storage of the identity of a Node client. */
 export interface NodeDeviceOptions {
   /** The file, mode 0600; `identity/device.json` of the state directory for the product's own commands. */
   path: string;

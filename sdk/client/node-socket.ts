@@ -3,7 +3,7 @@ import type { TLSSocket } from "node:tls";
 import WebSocket from "ws";
 import type { ClientSocket, SocketEnd, SocketHandlers, SocketOptions } from "./types.ts";
 
-/** How long a close frame may take before the socket is cut. */
+/** Time limit for a close frame before the socket is cut. */
 const CLOSE_WAIT_MS = 1_000;
 /** Largest answer read; the gateway's own frames end at 25 MiB. */
 const MAX_FRAME_BYTES = 64 * 1024 * 1024;

@@ -8,10 +8,10 @@ import type { ClientError } from "./error.ts";
 /** Secrets of one connect attempt. */
 export type ClientAuth = NonNullable<ConnectParams["auth"]>;
 
-/** How the client names itself in `connect`. */
+/** Name of the client in `connect`. */
 export type ClientIdentity = ConnectParams["client"];
 
-/** How to connect; all but `url` has a default. */
+/** Connection options; all but `url` have a default. */
 export interface ClientOptions {
   /** `ws://host:port` or `wss://…`. */
   url: string;
@@ -69,7 +69,7 @@ export interface RequestOptions {
   traceparent?: string;
 }
 
-/** Why the caller's picture may be incomplete: events were lost, or the connection is a new one. */
+/** Reason why the caller may have missed something: events were lost, or the connection is a new one. */
 export interface Gap {
   cause: "gap" | "reconnect";
   /** Fresh answers of `health` and `system-presence`; absent when the connection may not read them. */
@@ -115,7 +115,7 @@ export interface SocketHandlers {
   done(end: SocketEnd): void;
 }
 
-/** How a socket ended: closed after it was open, or never open at all. */
+/** End of a socket: closed after it was open, or never open at all. */
 export type SocketEnd =
   | { closed: true; code: number; reason: string }
   | { closed: false; reason: "refused" | "timeout" | "not-a-gateway" | "network"; message: string };

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parseDuration } from "./amounts.ts";
 
-/** Where a number is brought to when it lies outside; `whole` cuts off what is behind the point first. */
+/** Range a number is clamped to; `whole` truncates it first. */
 export interface ClampRange {
   min: number;
   max?: number;

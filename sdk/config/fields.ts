@@ -34,7 +34,7 @@ const commandId = z
     "expected letters, digits and . _ : / # -, at most 256, without . or .. as a segment",
   );
 
-/** Where a secret is kept, instead of the secret. */
+/** Reference to the place where a secret is kept. */
 export const secretRefSchema = z.discriminatedUnion("source", [
   z.strictObject({ source: z.literal("env"), provider, id: environmentName }),
   z.strictObject({ source: z.literal("file"), provider, id: filePointer }),

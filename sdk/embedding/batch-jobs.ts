@@ -183,7 +183,7 @@ function content({ http, endpoint }: BatchJobsOptions, file: string, signal: Abo
   return http.download({ url, headers: endpoint.headers, timeoutMs: CALL_MS, signal });
 }
 
-/** Why a job failed: its status with the first message of its error file, or of itself. */
+/** Describes why a job failed: its status with the first message of its error file, or of itself. */
 async function failureText(batch: Tree, options: BatchJobsOptions, signal: AbortSignal | undefined): Promise<string> {
   const { adapter, endpoint } = options;
   const say = (reason: string) =>

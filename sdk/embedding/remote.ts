@@ -28,7 +28,7 @@ export interface RemoteVendor {
   takesUnnamedRemote?: boolean;
 }
 
-/** Where and how to call a vendor. */
+/** Address and credentials of a vendor. */
 export interface RemoteEndpoint {
   /** Without a slash at its end. */
   baseUrl: string;

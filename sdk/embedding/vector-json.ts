@@ -160,7 +160,7 @@ function withValues(value: unknown, pool: readonly unknown[], depth: number): un
   return value;
 }
 
-/** Where a text of the answer ends, or its first escape stands: found without a look at each byte, as a vector in base64 has thousands. */
+/** Finds the end of a string of the answer, or its first escape, without looking at each byte: a vector in base64 has thousands. */
 function plainEnd(chunk: Buffer, from: number): number {
   const quote = chunk.indexOf(QUOTE, from);
   const end = quote === -1 ? chunk.length : quote;

@@ -27,7 +27,7 @@ const recordSchema = z.strictObject({
 
 const indexSchema = z.strictObject({ version: z.literal(1), plugins: z.record(z.string().regex(pluginIdPattern), recordSchema) });
 
-/** How one plugin came into the state directory. */
+/** Record of how one plugin was installed. */
 export type InstallRecord = z.output<typeof recordSchema>;
 /** Every plugin that a command installed, by id. */
 export type InstallIndex = z.output<typeof indexSchema>;

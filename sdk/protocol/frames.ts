@@ -118,7 +118,7 @@ export const connectParams = z.strictObject({
 /** Client's description of itself when it connects. */
 export type ConnectParams = z.output<typeof connectParams>;
 
-/** Why a request failed: a `code` of a closed set, with its own code in `details.code`. */
+/** Reason why a request failed: a `code` of a closed set, with its own code in `details.code`. */
 export interface WireError {
   code: string;
   message: string;

@@ -8,7 +8,7 @@ import { eventually } from "./eventually.ts";
 
 type OnStage = (subject: ChannelSubject, check: (stage: ChannelStage) => Promise<void>) => Promise<void>;
 
-/** How long nothing may happen where nothing should. */
+/** Time of silence after which nothing is expected any more. */
 const QUIET_MS = 300;
 
 /** Cases about what goes wrong: links, credentials, a host that is slow or fails, an end at any moment. */

@@ -115,7 +115,7 @@ async function acknowledged(account: DrivenAccount, peer: ChannelPeer, ids: read
     await eventually(() => assert.ok(peer.acknowledged?.(id), problem(account, `message ${id} is not acknowledged`)) ?? true, 5_000);
 }
 
-/** How often the account lost its link. */
+/** Counts how often the account lost its link. */
 function lostLinks({ states }: DrivenAccount): number {
   return states.filter((state, i) => state.lifecycle === "recovering" && states[i - 1]?.lifecycle !== "recovering").length;
 }

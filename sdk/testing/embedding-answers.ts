@@ -110,7 +110,7 @@ function damagedText(text: string, damage: Damage): string {
   return JSON.stringify(answer);
 }
 
-/** Where a vector stands: the way to it from the top. */
+/** Path to a vector from the top. */
 type Site = Array<{ holder: Record<string, unknown> | unknown[]; key: string }>;
 
 const MIN_DIMS = 4;

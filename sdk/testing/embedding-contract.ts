@@ -4,7 +4,7 @@ import { type ContractCase, defineCases, rejectionOf, within } from "./contract.
 import { embeddingContext, isEmbeddingError } from "./embedding-context.ts";
 import { embeddingFaultCases } from "./embedding-faults.ts";
 
-/** How the adapter is made by its contract. */
+/** Options for creating the adapter under its contract. */
 export interface EmbeddingContractOptions {
   /** Context the adapter needs to work: for a remote one the address and key of a fake of its vendor. */
   context?: Partial<EmbeddingContext>;

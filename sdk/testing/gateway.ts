@@ -39,7 +39,7 @@ export interface TestGatewayOptions {
   /** A state directory to continue with; default: a fresh temporary one, removed by `close`. */
   stateDir?: string;
   env?: Record<string, string | undefined>;
-  /** How long boot waits for slow plugins; a test with a plugin that hangs makes it short. */
+  /** Time boot waits for slow plugins; a test with a plugin that hangs makes it short. */
   stragglerMs?: number;
   /** Least level of `logs`; default `info`. */
   logLevel?: LogLevel;

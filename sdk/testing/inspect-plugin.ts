@@ -26,9 +26,9 @@ export interface InspectedPlugin {
   /** Runs the module that the manifest names for its part of the protocol, and gives the text of `svc.protocol.json`; undefined without one. */
   protocol(): Promise<string | undefined>;
   readme(): Promise<string | undefined>;
-  /** Why the loader would not touch its files, with the code of the gate; undefined when it would. */
+  /** Returns the reason why the loader would not touch its files, with the code of the gate; undefined when it would. */
   distrust(): Promise<string | undefined>;
-  /** It ships with this package: named by id, not by folder. */
+  /** True when it ships with this package: named by id, not by folder. */
   bundled: boolean;
 }
 

@@ -12,12 +12,12 @@ import { configSchemaOf, type InspectedPlugin, inspectPlugin } from "./inspect-p
 import { watchLeaks } from "./leaks.ts";
 import { type LifeOptions, livePlugin } from "./plugin-life.ts";
 
-/** How the plugin is run by its contract. */
+/** Options for running the plugin under its contract. */
 export interface PluginContractOptions {
   /** `plugins.entries.<id>.config` it is run with; default `{}`. */
   config?: JsonObject;
   env?: Record<string, string | undefined>;
-  /** How long its phases may take here; default 10 s each. */
+  /** Time limits of its phases; default 10 s each. */
   limits?: LifeOptions["limits"];
 }
 

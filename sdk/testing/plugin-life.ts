@@ -13,7 +13,7 @@ import { createTestGateway, type TestGateway } from "./gateway.ts";
 import type { InlinePlugin } from "./inline-plugins.ts";
 import type { InspectedPlugin } from "./inspect-plugin.ts";
 
-/** How a plugin is run for a check. */
+/** Options for running a plugin for a check. */
 export interface LifeOptions {
   /** `plugins.entries.<id>.config`. */
   config: JsonObject;

@@ -9,7 +9,7 @@ export const TEST_TOKEN = "test-token-5f2d9a";
 
 type Entries = NonNullable<NonNullable<SvcConfigInput["plugins"]>["entries"]>;
 
-/** Where the config of a test gateway comes from. */
+/** Parts of the config of a test gateway. */
 export interface TestConfigParts {
   config: SvcConfigInput;
   /** Bundled plugins to run; undefined = as their manifests say. */

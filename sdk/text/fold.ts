@@ -91,7 +91,7 @@ function originsOf(text: string, parts: ReadonlyArray<{ start: number; end: numb
   return found;
 }
 
-/** How many units the character or entity at `at` is folded to, and where it ends. */
+/** Returns the number of units the character or entity at `at` is folded to, and where it ends. */
 function stepAt(text: string, at: number): { size: number; end: number } {
   const unit = text.charCodeAt(at);
   const known = (table as Int32Array)[unit] as number;

@@ -43,7 +43,7 @@ async function verify(handle: FileHandle, path: string, { root, maxBytes, write 
   if (root !== undefined && !(await standsBelow(root, handle, path))) throw refused(path, "leads outside of its folder");
 }
 
-/** Where an opened file really is: Linux tells by the descriptor; elsewhere the name is resolved once more, which a very fast swapper can still fool. */
+/** Checks where an opened file really is: on Linux by its descriptor; elsewhere the name is resolved once more, which a very fast swap can still fool. */
 async function standsBelow(root: string, handle: FileHandle, path: string): Promise<boolean> {
   const realRoot = await realpath(root);
   const place = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined);

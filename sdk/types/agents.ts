@@ -20,7 +20,7 @@ export interface AgentInfo {
 /** Places for runs: those of people, of jobs and of hooks do not take each other's. */
 export type RunLane = "main" | "cron" | "hooks";
 
-/** Where an answer goes besides its session. Default: where the session last heard from somebody, else `webchat`. */
+/** Destination of an answer besides its session. Default: where the session last heard from somebody, else `webchat`. */
 export type DeliverTo = Partial<Pick<OutboundRequest, "channel" | "to" | "accountId" | "threadId">>;
 
 /** A message for an agent. */
@@ -65,7 +65,7 @@ export interface RunRequest {
   actor: { kind: "rpc" | "http" | "hook" | "internal"; scopes: readonly OperatorScope[]; connId?: string };
 }
 
-/** How a run ended. */
+/** Outcome of a run. */
 export interface RunOutcome {
   status: "ok" | "error";
   /** `TIMEOUT`, `ABORTED`, `INTERRUPTED`, `EMPTY_RESPONSE`, `INVALID_MODEL`, or a model fault class in upper case. */
@@ -130,7 +130,7 @@ export interface SystemEventRequest {
   text: string;
   /** Text to compare with the newest event that waits; default: `text`. */
   same?: string;
-  /** Where it comes from: `rpc`, `hook`, `cron`. */
+  /** Origin: `rpc`, `hook`, `cron`. */
   source: string;
   /** Default: it waits, and nobody is woken. */
   mode?: WakeMode;

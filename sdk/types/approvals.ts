@@ -1,4 +1,4 @@
-/** Which family of questions: about a command, or of a plugin. */
+/** Kind of question: about a command, or from a plugin. */
 export type ApprovalKind = "exec" | "plugin";
 /** Answers a person may give; `allow-always` only where the request offers it. */
 export type ApprovalDecision = "allow-once" | "allow-always" | "deny";
@@ -11,7 +11,7 @@ export interface ExecApprovalRequest {
   host?: string;
   agentId?: string;
   sessionKey?: string;
-  /** Why it is asked: `on-miss` offers `allow-always`, because the asker then has a list to put the command on. */
+  /** Policy behind the question: `on-miss` offers `allow-always`, because the asker then has a list to put the command on. */
   ask?: "off" | "on-miss" | "always";
   security?: "deny" | "allowlist" | "full";
 }
@@ -48,14 +48,14 @@ export interface ApprovalRecord {
   expiresAtMs: number;
 }
 
-/** How a question ended. */
+/** Outcome of a question. */
 export interface ApprovalOutcome {
   id: string;
   /** Null: nobody decided; treat it as `deny`. */
   decision: ApprovalDecision | null;
   createdAtMs: number;
   expiresAtMs: number;
-  /** Why nobody decided: no approver was connected, time ran out, the requester gave up, or the gateway stopped. */
+  /** Reason why nobody decided: no approver was connected, time ran out, the requester gave up, or the gateway stopped. */
   terminalReason?: "no-route" | "expired" | "cancelled" | "stopping";
   /** The same as a sentence, with what to do. */
   message?: string;

@@ -54,7 +54,7 @@ export interface CliClient {
   close(): Promise<void>;
 }
 
-/** How a command connects. */
+/** Connection options of a command. */
 export interface CliConnectOptions {
   mode?: "cli" | "probe";
   scopes?: string[];
@@ -98,7 +98,7 @@ export interface CliContext {
   readonly paths: CliPaths;
   readonly signal: AbortSignal;
   readonly version: string;
-  /** Where this command would connect to, and with which secret's source. */
+  /** Returns the address this command would connect to and the source of its secret. */
   target(): Promise<CliTarget>;
   /** Config of this profile, or the last one that a gateway became ready with when the file does not parse; never throws for a bad file. A valid one has issues too when it holds keys that are not part of this release. */
   config(): Promise<{
@@ -173,7 +173,7 @@ export interface CliContext {
   writeFile(path: string, content: string, options?: { mode?: number }): Promise<void>;
 }
 
-/** How long to wait for a lock, and when it is nobody's. */
+/** Time to wait for a lock, and age at which it has no owner. */
 export interface FileLockOptions {
   /** 0: who finds it held is told at once. */
   waitMs: number;
@@ -225,7 +225,7 @@ export interface CliLocal {
   close(): Promise<void>;
 }
 
-/** Where one profile keeps its files; absolute paths, each `…Source` says what decided it. */
+/** Files of one profile: absolute paths; each `…Source` says what decided it. */
 export interface CliPaths {
   readonly profile: string;
   readonly stateDir: string;

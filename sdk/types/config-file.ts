@@ -36,7 +36,7 @@ export type ConfigChange =
   /** The main file as a whole; placeholders mean stored values. */
   | { kind: "replace"; raw: string };
 
-/** How a write is asked for. */
+/** Options of a write. */
 export interface ConfigWriteOptions {
   /** Hash the caller has seen; a different one is a conflict. */
   baseHash?: string | undefined;
@@ -70,6 +70,6 @@ export interface Restore {
   /** As it stands on disk, whether it parses or not. */
   broken: string;
   lastGood: string;
-  /** Where the broken file was kept. */
+  /** Path of the copy of the broken file. */
   rejected?: string;
 }

@@ -4,7 +4,7 @@ import type { Clock, Logger } from "./common.ts";
 /** Text with inline media, for adapters that embed both. */
 export type StructuredInput = Array<{ type: "text"; text: string } | { type: "media"; mime: string; data: Uint8Array }>;
 
-/** How one call of a provider is limited and watched. */
+/** Limits and progress of one call of a provider. */
 export interface EmbedOptions {
   signal?: AbortSignal;
   /** Called once a request with the tokens that the vendor counted; never by adapters whose vendor does not count. */
@@ -96,7 +96,7 @@ export interface OpenedEmbedding {
 export interface EmbeddingAdapter {
   /** `openai`, `local`, …: the value of `memorySearch.provider`. */
   id: string;
-  /** Its vendor's id under `models.providers`, where that is another one: a model may be written with either before it (`google/…` for `gemini`). */
+  /** Id of its vendor under `models.providers`, where that differs: a model may be prefixed with either (`google/…` for `gemini`). */
   vendor?: string;
   transport: "remote" | "local";
   defaultModel: string;
@@ -111,7 +111,7 @@ export interface EmbeddingAdapter {
   create(context: EmbeddingContext): Promise<OpenedEmbedding>;
 }
 
-/** Why an embedding call failed; decides retry, fallback and what the operator is told. */
+/** Reasons why an embedding call failed; they decide retry, fallback and the message to the operator. */
 export type EmbeddingFault =
   | "no-credentials"
   /** 401, 403: the key was rejected. Not tried again before the config changes. */

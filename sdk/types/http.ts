@@ -82,6 +82,6 @@ export interface HttpFault {
   /** Safe to show; `internal error` for anything that was not an `SvcError`. */
   message: string;
   headers: Record<string, string>;
-  /** Why a caller was not let in, in machine form: `token_mismatch`, `rate_limited`, `proxy_attribution_required` … */
+  /** Machine-readable reason why a caller was refused: `token_mismatch`, `rate_limited`, `proxy_attribution_required` … */
   reason?: string;
 }

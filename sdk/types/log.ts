@@ -12,7 +12,7 @@ export interface LogTailQuestion {
 export interface LogTail {
   /** Absolute path; another one than last time means that the cursor belongs to a file of its own. */
   file: string;
-  /** Where the next reading begins: behind the last whole line that was answered. */
+  /** Offset of the next read: after the last whole line that was returned. */
   cursor: number;
   /** Bytes of the file. */
   size: number;

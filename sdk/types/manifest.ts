@@ -1,6 +1,6 @@
 import type { JsonSchema } from "./schema.ts";
 
-/** Where a plugin was found; decides default enablement and trust, never what it may call. */
+/** Place where a plugin was found; decides default enablement and trust, never what it may call. */
 export type PluginOrigin = "config" | "workspace" | "global" | "bundled";
 
 /** Permissions a plugin may ask for; consent and review, not a sandbox. */
@@ -50,13 +50,13 @@ export interface ManifestReload {
   hotPrefixes?: string[];
   restartPrefixes?: string[];
   noopPrefixes?: string[];
-  /** It holds something only one instance can hold (a fixed socket, a channel account): the old instance stops before the new one starts. */
+  /** True for a plugin that holds something only one instance can hold (a fixed socket, a channel account): the old instance stops before the new one starts. */
   exclusive?: boolean;
   /** Replaced as well when one of these services changes hands; others are told through the service handle. */
   restartOnServiceChange?: string[];
 }
 
-/** How a config path is shown in a form. */
+/** Presentation of a config path in a form. */
 export interface UiHint {
   label?: string;
   help?: string;

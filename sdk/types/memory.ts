@@ -42,7 +42,7 @@ export interface MemorySearchResult {
   action?: string;
 }
 
-/** How far a sync is; `total` is 0 while it is not known. */
+/** Progress of a sync; `total` is 0 while it is not known. */
 export interface MemoryProgress {
   phase: "scan" | "embed" | "write" | "swap" | "done" | "error";
   done: number;
@@ -72,15 +72,15 @@ export interface MemoryStatus {
   batch: { enabled: boolean; failures: number; limit: number; lastError?: string };
   /** The adapter that stands in for the configured one. */
   fallback?: { from: string; reason: string };
-  /** Why there is no embedding provider, or what its last call failed with. */
+  /** Reason why there is no embedding provider, or error of its last call. */
   providerError?: string;
-  /** Where detection found no embedding provider: which ones it looked at, and what each lacks. */
+  /** Providers that detection considered when it found none, and what each lacks. */
   skipped?: Array<{ provider: string; reason: string }>;
   /** `deep` only: one query was embedded to see whether the provider answers. */
   probe?: { ok: boolean; ms: number; dims?: number; error?: string };
   custom: { searchMode: string };
   lastSyncAt?: number;
-  /** How long the last sync took, from its start until everything was committed. */
+  /** Duration of the last sync, from its start until everything was committed. */
   lastSyncMs?: number;
   lastError?: string;
   /** Notes and transcripts that are not in the index, and why: at most 100 of `total`, first those that stopped it. */
@@ -89,7 +89,7 @@ export interface MemoryStatus {
   truncated?: boolean;
 }
 
-/** How much one agent's memory holds, as far as it is known without a look. */
+/** Size of one agent's memory, as far as it is known without reading the index. */
 export interface MemoryFigures {
   files: number;
   chunks: number;

@@ -1,4 +1,4 @@
-/** Where a message goes. `accountId` and `threadId` as the channel knows them. */
+/** Destination of a message. `accountId` and `threadId` as the channel knows them. */
 export interface MessageRoute {
   channel: string;
   /** Recipient on the channel; unset for `webchat`, which is the session itself. */
@@ -25,7 +25,7 @@ export interface OutboundRequest {
   uid: string;
 }
 
-/** How a message to a channel ended, or that it has not. `uncertain`: it cannot be known whether the platform took it. */
+/** Outcome of a message to a channel, or that there is none yet. `uncertain`: it cannot be known whether the platform took it. */
 export interface OutboundEnd {
   state: "done" | "failed" | "expired" | "uncertain";
   /** Id the platform gave it. */
@@ -43,10 +43,10 @@ export interface Messaging {
    * @throws {SvcError} `unknown-channel`, `recipient-required`, `invalid-recipient`, `deliveries-full`, `storage-*`
    */
   deliver(request: OutboundRequest): Promise<{ uid: string; route: MessageRoute }>;
-  /** How it ended. Rejects with the signal's reason, or `wait-timeout` after `timeoutMs` (default 60 s). @throws {SvcError} `unknown-delivery` */
+  /** Resolves with the outcome. Rejects with the signal's reason, or `wait-timeout` after `timeoutMs` (default 60 s). @throws {SvcError} `unknown-delivery` */
   waitDelivered(uid: string, options?: { signal?: AbortSignal; timeoutMs?: number }): Promise<OutboundEnd>;
-  /** Where such a request would go. @throws as `deliver` */
+  /** Returns the destination of such a request. @throws as `deliver` */
   resolveTarget(request: Pick<OutboundRequest, "sessionKey" | "agentId" | "channel" | "to" | "accountId" | "threadId">): MessageRoute;
-  /** Where the session last heard from somebody outside, if it did. */
+  /** Returns the route of the last message from outside to the session, if there was one. */
   lastRoute(sessionKey: string): MessageRoute | undefined;
 }

@@ -86,7 +86,7 @@ export type ModelDelta =
   | { type: "usage"; usage: Usage }
   | { type: "finish"; reason: "stop" | "length" | "tool_calls" | "content_filter" | "other" };
 
-/** Why a model call failed. The first five move on to the next candidate, `invalid_request` stops. */
+/** Reasons why a model call failed. The first five move on to the next candidate, `invalid_request` stops. */
 export type ModelFault = "auth" | "rate_limit" | "overloaded" | "timeout" | "network" | "context_overflow" | "invalid_request";
 
 /** Result of a probe of a provider's server. */

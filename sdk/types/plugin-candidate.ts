@@ -2,7 +2,7 @@ import type { Manifest, PluginOrigin } from "./manifest.ts";
 import type { pluginCodes } from "./plugin-record.ts";
 import type { MethodDocument } from "./protocol-document.ts";
 
-/** Why a plugin that was found does not load, and what to do about it. */
+/** Reason why a plugin that was found does not load, and what to do about it. */
 export interface PluginProblem {
   state: "blocked" | "disabled" | "failed";
   code: (typeof pluginCodes)[number];

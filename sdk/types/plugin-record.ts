@@ -13,7 +13,7 @@ export type PluginState =
   | "stopping"
   | "disposed";
 
-/** Why a plugin is not simply active. */
+/** Reasons why a plugin is not simply active. */
 export const pluginCodes = [
   "path-escape",
   "world-writable",
@@ -65,14 +65,14 @@ export interface PluginRecord {
   origin: PluginOrigin;
   state: PluginState;
   since: number;
-  /** Why it is not simply active. */
+  /** Reason why it is not simply active. */
   code?: string;
   reason?: string;
   hint?: string;
   instance: number;
   /** Milliseconds of import, setup and start. */
   ms?: number;
-  /** How it runs, when not in the gateway's own thread. */
+  /** Kind of isolation, when it does not run in the gateway's own thread. */
   isolation?: "worker" | "process";
   lastReload?: { at: number; status: PluginReloadStatus; error?: string };
   /** Registrations that were refused, and other things to know. */

@@ -1,6 +1,6 @@
 import type { Logger } from "./common.ts";
 
-/** Which function of which file is called, with what. Plain JSON. */
+/** A call of a transform: file, function and arguments. Plain JSON. */
 export interface TransformRequest {
   /** Absolute, inside the folder. */
   file: string;
@@ -10,7 +10,7 @@ export interface TransformRequest {
   context: { payload: unknown; headers: Readonly<Record<string, string>>; url: string; path: string };
 }
 
-/** Where the functions of one folder run, and within which bounds. */
+/** Environment and limits of the functions of one folder. */
 export interface TransformSandboxOptions {
   /** Absolute and resolved folder of the functions. */
   root: string;
@@ -38,7 +38,7 @@ export interface TransformSandbox {
    * @throws {SvcError} `sandbox-failed` with the place of what it throws, `sandbox-timeout`, `sandbox-crashed`, `sandbox-unavailable`, `sandbox-too-large`, `busy`
    */
   call(name: string, request: TransformRequest, options?: { signal?: AbortSignal }): Promise<unknown>;
-  /** Why a file may not be loaded: something it imports stands outside of the folder. */
+  /** Returns the reason why a file may not be loaded: it imports something outside the folder. */
   check(file: string): Promise<string | undefined>;
   /** The files have changed: the next call loads them anew. Calls in flight finish with the old ones. */
   renew(): void;

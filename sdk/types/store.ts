@@ -86,7 +86,7 @@ export interface MessageRow {
   kind?: string;
 }
 
-/** Where a run is, or how it ended. */
+/** State of a run. */
 export type RunState = "queued" | "running" | "ok" | "error" | "aborted" | "timeout" | "interrupted";
 
 /** One agent run. Its id is the idempotency key of the request that started it. */
@@ -120,7 +120,7 @@ export interface SystemEventRow {
   text: string;
   /** Two events of the same content are one; the text before a frame was put around it. Default: `text`. */
   same?: string;
-  /** Where it came from: `rpc`, `hook`, `cron`. */
+  /** Origin: `rpc`, `hook`, `cron`. */
   source: string;
   ts: number;
   /** A run was asked for at once; kept so that a restart does not forget it. */
@@ -130,7 +130,7 @@ export interface SystemEventRow {
 /** Content of a delivery: an action of a webhook, or a message for a channel. */
 export type DeliveryDir = "hook-agent" | "hook-wake" | "out";
 
-/** Where a delivery is. `sending` and `uncertain` (the platform may have it) are states of `out` only; the last three are ends. */
+/** State of a delivery. `sending` and `uncertain` (the platform may have it) are states of `out` only; the last three are ends. */
 export type DeliveryState = "accepted" | "running" | "sending" | "uncertain" | "done" | "failed" | "expired";
 
 /** Accepted work. Times are epoch ms; `id` grows and is given by the store. */
@@ -156,7 +156,7 @@ export interface DeliveryRow {
   leaseBoot?: string;
   /** Finished steps, by name: a step listed here is not repeated. */
   steps: Readonly<Record<string, JsonObject>>;
-  /** How it ended, or why the last try did not; small, safe to show. */
+  /** Outcome, or reason why the last attempt failed; small, safe to show. */
   result?: JsonObject;
   createdAt: number;
   updatedAt: number;
@@ -170,7 +170,7 @@ export type NewDelivery = Pick<DeliveryRow, "uid" | "dir" | "lane" | "idemScope"
   done?: JsonObject;
 };
 
-/** Which deliveries are listed, newest first; conditions are joined by "and". */
+/** Filter for listing deliveries, newest first; conditions are joined by "and". */
 export interface DeliveryQuery {
   dirs?: readonly DeliveryDir[];
   states?: readonly DeliveryState[];
@@ -330,7 +330,7 @@ export interface DeliveryGate {
   onFree(listener: () => void): Disposable;
 }
 
-/** Which sessions are listed; conditions are joined by "and". */
+/** Filter for listing sessions; conditions are joined by "and". */
 export interface SessionQuery {
   agentId?: string;
   archived?: boolean;
@@ -454,9 +454,9 @@ export type SyncStore = Pick<Store, "commit" | "status"> & {
 export interface StoreStatus {
   /** Commits are taken. */
   ok: boolean;
-  /** Why not. `io`: the disk fails; `down`: the writer thread restarts; `closed`: the gateway stops. All but `corrupt` and `closed` heal by themselves. */
+  /** Reason why not. `io`: the disk fails; `down`: the writer thread restarts; `closed`: the gateway stops. All but `corrupt` and `closed` heal by themselves. */
   reason?: "full" | "readonly" | "corrupt" | "io" | "down" | "closed";
-  /** Why the gateway should get no new work: commits are not taken, or what is stored is not where the next start will look for it. */
+  /** Reason why the gateway should get no new work: commits are refused, or what is stored is not where the next start will look for it. */
   notReady?: string;
   /** Operations not yet on disk. */
   queued: number;

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyO
 import { commonErrors } from "../../../sdk/errors.ts";
 import type { SyncStore } from "../../../sdk/types/store.ts";
 
-/** How the gateway names itself to others. */
+/** Identity of the gateway as others see it. */
 export interface GatewayIdentity {
   /** Lowercase hex SHA-256 of the raw public key. */
   deviceId: string;

@@ -9,10 +9,10 @@ export interface PairingRequest extends DeviceIdentity {
   scopes: OperatorScope[];
 }
 
-/** Why a record does not cover a request. */
+/** Reasons why a record does not cover a request. */
 export type UpgradeReason = "not-paired" | "role-upgrade" | "scope-upgrade" | "metadata-upgrade";
 
-/** Why a record does not cover what a device asks for; undefined when it does. */
+/** Reason why a record does not cover what a device asks for; undefined when it does. */
 export function upgradeReason(record: DeviceRecord | undefined, request: PairingRequest): UpgradeReason | undefined {
   if (!record) return "not-paired";
   if (!record.roles.includes(request.role)) return "role-upgrade";

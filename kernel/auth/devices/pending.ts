@@ -2,7 +2,7 @@ import { plainName } from "../../../sdk/protocol/device.ts";
 import { protocolErrors } from "../../../sdk/protocol/errors.ts";
 import type { PendingDevice } from "./record.ts";
 
-/** How long a request waits for an answer. */
+/** Time a request waits for an answer. */
 export const PENDING_TTL_MS = 300_000;
 /** Requests kept; the one that waits longest goes first, so that nobody is locked out by many. */
 export const MAX_PENDING_DEVICES = 256;

@@ -4,7 +4,7 @@ import { deviceProofText } from "../../../sdk/protocol/device.ts";
 import { protocolErrors } from "../../../sdk/protocol/errors.ts";
 import type { ConnectParams } from "../../../sdk/protocol/frames.ts";
 
-/** How far a device's clock may be off, and so how long a signature lives. */
+/** Maximum clock skew of a device, and so the lifetime of a signature. */
 const MAX_SKEW_MS = 120_000;
 /** The fixed head of an Ed25519 public key in DER (RFC 8410); the 32 raw bytes follow it. */
 const SPKI_HEAD = Buffer.from("302a300506032b6570032100", "hex");

@@ -41,7 +41,7 @@ export interface DeviceToken {
   revokedAtMs?: number;
 }
 
-/** How a device was let in: by the secret on the gateway's own machine, or by a person. */
+/** Way a device was approved: by the secret on the gateway's own machine, or by a person. */
 export type ApprovedVia = "silent" | "owner";
 
 /** A paired device as it is stored. `roles` and `scopes` are what was approved; a token may hold less. */

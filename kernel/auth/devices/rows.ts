@@ -6,7 +6,7 @@ import type { DeviceRecord } from "./record.ts";
 export const MAX_PAIRED = 1_000;
 const SCOPE = "gateway/devices";
 
-/** Where paired devices are kept. Reads are synchronous; writes resolve once durable. */
+/** Storage of paired devices. Reads are synchronous; writes resolve once durable. */
 export interface DeviceRows {
   get(deviceId: string): DeviceRecord | undefined;
   /** All, ordered by id. */

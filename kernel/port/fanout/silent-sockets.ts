@@ -2,7 +2,7 @@
 export interface SilentSockets<S> {
   /** Lets one in; over the budget of its address or of all, the oldest is closed first. */
   enter(socket: S, bucket: string): void;
-  /** It has shaken hands, or is gone. */
+  /** Called when the handshake is done or the socket is gone. */
   leave(socket: S): void;
   size(): number;
 }

@@ -12,7 +12,7 @@ export interface HeartbeatReport extends JsonObject {
   agentId: string;
   sessionKey?: string;
   status: "sent" | "ok-empty" | "ok-token" | "skipped" | "failed";
-  /** Why it was skipped, why it failed, or why an answer with news went nowhere. */
+  /** Reason why it was skipped, why it failed, or why an answer with news went nowhere. */
   reason?: string;
   preview?: string;
   durationMs?: number;
@@ -23,7 +23,7 @@ export interface HeartbeatReport extends JsonObject {
   indicatorType?: "ok" | "alert" | "error";
 }
 
-/** Why a heartbeat did not take place. */
+/** Reasons why a heartbeat did not take place. */
 export type SkipReason =
   | "disabled"
   | "quiet-hours"

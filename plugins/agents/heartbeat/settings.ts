@@ -2,7 +2,7 @@ import type { AgentInfo, SvcConfig } from "svc/sdk";
 
 type Block = NonNullable<SvcConfig["agents"]["defaults"]["heartbeat"]>;
 
-/** How one agent looks around by itself, every default applied. */
+/** Heartbeat settings of one agent, with every default applied. */
 export interface HeartbeatSettings {
   /** The agent has a heartbeat and its interval is not 0. */
   enabled: boolean;

@@ -5,7 +5,7 @@ const MAX_MS = 8_000;
 /** A vendor that asks for a longer pause is left for the next candidate, or the run fails. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
-/** How often one candidate is asked again, by class of fault. */
+/** Number of retries of one candidate, by class of fault. */
 const retries: Partial<Record<ModelFault, number>> = { rate_limit: 3, overloaded: 3, network: 3, timeout: 1 };
 
 /**

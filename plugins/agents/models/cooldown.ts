@@ -1,10 +1,10 @@
 import type { ModelFault } from "svc/sdk";
 
-/** How long a provider rests after its first, second, … failure in a row. */
+/** Cooldown of a provider after its first, second, … consecutive failure. */
 const STEPS_MS = [30_000, 60_000, 300_000, 1_500_000, 3_600_000] as const;
 const MAX_ENTRIES = 256;
 
-/** Why a provider rests, and until when. */
+/** Reason and end of a provider's cooldown. */
 export interface Rest {
   fault: ModelFault;
   /** As the failed turn said it; no secret is in it. */

@@ -4,10 +4,10 @@ import type { ModelChoice } from "./choice.ts";
 import { closest } from "./closest.ts";
 import type { Cooldown } from "./cooldown.ts";
 
-/** How it stands with a provider. `embedded`: comes with svc and is no language model. */
+/** State of a provider. `embedded`: comes with svc and is no language model. */
 export interface ProviderState {
   state: "ready" | "embedded" | "unavailable" | "key-rejected" | "unreachable" | "cooldown";
-  /** Why it is not ready. */
+  /** Reason why it is not ready. */
   reason?: string;
   /** When a provider that rests is tried again; wall clock in epoch ms. */
   until?: number;
@@ -32,11 +32,11 @@ export interface SkippedProvider {
 /** Known state of models and providers, read without a wait; only `refresh` asks servers. */
 export interface ModelStates {
   of(agent: AgentInfo): ModelState;
-  /** How it stands with one name of a model: an alias, `provider/model` or a bare id. */
+  /** Returns the state of one name of a model: an alias, `provider/model` or a bare id. */
   named(agentId: string, name: string): ModelState;
   provider(provider: ModelProvider): ProviderState;
   skipped(): SkippedProvider[];
-  /** Why no language model answers although something is configured, as a clause; undefined when nothing is. */
+  /** Returns why no language model answers although something is configured, as a clause; undefined when nothing is configured. */
   notice(): string | undefined;
   /** Asks servers whether they are there: all of them, or those that the config names by an address. 5 s at most; never rejects. */
   refresh(which: "all" | "named"): Promise<void>;
@@ -161,7 +161,7 @@ class KnownModelStates implements ModelStates {
 
 type Entry = SvcConfig["models"]["providers"][string];
 
-/** Why no active plugin offers a provider that the config names. */
+/** Explains why no active plugin offers a provider that the config names. */
 function unservedReason({ api, auth, baseUrl }: Entry): string {
   if (api !== undefined && api !== "openai-completions") return `no active plugin speaks its api, "${api}"`;
   if (auth === "aws-sdk") return 'no active plugin takes auth "aws-sdk"';

@@ -34,7 +34,7 @@ const COMPARED_ROWS = 1_000;
 /** Newest turns of a given history that are stored: far more than a model reads, and few enough for one commit. */
 const MAX_GIVEN_TURNS = 5_000;
 
-/** Why a session got a new transcript: a person said so, or the old one had expired. */
+/** Reason why a session got a new transcript: a person asked for it, or the old one had expired. */
 export type ResetReason = "new" | "reset" | ExpiryReason;
 
 export interface AcceptOptions {

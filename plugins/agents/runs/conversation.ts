@@ -27,7 +27,7 @@ export function conversation(run: Run, kit: Kit): ModelMessage[] {
   return messages;
 }
 
-/** Which turn a run's rows belong to: its own, or that of the run it joined; undefined when no model is to read them. */
+/** Maps a run to the turn its rows belong to: its own, or that of the run it joined; undefined when no model is to read them. */
 function turnFinder(kit: Pick<Kit, "runs" | "store">, rows: readonly MessageRow[]): (runId: string) => string | undefined {
   const answered = new Set(rows.flatMap((row) => (row.role !== "user" && row.runId !== undefined ? [row.runId] : [])));
   const known = new Map<string, string | undefined>();

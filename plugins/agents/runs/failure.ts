@@ -3,7 +3,7 @@ import { isModelError, isSvcError, type ModelFault, messageOf } from "svc/sdk";
 export type AbortReason = "rpc" | "timeout" | "superseded" | "disconnect" | "shutdown";
 export type ErrorKind = "refusal" | "timeout" | "rate_limit" | "context_length" | "unknown";
 
-/** Why a run did not succeed. `code` is stable and upper case, the message may be shown. */
+/** Failure of a run. `code` is stable and upper case, the message may be shown. */
 export class RunFailure extends Error {
   readonly code: string;
   readonly kind: ErrorKind;

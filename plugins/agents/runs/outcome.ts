@@ -15,7 +15,7 @@ export interface StoredOutcome extends RunOutcome {
 /** Stop reason of a run whose message was answered by the turn of another. */
 export const MERGED = "merged";
 
-/** Why a run ended that nobody saw end. */
+/** Message of a run whose end nobody saw. */
 export const INTERRUPTED = "the gateway stopped during this run; send the message again with a new key to repeat it";
 
 /** Final payload of a successful run. */

@@ -59,7 +59,7 @@ async function commitRevived(
   return run;
 }
 
-/** Its message and its row were one commit, so one record of it in the transcript says that the message is there. */
+/** True when the transcript holds a record of the run: its message and its row were one commit, so one record proves that the message is there. */
 function holdsRun({ runId, sessionId, createdAt }: RunRow, kit: Pick<Kit, "store">): boolean {
   for (let before: number | undefined; ; ) {
     const rows = kit.store().messages.page(sessionId, { limit: PAGE_ROWS, ...(before === undefined ? {} : { before }) });

@@ -16,7 +16,7 @@ export interface RunInit {
   sessionKey: string;
   sessionId: string;
   request: RunRequest;
-  /** Which method's keys the id belongs to; absent when another plugin started the run. */
+  /** Method whose keys the id belongs to; absent when another plugin started the run. */
   family: "agent" | "chat" | undefined;
   /** Checked when the request was accepted. */
   model: ModelRef | undefined;
@@ -70,7 +70,7 @@ export class Run {
   readonly done: Promise<StoredOutcome>;
   job: LaneJob | undefined;
   hold: Disposable | undefined;
-  /** It met a turn at work. */
+  /** True when another turn was running. */
   waited = false;
   /** The run whose turn answers this one's message, too. */
   lead: Run | undefined;

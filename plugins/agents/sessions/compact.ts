@@ -82,7 +82,7 @@ async function store(kit: Kit, { key, sessionId }: SessionRow, made: { keptFrom:
   });
 }
 
-/** Where the last turns begin; undefined when there is nothing before them. */
+/** Index at which the last turns begin; undefined when there is nothing before them. */
 function startOfLastTurns(rows: readonly MessageRow[]): number | undefined {
   const turns = rows.filter((row) => row.role === "user");
   return turns.length > KEPT_TURNS ? turns.at(-KEPT_TURNS)?.seq : undefined;

@@ -1,6 +1,6 @@
 import type { SessionRow, SvcConfig } from "svc/sdk";
 
-/** Why a session gets a new transcript by itself. */
+/** Reason why a session gets a new transcript automatically. */
 export type ExpiryReason = "daily" | "idle";
 
 type ResetRule = SvcConfig["session"]["reset"];

@@ -12,7 +12,7 @@ export function messagesTopic(sessionKey: string): string {
   return `session-messages:${sessionKey}`;
 }
 
-/** Which connection follows which session: a bound for each, and for connections that want the runs of their own sessions only. */
+/** Subscriptions of connections to sessions: a bound for each, and for connections that want the runs of their own sessions only. */
 export class Subscriptions {
   readonly #keys = new Map<string, Set<string>>();
 

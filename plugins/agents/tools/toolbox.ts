@@ -20,7 +20,7 @@ import { isToolAllowed, type ToolPolicy } from "./policy.ts";
 
 /** Longest text of one tool result that enters a transcript and a prompt. */
 export const MAX_RESULT_CHARS = 200_000;
-/** How long a tool may take to end after its signal. */
+/** Time a tool has to end after its signal. */
 const GRACE_MS = 5_000;
 
 interface Prepared {

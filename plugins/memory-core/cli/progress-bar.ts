@@ -10,7 +10,7 @@ const words: Record<MemoryProgress["phase"], string> = {
   error: "failed",
 };
 
-/** How fast a phase goes and how long it has been at one place. */
+/** Speed of a phase, and time since it last advanced. */
 export interface Pace {
   perSecond?: number;
   /** Seconds without a step; a batch job of a vendor takes minutes to hours. */

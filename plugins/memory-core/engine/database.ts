@@ -11,7 +11,7 @@ const PAGE_SIZE = 8192;
 const CACHE_KIB = 16_384;
 /** Cache of an index that is being built: segments are joined in memory rather than on disk. */
 const BUILD_CACHE_KIB = 65_536;
-/** How long a write of another process is waited for. */
+/** Time a write of another process is waited for. */
 export const BUSY_TIMEOUT_MS = 5_000;
 
 /** An open index that answers; undefined when there is no usable one at `path`. */

@@ -45,10 +45,10 @@ export interface IndexDocument {
   settled?(): void;
 }
 
-/** Where documents come from. A source that a sync does not touch is simply not among its sources. */
+/** Source of documents. A source that a sync does not touch is simply not among its sources. */
 export interface DocumentSource {
   source: MemorySource;
-  /** Its documents are among these: `known` holds no other rows, and no other row is touched. */
+  /** Ids its documents are among: `known` holds no other rows, and no other row is touched. */
   only?: readonly string[];
   list(known: ReadonlyMap<string, DocumentRow>, pacer: Pacer): Promise<ListedDocuments>;
 }

@@ -11,7 +11,7 @@ export const MAX_GET_BYTES = 64 * 1024;
 export interface LineRange {
   /** First line, from 1. */
   from?: number | undefined;
-  /** How many lines. */
+  /** Number of lines. */
   lines?: number | undefined;
 }
 
@@ -67,7 +67,7 @@ function isInPlace({ absolute, root }: Place): boolean {
   return realpathSync.native(dirname(absolute)) === dirname(realOf({ absolute, root }));
 }
 
-/** Where it stands when no symlink is on the way below its root. */
+/** Path of the file when there is no symlink on the way below its root. */
 function realOf({ absolute, root }: Place): string {
   return join(realpathSync.native(root), relative(root, absolute));
 }

@@ -71,7 +71,7 @@ export function trailAt(line: number, { headings }: Outline): string {
   return headings[countUpTo(headings, line) - 1]?.trail.join(BETWEEN) ?? "";
 }
 
-/** How many of the headings, which stand in order, begin at this line or before it. */
+/** Counts the headings, which are in order, that begin at this line or before it. */
 function countUpTo(headings: readonly Heading[], line: number): number {
   let [low, high] = [0, headings.length];
   while (low < high) {

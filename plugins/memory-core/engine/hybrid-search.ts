@@ -22,12 +22,12 @@ export type VectorSide =
   | {
       kind: "ready";
       embedQuery(text: string, signal: AbortSignal): Promise<Float32Array>;
-      /** Why a vector of `embedQuery` may not be compared with the index that `open` gives now: both change while a query is embedded. Undefined: it may. */
+      /** Returns why a vector of `embedQuery` may not be compared with the index that `open` gives now: both change while a query is embedded. Undefined: it may. */
       mismatch?(): string | undefined;
     }
   /** Not requested. */
   | { kind: "off" }
-  /** It is asked for, and missing for the moment: why, for people. */
+  /** Configured, but missing for the moment; the reason is for people. */
   | { kind: "absent"; reason: string };
 
 export interface SearchScope {

@@ -9,7 +9,7 @@ const MAX_RANKED = 20_000;
 /** Maximum number of chunks to rank that match only common terms; they come last anyway. */
 const MAX_RANKED_COMMON = 4_000;
 
-/** Where a step looks, and how many rows it may bring. */
+/** Rows a step searches, and how many it may return. */
 export interface TextScope {
   db: Database;
   limit: number;

@@ -122,7 +122,7 @@ function openOrSetAside(path: string, { warn, openVectors }: LiveIndexOptions, c
   }
 }
 
-/** Which file stands at a path: another process may replace it under the same name. */
+/** Identity of the file at a path: another process may replace it under the same name. */
 function fileOf(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats ? `${stats.dev}:${stats.ino}` : "";

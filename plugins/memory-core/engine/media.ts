@@ -1,7 +1,7 @@
 import { extname } from "node:path";
 import type { Modality } from "../index-settings.ts";
 
-/** How much of a file is looked at to tell what it is. */
+/** Number of bytes of a file that are read to tell what it is. */
 export const SNIFFED_BYTES = 512;
 
 const images = [".jpg", ".jpeg", ".png", ".webp", ".gif", ".heic", ".heif"];

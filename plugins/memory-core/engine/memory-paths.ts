@@ -2,7 +2,7 @@ import { join, sep } from "node:path";
 import type { Modality } from "../index-settings.ts";
 import { isMedia } from "./media.ts";
 
-/** Where an agent's files are. */
+/** Folders of an agent's files. */
 export interface ListingRoots {
   workspace: string;
   extraPaths: readonly string[];
@@ -22,7 +22,7 @@ export function isMarkdown(path: string): boolean {
   return /\.md$/i.test(path);
 }
 
-/** Which file names are taken: Markdown everywhere, media below extra paths only. */
+/** Filter for file names: Markdown everywhere, media below extra paths only. */
 export function takenNames({ workspace, modalities = [] }: ListingOptions): (path: string) => boolean {
   const notes = join(workspace, "memory") + sep;
   return (path) => isMarkdown(path) || (!path.startsWith(notes) && isMedia(path, modalities));

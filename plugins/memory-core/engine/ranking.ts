@@ -33,7 +33,7 @@ export function mergeRows(...legs: ReadonlyArray<readonly RankedRow[]>): RankedR
   return [...merged.values()];
 }
 
-/** Which legs took part. */
+/** Legs that took part. */
 export type SearchMode = "hybrid" | "vector" | "fts-only";
 
 export interface Weights {
@@ -99,7 +99,7 @@ export function applyThreshold<T extends ScoredRow>(
   return (shown.length > 0 ? shown : below).slice(0, maxResults);
 }
 
-/** How many rows each leg may bring. */
+/** Maximum number of rows of each leg. */
 export function candidateCount(maxResults: number, multiplier: number): number {
   return Math.min(200, Math.max(1, Math.floor(maxResults * multiplier)));
 }

@@ -77,7 +77,7 @@ function writeNew(path: string, record: LockRecord): void {
   }
 }
 
-/** Where the file system has no links. */
+/** Creates the lock on a file system without links. */
 function createInPlace(path: string, record: LockRecord): boolean {
   try {
     writeNew(path, record);

@@ -24,14 +24,14 @@ export interface SearcherParts {
 /** Answers questions, from the index or, while there is none, from the files. */
 export interface Searcher {
   search(request: SearchRequest, interim: (reply: SearchReply) => void): Promise<SearchReply>;
-  /** Why nobody embeds at present, for people. */
+  /** Notes why nothing can be embedded at present, for people. */
   noteAbsence(reason: string | undefined): void;
   close(): void;
 }
 
 /** The answer leaves this much before the time is up, at most a tenth of it, so that it arrives in time and can say what it lacks. */
 const REPLY_MARGIN_MS = 50;
-/** How long a search waits for an empty index to be filled before it reads the files itself. */
+/** Time a search waits for an empty index to be filled before it reads the files itself. */
 const FILL_WAIT_MS = 1_000;
 const FILES_SEARCHED = "the files themselves were searched for the words";
 

@@ -61,7 +61,7 @@ function findTerms(lower: string, terms: readonly string[]): Spot[] {
   return spots;
 }
 
-/** How many different terms lie wholly in a stretch. */
+/** Counts the different terms that lie wholly in a stretch. */
 function countTerms(spots: readonly Spot[], from: number, to: number): number {
   return new Set(spots.filter((spot) => spot.start >= from && spot.end <= to).map((spot) => spot.term)).size;
 }

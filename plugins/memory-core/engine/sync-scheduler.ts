@@ -66,13 +66,13 @@ export interface SyncSchedulerParts {
 interface Run {
   /** The whole index was asked for. */
   force: boolean;
-  /** It makes the whole index anew, asked for or not. */
+  /** True when it rebuilds the whole index, asked for or not. */
   isRebuild: boolean;
-  /** It looks at certain transcripts only. */
+  /** True when it reads certain transcripts only. */
   isTargeted: boolean;
   reason: string;
   stop: AbortController;
-  /** Why it was stopped: to begin anew, or for good. */
+  /** Reason why it was stopped: to begin anew, or for good. */
   end: "restart" | "stop" | undefined;
   done: Promise<void>;
 }

@@ -5,9 +5,9 @@ import type { TermQuery } from "./keyword-query.ts";
 export interface SiftedTerms {
   /** Few chunks have them: only these chunks need be ranked. */
   telling: string[];
-  /** They are in many, and weigh a little in those that are ranked. */
+  /** Terms in many chunks; they weigh a little in those that are ranked. */
   weighing: string[];
-  /** They are in more than half, where `bm25` gives them no weight at all. */
+  /** Terms in more than half of the chunks, where `bm25` gives them no weight at all. */
   idle: string[];
   /** Each word is in more than a fifth of the chunks. */
   isAllCommon: boolean;

@@ -16,7 +16,7 @@ export interface VectorStore {
   readonly backend: "sqlite-vec" | "in-process";
   /** The matrix answers the next search; else sqlite-vec does, or without it a comparison in JavaScript. */
   readonly isLoaded: boolean;
-  /** Why the extension is not at hand. */
+  /** Reason why the extension is not available. */
   readonly loadError: string | undefined;
   /** @throws {IndexFault} `memory-dimension-mismatch` for another length than the first vector's */
   put(rowid: number, source: MemorySource, vector: Float32Array): void;

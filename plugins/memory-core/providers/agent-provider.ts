@@ -42,7 +42,7 @@ export interface ProviderView {
   provider: string;
   model: string;
   fallback?: { from: string; reason: string };
-  /** Why there is no provider, or what its last call failed with. */
+  /** Reason why there is no provider, or error of its last call. */
   error?: string;
   /** With detection that found none: what was looked at, and what each lacks. */
   skipped?: SkippedAdapter[];
@@ -63,7 +63,7 @@ type Choice =
   | { kind: "none"; isChoice: boolean; skipped: SkippedAdapter[] }
   | { kind: "unavailable"; error: string };
 
-/** How long a fallback stays before the primary is tried again, lest the index flaps between two vendors. */
+/** Time a fallback stays before the primary is tried again, lest the index flaps between two vendors. */
 const FALLBACK_MS = 3_600_000;
 const PROBE_MS = 10_000;
 const NO_PROVIDER = "no embedding provider is set up";

@@ -5,7 +5,7 @@ export interface VectorShape {
   /** Adapter id, for the message. */
   id: string;
   dims: number | undefined;
-  /** They come with length 1. */
+  /** True when its vectors have length 1. */
   normalized: boolean;
 }
 

@@ -3,7 +3,7 @@ import type { PlainEmbeddingFault } from "./embedding-fault.ts";
 
 /** Whether a provider may be called. */
 export interface Circuit {
-  /** Why no call is made now; undefined: it may be called. */
+  /** Returns why no call is made now; undefined: it may be called. */
   refusal(): PlainEmbeddingFault | undefined;
   succeeded(): void;
   /** Counts a failed query. @returns true once failures in a row show that it is no blip */

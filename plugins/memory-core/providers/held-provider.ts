@@ -11,7 +11,7 @@ export interface HeldProvider {
   queries: QueryCache;
   /** A query goes on by itself until the model is loaded. */
   isWarming: boolean;
-  /** It stands in for this adapter, and why. */
+  /** Adapter it stands in for, and why. */
   fallback?: { from: string; reason: string };
 }
 

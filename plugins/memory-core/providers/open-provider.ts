@@ -31,7 +31,7 @@ export interface OpenQuestion {
   agentId: string;
   settings: ProviderSettings;
   auto: boolean;
-  /** It stands in for this adapter: nothing of the primary's goes to it, neither address, key nor model. */
+  /** Adapter it stands in for: nothing of the primary's goes to it, neither address, key nor model. */
   standsInFor?: string;
   /** Replaces what the settings say. */
   over?: { model?: string; outputDimensionality?: number } | undefined;

@@ -18,7 +18,7 @@ export async function succeed(kit: QueueKit, { row, message, messageId }: Ended 
   kit.sent(message, { messageId, attempt: row.attempt, at });
 }
 
-/** It waits for another try. */
+/** Puts the message back to wait for another attempt. */
 export async function putBack(
   kit: QueueKit,
   { row, message, to, waitMs, reason, unknown }: Ended & { to: "accepted" | "uncertain"; waitMs: number; reason: string; unknown: number },
@@ -36,7 +36,7 @@ export async function putBack(
   kit.failed(message, { error: reason, attempt, permanent: false, outcome: to === "uncertain" ? "uncertain" : "retry" });
 }
 
-/** It is not tried any more: a note in its session, the end, and only then the word to plugins. */
+/** Gives the message up: a note in its session, the end, and only then the event to plugins. */
 export async function fail(
   kit: QueueKit,
   { row, message, attempt, outcome, reason }: Ended & { attempt: number; outcome: "failed" | "expired"; reason: string },

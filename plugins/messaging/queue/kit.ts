@@ -9,7 +9,7 @@ export interface Carrier {
   send(message: Outgoing, signal: AbortSignal): Promise<{ messageId: string }>;
 }
 
-/** How a try that failed is told to plugins. */
+/** Event for plugins about a failed attempt. */
 export interface Failure {
   error: string;
   attempt: number;

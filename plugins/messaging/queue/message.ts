@@ -49,7 +49,7 @@ export function laneOf({ channel, accountId, to }: MessageRoute, place: string):
   return `${channel}:${accountId ?? ""}:${to ?? place}`;
 }
 
-/** How long a message may wait: a chat reply that comes hours later does harm. */
+/** Lifetime of a waiting message: a chat reply that comes hours later does harm. */
 export function lifetimeMs(origin: OutboundRequest["origin"]): number {
   return origin === "chat" ? HOUR_MS : 24 * HOUR_MS;
 }

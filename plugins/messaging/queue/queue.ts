@@ -35,7 +35,7 @@ export interface Queue {
   nudge(): void;
   /** Resolves when calls under way are settled or noted as unknown. */
   stop(): Promise<void>;
-  /** Why nothing is sent at present. */
+  /** Returns why nothing is sent at present. */
   problem(): string | undefined;
 }
 

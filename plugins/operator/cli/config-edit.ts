@@ -3,7 +3,7 @@ import { type CliContext, type CliValues, commonErrors } from "svc/sdk";
 import { configErrors, createMergePatch, lostEntries, sameValue, valueAt } from "svc/sdk/internal";
 import { closingNote } from "./closing-note.ts";
 
-/** How often an edit is made again because the file changed under it. */
+/** Maximum number of retries of an edit because the file changed under it. */
 const MAX_CONFLICTS = 10;
 /** Close code of connections whose secret was replaced. */
 const AUTH_CHANGED = 4001;

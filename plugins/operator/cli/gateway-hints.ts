@@ -2,7 +2,7 @@ import { relative } from "node:path";
 import { type CliContext, type CliTarget, defineCommand, resolveAgents, type SvcConfig } from "svc/sdk";
 import { pageUrl } from "./page-url.ts";
 
-/** Its answer stands in `examples/workspace`; no apostrophe, because of the quotes around it. */
+/** Question that `examples/workspace` answers; no apostrophe, because of the quotes around it. */
 const question = "When does the train to the airport leave?";
 
 /** `svc gateway hints`: where to look and how to ask; `svc gateway` prints it once it is ready. */
@@ -77,7 +77,7 @@ function workspaceOf(cli: CliContext, config: object | undefined): string | unde
   return resolveAgents(config as SvcConfig, cli.paths.stateDir).find((agent) => agent.isDefault)?.workspace;
 }
 
-/** How to call this program again from the working directory. */
+/** Command line that calls this program again from the working directory. */
 export function programName(options: { script: string; packageRoot: string; cwd: string; profile: string }): string {
   const entry = `${options.packageRoot}/bin/svc.mjs`;
   const inside = relative(options.cwd, entry);

@@ -1,6 +1,6 @@
 import { type CliContext, defineCommand } from "svc/sdk";
 
-/** How long a restart may take to come back before this command gives up; active runs are waited for separately. */
+/** Time a restarted gateway has to come back before this command gives up; active runs are waited for separately. */
 const BACK_WITHIN_MS = 60_000;
 
 export default defineCommand({

@@ -23,7 +23,7 @@ function asRecord(line: string): Record<string, unknown> {
   }
 }
 
-/** Which lines are wanted: at least this level; this subsystem or one below it. A raw line has neither and passes only without a wish. */
+/** True for a line of at least this level and of this subsystem or one below it. A raw line has neither and passes only without a filter. */
 export function isWantedLogLine(
   line: LogLine,
   { level, subsystem }: { level?: LogLevel | undefined; subsystem?: string | undefined },
@@ -34,7 +34,7 @@ export function isWantedLogLine(
   return subsystem === undefined || `/${line.subsystem}/`.includes(`/${subsystem}/`);
 }
 
-/** How lines are shown to a person. */
+/** Style of log lines for people. */
 export interface LogLineStyle {
   /** ISO time in UTC instead of the local time of day. */
   utc?: boolean;

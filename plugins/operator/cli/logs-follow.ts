@@ -5,7 +5,7 @@ import { isLost, type LogSource } from "./logs-source.ts";
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
 
-/** Where readings of the log go. */
+/** Destination of log lines. */
 export interface LogOutput {
   /** Lines of one reading; `isNew`: the first of a file. */
   lines(tail: LogTail, isNew: boolean): void;

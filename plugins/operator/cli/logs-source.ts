@@ -1,6 +1,6 @@
 import { type CliClient, type CliContext, type LogTail, messageOf } from "svc/sdk";
 
-/** Where a reading of the log comes from: the gateway, or the file beside it. */
+/** Source of log lines: the gateway, or the file beside it. */
 export interface LogSource {
   /** @throws {SvcError} `gateway-unreachable` for a gateway elsewhere, `client-unauthorized`, what the gateway refuses */
   read(question: { cursor?: number }): Promise<LogTail>;

@@ -11,7 +11,7 @@ export interface ProbeResult {
   /** `refused`, `timeout`, `not a gateway`, `auth: token_mismatch`, …; null when ok. */
   reason: string | null;
   serverVersion?: string;
-  /** How it follows its config; only for who may read. */
+  /** State of its config reloads; only for callers who may read. */
   reload?: ReloadFigures;
   /** Something listens there, whatever it is. */
   portBusy: boolean;

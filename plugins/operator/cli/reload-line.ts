@@ -1,6 +1,6 @@
 import { formatTime } from "./text.ts";
 
-/** How the gateway that answers follows its config file. */
+/** State of the config reloads of the gateway that answers. */
 export interface ReloadFigures {
   status: "active" | "off" | "invalid" | "rejected";
   /** Changed paths that wait for a restart. */

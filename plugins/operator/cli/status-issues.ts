@@ -10,7 +10,7 @@ export interface StatusProblems {
   configReload?: ReloadFigures;
 }
 
-/** How the config is followed, when somebody should do something about it; with what to do. */
+/** Describes a problem with config reloads that somebody should act on, with what to do. */
 export function reloadIssue(reload: ReloadFigures | undefined): string | undefined {
   if (reload?.status === "invalid" || reload?.status === "rejected") return `${reloadLine(reload)}; see svc config validate`;
   if (!reload || reload.pendingRestart.length === 0) return undefined;

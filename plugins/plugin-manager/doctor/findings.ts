@@ -30,7 +30,7 @@ export interface Evidence {
   live: ReadonlyMap<string, LiveState> | undefined;
   /** Refused registrations and deprecated calls, of the running gateway. */
   diagnostics: ReadonlyArray<{ pluginId: string; code: string; message: string }>;
-  /** Why modules do not load, by plugin; only looked at while no gateway runs. */
+  /** Reasons why modules do not load, by plugin; only checked while no gateway runs. */
   imports: ReadonlyMap<string, string>;
   index: InstallIndex;
   /** Installed plugins whose folder is there: does it hold what was installed? */

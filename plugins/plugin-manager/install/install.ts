@@ -127,7 +127,7 @@ async function place(
   return { manifest, record, folder, replaced: before?.version };
 }
 
-/** Where something was or is to be installed from. */
+/** Source of an installation. */
 type Source = Pick<InstallRecord, "version"> & { source: Pick<InstallRecord["source"], "kind" | "spec"> };
 
 /**

@@ -1,7 +1,7 @@
 import type { SvcError } from "svc/sdk";
 import { installErrors } from "../errors.ts";
 
-/** Where a plugin comes from, as the operator names it. */
+/** Source of a plugin, as the operator names it. */
 export type PluginSource = { kind: "npm"; name: string; wanted: string | undefined } | { kind: "path"; path: string };
 
 const npmName = /^(?:@[a-z0-9][a-z0-9._~-]{0,100}\/)?[a-z0-9][a-z0-9._~-]{0,213}$/;

@@ -16,7 +16,7 @@ export function doorWords(verify: Mapping["verify"]): string {
   return verify.mode === "instead" ? `signature (${verify.provider})` : `token and signature (${verify.provider})`;
 }
 
-/** Why a delivery ended badly, or why its last try did; undefined when there is nothing to say. */
+/** Returns why a delivery, or its last attempt, failed; undefined when there is nothing to say. */
 export function reasonOf({ result, steps }: Pick<Delivery, "result" | "steps">): string | undefined {
   const said = [result?.reason, steps.run?.error, result?.code];
   return said.find((one): one is string => typeof one === "string" && one !== "");

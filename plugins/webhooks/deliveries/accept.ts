@@ -26,7 +26,7 @@ export type Accepted =
   | { kind: "agent"; runId: string; isReplay: boolean }
   | { kind: "wake"; mode: "now" | "next-heartbeat"; eventOutcome: "queued" | "coalesced" };
 
-/** How long accepted work may wait. */
+/** Maximum age of accepted work. */
 export const EXPIRY_MS = 24 * 3_600_000;
 
 /** Actions that are encoded between two turns of the event loop. */

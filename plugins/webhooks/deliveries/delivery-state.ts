@@ -36,7 +36,7 @@ export interface DeliverResult {
   attempted: boolean;
   state?: OutboundEnd["state"] | "pending" | "refused";
   error?: string;
-  /** Why nothing was sent. */
+  /** Reason why nothing was sent. */
   because?: "empty" | "silent" | "heartbeat" | "unavailable";
 }
 
@@ -76,7 +76,7 @@ export function runIdOf(uid: string, n: number): string {
   return n === 1 ? uid : `${uid}:${n}`;
 }
 
-/** Which run is to be done now. */
+/** Number of the run that is due. */
 export function runNumber({ steps }: Pick<DeliveryRow, "steps">): number {
   const next = steps.retry?.next;
   return typeof next === "number" ? next : 1;
@@ -94,7 +94,7 @@ export function judgeAttempt(
   return { to: "accepted", reason, next, inMs: backoffAfter(attempt) };
 }
 
-/** How a row that was left behind goes on. */
+/** Ways to continue a row that was left behind. */
 export type LeftBehind =
   | { next: "again"; attempt: number; result: JsonObject; waitMs?: number }
   | { next: "failed"; attempt: number; reason: string };
@@ -120,7 +120,7 @@ function countIn(result: JsonObject | undefined, name: string): number {
   return typeof value === "number" ? value : 0;
 }
 
-/** How an agent action ended, for `waitForCompletion`: no word of the model, no detail of a provider. */
+/** Outcome of an agent action, for `waitForCompletion`: no word of the model, no detail of a provider. */
 export interface Completion {
   status: "ok" | "error" | "skipped";
   replyDisposition: "visible" | "silent" | "empty";

@@ -8,7 +8,7 @@ import { createOverdue } from "./recover.ts";
 
 /** Rows claimed at a time. More than there are places for hook runs, so that sessions at work do not keep the others waiting. */
 const MAX_CLAIMED = 16;
-/** How often the time of the rows is looked at; also the distance of two readings of the clock. */
+/** Interval at which the age of the rows is checked and the clock is read. */
 const TICK_MS = 60_000;
 const DEAD_AFTER_TICKS = 3;
 /** After the rows could not be read. */

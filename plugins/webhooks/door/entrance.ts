@@ -26,7 +26,7 @@ const WARM_AFTER_MS = 500;
 /** State of the webhook endpoint for operators. */
 export interface EntranceState {
   generation: number;
-  /** Where it answers. */
+  /** Path at which it answers. */
   path: string;
   mappings: readonly MappingView[];
   /** Configured presets that exist. */

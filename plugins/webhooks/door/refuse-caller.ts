@@ -2,7 +2,7 @@ import type { Verified } from "../ingress.ts";
 import { type Answer, textAnswer, wholeSeconds } from "./answers.ts";
 import { type DoorDeps, logged, type Visitor } from "./visitor.ts";
 
-/** Why nobody vouches for a caller; for the log only. */
+/** Reasons why a caller is not authenticated; for the log only. */
 export type NoCredential = Extract<Verified, { ok: false }>["reason"] | "no_token" | "wrong_token";
 
 /** 401, or 429 while the address is locked out; counted before the answer goes. */

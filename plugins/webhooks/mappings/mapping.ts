@@ -28,6 +28,6 @@ export interface ReadyMapping {
   preset?: string;
   mapping: Mapping;
   transform?: TransformCall;
-  /** It cannot serve: requests that match get 500, others go on. */
+  /** Reason why it cannot serve: requests that match get 500, others go on. */
   broken?: string;
 }

@@ -1,7 +1,7 @@
 import { subPath } from "../door/hook-request.ts";
 import type { MappingView } from "../mapping-view.ts";
 
-/** Where a trial would arrive: what is named may be the path with or without the base, or the id of a mapping. Pure. */
+/** Returns where a trial would arrive: what is named may be the path with or without the base, or the id of a mapping. Pure. */
 export function addressOf(
   name: string,
   base: string,

@@ -24,7 +24,7 @@ export interface Claim {
   timestamp?: string;
 }
 
-/** How one sender signs. */
+/** Signature scheme of one sender. */
 export interface Scheme {
   readonly secretHeaders: readonly string[];
   /** `undefined`: nothing that could be a key of this scheme; such a secret opens nothing. */

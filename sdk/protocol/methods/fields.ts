@@ -19,7 +19,7 @@ export const attachments = z
   .max(8);
 /** A person's name for a session; unique per agent. */
 export const label = z.string().trim().min(1).max(512).regex(idPattern, idExpectation);
-/** How much a model may think. */
+/** Amount of reasoning a model may do. */
 export const thinking = z.enum(["off", "minimal", "low", "medium", "high"]);
 /** Queue mode of a message that meets a running turn. */
 export const queueMode = z.enum(["steer", "followup", "collect", "interrupt"]);

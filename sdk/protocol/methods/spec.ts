@@ -6,7 +6,7 @@ export interface MethodSpec<P extends z.ZodType = z.ZodType> {
   scope: Scope;
   params: P;
   about: string;
-  /** It only waits for something to happen, for an hour perhaps, and costs next to nothing meanwhile. */
+  /** True for a call that only waits for something to happen, for an hour perhaps, and costs next to nothing meanwhile. */
   waits?: true;
 }
 

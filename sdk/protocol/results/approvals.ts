@@ -14,7 +14,7 @@ export const approval = z
   .object({ approvalKind: z.enum(["exec", "plugin"]), id, request: z.looseObject({}), ...times })
   .meta({ id: "Approval" });
 
-/** Why nobody decided. */
+/** Reason why nobody decided. */
 export const terminalReason = z
   .enum(["no-route", "expired", "cancelled", "stopping"])
   .describe("why nobody decided: no approver was connected, time ran out, the requester gave up, or the gateway stopped");

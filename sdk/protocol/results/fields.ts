@@ -4,7 +4,7 @@ import { z } from "zod";
 export const epochMs = z.number().int().min(0);
 /** A duration in whole milliseconds. */
 export const durationMs = z.number().int().min(0);
-/** How many. */
+/** A count. */
 export const count = z.number().int().min(0);
 /** Id of an agent. */
 export const agentId = z.string().min(1);

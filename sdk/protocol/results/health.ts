@@ -4,7 +4,7 @@ import { agentId, configIssue, count, durationMs, epochMs, sessionKey } from "./
 /** Hook actions by state. */
 const hookFigures = { accepted: count, running: count, failed: count, expired: count };
 
-/** How many sessions there are, and the ones used last. */
+/** Number of sessions, and the ones used last. */
 export const sessionFigures = z
   .object({
     path: z.string().exactOptional().describe("of the state database; only with `operator.admin`"),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { agentId, done, durationMs, epochMs, sessionKey } from "./fields.ts";
 
-/** How one look-around of an agent ended. */
+/** Outcome of one heartbeat of an agent. */
 export const heartbeat = z
   .object({
     ts: epochMs,

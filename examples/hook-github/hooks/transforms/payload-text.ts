@@ -9,7 +9,7 @@ export function textAt(payload: unknown, path: string): string {
   return typeof at === "string" ? at : "";
 }
 
-/** Its beginning, with a mark where something is left out. */
+/** Beginning of the text, with a mark where something is left out. */
 export function opening(text: string): string {
   return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)} …` : text;
 }

@@ -11,7 +11,7 @@ export { factsOf } from "./approval-facts.js";
 
 /** Oldest first. */
 export const approvals = signal(/** @type {Approval[]} */ ([]));
-/** Why an answer could not be given, by id. */
+/** Reasons why answers could not be given, by id. */
 export const answerErrors = signal(/** @type {Readonly<Record<string, string>>} */ ({}));
 
 const families = ["exec", "plugin"];

@@ -59,7 +59,7 @@ function create(key) {
     /** The page further back that is being read. */
     olderPage: /** @type {Promise<void> | undefined} */ (undefined),
     error: signal(/** @type {unknown} */ (undefined)),
-    /** Where the reader was: at the end, or at a turn and this far below the top of the view. */
+    /** Reading position: at the end, or at a turn and this far below the top of the view. */
     position: readPosition(key),
   };
 }

@@ -8,7 +8,7 @@ const root = document.documentElement;
 /** As configured: `/`, or `/ui` without a trailing slash. */
 export const basePath = root.dataset.svcControlUiBasePath ?? "/";
 
-/** Where the page's own addresses begin, with a trailing slash. */
+/** Base path of the page's own addresses, with a trailing slash. */
 export const base = basePath === "/" ? "/" : `${basePath}/`;
 
 export const buildId = root.dataset.build ?? "";

@@ -18,7 +18,7 @@ export const parts = computed(() =>
 
 export const needs = computed(() => needingYou(parts.value));
 
-/** How many things wait for a person: parts that do not work, and requests for approval. */
+/** Number of things that wait for a person: parts that do not work, and requests for approval. */
 export const needsCount = computed(() => needs.value.length + approvals.value.length);
 
 export function startFacts() {

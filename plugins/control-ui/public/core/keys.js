@@ -26,7 +26,7 @@ export const keyTable = [
   { keys: ["?"], does: "These keys" },
 ];
 
-/** Where Chat leads: the last one, else the main one. */
+/** Address that Chat leads to: the last session, else the main one. */
 export function chatHome() {
   return chatAddress(lastChatKey() ?? mainSessionKey.value);
 }

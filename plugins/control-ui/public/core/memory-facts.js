@@ -25,7 +25,7 @@ const modes = /** @type {Record<string, string>} */ ({
   "fts-only": "Search by words",
 });
 
-/** How an agent's memory is searched and how much it holds. @param {MemoryStatus} status */
+/** Sentence about how an agent's memory is searched and how much it holds. @param {MemoryStatus} status */
 export function sentenceOf(status) {
   const { files = 0, chunks = 0, provider, model } = status;
   const mode = modes[status.custom?.searchMode ?? ""] ?? "Search by words";

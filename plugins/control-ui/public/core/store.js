@@ -32,20 +32,20 @@ export const models = signal(/** @type {ModelInfo[] | undefined} */ (undefined))
 export const defaultModel = signal(/** @type {{ provider: string, model: string } | undefined} */ (undefined));
 export const memory = signal(/** @type {MemoryStatus | undefined} */ (undefined));
 
-/** Why writing is not possible now, as a sentence; undefined when it is. */
+/** Reason why writing is not possible now, as a sentence; undefined when it is. */
 export const readOnlyReason = computed(() => {
   if (!isOnline.value) return "Not connected to the gateway";
   const scopes = hello.value?.auth.scopes ?? [];
   return scopes.includes("operator.write") || scopes.includes("operator.admin") ? undefined : "This sign-in may only read";
 });
 
-/** Why resetting and deleting are not possible now; undefined when they are. */
+/** Reason why resetting and deleting are not possible now; undefined when they are. */
 export const noAdminReason = computed(() => {
   if (!isOnline.value) return "Not connected to the gateway";
   return hello.value?.auth.scopes.includes("operator.admin") ? undefined : "This sign-in is not an administrator's";
 });
 
-/** Why answering requests for approval is not possible now; undefined when it is. */
+/** Reason why answering requests for approval is not possible now; undefined when it is. */
 export const noApprovalReason = computed(() => {
   if (!isOnline.value) return "Not connected to the gateway";
   const scopes = hello.value?.auth.scopes ?? [];
@@ -61,5 +61,5 @@ export const gatewayName = computed(() => String(hello.value?.snapshot.presence[
 /** Now, moved on once a second while the page is visible; for ages and countdowns. */
 export const now = signal(Date.now());
 
-/** How long the gateway has been running, ms. */
+/** Uptime of the gateway, ms. */
 export const uptimeMs = computed(() => (hello.value?.snapshot.uptimeMs ?? 0) + Math.max(0, now.value - greetedAt.value));

@@ -21,7 +21,7 @@ export const filters = /** @type {const} */ ({
   failed: ["failed", "expired"],
 });
 
-/** Where they arrive and how many rules there are. @param {Hooks} hooks @param {string} origin */
+/** Sentence with the address and the number of rules. @param {Hooks} hooks @param {string} origin */
 export function sentenceOf({ enabled, path, mappings }, origin) {
   if (!enabled) return "Webhooks are off: nothing is accepted, and every path answers 404.";
   if (path === undefined) return "Webhooks are switched on, but they are not being served.";
@@ -50,7 +50,7 @@ export function stateOf({ state, result, attempt }) {
   return result?.status === "error" ? { word: "run failed", level: "bad" } : { word: "done", level: "ok" };
 }
 
-/** Why it ended badly, or why its last try did. @param {Delivery} delivery @returns {string | undefined} */
+/** Returns why it, or its last attempt, failed. @param {Delivery} delivery @returns {string | undefined} */
 export function reasonOf({ result, steps }) {
   const said = [result?.reason, steps.run?.error, result?.code];
   return /** @type {string | undefined} */ (said.find((one) => typeof one === "string" && one !== ""));

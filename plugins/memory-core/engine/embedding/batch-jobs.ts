@@ -10,7 +10,7 @@ export interface BatchItem {
 export interface StoredJob {
   job: string;
   createdAt: number;
-  /** How often its texts ran out of time before. */
+  /** Number of earlier time-outs of its texts. */
   timeouts: number;
 }
 

@@ -51,12 +51,12 @@ export class Embedder {
     return Math.max(this.maxTextBytes, this.provider.maxTokensPerRequest ?? REQUEST_BYTES);
   }
 
-  /** Why nothing is embedded at present. */
+  /** Reason why nothing is embedded at present. */
   get pausedBy(): string | undefined {
     return this.#pause && performance.now() < this.#pause.untilMs ? this.#pause.message : undefined;
   }
 
-  /** How long the pause still takes. */
+  /** Remaining time of the pause. */
   get pauseMs(): number {
     return this.#pause ? Math.max(0, this.#pause.untilMs - performance.now()) : 0;
   }

@@ -3,7 +3,7 @@ import { EmbedFault } from "../host.ts";
 /** Result for a text: its vector, or why it has none and never will. */
 export type Verdict = Float32Array | { skipped: string };
 
-/** How texts become vectors, and what is known of the answers so far. */
+/** State of turning texts into vectors, with what is known of the answers so far. */
 export interface RequestScope {
   /** The vectors of the group: of texts, or of what a picture's text stands for. */
   embed(texts: string[]): Promise<Float32Array[]>;

@@ -6,7 +6,7 @@ import { createEmbeddingCache, type EmbeddingCache } from "./cache.ts";
 import type { Embedder, EmbedRun } from "./embedder.ts";
 import { createEmbedQueue, type EmbedQueue } from "./queue.ts";
 
-/** How a sync comes to vectors. */
+/** Plan by which a sync gets its vectors. */
 export interface VectorPlan {
   /** `none`: keyword-only; `later`: passages are marked as waiting for their vectors; else who embeds. */
   by:

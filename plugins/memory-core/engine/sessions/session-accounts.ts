@@ -1,4 +1,4 @@
-/** How much a session has to grow before it is read again; 0: any growth counts. */
+/** Growth after which a session is read again; 0: any growth counts. */
 export interface GrowthThresholds {
   deltaBytes: number;
   deltaMessages: number;
@@ -9,7 +9,7 @@ export interface SessionGrowth {
   sessionId: string;
   bytes: number;
   messages: number;
-  /** It was compacted or begun anew: what was counted before does not count any more. */
+  /** True when it was compacted or begun anew: earlier counts are void. */
   isReset: boolean;
 }
 

@@ -22,7 +22,7 @@ export interface Sessions {
   grown(growth: readonly SessionGrowth[]): boolean;
   /** Documents that a sync has to check; undefined: it leaves the transcripts alone. */
   sourceFor(wish: SessionSyncWish): DocumentSource | undefined;
-  /** Why transcripts could not be listed the last time. */
+  /** Returns why transcripts could not be listed the last time. */
   problem(): string | undefined;
   /** Transcripts have grown enough to be read again. */
   isDirty(): boolean;

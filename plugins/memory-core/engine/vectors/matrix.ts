@@ -5,7 +5,7 @@ import { BLOCK_ROWS, RowMemory } from "./row-memory.ts";
 /** One bit a source; 0 is a slot nobody has. */
 const bits: Record<MemorySource, number> = { memory: 1, sessions: 2 };
 
-/** Which sources a search may look into. */
+/** Bit mask of the sources a search may look into. */
 export function maskOf(sources: readonly MemorySource[]): number {
   return sources.reduce((mask, source) => mask | bits[source], 0);
 }

@@ -84,7 +84,7 @@ export function stage({ beforeEach, afterEach, watchLeaks, openSandbox }: StageK
   };
 }
 
-/** How a call failed: its code, and for the log its reason. */
+/** Returns the code of a failed call, and for the log its reason. */
 export function fault(promise: Promise<unknown>): Promise<{ code: string; reason: string; retryAfterMs: number | undefined }> {
   return promise.then(
     (value) => ({ code: "none", reason: JSON.stringify(value), retryAfterMs: undefined }),

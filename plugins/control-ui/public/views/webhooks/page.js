@@ -16,7 +16,7 @@ import { Mappings } from "./mappings.js";
 /** While the page is seen, what comes in is to be seen soon. */
 const READ_EVERY_MS = 2_000;
 
-/** Where events of other systems arrive, what each path does, and what became of the last ones. */
+/** Page of the webhooks: the address, what each path does, and the last deliveries. */
 export default function WebhooksPage() {
   const { f, n } = route.value.params;
   const filter = /** @type {Filter} */ (f !== undefined && Object.hasOwn(filters, f) ? f : "all");
