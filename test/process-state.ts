@@ -29,8 +29,14 @@ const shared: Readonly<Record<string, object>> = {
   }),
 };
 
-/** What packages set when they are first imported, whichever file does it: zod its registry, jiti the stack traces of translated modules. */
-const libraries = ["global: __zod_globalConfig", "global: __zod_globalRegistry", "Error: prepareStackTrace"];
+/** What packages set when they are first imported, whichever file does it: zod its registry, jiti the stack traces of translated modules, h3's server the web classes it extends. */
+const libraries = [
+  "global: __zod_globalConfig",
+  "global: __zod_globalRegistry",
+  "global: Symbol(srvx.nativeRequest)",
+  "global: Symbol(srvx.nativeResponse)",
+  "Error: prepareStackTrace",
+];
 
 /**
  * Remembers what the test files of one process share: its folder, environment, signal and error listeners, globals, clock, and the functions of the

@@ -137,7 +137,7 @@ describe("env.shellEnv", () => {
   });
 
   test("that fails is a warning", async () => {
-    const loaded = await load(config, { env: { SHELL: "/nowhere" } });
+    const loaded = await load(config, { env: { SHELL: join(dir, "nowhere") } });
     expect(loaded.valid).toBe(true);
     expect(loaded.warnings[0]).toMatchObject({ path: "env.shellEnv", message: expect.stringContaining("ENOENT") });
   });

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Logger, SvcError } from "svc/sdk";
 import { expect, onTestFinished, test } from "vitest";
 import { queueLimits } from "./commit-queue.ts";
@@ -49,8 +52,10 @@ async function heldWriter({ probe = () => true, probeMs = 1 }: { probe?: () => b
       terminate: async () => undefined,
     };
   };
+  const folder = await mkdtemp(join(tmpdir(), "svc-held-writer-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const writer = new StoreWriter({
-    path: "/nowhere/state.sqlite",
+    path: join(folder, "state.sqlite"),
     clock: { now: () => 42, monotonic: () => 0 },
     logger: quiet,
     onStatus: () => statuses.push(writer.reason),
