@@ -1,6 +1,6 @@
 import { effect, signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { buildId, ofTab } from "../core/env.js";
+import { base, buildId, ofTab } from "../core/env.js";
 import { html } from "../core/html.js";
 import { isHelpOpen, isPaletteOpen } from "../core/keys.js";
 import { chatAddress, isInMemory, replace, route } from "../core/router.js";
@@ -93,17 +93,24 @@ async function fetchView(load) {
     fetched.set(load, View);
     return View;
   } catch {
-    isBroken.value = true;
+    void noteMissingFile();
     return undefined;
   }
+}
+
+/** A file that is missing while the gateway answers belongs to another build; a gateway that is away has none to give. */
+async function noteMissingFile() {
+  const page = await fetch(base, { cache: "no-store" }).catch(() => undefined);
+  if (page?.ok) isBroken.value = true;
 }
 
 /** @param {{ load: Load }} props */
 function Lazy({ load }) {
   const [View, setView] = useState(() => fetched.get(load));
+  const isReachable = isOnline.value;
   useEffect(() => {
     if (!View) void fetchView(load).then((found) => found && setView(() => found));
-  }, []);
+  }, [isReachable]);
   return View ? html`<${View} />` : html`<div class="page"><${Waiting} /></div>`;
 }
 
