@@ -353,5 +353,6 @@ describe("what is accepted", () => {
 
 /** Id of the newest delivery: it stays the same while earlier ones are carried out. */
 async function newestDelivery(): Promise<unknown> {
-  return (await gateway.rpc("webhooks.recent", { limit: 1 })).deliveries[0]?.uid;
+  const { deliveries } = (await gateway.rpc("webhooks.recent", { limit: 1 })) as { deliveries: Array<{ uid: string }> };
+  return deliveries[0]?.uid;
 }
