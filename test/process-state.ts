@@ -29,7 +29,7 @@ const shared: Readonly<Record<string, object>> = {
   }),
 };
 
-/** What packages set when they are first imported, whichever file does it: zod its registry, jiti the stack traces of translated modules, h3's server the web classes it extends. */
+/** State that packages set at their first import, whichever file does it: zod its registry, jiti the stack traces of translated modules, h3's server its web classes. */
 const libraries = [
   "global: __zod_globalConfig",
   "global: __zod_globalRegistry",

@@ -162,7 +162,7 @@ export class ManagedPlugin {
     const attempt = this.#cancelRetry() + 1;
     this.move("loading");
     try {
-      await this.#bringUp();
+      await this.#loadAndStart();
     } catch (error) {
       if (this.#isStopping) this.move("failed", gatewayStopping);
       else if (isRetryLater(error)) this.#retryLater(attempt, error);
@@ -290,7 +290,7 @@ export class ManagedPlugin {
     return needs.filter((other) => this.#peers.get(other)?.record.state === "ready");
   }
 
-  async #bringUp(): Promise<void> {
+  async #loadAndStart(): Promise<void> {
     const before = this.#code;
     this.#code = await this.#obtainCode();
     if (this.#code !== before) void dropUnused(before, this.#code);
@@ -367,7 +367,7 @@ export class ManagedPlugin {
 
   /** Active again, or degraded by its first refused registration: any other mark is forgotten. */
   #unmark(): void {
-    // What is deprecated still works.
+    // Deprecated contributions still work.
     const first = this.record.diagnostics.find(({ code }) => !code.startsWith("SVC_DEP"));
     this.move(first ? "degraded" : "active", first && { code: first.code, reason: first.message });
   }

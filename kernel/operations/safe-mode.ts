@@ -44,7 +44,7 @@ export interface SafeModeOptions {
 export function createSafeMode(options: SafeModeOptions): SafeMode {
   const { boots, stateDir, clock, logger } = options;
   const since = clock.now();
-  let bringUp: (() => Promise<void>) | undefined;
+  let leaveListener: (() => Promise<void>) | undefined;
   let timer: Disposable | undefined;
   let isOn = boots !== undefined && !options.isForbidden && isCrashLoop(boots.unclean);
 
@@ -59,7 +59,7 @@ export function createSafeMode(options: SafeModeOptions): SafeMode {
       ?.forgive()
       .catch((error: unknown) => logger.warn("the crash count could not be reset after safe mode; the crashes still count", { error }));
     await dropNotice(stateDir, NOTICE_ID).catch(warn);
-    await bringUp?.();
+    await leaveListener?.();
     return true;
   };
   return {
@@ -72,7 +72,7 @@ export function createSafeMode(options: SafeModeOptions): SafeMode {
     },
     watch(onLeave) {
       if (!isOn) return;
-      bringUp = onLeave;
+      leaveListener = onLeave;
       logger.error(safeModeText());
       const notice = { id: NOTICE_ID, severity: "error" as const, message: safeModeText(), fix: exitFix, at: since };
       void writeNotice(stateDir, notice).catch(warn);

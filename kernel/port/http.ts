@@ -92,7 +92,7 @@ async function serve(exchange: Exchange, match: RouteMatch | undefined, deps: Ht
   const answer = await answerFor(exchange, match, deps);
   // The end of a short body stands in the packet that is being read; such a sender keeps its connection.
   if (isBodyLeft(req)) await nextTurn();
-  // What is left of a body that nobody wanted is not waited for: the answer, then the end of the connection.
+  // The rest of an unwanted body is not waited for: the answer, then the end of the connection.
   if (isBodyLeft(req)) {
     res.setHeader("Connection", "close");
     if (res.socket) lingerAfterAnswer(res.socket);

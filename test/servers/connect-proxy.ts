@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 
-/** What the proxy does with a request for a tunnel. A number is a refusal with that status. */
+/** Answer of the proxy to a request for a tunnel. A number is a refusal with that status. */
 export type ProxyMode = "tunnel" | "hang" | "reset" | number;
 
 /** One request for a tunnel, and what went through. */
