@@ -23,8 +23,9 @@ export interface GrowthOptions {
 
 /** Factor between the two sizes that are compared. */
 const STEP = 8;
-/** A ratio above this is measured again: a garbage collection or a neighbour on the machine does not come three times. */
+/** A ratio above this is measured again. */
 const DOUBTFUL = 2;
+const ATTEMPTS = 3;
 
 /** Largest value of `growth` that a test should accept: linear work stays far below, quadratic work far above. */
 export const LINEAR = 4;
@@ -32,6 +33,9 @@ export const LINEAR = 4;
 /**
  * Says how much dearer one unit of input gets when the input grows eightfold: about 1 for linear work, 8 for quadratic, 64 for cubic; compare it
  * with `LINEAR`. Sizes double until the work is long enough to be measured, so that a slow machine only starts from a smaller size.
+ *
+ * A large size may be the first that the garbage collector interrupts, which makes each unit dearer once and never again. So a ratio that is too
+ * high is compared with the growth from half the large size to the whole of it, and the lesser of the two counts.
  */
 export function growth(work: Work, { from, to, floorMs = 8 }: GrowthOptions): number {
   work(from)(); // compiled before it is measured
@@ -41,12 +45,14 @@ export function growth(work: Work, { from, to, floorMs = 8 }: GrowthOptions): nu
     size *= 2;
     small = cpuMs(work(size));
   }
-  let ratio = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < 3 && ratio > DOUBTFUL; i++) {
-    const large = cpuMs(work(size * STEP));
+  let large = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < ATTEMPTS && large / small / STEP > DOUBTFUL; i++) {
+    large = Math.min(large, cpuMs(work(size * STEP)));
     if (large < floorMs) return 1;
     small = Math.max(small, cpuMs(work(size)));
-    ratio = Math.min(ratio, large / small / STEP);
   }
-  return ratio;
+  const ratio = large / small / STEP;
+  if (ratio < LINEAR) return ratio;
+  const half = cpuMs(work((size * STEP) / 2));
+  return Math.min(ratio, (large / half / 2) ** Math.log2(STEP));
 }

@@ -41,5 +41,5 @@ test.each([
     for (let i = 0; i < n; i++) run.write("x");
   };
 
-  expect(growth(work, { from: 32_000, to: 512_000 })).toBeLessThan(LINEAR);
+  expect(growth(work, { from: 8_000, to: 512_000 })).toBeLessThan(LINEAR);
 });
