@@ -55,7 +55,6 @@ export {
 } from "./errors.ts";
 export { writeFileAtomic } from "./files.ts";
 export * from "./hooks.ts";
-export { importOwn, resolveOwn } from "./import-own.ts";
 export { isRecord } from "./is-record.ts";
 export * from "./json-schema.ts";
 export type { EventPayloadOf } from "./protocol/event-payloads.ts";

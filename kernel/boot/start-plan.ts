@@ -6,7 +6,7 @@ import { formatIssue } from "../../sdk/config/config-issue.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { commonErrors, isSvcError } from "../../sdk/errors.ts";
 import { writeFileAtomic } from "../../sdk/files.ts";
-import { secretErrors } from "../../sdk/secrets/errors.ts";
+import { secretErrors } from "../secrets/errors.ts";
 import type { Env } from "../../sdk/types/common.ts";
 import { type AuthMode, type ResolvedAuth, resolveAuth } from "../auth/resolve-auth.ts";
 import { configSyntax, loadConfig } from "../config/load.ts";

@@ -1,5 +1,5 @@
 import { REDACTED_VALUE } from "../../sdk/config/fields.ts";
-import { secretErrors } from "../../sdk/secrets/errors.ts";
+import { secretErrors } from "../secrets/errors.ts";
 import { pathSteps } from "../config/diff.ts";
 import type { LoadedConfig } from "../config/loaded.ts";
 import { redactConfig } from "../secrets/redact.ts";

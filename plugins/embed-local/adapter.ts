@@ -8,11 +8,11 @@ import {
   type Logger,
   messageOf,
   type OpenedEmbedding,
-  resolveOwn,
 } from "svc/sdk";
 import { startModelProcess } from "./model-process.ts";
 import { createModelRuntime, type ModelRuntime } from "./model-runtime.ts";
 import { DEFAULT_DIMS, DEFAULT_MODEL, isReference, type ModelSource, parseModelSource } from "./model-source.ts";
+import { resolveOwn } from "./own-package.ts";
 import { prefixStyleOf } from "./prefix-style.ts";
 import { createLocalProvider } from "./provider.ts";
 import { type BorrowedModel, createSharedModels, type WantedModel } from "./shared-models.ts";

@@ -1,5 +1,5 @@
 import { commonErrors } from "svc/sdk";
-import { secretErrors } from "svc/sdk/internal";
+import { secretErrors } from "../../test/tools/secret-errors.ts";
 import { describe, expect, test } from "vitest";
 import { withSecrets } from "./secrets.ts";
 import { modelParamsOf, resolveProviders } from "./settings.ts";

@@ -36,7 +36,6 @@ export { isAdminPatch } from "../protocol/methods/sessions.ts";
 export { type CoreMethod, type ProtocolMethod, protocolMethod, protocolMethods } from "../protocol/methods.ts";
 export { RawJson } from "../protocol/raw-json.ts";
 export { createReplays, type ReplayBounds, type Replays } from "../replays.ts";
-export { secretErrors } from "../secrets/errors.ts";
 export { toStrictJson } from "../strict-json.ts";
 export { isBareToken, judgeReply, MAX_WRAP_CHARS, mayBecomeToken, type Reply, stripAck, stripLeadingAck } from "../text/acknowledgement.ts";
 export { opening } from "../text/external-markers.ts";

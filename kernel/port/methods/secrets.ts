@@ -1,5 +1,5 @@
 import { protocolMethod } from "../../../sdk/protocol/methods.ts";
-import { secretErrors } from "../../../sdk/secrets/errors.ts";
+import { secretErrors } from "../../secrets/errors.ts";
 import type { Manifest } from "../../../sdk/types/manifest.ts";
 import type { RpcCall } from "../../../sdk/types/rpc.ts";
 import type { Reloader } from "../../config/reloader.ts";

@@ -1,5 +1,5 @@
 import { EmbeddingError } from "svc/sdk";
-import { secretErrors } from "svc/sdk/internal";
+import { secretErrors } from "../../../test/tools/secret-errors.ts";
 import { type FakeClock, fakeClock } from "svc/sdk/testing";
 import { expect, test } from "vitest";
 import { createTestAdapter, type TestAdapter } from "../test-adapter.ts";

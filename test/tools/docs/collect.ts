@@ -6,7 +6,7 @@ import { coreConfigSchema } from "../../../kernel/config/compose-schema.ts";
 import { type UnservedKey, unservedKeys } from "../../../kernel/config/unserved-keys.ts";
 import { errorSpecsOf } from "../../../sdk/errors.ts";
 import { hooks } from "../../../sdk/hooks.ts";
-import { detailsCodes } from "../../../sdk/protocol/details-codes.ts";
+import { detailsCodes } from "./details-codes.ts";
 import { protocolEventPayloads } from "../../../sdk/protocol/event-payloads.ts";
 import { protocolEvents } from "../../../sdk/protocol/events.ts";
 import { connectParams } from "../../../sdk/protocol/frames.ts";

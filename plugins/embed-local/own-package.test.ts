@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { importOwn, resolveOwn } from "./import-own.ts";
+import { importOwn, resolveOwn } from "./own-package.ts";
 
 let root: string;
 beforeAll(async () => {

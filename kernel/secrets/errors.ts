@@ -1,4 +1,4 @@
-import { defineErrors } from "../errors.ts";
+import { defineErrors } from "../../sdk/errors.ts";
 
 /** Codes of secrets that cannot be had. */
 export const secretErrors = defineErrors({

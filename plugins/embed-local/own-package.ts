@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { commonErrors } from "./errors.ts";
+import { commonErrors } from "svc/sdk";
 
 /** Conditions of an `exports` map that hold for a module which Node imports. */
 const conditions = ["node", "import", "default"];
