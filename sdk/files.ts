@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { chown, mkdir, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { reached } from "./failpoint.ts";
@@ -71,36 +70,6 @@ export async function writeFileAtomic(path: string, content: string | Uint8Array
   }
   await syncFolder(dir);
   await at("done");
-}
-
-/**
- * Does what `writeFileAtomic` does, at once: for a thread of its own that must not wait for anything, not even for the pool of threads that
- * carries out file operations. Never for the main thread.
- */
-export function writeFileAtomicSync(path: string, content: string): void {
-  const dir = dirname(path);
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
-  const temp = join(dir, `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
-  try {
-    const file = openSync(temp, "wx", 0o600);
-    try {
-      writeFileSync(file, content);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    renameSync(temp, path);
-  } catch (error) {
-    rmSync(temp, { force: true });
-    throw error;
-  }
-  if (process.platform === "win32") return;
-  const folder = openSync(dir, "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
 }
 
 /** fsync of a folder; not possible on Windows, where rename is journaled anyway. */

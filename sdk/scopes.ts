@@ -1,4 +1,4 @@
-import type { OperatorScope, Scope } from "./types/rpc.ts";
+import type { OperatorScope } from "./types/rpc.ts";
 
 export const allScopes: readonly OperatorScope[] = [
   "operator.admin",
@@ -12,9 +12,4 @@ export const allScopes: readonly OperatorScope[] = [
 export function hasScope(held: readonly string[], needed: OperatorScope): boolean {
   if (held.includes("operator.admin") || held.includes(needed)) return true;
   return needed === "operator.read" && held.includes("operator.write");
-}
-
-/** `read` → `operator.read`. */
-export function toOperatorScope(scope: Scope): OperatorScope {
-  return `operator.${scope}`;
 }

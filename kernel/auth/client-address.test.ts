@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { addressRanges } from "../../sdk/gateway/addresses.ts";
+import { addressRanges } from "./address-ranges.ts";
 import { hasForwardingHeader, isDirectLoopback, readCaller } from "./client-address.ts";
 import type { RequestHead } from "./client-types.ts";
 

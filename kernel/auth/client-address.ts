@@ -1,4 +1,5 @@
-import { isLoopback, plainAddress } from "../../sdk/gateway/addresses.ts";
+import { plainAddress } from "../../sdk/gateway/addresses.ts";
+import { isLoopback } from "./address-ranges.ts";
 import type { Caller, RequestHead } from "./client-types.ts";
 
 /** Proxies whose word about the client counts. */

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
-import { isLoopback, plainAddress } from "../../sdk/gateway/addresses.ts";
+import { plainAddress } from "../../sdk/gateway/addresses.ts";
+import { isLoopback } from "./address-ranges.ts";
 
 /** Input for the decision about a page's origin. */
 export interface OriginQuestion {

@@ -1,4 +1,4 @@
-import type { OperatorScope } from "../../sdk/types/rpc.ts";
+import type { OperatorScope, Scope } from "../../sdk/types/rpc.ts";
 import type { AuthMode } from "./resolve-auth.ts";
 
 /**
@@ -19,4 +19,9 @@ export function narrowScopes(
       .map((scope) => scope.trim()),
   );
   return granted.filter((scope) => asked.has(scope));
+}
+
+/** `read` → `operator.read`. */
+export function toOperatorScope(scope: Scope): OperatorScope {
+  return `operator.${scope}`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { addressRanges } from "../../sdk/gateway/addresses.ts";
+import { addressRanges } from "./address-ranges.ts";
 import { proxyUnauthorized } from "./proxy-refusal.ts";
 import { checkProxy, interfaceAddresses, type ProxyRules } from "./trusted-proxy.ts";
 

@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { messageOf, type SvcError } from "../../sdk/errors.ts";
-import { addressBucket, isLoopback } from "../../sdk/gateway/addresses.ts";
+import { addressBucket } from "../../sdk/gateway/addresses.ts";
 import { createFailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
 import type { HealthPart } from "../../sdk/hooks.ts";
 import type { StateVersion } from "../../sdk/protocol/frames.ts";
 import { RawJson } from "../../sdk/protocol/raw-json.ts";
 import type { Clock } from "../../sdk/types/common.ts";
 import type { SyncStore } from "../../sdk/types/store.ts";
+import { isLoopback } from "../auth/address-ranges.ts";
 import { type Authenticator, createAuthenticator } from "../auth/authenticator.ts";
 import { createDeviceRegistry, type DeviceRegistry } from "../auth/devices/device-registry.ts";
 import { createDeviceRows } from "../auth/devices/rows.ts";

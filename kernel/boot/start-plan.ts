@@ -6,7 +6,6 @@ import { formatIssue } from "../../sdk/config/config-issue.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { commonErrors, isSvcError } from "../../sdk/errors.ts";
 import { writeFileAtomic } from "../../sdk/files.ts";
-import { secretErrors } from "../secrets/errors.ts";
 import type { Env } from "../../sdk/types/common.ts";
 import { type AuthMode, type ResolvedAuth, resolveAuth } from "../auth/resolve-auth.ts";
 import { configSyntax, loadConfig } from "../config/load.ts";
@@ -20,6 +19,7 @@ import type { TlsMaterial } from "../port/tls-files.ts";
 import { answersAsGateway, isBindable } from "../process/gateway-probe.ts";
 import { envValue, type ProfilePaths, resolvePort } from "../process/paths.ts";
 import type { StartFlags } from "../process/start-flags.ts";
+import { secretErrors } from "../secrets/errors.ts";
 import { missingStartSecret } from "../secrets/start.ts";
 import { plantSeeds, seedsOf } from "./seed.ts";
 

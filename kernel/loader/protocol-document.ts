@@ -3,11 +3,16 @@ import { messageOf } from "../../sdk/errors.ts";
 import { toJsonSchema } from "../../sdk/json-schema.ts";
 import type { PluginProtocol } from "../../sdk/protocol/methods/spec.ts";
 import type { PluginCandidate } from "../../sdk/types/plugin-candidate.ts";
-import type { MethodDocument, ProtocolDocument } from "../../sdk/types/protocol-document.ts";
+import type { MethodDocument } from "../../sdk/types/protocol-document.ts";
 import type { JsonSchema, Schema } from "../../sdk/types/schema.ts";
 
 /** Name of the file beside the manifest that holds a plugin's part of the protocol. */
 export const PROTOCOL_FILE = "svc.protocol.json";
+
+/** Content of `svc.protocol.json`. */
+export interface ProtocolDocument {
+  methods: Record<string, MethodDocument>;
+}
 
 const jsonSchema = z.record(z.string(), z.unknown());
 const documentSchema = z.strictObject({

@@ -1,3 +1,4 @@
+import type { ProtocolEvent } from "../../sdk/protocol/events.ts";
 import type { HttpRoute } from "../../sdk/types/http.ts";
 import type { Contributes } from "../../sdk/types/manifest.ts";
 import type { PluginCandidate } from "../../sdk/types/plugin-candidate.ts";
@@ -8,6 +9,23 @@ export const closedPoints: Readonly<Record<string, string>> = { reload: "ctx.onR
 
 /** Points at which nothing asks in this release: `memory.backend` takes `builtin` only. */
 export const unservedPoints: ReadonlySet<string> = new Set(["memoryBackend"]);
+
+const kernelEvents: ReadonlySet<string> = new Set<ProtocolEvent>([
+  "connect.challenge",
+  "tick",
+  "shutdown",
+  "health",
+  "presence",
+  "config.changed",
+  "plugins.changed",
+  "device.pair.requested",
+  "device.pair.resolved",
+]);
+
+/** Events that only the gateway itself sends: clients act upon them. */
+export function isKernelEvent(event: string): boolean {
+  return kernelEvents.has(event);
+}
 
 /**
  * The bundled plugin that declares such a name and is not switched off: nobody from outside has it then, whoever would come first. It is kept

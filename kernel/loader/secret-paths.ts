@@ -1,7 +1,7 @@
 import { REDACTED_VALUE } from "../../sdk/config/fields.ts";
-import { secretErrors } from "../secrets/errors.ts";
 import { pathSteps } from "../config/diff.ts";
 import type { LoadedConfig } from "../config/loaded.ts";
+import { secretErrors } from "../secrets/errors.ts";
 import { redactConfig } from "../secrets/redact.ts";
 import { asSecretRef } from "../secrets/ref.ts";
 

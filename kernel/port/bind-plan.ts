@@ -1,5 +1,5 @@
 import type { networkInterfaces } from "node:os";
-import { addressRanges } from "../../sdk/gateway/addresses.ts";
+import { addressRanges } from "../auth/address-ranges.ts";
 
 /** Values of `gateway.bind`. */
 export type BindMode = "loopback" | "lan" | "tailnet" | "auto" | "custom";

@@ -4,9 +4,9 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { createSecureContext, type SecureContextOptions } from "node:tls";
 import { messageOf } from "../../sdk/errors.ts";
-import { hostErrors } from "../../sdk/host/errors.ts";
 import type { Env, Logger } from "../../sdk/types/common.ts";
 import { watchFiles } from "../config/watch-files.ts";
+import { hostErrors } from "../process/errors.ts";
 
 /** Absolute paths of the PEM files of `gateway.tls`. */
 export interface TlsPaths {

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf, type SvcError } from "../../sdk/errors.ts";
-import { hostErrors } from "../../sdk/host/errors.ts";
+import { hostErrors } from "./errors.ts";
 import { findPortHolders, type PortHolder } from "./port-holders.ts";
 
 export interface ForceDeps {

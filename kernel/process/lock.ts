@@ -4,9 +4,9 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf, type SvcError } from "../../sdk/errors.ts";
 import { writeFileAtomic } from "../../sdk/files.ts";
-import { hostErrors } from "../../sdk/host/errors.ts";
 import { readRegularFile } from "../../sdk/host/read-regular.ts";
 import { isAlive, type LockOwner, processStartTime } from "../../sdk/process-owner.ts";
+import { hostErrors } from "./errors.ts";
 
 /** Process that holds the lock of a state directory. */
 export interface LockRecord extends LockOwner {

@@ -2,8 +2,8 @@ import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { commonErrors } from "../../sdk/errors.ts";
-import { hostErrors } from "../../sdk/host/errors.ts";
 import type { Env } from "../../sdk/types/common.ts";
+import { hostErrors } from "./errors.ts";
 
 /** Paths of one profile. All are absolute. */
 export interface ProfilePaths {

@@ -8,7 +8,7 @@ import {
   formatIssues,
   type PluginContext,
 } from "svc/sdk";
-import { protocolMethod } from "svc/sdk/internal";
+import { hasScope, protocolMethod } from "svc/sdk/internal";
 import { type Board, createBoard, type Question } from "./board.ts";
 import { shownRequest } from "./display.ts";
 
@@ -79,8 +79,7 @@ export function createDesk(ctx: PluginContext): Desk {
 
 /** Has the scope, and said that it shows such questions. */
 function mayDecide({ scopes, caps }: ClientInfo, kind: ApprovalKind): boolean {
-  const isAllowed = scopes.includes("operator.approvals") || scopes.includes("operator.admin");
-  return isAllowed && (caps.includes("approvals") || caps.includes(`${kind}-approvals`));
+  return hasScope(scopes, "operator.approvals") && (caps.includes("approvals") || caps.includes(`${kind}-approvals`));
 }
 
 function check({ kind, request, id, timeoutMs }: ApprovalQuestion): void {

@@ -25,15 +25,6 @@ export async function resolveOwn(root: string, name: string): Promise<URL> {
   return pathToFileURL(join(folder, target));
 }
 
-/**
- * Imports a package that a plugin owns. The first import of a large one blocks the thread it is done on.
- * @throws {SvcError} `missing-dependency`, or what the package throws while it loads
- * @see resolveOwn
- */
-export async function importOwn<T = Record<string, unknown>>(root: string, name: string): Promise<T> {
-  return (await import((await resolveOwn(root, name)).href)) as T;
-}
-
 /** File of the package's own name in an `exports` value; the first condition that holds wins, as it does in Node. */
 function entryOf(exports: unknown): string | undefined {
   if (typeof exports === "string") return exports;

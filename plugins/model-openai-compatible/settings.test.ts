@@ -1,6 +1,6 @@
 import { commonErrors } from "svc/sdk";
-import { secretErrors } from "../../test/tools/secret-errors.ts";
 import { describe, expect, test } from "vitest";
+import { secretErrors } from "../../test/tools/secret-errors.ts";
 import { withSecrets } from "./secrets.ts";
 import { modelParamsOf, resolveProviders } from "./settings.ts";
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { messageOf } from "../errors.ts";
 import { writeFileAtomic } from "../files.ts";
 import { pluginIdPattern } from "../plugin-id.ts";
-import { hostErrors } from "./errors.ts";
+import { installErrors } from "./errors.ts";
 import { readRegularFile } from "./read-regular.ts";
 
 const INDEX_MAX_BYTES = 8_388_608;
@@ -42,7 +42,7 @@ export function installedPluginsRoot(stateDir: string): string {
  * @throws {SvcError} `invalid-plugin-id`
  */
 export function installedPluginFolder(stateDir: string, id: string): string {
-  if (!pluginIdPattern.test(id)) throw hostErrors.invalidPluginId({ plugin: id });
+  if (!pluginIdPattern.test(id)) throw installErrors.invalidPluginId({ plugin: id });
   return join(installedPluginsRoot(stateDir), id);
 }
 
@@ -64,7 +64,7 @@ export async function readInstallIndex(stateDir: string): Promise<InstallIndex> 
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return indexOf({});
     const reason = error instanceof z.ZodError ? (error.issues[0]?.message ?? "unknown content") : messageOf(error);
-    throw hostErrors.installIndexInvalid({ path, reason: reason.split("\n", 1)[0] }, { cause: error });
+    throw installErrors.installIndexInvalid({ path, reason: reason.split("\n", 1)[0] }, { cause: error });
   }
 }
 

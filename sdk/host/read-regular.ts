@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import { open } from "node:fs/promises";
 
 const CHUNK_BYTES = 4096;
@@ -43,18 +43,5 @@ export async function readRegularFile(path: string, rules: RegularFileRules): Pr
     }
   } finally {
     await file.close();
-  }
-}
-
-/** Text of a regular file of bounded size, at once: for a thread of its own. @throws {Error} as `readRegularFile` does */
-export function readRegularTextSync(path: string, maxBytes: number): string {
-  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  try {
-    const stat = fstatSync(file);
-    if (!stat.isFile()) throw new Error("is not a regular file");
-    if (stat.size > maxBytes) throw new Error(`is larger than ${maxBytes} bytes`);
-    return readFileSync(file, "utf8");
-  } finally {
-    closeSync(file);
   }
 }

@@ -37,20 +37,3 @@ export const protocolEvents = {
 
 /** Name of an event of this release. */
 export type ProtocolEvent = keyof typeof protocolEvents;
-
-const kernelEvents: ReadonlySet<string> = new Set<ProtocolEvent>([
-  "connect.challenge",
-  "tick",
-  "shutdown",
-  "health",
-  "presence",
-  "config.changed",
-  "plugins.changed",
-  "device.pair.requested",
-  "device.pair.resolved",
-]);
-
-/** Events that only the gateway itself sends: clients act upon them. */
-export function isKernelEvent(event: string): boolean {
-  return kernelEvents.has(event);
-}

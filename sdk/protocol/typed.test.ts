@@ -1,11 +1,12 @@
 import type { SvcClient } from "svc/sdk/client";
 import { describe, expectTypeOf, test } from "vitest";
+import type { z } from "zod";
 import type { AcceptedResultOf, EventPayloadOf, FinalResultOf, HelloOk, ResultOf } from "../index.ts";
 import type { CliClient } from "../types/cli.ts";
 import type { MemoryStatus } from "../types/memory.ts";
 import type { Usage } from "../types/model.ts";
 import type { SecretsReloadResult } from "../types/secrets.ts";
-import type { ConnectAnswer } from "./results/connect.ts";
+import type { helloOk } from "./results/connect.ts";
 
 declare const client: SvcClient;
 declare const command: CliClient;
@@ -59,7 +60,7 @@ describe("an event has the type of its payload", () => {
 });
 
 test("what the schemas say is what the code's own types say", () => {
-  expectTypeOf<ConnectAnswer>().toExtend<HelloOk>();
+  expectTypeOf<z.output<typeof helloOk>>().toExtend<HelloOk>();
   expectTypeOf<NonNullable<Extract<EventPayloadOf<"chat">, { state: "final" }>["usage"]>>().toEqualTypeOf<Usage>();
   expectTypeOf<ResultOf<"secrets.reload">>().toEqualTypeOf<SecretsReloadResult>();
   expectTypeOf<MemoryStatus>().toExtend<ResultOf<"memory.status">>();

@@ -10,8 +10,3 @@ export interface MethodDocument {
   params: JsonSchema;
   result: JsonSchema;
 }
-
-/** Content of `svc.protocol.json`. */
-export interface ProtocolDocument {
-  methods: Record<string, MethodDocument>;
-}

@@ -1,6 +1,7 @@
 import { type EventSpec, protocolEvents } from "../../../sdk/protocol/events.ts";
-import { hasScope, toOperatorScope } from "../../../sdk/scopes.ts";
+import { hasScope } from "../../../sdk/scopes.ts";
 import type { ClientInfo, OperatorScope, Scope } from "../../../sdk/types/rpc.ts";
+import { toOperatorScope } from "../../auth/requested-scopes.ts";
 
 /** Decides who may have an event, once for all receivers of equal standing. */
 export interface Audience {

@@ -1,9 +1,9 @@
 import { protocolMethod } from "../../../sdk/protocol/methods.ts";
-import { secretErrors } from "../../secrets/errors.ts";
 import type { Manifest } from "../../../sdk/types/manifest.ts";
 import type { RpcCall } from "../../../sdk/types/rpc.ts";
 import type { Reloader } from "../../config/reloader.ts";
 import { type SecretsQuestion, secretsForCommand } from "../../config/secrets-for-command.ts";
+import { secretErrors } from "../../secrets/errors.ts";
 import { secretsReloadResult } from "../../secrets/reload-result.ts";
 import type { MethodRegistry } from "./registry.ts";
 

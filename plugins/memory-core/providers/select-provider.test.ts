@@ -1,7 +1,7 @@
 import { EmbeddingError } from "svc/sdk";
-import { secretErrors } from "../../../test/tools/secret-errors.ts";
 import { type FakeClock, fakeClock } from "svc/sdk/testing";
 import { expect, test } from "vitest";
+import { secretErrors } from "../../../test/tools/secret-errors.ts";
 import { createTestAdapter, type TestAdapter } from "../test-adapter.ts";
 import { selectProvider } from "./select-provider.ts";
 import { createTestHost, providerSettings, type TestHost } from "./test-host.ts";

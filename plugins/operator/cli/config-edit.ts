@@ -1,7 +1,8 @@
 import { basename } from "node:path";
 import { type CliContext, type CliValues, commonErrors } from "svc/sdk";
-import { configErrors, createMergePatch, lostEntries, sameValue, valueAt } from "svc/sdk/internal";
+import { configErrors, sameValue, valueAt } from "svc/sdk/internal";
 import { closingNote } from "./closing-note.ts";
+import { createMergePatch, lostEntries } from "./merge-patch.ts";
 
 /** Maximum number of retries of an edit because the file changed under it. */
 const MAX_CONFLICTS = 10;

@@ -46,6 +46,3 @@ export const helloOk = z
     limits: z.object({ maxPreauthPayload: count, handshakeTimeoutMs: durationMs, idempotencyTtlMs: durationMs, idempotencyMax: count }),
   })
   .meta({ id: "HelloOk" });
-
-/** Answer to `connect`, as its schema says. */
-export type ConnectAnswer = z.output<typeof helloOk>;

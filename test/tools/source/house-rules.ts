@@ -37,6 +37,7 @@ export function defaultExports(file: string, source: string): Finding[] {
 /** Where files are written in another way than whole: each with its reason. */
 const ownWriters = new Map([
   ["sdk/files.ts", "it writes files whole for everybody else"],
+  ["kernel/process/files-sync.ts", "it does the same for the watchdog's thread"],
   ["kernel/process/lock.ts", "of two that make a lock file, one has to fail"],
   ["kernel/process/log-file.ts", "a log grows at its end"],
 ]);
