@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /**
  * Builds `dist/`: declarations by the compiler, code by `join.mjs`; is `prepare`, `build` and `prestart`. Silent when there was nothing to do.
+ * `--failpoints=<folder>` writes the code alone, with the failpoints that a release lacks, into another folder.
  * Without a compiler (an install without dev dependencies) the product runs from its sources, and that is no failure.
  */
 import { spawnSync } from "node:child_process";
@@ -18,6 +19,8 @@ const stamp = join(dist, ".built");
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args) {
+  const folder = args.find((arg) => arg.startsWith("--failpoints="))?.slice("--failpoints=".length);
+  if (folder) return joinCode({ dist: folder, clean: true, failpoints: true });
   const tsc = compilerPath();
   if (!tsc) {
     if (!existsSync(join(dist, "kernel/bin.js"))) console.log("svc: no TypeScript compiler installed, running from sources");

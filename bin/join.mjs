@@ -45,22 +45,24 @@ const KEEP_OLD_MS = 3_600_000;
 
 /**
  * Joins the sources below `root` into `dist`. Files that did not change are not touched; those of an earlier build go, the younger ones of them only
- * with `clean`.
+ * with `clean`. With `failpoints` the calls stay in that tests hold, fail or kill a process at.
  */
-export async function joinProduct({ sources, dist, clean }) {
+export async function joinProduct({ sources, dist, clean, failpoints = false }) {
   const built = [];
   const paths = sources.map(toSlashes);
   const published = Object.values(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).exports);
   const entries = ["kernel/bin.ts", ...published.flatMap((entry) => entry["svc:source"]?.slice(2) ?? [])];
   const own = paths.filter((path) => !path.startsWith("plugins/"));
-  built.push(...(await bundle(entries, { chunkNames: coreChunkName, groups: layers.map(toGroup) })));
-  built.push(...(await bundleThreads(own)));
+  built.push(...(await bundle(entries, { failpoints, chunkNames: coreChunkName, groups: layers.map(toGroup) })));
+  built.push(...(await bundleThreads(own, { failpoints })));
   // The page gets the client module by module, as its own files are.
-  built.push(...(await bundle(["sdk/client/browser.ts"], { modules: true })));
+  built.push(...(await bundle(["sdk/client/browser.ts"], { failpoints, modules: true })));
   for (const id of new Set(paths.flatMap((path) => /^plugins\/([^/]+)\//.exec(path)?.[1] ?? []))) {
     const parts = paths.filter((path) => path.startsWith(`plugins/${id}/`));
-    built.push(...(await bundle(pluginEntries(id), { chunkNames: () => `plugins/${id}/[name]-[hash].js`, groups: sharedInPlugin })));
-    built.push(...(await bundleThreads(parts)));
+    built.push(
+      ...(await bundle(pluginEntries(id), { failpoints, chunkNames: () => `plugins/${id}/[name]-[hash].js`, groups: sharedInPlugin })),
+    );
+    built.push(...(await bundleThreads(parts, { failpoints })));
   }
   const files = new Map(built.flatMap((output) => filesOf(output)));
   files.set("THIRD-PARTY.txt", licencesOf(built));
@@ -85,18 +87,18 @@ function pluginEntries(id) {
 }
 
 /** Bundles code that runs in its own thread or process into one file each: it shares no memory with the rest anyway. */
-async function bundleThreads(paths) {
+async function bundleThreads(paths, options) {
   const urls = paths.flatMap((path) => {
     const text = readFileSync(join(root, path), "utf8");
     return [...text.matchAll(/workerUrl\(import\.meta\.url, "([^"]+)"\)/g)].map(([, name]) =>
       posix.join(posix.dirname(path), `${name}.ts`),
     );
   });
-  const lists = await Promise.all([...new Set(urls)].map((path) => bundle([path], { single: true })));
+  const lists = await Promise.all([...new Set(urls)].map((path) => bundle([path], { ...options, single: true })));
   return lists.flat();
 }
 
-async function bundle(entries, { chunkNames, groups, single, modules }) {
+async function bundle(entries, { failpoints, chunkNames, groups, single, modules }) {
   const build = await rolldown({
     input: Object.fromEntries(entries.map((path) => [path.replace(/\.ts$/, ""), join(root, path)])),
     external: isExternal,
@@ -107,7 +109,7 @@ async function bundle(entries, { chunkNames, groups, single, modules }) {
     preserveEntrySignatures: "allow-extension",
     // Half a change is the compiler's to report.
     shimMissingExports: true,
-    plugins: [lazyLocales, lazyBuiltins, moduleUrls],
+    plugins: [failpoints ? [] : withoutFailpoints, lazyLocales, lazyBuiltins, moduleUrls],
     onLog: (level, log, report) => {
       // A module may be imported lazily here and statically there; then it simply is loaded already.
       if (!["INEFFECTIVE_DYNAMIC_IMPORT", "SHIMMED_EXPORT"].includes(log.code)) report(level, log);
@@ -183,6 +185,19 @@ const moduleUrls = {
       return `new URL("${way.startsWith(".") ? way : `./${way}`}", import.meta.url).href`;
     });
     return sameLines(text);
+  },
+};
+
+/** The calls of failpoints, the one that arms them, and their name for plugins. */
+const failpointLines =
+  /^[ \t]*(?:await reached\((?:"[^"\n]*"|`[^`\n]*`)\);|armFailpoints\(env\);|export \{ reached \} from "\.\.\/failpoint\.ts";)[ \t]*$/gm;
+
+/** A release has no failpoints (`sdk/failpoint.ts`); `built-code.test.ts` looks for what is left of them. */
+const withoutFailpoints = {
+  name: "without-failpoints",
+  transform: {
+    filter: { id: { exclude: /node_modules/ }, code: /reached\(|reached \}|armFailpoints/ },
+    handler: (code) => sameLines(code.replace(failpointLines, "")),
   },
 };
 

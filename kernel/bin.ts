@@ -1,7 +1,7 @@
-import { armFailpoints } from "../sdk/failpoint.ts";
 import { createInterrupt } from "./cli/interrupt.ts";
 import { runCommandLine } from "./cli/run.ts";
 import { exportEnv } from "./config/process-env.ts";
+import { armFailpoints } from "./process/failpoints.ts";
 import type { StandardOutput } from "./process/standard-streams.ts";
 import { guardStandardStreams } from "./process/standard-streams.ts";
 import { exitProcess } from "./sandbox/threads.ts";

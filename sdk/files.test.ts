@@ -2,14 +2,17 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { setWriteFailpoint, writeFileAtomic, writePoints } from "./files.ts";
+import { setFailpoint } from "./failpoint.ts";
+import { writeFileAtomic } from "./files.ts";
+
+const points = ["before-write", "after-write", "after-fsync", "after-rename", "after-sync"];
 
 let dir: string;
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), "svc-files-"));
 });
 afterEach(async () => {
-  setWriteFailpoint(undefined);
+  setFailpoint(undefined);
   await rm(dir, { recursive: true, force: true });
 });
 
@@ -17,20 +20,20 @@ describe.each([
   ["an existing file", true],
   ["a new file", false],
 ])("a write of %s that fails", (_, exists) => {
-  test.each(writePoints)("at the point %s leaves the old bytes or the new ones, and nothing else", async (point) => {
+  test.each(points)("at the point %s leaves the old bytes or the new ones, and nothing else", async (point) => {
     const path = join(dir, "state.json");
     if (exists) await writeFile(path, "old");
-    setWriteFailpoint((at) => {
-      if (at === point) throw new Error(`broken at ${at}`);
+    setFailpoint((at) => {
+      if (at === `file.${point}`) throw new Error(`broken at ${at}`);
     });
 
-    await expect(writeFileAtomic(path, "new")).rejects.toThrow(`broken at ${point}`);
+    await expect(writeFileAtomic(path, "new")).rejects.toThrow(`broken at file.${point}`);
 
-    const replaced = point === "renamed" || point === "done";
+    const replaced = point === "after-rename" || point === "after-sync";
     expect(await readdir(dir)).toEqual(exists || replaced ? ["state.json"] : []);
     if (exists || replaced) expect(await readFile(path, "utf8")).toBe(replaced ? "new" : "old");
 
-    setWriteFailpoint(undefined);
+    setFailpoint(undefined);
     await writeFileAtomic(path, "newer");
     expect(await readFile(path, "utf8")).toBe("newer");
   });
@@ -38,18 +41,24 @@ describe.each([
 
 test("every named point is passed once and in order", async () => {
   const seen: string[] = [];
-  setWriteFailpoint((point) => void seen.push(point));
+  setFailpoint((point) => void seen.push(point));
   await writeFileAtomic(join(dir, "a"), "x");
-  expect(seen).toEqual([...writePoints]);
+  expect(seen).toEqual(points.map((point) => `file.${point}`));
 });
 
 test("until the rename a reader sees the old file", async () => {
   const path = join(dir, "a");
   await writeFile(path, "old");
   const seen: string[] = [];
-  setWriteFailpoint(async (point) => void seen.push(`${point} ${await readFile(path, "utf8")}`));
+  setFailpoint(async (point) => void seen.push(`${point} ${await readFile(path, "utf8")}`));
   await writeFileAtomic(path, "new");
-  expect(seen).toEqual(["opened old", "written old", "synced old", "renamed new", "done new"]);
+  expect(seen).toEqual([
+    "file.before-write old",
+    "file.after-write old",
+    "file.after-fsync old",
+    "file.after-rename new",
+    "file.after-sync new",
+  ]);
 });
 
 test("files are for their owner only unless told otherwise, and so are the folders made for them", async () => {

@@ -3,18 +3,6 @@ import { chown, mkdir, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { reached } from "./failpoint.ts";
 
-/** Named moments of a write, in order; tests stop the process or inject a fault at each. */
-export const writePoints = ["opened", "written", "synced", "renamed", "done"] as const;
-/** One of the named moments. */
-export type WritePoint = (typeof writePoints)[number];
-
-let failpoint: ((point: WritePoint, path: string) => void | Promise<void>) | undefined;
-
-/** Tests only: called at each point of each write; throwing fails the write there. */
-export function setWriteFailpoint(fn: typeof failpoint): void {
-  failpoint = fn;
-}
-
 /** Options for writing a file. */
 export interface WriteOptions {
   /** Mode of the file, default 0600. */
@@ -23,19 +11,11 @@ export interface WriteOptions {
   temp?: string;
   /** Owner of the new file, where this process may give files away. */
   owner?: { uid: number; gid: number };
-  /** Family of the write: its points are failpoints `<family>.before-write`, `.after-write`, `.after-fsync`, `.after-rename`, `.after-sync`. */
+  /** Begins the names of its failpoints, `<family>.before-write`, `.after-write`, `.after-fsync`, `.after-rename`, `.after-sync`; default `file`. */
   family?: string;
   /** Runs when the new bytes are safe on disk and the old ones are still in place. A failure leaves the old ones. */
   beforeRename?(): Promise<void>;
 }
-
-const pointNames: Record<WritePoint, string> = {
-  opened: "before-write",
-  written: "after-write",
-  synced: "after-fsync",
-  renamed: "after-rename",
-  done: "after-sync",
-};
 
 /**
  * Replaces a file so that readers see the old bytes or the new ones, also after a crash: temp file beside it, fsync, rename, fsync of the folder.
@@ -45,31 +25,27 @@ export async function writeFileAtomic(path: string, content: string | Uint8Array
   const dir = dirname(path);
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const temp = join(dir, options.temp ?? `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
-  const at = async (point: WritePoint) => {
-    await failpoint?.(point, path);
-    if (options.family) await reached(`${options.family}.${pointNames[point]}`);
-  };
   try {
     const file = await open(temp, "wx", options.mode ?? 0o600);
     try {
       if (options.owner) await chown(temp, options.owner.uid, options.owner.gid);
-      await at("opened");
+      await reached(`${options.family ?? "file"}.before-write`);
       await file.writeFile(content);
-      await at("written");
+      await reached(`${options.family ?? "file"}.after-write`);
       await file.sync();
-      await at("synced");
+      await reached(`${options.family ?? "file"}.after-fsync`);
     } finally {
       await file.close();
     }
     await options.beforeRename?.();
     await rename(temp, path);
-    await at("renamed");
+    await reached(`${options.family ?? "file"}.after-rename`);
   } catch (error) {
     await rm(temp, { force: true });
     throw error;
   }
   await syncFolder(dir);
-  await at("done");
+  await reached(`${options.family ?? "file"}.after-sync`);
 }
 
 /** fsync of a folder; not possible on Windows, where rename is journaled anyway. */

@@ -1,15 +1,33 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { isProductCode, readRepositoryFiles } from "../tools/source/tree.ts";
 import { root } from "./_cli.ts";
 
-test("the built code is ASCII: one other character would make Node keep its whole file at two bytes a character", async () => {
+/** Path → bytes of all code of the build. What the page loads is never kept by Node, but it is built alike. */
+async function builtCode(): Promise<Map<string, Buffer>> {
   const dist = join(root, "dist");
-  const all = await readdir(dist, { recursive: true });
-  // What the page loads is never kept by Node, but it is built alike.
-  const files = all.filter((path) => path.endsWith(".js"));
-  expect(files.length).toBeGreaterThan(50);
+  const files = (await readdir(dist, { recursive: true })).filter((path) => path.endsWith(".js"));
+  return new Map(await Promise.all(files.map(async (path) => [path, await readFile(join(dist, path))] as const)));
+}
 
-  const texts = await Promise.all(files.map(async (path) => ({ path, bytes: await readFile(join(dist, path)) })));
-  expect(texts.filter(({ bytes }) => bytes.some((byte) => byte > 0x7f)).map(({ path }) => path)).toEqual([]);
+test("the built code is ASCII: one other character would make Node keep its whole file at two bytes a character", async () => {
+  const files = await builtCode();
+  expect(files.size).toBeGreaterThan(50);
+  expect([...files].filter(([, bytes]) => bytes.some((byte) => byte > 0x7f)).map(([path]) => path)).toEqual([]);
+});
+
+test("the built code has no failpoint: neither a call nor what it calls", async () => {
+  const calling = [...readRepositoryFiles(isProductCode)].filter(([, text]) => /import \{[^}]*\breached\b/.test(text));
+  const calls = calling.flatMap(([path, text]) => [...text.matchAll(/^(.*)\breached\((.*)$/gm)].map((match) => ({ path, line: match[0] })));
+  // `bin/join.mjs` takes out lines: each call has one of its own.
+  expect(calls.filter(({ line }) => !/^\s*await reached\((?:"[\w.-]+"|`[^`]+`)\);$/.test(line))).toEqual([]);
+  const points = calls.flatMap(({ line }) => /[\w-]*\.[\w-]+(?=["`]\);$)/.exec(line)?.[0] ?? []);
+  expect(points).toEqual(expect.arrayContaining(["config.after-lock", ".after-fsync", "hooks.before-accept", "messaging.after-send"]));
+
+  const names = [...points, "setFailpoint", "armFailpoints"];
+  const left = [...(await builtCode())].flatMap(([path, bytes]) =>
+    names.filter((name) => bytes.includes(name)).map((name) => `${path}: ${name}`),
+  );
+  expect(left).toEqual([]);
 });

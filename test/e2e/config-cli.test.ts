@@ -1,11 +1,17 @@
 import { readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { eventually } from "svc/sdk/testing";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { configured, freePort, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
+import { buildFailing, type FailingProduct, failingAt } from "./_failpoints.ts";
 import { createHome, type Home, svcCommand } from "./_process.ts";
 
+let failing: FailingProduct;
+beforeAll(async () => {
+  failing = await buildFailing();
+});
+afterAll(() => failing.remove());
 afterEach(stopAll);
 
 const rich = `// The house on the hill. Do not move this line.
@@ -298,10 +304,9 @@ test("a writer killed at any step leaves the old bytes or the new ones, and the 
     "before-reply",
   ]) {
     await writeFile(join(home.stateDir, "svc.json"), rich);
-    const killed = await svcCommand(home, ["config", "set", "gateway.mode", "remote"], {
+    const killed = await svcCommand({ ...home, program: failing.program }, ["config", "set", "gateway.mode", "remote"], {
       ...env,
-      SVC_TEST: "1",
-      SVC_FAILPOINT: `config.${point}=kill`,
+      ...failingAt(`config.${point}=kill`),
     });
     expect(killed, point).toMatchObject({ code: null, stdout: "" });
     const isNew = ["after-rename", "after-sync", "before-reply"].includes(point);
@@ -318,11 +323,18 @@ test("a writer killed at any step leaves the old bytes or the new ones, and the 
   }
 });
 
-test("without SVC_TEST no failpoint is armed", async () => {
-  const home = await createHome();
+test.each([
+  ["without SVC_TEST", () => failing.program, {}],
+  ["in a release", () => undefined, { SVC_TEST: "1" }],
+])("%s no failpoint is armed", async (_, programOf, env) => {
+  const program = programOf();
+  const home = { ...(await createHome()), ...(program ? { program } : {}) };
   try {
     await svcCommand(home, ["setup"]);
-    const done = await svcCommand(home, ["config", "set", "logging.level", "warn"], { SVC_FAILPOINT: "config.after-lock=kill" });
+    const done = await svcCommand(home, ["config", "set", "logging.level", "warn"], {
+      ...env,
+      SVC_FAILPOINT: "config.after-lock=kill",
+    });
     expect(done.code).toBe(0);
   } finally {
     await home.remove();

@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "svc/sdk/testing";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { okText } from "../fakes/openai-scripts.ts";
 import type { FakeOpenAi } from "../fakes/openai-server.ts";
 import { gatewayIn, root, stopAll } from "./_cli.ts";
+import { buildFailing, type FailingProduct, failingAt } from "./_failpoints.ts";
 import { brokenFiles, hooksHome, killed, markCounts, postHook, readState, startModel } from "./_hooks.ts";
 import type { Home } from "./_process.ts";
 
@@ -33,6 +34,12 @@ const wayTo: Record<string, { model?: string; firstKill?: string }> = {
   "hooks.after-recover": { firstKill: "hooks.after-claim" },
 };
 
+let failing: FailingProduct;
+beforeAll(async () => {
+  failing = await buildFailing();
+});
+afterAll(() => failing.remove());
+
 let model: FakeOpenAi;
 let home: Home;
 beforeEach(async () => {
@@ -51,7 +58,7 @@ test("the sweep knows points around accept, claim, each step and the end", () =>
 });
 
 async function killAt(point: string, post: boolean): Promise<string | undefined> {
-  const gateway = await gatewayIn(home, [], { SVC_TEST: "1", SVC_FAILPOINT: `${point}=kill` });
+  const gateway = await gatewayIn({ ...home, program: failing.program }, [], failingAt(`${point}=kill`));
   const answer = post ? await postHook(gateway.url, hook) : "unknown";
   expect(await killed(gateway), gateway.out.stderr.slice(-2_000)).toBe("SIGKILL");
   return answer === "unknown" ? undefined : String(answer.body.runId);

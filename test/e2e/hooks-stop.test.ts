@@ -2,9 +2,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { eventually } from "svc/sdk/testing";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import type { FakeOpenAi } from "../fakes/openai-server.ts";
 import { gatewayIn, stopAll } from "./_cli.ts";
+import { buildFailing, failingAt } from "./_failpoints.ts";
 import { hooksHome, killed, markCounts, postHook, readState, startModel } from "./_hooks.ts";
 import { runSeed, seeded } from "./_storm.ts";
 
@@ -74,7 +75,9 @@ test(`stopped at ${MOMENTS} moments of its work: exit 0, accepted actions stay a
 
 test("a row that cannot be read is set aside alone: it fails with a note, and what was accepted after it runs", async () => {
   const home = await hooksHome(model, { hooks: { defaultSessionKey: "hook:same-lane" } });
-  const first = await gatewayIn(home, [], { SVC_TEST: "1", SVC_FAILPOINT: "hooks.after-accept=kill" });
+  const failing = await buildFailing();
+  onTestFinished(() => failing.remove());
+  const first = await gatewayIn({ ...home, program: failing.program }, [], failingAt("hooks.after-accept=kill"));
   await postHook(first.url, { key: "bad", body: bodyOf("bad") });
   expect(await killed(first)).toBe("SIGKILL");
   const db = new Database(join(home.stateDir, "state.sqlite"));

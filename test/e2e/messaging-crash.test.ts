@@ -7,6 +7,7 @@ import { watchClient } from "svc/sdk/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ChildOptions } from "../fixtures/messaging-child.ts";
 import { configured, freshHome, gatewayIn, json, root, stopAll, token } from "./_cli.ts";
+import { buildFailing, type FailingProduct, failingAt } from "./_failpoints.ts";
 import { type Home, type Running, svcCommand } from "./_process.ts";
 
 /** Hands messages over to channels, as any plugin may. */
@@ -18,14 +19,19 @@ export default definePlugin({ id: "sender", version: "1.0.0", svc: { api: "*" },
 } });`;
 
 let home: Home;
+let failing: FailingProduct;
 
 beforeAll(async () => {
+  failing = await buildFailing();
   home = await freshHome();
   home.env.SVC_SAFE_MODE = "off"; // its gateways are killed on purpose
   await configured(home, { gateway: { mode: "local", auth: { token } }, plugins: { load: { paths: ["./sender.ts"] } } });
   await writeFile(join(home.stateDir, "sender.ts"), sender);
 });
-afterAll(stopAll);
+afterAll(async () => {
+  await stopAll();
+  await failing.remove();
+});
 
 async function connect({ url }: Running): Promise<SvcClient> {
   const client = watchClient(
@@ -60,7 +66,7 @@ async function shown(client: SvcClient, uid: string): Promise<string[]> {
 test.each(["messaging.after-claim", "messaging.after-send"])(
   "kill -9 at %s: the message arrives once, with the next start",
   async (point) => {
-    const dying = await gatewayIn(home, [], { SVC_TEST: "1", SVC_FAILPOINT: `${point}=kill` });
+    const dying = await gatewayIn({ ...home, program: failing.program }, [], failingAt(`${point}=kill`));
     const before = await connect(dying);
     const gone = once(dying.child, "close");
     const answer = await before.request("sender.deliver" as string, message(point)).catch(() => "unknown");

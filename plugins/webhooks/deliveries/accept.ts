@@ -52,11 +52,9 @@ export async function acceptAll(submissions: readonly Submission[], { deps, onAc
     if (planned.length > 0 && planned.length % PLANNED_IN_A_TURN === 0) await nextTurn();
     planned.push(plan(submission, deps));
   }
-  const before = reached("hooks.before-accept");
-  if (before) await before;
+  await reached("hooks.before-accept");
   const results = await deps.store().commit(planned.flatMap(({ ops }) => ops));
-  const after = reached("hooks.after-accept");
-  if (after) await after;
+  await reached("hooks.after-accept");
   let at = 0;
   const accepted = planned.map(({ ops, read }) => {
     const own = results.slice(at, at + ops.length);

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "vitest";
-import { armFailpoints, reached, setFailpoint } from "./failpoint.ts";
+import { reached, setFailpoint } from "../../sdk/failpoint.ts";
+import { armFailpoints } from "./failpoints.ts";
 
 afterEach(() => setFailpoint(undefined));
 
