@@ -6,7 +6,7 @@ import { allScopes, hasScope } from "../../sdk/scopes.ts";
 import type { Logger } from "../../sdk/types/common.ts";
 import type { HttpCall, HttpReply, HttpRoute, Remote } from "../../sdk/types/http.ts";
 import type { OperatorScope } from "../../sdk/types/rpc.ts";
-import type { Authenticator } from "../auth/authenticator.ts";
+import type { Authenticator, Passed } from "../auth/authenticator.ts";
 import { isDirectLoopback } from "../auth/client-address.ts";
 import type { ClientPolicy } from "../auth/client-policy.ts";
 import { attributionRequired, originUnauthorized } from "../auth/proxy-refusal.ts";
@@ -77,7 +77,7 @@ export function createHttpHandler(deps: HttpDeps): RequestListener {
 /** A line for each request at its end; never its query, which may hold a secret. */
 function logEnd(req: IncomingMessage, res: ServerResponse, logger: Logger): void {
   const started = performance.now();
-  res.once("close", () =>
+  res.on("close", () =>
     logger.debug("http", () => {
       const cut = res.writableFinished ? {} : { cut: true };
       const ms = Math.round((performance.now() - started) * 10) / 10;
@@ -129,20 +129,21 @@ async function answerFor(exchange: Exchange, match: RouteMatch | undefined, deps
   const held = entry.hold();
   // A client may have gone while the plugin was being loaded.
   if (res.closed) void held.dispose();
-  else res.once("close", () => void held.dispose());
+  else res.on("close", () => void held.dispose());
   try {
-    const { remote, ...admitted } = admit(exchange, entry, deps);
-    const passed = admitted.passing && (await admitted.passing);
+    const { route, owner } = entry;
+    const remote = admit(req, route, deps);
+    const passed = route.auth === "plugin" ? undefined : await authenticate(req, remote, deps);
+    const scopes = passed ? authorize(req, passed, route, deps) : [];
     if (deps.hooks.isUsed("http.request")) {
       const { method = "", headers } = req;
       const seen = { method, path, headers: plainHeaders(headers), remote: remote.address };
       const claim = await deps.hooks.run("http.request", seen);
       if (claim) return toAnswer(claim.response);
     }
-    const { route, owner } = entry;
-    const admission = { route, rest: match.rest, remote, revoked: passed?.revoked, scopes: passed?.scopes ?? [] };
-    const call = createCall(exchange, admission, deps);
-    return toAnswer(await runAs(owner, `route ${route.path}`, () => route.handler(call)));
+    const call = new Call(exchange, { route, rest: match.rest, remote, revoked: passed?.revoked, scopes }, deps.stopSignal);
+    const returned = runAs(owner, `route ${route.path}`, () => route.handler(call));
+    return toAnswer(isThenable(returned) ? await returned : returned);
   } catch (error) {
     return refuse(error, { entry, path, logger: deps.logger });
   }
@@ -155,21 +156,16 @@ function isIngress(match: RouteMatch | undefined, path: string, { isHookPath }: 
 }
 
 /** @throws {SvcError} `draining`, `proxy-attribution-required` */
-function admit({ req }: Exchange, { route }: RouteEntry, deps: HttpDeps) {
+function admit(req: IncomingMessage, route: HttpRoute, deps: HttpDeps): Remote {
   const remote = deps.clientPolicy.callerOf(req);
   if (deps.probe.phase() === "draining" || deps.probe.phase() === "stopped") throw protocolErrors.draining();
   // Ingress of plugins takes anybody's word for nothing: the headers are ignored there. The page of the fallback is no ingress.
   if (remote.unattributed && (route.auth === "gateway" || route.fallback)) throw attributionRequired();
-  return { remote, passing: route.auth === "plugin" ? undefined : authorize(req, remote, route, deps) };
+  return remote;
 }
 
-/** @throws {SvcError} `unauthorized`, `rate-limited`, `missing-scope` */
-async function authorize(
-  req: IncomingMessage,
-  remote: Remote,
-  route: HttpRoute,
-  deps: HttpDeps,
-): Promise<Pick<Admitted, "revoked" | "scopes">> {
+/** @throws {SvcError} `unauthorized`, `rate-limited`; rejects with them when they are known later */
+function authenticate(req: IncomingMessage, remote: Remote, deps: HttpDeps): Promise<Passed> {
   const { mode } = deps.authenticator;
   const { origin } = req.headers;
   if ((mode === "none" || mode === "trusted-proxy") && origin !== undefined && !deps.clientPolicy.isOriginAllowed(origin, req, "http")) {
@@ -177,12 +173,20 @@ async function authorize(
   }
   const bearer = /^Bearer\s+(\S.*)$/i.exec(req.headers.authorization ?? "")?.[1]?.trim();
   const presented = { token: bearer, password: bearer };
-  const { revoked, known } = await deps.authenticator.check(presented, remote, { proxy: deps.clientPolicy.proxyVerdict(req) });
+  return deps.authenticator.check(presented, remote, { proxy: deps.clientPolicy.proxyVerdict(req) });
+}
+
+/** @throws {SvcError} `missing-scope` */
+function authorize(req: IncomingMessage, { known }: Passed, route: HttpRoute, { authenticator }: HttpDeps): readonly OperatorScope[] {
   const granted = known ? allScopes.filter((scope) => known.scopes.includes(scope)) : allScopes;
-  const scopes = narrowScopes(granted, req.headers["x-svc-scopes"], mode);
+  const scopes = narrowScopes(granted, req.headers["x-svc-scopes"], authenticator.mode);
   const needed = route.scope ?? "operator.read";
   if (!hasScope(scopes, needed)) throw protocolErrors.missingScope({ missingScope: needed, requiredScopes: [needed] });
-  return { revoked, scopes };
+  return scopes;
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
 
 interface Admitted {
@@ -194,35 +198,55 @@ interface Admitted {
   scopes: readonly OperatorScope[];
 }
 
-function createCall({ event, req, res }: Exchange, { route, rest, remote, revoked, scopes }: Admitted, deps: HttpDeps): HttpCall {
-  const ceiling = route.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
-  let signal: AbortSignal | undefined;
-  let body: Promise<Buffer> | undefined;
-  // A client that asks first (`Expect: 100-continue`) is answered only now: a body that is refused is never sent.
-  const proceed = req.headers.expect ? () => res.writeContinue() : undefined;
-  const bytes = ({ maxBytes = ceiling, timeoutMs }: { maxBytes?: number; timeoutMs?: number } = {}) =>
-    (body ??= readBody(req, { maxBytes: Math.min(maxBytes, ceiling), timeoutMs, proceed, revoked }));
-  const text = async () => (await bytes()).toString("utf8");
-  return {
-    get req() {
-      return event.req as unknown as Request;
-    },
-    get url() {
-      return event.url;
-    },
-    rest: rest === "" ? "" : safeDecode(rest),
-    requestId: String(res.getHeader("x-request-id")),
-    remote,
-    scopes,
-    // Made on demand: most answers are given at once, and joining signals costs more than all of their work.
-    get signal() {
-      signal ??= AbortSignal.any([event.req.signal, deps.stopSignal]);
-      return signal;
-    },
-    bytes,
-    text,
-    json: async () => parseJsonBody(await text()),
+/** One request as the handler of its route gets it. A class, because an object with accessors of its own costs more to make than a small answer. */
+class Call implements HttpCall {
+  readonly req: Request;
+  readonly url: URL;
+  readonly rest: string;
+  readonly requestId: string;
+  readonly remote: Remote;
+  readonly scopes: readonly OperatorScope[];
+  readonly #exchange: Exchange;
+  readonly #stopSignal: AbortSignal;
+  readonly #ceiling: number;
+  readonly #revoked: AbortSignal | undefined;
+  #signal: AbortSignal | undefined;
+  #body: Promise<Buffer> | undefined;
+
+  constructor(exchange: Exchange, { route, rest, remote, revoked, scopes }: Admitted, stopSignal: AbortSignal) {
+    const { event, res } = exchange;
+    this.req = event.req as unknown as Request;
+    this.url = event.url;
+    this.rest = rest === "" ? "" : safeDecode(rest);
+    this.requestId = String(res.getHeader("x-request-id"));
+    this.remote = remote;
+    this.scopes = scopes;
+    this.#exchange = exchange;
+    this.#stopSignal = stopSignal;
+    this.#ceiling = route.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
+    this.#revoked = revoked;
+  }
+
+  /** Made on demand: most answers are given at once, and joining signals costs more than all of their work. */
+  get signal(): AbortSignal {
+    this.#signal ??= AbortSignal.any([this.req.signal, this.#stopSignal]);
+    return this.#signal;
+  }
+
+  // Members of the object, so that a handler may take them off it.
+  readonly bytes = ({ maxBytes = this.#ceiling, timeoutMs }: { maxBytes?: number; timeoutMs?: number } = {}): Promise<Buffer> => {
+    this.#body ??= this.#read(Math.min(maxBytes, this.#ceiling), timeoutMs);
+    return this.#body;
   };
+  readonly text = async (): Promise<string> => (await this.bytes()).toString("utf8");
+  readonly json = async (): Promise<unknown> => parseJsonBody(await this.text());
+
+  #read(maxBytes: number, timeoutMs: number | undefined): Promise<Buffer> {
+    const { req, res } = this.#exchange;
+    // A client that asks first (`Expect: 100-continue`) is answered only now: a body that is refused is never sent.
+    const proceed = req.headers.expect ? () => res.writeContinue() : undefined;
+    return readBody(req, { maxBytes, timeoutMs, proceed, revoked: this.#revoked });
+  }
 }
 
 function safeDecode(text: string): string {

@@ -139,6 +139,8 @@ function patternOf({ path, match }: RouteGroup): string {
 
 /** Path of a request target without its query, undecoded. */
 export function pathOf(target: string | undefined): string {
-  const path = (target ?? "/").split("?", 1)[0] as string;
+  if (target === undefined) return "/";
+  const end = target.indexOf("?");
+  const path = end < 0 ? target : target.slice(0, end);
   return path === "" ? "/" : path;
 }
