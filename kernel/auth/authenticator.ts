@@ -85,7 +85,8 @@ export function createAuthenticator(auth: ResolvedAuth, limiter: FailureLimiter,
       const attempt = createAttempt(limiter, remote);
       const { token, password } = presented;
       const isLocked = attempt.waitMs("shared-secret", Boolean(token || password)) > 0;
-      const known = isLocked ? undefined : await identify?.({ token, password }, transport, remote);
+      const asking = isLocked ? undefined : identify?.({ token, password }, transport, remote);
+      const known = asking && (await asking);
       if (known) return { by: { via: "identity", ceiling: known.scopes }, revoked: signal, known };
       const verdict = checkCredentials({
         mode,
@@ -114,14 +115,14 @@ export function createAuthenticator(auth: ResolvedAuth, limiter: FailureLimiter,
 
 /** Asks the limiter once for each class of credentials, so that one caller uses up one attempt. */
 function createAttempt(limiter: FailureLimiter, { address, directLoopback }: Remote) {
-  const asked = new Map<CredentialClass, number>();
+  const asked: Partial<Record<CredentialClass, number>> = {};
   let lockedMs = 0;
   return {
     waitMs(kind: CredentialClass, isSent: boolean): number {
       const locked = limiter.retryAfterMs(address, directLoopback, kind);
       if (!isSent) return locked;
-      const wait = asked.get(kind) ?? limiter.attempt(address, directLoopback, kind);
-      asked.set(kind, wait);
+      const wait = asked[kind] ?? limiter.attempt(address, directLoopback, kind);
+      asked[kind] = wait;
       if (wait === 0) lockedMs = Math.max(lockedMs, locked);
       return wait;
     },

@@ -75,7 +75,9 @@ export function createClientPolicy(options: ClientPolicyOptions): ClientPolicy {
   const limiter = createFailureLimiter(() => ({ ...options.config().gateway.auth.rateLimit, exemptLoopback: false }), options.now);
   const callers = new WeakMap<RequestHead, Caller>();
   const callerOf = (req: RequestHead) => {
-    const caller = callers.get(req) ?? readCaller(req, rules());
+    const known = callers.get(req);
+    if (known) return known;
+    const caller = readCaller(req, rules());
     callers.set(req, caller);
     return caller;
   };
@@ -182,7 +184,10 @@ function ownAddresses({ interfaces, now }: ClientPolicyOptions): (address: strin
 /** Checks that a request has one Host: of two, Node keeps the first, and a proxy in front may have used the other. */
 function hasOneHost({ rawHeaders, httpVersion }: RequestHead): boolean {
   let hosts = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === "host") hosts += 1;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === "host") hosts += 1;
+  }
   return hosts === 1 || (hosts === 0 && httpVersion === "1.0");
 }
 
