@@ -79,10 +79,16 @@ export function createVendorHttp(options: VendorHttpOptions): VendorHttp {
   for (const signal of options.signals) signal.addEventListener("abort", close, { once: true });
   if (options.signals.some((signal) => signal.aborted)) close();
 
-  const open = (call: VendorRequest, wholeLimit: boolean): Promise<Exchange> => {
-    const { protocol } = new URL(call.url);
+  /** Address that was found to be one of http or https: calls go to one, one after the other. */
+  let known = "";
+  const check = (url: string) => {
+    const { protocol } = new URL(url);
     if (protocol !== "http:" && protocol !== "https:")
       throw new EmbeddingError("model", `embedding adapter "${adapter}": expected an address with http or https, got ${protocol}`);
+    known = url;
+  };
+  const open = (call: VendorRequest, wholeLimit: boolean): Promise<Exchange> => {
+    if (call.url !== known) check(call.url);
     const isJson = call.json !== undefined;
     return openExchange({
       adapter,

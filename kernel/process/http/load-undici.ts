@@ -2,17 +2,19 @@ import { createRequire } from "node:module";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type * as undici from "undici";
 
-/** Forms with a promise. */
-type Request = (options: undici.Dispatcher.RequestOptions) => Promise<undici.Dispatcher.ResponseData>;
+/** Form with a promise. */
 type Connect = (options: Omit<undici.Dispatcher.ConnectOptions, "origin">) => Promise<undici.Dispatcher.ConnectData>;
+
+/** Body of a response, fed by whoever made it. */
+export type ResponseBody = undici.Dispatcher.ResponseData["body"];
 
 /** Parts of the package that a pool needs. */
 export interface Undici {
   Client: typeof undici.Client;
   Pool: typeof undici.Pool;
   buildConnector: typeof undici.buildConnector;
-  /** The methods of these names, which only the package as a whole puts on its classes. */
-  request(pool: undici.Pool, options: Parameters<Request>[0]): ReturnType<Request>;
+  ResponseBody: new (options: { resume(): void; abort(): void }) => ResponseBody;
+  /** The method of this name, which only the package as a whole puts on its classes. */
   connect(client: undici.Client, options: Parameters<Connect>[0]): ReturnType<Connect>;
 }
 
@@ -27,7 +29,7 @@ export const undiciFiles = {
   client: "undici/lib/dispatcher/client.js",
   pool: "undici/lib/dispatcher/pool.js",
   connector: "undici/lib/core/connect.js",
-  request: "undici/lib/api/api-request.js",
+  readable: "undici/lib/api/readable.js",
   connect: "undici/lib/api/api-connect.js",
 } as const;
 
@@ -45,13 +47,13 @@ async function load(): Promise<Undici> {
     require(file);
     await nextTurn();
   }
-  const request = require(undiciFiles.request) as Request;
+  const readable = require(undiciFiles.readable) as { Readable: Undici["ResponseBody"] };
   const connect = require(undiciFiles.connect) as Connect;
   return {
     Client: require(undiciFiles.client) as Undici["Client"],
     Pool: require(undiciFiles.pool) as Undici["Pool"],
     buildConnector: require(undiciFiles.connector) as Undici["buildConnector"],
-    request: (pool, options) => request.call(pool, options),
+    ResponseBody: readable.Readable,
     connect: (client, options) => connect.call(client, options),
   };
 }

@@ -1,9 +1,10 @@
 import type { Readable } from "node:stream";
-import type { Dispatcher, Pool } from "undici";
+import type { Pool } from "undici";
 import { isSvcError } from "../../../sdk/errors.ts";
-import type { HttpRequestBody, HttpRequestFunction, HttpRequestOptions } from "../../../sdk/types/request.ts";
+import type { HttpRequestFunction, HttpRequestOptions } from "../../../sdk/types/request.ts";
 import { kernelErrors } from "../../errors.ts";
 import { type Connector, createConnector } from "./connect.ts";
+import { isInPieces, type ResponseHead, Stop, send } from "./exchange.ts";
 import { loadUndici, type Undici } from "./load-undici.ts";
 import { type EnvProxy, type ProxyEnv, proxyFor } from "./proxy.ts";
 
@@ -46,34 +47,43 @@ interface Origin {
   waiting: Set<() => void>;
 }
 
+/** Limits of one request. */
+interface Life {
+  timeoutMs: number;
+  stop: Stop;
+  /** Called when the body of the response is over. */
+  end(): void;
+}
+
 /** Nothing is opened or loaded before the first request. */
 export function createHttpPool(options: HttpPoolOptions): HttpPool {
   /** Used last, last. */
   const origins = new Map<string, Origin>();
-  const underWay = new Set<AbortController>();
+  const underWay = new Set<Stop>();
+  const addressOf = createAddressReader();
+  let undici: Undici | undefined;
   let closing: Promise<void> | undefined;
 
-  const exchange = async (url: URL, request: HttpRequestOptions, signal: AbortSignal) => {
-    const undici = await loadUndici();
-    signal.throwIfAborted();
+  const exchange = async (url: URL, request: HttpRequestOptions, { timeoutMs, stop, end }: Life) => {
+    undici ??= await loadUndici();
+    stop.throwIfStopped();
     const origin = originOf(undici, url, { origins, options });
-    const leave = await entered(origin, url, signal);
+    const waiting = enter(origin, url, stop);
+    if (waiting) await waiting;
     try {
-      const send = () => sent(undici, origin.pool, { url, request, signal, userAgent: options.userAgent });
-      const response = await send().catch((error: unknown) => {
-        if (signal.aborted || !isResendable(request) || !origin.connector.wasReused(error)) throw error;
-        return send();
-      });
-      response.body.once("close", () => {
+      stop.throwIfStopped();
+      const response = await sent(undici, origin, { url, request, timeoutMs, stop, userAgent: options.userAgent });
+      response.body.on("close", () => {
+        end();
         origin.settling++;
         setImmediate(() => {
           origin.settling--;
-          leave();
+          leave(origin);
         });
       });
       return response;
     } catch (error) {
-      leave();
+      leave(origin);
       throw error;
     }
   };
@@ -85,7 +95,7 @@ export function createHttpPool(options: HttpPoolOptions): HttpPool {
   const closeAll = async () => {
     options.signal.removeEventListener("abort", close);
     const reason: unknown = options.signal.aborted ? options.signal.reason : new Error("the connections were closed");
-    for (const stop of underWay) stop.abort(reason);
+    for (const stop of underWay) stop.stop(reason);
     await Promise.all([...origins.values()].map(destroyed));
     origins.clear();
   };
@@ -94,17 +104,17 @@ export function createHttpPool(options: HttpPoolOptions): HttpPool {
 
   return {
     async request(address, given = {}) {
-      const url = checkedUrl(address);
+      const url = addressOf(address);
       options.signal.throwIfAborted();
       if (closing) throw new Error("the connections were closed");
       const { signal, timeoutMs = DEFAULT_TIMEOUT_MS } = given;
-      const stop = new AbortController();
+      const stop = new Stop();
       const explain = (error: unknown) => {
         const via = origins.get(url.origin)?.proxy;
-        return stop.signal.aborted ? stop.signal.reason : explained(error, { url, timeoutMs, via });
+        return (stop.isStopped ? stop.reason : explained(error, { url, timeoutMs, via })) as Error;
       };
-      const onAbort = () => stop.abort(signal?.reason);
-      const timer = setTimeout(() => stop.abort(explain({ code: HEADERS_TIMEOUT })), timeoutMs);
+      const onAbort = () => stop.stop(signal?.reason);
+      const timer = setTimeout(() => stop.stop(explain({ code: HEADERS_TIMEOUT })), timeoutMs);
       const end = () => {
         underWay.delete(stop);
         signal?.removeEventListener("abort", onAbort);
@@ -113,9 +123,8 @@ export function createHttpPool(options: HttpPoolOptions): HttpPool {
       signal?.addEventListener("abort", onAbort, { once: true });
       if (signal?.aborted) onAbort();
       try {
-        const response = await exchange(url, { ...given, timeoutMs }, stop.signal);
-        response.body.once("close", end);
-        return { status: response.statusCode, headers: joined(response.headers), body: failingWith(response.body, explain) };
+        const { status, headers, body } = await exchange(url, given, { timeoutMs, stop, end });
+        return { status, headers, body: failingWith(body, explain) };
       } catch (error) {
         end();
         throw explain(error);
@@ -127,10 +136,20 @@ export function createHttpPool(options: HttpPoolOptions): HttpPool {
   };
 }
 
+/** Reads addresses. Most requests of an owner go to one, so the last is remembered. @throws {SvcError} `invalid-request` */
+function createAddressReader(): (address: string | URL) => URL {
+  let last: { text: string; url: URL } | undefined;
+  return (address) => {
+    const text = String(address);
+    if (last?.text !== text) last = { text, url: checkedUrl(text) };
+    return last.url;
+  };
+}
+
 /** @throws {SvcError} `invalid-request` */
-function checkedUrl(address: string | URL): URL {
+function checkedUrl(address: string): URL {
   const wrong = (problem: string) => kernelErrors.invalidRequest({ problem });
-  if (!URL.canParse(String(address))) throw wrong("expected an address such as https://host/path");
+  if (!URL.canParse(address)) throw wrong("expected an address such as https://host/path");
   const url = new URL(address);
   if (url.protocol !== "http:" && url.protocol !== "https:") throw wrong(`expected an address with http or https, got ${url.protocol}`);
   if (url.username !== "" || url.password !== "") throw wrong("credentials do not belong into the address; send a header");
@@ -183,74 +202,47 @@ function tooMany(url: URL) {
 
 /**
  * Takes a place at one of the connections; undici's own queue has no bound, and a connection that failed would serve it beyond the number of connections.
- * @returns gives the place back, to the next in the queue
- * @throws {SvcError} `too-many-requests-waiting`; the signal's reason
+ * @returns undefined when there is one now, else resolves when there is
+ * @throws {SvcError} `too-many-requests-waiting`; rejects with the reason of the stop
  */
-async function entered(origin: Origin, url: URL, signal: AbortSignal): Promise<() => void> {
+function enter(origin: Origin, url: URL, stop: Stop): Promise<void> | undefined {
   const { waiting } = origin;
   const isNextFree = waiting.size < origin.settling;
-  if (origin.active < poolLimits.maxConnections && !isNextFree) origin.active++;
-  else if (waiting.size >= poolLimits.maxWaiting) throw tooMany(url);
-  else
-    await new Promise<void>((resolve, reject) => {
-      const enter = () => {
-        signal.removeEventListener("abort", onAbort);
-        resolve();
-      };
-      const onAbort = () => {
-        waiting.delete(enter);
-        reject(signal.reason);
-      };
-      signal.addEventListener("abort", onAbort, { once: true });
-      waiting.add(enter);
-    });
-  let isIn = true;
-  return () => {
-    if (!isIn) return;
-    isIn = false;
-    const [next] = waiting;
-    if (!next) origin.active--;
-    else {
-      waiting.delete(next);
-      next();
-    }
-  };
+  if (origin.active < poolLimits.maxConnections && !isNextFree) {
+    origin.active++;
+    return undefined;
+  }
+  if (waiting.size >= poolLimits.maxWaiting) throw tooMany(url);
+  return new Promise<void>((resolve, reject) => {
+    waiting.add(resolve);
+    stop.onStop = (reason) => {
+      if (waiting.delete(resolve)) reject(reason);
+    };
+  });
+}
+
+/** Gives a place back, to the next in the queue. */
+function leave(origin: Origin): void {
+  const [next] = origin.waiting;
+  if (!next) origin.active--;
+  else {
+    origin.waiting.delete(next);
+    next();
+  }
+}
+
+/** Sends a request; a second time when a kept connection broke before the response began and the request may arrive twice. */
+async function sent(undici: Undici, { pool, connector }: Origin, sending: Parameters<typeof send>[2]): Promise<ResponseHead> {
+  try {
+    return await send(undici, pool, sending);
+  } catch (error) {
+    if (sending.stop.isStopped || !isResendable(sending.request) || !connector.wasReused(error)) throw error;
+    return send(undici, pool, sending);
+  }
 }
 
 function isResendable({ method = "GET", body, idempotent = method === "GET" || method === "HEAD" }: HttpRequestOptions): boolean {
   return idempotent && !isInPieces(body);
-}
-
-function isInPieces(body: HttpRequestBody | undefined): body is Exclude<HttpRequestBody, string | Uint8Array> {
-  return typeof body === "object" && !(body instanceof Uint8Array);
-}
-
-interface Sending {
-  url: URL;
-  request: HttpRequestOptions;
-  signal: AbortSignal;
-  userAgent: string;
-}
-
-function sent(undici: Undici, pool: Pool, { url, request, signal, userAgent }: Sending): Promise<Dispatcher.ResponseData> {
-  const { method = "GET", headers = {}, body, timeoutMs } = request;
-  const hasAgent = Object.keys(headers).some((name) => name.toLowerCase() === "user-agent");
-  return undici.request(pool, {
-    method,
-    path: url.pathname + url.search,
-    headers: {
-      ...headers,
-      ...(hasAgent ? {} : { "user-agent": userAgent }),
-      ...(isInPieces(body) ? { "content-length": String(body.bytes) } : {}),
-    },
-    body: isInPieces(body) ? (body.chunks as unknown as Readable) : (body ?? null),
-    ...(timeoutMs === undefined ? {} : { bodyTimeout: timeoutMs }),
-    signal,
-  });
-}
-
-function joined(headers: Dispatcher.ResponseData["headers"]): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value]));
 }
 
 /** The body, whose reader gets errors in the terms of the request. */
