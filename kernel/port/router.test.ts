@@ -2,18 +2,9 @@ import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import type { HttpRoute } from "../../sdk/types/http.ts";
+import { prefix, route, tableOf } from "../../test/tools/routes.ts";
 import { createRouter } from "./router.ts";
-import { createRouteTable } from "./routes.ts";
 
-const route = (path: string, change: Partial<HttpRoute> = {}): HttpRoute => ({
-  method: "GET",
-  path,
-  match: "exact",
-  auth: "gateway",
-  handler: () => new Response(),
-  ...change,
-});
-const prefix = { match: "prefix" } as const;
 const page = { ...prefix, auth: "plugin", fallback: true } as const;
 
 const servers = new Set<Server>();
@@ -24,8 +15,7 @@ afterEach(() => {
 
 /** A port that answers which route a request came to, and the way to ask it with a target as it is written. */
 async function portOf(routes: Array<[HttpRoute, string]>, load: (path: string) => Promise<void> | undefined = () => undefined) {
-  const table = createRouteTable();
-  for (const [r, owner] of routes) table.add(r, owner);
+  const table = tableOf(...routes);
   const router = createRouter({
     routes: table,
     load,

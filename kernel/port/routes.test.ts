@@ -1,22 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { HttpRoute } from "../../sdk/types/http.ts";
+import { prefix, route, tableOf } from "../../test/tools/routes.ts";
 import { createRouteTable } from "./routes.ts";
-
-const route = (path: string, change: Partial<HttpRoute> = {}): HttpRoute => ({
-  method: "GET",
-  path,
-  match: "exact",
-  auth: "gateway",
-  handler: () => new Response(),
-  ...change,
-});
-const prefix = { match: "prefix" } as const;
-
-function tableOf(...routes: Array<[HttpRoute, string]>) {
-  const table = createRouteTable();
-  for (const [r, owner] of routes) table.add(r, owner);
-  return table;
-}
 
 describe("a route is refused when", () => {
   test.each([
