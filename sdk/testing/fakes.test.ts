@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { definePlugin, type ModelDelta, z } from "svc/sdk";
 import { createTestGateway, eventually, expectNoLeaks, fakeClock, fakeModel, recordHttp, watchLeaks } from "svc/sdk/testing";
 import { describe, expect, test } from "vitest";
@@ -162,6 +163,17 @@ describe("watchLeaks", () => {
     expect(await watch.left()).toEqual([expect.stringMatching(/^Timeout \(at .*fakes\.test\.ts/)]);
     await expect(watch.assertNone(50)).rejects.toThrow("left open: Timeout");
     clearTimeout(timer);
+  });
+
+  test("names the caller of a pause, not what the runtime makes of it", async () => {
+    const watch = watchLeaks();
+    const stop = new AbortController();
+    const paused = sleep(60_000, undefined, { signal: stop.signal });
+
+    expect(await watch.left()).toEqual([expect.stringMatching(/^Timeout \(at .*fakes\.test\.ts/)]);
+    stop.abort();
+    await expect(paused).rejects.toThrow();
+    await watch.assertNone();
   });
 
   test("sees a gateway that nobody closed, with its folder", async () => {

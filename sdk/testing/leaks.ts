@@ -101,10 +101,10 @@ function keepsAlive({ resource }: Opened): boolean {
   return alive !== undefined && alive._destroyed !== true && (typeof alive.hasRef !== "function" || alive.hasRef());
 }
 
-/** The first frame of a stack that is neither node's nor this file's. */
+/** The first frame of a stack that is neither of the runtime nor this file's. */
 function placeOf(stack: string): string {
   const frames = stack.split("\n").slice(1);
-  const own = frames.find((frame) => !/node:|[/\\]testing[/\\]leaks\.[jt]s/.test(frame));
+  const own = frames.find((frame) => !/node:|\(<anonymous>\)|[/\\]testing[/\\]leaks\.[jt]s/.test(frame));
   return (own ?? frames.at(-1) ?? "").trim();
 }
 
