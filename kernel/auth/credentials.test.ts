@@ -9,6 +9,7 @@ const entry = { role: "operator", scopes: ["operator.read"], hash: "h", createdA
 function deviceWith(own: TokenVerdict["verdict"] = "valid", isPaired = true): DeviceClaim {
   return {
     prove: () => "d",
+    load: async () => undefined,
     isPaired: () => isPaired,
     judge(token) {
       if (token !== "own") return { verdict: own === "unavailable" || own === "stranger" ? own : "unknown" };

@@ -62,7 +62,7 @@ interface Failed extends CredentialQuestion {
 function refusalOf({ mode, presented, claim, secret, locked, judged, waitMs }: Failed): CredentialVerdict {
   const wrong: CredentialClass[] = secret !== undefined && locked.secret === 0 ? ["shared-secret"] : [];
   const isTokenSent = Boolean(presented.deviceToken);
-  if (isTokenSent && judged?.verdict === "unavailable") return refused(commonErrors.serviceUnavailable({ service: "store@1" }), wrong);
+  if (isTokenSent && judged?.verdict === "unavailable") return refused(commonErrors.serviceUnavailable({ service: "store@2" }), wrong);
   if (isTokenSent && locked.token === 0) wrong.push("device-token");
   if (locked.secret > 0 || (isTokenSent && locked.token > 0)) return refused(rateLimited(Math.max(locked.secret, locked.token)), wrong);
   const isPaired = claim?.isPaired() === true;

@@ -7,7 +7,7 @@ import type { HealthPart } from "../../sdk/hooks.ts";
 import type { StateVersion } from "../../sdk/protocol/frames.ts";
 import { RawJson } from "../../sdk/protocol/raw-json.ts";
 import type { Clock } from "../../sdk/types/common.ts";
-import type { SyncStore } from "../../sdk/types/store.ts";
+import type { Store } from "../../sdk/types/store.ts";
 import { isLoopback } from "../auth/address-ranges.ts";
 import { type Authenticator, createAuthenticator } from "../auth/authenticator.ts";
 import { createDeviceRegistry, type DeviceRegistry } from "../auth/devices/device-registry.ts";
@@ -85,7 +85,7 @@ export interface Core {
   readonly authenticator: Authenticator;
   readonly devices: DeviceRegistry;
   /** Undefined while the plugin that keeps the state is down. */
-  store(): SyncStore | undefined;
+  store(): Store | undefined;
   /** The snapshot in force. */
   config(): SvcConfig;
   lazy(): LazyParts;
@@ -146,7 +146,7 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
   const restarts = restartsOf({ options, logger, holds, config, checkRestart, health });
   const authenticator = authenticatorOf({ plan, config, monotonic, hooks });
   const contributions = createContributions(activation);
-  const store = () => contributions.view<SyncStore>("service").get("store@1")?.value;
+  const store = () => contributions.view<Store>("service").get("store@2")?.value;
   const rows = createDeviceRows(store);
   const devices = createDeviceRegistry({ rows, ...clock, randomId: randomUUID, emit: fanout.emit, logger });
   const core: Core = {

@@ -5,7 +5,7 @@ import type { ConnectParams } from "../../../sdk/protocol/frames.ts";
 import type { OperatorScope } from "../../../sdk/types/rpc.ts";
 import { type Admission, type AdmissionQuestion, admitDevice, type PassedBy } from "./admission.ts";
 import { createDeviceRegistry, type DeviceRegistry } from "./device-registry.ts";
-import type { DeviceRecord } from "./record.ts";
+import type { DeviceRecord, DeviceToken } from "./record.ts";
 import { type DeviceRows, MAX_PAIRED } from "./rows.ts";
 
 const read: OperatorScope[] = ["operator.read"];
@@ -22,8 +22,8 @@ function bookOf(change: Partial<DeviceRows> = {}): DeviceRegistry & { events: st
   const nothing = () => undefined;
   const logger = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => logger };
   const rows: DeviceRows = {
-    get: (id) => kept.get(id),
-    list: () => [...kept.values()],
+    read: async (id) => kept.get(id) && { record: kept.get(id) as DeviceRecord, version: 1 },
+    list: async () => [...kept.values()],
     put: async (record) => void kept.set(record.deviceId, record),
     remove: async (id) => void kept.delete(id),
     ...change,
@@ -106,7 +106,7 @@ describe("a device on direct loopback with the secret", () => {
     const issued = { deviceToken: expect.any(String), issuedAtMs: 1 };
     expect(admission).toMatchObject({ scopes: write, deviceId: "d", issued });
     expect(await ask(registry, { device: true, role: "node", scopes: write })).toMatchObject({ scopes: [], deviceId: "d", issued });
-    expect(registry.find("d")).toMatchObject({ approvedVia: "silent", roles: ["operator", "node"], scopes: write });
+    expect(await registry.find("d")).toMatchObject({ approvedVia: "silent", roles: ["operator", "node"], scopes: write });
     expect(registry.events).toEqual(["device.pair.resolved approved", "device.pair.resolved approved"]);
   });
 
@@ -114,27 +114,27 @@ describe("a device on direct loopback with the secret", () => {
     const registry = bookOf();
     await ask(registry, { device: true, scopes: read });
     expect(await ask(registry, { device: true, scopes: all, platform: "windows" })).toMatchObject({ scopes: all });
-    expect(registry.find("d")).toMatchObject({ scopes: all, platform: "windows" });
+    expect(await registry.find("d")).toMatchObject({ scopes: all, platform: "windows" });
   });
 
   test("that only probes leaves nothing behind and may read", async () => {
     const registry = bookOf();
     expect(await ask(registry, { device: true, client: "cli/probe", scopes: all })).toEqual({ scopes: read });
-    expect(registry.list()).toEqual([]);
+    expect(await registry.list()).toEqual([]);
   });
 
   test("gets in where it needs no device although as many are paired as there may be", async () => {
     const rows = Array.from({ length: MAX_PAIRED }, (_, i) => ({ deviceId: `other-${i}` }) as DeviceRecord);
-    const registry = bookOf({ list: () => rows });
+    const registry = bookOf({ list: async () => rows });
     expect(await ask(registry, { device: true, client: "svc-control-ui/ui", scopes: all })).toEqual({ scopes: all });
     await expect(ask(registry, { device: true, client: "test/test", scopes: read })).rejects.toMatchObject({ code: "device-limit" });
   });
 
   test("gets in where it needs no device although the record cannot be had; where it needs one it is told to come back", async () => {
-    const down = () => {
-      throw commonErrors.serviceUnavailable({ service: "store@1" });
+    const down = async () => {
+      throw commonErrors.serviceUnavailable({ service: "store@2" });
     };
-    const registry = bookOf({ get: down });
+    const registry = bookOf({ read: down });
     expect(await ask(registry, { device: true, scopes: all })).toEqual({ scopes: all });
     const unavailable = { code: "service-unavailable", spec: { rpc: "UNAVAILABLE" } };
     await expect(ask(registry, { device: true, client: "test/test", scopes: read })).rejects.toMatchObject(unavailable);
@@ -179,18 +179,18 @@ describe("a device from elsewhere with the secret", () => {
       refusal(reason, { approvedRoles: ["operator"], approvedScopes: write }),
     );
     expect(registry.pending.list()).toMatchObject([{ isRepair: true }]);
-    expect(registry.find("d")).toMatchObject({ scopes: write, roles: ["operator"], platform: "linux" });
+    expect(await registry.find("d")).toMatchObject({ scopes: write, roles: ["operator"], platform: "linux" });
   });
 });
 
 test("a device gets no token by the word of a user who may have less than was approved for it, and keeps the one it has", async () => {
   const registry = bookOf();
   await ask(registry, { device: true, scopes: all });
-  const before = registry.find("d")?.tokens;
+  const before = (await registry.find("d"))?.tokens;
   const guest: PassedBy = { via: "identity", ceiling: read };
   const admission = await ask(registry, { device: true, from: away, passed: guest, scopes: all });
   expect(admission).toEqual({ scopes: read, deviceId: "d", standing: expect.any(AbortSignal) });
-  expect(registry.find("d")?.tokens).toEqual(before);
+  expect((await registry.find("d"))?.tokens).toEqual(before);
   expect(await ask(registry, { device: true, passed: { via: "identity", ceiling: all }, scopes: read })).toHaveProperty(
     "issued.deviceToken",
   );
@@ -210,16 +210,16 @@ test("a device whose user a plugin or a proxy named is not paired by that", asyn
   const proxy: PassedBy = { via: "proxy", ceiling: write };
   expect(await ask(registry, { device: true, from: away, passed: proxy, scopes: all })).toEqual({ scopes: write });
   expect(await ask(registry, { device: true, passed: { via: "identity", ceiling: read }, scopes: all })).toEqual({ scopes: read });
-  expect([...registry.list(), ...registry.pending.list()]).toEqual([]);
+  expect([...(await registry.list()), ...registry.pending.list()]).toEqual([]);
 });
 
 describe("a device token", () => {
-  const entry = { role: "operator", scopes: write, hash: "h", createdAtMs: 7 } as const;
-  const passed: PassedBy = { via: "device-token", token: "t", entry: { ...entry, scopes: write } };
   const paired = async () => {
     const registry = bookOf();
     await ask(registry, { device: true, scopes: write });
-    return registry;
+    const entry = (await registry.find("d"))?.tokens[0] as DeviceToken;
+    const passed: PassedBy = { via: "device-token", token: "t", entry };
+    return { registry, passed };
   };
 
   test.each<[string, string[] | undefined, string[]]>([
@@ -228,23 +228,50 @@ describe("a device token", () => {
     ["gives what is asked for within them", read, read],
     ["gives nothing for scopes that do not exist", ["operator.*"], []],
   ])("%s, and is told back with its age", async (_, scopes, granted) => {
-    const admission = await ask(await paired(), { device: true, from: away, passed, ...(scopes ? { scopes } : {}) });
-    expect(admission).toMatchObject({ scopes: granted, deviceId: "d", issued: { deviceToken: "t", issuedAtMs: 7 } });
+    const { registry, passed } = await paired();
+    const admission = await ask(registry, { device: true, from: away, passed, ...(scopes ? { scopes } : {}) });
+    expect(admission).toMatchObject({ scopes: granted, deviceId: "d", issued: { deviceToken: "t", issuedAtMs: 1 } });
   });
 
   test("is too narrow for more than its scopes, whatever the device was approved for", async () => {
-    await expect(ask(await paired(), { device: true, from: away, passed, scopes: all })).rejects.toMatchObject({
+    const { registry, passed } = await paired();
+    await expect(ask(registry, { device: true, from: away, passed, scopes: all })).rejects.toMatchObject({
       message: expect.stringMatching(/^unauthorized: device token scope mismatch \(/),
       details: { code: "AUTH_SCOPE_MISMATCH", authReason: "scope_mismatch", recommendedNextStep: "review_auth_configuration" },
     });
   });
 
   test("does not carry over to a device that has changed, not even on this machine", async () => {
-    const registry = await paired();
+    const { registry, passed } = await paired();
     for (const from of [here, away]) {
       await expect(ask(registry, { device: true, from, passed, platform: "windows" })).rejects.toMatchObject({
         details: { reason: "metadata-upgrade" },
       });
     }
   });
+});
+
+test("a token that is revoked between its check and the admission opens nothing", async () => {
+  const registry = bookOf();
+  const { issued } = await ask(registry, { device: true, scopes: read });
+  const entry = (await registry.find("d"))?.tokens[0] as DeviceToken;
+  const passed: PassedBy = { via: "device-token", token: issued?.deviceToken ?? "", entry };
+
+  await registry.revoke("d", "operator");
+
+  await expect(ask(registry, { device: true, from: away, passed, scopes: read })).rejects.toMatchObject({ code: "unauthorized" });
+});
+
+test("a device that is removed while it is admitted is not let in", async () => {
+  const registry = bookOf();
+  await ask(registry, { device: true, scopes: all });
+  const guest: PassedBy = { via: "identity", ceiling: read };
+
+  const admission = ask(registry, { device: true, from: away, passed: guest, scopes: read });
+  const removal = registry.remove("d");
+
+  const [admitted] = await Promise.allSettled([admission, removal]);
+  await new Promise((resolve) => setImmediate(resolve));
+  const isIn = admitted.status === "fulfilled" && admitted.value.standing?.aborted !== true;
+  expect(isIn).toBe(false);
 });

@@ -5,7 +5,7 @@ import type { ConnectParams } from "../../../sdk/protocol/frames.ts";
 import { allScopes, hasScope } from "../../../sdk/scopes.ts";
 import type { Remote } from "../../../sdk/types/http.ts";
 import type { OperatorScope } from "../../../sdk/types/rpc.ts";
-import { deviceScopeRefusal } from "../credential-errors.ts";
+import { deviceScopeRefusal, deviceTokenRefusal } from "../credential-errors.ts";
 import type { DeviceRegistry } from "./device-registry.ts";
 import { type PairingRequest, upgradeReason } from "./pairing-request.ts";
 import type { DeviceRecord, DeviceRole, DeviceToken } from "./record.ts";
@@ -58,19 +58,28 @@ export async function admitDevice(question: AdmissionQuestion, registry: DeviceR
   }
 }
 
-function byToken(
+async function byToken(
   question: AdmissionQuestion & { deviceId: string; passed: PassedBy & { via: "device-token" } },
   registry: DeviceRegistry,
-): Admission {
+): Promise<Admission> {
   const { connect, role, deviceId, passed } = question;
   const { entry, token } = passed;
   const standing = registry.standing(deviceId, role);
   const asked = role === "node" ? [] : askedScopes(connect);
   const scopes = (connect.scopes ?? []).length === 0 ? entry.scopes : asked;
   if (!scopes.every((scope) => hasScope(entry.scopes, scope))) throw deviceScopeRefusal();
-  requirePaired({ ...question, scopes: [...scopes] }, registry);
+  // Read once more: a revocation after this read ends `standing`, and one before it is seen here. Between the two none is missed.
+  const record = await registry.find(deviceId);
+  if (!isInForce(record, entry)) throw deviceTokenRefusal(record !== undefined);
+  requirePaired({ ...question, scopes: [...scopes] }, { registry, record });
   registry.seen(deviceId);
   return { scopes: [...scopes], deviceId, issued: { deviceToken: token, issuedAtMs: entry.createdAtMs }, standing };
+}
+
+function isInForce(record: DeviceRecord | undefined, entry: DeviceToken): boolean {
+  return (
+    record?.tokens.some(({ role, hash, revokedAtMs }) => role === entry.role && hash === entry.hash && revokedAtMs === undefined) === true
+  );
 }
 
 async function byRecord(
@@ -80,15 +89,18 @@ async function byRecord(
   const { role, remote, passed, deviceId, isNeeded } = question;
   const scopes = role === "node" ? [] : withinCeiling(question);
   const request = { ...question, scopes };
-  if (upgradeReason(registry.find(deviceId), wishFrom(request))) {
+  const known = await registry.find(deviceId);
+  if (upgradeReason(known, wishFrom(request))) {
     const isSilent = remote.directLoopback && passed.via === "secret" && question.connect.client.mode !== "probe";
     if (isSilent) await registry.pairSilently(wishFrom(request));
-    else if (isNeeded) requirePaired(request, registry);
+    else if (isNeeded) requirePaired(request, { registry, record: known });
     else return { scopes: scopesWithoutDevice(question) };
   }
-  // Asked for before the next wait, and only for a paired device: who is removed meanwhile is told, and nobody else leaves a trace.
+  // Only for a paired device, so that nobody else leaves a trace. Its record is read once more: a removal after this read ends `standing`, one before it is seen here.
   const standing = registry.standing(deviceId, role);
-  if (!mayHoldToken(question, registry)) {
+  const record = await registry.find(deviceId);
+  if (!record) throw protocolErrors.unauthorized({ reason: "device removed" }, { details: "AUTH_CHANGED" });
+  if (!mayHoldToken(question, record)) {
     registry.seen(deviceId);
     return { scopes, deviceId, standing };
   }
@@ -96,15 +108,17 @@ async function byRecord(
 }
 
 /** A token carries all that the device was approved for: whoever may have less than that gets none, and leaves the one there is alone. */
-function mayHoldToken({ passed, role, deviceId }: AdmissionQuestion & { deviceId: string }, registry: DeviceRegistry): boolean {
-  const approved = role === "operator" ? registry.find(deviceId)?.scopes : [];
-  return !("ceiling" in passed) || (approved ?? []).every((scope) => hasScope(passed.ceiling, scope));
+function mayHoldToken({ passed, role }: AdmissionQuestion, record: DeviceRecord): boolean {
+  const approved = role === "operator" ? record.scopes : [];
+  return !("ceiling" in passed) || approved.every((scope) => hasScope(passed.ceiling, scope));
 }
 
 /** @throws {SvcError} `pairing-required` after the request was put before somebody who may approve it */
-function requirePaired(question: AdmissionQuestion & { deviceId: string; scopes: OperatorScope[] }, registry: DeviceRegistry): void {
+function requirePaired(
+  question: AdmissionQuestion & { deviceId: string; scopes: OperatorScope[] },
+  { registry, record }: { registry: DeviceRegistry; record: DeviceRecord | undefined },
+): void {
   const request = wishFrom(question);
-  const record = registry.find(question.deviceId);
   const reason = upgradeReason(record, request);
   if (!reason) return;
   const { role, scopes, ...identity } = request;

@@ -11,6 +11,8 @@ export interface DeviceClaim {
    * @throws {SvcError} `device-auth`
    */
   prove(): string;
+  /** Reads the record of a device that proved itself. What follows judges it in one synchronous step. Never rejects. */
+  load(): Promise<void>;
   /** Is it paired, and did it prove itself? Never throws. */
   isPaired(): boolean;
   /** Judges a token presented by this device. `stranger`: it is not paired, or did not prove itself; `unavailable`: nobody can tell now. */
@@ -27,6 +29,7 @@ export function createDeviceClaim(
   const { device } = connect;
   if (!device) return undefined;
   let proved: string | undefined;
+  let found: { record: DeviceRecord | undefined } | undefined;
   const prove = () => (proved ??= verifyDeviceProof({ ...connect, device }, context));
   const attempt = <T>(fn: () => T): T | undefined => {
     try {
@@ -37,11 +40,19 @@ export function createDeviceClaim(
   };
   return {
     prove,
-    isPaired: () => attempt(() => context.find(prove())) !== undefined,
+    async load() {
+      const deviceId = attempt(prove);
+      // Unavailable: whoever needs the record is refused, whoever does not goes on.
+      if (deviceId !== undefined)
+        found = await context.find(deviceId).then(
+          (record) => ({ record }),
+          () => undefined,
+        );
+    },
+    isPaired: () => found?.record !== undefined,
     judge(token) {
       const deviceId = attempt(prove);
       if (deviceId === undefined) return { verdict: "stranger" };
-      const found = attempt((): { record: DeviceRecord | undefined } => ({ record: context.find(deviceId) }));
       if (!found) return { verdict: "unavailable" };
       return found.record ? checkDeviceToken(found.record, context.role, token) : { verdict: "stranger" };
     },

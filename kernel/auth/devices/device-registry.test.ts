@@ -10,20 +10,29 @@ import { checkDeviceToken } from "./tokens.ts";
 const read: OperatorScope[] = ["operator.read"];
 const write: OperatorScope[] = ["operator.read", "operator.write"];
 
+/** Refusal of the store. */
+const changed = () => Object.assign(new Error("another writer was faster"), { name: "SvcError", code: "kv-changed", spec: {}, fields: {} });
+
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 function setup(change: Partial<DeviceRows> = {}) {
   const kept = new Map<string, DeviceRecord>();
+  const versions = new Map<string, number>();
+  let lastVersion = 0;
   const rows: DeviceRows = {
-    get: (id) => kept.get(id),
-    list: () => [...kept.values()],
-    async put(record) {
+    read: async (id) => kept.get(id) && { record: kept.get(id) as DeviceRecord, version: versions.get(id) ?? 0 },
+    list: async () => [...kept.values()],
+    async put(record, version) {
       await turn(); // a commit takes its time
+      if (versions.get(record.deviceId) !== version) throw changed();
       kept.set(record.deviceId, structuredClone(record));
+      versions.set(record.deviceId, ++lastVersion);
     },
-    async remove(id) {
+    async remove(id, version) {
       await turn();
+      if (versions.get(id) !== version) throw changed();
       kept.delete(id);
+      versions.delete(id);
     },
     ...change,
   };
@@ -36,7 +45,7 @@ function setup(change: Partial<DeviceRows> = {}) {
     ...{ rows, logger, now: () => time.now, monotonic: () => time.now, randomId: () => `r${++ids}` },
     emit: (event, payload) => events.push([event, payload]),
   });
-  return { registry, kept, time, events, rows };
+  return { registry, kept, versions, time, events, rows };
 }
 
 const request = (change: Partial<PairingRequest> = {}): PairingRequest => ({
@@ -238,4 +247,20 @@ describe("a record does not cover", () => {
       upgradeReason({ ...record, scopes: ["operator.admin"] }, request({ scopes: ["operator.pairing", "operator.read"] })),
     ).toBeUndefined();
   });
+});
+
+test("a change that another writer has overtaken is made again on what is there: a revoked token does not come back", async () => {
+  const { registry, kept, versions, time } = setup();
+  await registry.pairSilently(request());
+  await registry.issue("d", "operator");
+  time.now += 120_000;
+
+  // It has read the record by then, and writes after the other one.
+  const noted = registry.rename("d", "Phone");
+  const record = kept.get("d") as DeviceRecord;
+  kept.set("d", { ...record, tokens: record.tokens.map((token) => ({ ...token, revokedAtMs: 5 })) });
+  versions.set("d", 1_000);
+  await noted;
+
+  expect(kept.get("d")).toMatchObject({ label: "Phone", tokens: [{ revokedAtMs: 5 }] });
 });

@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import { isSvcError } from "../../../sdk/errors.ts";
 import { protocolErrors } from "../../../sdk/protocol/errors.ts";
 import type { Logger } from "../../../sdk/types/common.ts";
 import type { OperatorScope } from "../../../sdk/types/rpc.ts";
@@ -22,8 +23,8 @@ export interface DeviceRegistryOptions {
 export interface DeviceRegistry {
   readonly pending: PendingDevices;
   /** @throws {SvcError} `service-unavailable` without a store, here and in all that follows */
-  find(deviceId: string): DeviceRecord | undefined;
-  list(): DeviceRecord[];
+  find(deviceId: string): Promise<DeviceRecord | undefined>;
+  list(): Promise<DeviceRecord[]>;
   /** Approves what a device waits for; what it had before it keeps. @throws {SvcError} `unknown-request`, `device-limit` */
   approve(requestId: string): Promise<DeviceRecord>;
   /** @throws {SvcError} `unknown-request` */
@@ -50,6 +51,8 @@ export interface Rotated {
   rotatedAtMs: number;
 }
 
+/** Times that a change is begun again because another writer was faster. */
+const MOST_TRIES = 5;
 /** A device that stays is noted this often. */
 const SEEN_EVERY_MS = 60_000;
 
@@ -63,7 +66,7 @@ export function createDeviceRegistry(options: DeviceRegistryOptions): DeviceRegi
 
   return {
     pending,
-    find: rows.get,
+    find: async (deviceId) => (await rows.read(deviceId))?.record,
     list: rows.list,
     standing: revocations.of,
     async approve(requestId) {
@@ -116,33 +119,46 @@ export function createDeviceRegistry(options: DeviceRegistryOptions): DeviceRegi
 function createChanges(rows: DeviceRows, now: () => number) {
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const next = last.then(work);
+    const next = last.then(() => untilUndisturbed(work));
     last = next.catch(() => undefined); // whoever asked gets the failure; the next one begins all the same
     return next;
   };
   return {
     change: <T extends { record: DeviceRecord }>(deviceId: string, edit: (record: DeviceRecord) => T) =>
       inTurn(async () => {
-        const found = rows.get(deviceId);
+        const found = await rows.read(deviceId);
         if (!found) throw protocolErrors.unknownDevice();
-        const edited = edit(found);
-        if (edited.record !== found) await rows.put(edited.record);
+        const edited = edit(found.record);
+        if (edited.record !== found.record) await rows.put(edited.record, found.version);
         return edited;
       }),
     pair: (request: PairingRequest, via: ApprovedVia) =>
       inTurn(async () => {
-        const before = rows.get(request.deviceId);
-        if (!before && rows.list().length >= MAX_PAIRED) throw protocolErrors.deviceLimit({ limit: MAX_PAIRED });
-        const record = approvedRecord(before, request, { via, now: now() });
-        await rows.put(record);
+        const before = await rows.read(request.deviceId);
+        if (!before && (await rows.list()).length >= MAX_PAIRED) throw protocolErrors.deviceLimit({ limit: MAX_PAIRED });
+        const record = approvedRecord(before?.record, request, { via, now: now() });
+        await rows.put(record, before?.version);
         return record;
       }),
     remove: (deviceId: string) =>
       inTurn(async () => {
-        if (!rows.get(deviceId)) throw protocolErrors.unknownDevice();
-        await rows.remove(deviceId);
+        const found = await rows.read(deviceId);
+        if (!found) throw protocolErrors.unknownDevice();
+        await rows.remove(deviceId, found.version);
       }),
   };
+}
+
+/** Another writer of the same row: read it again, and decide anew. */
+async function untilUndisturbed<T>(work: () => Promise<T>): Promise<T> {
+  for (let left = MOST_TRIES; ; left--) {
+    try {
+      return await work();
+    } catch (error) {
+      const isDisturbed = isSvcError(error) && (error.code === "kv-changed" || error.code === "exists");
+      if (!isDisturbed || left <= 1) throw error;
+    }
+  }
 }
 
 /** Text of the close frame with which a device's connections end. */

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyObject } from "node:crypto";
-import { commonErrors } from "../../../sdk/errors.ts";
-import type { SyncStore } from "../../../sdk/types/store.ts";
+import { commonErrors, isSvcError } from "../../../sdk/errors.ts";
+import type { Store } from "../../../sdk/types/store.ts";
 
 /** Identity of the gateway as others see it. */
 export interface GatewayIdentity {
@@ -16,16 +16,23 @@ const [SCOPE, KEY] = ["gateway", "identity"];
  * The gateway's own key, made once and kept in the state database, so that it moves with the rest of the state.
  * @returns a function that rejects with `service-unavailable` while there is no store
  */
-export function createGatewayIdentity(present: () => SyncStore | undefined): () => Promise<GatewayIdentity> {
+export function createGatewayIdentity(present: () => Store | undefined): () => Promise<GatewayIdentity> {
   let making: Promise<GatewayIdentity> | undefined;
   const make = async (): Promise<GatewayIdentity> => {
     const store = present();
-    if (!store) throw commonErrors.serviceUnavailable({ service: "store@1" });
-    const kept = store.kv.get(SCOPE, KEY) as { privateKey?: string } | undefined;
-    if (typeof kept?.privateKey === "string") return identityOf(createPublicKey(createPrivateKey(kept.privateKey)));
+    if (!store) throw commonErrors.serviceUnavailable({ service: "store@2" });
+    const kept = await keptIdentity(store);
+    if (kept) return kept;
     const { publicKey, privateKey } = generateKeyPairSync("ed25519");
     const value = { privateKey: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
-    await store.commit([{ op: "kv.put", scope: SCOPE, key: KEY, value }]);
+    try {
+      await store.commit([{ op: "kv.put", scope: SCOPE, key: KEY, value, ifAbsent: true }]);
+    } catch (error) {
+      // Another one was first: a gateway has one identity.
+      const first = isSvcError(error, "exists") ? await keptIdentity(store) : undefined;
+      if (first) return first;
+      throw error;
+    }
     return identityOf(publicKey);
   };
   return () => {
@@ -34,6 +41,11 @@ export function createGatewayIdentity(present: () => SyncStore | undefined): () 
     });
     return making;
   };
+}
+
+async function keptIdentity(store: Store): Promise<GatewayIdentity | undefined> {
+  const kept = (await store.kv.get(SCOPE, KEY)) as { privateKey?: string } | undefined;
+  return typeof kept?.privateKey === "string" ? identityOf(createPublicKey(createPrivateKey(kept.privateKey))) : undefined;
 }
 
 function identityOf(key: KeyObject): GatewayIdentity {

@@ -26,7 +26,7 @@ export function createDeviceMethods(registry: DeviceRegistry, deps: DeviceMethod
   return {
     async "device.pair.list"(_params, { client }) {
       const connected = connectedDevices(deps.clients());
-      const paired = registry.list().filter(({ deviceId }) => mayManage(client, deviceId));
+      const paired = (await registry.list()).filter(({ deviceId }) => mayManage(client, deviceId));
       const pending = registry.pending.list().filter(({ deviceId }) => mayManage(client, deviceId));
       return { pending, paired: paired.map((record) => shown(record, connected)) };
     },
