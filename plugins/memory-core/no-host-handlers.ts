@@ -2,7 +2,7 @@ import { commonErrors, EmbeddingError } from "svc/sdk";
 import type { HostHandlers } from "./host-calls.ts";
 
 const noStore = async (): Promise<never> => {
-  throw commonErrors.serviceUnavailable({ service: "store@1" });
+  throw commonErrors.serviceUnavailable({ service: "store@2" });
 };
 
 /** An index of which nobody knows sessions. To list none would take those out that are in it. */

@@ -17,7 +17,7 @@ const MAX_WAITING = 10_000;
 
 /** @param agents the agents of the present config; asked for at each piece of news */
 export function createSessionFeed(host: FeedHost, agents: () => readonly AgentMemory[]): SessionFeed {
-  const store = () => host.service("store@1");
+  const store = () => host.service("store@2");
   const find = (agentId: string) => agents().find((agent) => agent.settings.agentId === agentId && indexesSessions(agent));
   const failed = (what: string) => (error: unknown) => host.logger.warn(`memory: ${what}: ${messageOf(error)}`);
   let growth: Disposable | undefined;

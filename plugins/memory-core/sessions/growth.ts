@@ -109,8 +109,8 @@ class Growth {
     let isAll = false;
     const slices = createSlices();
     for (let rows = 0; rows < MAX_ROWS && !isAll; rows += slices.rows) {
-      const slice = slices.read((limit) => {
-        const read = store().messages.scan(sessionId, last, limit);
+      const slice = await slices.read(async (limit) => {
+        const read = await store().messages.scan(sessionId, last, limit);
         for (const row of read) {
           if (isOfMachine(row, () => undefined)) continue;
           found.bytes += storedBytes(row);
@@ -132,7 +132,7 @@ class Growth {
     let before = Number.MAX_SAFE_INTEGER;
     const slices = createSlices();
     for (let rows = 0; rows < MAX_ROWS; rows += slices.rows) {
-      const page = slices.read((limit) => store().messages.page(sessionId, { before, limit }), MAX_ROWS - rows);
+      const page = await slices.read((limit) => store().messages.page(sessionId, { before, limit }), MAX_ROWS - rows);
       const last = page.findLast((row) => row.ts < this.#startedAt);
       if (last) return last.seq;
       const first = page[0];

@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { createSlices } from "./slices.ts";
 
 /** What a reader is asked for when each record costs so many ms, 1,000 records in all. */
-function limitsAt(msPerRow: number, slices: number): number[] {
+async function limitsAt(msPerRow: number, slices: number): Promise<number[]> {
   let now = 0;
   const asked: number[] = [];
   const reading = createSlices(() => now);
   for (let i = 0; i < slices; i++) {
-    reading.read((limit) => {
+    await reading.read(async (limit) => {
       asked.push(limit);
       now += limit * msPerRow;
       return Array.from({ length: limit });
@@ -16,18 +16,18 @@ function limitsAt(msPerRow: number, slices: number): number[] {
   return asked;
 }
 
-test("small records come in ever larger slices, large ones a few at a time", () => {
-  expect(limitsAt(0.01, 8)).toEqual([4, 8, 16, 32, 64, 128, 200, 200]);
-  expect(limitsAt(40, 3)).toEqual([4, 4, 4]);
-  expect(limitsAt(0.1, 6)).toEqual([4, 8, 16, 32, 32, 32]);
+test("small records come in ever larger slices, large ones a few at a time", async () => {
+  expect(await limitsAt(0.01, 8)).toEqual([4, 8, 16, 32, 64, 128, 200, 200]);
+  expect(await limitsAt(40, 3)).toEqual([4, 4, 4]);
+  expect(await limitsAt(0.1, 6)).toEqual([4, 8, 16, 32, 32, 32]);
 });
 
-test("a slice that is not full is the last one, also when less was wanted", () => {
+test("a slice that is not full is the last one, also when less was wanted", async () => {
   const slices = createSlices();
-  slices.read(() => [1, 2, 3, 4]);
+  await slices.read(async () => [1, 2, 3, 4]);
   expect([slices.rows, slices.isLast]).toEqual([4, false]);
-  slices.read((limit) => Array.from({ length: limit }), 2);
+  await slices.read(async (limit) => Array.from({ length: limit }), 2);
   expect([slices.rows, slices.isLast]).toEqual([2, false]);
-  slices.read(() => [1], 2);
+  await slices.read(async () => [1], 2);
   expect([slices.rows, slices.isLast]).toEqual([1, true]);
 });

@@ -1,4 +1,4 @@
-/** Synchronous reads in a row take about this long, then others have their turn. */
+/** Reads in a row take about this long, then others have their turn: those of the embedded store occupy the main thread. */
 export const SLICE_MS = 5;
 const MIN_ROWS = 4;
 const MAX_ROWS = 200;
@@ -6,7 +6,7 @@ const MAX_ROWS = 200;
 /** Reads records in slices that take about 5 ms: those with pictures are megabytes, others a hundred bytes. */
 export interface Slices {
   /** Calls `read` with how many records it may bring, `most` at most. */
-  read<T>(read: (limit: number) => T[], most?: number): T[];
+  read<T>(read: (limit: number) => Promise<T[]>, most?: number): Promise<T[]>;
   /** Records of the last slice. */
   readonly rows: number;
   /** The last slice brought fewer than it might have: there are no more. */
@@ -18,10 +18,10 @@ export function createSlices(nowMs: () => number = () => performance.now()): Sli
   let rows = 0;
   let isLast = false;
   return {
-    read(read, most = Number.POSITIVE_INFINITY) {
+    async read(read, most = Number.POSITIVE_INFINITY) {
       const startedAt = nowMs();
       const wanted = Math.min(limit, most);
-      const found = read(wanted);
+      const found = await read(wanted);
       rows = found.length;
       isLast = rows < wanted;
       limit = nextLimit(limit, nowMs() - startedAt);

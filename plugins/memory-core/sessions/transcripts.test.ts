@@ -1,15 +1,15 @@
-import type { MessageRow, SessionRow, StoreOp, SyncStore } from "svc/sdk";
+import type { MessageRow, SessionRow, Store, StoreOp } from "svc/sdk";
 import { createTestGateway, fakeClock, type TestGateway } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { watchGrowth } from "./growth.ts";
 import { createTranscripts, type Transcripts } from "./transcripts.ts";
 
 let gateway: TestGateway;
-let store: SyncStore;
+let store: Store;
 let transcripts: Transcripts;
 beforeEach(async () => {
   gateway = await createTestGateway({ plugins: ["store"] });
-  store = gateway.service("store@1");
+  store = gateway.service("store@2");
   transcripts = createTranscripts(() => store);
 });
 afterEach(() => gateway.close());
@@ -153,8 +153,8 @@ describe("growth", () => {
     return { look, clock, failures, watching, down };
   }
   const at = (clock: { now(): number }) => ({ ts: clock.now() });
-  const sizeOf = (sessionId: string) =>
-    store.messages.scan(sessionId, 0, 1_000).reduce((sum, row) => sum + Buffer.byteLength(JSON.stringify(row)), 0);
+  const sizeOf = async (sessionId: string) =>
+    (await store.messages.scan(sessionId, 0, 1_000)).reduce((sum, row) => sum + Buffer.byteLength(JSON.stringify(row)), 0);
 
   test("what is stored is told once, with its bytes, five seconds later", async () => {
     const { look, clock } = watch();
@@ -164,11 +164,11 @@ describe("growth", () => {
       message("a", "hällo", at(clock)),
       message("a", "du", at(clock)),
     ]);
-    expect(await look()).toEqual([["main", [{ sessionId: "a", bytes: sizeOf("a"), messages: 2, isReset: false }]]]);
+    expect(await look()).toEqual([["main", [{ sessionId: "a", bytes: await sizeOf("a"), messages: 2, isReset: false }]]]);
     expect(await look()).toEqual([]);
-    const before = sizeOf("a");
+    const before = await sizeOf("a");
     await store.commit([session("agent:main:main", "a", { updatedAt: clock.now() }), message("a", "more", at(clock))]);
-    expect(await look()).toEqual([["main", [{ sessionId: "a", bytes: sizeOf("a") - before, messages: 1, isReset: false }]]]);
+    expect(await look()).toEqual([["main", [{ sessionId: "a", bytes: (await sizeOf("a")) - before, messages: 1, isReset: false }]]]);
   });
 
   test("what was there before is not growth", async () => {
@@ -190,7 +190,7 @@ describe("growth", () => {
       message("a", "", { content: [image], ...at(clock) }),
       message("w", "x", at(clock)),
     ]);
-    expect(await look()).toEqual([["main", [{ sessionId: "a", bytes: sizeOf("a"), messages: 1, isReset: false }]]]);
+    expect(await look()).toEqual([["main", [{ sessionId: "a", bytes: await sizeOf("a"), messages: 1, isReset: false }]]]);
     await store.commit([
       session("agent:main:main", "a", { updatedAt: clock.now() }),
       message("a", "look", { kind: "heartbeat", ...at(clock) }),

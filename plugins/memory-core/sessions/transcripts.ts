@@ -1,13 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { SessionRow, SyncStore } from "svc/sdk";
+import type { MessageRow, SessionRow, Store } from "svc/sdk";
 import type { TranscriptMessage, TranscriptPage } from "../worker-protocol.ts";
 import { isOfMachine, isRemembered, toTranscriptMessage } from "./eligible.ts";
 import { createSlices, SLICE_MS } from "./slices.ts";
 
 /** The part of the store that transcripts are read through. */
-export type TranscriptStore = Pick<SyncStore, "messages" | "runs"> & {
-  sessions: Pick<SyncStore["sessions"], "bySessionId" | "list" | "version">;
-};
+export type TranscriptStore = Pick<Store, "messages" | "runs"> & { sessions: Pick<Store["sessions"], "bySessionId" | "list" | "version"> };
 
 /** Transcripts of the agents, in parts small enough for the main thread. */
 export interface Transcripts {
@@ -30,14 +28,14 @@ export function createTranscripts(store: () => TranscriptStore): Transcripts {
       const listed: Array<{ sessionId: string; messages: number }> = [];
       const pace = createPace();
       for await (const { sessionId } of rememberedSessions(store, { agentId })) {
-        listed.push({ sessionId, messages: store().messages.count(sessionId) });
+        listed.push({ sessionId, messages: await store().messages.count(sessionId) });
         if (listed.length >= MAX_SESSIONS) break;
         await pace();
       }
       return listed;
     },
     async read(agentId, sessionId, after) {
-      const session = store().sessions.bySessionId(sessionId);
+      const session = await store().sessions.bySessionId(sessionId);
       if (!session || session.agentId !== agentId || !isRemembered(session)) return undefined;
       return readPage(store, sessionId, after);
     },
@@ -51,7 +49,7 @@ export async function* rememberedSessions(
 ): AsyncGenerator<SessionRow> {
   const seen = new Set<string>();
   for (let offset = 0; ; offset += LIST_ROWS) {
-    const { rows } = store().sessions.list({ ...query, limit: LIST_ROWS, offset });
+    const { rows } = await store().sessions.list({ ...query, limit: LIST_ROWS, offset });
     for (const row of rows) {
       if (seen.has(row.sessionId) || !isRemembered(row)) continue;
       seen.add(row.sessionId);
@@ -69,27 +67,29 @@ async function readPage(store: () => TranscriptStore, sessionId: string, after: 
   let chars = 0;
   const slices = createSlices();
   for (let rows = 0; rows < PAGE_ROWS && chars < PAGE_CHARS; rows += slices.rows) {
-    const found = slices.read((limit) => {
-      const read = store().messages.scan(sessionId, last, limit);
+    const found = await slices.read(async (limit) => {
+      const read = await store().messages.scan(sessionId, last, limit);
       for (const row of read) {
-        const message = isOfMachine(row, triggerOf) ? undefined : toTranscriptMessage(row);
+        const trigger = await triggerOf(row);
+        const message = isOfMachine(row, () => trigger) ? undefined : toTranscriptMessage(row);
         chars += message?.text.length ?? 0;
         if (message) messages.push(message);
       }
       return read;
     });
     last = found.at(-1)?.seq ?? last;
-    if (slices.isLast) return { messages, total: store().messages.count(sessionId) };
+    if (slices.isLast) return { messages, total: await store().messages.count(sessionId) };
     await nextTurn();
   }
-  return { messages, total: store().messages.count(sessionId), next: last };
+  return { messages, total: await store().messages.count(sessionId), next: last };
 }
 
 /** Finds the trigger of a run. The rows of one stand together, so one answer is enough to remember. */
-function createTriggers(store: () => TranscriptStore): (runId: string) => string | undefined {
+function createTriggers(store: () => TranscriptStore): (row: MessageRow) => Promise<string | undefined> {
   let last: { runId: string; trigger: string | undefined } | undefined;
-  return (runId) => {
-    if (last?.runId !== runId) last = { runId, trigger: store().runs.get(runId)?.trigger };
+  return async ({ runId }) => {
+    if (runId === undefined) return undefined;
+    if (last?.runId !== runId) last = { runId, trigger: (await store().runs.get(runId))?.trigger };
     return last.trigger;
   };
 }
