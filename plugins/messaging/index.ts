@@ -8,9 +8,9 @@ export default definePlugin({
   version: "1.0.0",
   svc: { api: "^1.0.0" },
   setup(ctx) {
-    const { service, queue, waits, life } = createMessaging(ctx);
+    const { service, queue, life } = createMessaging(ctx);
     ctx.registerService("messaging@1", service);
-    registerQueueMethods(ctx, { queue, waits });
+    registerQueueMethods(ctx, { queue });
     return life;
   },
 });

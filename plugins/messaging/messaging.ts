@@ -1,35 +1,40 @@
-import { type Messaging, messageOf, type PluginContext, type PluginLife } from "svc/sdk";
+import { type Messaging, messageOf, type PluginContext, type PluginLife, settledWithin } from "svc/sdk";
 import { type Channels, createChannels } from "./channels.ts";
 import { reportHealth } from "./health.ts";
 import type { Failure, QueueKit } from "./queue/kit.ts";
 import type { Outgoing } from "./queue/message.ts";
 import { createQueue, type Queue } from "./queue/queue.ts";
 import { createMessagingService } from "./service.ts";
-import { createWaits, type Waits } from "./waits.ts";
+import { createWaits } from "./waits.ts";
+
+/** A start waits no longer for rows of an earlier process; they are taken over when the storage lets it. */
+const RECOVER_MS = 5_000;
 
 export interface MessagingParts {
   service: Messaging;
   queue: Queue;
-  waits: Waits;
   life: PluginLife;
 }
 
 /** Puts the parts together; nothing is sent before the gateway is ready. */
 export function createMessaging(ctx: PluginContext): MessagingParts {
   const channels = createChannels(ctx);
-  const store = () => ctx.service("store@1");
+  const store = () => ctx.service("store@2");
   const waits = createWaits({ store, timers: ctx.timers });
-  const queue = createQueue(queueKit(ctx, channels), (uid) => waits.look(uid));
+  const queue = createQueue(queueKit(ctx, channels));
   ctx.on("health.collect", (_event, meta) => reportHealth({ store, queue }, meta));
   // Channels of other plugins are there by now, and whoever owns the rows of webhooks has settled what was interrupted.
   ctx.on("gateway.ready", () => queue.open());
   return {
     service: createMessagingService(ctx, { channels, queue, waits }),
     queue,
-    waits,
     life: {
       async start() {
-        await queue.recover();
+        const recovering = queue.recover();
+        recovering.catch((error: unknown) => {
+          if (!ctx.signal.aborted) ctx.logger.error("messages of an earlier process cannot be resumed", { error: messageOf(error) });
+        });
+        await settledWithin(recovering, RECOVER_MS);
         if (ctx.service("gateway@1").info().phase === "ready") queue.open();
       },
       stop: () => queue.stop(),
@@ -39,12 +44,14 @@ export function createMessaging(ctx: PluginContext): MessagingParts {
 
 function queueKit(ctx: PluginContext, channels: Channels): QueueKit {
   const gateway = ctx.service("gateway@1");
+  const lease = `${gateway.info().bootId}:${ctx.instance}`;
   return {
-    store: () => ctx.service("store@1"),
+    store: () => ctx.service("store@2"),
     clock: ctx.clock,
     timers: ctx.timers,
     logger: ctx.logger,
-    lease: `${gateway.info().bootId}:${ctx.instance}`,
+    lease,
+    acquire: () => ctx.service("leases@1").acquire("deliveries:out", { owner: lease }),
     carrierOf: (channel) => channels.carrierOf(channel),
     async leaveNote({ sessionKey }, note) {
       await ctx.service("agents@1").inject({ sessionKey, ...note, label: "delivery" });

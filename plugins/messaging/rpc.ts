@@ -4,7 +4,6 @@ import { messagingMethods } from "./protocol-methods.ts";
 import { undeliveredNote } from "./queue/ends.ts";
 import { lifetimeMs, readOutgoing } from "./queue/message.ts";
 import { OUT, type Queue } from "./queue/queue.ts";
-import type { Waits } from "./waits.ts";
 
 const DEFAULT_LIMIT = 100;
 const waitingStates = ["accepted", "sending", "uncertain"] as const;
@@ -13,25 +12,25 @@ const lostStates = ["failed", "expired"] as const;
 type QueueEntry = ResultOf<"messaging.queue.list">["messages"][number];
 
 /** `messaging.queue.list`, `messaging.queue.retry`, `messaging.queue.drop`. */
-export function registerQueueMethods(ctx: PluginContext, { queue, waits }: { queue: Pick<Queue, "nudge">; waits: Waits }): void {
-  const store = () => ctx.service("store@1");
-  const rowOf = (uid: string): DeliveryRow => {
-    const row = store().deliveries.get(uid);
+export function registerQueueMethods(ctx: PluginContext, { queue }: { queue: Pick<Queue, "nudge"> }): void {
+  const store = () => ctx.service("store@2");
+  const rowOf = async (uid: string): Promise<DeliveryRow> => {
+    const row = await store().deliveries.get(uid);
     if (row?.dir !== "out") throw commonErrors.unknownDelivery({ uid });
     return row;
   };
   ctx.registerRpc({
     ...methodOf(messagingMethods, "messaging.queue.list"),
-    handler: ({ all, before, limit = DEFAULT_LIMIT }) => {
+    handler: async ({ all, before, limit = DEFAULT_LIMIT }) => {
       const states = all ? [...waitingStates, ...lostStates, "done" as const] : [...waitingStates, ...lostStates];
-      const rows = store().deliveries.list({ dirs: OUT, states, limit, ...(before === undefined ? {} : { before }) });
-      return { messages: rows.map(toEntry), counts: outboundCounts(store()) };
+      const rows = await store().deliveries.list({ dirs: OUT, states, limit, ...(before === undefined ? {} : { before }) });
+      return { messages: rows.map(toEntry), counts: await outboundCounts(store()) };
     },
   });
   ctx.registerRpc({
     ...methodOf(messagingMethods, "messaging.queue.retry"),
     handler: async ({ uid }) => {
-      const row = rowOf(uid);
+      const row = await rowOf(uid);
       const at = ctx.clock.now();
       const origin = readOutgoing(uid, row.payload)?.origin ?? "chat";
       const from = ["failed", "expired", "accepted", "uncertain"] as const;
@@ -45,9 +44,8 @@ export function registerQueueMethods(ctx: PluginContext, { queue, waits }: { que
   ctx.registerRpc({
     ...methodOf(messagingMethods, "messaging.queue.drop"),
     handler: async ({ uid }) => {
-      const row = rowOf(uid);
+      const row = await rowOf(uid);
       await drop(row, ctx);
-      waits.look(uid);
       queue.nudge();
       return { ok: true, uid };
     },
@@ -59,7 +57,7 @@ async function drop(row: DeliveryRow, ctx: PluginContext): Promise<void> {
   const { uid } = row;
   const result = { status: "dropped", reason: "an operator has dropped it" };
   await ctx
-    .service("store@1")
+    .service("store@2")
     .commit([{ op: "delivery.finish", uid, from: ["accepted", "uncertain"], state: "failed", result, at: ctx.clock.now() }]);
   ctx.logger.info(`message ${uid} was dropped by an operator`);
   const message = readOutgoing(uid, row.payload);

@@ -31,12 +31,11 @@ export function createMessagingService(ctx: PluginContext, { channels, queue, wa
     async deliver(request) {
       const route = routeOf(request);
       const { uid } = request;
-      if (ctx.service("store@1").deliveries.get(uid)?.dir === "out") return { uid, route };
+      if ((await ctx.service("store@2").deliveries.get(uid))?.dir === "out") return { uid, route };
       const { sessionKey, agentId, origin } = request;
       const message: Outgoing = { uid, route, text: stripFrames(request.text).trim(), origin, sessionKey, agentId };
       await commitOnce(ctx, await acceptOps(ctx, message));
       queue.nudge();
-      waits.look(uid);
       return { uid, route };
     },
   };
@@ -91,7 +90,7 @@ async function ask(
 /** The same message handed over twice at once is one row. */
 async function commitOnce(ctx: PluginContext, ops: StoreOp[]): Promise<void> {
   try {
-    await ctx.service("store@1").commit(ops);
+    await ctx.service("store@2").commit(ops);
   } catch (error) {
     if (!isSvcError(error, "exists")) throw error;
   }

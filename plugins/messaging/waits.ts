@@ -1,4 +1,4 @@
-import { commonErrors, type DeliveryRow, type OutboundEnd, type SyncStore, type Timers } from "svc/sdk";
+import { commonErrors, type DeliveryRow, type Disposable, type OutboundEnd, type Store, type Timers } from "svc/sdk";
 import { messagingErrors } from "./errors.ts";
 
 const DEFAULT_WAIT_MS = 60_000;
@@ -9,77 +9,84 @@ const MAX_WAITS = 2_000;
 export interface Waits {
   /** @throws {SvcError} `unknown-delivery`, `wait-timeout`, `busy`, or the signal's reason */
   wait(uid: string, options?: { signal?: AbortSignal; timeoutMs?: number }): Promise<OutboundEnd>;
-  /** The row may have come to its end. */
-  look(uid: string): void;
 }
 
-export function createWaits(kit: { store(): SyncStore; timers: Pick<Timers, "setTimeout"> }): Waits {
+/** Whoever waits subscribes first and reads then: an end that is stored between the two would be missed the other way round. */
+export function createWaits(kit: { store(): Store; timers: Pick<Timers, "setTimeout"> }): Waits {
   const waiting = new Map<string, Set<() => void>>();
+  let subscription: Disposable | undefined;
   let count = 0;
-  const rowOf = (uid: string): DeliveryRow => {
-    const row = kit.store().deliveries.get(uid);
+
+  const rowOf = async (uid: string): Promise<DeliveryRow> => {
+    const row = await kit.store().deliveries.get(uid);
     if (row?.dir !== "out") throw commonErrors.unknownDelivery({ uid });
     return row;
+  };
+  const enter = (uid: string, look: () => void) => {
+    if (count >= MAX_WAITS) throw commonErrors.busy({}, { retryAfterMs: 5_000 });
+    subscription ??= kit.store().changes((change) => {
+      if (change !== "resync" && change.kind !== "deliveries") return;
+      for (const key of change === "resync" ? [...waiting.keys()] : change.keys) for (const one of [...(waiting.get(key) ?? [])]) one();
+    });
+    waiting.set(uid, (waiting.get(uid) ?? new Set()).add(look));
+    count += 1;
+    return () => {
+      const looks = waiting.get(uid);
+      looks?.delete(look);
+      if (looks?.size === 0) waiting.delete(uid);
+      count -= 1;
+      if (count > 0) return;
+      void subscription?.dispose();
+      subscription = undefined;
+    };
   };
 
   return {
     async wait(uid, { signal, timeoutMs = DEFAULT_WAIT_MS } = {}) {
       signal?.throwIfAborted();
-      const now = endOf(rowOf(uid));
-      if (now) return now;
-      if (count >= MAX_WAITS) throw commonErrors.busy({}, { retryAfterMs: 5_000 });
       return new Promise((resolve, reject) => {
-        const looks = waiting.get(uid) ?? new Set();
-        const leave = () => {
+        let isOver = false;
+        const end = (settle: () => void) => {
+          if (isOver) return;
+          isOver = true;
           timer.dispose();
           signal?.removeEventListener("abort", aborted);
-          looks.delete(look);
-          if (looks.size === 0) waiting.delete(uid);
-          count -= 1;
-        };
-        const end = (settle: () => void) => {
           leave();
           settle();
         };
         const aborted = () => end(() => reject(signal?.reason));
         const look = () => {
-          try {
-            const known = endOf(rowOf(uid));
-            if (known) end(() => resolve(known));
-          } catch (error) {
-            end(() => reject(error));
-          }
+          rowOf(uid).then(
+            (row) => {
+              const known = endOf(row);
+              if (known) end(() => resolve(known));
+            },
+            (error: unknown) => end(() => reject(error)),
+          );
         };
-        const timer = kit.timers.setTimeout(() => end(() => settleLate(uid, { rowOf, timeoutMs, resolve, reject })), timeoutMs);
+        const late = () =>
+          rowOf(uid).then(
+            (row) => end(() => settleLate(row, { timeoutMs, resolve, reject })),
+            (error: unknown) => end(() => reject(error)),
+          );
+        const leave = enter(uid, look);
+        const timer = kit.timers.setTimeout(() => void late(), timeoutMs);
         signal?.addEventListener("abort", aborted, { once: true });
-        looks.add(look);
-        waiting.set(uid, looks);
-        count += 1;
+        look();
       });
-    },
-    look(uid) {
-      for (const look of [...(waiting.get(uid) ?? [])]) look();
     },
   };
 }
 
-/** Ends waits that take too long; a message that may have arrived is reported as such. */
+/** Ends a wait that takes too long; a message that may have arrived is reported as such. */
 function settleLate(
-  uid: string,
-  {
-    rowOf,
-    timeoutMs,
-    resolve,
-    reject,
-  }: { rowOf(uid: string): DeliveryRow; timeoutMs: number; resolve(end: OutboundEnd): void; reject(error: unknown): void },
+  row: DeliveryRow,
+  { timeoutMs, resolve, reject }: { timeoutMs: number; resolve(end: OutboundEnd): void; reject(error: unknown): void },
 ): void {
-  try {
-    const row = rowOf(uid);
-    if (row.state === "uncertain") resolve({ state: "uncertain", ...errorOf(row) });
-    else reject(messagingErrors.waitTimeout({ uid, timeoutMs }));
-  } catch (error) {
-    reject(error);
-  }
+  const known = endOf(row);
+  if (known) resolve(known);
+  else if (row.state === "uncertain") resolve({ state: "uncertain", ...errorOf(row) });
+  else reject(messagingErrors.waitTimeout({ uid: row.uid, timeoutMs }));
 }
 
 function endOf(row: DeliveryRow): OutboundEnd | undefined {

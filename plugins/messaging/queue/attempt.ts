@@ -1,6 +1,6 @@
-import { type DeliveryRow, isSvcError, type JsonObject, messageOf } from "svc/sdk";
+import { type DeliveryRow, type JsonObject, messageOf } from "svc/sdk";
 import { reached } from "svc/sdk/internal";
-import { fail, putBack, succeed } from "./ends.ts";
+import { fail, isElsewhere, putBack, succeed } from "./ends.ts";
 import type { Carrier, QueueKit } from "./kit.ts";
 import { type Outgoing, readOutgoing } from "./message.ts";
 import { isSpent, judge, spentReason, toFault } from "./verdict.ts";
@@ -28,19 +28,23 @@ export async function attempt(row: DeliveryRow, kit: QueueKit, signal: AbortSign
   if (isSpent(unknownTries(row), carrier.isIdempotent)) {
     return fail(kit, { row, message, ...end, reason: spentReason(String(row.result?.reason ?? "the gateway stopped meanwhile")) });
   }
-  if (await claim(row, kit)) await send({ ...row, attempt: row.attempt + 1 }, { message, carrier, signal }, kit);
+  const claimed = await claim(row, kit);
+  if (claimed) await send(claimed, { message, carrier, signal }, kit);
 }
 
-/** False when it is not what it was when it was read: somebody has dropped it. */
-async function claim({ uid }: DeliveryRow, kit: QueueKit): Promise<boolean> {
+/**
+ * Undefined when it is not what it was when it was read: somebody has dropped it, or tried it meanwhile; then it may have to wait longer than was read.
+ */
+async function claim(row: DeliveryRow, kit: QueueKit): Promise<DeliveryRow | undefined> {
+  const { uid, attempt } = row;
   try {
-    await kit.store().commit([{ op: "delivery.claim", uid, to: "sending", leaseBoot: kit.lease, at: kit.clock.now() }]);
+    await kit.store().commit([{ op: "delivery.claim", uid, to: "sending", attempt, leaseBoot: kit.lease, at: kit.clock.now() }]);
   } catch (error) {
-    if (isSvcError(error, "delivery-state")) return false;
+    if (isElsewhere(error)) return undefined;
     throw error;
   }
   await reached("messaging.after-claim");
-  return true;
+  return { ...row, state: "sending", attempt: attempt + 1, leaseBoot: kit.lease };
 }
 
 async function send(
@@ -77,7 +81,7 @@ async function setAside({ uid, lane }: DeliveryRow, kit: QueueKit): Promise<void
     .store()
     .commit([{ op: "delivery.finish", uid, from: ["accepted", "uncertain"], state: "failed", result, at: kit.clock.now() }])
     .catch((error) => {
-      if (!isSvcError(error, "delivery-state")) throw error;
+      if (!isElsewhere(error)) throw error;
     });
 }
 

@@ -1,4 +1,4 @@
-import { type DeliveryRow, isSvcError, type JsonObject, messageOf, type StoreOp } from "svc/sdk";
+import { type DeliveryOwner, type DeliveryRow, isSvcError, type JsonObject, messageOf, type StoreOp } from "svc/sdk";
 import type { QueueKit } from "./kit.ts";
 import type { Outgoing } from "./message.ts";
 
@@ -14,7 +14,7 @@ interface Ended {
 export async function succeed(kit: QueueKit, { row, message, messageId }: Ended & { messageId: string }): Promise<void> {
   const at = kit.clock.now();
   const result: JsonObject = { status: "sent", messageId };
-  await settle(kit, { op: "delivery.finish", uid: row.uid, from: ["sending"], state: "done", result, at });
+  await settle(kit, { op: "delivery.finish", uid: row.uid, from: ["sending"], ...ownerOf(row), state: "done", result, at });
   kit.sent(message, { messageId, attempt: row.attempt, at });
 }
 
@@ -26,7 +26,7 @@ export async function putBack(
   const { uid, attempt } = row;
   const at = kit.clock.now();
   const result: JsonObject = { reason, ...(unknown > 0 ? { unknown } : {}) };
-  await settle(kit, { op: "delivery.requeue", uid, from: ["sending"], to, notBefore: at + waitMs, result, at });
+  await settle(kit, { op: "delivery.requeue", uid, from: ["sending"], ...ownerOf(row), to, notBefore: at + waitMs, result, at });
   kit.logger.warn(`message ${uid} to ${message.route.channel} was not sent; retrying`, {
     attempt,
     waitMs,
@@ -47,7 +47,8 @@ export async function fail(
   await settle(kit, {
     op: "delivery.finish",
     uid,
-    from: ["accepted", "uncertain", "sending"],
+    from: ["accepted", "uncertain", "sending", "running"],
+    ...ownerOf(row),
     state: outcome,
     result,
     at: kit.clock.now(),
@@ -75,19 +76,28 @@ async function settle(kit: QueueKit, op: StoreOp): Promise<void> {
   try {
     await untilStored(kit, () => kit.store().commit([op]));
   } catch (error) {
-    // Somebody else has ended it.
-    if (!isSvcError(error, "delivery-state")) throw error;
+    if (!isElsewhere(error)) throw error;
   }
 }
 
+/** Owner of a row as it was read or claimed; none for one that waits. */
+export function ownerOf({ leaseBoot, attempt }: DeliveryRow): { owner?: DeliveryOwner } {
+  return leaseBoot === undefined ? {} : { owner: { leaseBoot, attempt } };
+}
+
+/** True for a write that was refused because another one has ended the row, put it back, or claimed it. */
+export function isElsewhere(error: unknown): boolean {
+  return isSvcError(error, "delivery-state") || isSvcError(error, "fenced");
+}
+
 /** The end of a try is stored, however long the storage is away: forgetting that a message was sent would send it twice. */
-async function untilStored(kit: QueueKit, work: () => Promise<unknown>): Promise<void> {
+export async function untilStored(kit: Pick<QueueKit, "timers">, work: () => Promise<unknown>, signal?: AbortSignal): Promise<void> {
   for (;;) {
     try {
       await work();
       return;
     } catch (error) {
-      if (!isPassing(error)) throw error;
+      if (!isPassing(error) || signal?.aborted) throw error;
       await new Promise<void>((resolve) => void kit.timers.setTimeout(resolve, RETRY_MS));
     }
   }

@@ -1,4 +1,4 @@
-import type { Clock, Disposable, Logger, SyncStore, Timers } from "svc/sdk";
+import type { Clock, Disposable, Lease, Logger, Store, Timers } from "svc/sdk";
 import type { Outgoing } from "./message.ts";
 
 /** Hands messages to one channel. */
@@ -19,12 +19,14 @@ export interface Failure {
 
 /** Dependencies of the queue. */
 export interface QueueKit {
-  store(): SyncStore;
+  store(): Store;
   clock: Clock;
   timers: Pick<Timers, "setTimeout">;
   logger: Logger;
   /** Owner of claimed rows: this instance in this boot. What another one has claimed and left is taken over at the start. */
   lease: string;
+  /** Acquires the role of the one queue that sends; an earlier instance loses it. */
+  acquire(): Promise<Lease>;
   /** Undefined: there is no such channel. */
   carrierOf(channel: string): Promise<Carrier | undefined>;
   /** Leaves a line in the session of the message; once for each `id`, however often it is asked for. */

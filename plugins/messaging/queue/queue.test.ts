@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { type DeliveryRow, type DeliveryState, NotDispatchedError, SendRefusedError, type SyncStore } from "svc/sdk";
+import { type DeliveryRow, type DeliveryState, NotDispatchedError, SendRefusedError, type Store, type SyncStore } from "svc/sdk";
 import { createTestGateway, eventually, type FakeClock, fakeClock, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { heldStore } from "../../../test/fixtures/held-store.ts";
 import type { Carrier, Failure, QueueKit } from "./kit.ts";
 import { laneOf, type Outgoing, toStored } from "./message.ts";
 import { createQueue, type Queue } from "./queue.ts";
@@ -13,6 +14,7 @@ const DAY_MS = 24 * HOUR_MS;
 
 let gw: TestGateway;
 let store: SyncStore;
+let remote: Store;
 let clock: FakeClock;
 let sends: string[];
 let notes: string[];
@@ -26,6 +28,7 @@ const queues = new Set<Queue>();
 beforeAll(async () => {
   gw = await createTestGateway({ plugins: ["store"] });
   store = gw.service("store@1");
+  remote = gw.service("store@2");
 });
 afterAll(() => gw.close());
 beforeEach(() => {
@@ -58,12 +61,14 @@ const unsure = fails(new Error("socket hang up"));
 /** A queue of another boot each time. */
 function start(changes: Partial<QueueKit> = {}): Queue {
   boot += 1;
+  const lease = `boot-${boot}`;
   const kit: QueueKit = {
-    store: () => store,
+    store: () => remote,
     clock,
     timers: clock,
     logger: silent,
-    lease: `boot-${boot}`,
+    lease,
+    acquire: () => gw.service("leases@1").acquire("deliveries:out", { owner: lease }),
     carrierOf: async () => carrier,
     leaveNote: async ({ uid }, { text }) => void notes.push(`${uid}: ${text}`),
     sent: () => undefined,
@@ -72,7 +77,7 @@ function start(changes: Partial<QueueKit> = {}): Queue {
     random: () => 0.5,
     ...changes,
   };
-  const queue = createQueue(kit, () => undefined);
+  const queue = createQueue(kit);
   queues.add(queue);
   return queue;
 }
@@ -335,10 +340,10 @@ describe("the queue", () => {
 
   test("does not forget that a message was sent while the storage is away", async () => {
     let down = 0;
-    const away: SyncStore = {
-      ...store,
+    const away: Store = {
+      ...remote,
       commit: (ops, options) =>
-        down > 0 && ops[0]?.op === "delivery.finish" ? Promise.reject(full(() => down--)) : store.commit(ops, options),
+        down > 0 && ops[0]?.op === "delivery.finish" ? Promise.reject(full(() => down--)) : remote.commit(ops, options),
     };
     down = 3;
     const uid = await add(id());
@@ -354,7 +359,7 @@ describe("the queue", () => {
 
   test("pauses when nothing can be claimed, and comes back by itself", async () => {
     let down = true;
-    const away: SyncStore = { ...store, commit: (ops, options) => (down ? Promise.reject(full(nothing)) : store.commit(ops, options)) };
+    const away: Store = { ...remote, commit: (ops, options) => (down ? Promise.reject(full(nothing)) : remote.commit(ops, options)) };
     const uid = await add(id());
     const queue = await opened({ store: () => away });
     await eventually(() => expect(queue.problem()).toContain("the disk is full") ?? true);
@@ -364,6 +369,81 @@ describe("the queue", () => {
     await becomes(uid, "done");
     await eventually(() => queue.problem() === undefined);
   });
+});
+
+describe("while rows are read", () => {
+  test("a stop lets nothing begin", async () => {
+    const held = heldStore(() => remote);
+    const queue = await opened({ store: () => held.store });
+    const due = held.hold("deliveries.due");
+    const uid = await add(id());
+    queue.nudge();
+    await due.asked;
+
+    await queue.stop();
+    due.release();
+
+    await expect(queue.settled()).resolves.toBeUndefined();
+    expect(row(uid)).toMatchObject({ state: "accepted", attempt: 0 });
+  });
+
+  test("a message that is accepted then is sent without another nudge, and each once", async () => {
+    const held = heldStore(() => remote);
+    const queue = await opened({ store: () => held.store });
+    const due = held.hold("deliveries.due");
+    const first = await add(id());
+    queue.nudge();
+    await due.asked;
+    const second = await add(id());
+    queue.nudge();
+    queue.nudge();
+
+    due.release();
+
+    await becomes(first, "done");
+    await becomes(second, "done");
+    expect(sends.toSorted()).toEqual([first, second].toSorted());
+  });
+
+  test("a message that was tried by then is not tried before its time", async () => {
+    const held = heldStore(() => remote);
+    const queue = await opened({ store: () => held.store });
+    const again = await add(id());
+    const due = held.hold("deliveries.due");
+    queue.nudge();
+    await due.asked;
+    // Another instance tries it, fails, and puts it back.
+    await store.commit([{ op: "delivery.claim", uid: again, to: "sending", leaseBoot: "other", at: clock.now() }]);
+    const owner = { leaseBoot: "other", attempt: 1 };
+    await store.commit([
+      { op: "delivery.requeue", uid: again, from: ["sending"], owner, notBefore: clock.now() + HOUR_MS, at: clock.now() },
+    ]);
+
+    const before = sends.length;
+    due.release();
+    await queue.settled();
+
+    expect(sends).toHaveLength(before);
+    expect(row(again)).toMatchObject({ state: "accepted", attempt: 1 });
+  });
+});
+
+test("an end that comes after another instance has taken the message over is not written", async () => {
+  let answer: (receipt: { messageId: string }) => void = nothing;
+  script = [() => new Promise((resolve) => (answer = resolve))];
+  const uid = await add(id());
+  const queue = await opened();
+  await becomes(uid, "sending");
+  const owner = { leaseBoot: row(uid).leaseBoot ?? "", attempt: 1 };
+  await store.commit([
+    { op: "delivery.requeue", uid, from: ["sending"], owner, to: "uncertain", at: clock.now() },
+    { op: "delivery.claim", uid, to: "sending", leaseBoot: "other", at: clock.now() },
+  ]);
+
+  answer({ messageId: "late" });
+  await queue.settled();
+
+  expect(row(uid)).toMatchObject({ state: "sending", leaseBoot: "other", attempt: 2 });
 });
 
 function full(count: () => void): Error {

@@ -1,7 +1,7 @@
-import { type DeliveryDir, type DeliveryRow, type DeliveryState, isSvcError, messageOf, settledWithin } from "svc/sdk";
+import { type DeliveryDir, type DeliveryRow, type DeliveryState, type Lease, messageOf, type StoreOp, settledWithin } from "svc/sdk";
 import { createExpiryClock, type ExpiryClock } from "svc/sdk/internal";
 import { attempt, unknownTries } from "./attempt.ts";
-import { fail } from "./ends.ts";
+import { fail, isElsewhere, ownerOf, untilStored } from "./ends.ts";
 import type { QueueKit } from "./kit.ts";
 import { readOutgoing } from "./message.ts";
 import { judgeLeftBehind } from "./verdict.ts";
@@ -27,7 +27,7 @@ const STOP_MS = { sending: 2_000, noting: 1_500 };
 
 /** Carries out the rows `out`: one after the other in a lane, some lanes at a time. */
 export interface Queue {
-  /** Takes over what another boot or instance has left. Nothing is sent yet. */
+  /** Becomes the one queue that sends, and takes over what another boot or instance has left. Nothing is sent yet. Tries until the storage lets it. */
   recover(): Promise<void>;
   /** From here on messages are sent. */
   open(): void;
@@ -37,10 +37,11 @@ export interface Queue {
   stop(): Promise<void>;
   /** Returns why nothing is sent at present. */
   problem(): string | undefined;
+  /** Resolves when nothing is read and nothing is under way. */
+  settled(): Promise<void>;
 }
 
-/** @param onEnd called with each row that may have come to its end */
-export function createQueue(kit: QueueKit, onEnd: (uid: string) => void): Queue {
+export function createQueue(kit: QueueKit): Queue {
   const active = new Map<string, Promise<void>>();
   const cut = new AbortController();
   let expiry: ExpiryClock | undefined;
@@ -49,6 +50,9 @@ export function createQueue(kit: QueueKit, onEnd: (uid: string) => void): Queue 
   let pausedUntil = 0;
   let problem: string | undefined;
   let freed: { dispose(): void | Promise<void> } | undefined;
+  let role: Lease | undefined;
+  let looking: Promise<void> | undefined;
+  let isNudged = false;
 
   const pauseFor = (error: unknown) => {
     if (problem === undefined) kit.logger.warn("the message queue is paused", { error: messageOf(error), seconds: PAUSE_MS / 1_000 });
@@ -65,7 +69,6 @@ export function createQueue(kit: QueueKit, onEnd: (uid: string) => void): Queue 
       .finally(() => {
         active.delete(uid);
         void held.dispose();
-        onEnd(uid);
         look();
       });
     active.set(uid, job);
@@ -82,27 +85,33 @@ export function createQueue(kit: QueueKit, onEnd: (uid: string) => void): Queue 
   };
 
   const sleep = (ms: number) => {
+    void timer?.dispose();
     timer = kit.timers.setTimeout(look, Math.min(LONGEST_SLEEP_MS, Math.max(SHORTEST_SLEEP_MS, ms)));
   };
 
-  const startDue = () => {
+  /** One at a time: two readings of the same rows would begin each of them twice. */
+  const startDue = async () => {
     const { deliveries } = kit.store();
     const now = kit.clock.now();
     // A clock that is far past the newest row at the start has jumped, too.
-    expiry ??= createExpiryClock(kit.clock, deliveries.list({ dirs: OUT, limit: 1 })[0]?.updatedAt);
+    expiry ??= createExpiryClock(kit.clock, (await deliveries.list({ dirs: OUT, limit: 1 }))[0]?.updatedAt);
     const isDoubted = expiry.read() === undefined;
-    if (!isDoubted) {
-      const late = deliveries.overdue({ dirs: OUT, now, limit: ROUND }).filter((row) => !active.has(row.uid) && row.state !== "sending");
-      for (const row of late.slice(0, MAX_ACTIVE - active.size)) begin(row.uid, () => expire(row, kit));
-    }
     // What is too late is never sent. While the clock is doubted it is not ended either, and must not hide what is in time.
     const limit = isDoubted ? ROUND : MAX_ACTIVE + active.size;
-    const due = deliveries.due({ dirs: OUT, now, limit }).filter((row) => !active.has(row.uid) && row.expiresAt > now);
+    const [late, found, next] = await Promise.all([
+      isDoubted ? [] : deliveries.overdue({ dirs: OUT, now, limit: ROUND }),
+      deliveries.due({ dirs: OUT, now, limit }),
+      deliveries.nextAt(OUT),
+    ]);
+    // A stop came while the rows were read.
+    if (state !== "open") return;
+    const ended = late.filter((row) => !active.has(row.uid) && row.state !== "sending");
+    for (const row of ended.slice(0, MAX_ACTIVE - active.size)) begin(row.uid, () => expire(row, kit));
+    const due = found.filter((row) => !active.has(row.uid) && row.expiresAt > now);
     const uids = due.map(({ uid }) => uid);
     const admitted = new Set(deliveries.gate.admit(OWNER, uids));
     const beginning = due.filter(({ uid }) => admitted.has(uid)).slice(0, MAX_ACTIVE - active.size);
     for (const row of beginning) begin(row.uid, () => tryAlone(row));
-    const next = deliveries.nextAt(OUT);
     if (admitted.size < uids.length) sleep(ASK_AGAIN_MS);
     else if (next !== undefined) sleep(next - now);
   };
@@ -113,16 +122,31 @@ export function createQueue(kit: QueueKit, onEnd: (uid: string) => void): Queue 
     if (state !== "open") return;
     const restMs = pausedUntil - kit.clock.monotonic();
     if (restMs > 0) return sleep(restMs);
-    try {
-      startDue();
-    } catch (error) {
-      pauseFor(error);
-      sleep(PAUSE_MS);
-    }
+    isNudged = looking !== undefined;
+    if (isNudged) return;
+    looking = startDue()
+      .catch((error: unknown) => {
+        pauseFor(error);
+        sleep(PAUSE_MS);
+      })
+      .finally(() => {
+        looking = undefined;
+        // What came while the rows were read may not be among them.
+        if (isNudged) look();
+      });
   };
 
   return {
-    recover: () => recover(kit),
+    async recover() {
+      await untilStored(
+        kit,
+        async () => {
+          role ??= await kit.acquire();
+          await recover(kit);
+        },
+        cut.signal,
+      );
+    },
     open() {
       if (state === "closed") {
         state = "open";
@@ -139,15 +163,22 @@ export function createQueue(kit: QueueKit, onEnd: (uid: string) => void): Queue 
       await settledWithin(settled(), STOP_MS.sending);
       cut.abort(new Error("the gateway stops"));
       await settledWithin(settled(), STOP_MS.noting);
+      // What could not be noted is found by the next queue.
+      await role
+        ?.release()
+        .catch((error: unknown) => kit.logger.debug("the role of the queue was not given back", { error: messageOf(error) }));
     },
     problem: () => problem,
+    async settled() {
+      while (looking || active.size > 0) await Promise.all([looking, ...active.values()]);
+    },
   };
 }
 
 /** Recovers messages that were being sent when the process ended: the platform may have them. */
 async function recover(kit: QueueKit): Promise<void> {
   for (let round = 0; round < ROUND; round++) {
-    const rows = kit.store().deliveries.abandoned({ dirs: OUT, boot: kit.lease, limit: ROUND });
+    const rows = await kit.store().deliveries.abandoned({ dirs: OUT, limit: ROUND });
     if (rows.length === 0) return;
     await Promise.all(rows.map((row) => takeOver(row, kit)));
     kit.logger.warn(`${rows.length} messages were being sent when the gateway stopped; whether they arrived is unknown`);
@@ -166,12 +197,28 @@ async function takeOver(row: DeliveryRow, kit: QueueKit): Promise<void> {
   if (left.isSpent && message)
     return fail(kit, { row, message, attempt: row.attempt, outcome: "failed", reason: "the gateway ended each time while it was sent" });
   try {
+    await kit.store().commit([
+      {
+        op: "delivery.requeue",
+        uid,
+        from,
+        ...ownerOf(row),
+        to: "uncertain",
+        attempt: left.attempt,
+        notBefore: at + left.waitMs,
+        result,
+        at,
+      },
+    ]);
+  } catch (error) {
+    if (!isElsewhere(error)) throw error;
+    const end: StoreOp = { op: "delivery.finish", uid, from, ...ownerOf(row), state: "failed", result: { reason: "unreadable" }, at };
     await kit
       .store()
-      .commit([{ op: "delivery.requeue", uid, from, to: "uncertain", attempt: left.attempt, notBefore: at + left.waitMs, result, at }]);
-  } catch (error) {
-    if (!isSvcError(error, "delivery-state")) throw error;
-    await kit.store().commit([{ op: "delivery.finish", uid, from, state: "failed", result: { reason: "unreadable" }, at }]);
+      .commit([end])
+      .catch((again: unknown) => {
+        if (!isElsewhere(again)) throw again;
+      });
   }
 }
 
