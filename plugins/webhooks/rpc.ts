@@ -10,7 +10,7 @@ const MAX_TRIALS = 2;
 
 /** The `webhooks.*` methods of the control protocol. Whoever may read sees no secret, and a text only of one delivery that is asked for. */
 export function registerWebhookRpc(ctx: TrialContext, webhooks: Webhooks): void {
-  const store = () => ctx.service("store@1");
+  const store = () => ctx.service("store@2");
 
   ctx.registerRpc({
     ...methodOf(webhooksMethods, "webhooks.list"),
@@ -24,7 +24,7 @@ export function registerWebhookRpc(ctx: TrialContext, webhooks: Webhooks): void 
         mappings: state?.mappings ?? [],
         isolation: hooks.transforms.isolation,
         problems: state?.problems ?? [],
-        counts: figuresOf(store().deliveries.counts()),
+        counts: figuresOf(await store().deliveries.counts()),
       };
     },
   });
@@ -33,8 +33,11 @@ export function registerWebhookRpc(ctx: TrialContext, webhooks: Webhooks): void 
     ...methodOf(webhooksMethods, "webhooks.recent"),
     async handler({ limit = RECENT, states }) {
       const { summariseDelivery } = await import("./deliveries/delivery-summary.ts");
-      const rows = store().deliveries.list({ dirs, limit, ...(states ? { states } : {}) });
-      return { deliveries: rows.map((row) => summariseDelivery(row, store())), counts: figuresOf(store().deliveries.counts()) };
+      const rows = await store().deliveries.list({ dirs, limit, ...(states ? { states } : {}) });
+      return {
+        deliveries: await Promise.all(rows.map((row) => summariseDelivery(row, store()))),
+        counts: figuresOf(await store().deliveries.counts()),
+      };
     },
   });
 
@@ -45,10 +48,10 @@ export function registerWebhookRpc(ctx: TrialContext, webhooks: Webhooks): void 
         import("./deliveries/delivery-summary.ts"),
         import("./deliveries/stored-action.ts"),
       ]);
-      const row = store().deliveries.get(uid);
+      const row = await store().deliveries.get(uid);
       if (!row || row.dir === "out") throw commonErrors.unknownDelivery({ uid });
       const action = payload ? decodeAction(row) : undefined;
-      return { delivery: summariseDelivery(row, store()), ...(action ? { action } : {}) };
+      return { delivery: await summariseDelivery(row, store()), ...(action ? { action } : {}) };
     },
   });
 

@@ -46,10 +46,9 @@ export function createWebhooks(ctx: PluginContext): Webhooks {
   const carryOn = async () => {
     if (isCarrying) return;
     isCarrying = true;
-    if (!deliveries && !hasWork(ctx)) return;
-    // The call that is loading them right now starts them too.
-    if (!deliveries) await loadDeliveries();
-    else await (await deliveries).start();
+    // A request may load them while the rows are counted; whoever comes first starts them.
+    if (!deliveries && !(await hasWork(ctx)) && !deliveries) return;
+    await (await loadDeliveries()).start();
   };
 
   // A preset that comes late, or whose plugin was replaced, changes what the door knows.
@@ -88,8 +87,8 @@ export function createWebhooks(ctx: PluginContext): Webhooks {
 }
 
 /** Rows that somebody accepted while hooks were on: they run, whatever the switch says now. */
-function hasWork(ctx: Pick<PluginContext, "service">): boolean {
-  const { byDir } = ctx.service("store@1").deliveries.counts();
+async function hasWork(ctx: Pick<PluginContext, "service">): Promise<boolean> {
+  const { byDir } = await ctx.service("store@2").deliveries.counts();
   const states = byDir["hook-agent"] ?? {};
   return (states.accepted ?? 0) + (states.running ?? 0) > 0;
 }

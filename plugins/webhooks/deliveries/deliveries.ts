@@ -1,4 +1,4 @@
-import { commonErrors, isSvcError, messageOf, type PluginContext, settledWithin } from "svc/sdk";
+import { commonErrors, isSvcError, type Lease, messageOf, type PluginContext, settledWithin } from "svc/sdk";
 import { protocolErrors } from "svc/sdk/internal";
 import { type Accepted, acceptAll, EXPIRY_MS, type Submission } from "./accept.ts";
 import { createCompletionWaiters } from "./completion-waiters.ts";
@@ -35,10 +35,12 @@ const RECOVER_MS = 5_000;
 /** Accepted hook actions of one instance of the plugin. Nothing is processed before `start`. */
 export function createDeliveries(ctx: PluginContext): Deliveries {
   const gateway = ctx.service("gateway@1");
+  const lease = `${gateway.info().bootId}/${ctx.instance}`;
   const deps: DeliveryDeps = {
     ctx,
-    lease: `${gateway.info().bootId}/${ctx.instance}`,
-    store: () => ctx.service("store@1"),
+    lease,
+    acquire: () => ctx.service("leases@1").acquire("deliveries:hooks", { owner: lease }),
+    store: () => ctx.service("store@2"),
     agents: () => ctx.service("agents@1"),
     messaging() {
       try {
@@ -51,10 +53,10 @@ export function createDeliveries(ctx: PluginContext): Deliveries {
   };
   const completions = createCompletionWaiters();
   const leaving = new AbortController();
-  const onEnd = (uid: string) => {
+  const onEnd = async (uid: string) => {
     gateway.invalidateHealth();
     try {
-      const row = deps.store().deliveries.get(uid);
+      const row = await deps.store().deliveries.get(uid);
       const completion = row && completionOf(row);
       if (completion) completions.tell(uid, completion);
     } catch (error) {
@@ -64,12 +66,12 @@ export function createDeliveries(ctx: PluginContext): Deliveries {
       });
     }
   };
-  const runner = createRunner(deps, onEnd);
+  const runner = createRunner(deps, (uid) => void onEnd(uid));
   ctx.on("gateway.stopping", () => runner.close());
   ctx.on("gateway.resumed", () => runner.nudge());
 
-  const known = (uid: string) => {
-    const row = deps.store().deliveries.get(uid);
+  const known = async (uid: string) => {
+    const row = await deps.store().deliveries.get(uid);
     if (!row || !PROCESSED_DIRS.includes(row.dir)) throw commonErrors.unknownDelivery({ uid });
     return row;
   };
@@ -79,43 +81,66 @@ export function createDeliveries(ctx: PluginContext): Deliveries {
     gateway.invalidateHealth();
   };
 
+  let role: Lease | undefined;
+  let starting: Promise<void> | undefined;
+  const start = async () => {
+    const takeUp = async () => {
+      role ??= await deps.acquire();
+      return recover(deps, leaving.signal);
+    };
+    const recovering = untilAvailable(takeUp, leaving.signal, deps).then((count) => {
+      if (count > 0) ctx.logger.warn(`${count} hook deliveries were in progress when an earlier process ended; they resume`);
+      return runner.begin();
+    });
+    recovering.catch((error: unknown) => {
+      if (!leaving.signal.aborted) ctx.logger.error("hook deliveries of an earlier process cannot be resumed", { error: String(error) });
+    });
+    await settledWithin(recovering, RECOVER_MS);
+  };
+
   return {
     accept(submissions) {
       if (leaving.signal.aborted) return Promise.reject(protocolErrors.draining({}, { retryAfterMs: 2_000 }));
       return acceptAll(submissions, { deps, onAccepted });
     },
     async completion(runId, signal) {
-      return completionOf(known(runId)) ?? completions.wait(runId, signal);
+      // An end that is stored while the row is read would be missed by a caller that waits only after it.
+      const over = new AbortController();
+      const waiting = completions.wait(runId, AbortSignal.any([signal, over.signal]));
+      waiting.catch(() => undefined);
+      try {
+        return completionOf(await known(runId)) ?? (await waiting);
+      } finally {
+        over.abort();
+      }
     },
     async retry(uid) {
-      known(uid);
+      await known(uid);
       const at = ctx.clock.now();
       const from = ["failed", "expired"] as const;
       await deps.store().commit([{ op: "delivery.requeue", uid, from, attempt: 0, expiresAt: at + EXPIRY_MS, at }]);
       runner.nudge();
     },
     async drop(uid) {
-      const row = known(uid);
+      const row = await known(uid);
       const reason = "an operator gave it up";
       const options = { deps, signal: leaving.signal };
       await failDelivery(row, { state: "failed", from: ["accepted"], isOwn: false, isAsked: true, reason }, options);
-      onEnd(uid);
+      await onEnd(uid);
     },
-    async start() {
-      const recovering = untilAvailable(() => recover(deps, leaving.signal), leaving.signal, deps).then((count) => {
-        if (count > 0) ctx.logger.warn(`${count} hook deliveries were in progress when an earlier process ended; they resume`);
-        runner.begin();
-      });
-      recovering.catch((error: unknown) => {
-        if (!leaving.signal.aborted) ctx.logger.error("hook deliveries of an earlier process cannot be resumed", { error: String(error) });
-      });
-      await settledWithin(recovering, RECOVER_MS);
+    start() {
+      starting ??= start();
+      return starting;
     },
     tick: () => runner.tick(),
     async stop() {
       leaving.abort(protocolErrors.draining({}, { retryAfterMs: 2_000 }));
       completions.close();
       await runner.stop();
+      // What could not be given back is found by the next instance.
+      await role
+        ?.release()
+        .catch((error: unknown) => ctx.logger.debug("the role of the hook runner was not given back", { error: messageOf(error) }));
     },
   };
 }

@@ -1,12 +1,15 @@
 import {
   type Agents,
   type DeliveryDir,
+  type DeliveryOwner,
+  type DeliveryRow,
   isSvcError,
+  type Lease,
   type Messaging,
   type OpResult,
   type PluginContext,
+  type Store,
   type StoreOp,
-  type SyncStore,
   sleep,
 } from "svc/sdk";
 
@@ -18,7 +21,9 @@ export interface DeliveryDeps {
   readonly ctx: Pick<PluginContext, "clock" | "timers" | "logger">;
   /** Owner of claimed rows: this instance of the plugin in this boot. What another one has claimed, and did not end, is found as left behind. */
   readonly lease: string;
-  store(): SyncStore;
+  /** Acquires the role of the one instance that processes; an earlier one loses it. */
+  acquire(): Promise<Lease>;
+  store(): Store;
   agents(): Agents;
   /** Undefined where nobody carries messages. */
   messaging(): Messaging | undefined;
@@ -33,6 +38,16 @@ const MAX_PAUSE_MS = 2_000;
 /** True for an error that passes by itself. */
 export function isTransient(error: unknown): boolean {
   return isSvcError(error) && (transient.includes(error.code) || error.code.startsWith("storage-"));
+}
+
+/** True for a write that was refused because another one has ended the row, put it back, or claimed it. */
+export function isElsewhere(error: unknown): boolean {
+  return isSvcError(error, "delivery-state") || isSvcError(error, "fenced");
+}
+
+/** Owner of a row as it was read or claimed; none for one that waits. */
+export function ownerOf({ leaseBoot, attempt }: DeliveryRow): { owner?: DeliveryOwner } {
+  return leaseBoot === undefined ? {} : { owner: { leaseBoot, attempt } };
 }
 
 /**
@@ -58,12 +73,12 @@ export async function untilAvailable<T>(work: () => Promise<T>, signal: AbortSig
  */
 export async function commitWhenAvailable(
   ops: StoreOp[],
-  { deps, signal, isStored }: { deps: DeliveryDeps; signal: AbortSignal; isStored: () => boolean },
+  { deps, signal, isStored }: { deps: DeliveryDeps; signal: AbortSignal; isStored: () => Promise<boolean> },
 ): Promise<OpResult[]> {
   let isRepeat = false;
   return untilAvailable(
     async () => {
-      if (isRepeat && isStored()) return [];
+      if (isRepeat && (await isStored())) return [];
       isRepeat = true;
       return deps.store().commit(ops);
     },

@@ -12,15 +12,15 @@ const payload = encodeAction(agentAction({ path: "github", mapping: "gh", name: 
 const storeWith = (whole: DeliveryRow | undefined) =>
   ({ deliveries: { get: () => whole } }) as unknown as Parameters<typeof summariseDelivery>[1];
 
-test("a row that waits is described from its payload, without the words of the sender", () => {
-  const summary = summariseDelivery(row, storeWith({ ...row, payload }));
+test("a row that waits is described from its payload, without the words of the sender", async () => {
+  const summary = await summariseDelivery(row, storeWith({ ...row, payload }));
   expect(summary).toMatchObject({ uid: "u", kind: "agent", state: "accepted", path: "github", mapping: "gh", name: "CI", agentId: "ops" });
   expect(JSON.stringify(summary)).not.toContain("not for lists");
 });
 
-test("one whose payload is gone is described from its result, one that cannot be read from its lane", () => {
+test("one whose payload is gone is described from its result, one that cannot be read from its lane", async () => {
   const about = { path: "wake", agentId: "main" };
   const wake = { ...row, dir: "hook-wake" as const, state: "done" as const, result: { status: "ok", about } };
-  expect(summariseDelivery(wake, storeWith(undefined))).toMatchObject({ kind: "wake", path: "wake", agentId: "main" });
-  expect(summariseDelivery(row, storeWith({ ...row, payload: { v: 9 } }))).toMatchObject({ path: "", agentId: "ops" });
+  expect(await summariseDelivery(wake, storeWith(undefined))).toMatchObject({ kind: "wake", path: "wake", agentId: "main" });
+  expect(await summariseDelivery(row, storeWith({ ...row, payload: { v: 9 } }))).toMatchObject({ path: "", agentId: "ops" });
 });

@@ -1,4 +1,4 @@
-import type { DeliveryRow, DeliveryState, JsonObject, SyncStore } from "svc/sdk";
+import type { DeliveryRow, DeliveryState, JsonObject, Store } from "svc/sdk";
 import { type About, aboutOf, decodeAction, readAbout } from "./stored-action.ts";
 
 /** Summary of a row for operators; never includes the payload's text unless `show` asks for it. */
@@ -21,8 +21,8 @@ export interface DeliverySummary {
 }
 
 /** Summarises a hook's row for operators. @param row as listed, without its payload */
-export function summariseDelivery(row: DeliveryRow, store: Pick<SyncStore, "deliveries">): DeliverySummary {
-  const about = readAbout(row.result) ?? aboutOfPayload(row, store);
+export async function summariseDelivery(row: DeliveryRow, store: Pick<Store, "deliveries">): Promise<DeliverySummary> {
+  const about = readAbout(row.result) ?? (await aboutOfPayload(row, store));
   const { uid, state, attempt, lane, createdAt, updatedAt, expiresAt, notBefore, steps, result } = row;
   return {
     uid,
@@ -41,8 +41,8 @@ export function summariseDelivery(row: DeliveryRow, store: Pick<SyncStore, "deli
 }
 
 /** A row that cannot be read has no path any more; its lane still names the agent. */
-function aboutOfPayload(row: DeliveryRow, store: Pick<SyncStore, "deliveries">): About {
-  const whole = row.payload ? row : store.deliveries.get(row.uid);
+async function aboutOfPayload(row: DeliveryRow, store: Pick<Store, "deliveries">): Promise<About> {
+  const whole = row.payload ? row : await store.deliveries.get(row.uid);
   const action = whole && decodeAction(whole);
   return action ? aboutOf(action) : { path: "", agentId: /^agent:([^:]+):/.exec(row.lane)?.[1] ?? "" };
 }

@@ -1,6 +1,6 @@
 import { type DeliveryRow, type DeliveryState, isSvcError, type JsonObject, messageOf, type StoreOp } from "svc/sdk";
 import { reached } from "svc/sdk/internal";
-import { commitWhenAvailable, type DeliveryDeps, isTransient, untilAvailable } from "./delivery-deps.ts";
+import { commitWhenAvailable, type DeliveryDeps, isTransient, ownerOf, untilAvailable } from "./delivery-deps.ts";
 import { mainSessionOf, stepOp, summaryEvent, wakeMainSession } from "./steps.ts";
 import { aboutOf, decodeAction, type StoredAction } from "./stored-action.ts";
 import { hookLabel, summaryLine, summaryText } from "./texts.ts";
@@ -22,7 +22,7 @@ export interface Failure {
   next?: number;
 }
 
-/** Ends a row that will not be processed (any more), with a note that people see in the main session. @throws {SvcError} `delivery-state` */
+/** Ends a row that will not be processed (any more), with a note that people see in the main session. @throws {SvcError} `delivery-state`, `fenced` */
 export async function failDelivery(
   row: DeliveryRow,
   end: Failure,
@@ -57,11 +57,11 @@ async function commitEnd(
   };
   const finish: StoreOp[] = [
     ...(end.isOwn ? [stepOp({ row, deps }, "retry", { next: end.next ?? 1, reason: summaryLine(end.reason) })] : []),
-    { op: "delivery.finish", uid: row.uid, from: end.from, state: end.state, result, at: deps.ctx.clock.now() },
+    { op: "delivery.finish", uid: row.uid, from: end.from, ...ownerOf(row), state: end.state, result, at: deps.ctx.clock.now() },
   ];
   const isTold = action === undefined || row.steps.summary !== undefined;
   const event = isTold ? [] : [summaryEvent({ row, action, deps }, summaryText(action.name, { error: end.reason }))];
-  const isStored = () => deps.store().deliveries.get(row.uid)?.state === end.state;
+  const isStored = async () => (await deps.store().deliveries.get(row.uid))?.state === end.state;
   try {
     await commitWhenAvailable([...event, ...finish], { deps, signal, isStored });
   } catch (error) {

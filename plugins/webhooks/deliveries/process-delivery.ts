@@ -1,6 +1,6 @@
-import { type DeliveryRow, isSvcError, messageOf } from "svc/sdk";
+import { type DeliveryRow, messageOf } from "svc/sdk";
 import { reached } from "svc/sdk/internal";
-import { commitWhenAvailable } from "./delivery-deps.ts";
+import { commitWhenAvailable, isElsewhere, ownerOf } from "./delivery-deps.ts";
 import {
   type AfterAttempt,
   type DeliverResult,
@@ -36,8 +36,7 @@ export async function processDelivery(row: DeliveryRow, context: ProcessContext)
     logger.debug("hook delivery started", () => ({ uid, attempt, lane }));
     return await executeSteps(claimed, context);
   } catch (error) {
-    if (isSvcError(error, "delivery-state") || isSvcError(error, "fenced"))
-      logger.debug("a hook delivery was taken over by another worker", { uid: row.uid });
+    if (isElsewhere(error)) logger.debug("a hook delivery was taken over by another worker", { uid: row.uid });
     else if (claimed) return onUnexpectedError(claimed, { ...context, error });
     return undefined;
   }
@@ -45,12 +44,19 @@ export async function processDelivery(row: DeliveryRow, context: ProcessContext)
 
 /** `accepted` → `running` under our lease. */
 async function claim(row: DeliveryRow, { deps, signal }: ProcessContext): Promise<DeliveryRow> {
-  const isStored = () => {
-    const now = deps.store().deliveries.get(row.uid);
-    return now?.state === "running" && now.leaseBoot === deps.lease;
+  const isStored = async () => {
+    const now = await deps.store().deliveries.get(row.uid);
+    return now?.state === "running" && now.leaseBoot === deps.lease && now.attempt === row.attempt + 1;
   };
   await reached("hooks.before-claim");
-  const op = { op: "delivery.claim", uid: row.uid, to: "running", leaseBoot: deps.lease, at: deps.ctx.clock.now() } as const;
+  const op = {
+    op: "delivery.claim",
+    uid: row.uid,
+    to: "running",
+    attempt: row.attempt,
+    leaseBoot: deps.lease,
+    at: deps.ctx.clock.now(),
+  } as const;
   await commitWhenAvailable([op], { deps, signal, isStored });
   await reached("hooks.after-claim");
   return { ...row, attempt: row.attempt + 1, state: "running", leaseBoot: deps.lease };
@@ -58,7 +64,7 @@ async function claim(row: DeliveryRow, { deps, signal }: ProcessContext): Promis
 
 /**
  * Makes one attempt of a claimed row: each step that is not recorded yet, in order.
- * @throws the signal's reason, `delivery-state` once another instance has claimed the row, and whatever a step did not expect
+ * @throws the signal's reason, `fenced` or `delivery-state` once another instance has claimed the row, and whatever a step did not expect
  */
 async function executeSteps(row: DeliveryRow, { deps, signal, onRan }: ProcessContext): Promise<Processed> {
   const action = decodeAction(row);
@@ -69,7 +75,7 @@ async function executeSteps(row: DeliveryRow, { deps, signal, onRan }: ProcessCo
   signal.throwIfAborted();
   const { result } = step;
   onRan();
-  const reply = result.status === "ok" ? readReply(finalText(rowsOf(context, result.runId), result.runId)) : undefined;
+  const reply = result.status === "ok" ? readReply(finalText(await rowsOf(context, result.runId), result.runId)) : undefined;
   const delivered = reply && action.deliver ? await deliverStep(context, reply) : undefined;
   signal.throwIfAborted();
   await summaryStep(context, reply ? { text: reply.text } : { error: result.error ?? "the run failed" });
@@ -127,9 +133,18 @@ async function requeue(
     [
       // Not without our lease: whoever has claimed it meanwhile goes on undisturbed.
       stepOp({ row, deps }, "retry", { next: to.next, reason }),
-      { op: "delivery.requeue", uid: row.uid, from: ["running"], attempt: to.attempt, result: { reason }, ...notBefore, at },
+      {
+        op: "delivery.requeue",
+        uid: row.uid,
+        from: ["running"],
+        ...ownerOf(row),
+        attempt: to.attempt,
+        result: { reason },
+        ...notBefore,
+        at,
+      },
     ],
-    { deps, signal, isStored: () => deps.store().deliveries.get(row.uid)?.state !== "running" },
+    { deps, signal, isStored: async () => (await deps.store().deliveries.get(row.uid))?.state !== "running" },
   );
   await reached("hooks.after-requeue");
 }
@@ -152,8 +167,11 @@ async function finish(context: StepContext, results: Results): Promise<void> {
   const result = { status, ...(code === undefined ? {} : { code }), completion, about: aboutOf(action) };
   const at = deps.ctx.clock.now();
   await commitWhenAvailable(
-    [stepOp(context, "heartbeat", { woken }), { op: "delivery.finish", uid: row.uid, from: ["running"], state: "done", result, at }],
-    { deps, signal, isStored: () => deps.store().deliveries.get(row.uid)?.state === "done" },
+    [
+      stepOp(context, "heartbeat", { woken }),
+      { op: "delivery.finish", uid: row.uid, from: ["running"], ...ownerOf(row), state: "done", result, at },
+    ],
+    { deps, signal, isStored: async () => (await deps.store().deliveries.get(row.uid))?.state === "done" },
   );
   await reached("hooks.after-finish");
   logEnd(context, results);

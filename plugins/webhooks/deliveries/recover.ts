@@ -1,6 +1,6 @@
-import { type DeliveryRow, isSvcError, messageOf } from "svc/sdk";
+import { type DeliveryRow, messageOf } from "svc/sdk";
 import { createExpiryClock, type ExpiryClock, reached } from "svc/sdk/internal";
-import { commitWhenAvailable, type DeliveryDeps, PROCESSED_DIRS } from "./delivery-deps.ts";
+import { commitWhenAvailable, type DeliveryDeps, isElsewhere, ownerOf, PROCESSED_DIRS } from "./delivery-deps.ts";
 import { judgeLeftBehind } from "./delivery-state.ts";
 import { failDelivery, UNREADABLE } from "./fail-delivery.ts";
 import { decodeAction } from "./stored-action.ts";
@@ -13,7 +13,7 @@ const MAX_PAGES = 30;
 export async function recover(deps: DeliveryDeps, signal: AbortSignal): Promise<number> {
   let count = 0;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const rows = deps.store().deliveries.abandoned({ dirs: PROCESSED_DIRS, boot: deps.lease, limit: PAGE });
+    const rows = await deps.store().deliveries.abandoned({ dirs: PROCESSED_DIRS, limit: PAGE });
     if (rows.length === 0) break;
     await reached("hooks.before-recover");
     const done = await Promise.all(rows.map((row) => recoverOne(row, deps, signal)));
@@ -36,14 +36,14 @@ async function recoverOne(row: DeliveryRow, deps: DeliveryDeps, signal: AbortSig
     } else {
       const { attempt, result, waitMs } = judged;
       const at = deps.ctx.clock.now();
-      const isStored = () => deps.store().deliveries.get(row.uid)?.state !== "running";
-      const op = { op: "delivery.requeue", uid: row.uid, from: ["running"], attempt, result, at } as const;
+      const isStored = async () => (await deps.store().deliveries.get(row.uid))?.state !== "running";
+      const op = { op: "delivery.requeue", uid: row.uid, from: ["running"], ...ownerOf(row), attempt, result, at } as const;
       await commitWhenAvailable([waitMs === undefined ? op : { ...op, notBefore: at + waitMs }], { deps, signal, isStored });
     }
     return true;
   } catch (error) {
     signal.throwIfAborted();
-    if (isSvcError(error, "delivery-state") || isSvcError(error, "fenced")) return true;
+    if (isElsewhere(error)) return true;
     deps.ctx.logger.error(`hook agent run runId=${row.uid}: it was left behind and could not be resumed`, { error: messageOf(error) });
     return false;
   }
@@ -82,10 +82,10 @@ export function createOverdue(
   return {
     async expire() {
       const { deliveries } = deps.store();
-      expiry ??= createExpiryClock(deps.ctx.clock, deliveries.list({ dirs: ["hook-agent", "hook-wake"], limit: 1 })[0]?.updatedAt);
+      expiry ??= createExpiryClock(deps.ctx.clock, (await deliveries.list({ dirs: ["hook-agent", "hook-wake"], limit: 1 }))[0]?.updatedAt);
       const now = expiry.read();
       if (now === undefined) return;
-      for (const row of deliveries.overdue({ dirs: PROCESSED_DIRS, now, limit: PER_ROUND })) {
+      for (const row of await deliveries.overdue({ dirs: PROCESSED_DIRS, now, limit: PER_ROUND })) {
         if (row.state === "accepted" && !options.isActive(row.uid)) await expireOne(row);
       }
     },

@@ -1,6 +1,7 @@
 import { eventually, fakeClock, fakeModel } from "svc/sdk/testing";
 import { describe, expect, test } from "vitest";
 import { gatedModel, lastUserText } from "../../../test/fixtures/gated-model.ts";
+import { holdNext } from "../../../test/fixtures/held-read.ts";
 import { accepted, agentAction, deliveriesGateway, ended, mainKey } from "../../../test/fixtures/hook-deliveries.ts";
 
 const HOUR = 3_600_000;
@@ -220,5 +221,37 @@ describe("another instance", () => {
     expect(later.said("agent:main:hook:cut")).toEqual(["answer to cut off"]);
     expect(later.events()).toEqual(["Hook Hook: answer to cut off"]);
     expect(later.service("store@1").systemEvents.pending(mainKey, 10)).toHaveLength(1);
+  });
+});
+
+describe("while rows are read", () => {
+  test("an action that is accepted then is carried out without another nudge", async () => {
+    const gateway = await deliveriesGateway({ models: [fakeModel(["one", "two"])] });
+    const due = holdNext(gateway.service("store@2"), "deliveries.due");
+    const first = await accepted(gateway, { message: "first" });
+    await due.asked;
+    const second = await accepted(gateway, { message: "second" });
+    due.release();
+
+    expect(await ended(gateway, first)).toMatchObject({ status: "ok" });
+    expect(await ended(gateway, second)).toMatchObject({ status: "ok" });
+    expect([first, second].map((uid) => gateway.row(uid)?.attempt)).toEqual([1, 1]);
+  });
+
+  test("an end that is stored then is told to whoever waits for it", async () => {
+    const model = gatedModel();
+    const gateway = await deliveriesGateway({ models: [model] });
+    const runId = await accepted(gateway, { message: "first" });
+    await eventually(() => expect(model.waiting()).toEqual(["first"]));
+    const row = holdNext(gateway.service("store@2"), "deliveries.get");
+    const completion = gateway.deliveries().completion(runId, AbortSignal.timeout(20_000));
+    await row.asked;
+    model.release();
+    await eventually(() => gateway.row(runId)?.state === "done");
+    // Those who were told of the end have been.
+    await new Promise((resolve) => setImmediate(resolve));
+    row.release();
+
+    expect(await completion).toMatchObject({ status: "ok" });
   });
 });

@@ -24,7 +24,7 @@ export interface Runner {
   /** Looks for rows that are due. */
   nudge(): void;
   /** Begins to claim rows. */
-  begin(): void;
+  begin(): Promise<void>;
   /** Claims nothing more; what is under way goes on. */
   close(): void;
   /** Gives back what is under way, after the step it is in, 4 s at most. */
@@ -52,22 +52,41 @@ export function createRunner(deps: DeliveryDeps, onEnd: (uid: string) => void): 
   let freed: Disposable | undefined;
   let tickedAt = 0;
   let isOpen = false;
+  let isBegun = false;
+  let isClosed = false;
+  let reading: Promise<void> | undefined;
+  /** Time of a look that was asked for while the rows were read. */
+  let again: number | undefined;
 
   const pauses = createPauses(deps, () => nudge());
   const nudge = (now = pauses.now()): void => {
     if (!isOpen) return;
-    try {
-      for (const row of nextRows(now)) begin(row);
-    } catch (error) {
-      logger.warn("hook deliveries cannot be read; trying again", { error: messageOf(error) });
-      pauses.add("", READ_AGAIN_MS);
+    if (reading) {
+      // What was accepted while the rows were read may not be among them.
+      again = Math.max(again ?? 0, now);
+      return;
     }
+    reading = beginNext(now)
+      .catch((error: unknown) => {
+        logger.warn("hook deliveries cannot be read; trying again", { error: messageOf(error) });
+        pauses.add("", READ_AGAIN_MS);
+      })
+      .finally(() => {
+        reading = undefined;
+        const next = again;
+        again = undefined;
+        if (next !== undefined) nudge(next);
+      });
   };
-  const nextRows = (now: number): DeliveryRow[] => {
-    const limit = MAX_CLAIMED - active.size;
-    if (limit <= 0) return [];
+  const beginNext = async (now: number): Promise<void> => {
+    if (active.size >= MAX_CLAIMED) return;
     // Rows that are being claimed are still found: they must not hide the others.
-    const due = deps.store().deliveries.due({ dirs: PROCESSED_DIRS, now, limit: MAX_CLAIMED });
+    const due = await deps.store().deliveries.due({ dirs: PROCESSED_DIRS, now, limit: MAX_CLAIMED });
+    // A stop came while they were read: what is begun now would be given back by nobody.
+    if (isOpen) for (const row of nextRows(due)) begin(row);
+  };
+  const nextRows = (due: readonly DeliveryRow[]): DeliveryRow[] => {
+    const limit = MAX_CLAIMED - active.size;
     const free = due.filter((row) => !active.has(row.uid) && !pauses.has(row.uid) && row.expiresAt > clock.now());
     const admitted = new Set(
       deps.store().deliveries.gate.admit(
@@ -79,8 +98,8 @@ export function createRunner(deps: DeliveryDeps, onEnd: (uid: string) => void): 
     return free.filter(({ uid }) => admitted.has(uid)).slice(0, limit);
   };
   /** Rows that were charged for a crash wait, in later processes too: otherwise they would be the first at work in each of them, and in the way of each kill. */
-  const pauseCharged = (uid: string): void => {
-    const row = deps.store().deliveries.get(uid);
+  const pauseCharged = async (uid: string): Promise<void> => {
+    const row = await deps.store().deliveries.get(uid);
     const leftMs = row?.state === "accepted" ? (row.notBefore ?? 0) - clock.now() : 0;
     if (row && PROCESSED_DIRS.includes(row.dir) && leftMs > 0) pauses.add(uid, Math.min(leftMs, backoffAfter(MAX_ATTEMPTS)));
   };
@@ -112,18 +131,22 @@ export function createRunner(deps: DeliveryDeps, onEnd: (uid: string) => void): 
   };
   const close = (): void => {
     isOpen = false;
+    isClosed = true;
     void ticking?.dispose();
     void freed?.dispose();
   };
 
   return {
     nudge: () => nudge(),
-    begin() {
-      if (isOpen || signal.aborted) return;
-      isOpen = true;
+    async begin() {
+      if (isBegun || signal.aborted) return;
+      isBegun = true;
       const { gate } = deps.store().deliveries;
+      await Promise.all(gate.suspects().map(pauseCharged));
+      // It may have been closed while the pauses were read.
+      if (isClosed) return;
+      isOpen = true;
       freed = gate.onFree(() => nudge());
-      for (const uid of gate.suspects()) pauseCharged(uid);
       beginTicking();
     },
     tick() {

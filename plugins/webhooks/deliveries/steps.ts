@@ -35,9 +35,9 @@ export interface StepContext {
   readonly signal: AbortSignal;
 }
 
-/** The record of a step as an operation. It fails with `delivery-state` once somebody else has claimed the row: what stands beside it is not done then. */
+/** The record of a step as an operation. It fails with `fenced` or `delivery-state` once somebody else has claimed the row: what stands beside it is not done then. */
 export function stepOp({ row, deps }: Pick<StepContext, "row" | "deps">, step: StepName, value: JsonObject): StoreOp {
-  return { op: "delivery.step", uid: row.uid, leaseBoot: deps.lease, step, value, at: deps.ctx.clock.now() };
+  return { op: "delivery.step", uid: row.uid, leaseBoot: deps.lease, attempt: row.attempt, step, value, at: deps.ctx.clock.now() };
 }
 
 /** Records a step, with what has to be stored in the same moment. */
@@ -47,7 +47,7 @@ function record(
   { value, with: more = [] }: { value: JsonObject; with?: StoreOp[] },
 ): Promise<OpResult[]> {
   const { row, deps, signal } = context;
-  const isStored = () => deps.store().deliveries.get(row.uid)?.steps[step] !== undefined;
+  const isStored = async () => (await deps.store().deliveries.get(row.uid))?.steps[step] !== undefined;
   return commitWhenAvailable([...more, stepOp(context, step, value)], { deps, signal, isStored });
 }
 
@@ -76,7 +76,7 @@ export async function runStep(context: StepContext): Promise<RunStep> {
   const reason = outcome.error ?? "the run failed";
   const verdict = judgeRun(outcome);
   if (verdict === "resume") return { kind: "again", next: n, reason };
-  if (verdict === "repeat") return { kind: hasActed(rowsOf(context, runId), runId) ? "refused" : "again", next: n + 1, reason };
+  if (verdict === "repeat") return { kind: hasActed(await rowsOf(context, runId), runId) ? "refused" : "again", next: n + 1, reason };
   const result = toRunResult(runId, outcome);
   await record(context, "run", { value: { ...result } });
   await reached("hooks.after-run-step");
@@ -84,8 +84,8 @@ export async function runStep(context: StepContext): Promise<RunStep> {
 }
 
 /** Reads the transcript rows of a finished run; nothing for one that is forgotten. */
-export function rowsOf({ deps }: Pick<StepContext, "deps">, runId: string): MessageRow[] {
-  const run = deps.store().runs.get(runId);
+export async function rowsOf({ deps }: Pick<StepContext, "deps">, runId: string): Promise<MessageRow[]> {
+  const run = await deps.store().runs.get(runId);
   return run ? deps.store().messages.page(run.sessionId, { limit: READ_ROWS }) : [];
 }
 
