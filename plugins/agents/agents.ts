@@ -1,4 +1,13 @@
-import { type AgentInfo, type Agents, agentSetting, type DoctorFinding, messageOf, type PluginContext, type PluginLife } from "svc/sdk";
+import {
+  type AgentInfo,
+  type Agents,
+  agentSetting,
+  type DoctorFinding,
+  type Lease,
+  messageOf,
+  type PluginContext,
+  type PluginLife,
+} from "svc/sdk";
 import { perSnapshot } from "svc/sdk/internal";
 import { KeyedMutex } from "./common/mutex.ts";
 import { createDirectory } from "./directory.ts";
@@ -17,7 +26,7 @@ import { Lanes } from "./runs/lanes.ts";
 import { LeftOut } from "./runs/left-out.ts";
 import { LiveRuns } from "./runs/live-runs.ts";
 import { placesOf } from "./runs/places.ts";
-import { markInterrupted } from "./runs/recover.ts";
+import { becomeOwner, markInterrupted } from "./runs/recover.ts";
 import { createRunEvents } from "./runs/run-events.ts";
 import { createRunner, type Runner, toHandle } from "./runs/runner.ts";
 import { createSessionEnds } from "./sessions/ends.ts";
@@ -41,14 +50,13 @@ export interface AgentsPlugin {
 export function createAgents(ctx: PluginContext): AgentsPlugin {
   const gateway = ctx.service("gateway@1");
   const { bootId, stateDir } = gateway.info();
-  const store = () => ctx.service("store@1");
+  const store = () => ctx.service("store@2");
   const subscriptions = new Subscriptions();
   const catalog = createCatalog(ctx);
   const events = createRunEvents({
     ctx,
     subscriptions,
     wire: (row) => wireSession(kit, row),
-    session: (key) => store().sessions.get(key),
   });
   const parts = perSnapshot(ctx.snapshot, (config) => ({
     config,
@@ -128,9 +136,10 @@ function createLife(kit: Kit, runner: Runner, heartbeats: Heartbeats): PluginLif
   const problems = new Map<string, string>();
   const maintenance = createMaintenanceJob(kit);
   const claims = new WorkspaceClaims(ctx.service("gateway@1").info().stateDir);
+  let role: Lease | undefined;
   ctx.on("health.collect", async (_event, meta) => {
     const shared = (await sharedWorkspaces(kit, claims)).map(({ message }) => message);
-    for (const part of healthParts(kit, heartbeats, [...problems.values(), ...shared])) meta.report(part);
+    for (const part of await healthParts(kit, heartbeats, [...problems.values(), ...shared])) meta.report(part);
     const maintained = maintenance.health();
     if (maintained) meta.report(maintained);
   });
@@ -187,7 +196,8 @@ function createLife(kit: Kit, runner: Runner, heartbeats: Heartbeats): PluginLif
 
   return {
     async start() {
-      const count = await markInterrupted(kit);
+      role = await becomeOwner(kit);
+      const count = role ? await markInterrupted(kit) : 0;
       if (count > 0) ctx.logger.warn(`${count} runs of an earlier process did not end; they are marked as interrupted`);
       for (const agent of kit.directory.list()) await prepareWorkspace(agent);
       await claimWorkspaces();
@@ -195,12 +205,16 @@ function createLife(kit: Kit, runner: Runner, heartbeats: Heartbeats): PluginLif
       await heartbeats.start();
       maintenance.start();
       // A later instance of this plugin misses the moment at which the gateway became ready.
-      if (ctx.service("gateway@1").info().phase === "ready") heartbeats.wakeWaiting();
+      if (ctx.service("gateway@1").info().phase === "ready") await heartbeats.wakeWaiting();
     },
     async stop() {
       heartbeats.stop();
       await Promise.all([maintenance.stop(), runner.drain()]);
       await claims.hold([]);
+      // Runs whose end could not be stored are marked by the next start.
+      await role
+        ?.release()
+        .catch((error: unknown) => ctx.logger.debug("the role of the runner was not given back", { error: messageOf(error) }));
     },
   };
 }

@@ -19,24 +19,25 @@ const RECENT = 5;
 const MAX_EVENT_CHARS = 200;
 
 /** Parts of the health snapshot that this plugin knows, and those of `status` alone. */
-export function healthParts(kit: Kit, heartbeats: Pick<Heartbeats, "figures">, problems: readonly string[]): HealthPart[] {
-  const agents = kit.directory.list().map((agent) => ({
+export async function healthParts(kit: Kit, heartbeats: Pick<Heartbeats, "figures">, problems: readonly string[]): Promise<HealthPart[]> {
+  const listed = kit.directory.list().map(async (agent) => ({
     agentId: agent.id,
     isDefault: agent.isDefault,
     heartbeat: planOf(heartbeats, agent.id),
-    sessions: sessionsOf(kit, agent.id),
+    sessions: await sessionsOf(kit, agent.id),
     ...memoryOf(kit, agent.id),
   }));
+  const agents = await Promise.all(listed);
   const byAgent = agents.map(({ agentId, sessions }) => ({ agentId, ...sessions }));
   const { enabled, everyMs } = heartbeats.figures(kit.directory.defaultId);
   return [
     { part: "agents", ok: problems.length === 0, value: agents, ...(problems.length > 0 ? { message: problems.join("; ") } : {}) },
-    { part: "sessions", ok: true, value: sessionsOf(kit) },
+    { part: "sessions", ok: true, value: await sessionsOf(kit) },
     { part: "heartbeatSeconds", ok: true, value: enabled ? everyMs / 1_000 : 0 },
     { part: "defaultAgentId", ok: true, value: kit.directory.defaultId },
     { part: "queues", ok: true, value: { lanes: kit.lanes.lanes, queued: kit.lanes.queued, active: kit.lanes.active } },
     modelsPart(kit),
-    ...statusParts(kit, heartbeats, byAgent),
+    ...(await statusParts(kit, heartbeats, byAgent)),
   ];
 }
 
@@ -57,9 +58,9 @@ function modelsPart(kit: Kit): HealthPart {
   };
 }
 
-function statusParts(kit: Kit, heartbeats: Pick<Heartbeats, "figures">, byAgent: JsonObject[]): HealthPart[] {
+async function statusParts(kit: Kit, heartbeats: Pick<Heartbeats, "figures">, byAgent: JsonObject[]): Promise<HealthPart[]> {
   const agents = kit.directory.list();
-  const waiting = kit.store().systemEvents.pending(mainSessionKey(kit.directory.defaultId), EVENTS_PER_PROMPT);
+  const waiting = await kit.store().systemEvents.pending(mainSessionKey(kit.directory.defaultId), EVENTS_PER_PROMPT);
   const own = (part: string, value: unknown): HealthPart => ({ part, ok: true, only: "status", value });
   return [
     own("heartbeat", {
@@ -107,8 +108,8 @@ function memoryOf(kit: Kit, agentId: string): { memory?: MemoryFigures } {
   }
 }
 
-function sessionsOf(kit: Kit, agentId?: string): JsonObject {
-  const { rows, total } = kit.store().sessions.list({ ...(agentId === undefined ? {} : { agentId }), limit: RECENT });
+async function sessionsOf(kit: Kit, agentId?: string): Promise<JsonObject> {
+  const { rows, total } = await kit.store().sessions.list({ ...(agentId === undefined ? {} : { agentId }), limit: RECENT });
   const now = kit.ctx.clock.now();
   const recent = rows.map((r) => ({ key: r.key, updatedAt: r.updatedAt, age: Math.max(0, now - r.updatedAt) }));
   return { path: kit.store().status().path, count: total, recent };

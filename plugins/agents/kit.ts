@@ -1,4 +1,4 @@
-import type { PluginContext, SvcConfig, SyncStore } from "svc/sdk";
+import type { PluginContext, Store, SvcConfig } from "svc/sdk";
 import type { KeyedMutex } from "./common/mutex.ts";
 import type { Directory } from "./directory.ts";
 import type { Catalog } from "./models/catalog.ts";
@@ -24,7 +24,7 @@ export interface Kit {
   readonly ctx: PluginContext;
   readonly config: SvcConfig;
   readonly bootId: string;
-  store(): SyncStore;
+  store(): Store;
   readonly directory: Directory;
   readonly tools: ToolBox;
   readonly catalog: Catalog;

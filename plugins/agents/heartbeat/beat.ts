@@ -70,7 +70,7 @@ async function beat(occasion: Occasion, options: BeatOptions): Promise<BeatResul
   if (!options.isOn()) return skip("disabled");
   // A request from outside gets a heartbeat also where the timer is off, and at night.
   if (occasion.kind !== "wake" && !isActive(settings.activeHours, ids.ts)) return skip("quiet-hours");
-  const place = placeOf(occasion, settings, kit);
+  const place = await placeOf(occasion, settings, kit);
   const working = [...runsOf(kit, place.sessionKey), ...(place.eventsFrom === place.sessionKey ? [] : runsOf(kit, place.eventsFrom))];
   if (working.length > 0) return { state: "busy", free: Promise.all(working.map((run) => run.done)) };
   const idle = await reasonToRest(place, settings, { agentId, kit });
@@ -81,16 +81,16 @@ async function beat(occasion: Occasion, options: BeatOptions): Promise<BeatResul
   return { state: "done", ran: true, report: await run(place, settings, { ids, options }) };
 }
 
-function placeOf({ agentId, sessionKey }: Occasion, settings: HeartbeatSettings, kit: Kit): Place {
+async function placeOf({ agentId, sessionKey }: Occasion, settings: HeartbeatSettings, kit: Kit): Promise<Place> {
   if (sessionKey !== undefined && sessionKey !== mainSessionKey(agentId)) return { sessionKey, fresh: false, eventsFrom: sessionKey };
   const own = kit.directory.resolve({ agentId, sessionKey: sessionKey ?? settings.session }).sessionKey;
   // Events come to the main session unless they name another one.
-  const eventsFrom = hasEvents(kit, own) ? own : mainSessionKey(agentId);
+  const eventsFrom = (await hasEvents(kit, own)) ? own : mainSessionKey(agentId);
   return { sessionKey: settings.isolatedSession ? `${own}:heartbeat` : own, fresh: settings.isolatedSession, eventsFrom };
 }
 
-function hasEvents(kit: Kit, sessionKey: string): boolean {
-  return kit.store().systemEvents.pending(sessionKey, 1).length > 0;
+async function hasEvents(kit: Kit, sessionKey: string): Promise<boolean> {
+  return (await kit.store().systemEvents.pending(sessionKey, 1)).length > 0;
 }
 
 /** Nothing is asked for, so no model is asked. */
@@ -99,7 +99,7 @@ async function reasonToRest(
   settings: HeartbeatSettings,
   { agentId, kit }: { agentId: string; kit: Kit },
 ): Promise<SkipReason | undefined> {
-  if (hasEvents(kit, eventsFrom)) return undefined;
+  if (await hasEvents(kit, eventsFrom)) return undefined;
   const agent = kit.directory.get(agentId);
   if (await isChecklistBlank(agent.workspace)) return "empty-checklist";
   const model = settings.model === undefined ? kit.models.standard(agent) : undefined;

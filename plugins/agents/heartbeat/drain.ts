@@ -6,7 +6,7 @@ import type { NewMessage } from "../runs/writes.ts";
 import { EVENTS_PER_PROMPT, SYSTEM_EVENTS_KIND, toSystemLines } from "./system-lines.ts";
 
 /** Events for the next prompt of a session, at most 20. The answer to a tool call takes nothing along: it has to follow its call. */
-export function pendingFor(kit: Pick<Kit, "store">, request: RunRequest, sessionKey: string): SystemEventRow[] {
+export async function pendingFor(kit: Pick<Kit, "store">, request: RunRequest, sessionKey: string): Promise<SystemEventRow[]> {
   if ((request.toolResults?.length ?? 0) > 0) return [];
   return kit.store().systemEvents.pending(sessionKey, EVENTS_PER_PROMPT);
 }
@@ -33,5 +33,5 @@ export function withEvents(
 
 /** In the commit that stores the row: an event is read once, whatever happens. */
 export function takeOps(events: readonly SystemEventRow[]): StoreOp[] {
-  return events.length === 0 ? [] : [{ op: "systemEvent.take", ids: events.map((event) => event.id) }];
+  return events.length === 0 ? [] : [{ op: "systemEvent.take", ids: events.map((event) => event.id), all: true }];
 }

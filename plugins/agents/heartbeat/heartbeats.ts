@@ -27,7 +27,7 @@ export interface Heartbeats {
   /** The process stood still. */
   resumed(): void;
   /** Events of an earlier process that asked for a heartbeat at once get it now. */
-  wakeWaiting(): void;
+  wakeWaiting(): Promise<void>;
   wake(request: WakeRequest): void;
   /** Switches all of them on or off until the gateway ends; those under way go on. */
   setEnabled(enabled: boolean): void;
@@ -118,8 +118,8 @@ export function createHeartbeats(kit: Kit, runner: Pick<Runner, "start">, random
     update,
     resumed: schedule.resumed,
     wake,
-    wakeWaiting() {
-      for (const sessionKey of kit.store().systemEvents.waking()) {
+    async wakeWaiting() {
+      for (const sessionKey of await kit.store().systemEvents.waking()) {
         const agentId = /^agent:([^:]+):/.exec(sessionKey)?.[1];
         if (kit.directory.list().some((agent) => agent.id === agentId))
           wake({ agentId: agentId ?? "", sessionKey, reason: "event of an earlier run", isOwn: false });

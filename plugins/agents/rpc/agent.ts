@@ -22,10 +22,10 @@ export function registerAgentMethods(ctx: PluginContext, kit: Kit, runner: Runne
   ctx.registerRpc({
     ...protocolMethod("agent.wait"),
     handler: async ({ runId, timeoutMs }, call) => {
-      const run = await runner.live(runId);
-      if (run) return waitFor(run, { ctx, timeoutMs: timeoutMs ?? DEFAULT_WAIT_MS, signal: call.signal });
-      const row = kit.store().runs.get(runId);
-      return row ? { runId, ...waitAnswer(outcomeOf(row)) } : { runId, status: "timeout" };
+      const found = await runner.known(runId);
+      if (!found) return { runId, status: "timeout" };
+      if (found.state === "finished") return { runId, ...waitAnswer(outcomeOf(found.row)) };
+      return waitFor(found.run, { ctx, timeoutMs: timeoutMs ?? DEFAULT_WAIT_MS, signal: call.signal });
     },
   });
   ctx.registerRpc({
@@ -46,10 +46,10 @@ async function runAgent(
   const key = params.idempotencyKey;
   const known = await runner.known(key);
   if (known) return answer(known, call, kit);
-  const answered = answeredCommand(kit, family, key);
+  const answered = await answeredCommand(kit, family, key);
   if (answered) return answered;
   const reset = splitReset(kit.config.session.resetTriggers, params.message);
-  const request = toRequest(params, call, kit);
+  const request = await toRequest(params, call, kit);
   const target = kit.directory.resolve(request);
   if (params.deliver && !params.bestEffortDeliver) checkRoute(kit, target, request.deliverTo);
   if (reset?.rest === "" && !params.attachments?.length) return resetByMessage(kit, { family, key, ...target, reason: reset.reason });
@@ -79,13 +79,13 @@ async function answer(started: Started, call: RpcCall, kit: Kit): Promise<JsonOb
   return finalAnswer({ runId: run.id, sessionId: run.sessionId, outcome: await withDelivery(run.id, await run.done, kit) });
 }
 
-function toRequest(params: ParamsOf<"agent">, call: RpcCall, kit: Kit): RunRequest {
+async function toRequest(params: ParamsOf<"agent">, call: RpcCall, kit: Kit): Promise<RunRequest> {
   const model = params.provider && params.model ? `${params.provider}/${params.model}` : (params.model ?? defaultOf(kit, params.provider));
   return {
     message: params.message,
     runId: params.idempotencyKey,
     trigger: "user",
-    ...sessionTarget(params, kit),
+    ...(await sessionTarget(params, kit)),
     ...(params.attachments ? { attachments: toAttachments(params.attachments) } : {}),
     ...(model === undefined ? {} : { model }),
     ...(params.thinking === undefined ? {} : { thinking: params.thinking }),
@@ -110,10 +110,10 @@ function defaultOf(kit: Kit, provider: string | undefined): string | undefined {
 }
 
 /** `sessionId` names the session whose present transcript it is. */
-function sessionTarget(params: ParamsOf<"agent">, kit: Kit): { agentId?: string; sessionKey?: string } {
+async function sessionTarget(params: ParamsOf<"agent">, kit: Kit): Promise<{ agentId?: string; sessionKey?: string }> {
   const named = target(params);
   if (params.sessionId === undefined) return named;
-  const row = kit.store().sessions.bySessionId(params.sessionId);
+  const row = await kit.store().sessions.bySessionId(params.sessionId);
   if (!row) throw agentErrors.unknownSession({ key: params.sessionId });
   const wanted = named.sessionKey === undefined ? row.key : kit.directory.resolve(named).sessionKey;
   if (wanted !== row.key) throw agentErrors.sessionMismatch({ actual: row.key, key: wanted });

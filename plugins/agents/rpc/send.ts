@@ -30,7 +30,7 @@ export async function sendChat(
   const key = message.idempotencyKey;
   const known = await runner.known(key);
   if (known) return answer(key, known, call);
-  const answered = answeredCommand(kit, "chat", key);
+  const answered = await answeredCommand(kit, "chat", key);
   if (answered) return chatAnswer(answered);
   if (message.deliver) checkRoute(kit, message);
   const commanded = await obey(message, { kit, runner });

@@ -28,8 +28,8 @@ export function registerSessionChanges(ctx: PluginContext, kit: Kit, runner: Run
   ctx.registerRpc({
     ...protocolMethod("sessions.send"),
     scopeFor: ({ message }) => scopeOf(message),
-    handler: ({ key, idempotencyKey, ...message }, call) => {
-      const { key: sessionKey, agentId } = existing(kit, full(key));
+    handler: async ({ key, idempotencyKey, ...message }, call) => {
+      const { key: sessionKey, agentId } = await existing(kit, full(key));
       return sendChat({ ...message, sessionKey, agentId, idempotencyKey: idempotencyKey ?? randomUUID() }, { call, kit, runner });
     },
   });
@@ -74,7 +74,7 @@ async function create(
   const runId = idempotencyKey ?? randomUUID();
   const sent =
     message === undefined ? undefined : await sendChat({ message, sessionKey: key, agentId, idempotencyKey: runId }, { call, kit, runner });
-  const entry = existing(kit, key);
+  const entry = await existing(kit, key);
   const run = sent === undefined ? { runStarted: false } : { runStarted: sent.status === "started", runId };
   return { ok: true, key, sessionId: entry.sessionId, entry: wireSession(kit, entry), ...run };
 }

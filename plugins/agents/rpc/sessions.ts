@@ -21,15 +21,15 @@ export function registerSessionsMethods(ctx: PluginContext, kit: Kit): void {
   ctx.registerRpc({ ...protocolMethod("sessions.list"), handler: (params) => lister.list(params) });
   ctx.registerRpc({
     ...protocolMethod("sessions.describe"),
-    handler: ({ key }) => {
-      const row = kit.store().sessions.get(kit.directory.resolve({ sessionKey: key }).sessionKey);
+    handler: async ({ key }) => {
+      const row = await kit.store().sessions.get(kit.directory.resolve({ sessionKey: key }).sessionKey);
       return { session: row ? wireSession(kit, row) : null };
     },
   });
   ctx.registerRpc({
     ...protocolMethod("sessions.resolve"),
-    handler: (params) => {
-      const row = findSession(kit, params);
+    handler: async (params) => {
+      const row = await findSession(kit, params);
       if (row) return { ok: true, key: row.key, agentId: row.agentId };
       if (params.allowMissing) return { ok: false };
       throw agentErrors.unknownSession({ key: params.key ?? params.sessionId ?? params.label });
@@ -37,7 +37,10 @@ export function registerSessionsMethods(ctx: PluginContext, kit: Kit): void {
   });
   ctx.registerRpc({
     ...protocolMethod("sessions.preview"),
-    handler: (params) => ({ ts: ctx.clock.now(), previews: params.keys.slice(0, PREVIEW_KEYS).map((key) => preview(kit, key, params)) }),
+    handler: async (params) => {
+      const previews = await Promise.all(params.keys.slice(0, PREVIEW_KEYS).map((key) => preview(kit, key, params)));
+      return { ts: ctx.clock.now(), previews };
+    },
   });
   registerSubscriptions(ctx, kit, lister);
 }
@@ -45,11 +48,11 @@ export function registerSessionsMethods(ctx: PluginContext, kit: Kit): void {
 function registerSubscriptions(ctx: PluginContext, kit: Kit, lister: SessionLister): void {
   ctx.registerRpc({
     ...protocolMethod("sessions.subscribe"),
-    handler: (params, call) => {
+    handler: async (params, call) => {
       // First the subscription, then the list: a change in between is seen twice, never lost.
       call.subscribe(SESSIONS_TOPIC);
       if (Object.keys(params).length === 0) return { subscribed: true };
-      return new RawJson(`{"subscribed":true,"list":${lister.list(params).text}}`);
+      return new RawJson(`{"subscribed":true,"list":${(await lister.list(params)).text}}`);
     },
   });
   ctx.registerRpc({
@@ -76,13 +79,12 @@ function registerSubscriptions(ctx: PluginContext, kit: Kit, lister: SessionList
   ctx.registerRpc({ ...protocolMethod("sessions.messages.unsubscribe"), handler: ({ key }, call) => follow(key, call, false) });
 }
 
-function preview(kit: Kit, key: string, options: { limit?: number | undefined; maxChars?: number | undefined }): JsonObject {
+async function preview(kit: Kit, key: string, options: { limit?: number | undefined; maxChars?: number | undefined }): Promise<JsonObject> {
   try {
-    const row = kit.store().sessions.get(kit.directory.resolve({ sessionKey: key }).sessionKey);
+    const row = await kit.store().sessions.get(kit.directory.resolve({ sessionKey: key }).sessionKey);
     if (!row) return { key, status: "missing", items: [] };
-    const items = kit
-      .store()
-      .messages.page(row.sessionId, { limit: PREVIEW_SCAN })
+    const messages = await kit.store().messages.page(row.sessionId, { limit: PREVIEW_SCAN });
+    const items = messages
       .filter((m) => m.role !== "toolResult")
       .map((m) => ({ role: m.role, text: cutEnd(visibleText(textOf(m.content)).trim(), options.maxChars ?? PREVIEW_CHARS) }))
       .filter((m) => m.text !== "")

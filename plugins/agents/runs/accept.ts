@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import {
   type AgentInfo,
   commonErrors,
+  isSvcError,
   type MessageRow,
   type QueueMode,
   type RunRequest,
@@ -16,8 +17,9 @@ import type { Kit } from "../kit.ts";
 import { runsOf } from "../kit.ts";
 import type { ModelRef } from "../models/choice.ts";
 import { archiveOps } from "../sessions/archive.ts";
+import { toAgentError } from "../sessions/commit-for.ts";
 import { type ExpiryReason, expiryOf, resetRuleOf } from "../sessions/expiry.ts";
-import { checkLabel, withSession } from "../sessions/find.ts";
+import { present } from "../sessions/find.ts";
 import { freshSession, newSession, titleOf } from "../sessions/row.ts";
 import { hasOperatorTools } from "../tools/operator-tools.ts";
 import { requestBlocks } from "./attachments.ts";
@@ -29,6 +31,8 @@ import { type NewMessage, patchOp, runRow } from "./writes.ts";
 
 /** Runs of all sessions, at work and waiting. */
 const MAX_RUNS = 1_000;
+/** Times that a commit is made anew because another one was faster. */
+const MOST_TRIES = 5;
 /** Rows compared with a history that a caller sent. */
 const COMPARED_ROWS = 1_000;
 /** Newest turns of a given history that are stored: far more than a model reads, and few enough for one commit. */
@@ -63,8 +67,10 @@ export async function acceptRun(request: RunRequest & { runId: string }, options
   const chooser = options.heartbeat && request.model !== undefined ? { ...agent, models: [...agent.models, request.model] } : agent;
   const model = request.model === undefined ? undefined : await kit.models.check(chooser, request.model);
   const accept = () =>
-    withSession(kit, { key: sessionKey, agentId, label: options.label }, () =>
-      commitAccepted({ request, options, agent, sessionKey, model }, kit),
+    kit.sessionLock.run(sessionKey, () =>
+      commitUndisturbed(() => commitAccepted({ request, options, agent, sessionKey, model }, kit)).catch((error: unknown) => {
+        throw toAgentError(error, sessionKey);
+      }),
     );
   const source = options.heartbeat?.eventsFrom ?? sessionKey;
   // Events are taken under the lock of the session they wait for.
@@ -79,15 +85,25 @@ interface Checked {
   model: ModelRef | undefined;
 }
 
+/** Events that another prompt has taken between the read and the commit are not read twice: what waits is read again. */
+async function commitUndisturbed<T>(commit: () => Promise<T>): Promise<T> {
+  for (let left = MOST_TRIES; ; left--) {
+    try {
+      return await commit();
+    } catch (error) {
+      if (!isSvcError(error, "events-taken") || left <= 1) throw error;
+    }
+  }
+}
+
 async function commitAccepted({ request, options, agent, sessionKey, model }: Checked, kit: Kit): Promise<Run> {
-  const before = kit.store().sessions.get(sessionKey);
+  const before = await kit.store().sessions.get(sessionKey);
   const mode = queueModeOf(kit, before, { request, isChat: options.family === "chat" });
   checkRoom(kit, sessionKey, mode);
-  if (options.label) checkLabel(kit, { key: sessionKey, agentId: agent.id }, options.label);
   const now = kit.ctx.clock.now();
   const fresh = before && (options.fresh ?? expiryFor(request, { options, before, now }, kit));
   const base = before === undefined ? newSession(sessionKey, agent.id, now) : fresh ? freshSession(before, now) : before;
-  const events = pendingFor(kit, request, options.heartbeat?.eventsFrom ?? sessionKey);
+  const events = await pendingFor(kit, request, options.heartbeat?.eventsFrom ?? sessionKey);
   const run = new Run({
     id: request.runId,
     agent,
@@ -105,24 +121,29 @@ async function commitAccepted({ request, options, agent, sessionKey, model }: Ch
   });
   // Only a caller that brings its own memory is compared with ours; nobody else waits for the reading.
   const brings = (request.history?.length ?? 0) + (request.toolResults?.length ?? 0) > 0;
-  const known = base === before && brings ? kit.store().messages.page(base.sessionId, { limit: COMPARED_ROWS }) : [];
+  const known = base === before && brings ? await kit.store().messages.page(base.sessionId, { limit: COMPARED_ROWS }) : [];
   const messages = withEvents(messagesFor(run, known, now), run, { events, now });
   const change = changeFor(run, base, { now, label: options.label, isBusy: runsOf(kit, sessionKey).some((r) => r.phase !== "queued") });
   const session: StoreOp =
     base === before
-      ? patchOp(sessionKey, change, base.sessionId)
-      : { op: "session.put", session: { ...base, ...change }, ...(before ? { expectedSessionId: before.sessionId } : { ifAbsent: true }) };
+      ? { ...patchOp(sessionKey, change, base.sessionId), uniqueLabel: options.label !== undefined }
+      : {
+          op: "session.put",
+          session: { ...base, ...change },
+          uniqueLabel: options.label !== undefined,
+          ...(before ? { expectedSessionId: before.sessionId } : { ifAbsent: true }),
+        };
   const results = await kit
     .store()
     .commit([
       session,
-      ...(before && fresh ? archiveOps(kit, before) : []),
+      ...(before && fresh ? await archiveOps(kit, before) : []),
       ...messages.map((message) => ({ op: "message.append" as const, message })),
       { op: "run.put", run: runRow(run, kit, "queued"), ...(options.cutOff ? { ifState: [options.cutOff.state] } : { ifAbsent: true }) },
       ...takeOps(events),
     ]);
   const appended = results.filter(({ seq }) => seq !== undefined);
-  tellAccepted(run, kit, { before, fresh, stored: messages.map((m, i) => ({ ...m, seq: appended[i]?.seq ?? 0 })) });
+  await tellAccepted(run, kit, { before, fresh, stored: messages.map((m, i) => ({ ...m, seq: appended[i]?.seq ?? 0 })) });
   return run;
 }
 
@@ -206,13 +227,13 @@ function requestTitle(request: RunRequest): string | undefined {
 }
 
 /** From here on the run is known, and whoever follows its session hears of it. */
-export function tellAccepted(
+export async function tellAccepted(
   run: Run,
   kit: Kit,
   what: { before: SessionRow | undefined; fresh: ResetReason | undefined; stored: MessageRow[] },
-): void {
+): Promise<void> {
   kit.runs.set(run.id, run);
-  const row = kit.store().sessions.get(run.sessionKey);
+  const row = await present(kit, run.sessionKey);
   if (!row) return;
   const reason = !what.before ? "create" : what.fresh ? "reset" : "send";
   kit.events.sessionChanged(row, { reason, runId: run.id });

@@ -3,6 +3,7 @@ import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import { resetSession } from "../sessions/changes.ts";
 import { createSession } from "../sessions/create.ts";
+import { present } from "../sessions/find.ts";
 import { patchOp } from "./writes.ts";
 
 /** Answers are known for longer than the protocol promises. */
@@ -61,7 +62,7 @@ export async function resetByMessage(kit: Kit, command: Command & { reason: "new
     await resetSession(kit, sessionKey, { reason, create: { agentId }, more: [answerOp(kit, command, value)] });
     return value;
   } catch (error) {
-    return answeredMeanwhile(kit, command, error);
+    return await answeredMeanwhile(kit, command, error);
   }
 }
 
@@ -71,14 +72,14 @@ export async function queueByMessage(kit: Kit, command: Command & { mode: QueueM
   const value = { runId: key, status: "ok", queueMode: mode };
   await createSession(kit, { key: sessionKey, agentId });
   return kit.sessionLock.run(sessionKey, async () => {
-    const row = kit.store().sessions.get(sessionKey);
+    const row = await kit.store().sessions.get(sessionKey);
     if (!row) throw agentErrors.unknownSession({ key: sessionKey });
     try {
       await kit.store().commit([patchOp(sessionKey, { queueMode: mode }, row.sessionId), answerOp(kit, command, value)]);
     } catch (error) {
-      return answeredMeanwhile(kit, command, error);
+      return await answeredMeanwhile(kit, command, error);
     }
-    kit.events.sessionChanged(kit.store().sessions.get(sessionKey) ?? row, { reason: "patch" });
+    kit.events.sessionChanged((await present(kit, sessionKey)) ?? row, { reason: "patch" });
     return value;
   });
 }
@@ -89,13 +90,13 @@ export async function rememberAnswer(kit: Kit, command: Command, value: JsonObje
     await kit.store().commit([answerOp(kit, command, value)]);
     return value;
   } catch (error) {
-    return answeredMeanwhile(kit, command, error);
+    return await answeredMeanwhile(kit, command, error);
   }
 }
 
 /** The stored answer of a command under this key. */
-export function answeredCommand(kit: Pick<Kit, "store">, family: Command["family"], key: string): JsonObject | undefined {
-  return kit.store().idempotency.get(family, key)?.value;
+export async function answeredCommand(kit: Pick<Kit, "store">, family: Command["family"], key: string): Promise<JsonObject | undefined> {
+  return (await kit.store().idempotency.get(family, key))?.value;
 }
 
 function answerOp(kit: Kit, { family, key }: Command, value: JsonObject) {
@@ -103,8 +104,8 @@ function answerOp(kit: Kit, { family, key }: Command, value: JsonObject) {
   return { op: "idempotency.put" as const, row: { family, key, value, createdAt, expiresAt: createdAt + ANSWER_TTL_MS }, ifAbsent: true };
 }
 
-function answeredMeanwhile(kit: Kit, { family, key }: Command, error: unknown): JsonObject {
-  const answered = isSvcError(error, "exists") ? answeredCommand(kit, family, key) : undefined;
+async function answeredMeanwhile(kit: Kit, { family, key }: Command, error: unknown): Promise<JsonObject> {
+  const answered = isSvcError(error, "exists") ? await answeredCommand(kit, family, key) : undefined;
   if (answered) return answered;
   throw error;
 }

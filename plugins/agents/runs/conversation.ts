@@ -1,4 +1,4 @@
-import type { MessageRow, ModelMessage } from "svc/sdk";
+import type { JsonObject, MessageRow, ModelMessage } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import { sinceCompaction } from "../sessions/compaction.ts";
 import type { Run } from "./run.ts";
@@ -6,17 +6,20 @@ import { orderByRun, toModelMessages } from "./transcript.ts";
 
 /** Rows of a transcript that are read for one run. */
 const MAX_ROWS = 400;
+/** Times that runs are looked up while others end. */
+const MOST_READS = 4;
 
 type UserMessage = Extract<ModelMessage, { role: "user" }>;
 
 /** Messages the model reads: the summary of removed turns, the earlier turns, then the present one with the messages that joined it. */
-export function conversation(run: Run, kit: Kit): ModelMessage[] {
-  const all = kit.store().messages.page(run.sessionId, { limit: MAX_ROWS });
+export async function conversation(run: Run, kit: Kit): Promise<ModelMessage[]> {
+  const all = await kit.store().messages.page(run.sessionId, { limit: MAX_ROWS });
   const own = new Set([run, ...run.followers].map((r) => r.id));
   const { rows, summary } = sinceCompaction(all);
   const read = run.heartbeat?.lightContext ? rows.filter((row) => row.runId !== undefined && own.has(row.runId)) : rows;
+  const turnOf = await turnFinder(kit, read);
+  // Nothing waits from here on: which runs are at work and what was left out is the state of one moment.
   const waiting = new Set(runsOf(kit, run.sessionKey).flatMap((r) => (r.phase === "queued" && !own.has(r.id) ? [r.id] : [])));
-  const turnOf = turnFinder(kit, read);
   const messages = toModelMessages(
     orderByRun(read, run.id, (id) => (waiting.has(id) ? undefined : turnOf(id))),
     own,
@@ -28,14 +31,23 @@ export function conversation(run: Run, kit: Kit): ModelMessage[] {
 }
 
 /** Maps a run to the turn its rows belong to: its own, or that of the run it joined; undefined when no model is to read them. */
-function turnFinder(kit: Pick<Kit, "runs" | "store">, rows: readonly MessageRow[]): (runId: string) => string | undefined {
+async function turnFinder(kit: Pick<Kit, "runs" | "store">, rows: readonly MessageRow[]): Promise<(runId: string) => string | undefined> {
   const answered = new Set(rows.flatMap((row) => (row.role !== "user" && row.runId !== undefined ? [row.runId] : [])));
+  const unanswered = new Set(rows.flatMap(({ runId }) => (runId === undefined || answered.has(runId) ? [] : [runId])));
+  const outcomes = new Map<string, JsonObject | undefined>();
+  // A run that ends while others are read is read once more: what is known of it must be its end.
+  for (let left = MOST_READS; left > 0; left--) {
+    const missing = [...unanswered].filter((runId) => !kit.runs.has(runId) && !outcomes.has(runId));
+    if (missing.length === 0) break;
+    const found = await Promise.all(missing.map((runId) => kit.store().runs.get(runId)));
+    for (const [at, runId] of missing.entries()) outcomes.set(runId, found[at]?.outcome);
+  }
   const known = new Map<string, string | undefined>();
   const find = (runId: string): string | undefined => {
     const live = kit.runs.get(runId);
     if (live) return live.isLeftOut ? undefined : (live.lead?.id ?? runId);
     if (answered.has(runId)) return runId;
-    const outcome = kit.store().runs.get(runId)?.outcome;
+    const outcome = outcomes.get(runId);
     if (outcome?.isLeftOut === true) return undefined;
     return typeof outcome?.mergedInto === "string" ? outcome.mergedInto : runId;
   };

@@ -1,6 +1,7 @@
 import { agentSetting } from "svc/sdk";
 import { whileAlive } from "../common/abort.ts";
 import type { Kit } from "../kit.ts";
+import { present } from "../sessions/find.ts";
 import { RunFailure } from "./failure.ts";
 import { fail, succeed } from "./finish.ts";
 import { blankRow, type LoopResult, runLoop } from "./loop.ts";
@@ -50,7 +51,7 @@ async function begin(run: Run, kit: Kit, startedAt: number): Promise<void> {
     more: [{ op: "run.put", run: runRow(run, kit, "running"), ifState: ["queued"] }],
     session: { status: "running", startedAt, endedAt: null, lastRunId: run.id },
   });
-  const session = kit.store().sessions.get(run.sessionKey);
+  const session = await present(kit, run.sessionKey);
   if (session?.sessionId === run.sessionId && run.phase === "running") {
     kit.events.sessionChanged(session, { phase: "start", runId: run.id });
   }

@@ -1,7 +1,8 @@
-import { type JsonObject, type MessageRow, messageOf, type SessionRow } from "svc/sdk";
+import { type JsonObject, type MessageRow, messageOf, type SessionCounters, type SessionRow } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import { noUsage } from "../models/turn.ts";
 import { visibleText } from "../sessions/display.ts";
+import { present } from "../sessions/find.ts";
 import { previewOf } from "../sessions/row.ts";
 import { isRevivable } from "./cut-off.ts";
 import { handOver } from "./deliver.ts";
@@ -16,7 +17,7 @@ import { commitRun, type NewMessage, runRow, type SessionChange } from "./writes
 /** Durable first: the answer and the end of the run are one commit, and only then anybody hears of it. */
 export async function succeed(run: Run, kit: Kit, result: LoopResult): Promise<void> {
   beginEnd(run);
-  const note = thinkingNote(run, kit);
+  const note = await thinkingNote(run, kit);
   if (note !== undefined) kit.ctx.logger.info(`run ${run.id}: ${note}`);
   const outcome = {
     ...outcomeFor(run, kit, { status: "ok", stopReason: result.stopReason, toolCalls: result.toolCalls }),
@@ -24,7 +25,7 @@ export async function succeed(run: Run, kit: Kit, result: LoopResult): Promise<v
   };
   const [last] = await store(run, kit, outcome, result.last);
   await handOver(run, kit);
-  concludeTurn(run, kit, outcome, {
+  await concludeTurn(run, kit, outcome, {
     last,
     chat: { state: "final", ...(last ? shownMessage(run, last.ts) : {}), stopReason: outcome.stopReason, usage: run.usage },
     lifecycle: { phase: "end", aborted: false, stopReason: outcome.stopReason },
@@ -57,7 +58,7 @@ export async function fail(run: Run, kit: Kit, error: unknown): Promise<void> {
   });
   const isQuiet = reason !== undefined && reason !== "timeout";
   const message = partial && reason ? shownMessage(run, partial.ts) : {};
-  concludeTurn(run, kit, outcome, {
+  await concludeTurn(run, kit, outcome, {
     last: saved[0],
     chat: isQuiet ? { state: "aborted", ...message, stopReason: reason } : { ...chatError(failure), ...message },
     lifecycle: isQuiet
@@ -88,13 +89,18 @@ interface LastWords {
 }
 
 /** The run ends, and with it those that joined it; their answer is the one that was just told. */
-function concludeTurn(run: Run, kit: Kit, outcome: StoredOutcome, say: LastWords): void {
-  conclude(run, kit, outcome, say);
+async function concludeTurn(run: Run, kit: Kit, outcome: StoredOutcome, say: LastWords): Promise<void> {
+  // Read before: from here on nothing waits, so that nothing of the run follows its last event.
+  const session = await present(kit, run.sessionKey).catch((error: unknown) => {
+    kit.ctx.logger.error(`run ${run.id}: its session could not be read for the events of its end`, { error: messageOf(error) });
+    return undefined;
+  });
+  conclude(run, { kit, session }, outcome, say);
   const { message: _, usage: __, ...chat } = say.chat;
   for (const follower of run.followers) {
     const own = followerOutcome(follower, run, outcome);
     const stopReason = say.lifecycle.stopReason === undefined ? {} : { stopReason: own.stopReason };
-    conclude(follower, kit, own, {
+    conclude(follower, { kit, session }, own, {
       last: undefined,
       chat: { ...chat, state: say.chat.state, ...stopReason },
       lifecycle: { ...say.lifecycle, ...stopReason },
@@ -118,10 +124,9 @@ function followerOutcome(follower: Run, lead: Run, outcome: StoredOutcome): Stor
 }
 
 /** Nothing of the run follows the terminal lifecycle event. */
-function conclude(run: Run, kit: Kit, outcome: StoredOutcome, say: LastWords): void {
+function conclude(run: Run, { kit, session }: { kit: Kit; session: SessionRow | undefined }, outcome: StoredOutcome, say: LastWords): void {
   kit.runs.delete(run.id);
   try {
-    const session = kit.store().sessions.get(run.sessionKey);
     if (session && say.last) kit.events.message(session, say.last);
     kit.events.chatEnd(run, say.chat);
     if (session?.sessionId === run.sessionId) kit.events.sessionChanged(session, { phase: say.lifecycle.phase, runId: run.id });
@@ -145,8 +150,8 @@ async function store(run: Run, kit: Kit, outcome: StoredOutcome, last: NewMessag
   const ends = [[run, outcome] as const, ...run.followers.map((f) => [f, followerOutcome(f, run, outcome)] as const)];
   return commitRun(run, kit, {
     messages: last ? [last] : [],
-    more: ends.map(([r, o]) => ({ op: "run.put", run: runRow(r, kit, states.run, { endedAt, outcome: { ...o } }) })),
-    session: hadNoTurn(run, kit) ? { updatedAt: endedAt } : sessionChange(run, kit, { status: states.session, endedAt }),
+    more: ends.map(([r, o]) => ({ op: "run.put", run: runRow(r, kit, states.run, { endedAt, outcome: { ...o } }), ifOwner: kit.bootId })),
+    ...(hadNoTurn(run, kit) ? { session: { updatedAt: endedAt } } : sessionEnd(run, { status: states.session, endedAt })),
   });
 }
 
@@ -156,19 +161,25 @@ function hadNoTurn(run: Run, kit: Kit): boolean {
   return isAtWork && (run.startedAt === undefined || run.lead !== undefined);
 }
 
-function sessionChange(run: Run, kit: Kit, end: { status: NonNullable<SessionRow["status"]>; endedAt: number }): SessionChange {
-  const row = kit.store().sessions.get(run.sessionKey);
+function sessionEnd(
+  run: Run,
+  end: { status: NonNullable<SessionRow["status"]>; endedAt: number },
+): { session: SessionChange; add: SessionCounters } {
   const preview = previewOf(visibleText(run.shownTexts.at(-1) ?? ""));
   const { usage } = run;
   return {
-    status: end.status,
-    endedAt: end.endedAt,
-    updatedAt: end.endedAt,
-    lastActivityAt: end.endedAt,
-    inputTokens: (row?.inputTokens ?? 0) + usage.input + usage.cacheRead + usage.cacheWrite,
-    outputTokens: (row?.outputTokens ?? 0) + usage.output,
-    totalTokens: (row?.totalTokens ?? 0) + usage.total,
-    ...(preview ? { lastMessagePreview: preview } : {}),
+    session: {
+      status: end.status,
+      endedAt: end.endedAt,
+      updatedAt: end.endedAt,
+      lastActivityAt: end.endedAt,
+      ...(preview ? { lastMessagePreview: preview } : {}),
+    },
+    add: {
+      inputTokens: usage.input + usage.cacheRead + usage.cacheWrite,
+      outputTokens: usage.output,
+      totalTokens: usage.total,
+    },
   };
 }
 

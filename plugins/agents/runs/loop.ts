@@ -5,6 +5,7 @@ import type { Kit } from "../kit.ts";
 import { withFailover } from "../models/attempts.ts";
 import type { Candidate, ModelRef } from "../models/choice.ts";
 import { addUsage, readTurn, type ToolCallMade, type TurnResult } from "../models/turn.ts";
+import { present } from "../sessions/find.ts";
 import { toolFailure } from "../tools/toolbox.ts";
 import { requestBlocks } from "./attachments.ts";
 import { RunFailure } from "./failure.ts";
@@ -36,7 +37,7 @@ export async function runLoop(run: Run, kit: Kit): Promise<LoopResult> {
   const candidates = await candidatesFor(run, kit);
   if (candidates.length === 0) throw new RunFailure("NO_MODEL", "no language model is available; add one under models.providers");
   // Read meanwhile, so that the end can say whether the thinking level had an effect.
-  if (wantedLevel(run, kit) !== undefined && candidates[0] && !candidates[0].provider.embedded)
+  if ((await wantedLevel(run, kit)) !== undefined && candidates[0] && !candidates[0].provider.embedded)
     void kit.catalog.models(candidates[0].provider);
   kit.events.status(run, "preparing_context");
   const prompt = await buildPrompt(run, kit, candidates[0]);
@@ -181,7 +182,7 @@ function select(run: Run, kit: Kit, { provider, model }: Candidate): void {
 /** Stores the calls, runs them one after the other, stores their results. */
 async function toolTurn(run: Run, kit: Kit, { message, calls }: { message: NewMessage; calls: ToolCallMade[] }): Promise<NewMessage[]> {
   const [stored] = await commitRun(run, kit, { messages: [message] });
-  const session = kit.store().sessions.get(run.sessionKey);
+  const session = await present(kit, run.sessionKey);
   if (stored && session) kit.events.message(session, stored);
   const results: NewMessage[] = [];
   for (const call of calls) {
@@ -199,7 +200,7 @@ async function toolTurn(run: Run, kit: Kit, { message, calls }: { message: NewMe
 
 async function runTool(run: Run, kit: Kit, call: ToolCallMade): Promise<ToolResult> {
   const startedAt = kit.ctx.clock.now();
-  kit.events.toolStart(run, call);
+  kit.events.toolStart(run, call, await present(kit, run.sessionKey));
   const ids = { agentId: run.agent.id, sessionKey: run.sessionKey, runId: run.id, toolCallId: call.id };
   const target = { ...ids, signal: run.signal, hasOperatorTools: run.hasOperatorTools };
   const isSpent = run.toolCallsLeft === 0;
@@ -210,8 +211,9 @@ async function runTool(run: Run, kit: Kit, call: ToolCallMade): Promise<ToolResu
       ? Promise.reject(new Error("its arguments are not valid JSON; send them again"))
       : kit.tools.invoke(run.agent, { name: call.name, args: call.args }, target);
   const result = await work.catch((error): ToolResult => toolFailure(error));
+  const session = await present(kit, run.sessionKey);
   run.signal.throwIfAborted();
-  kit.events.toolEnd(run, { ...call, startedAt }, result);
+  kit.events.toolEnd(run, { ...call, startedAt }, { result, session });
   return result;
 }
 
@@ -255,7 +257,7 @@ function stopReasonOf(result: TurnResult): string {
 
 /** Models to try for a run: what a plugin chose comes first, then what would be tried without it. */
 async function candidatesFor(run: Run, kit: Kit): Promise<Candidate[]> {
-  const override = run.model ?? kit.store().sessions.get(run.sessionKey)?.model;
+  const override = run.model ?? (await kit.store().sessions.get(run.sessionKey))?.model;
   const standard = () => kit.models.candidates(run.agent, override);
   if (!kit.ctx.isHookUsed("model.resolve")) return standard();
   const ids = { runId: run.id, agentId: run.agent.id, sessionKey: run.sessionKey };

@@ -19,7 +19,7 @@ export interface Prompt {
 
 /** Everything a model gets to read. No directory is listed and nothing is read again that did not change. */
 export async function buildPrompt(run: Run, kit: Kit, candidate: Candidate | undefined): Promise<Prompt> {
-  const session = kit.store().sessions.get(run.sessionKey);
+  const session = await kit.store().sessions.get(run.sessionKey);
   const isGroup = session?.kind === "group";
   const now = kit.ctx.clock.now();
   const files = await kit.workspace.read(run.agent, { memory: !isGroup, heartbeat: run.request.trigger === "heartbeat", now });
@@ -41,7 +41,7 @@ export async function buildPrompt(run: Run, kit: Kit, candidate: Candidate | und
   return {
     system,
     tools: specs.filter((s) => parts.tools.includes(s.name)),
-    messages: fitMessages(conversation(run, kit), window * CHARS_PER_TOKEN - system.length),
+    messages: fitMessages(await conversation(run, kit), window * CHARS_PER_TOKEN - system.length),
     thinking: thinkingOf(run, kit, session),
   };
 }

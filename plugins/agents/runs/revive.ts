@@ -21,7 +21,7 @@ interface Revival {
  */
 export async function reviveRun(row: RunRow, { request, options }: Revival, kit: Kit): Promise<Run> {
   // Its transcript was deleted meanwhile: all that is left of it is its id.
-  if (!holdsRun(row, kit)) return acceptRun(request, { ...options, cutOff: row }, kit);
+  if (!(await holdsRun(row, kit))) return acceptRun(request, { ...options, cutOff: row }, kit);
   const agent = kit.directory.get(row.agentId);
   const model = request.model === undefined ? undefined : await kit.models.check(agent, request.model);
   return kit.sessionLock.run(row.sessionKey, () => commitRevived(row, { request, options, agent, model }, kit));
@@ -33,7 +33,7 @@ async function commitRevived(
   kit: Kit,
 ): Promise<Run> {
   const { sessionKey, sessionId } = row;
-  const session = kit.store().sessions.get(sessionKey);
+  const session = await kit.store().sessions.get(sessionKey);
   const mode = queueModeOf(kit, session, { request, isChat: options.family === "chat" });
   checkRoom(kit, sessionKey, mode);
   const run = new Run({
@@ -55,14 +55,14 @@ async function commitRevived(
   const own = session?.sessionId === sessionId ? session : undefined;
   const change = own && patchOp(sessionKey, changeFor(run, own, { now: kit.ctx.clock.now(), label: undefined, isBusy }), sessionId);
   await kit.store().commit([...(change ? [change] : []), { op: "run.put", run: runRow(run, kit, "queued"), ifState: [row.state] }]);
-  tellAccepted(run, kit, { before: session, fresh: undefined, stored: [] });
+  await tellAccepted(run, kit, { before: session, fresh: undefined, stored: [] });
   return run;
 }
 
 /** True when the transcript holds a record of the run: its message and its row were one commit, so one record proves that the message is there. */
-function holdsRun({ runId, sessionId, createdAt }: RunRow, kit: Pick<Kit, "store">): boolean {
+async function holdsRun({ runId, sessionId, createdAt }: RunRow, kit: Pick<Kit, "store">): Promise<boolean> {
   for (let before: number | undefined; ; ) {
-    const rows = kit.store().messages.page(sessionId, { limit: PAGE_ROWS, ...(before === undefined ? {} : { before }) });
+    const rows = await kit.store().messages.page(sessionId, { limit: PAGE_ROWS, ...(before === undefined ? {} : { before }) });
     if (rows.some((message) => message.runId === runId)) return true;
     const oldest = rows[0];
     if (rows.length < PAGE_ROWS || !oldest || oldest.ts < createdAt) return false;

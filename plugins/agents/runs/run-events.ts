@@ -29,8 +29,12 @@ export interface RunEvents {
   text(run: Run, delta: string): void;
   /** The present message is whole: what was held back of it is told. */
   textEnd(run: Run): void;
-  toolStart(run: Run, call: { id: string; name: string; args: unknown }): void;
-  toolEnd(run: Run, call: { id: string; name: string; startedAt: number }, result: ToolResult): void;
+  toolStart(run: Run, call: { id: string; name: string; args: unknown }, session: SessionRow | undefined): void;
+  toolEnd(
+    run: Run,
+    call: { id: string; name: string; startedAt: number },
+    end: { result: ToolResult; session: SessionRow | undefined },
+  ): void;
   usage(run: Run, usage: Usage): void;
   /** Reports progress before there is anything to show. */
   status(run: Run, phase: "preparing_context" | "starting_model"): void;
@@ -48,10 +52,9 @@ export interface RunEventsOptions {
   subscriptions: Subscriptions;
   /** The row as clients see it. */
   wire(session: SessionRow): JsonObject;
-  session(key: string): SessionRow | undefined;
 }
 
-export function createRunEvents({ ctx, subscriptions, wire, session }: RunEventsOptions): RunEvents {
+export function createRunEvents({ ctx, subscriptions, wire }: RunEventsOptions): RunEvents {
   const follows = (run: Run) => (client: ClientInfo) => subscriptions.wants(client, run.sessionKey, run.participants);
   const seesTools = (run: Run) => (client: ClientInfo) => client.caps.includes("tool-events") && run.participants.has(client.connId);
 
@@ -78,13 +81,12 @@ export function createRunEvents({ ctx, subscriptions, wire, session }: RunEvents
   });
 
   /** Connections that cannot see tool calls get a plain step instead, under the same number. */
-  const tool = (run: Run, data: JsonObject, item: JsonObject): void => {
+  const tool = (run: Run, row: SessionRow | undefined, { data, item }: { data: JsonObject; item: JsonObject }): void => {
     const event = record(run, "tool", data);
     ctx.emit("agent", event, { only: seesTools(run) });
     const step: AgentPayload = { ...event, stream: "item", data: item };
     const watches = follows(run);
     ctx.emit("agent", step, { only: (client) => !client.caps.includes("tool-events") && watches(client) });
-    const row = session(run.sessionKey);
     const sees = seesTools(run);
     ctx.emit("session.tool", row ? { ...event, session: wire(row) } : event, {
       topic: messagesTopic(run.sessionKey),
@@ -111,21 +113,19 @@ export function createRunEvents({ ctx, subscriptions, wire, session }: RunEvents
     },
     text: (run, delta) => said(run, run.write(delta)),
     textEnd: (run) => said(run, run.completeText()),
-    toolStart(run, { id, name, args }) {
-      tool(
-        run,
-        { phase: "start", name, toolCallId: id, args },
-        stepOf(id, name, { phase: "start", status: "running", startedAt: ctx.clock.now() }),
-      );
+    toolStart(run, { id, name, args }, session) {
+      tool(run, session, {
+        data: { phase: "start", name, toolCallId: id, args },
+        item: stepOf(id, name, { phase: "start", status: "running", startedAt: ctx.clock.now() }),
+      });
     },
-    toolEnd(run, { id, name, startedAt }, result) {
+    toolEnd(run, { id, name, startedAt }, { result, session }) {
       const isError = result.isError === true;
       const status = isError ? "failed" : "completed";
-      tool(
-        run,
-        { phase: "result", name, toolCallId: id, isError, ...shownResult(result) },
-        stepOf(id, name, { phase: "end", status, startedAt, endedAt: ctx.clock.now() }),
-      );
+      tool(run, session, {
+        data: { phase: "result", name, toolCallId: id, isError, ...shownResult(result) },
+        item: stepOf(id, name, { phase: "end", status, startedAt, endedAt: ctx.clock.now() }),
+      });
     },
     usage(run, usage) {
       if (usage.output > 0) ctx.emit("agent", record(run, "usage", { outputTokens: usage.output }), { only: follows(run) });

@@ -36,18 +36,25 @@ export interface Runner {
 }
 
 export function createRunner(kit: Kit, gateway: GatewayService): Runner {
-  const accepting = new Map<string, Promise<Run>>();
+  const accepting = new Map<string, Promise<Accepted>>();
   let isClosed = false;
 
-  /** Accepts under a key; a second call with the key that comes meanwhile gets the same run. */
-  const accept = async (request: RunRequest & { runId: string }, options: AcceptOptions, cutOff: RunRow | undefined): Promise<Run> => {
-    const work = cutOff ? reviveRun(cutOff, { request, options }, kit) : acceptRun(request, options, kit);
+  /** Accepts under a key, which is taken before the first wait: a second call with it that comes meanwhile must not find nothing either, and gets the same run. */
+  const accept = (request: RunRequest & { runId: string }, options: AcceptOptions): Promise<Accepted> => {
+    const work = acceptOnce(request, options).finally(() => accepting.delete(request.runId));
     accepting.set(request.runId, work);
-    try {
-      return await work;
-    } finally {
-      accepting.delete(request.runId);
-    }
+    return work;
+  };
+  const acceptOnce = async (request: RunRequest & { runId: string }, options: AcceptOptions): Promise<Accepted> => {
+    const row = await kit.store().runs.get(request.runId);
+    if (row && !(request.resume && isCutOff(row))) return { row };
+    if (isClosed) throw protocolErrors.draining({}, { retryAfterMs: 2_000 });
+    return { run: await (row ? reviveRun(row, { request, options }, kit) : acceptRun(request, options, kit)) };
+  };
+  /** A run that is at work, or is being accepted; its row when that is all there is of it. */
+  const current = async (runId: string): Promise<Accepted | undefined> => {
+    const run = kit.runs.get(runId);
+    return run ? { run } : accepting.get(runId)?.catch(() => undefined);
   };
 
   const enqueue = (run: Run): "started" | "queued" => {
@@ -78,29 +85,33 @@ export function createRunner(kit: Kit, gateway: GatewayService): Runner {
   };
 
   const known: Runner["known"] = async (runId) => {
-    const run = kit.runs.get(runId) ?? (await accepting.get(runId)?.catch(() => undefined));
-    if (run) return { state: "in_flight", run };
-    const row = kit.store().runs.get(runId);
-    return row && { state: "finished", row };
+    const before = await current(runId);
+    if (before) return toStarted(before);
+    const row = await kit.store().runs.get(runId);
+    // It may have been accepted while its row was read, and is not over because it has one.
+    const after = await current(runId);
+    return after ? toStarted(after) : row && { state: "finished", row };
   };
 
   return {
     abort,
     abortSession,
     async live(runId) {
-      return kit.runs.get(runId) ?? (await accepting.get(runId)?.catch(() => undefined));
+      const found = await current(runId);
+      return found && "run" in found ? found.run : undefined;
     },
     known,
     async start(request, options = {}) {
       const runId = request.runId ?? randomUUID();
       // No wait between this look and the acceptance: two requests under one id must not both find nothing.
-      const live = kit.runs.get(runId) ?? accepting.get(runId);
-      if (live) return { state: "in_flight", run: await live };
-      const row = kit.store().runs.get(runId);
-      if (row && !(request.resume && isCutOff(row))) return { state: "finished", row };
-      if (isClosed) throw protocolErrors.draining({}, { retryAfterMs: 2_000 });
+      const live = kit.runs.get(runId);
+      if (live) return { state: "in_flight", run: live };
+      const others = accepting.get(runId);
+      if (others) return toStarted(await others);
       const fresh = options.fresh ?? (request.transcript === "fresh" ? "new" : undefined);
-      const run = await accept({ ...request, runId }, { ...options, ...(fresh ? { fresh } : {}) }, row);
+      const accepted = await accept({ ...request, runId }, { ...options, ...(fresh ? { fresh } : {}) });
+      if ("row" in accepted) return toStarted(accepted);
+      const { run } = accepted;
       options.accepted?.(run);
       if (run.mode === "interrupt") abortSession(run.sessionKey, "superseded", { except: run.id });
       const state = enqueue(run);
@@ -121,6 +132,13 @@ export function createRunner(kit: Kit, gateway: GatewayService): Runner {
       await settledWithin(Promise.all(left.map((run) => run.done)), DRAIN_MS);
     },
   };
+}
+
+/** Result of an acceptance: the run, or the row of one that is over. */
+type Accepted = { run: Run } | { row: RunRow };
+
+function toStarted(accepted: Accepted): Started {
+  return "run" in accepted ? { state: "in_flight", run: accepted.run } : { state: "finished", row: accepted.row };
 }
 
 /** The run as other plugins see it. */

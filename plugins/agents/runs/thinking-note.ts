@@ -1,9 +1,9 @@
 import type { Kit } from "../kit.ts";
 import type { Run } from "./run.ts";
 
-/** Note for a caller whose thinking level had no effect; undefined when it had, or when nobody asked for one. Nothing is waited for. */
-export function thinkingNote(run: Run, kit: Kit): string | undefined {
-  const level = wantedLevel(run, kit);
+/** Note for a caller whose thinking level had no effect; undefined when it had, or when nobody asked for one. No model is asked for it. */
+export async function thinkingNote(run: Run, kit: Kit): Promise<string | undefined> {
+  const level = await wantedLevel(run, kit);
   const provider = run.provider === undefined ? undefined : kit.catalog.provider(run.provider);
   if (level === undefined || !provider) return undefined;
   const name = `${provider.id}/${run.modelId}`;
@@ -14,7 +14,7 @@ export function thinkingNote(run: Run, kit: Kit): string | undefined {
 }
 
 /** A thinking level that somebody asked for, for this run or for its session. */
-export function wantedLevel(run: Run, kit: Kit): string | undefined {
-  const level = run.request.thinking ?? kit.store().sessions.get(run.sessionKey)?.thinkingLevel;
+export async function wantedLevel(run: Run, kit: Kit): Promise<string | undefined> {
+  const level = run.request.thinking ?? (await kit.store().sessions.get(run.sessionKey))?.thinkingLevel;
   return level === "off" ? undefined : level;
 }

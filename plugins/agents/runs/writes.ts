@@ -1,4 +1,4 @@
-import { isSvcError, type MessageRow, type RunRow, type RunState, type SessionRow, type StoreOp } from "svc/sdk";
+import { isSvcError, type MessageRow, type RunRow, type RunState, type SessionCounters, type SessionRow, type StoreOp } from "svc/sdk";
 import type { Kit } from "../kit.ts";
 import type { Run } from "./run.ts";
 
@@ -8,9 +8,14 @@ export type NewMessage = Omit<MessageRow, "seq">;
 /** Fields of a session to set; `null` removes one. */
 export type SessionChange = { [K in keyof SessionRow]?: SessionRow[K] | null };
 
-/** Merges into the row, as long as it still has this transcript. */
-export function patchOp(key: string, change: SessionChange, expectedSessionId: string): StoreOp {
-  return { op: "session.patch", key, patch: change as Partial<SessionRow>, expectedSessionId };
+/** Merges into the row, as long as it still has this transcript. @param add tokens to count on top of what it has */
+export function patchOp(
+  key: string,
+  change: SessionChange,
+  expectedSessionId: string,
+  add?: SessionCounters,
+): Extract<StoreOp, { op: "session.patch" }> {
+  return { op: "session.patch", key, patch: change as Partial<SessionRow>, expectedSessionId, ...(add ? { add } : {}) };
 }
 
 /**
@@ -22,11 +27,11 @@ export function patchOp(key: string, change: SessionChange, expectedSessionId: s
 export async function commitRun(
   run: Run,
   kit: Kit,
-  write: { messages?: NewMessage[]; more?: StoreOp[]; session?: SessionChange },
+  write: { messages?: NewMessage[]; more?: StoreOp[]; session?: SessionChange; add?: SessionCounters },
 ): Promise<MessageRow[]> {
   const messages = write.messages ?? [];
   const ops: StoreOp[] = [...messages.map((message) => ({ op: "message.append", message }) as const), ...(write.more ?? [])];
-  const patch = write.session ? [patchOp(run.sessionKey, write.session, run.sessionId)] : [];
+  const patch = write.session ? [patchOp(run.sessionKey, write.session, run.sessionId, write.add)] : [];
   const results = await kit
     .store()
     .commit([...ops, ...patch])

@@ -13,14 +13,14 @@ export interface ArchiveNote {
 }
 
 /** Remembers, in the commit that takes a transcript from its session, since when it is an archive. A transcript without a message leaves nothing. */
-export function archiveOps({ store, ctx }: Pick<Kit, "store" | "ctx">, row: SessionRow): StoreOp[] {
-  if (store().messages.count(row.sessionId) === 0) return [];
+export async function archiveOps({ store, ctx }: Pick<Kit, "store" | "ctx">, row: SessionRow): Promise<StoreOp[]> {
+  if ((await store().messages.count(row.sessionId)) === 0) return [];
   const note: ArchiveNote = { sessionKey: row.key, agentId: row.agentId, at: ctx.clock.now() };
   return [{ op: "kv.put", scope: SCOPE, key: row.sessionId, value: note }];
 }
 
-export function archiveNote({ store }: Pick<Kit, "store">, sessionId: string): ArchiveNote | undefined {
-  const value = store().kv.get(SCOPE, sessionId) as Partial<ArchiveNote> | undefined;
+export async function archiveNote({ store }: Pick<Kit, "store">, sessionId: string): Promise<ArchiveNote | undefined> {
+  const value = (await store().kv.get(SCOPE, sessionId)) as Partial<ArchiveNote> | undefined;
   return typeof value?.at === "number" ? (value as ArchiveNote) : undefined;
 }
 

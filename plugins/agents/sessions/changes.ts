@@ -1,9 +1,10 @@
-import { isSvcError, mainSessionKey, type SessionRow, type StoreOp } from "svc/sdk";
+import { mainSessionKey, type SessionRow, type StoreOp } from "svc/sdk";
 import { agentErrors } from "../errors.ts";
 import { type Kit, runsOf } from "../kit.ts";
 import { tellNewTranscript } from "../runs/accept.ts";
 import type { Runner } from "../runs/runner.ts";
 import { archiveOps } from "./archive.ts";
+import { commitFor } from "./commit-for.ts";
 import { freshSession, newSession } from "./row.ts";
 
 /** New transcript under the same key. A run that is at work goes on and writes to the transcript it began with. */
@@ -13,14 +14,14 @@ export async function resetSession(
   options: { reason: "new" | "reset"; expectedSessionId?: string | undefined; create?: { agentId: string }; more?: StoreOp[] },
 ): Promise<SessionRow> {
   return kit.sessionLock.run(key, async () => {
-    const before = kit.store().sessions.get(key);
+    const before = await kit.store().sessions.get(key);
     if (!before && !options.create) throw agentErrors.unknownSession({ key });
     if (before) checkCurrent(before, options.expectedSessionId);
     const now = kit.ctx.clock.now();
     const session = before ? freshSession(before, now) : newSession(key, options.create?.agentId ?? kit.directory.defaultId, now);
     await commitFor(key, kit, [
       { op: "session.put", session, ...(before ? { expectedSessionId: before.sessionId } : { ifAbsent: true }) },
-      ...(before ? archiveOps(kit, before) : []),
+      ...(before ? await archiveOps(kit, before) : []),
       ...(options.more ?? []),
     ]);
     kit.events.sessionChanged(session, { reason: before ? "reset" : "create" });
@@ -38,7 +39,7 @@ export async function deleteSession(
   const { key } = params;
   if (kit.directory.list().some((a) => mainSessionKey(a.id) === key)) throw agentErrors.mainSessionDelete({ key });
   return kit.sessionLock.run(key, async () => {
-    const row = kit.store().sessions.get(key);
+    const row = await kit.store().sessions.get(key);
     if (!row) return { deleted: false, archived: [] };
     checkCurrent(row, params.expectedSessionId);
     const active = runsOf(kit, key);
@@ -46,7 +47,7 @@ export async function deleteSession(
     await Promise.all(active.map((run) => run.done));
     await commitFor(key, kit, [
       { op: "session.delete", key, deleteTranscript: params.deleteTranscript, expectedSessionId: row.sessionId },
-      ...(params.deleteTranscript ? [] : archiveOps(kit, row)),
+      ...(params.deleteTranscript ? [] : await archiveOps(kit, row)),
     ]);
     kit.events.sessionGone(row);
     kit.ends.ended({ sessionKey: key, agentId: row.agentId, sessionId: row.sessionId }, "deleted");
@@ -57,16 +58,4 @@ export async function deleteSession(
 /** @throws {SvcError} `session-replaced` for a transcript that is not the present one any more */
 export function checkCurrent(row: SessionRow, expected: string | undefined): void {
   if (expected !== undefined && expected !== row.sessionId) throw agentErrors.sessionReplaced({ key: row.key, reason: "session-changed" });
-}
-
-/** A commit about one session; the store's word for a transcript that has changed becomes the protocol's. */
-export async function commitFor(key: string, kit: Pick<Kit, "store">, ops: StoreOp[]): Promise<void> {
-  await kit
-    .store()
-    .commit(ops)
-    .catch((error) => {
-      throw isSvcError(error, "session-changed")
-        ? agentErrors.sessionReplaced({ key, reason: "session-changed" }, { cause: error })
-        : error;
-    });
 }

@@ -3,9 +3,9 @@ import { isSvcError, type MessageRow, messageOf, type SessionRow } from "svc/sdk
 import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import { patchOp } from "../runs/writes.ts";
-import { commitFor } from "./changes.ts";
+import { commitFor } from "./commit-for.ts";
 import { COMPACTION_KIND, sinceCompaction } from "./compaction.ts";
-import { existing } from "./find.ts";
+import { existing, present } from "./find.ts";
 import { type Summary, summarise } from "./summarise.ts";
 
 /** Rows that a summary is made of. */
@@ -27,9 +27,9 @@ export interface Compacted {
  * @throws {SvcError} `unknown-session`, `compaction-failed`, `session-replaced` when it got a new transcript meanwhile
  */
 export async function compactSession(kit: Kit, key: string, { maxLines }: { maxLines?: number | undefined }): Promise<Compacted> {
-  const session = existing(kit, key);
-  const rows = kit.store().messages.page(session.sessionId, { limit: MAX_ROWS });
-  const total = kit.store().messages.count(session.sessionId);
+  const session = await existing(kit, key);
+  const rows = await kit.store().messages.page(session.sessionId, { limit: MAX_ROWS });
+  const total = await kit.store().messages.count(session.sessionId);
   const read = sinceCompaction(rows);
   const keptFrom = maxLines === undefined ? startOfLastTurns(read.rows) : total - maxLines + 1;
   const first = read.rows[0]?.seq ?? 1;
@@ -71,14 +71,14 @@ async function store(kit: Kit, { key, sessionId }: SessionRow, made: { keptFrom:
     ...(summary ? { usage: summary.usage } : {}),
   };
   await kit.sessionLock.run(key, async () => {
-    const now = existing(kit, key);
-    const counters = summary && {
-      inputTokens: now.inputTokens + summary.usage.input,
-      outputTokens: now.outputTokens + summary.usage.output,
-      totalTokens: now.totalTokens + summary.usage.total,
+    const add = summary && {
+      inputTokens: summary.usage.input,
+      outputTokens: summary.usage.output,
+      totalTokens: summary.usage.total,
     };
-    await commitFor(key, kit, [{ op: "message.append", message: record }, patchOp(key, { updatedAt: ts, ...counters }, sessionId)]);
-    kit.events.sessionChanged(existing(kit, key), { reason: "compact" });
+    await commitFor(key, kit, [{ op: "message.append", message: record }, patchOp(key, { updatedAt: ts }, sessionId, add)]);
+    const after = await present(kit, key);
+    if (after) kit.events.sessionChanged(after, { reason: "compact" });
   });
 }
 

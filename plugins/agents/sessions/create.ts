@@ -3,8 +3,8 @@ import type { ParamsOf, SessionRow } from "svc/sdk";
 import type { Kit } from "../kit.ts";
 import { tellNewTranscript } from "../runs/accept.ts";
 import { patchOp, type SessionChange } from "../runs/writes.ts";
-import { commitFor } from "./changes.ts";
-import { checkLabel, existing, withSession } from "./find.ts";
+import { commitFor } from "./commit-for.ts";
+import { existing, present } from "./find.ts";
 import { newSession } from "./row.ts";
 
 type Wanted = Pick<ParamsOf<"sessions.create">, "key" | "agentId" | "label" | "model" | "thinkingLevel" | "parentSessionKey">;
@@ -16,7 +16,8 @@ type Wanted = Pick<ParamsOf<"sessions.create">, "key" | "agentId" | "label" | "m
 export async function createSession(kit: Kit, wanted: Wanted): Promise<SessionRow> {
   const named = { sessionKey: wanted.key ?? randomUUID(), ...(wanted.agentId === undefined ? {} : { agentId: wanted.agentId }) };
   const { agentId, sessionKey: key } = kit.directory.resolve(named);
-  const parent = wanted.parentSessionKey && existing(kit, kit.directory.resolve({ sessionKey: wanted.parentSessionKey }).sessionKey).key;
+  const parent =
+    wanted.parentSessionKey && (await existing(kit, kit.directory.resolve({ sessionKey: wanted.parentSessionKey }).sessionKey)).key;
   const model = wanted.model === undefined ? undefined : await kit.models.check(kit.directory.get(agentId), wanted.model);
   const set: SessionChange = {
     ...(wanted.label === undefined ? {} : { label: wanted.label }),
@@ -24,9 +25,8 @@ export async function createSession(kit: Kit, wanted: Wanted): Promise<SessionRo
     ...(wanted.thinkingLevel === undefined ? {} : { thinkingLevel: wanted.thinkingLevel }),
     ...(parent ? { parentSessionKey: parent } : {}),
   };
-  return withSession(kit, { key, agentId, label: wanted.label }, async () => {
-    if (wanted.label) checkLabel(kit, { key, agentId }, wanted.label);
-    const before = kit.store().sessions.get(key);
+  return kit.sessionLock.run(key, async () => {
+    const before = await kit.store().sessions.get(key);
     return before
       ? adopt(kit, before, set)
       : make(kit, { ...newSession(key, agentId, kit.ctx.clock.now()), ...(set as Partial<SessionRow>) });
@@ -34,7 +34,7 @@ export async function createSession(kit: Kit, wanted: Wanted): Promise<SessionRo
 }
 
 async function make(kit: Kit, session: SessionRow): Promise<SessionRow> {
-  await commitFor(session.key, kit, [{ op: "session.put", session, ifAbsent: true }]);
+  await commitFor(session.key, kit, [{ op: "session.put", session, ifAbsent: true, uniqueLabel: true }]);
   kit.events.sessionChanged(session, { reason: "create" });
   kit.ends.used({ sessionKey: session.key, agentId: session.agentId, sessionId: session.sessionId });
   tellNewTranscript(kit, session, undefined);
@@ -43,8 +43,8 @@ async function make(kit: Kit, session: SessionRow): Promise<SessionRow> {
 
 async function adopt(kit: Kit, before: SessionRow, set: SessionChange): Promise<SessionRow> {
   if (Object.keys(set).length === 0) return before;
-  await commitFor(before.key, kit, [patchOp(before.key, set, before.sessionId)]);
-  const after = kit.store().sessions.get(before.key) ?? before;
+  await commitFor(before.key, kit, [{ ...patchOp(before.key, set, before.sessionId), uniqueLabel: set.label !== undefined }]);
+  const after = (await present(kit, before.key)) ?? before;
   kit.events.sessionChanged(after, { reason: "patch" });
   return after;
 }

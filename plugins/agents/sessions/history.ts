@@ -9,17 +9,31 @@ const DEFAULT_TEXT_CHARS = 8_000;
 const MAX_ANSWER_BYTES = 6 * 1024 * 1024;
 
 /** `chat.history`: oldest first, newest page by default; `offset` counts messages from the newest. An unknown session is empty. */
-export function readHistory(
-  kit: Kit,
-  sessionKey: string,
-  { limit, offset, maxChars }: { limit?: number | undefined; offset?: number | undefined; maxChars?: number | undefined },
-): JsonObject {
+export async function readHistory(kit: Kit, sessionKey: string, page: HistoryPage): Promise<JsonObject> {
+  // A run that ends while its messages are read would be in neither: read again.
+  for (let left = MOST_READS; ; left--) {
+    const { version } = kit.runs;
+    const history = await readOnce(kit, sessionKey, page);
+    if (kit.runs.version === version || left <= 1) return history;
+  }
+}
+
+/** Times that a history is read while runs begin and end. */
+const MOST_READS = 4;
+
+interface HistoryPage {
+  limit?: number | undefined;
+  offset?: number | undefined;
+  maxChars?: number | undefined;
+}
+
+async function readOnce(kit: Kit, sessionKey: string, { limit, offset, maxChars }: HistoryPage): Promise<JsonObject> {
   const store = kit.store();
-  const session = store.sessions.get(sessionKey);
+  const session = await store.sessions.get(sessionKey);
   if (!session) return { sessionKey, messages: [], hasMore: false, totalMessages: 0, sessionInfo: null };
-  const total = store.messages.count(session.sessionId);
+  const total = await store.messages.count(session.sessionId);
   const skip = Math.min(offset ?? 0, total);
-  const rows = store.messages.page(session.sessionId, { before: total - skip + 1, limit: limit ?? DEFAULT_LIMIT });
+  const rows = await store.messages.page(session.sessionId, { before: total - skip + 1, limit: limit ?? DEFAULT_LIMIT });
   const shown = rows.map((row) => toWireMessage(row, maxChars ?? DEFAULT_TEXT_CHARS));
   const first = firstThatFits(shown);
   const read = skip + shown.length - first;

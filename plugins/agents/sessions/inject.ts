@@ -4,6 +4,7 @@ import type { Kit } from "../kit.ts";
 import { tellNewTranscript } from "../runs/accept.ts";
 import { type NewMessage, patchOp } from "../runs/writes.ts";
 import { visibleText } from "./display.ts";
+import { present } from "./find.ts";
 import { newSession, previewOf } from "./row.ts";
 
 interface Note {
@@ -21,14 +22,14 @@ interface Note {
  */
 export function injectNote(kit: Kit, key: string, note: Note): Promise<{ messageId: string; isKnown: boolean }> {
   return kit.sessionLock.run(key, async () => {
-    const before = kit.store().sessions.get(key);
+    const before = await kit.store().sessions.get(key);
     if (!before && note.makeFor === undefined) throw agentErrors.unknownSession({ key });
     const ts = kit.ctx.clock.now();
     const session = before ?? newSession(key, note.makeFor ?? kit.directory.defaultId, ts);
     const message = toMessage(note, session, ts);
     const seq = await store(kit, { before, session, message });
     if (seq === undefined) return { messageId: note.id, isKnown: true };
-    tell(kit, { before, session, message: { ...message, seq } });
+    await tell(kit, { before, session, message: { ...message, seq } });
     return { messageId: note.id, isKnown: false };
   });
 }
@@ -59,8 +60,8 @@ async function store(kit: Kit, { before, session, message }: Write & { message: 
   }
 }
 
-function tell(kit: Kit, { before, session, message }: Write & { message: MessageRow }): void {
-  const after = kit.store().sessions.get(session.key) ?? session;
+async function tell(kit: Kit, { before, session, message }: Write & { message: MessageRow }): Promise<void> {
+  const after = (await present(kit, session.key)) ?? session;
   kit.events.message(after, message);
   kit.events.note(after, message);
   kit.events.sessionChanged(after, { reason: before ? "send" : "create" });

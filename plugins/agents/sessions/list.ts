@@ -15,7 +15,7 @@ type ListParams = ParamsOf<"sessions.list">;
 type ListKit = Pick<Kit, "ctx" | "store" | "runs" | "config" | "directory" | "models" | "catalog">;
 
 interface Answer {
-  text: string;
+  text: Promise<string>;
   /** State that the cached list was built from. */
   seen: { sessions: number; runs: number; config: SvcConfig; at: number };
 }
@@ -23,7 +23,7 @@ interface Answer {
 /** `sessions.list` as JSON text, made once for all who ask the same at once: after a restart every client does. */
 export interface SessionLister {
   /** @throws {SvcError} `unknown-agent` */
-  list(params: ListParams): RawJson;
+  list(params: ListParams): Promise<RawJson>;
 }
 
 export function createSessionLister(kit: ListKit): SessionLister {
@@ -35,33 +35,44 @@ export function createSessionLister(kit: ListKit): SessionLister {
     kit.ctx.clock.monotonic() - seen.at <= FRESH_MS;
 
   return {
-    list(params) {
+    async list(params) {
       const question = JSON.stringify(Object.entries(params).sort());
       const known = answers.get(question);
-      if (known && isFresh(known)) return new RawJson(known.text);
+      if (known && isFresh(known)) return new RawJson(await known.text);
       const seen = {
         sessions: kit.store().sessions.version(),
         runs: kit.runs.version,
         config: kit.config,
         at: kit.ctx.clock.monotonic(),
       };
-      const text = JSON.stringify(listSessions(kit, params));
+      // Remembered before it is there, so that whoever asks while the rows are read gets the same.
+      const answer = { text: listSessions(kit, params).then((listed) => JSON.stringify(listed)), seen };
+      const forget = () => {
+        if (answers.get(question) === answer) answers.delete(question);
+      };
       answers.delete(question);
-      if (text.length <= MAX_ANSWER_CHARS) answers.set(question, { text, seen });
+      answers.set(question, answer);
       const [oldest] = answers.keys();
       if (answers.size > MAX_ANSWERS && oldest !== undefined) answers.delete(oldest);
-      return new RawJson(text);
+      try {
+        const text = await answer.text;
+        if (text.length > MAX_ANSWER_CHARS) forget();
+        return new RawJson(text);
+      } catch (error) {
+        forget();
+        throw error;
+      }
     },
   };
 }
 
 /** One page of sessions, newest first. @throws {SvcError} `unknown-agent` */
-export function listSessions(kit: ListKit, params: ListParams): JsonObject {
+export async function listSessions(kit: ListKit, params: ListParams): Promise<JsonObject> {
   const ts = kit.ctx.clock.now();
   const limit = params.limit ?? DEFAULT_LIMIT;
   const offset = params.offset ?? 0;
   const agent = kit.directory.get(params.agentId ?? kit.directory.defaultId);
-  const { rows, total } = kit.store().sessions.list(toQuery(params, kit, { limit, offset, ts }));
+  const { rows, total } = await kit.store().sessions.list(toQuery(params, kit, { limit, offset, ts }));
   const standard = kit.models.standard(agent);
   // A row that cannot be read takes its place in the count all the same.
   const hasMore = offset + limit < total;

@@ -53,8 +53,8 @@ export async function maintainSessions(kit: Kit, signal: AbortSignal): Promise<M
   for (const { row, why } of await outdatedSessions(pass)) if (await removeSession(pass, row)) counts[why] += 1;
   const kept = await pruneArchives(pass, counts);
   const { maxDiskBytes } = limits;
-  if (!pass.isDry && usedBytes(pass) > maxDiskBytes) counts.forSpace = await freeSpace(pass, kept);
-  return { mode: limits.mode, ...counts, usedBytes: usedBytes(pass), maxDiskBytes };
+  if (!pass.isDry && (await usedBytes(pass)) > maxDiskBytes) counts.forSpace = await freeSpace(pass, kept);
+  return { mode: limits.mode, ...counts, usedBytes: await usedBytes(pass), maxDiskBytes };
 }
 
 type Outdated = { row: SessionRow; why: "expired" | "surplus" };
@@ -63,7 +63,7 @@ type Outdated = { row: SessionRow; why: "expired" | "surplus" };
 async function outdatedSessions(pass: Pass): Promise<Outdated[]> {
   const { limits, now } = pass;
   const found: Outdated[] = [];
-  const total = pass.kit.store().sessions.list({ limit: 1 }).total;
+  const { total } = await pass.kit.store().sessions.list({ limit: 1 });
   for await (const row of oldestSessions(pass)) {
     const age = now - row.updatedAt;
     const limit = statelessKey.test(row.key) ? Math.min(STATELESS_MS, limits.pruneAfter) : limits.pruneAfter;
@@ -79,18 +79,20 @@ async function outdatedSessions(pass: Pass): Promise<Outdated[]> {
 /** Sessions that may be removed, the one unused for longest first. */
 async function* oldestSessions({ kit, signal }: Pass): AsyncGenerator<SessionRow> {
   const { sessions } = kit.store();
-  for (let end = sessions.list({ limit: 1 }).total; end > 0; end -= PAGE_ROWS) {
+  for (let end = (await sessions.list({ limit: 1 })).total; end > 0; end -= PAGE_ROWS) {
     const offset = Math.max(0, end - PAGE_ROWS);
-    const { rows } = sessions.list({ limit: end - offset, offset });
-    for (const row of rows.reverse()) if (!isKept(kit, row)) yield row;
+    const { rows } = await sessions.list({ limit: end - offset, offset });
+    for (const row of rows.reverse()) if (!(await isKept(kit, row))) yield row;
     await nextTurn();
     signal.throwIfAborted();
   }
 }
 
-function isKept(kit: Kit, row: SessionRow): boolean {
+async function isKept(kit: Kit, row: SessionRow): Promise<boolean> {
   if (row.pinned || kit.directory.list().some((agent) => mainSessionKey(agent.id) === row.key)) return true;
-  return runsOf(kit, row.key).length > 0 || kit.store().systemEvents.pending(row.key, 1).length > 0;
+  const events = await kit.store().systemEvents.pending(row.key, 1);
+  // Asked for last: a run may have been accepted while the events were read.
+  return events.length > 0 || runsOf(kit, row.key).length > 0;
 }
 
 /** Removes a session unless it was used meanwhile; true when it is gone, or would be. */
@@ -99,9 +101,9 @@ async function removeSession(pass: Pass, row: SessionRow): Promise<boolean> {
   if (isDry) return true;
   signal.throwIfAborted();
   const isGone = await kit.sessionLock.run(row.key, async () => {
-    const present = kit.store().sessions.get(row.key);
+    const present = await kit.store().sessions.get(row.key);
     const isSame = present?.sessionId === row.sessionId && present.updatedAt === row.updatedAt;
-    if (!isSame || isKept(kit, present)) return false;
+    if (!isSame || (await isKept(kit, present))) return false;
     await kit.store().commit([{ op: "session.delete", key: row.key, deleteTranscript: false, expectedSessionId: row.sessionId }]);
     kit.events.sessionGone(present);
     kit.ends.ended({ sessionKey: row.key, agentId: row.agentId, sessionId: row.sessionId }, "deleted");
@@ -136,9 +138,9 @@ async function pruneArchives(pass: Pass, counts: MaintenanceCounts): Promise<Arc
 
 async function* archives({ kit, signal }: Pass): AsyncGenerator<Archive> {
   for (let after = ""; ; ) {
-    const page = kit.store().transcripts.page({ after, limit: PAGE_ROWS });
+    const page = await kit.store().transcripts.page({ after, limit: PAGE_ROWS });
     for (const { sessionId, hasSession, lastAt } of page) {
-      if (!hasSession) yield { sessionId, since: archiveNote(kit, sessionId)?.at ?? lastAt };
+      if (!hasSession) yield { sessionId, since: (await archiveNote(kit, sessionId))?.at ?? lastAt };
     }
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE_ROWS) return;
@@ -169,7 +171,7 @@ async function freeSpace(pass: Pass, kept: Archive[]): Promise<number> {
   const goalBytes = typeof goal === "number" ? goal : (maxDiskBytes * Number.parseInt(goal, 10)) / 100;
   let removed = 0;
   for (const { sessionId } of kept.sort((a, b) => a.since - b.since)) {
-    if (usedBytes(pass) <= goalBytes) return removed;
+    if ((await usedBytes(pass)) <= goalBytes) return removed;
     if (isBusy(pass.kit, sessionId)) continue;
     await pruneTranscript(pass, sessionId);
     removed += 1;
@@ -180,12 +182,12 @@ async function freeSpace(pass: Pass, kept: Archive[]): Promise<number> {
     if (rows.length >= MAX_CANDIDATES) break;
   }
   for (const row of rows) {
-    if (usedBytes(pass) <= goalBytes) return removed;
+    if ((await usedBytes(pass)) <= goalBytes) return removed;
     if (await removeSession(pass, row)) removed += 1;
   }
   return removed;
 }
 
-function usedBytes({ kit }: Pass): number {
+function usedBytes({ kit }: Pass): Promise<number> {
   return kit.store().transcripts.usedBytes();
 }

@@ -1,0 +1,136 @@
+import type { JsonObject } from "svc/sdk";
+import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type GatedModel, gatedModel } from "../../test/fixtures/gated-model.ts";
+import { holdNext } from "../../test/fixtures/held-read.ts";
+
+/** Each test lets something happen between a read of the store and the act that follows it. */
+
+const mainKey = "agent:main:main";
+let gw: TestGateway;
+let model: GatedModel;
+beforeEach(async () => {
+  model = gatedModel();
+  gw = await createTestGateway({
+    plugins: ["store", "agents"],
+    config: { agents: { defaults: { skipBootstrap: true, heartbeat: { every: "0" } } } },
+    models: [model],
+  });
+});
+afterEach(async () => {
+  model.release();
+  await gw.close();
+});
+
+const store = () => gw.service("store@2");
+const run = (runId: string, message: string) =>
+  gw.service("agents@1").run({ runId, message, sessionKey: mainKey, trigger: "user", actor: { kind: "internal", scopes: [] } });
+const isWaiting = (text: string) => eventually(() => expect(model.waiting()).toEqual([text]) ?? true);
+
+describe("while the row of a run is read", () => {
+  test("a second request under the same id gets the same run", async () => {
+    const row = holdNext(store(), "runs.get");
+    const first = run("one", "hello");
+    await row.asked;
+    const second = run("one", "hello");
+    row.release();
+
+    const handles = await Promise.all([first, second]);
+    await isWaiting("hello");
+    model.release();
+
+    expect((await Promise.all(handles.map(({ done }) => done))).map(({ status }) => status)).toEqual(["ok", "ok"]);
+    expect(model.requests).toHaveLength(1);
+  });
+
+  test("a run that is accepted then is waited for, and is not told to be over", async () => {
+    const row = holdNext(store(), "runs.get");
+    const waiting = gw.rpc<JsonObject>("agent.wait", { runId: "one", timeoutMs: 30_000 });
+    await row.asked;
+    await run("one", "hello");
+    await isWaiting("hello");
+    row.release();
+    model.release();
+
+    expect(await waiting).toMatchObject({ runId: "one", status: "ok" });
+  });
+});
+
+test("a run that another owner has ended is not ended again", async () => {
+  const { done } = await run("one", "hello");
+  await isWaiting("hello");
+  const row = await store().runs.get("one");
+  if (!row) throw new Error("the run has no row");
+  await store().commit([{ op: "run.put", run: { ...row, bootId: "another", state: "interrupted", endedAt: 1 } }]);
+
+  model.release();
+  await done;
+
+  expect(await store().runs.get("one")).toMatchObject({ state: "interrupted", bootId: "another" });
+});
+
+test("a history that is read while a run ends holds its answer", async () => {
+  const { done } = await run("one", "hello");
+  await isWaiting("hello");
+  const page = holdNext(store(), "messages.page");
+  const history = gw.rpc<{ messages: Array<{ role: string }>; inFlightRun?: unknown }>("chat.history", { sessionKey: mainKey });
+  await page.asked;
+  model.release();
+  await done;
+  page.release();
+
+  const { messages, inFlightRun } = await history;
+  expect([messages.map(({ role }) => role), inFlightRun]).toEqual([["user", "assistant"], undefined]);
+});
+
+test("of two sessions that ask for one label at once one is refused", async () => {
+  const outcomes = await Promise.allSettled(
+    ["a", "b"].map((key) => gw.rpc("sessions.create", { key: `agent:main:${key}`, label: "plans" })),
+  );
+
+  expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  const refused = outcomes.find(({ status }) => status === "rejected") as PromiseRejectedResult;
+  expect(String(refused.reason)).toContain('label "plans" is already used by session "agent:main:');
+});
+
+test("a session that is changed while it is read is told as it is then", async () => {
+  await gw.rpc("sessions.create", { key: mainKey });
+  const client = await gw.client();
+  await client.request("sessions.subscribe", {});
+  const told: string[] = [];
+  client.on("sessions.changed", (payload) => told.push(String((payload as { session?: JsonObject }).session?.label)));
+  // The first read is that of the row to change, under the lock of the session; the second that of the row to tell.
+  const before = holdNext(store(), "sessions.get");
+  const patched = gw.rpc("sessions.patch", { key: mainKey, label: "first" });
+  await before.asked;
+  const after = holdNext(store(), "sessions.get");
+  before.release();
+  await after.asked;
+  await store().commit([{ op: "session.patch", key: mainKey, patch: { label: "second" } }]);
+  after.release();
+  await patched;
+
+  await eventually(() => told.length > 0);
+  expect(told).toEqual(["second"]);
+});
+
+test("clients that ask for the same list while it is read get one reading", async () => {
+  let count = 0;
+  const { sessions } = store();
+  const list = sessions.list;
+  sessions.list = (query) => {
+    // The health snapshot lists some, too.
+    if (query.withoutKinds) count += 1;
+    return list(query);
+  };
+  const held = holdNext(store(), "sessions.list");
+  const first = gw.rpc("sessions.list", {});
+  await held.asked;
+  const others = Array.from({ length: 5 }, () => gw.rpc("sessions.list", {}));
+  held.release();
+
+  const answers = await Promise.all([first, ...others]);
+
+  expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+  expect(count).toBe(1);
+});
