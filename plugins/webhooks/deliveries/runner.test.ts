@@ -37,7 +37,7 @@ describe("order", () => {
     const runId = await accepted(gateway, { sessionKey: "agent:main:busy", sessionMode: "persistent", message: "from a hook" });
 
     await eventually(() => expect(gateway.row(runId)?.state).toBe("running"));
-    expect(model.waiting()).toEqual(["hello"]);
+    await eventually(() => expect(model.waiting()).toEqual(["hello"]) ?? true);
     model.release();
     await eventually(() => expect(model.waiting()).toEqual(["from a hook"]));
     model.release();
