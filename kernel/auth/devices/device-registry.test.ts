@@ -257,6 +257,7 @@ test("a change that another writer has overtaken is made again on what is there:
 
   // It has read the record by then, and writes after the other one.
   const noted = registry.rename("d", "Phone");
+  for (let n = 0; n < 50; n++) await null;
   const record = kept.get("d") as DeviceRecord;
   kept.set("d", { ...record, tokens: record.tokens.map((token) => ({ ...token, revokedAtMs: 5 })) });
   versions.set("d", 1_000);
