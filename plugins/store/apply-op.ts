@@ -89,6 +89,7 @@ function expectFreeLabel(sql: WriteStatements, { key, agent_id, label }: Columns
 function deleteSession(sql: WriteStatements, op: Extract<WriteOp, { op: "session.delete" }>): OpResult {
   const present = readSession(sql, op.key);
   expectTranscript(op.key, op.expectedSessionId, present);
+  if (op.ifNoEvents && sql.lastSystemEvent.get(op.key)) throw new Refusal("events-waiting", { key: op.key });
   if (present && op.deleteTranscript) sql.deleteTranscript.run(present.sessionId);
   sql.deleteSystemEvents.run(op.key);
   return { removed: sql.deleteSession.run(op.key).changes };

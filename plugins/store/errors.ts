@@ -1,6 +1,6 @@
 import { defineErrors } from "svc/sdk";
 
-/** Codes of this plugin. The first eleven are failed conditions of a commit: nothing of that commit was stored. */
+/** Codes of this plugin. The first twelve are failed conditions of a commit: nothing of that commit was stored. */
 export const storeErrors = defineErrors({
   exists: { message: '{kind} "{key}" already exists', http: 409, rpc: "INVALID_REQUEST", details: "CONFLICT" },
   "session-changed": {
@@ -30,6 +30,12 @@ export const storeErrors = defineErrors({
   },
   "events-taken": {
     message: "{missing} of {count} system events were taken by another prompt; read the waiting ones again",
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    details: "CONFLICT",
+  },
+  "events-waiting": {
+    message: 'system events are waiting for session "{key}"; it was not deleted',
     http: 409,
     rpc: "INVALID_REQUEST",
     details: "CONFLICT",

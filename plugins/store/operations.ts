@@ -20,7 +20,7 @@ import {
 export type WriteOp =
   | { op: "session.put"; row: Columns; ifAbsent: boolean; expectedSessionId: string | null; uniqueLabel: boolean }
   | { op: "session.patch"; key: string; patch: string; add: string | null; expectedSessionId: string | null; uniqueLabel: boolean }
-  | { op: "session.delete"; key: string; deleteTranscript: boolean; expectedSessionId: string | null }
+  | { op: "session.delete"; key: string; deleteTranscript: boolean; expectedSessionId: string | null; ifNoEvents: boolean }
   | { op: "message.append"; id: string; values: Values }
   | { op: "transcript.prune"; sessionId: string }
   | { op: "run.put"; row: Columns; ifAbsent: boolean; ifState: string[] | null; ifOwner: string | null }
@@ -84,7 +84,7 @@ function encode(op: StoreOp): WriteOp {
     case "session.patch":
       return { op: op.op, key: op.key, patch: JSON.stringify(op.patch), add: encodeCounters(op.add), ...expected(op), ...labelRule(op) };
     case "session.delete":
-      return { op: op.op, key: op.key, deleteTranscript: op.deleteTranscript, ...expected(op) };
+      return { op: op.op, key: op.key, deleteTranscript: op.deleteTranscript, ...expected(op), ifNoEvents: op.ifNoEvents ?? false };
     case "message.append":
       return { op: op.op, id: op.message.id, values: encodeMessage(op.message) };
     case "transcript.prune":

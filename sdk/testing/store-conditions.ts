@@ -74,6 +74,18 @@ export async function checkEvents({ store }: StoreSubject): Promise<void> {
   assert.equal((await store.systemEvents.pending("k", 10)).length, 1, "a refused take removed an event");
 }
 
+export async function checkUnusedSession({ store }: StoreSubject): Promise<void> {
+  const remove: StoreOp = { op: "session.delete", key: "k", deleteTranscript: false, ifNoEvents: true };
+  const event = { sessionKey: "k", text: "one", source: "test", ts: 1, wake: false };
+  await store.commit([{ op: "session.put", session: sampleSession("k") }]);
+  const outcomes = await Promise.all([[{ op: "systemEvent.add", event } as const], [remove]].map((ops) => outcomeOf(store.commit(ops))));
+  assert.deepEqual(outcomes, [[{}], "events-waiting"]);
+  const events = await store.systemEvents.pending("k", 10);
+  assert.ok((await store.sessions.get("k")) && events.length === 1, "a refused deletion removed something");
+  await store.commit([{ op: "systemEvent.take", ids: events.map(({ id }) => id) }]);
+  assert.deepEqual(await outcomeOf(store.commit([remove])), [{ removed: 1 }]);
+}
+
 export async function checkRunOwner({ store }: StoreSubject): Promise<void> {
   await store.commit([{ op: "run.put", run: sampleRun("r", { state: "running", bootId: "b1" }) }]);
   const end = (bootId: string): StoreOp => ({

@@ -16,6 +16,7 @@ import {
   checkRunOwner,
   checkSessionVersion,
   checkTakeover,
+  checkUnusedSession,
   checkVersions,
 } from "./store-conditions.ts";
 import { type ModelDelivery, StoreModel } from "./store-model.ts";
@@ -64,6 +65,7 @@ export function storeCases(create: () => Promise<StoreSubject>, { seed }: StoreC
     make("what is added to the counters of a session by many is all there", checkCounters),
     make("of two sessions that take one label at once one is refused", checkLabels),
     make("events that one prompt has taken are not taken by another", checkEvents),
+    make("a session for which an event came meanwhile is not deleted as unused", checkUnusedSession),
     make("a run is ended by its owner only", checkRunOwner),
     make("a claim that was taken over cannot be written to by its first owner", checkTakeover),
     make("only the oldest unfinished delivery of a lane is due", checkLanes),

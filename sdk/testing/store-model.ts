@@ -49,6 +49,7 @@ export class StoreModel {
       case "session.delete": {
         const present = this.sessions.get(op.key);
         if (op.expectedSessionId !== undefined && present?.sessionId !== op.expectedSessionId) return "session-changed";
+        if (op.ifNoEvents && this.events.has(op.key)) return "events-waiting";
         if (present && op.deleteTranscript) this.messages.delete(present.sessionId);
         this.events.delete(op.key);
         return { removed: Number(this.sessions.delete(op.key)) };

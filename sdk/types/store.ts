@@ -205,8 +205,8 @@ export type StoreOp =
    * is stored, so that two writers lose nothing.
    */
   | { op: "session.patch"; key: string; patch: SessionPatch; add?: SessionCounters; expectedSessionId?: string; uniqueLabel?: boolean }
-  /** Result `{ removed }`: 1 or 0 sessions; messages are not counted. */
-  | { op: "session.delete"; key: string; deleteTranscript: boolean; expectedSessionId?: string }
+  /** Deletes a session and the events that wait for it. Result `{ removed }`: 1 or 0 sessions. `ifNoEvents`: none waits, else `events-waiting`. */
+  | { op: "session.delete"; key: string; deleteTranscript: boolean; expectedSessionId?: string; ifNoEvents?: boolean }
   /** Appends at the end of the transcript; result `{ seq }`. An `id` the transcript has already: `exists`. */
   | { op: "message.append"; message: Omit<MessageRow, "seq"> }
   /** Deletes the oldest records of a transcript that no session has, at most 500; result `{ removed }`, 0 when none is left or a session has it. */
@@ -358,8 +358,8 @@ export interface Store {
   /**
    * Stores one transaction of at most 10,000 ops; resolves after it is on disk. Commits of one session, run, delivery or scope happen in call order. The ops are
    * copied at the call.
-   * @throws {SvcError} `exists`, `session-changed`, `session-missing`, `label-in-use`, `run-state`, `kv-changed`, `events-taken`, `fenced`, `storage-busy`,
-   *   `storage-unavailable`, `store-invalid-op`, `system-events-full`, `deliveries-full`, `delivery-state` (with the row)
+   * @throws {SvcError} `exists`, `session-changed`, `session-missing`, `label-in-use`, `run-state`, `kv-changed`, `events-taken`, `events-waiting`, `fenced`,
+   *   `storage-busy`, `storage-unavailable`, `store-invalid-op`, `system-events-full`, `deliveries-full`, `delivery-state` (with the row)
    */
   commit(ops: StoreOp[], options?: CommitOptions): Promise<OpResult[]>;
   /**

@@ -3,6 +3,7 @@ import type { JsonObject, StoreOp, SvcConfigInput, SyncStore } from "svc/sdk";
 import { createTestGateway, eventually, type FakeClock, fakeClock, fakeModel, type TestGateway } from "svc/sdk/testing";
 import { afterEach, describe, expect, test } from "vitest";
 import { record } from "../../../test/fixtures/agents-gateway.ts";
+import { holdNext } from "../../../test/fixtures/held-read.ts";
 import { newSession } from "./row.ts";
 
 const MINUTE_MS = 60_000;
@@ -89,6 +90,26 @@ describe("by age", () => {
     ]);
     expect(await pass()).toMatchObject({ expired: 1 });
     expect(keys(store)).toEqual(["main", "pinned", "waits"]);
+  });
+
+  test("a session that gets an event right before it would be deleted stays, and so does the event", async () => {
+    const store = await start({ pruneAfter: "1h" });
+    await store.commit(used("old", DAY_MS));
+    // The events are read twice: when the session is listed, and right before it is deleted.
+    const listed = holdNext(gw.service("store@2"), "systemEvents.pending");
+    await clock.advance(MINUTE_MS);
+    await listed.asked;
+    const checked = holdNext(gw.service("store@2"), "systemEvents.pending");
+    listed.release();
+    await checked.asked;
+    const event = { sessionKey: "agent:main:old", text: "look", source: "hook", ts: 0, wake: false };
+    await store.commit([{ op: "systemEvent.add", event }]);
+    checked.release();
+
+    expect(await pass(0)).toMatchObject({ expired: 0 });
+
+    expect(keys(store)).toEqual(["old"]);
+    expect(store.systemEvents.pending("agent:main:old", 10)).toMatchObject([{ text: "look" }]);
   });
 
   test("a request without a session of its own goes after a day, whatever pruneAfter says", async () => {

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { mainSessionKey, type SessionRow, type SvcConfig } from "svc/sdk";
+import { isSvcError, mainSessionKey, type SessionRow, type SvcConfig } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import { archiveNote, forgetArchiveOp } from "./archive.ts";
 
@@ -104,7 +104,7 @@ async function removeSession(pass: Pass, row: SessionRow): Promise<boolean> {
     const present = await kit.store().sessions.get(row.key);
     const isSame = present?.sessionId === row.sessionId && present.updatedAt === row.updatedAt;
     if (!isSame || (await isKept(kit, present))) return false;
-    await kit.store().commit([{ op: "session.delete", key: row.key, deleteTranscript: false, expectedSessionId: row.sessionId }]);
+    if (!(await deleteUnused(kit, row))) return false;
     kit.events.sessionGone(present);
     kit.ends.ended({ sessionKey: row.key, agentId: row.agentId, sessionId: row.sessionId }, "deleted");
     return true;
@@ -112,6 +112,17 @@ async function removeSession(pass: Pass, row: SessionRow): Promise<boolean> {
   // Its records go in steps; after a crash in between they are an archive without a note, and go with those.
   if (isGone) await pruneTranscript(pass, row.sessionId);
   return isGone;
+}
+
+/** False for a session that got an event, or another transcript, since it was read. */
+async function deleteUnused(kit: Pick<Kit, "store">, { key, sessionId }: SessionRow): Promise<boolean> {
+  try {
+    await kit.store().commit([{ op: "session.delete", key, deleteTranscript: false, expectedSessionId: sessionId, ifNoEvents: true }]);
+    return true;
+  } catch (error) {
+    if (isSvcError(error, "events-waiting") || isSvcError(error, "session-changed")) return false;
+    throw error;
+  }
 }
 
 interface Archive {
