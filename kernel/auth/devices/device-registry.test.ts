@@ -91,6 +91,39 @@ describe("an approval", () => {
     expect(events).toHaveLength(1);
   });
 
+  test.each<[string, Partial<PairingRequest>, string[]]>([
+    ["is over for a device that asked for the same again meanwhile", {}, []],
+    ["leaves what the device asked for beyond it meanwhile", { scopes: write }, ["r2"]],
+  ])("%s", async (_, change, left) => {
+    const { registry, events } = setup();
+    const { requestId } = registry.pending.ask(waiting());
+
+    const approving = registry.approve(requestId);
+    registry.pending.ask(waiting(change));
+    await approving;
+
+    expect(registry.pending.list().map((device) => device.requestId)).toEqual(left);
+    const approved = events.filter(([event]) => event === "device.pair.resolved").map(([, payload]) => payload);
+    expect(approved).toMatchObject(["r1", "r2"].filter((id) => !left.includes(id)).map((id) => ({ requestId: id, decision: "approved" })));
+  });
+
+  test("that ends while the record is read is in what was read, so that the device need not ask again", async () => {
+    const { registry, rows } = setup();
+    const { read } = rows;
+    const before = await read("d");
+    let release: () => void = () => undefined;
+    rows.read = (id) => {
+      rows.read = read;
+      return new Promise((resolve) => (release = () => resolve(id === "d" ? before : undefined)));
+    };
+
+    const found = registry.find("d");
+    await registry.approve(registry.pending.ask(waiting()).requestId);
+    release();
+
+    expect(await found).toMatchObject({ deviceId: "d", approvedVia: "owner" });
+  });
+
   test("of a paired device adds to what it had, its token's scopes included, and keeps its label and the rights of other roles", async () => {
     const { registry, kept, time } = setup();
     await registry.pairSilently(request());

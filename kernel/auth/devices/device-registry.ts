@@ -22,7 +22,10 @@ export interface DeviceRegistryOptions {
 /** Paired devices and those that wait for it. Every change is durable before its promise resolves; changes happen one after the other. */
 export interface DeviceRegistry {
   readonly pending: PendingDevices;
-  /** @throws {SvcError} `service-unavailable` without a store, here and in all that follows */
+  /**
+   * The record as it is when this resolves: read again when it was changed meanwhile, so that nobody is asked to approve what was just approved.
+   * @throws {SvcError} `service-unavailable` without a store, here and in all that follows
+   */
   find(deviceId: string): Promise<DeviceRecord | undefined>;
   list(): Promise<DeviceRecord[]>;
   /** Approves what a device waits for; what it had before it keeps. @throws {SvcError} `unknown-request`, `device-limit` */
@@ -51,7 +54,7 @@ export interface Rotated {
   rotatedAtMs: number;
 }
 
-/** Times that a change is begun again because another writer was faster. */
+/** Times that a change is begun again, or a record is read again, because another writer was faster. */
 const MOST_TRIES = 5;
 /** A device that stays is noted this often. */
 const SEEN_EVERY_MS = 60_000;
@@ -59,14 +62,20 @@ const SEEN_EVERY_MS = 60_000;
 export function createDeviceRegistry(options: DeviceRegistryOptions): DeviceRegistry {
   const { rows, now, emit } = options;
   const revocations = createRevocationSignals();
-  const { change, pair, remove } = createChanges(rows, now);
+  const { change, pair, remove, count } = createChanges(rows, now);
   const resolved = ({ requestId, deviceId }: { requestId: string; deviceId: string }, decision: PairingDecision) =>
     emit("device.pair.resolved", { requestId, deviceId, decision, ts: now() });
   const pending = createPendingDevices({ ...options, requested: (device) => emit("device.pair.requested", device), resolved });
 
   return {
     pending,
-    find: async (deviceId) => (await rows.read(deviceId))?.record,
+    async find(deviceId) {
+      for (let left = MOST_TRIES; ; left--) {
+        const before = count();
+        const found = await rows.read(deviceId);
+        if (count() === before || left <= 1) return found?.record;
+      }
+    },
     list: rows.list,
     standing: revocations.of,
     async approve(requestId) {
@@ -77,6 +86,7 @@ export function createDeviceRegistry(options: DeviceRegistryOptions): DeviceRegi
         throw error;
       });
       taken.settle("approved");
+      pending.settleCovered(record);
       return record;
     },
     reject: (requestId) => pending.take(requestId).settle("rejected"),
@@ -118,12 +128,19 @@ export function createDeviceRegistry(options: DeviceRegistryOptions): DeviceRegi
 /** Changes of records, one after the other: each reads what the one before has written. */
 function createChanges(rows: DeviceRows, now: () => number) {
   let last: Promise<unknown> = Promise.resolve();
+  let changes = 0;
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const next = last.then(() => untilUndisturbed(work));
+    const next = last
+      .then(() => untilUndisturbed(work))
+      .finally(() => {
+        changes += 1;
+      });
     last = next.catch(() => undefined); // whoever asked gets the failure; the next one begins all the same
     return next;
   };
   return {
+    /** Number of changes that have ended. */
+    count: () => changes,
     change: <T extends { record: DeviceRecord }>(deviceId: string, edit: (record: DeviceRecord) => T) =>
       inTurn(async () => {
         const found = await rows.read(deviceId);
@@ -149,7 +166,7 @@ function createChanges(rows: DeviceRows, now: () => number) {
   };
 }
 
-/** Another writer of the same row: read it again, and decide anew. */
+/** Repeats a change that another writer of the same row was faster than: it reads again, and decides anew. */
 async function untilUndisturbed<T>(work: () => Promise<T>): Promise<T> {
   for (let left = MOST_TRIES; ; left--) {
     try {

@@ -69,6 +69,16 @@ describe("a request", () => {
   });
 });
 
+test("a request that is put back after its device has asked for something else has expired", () => {
+  const { pending, events } = setup();
+  pending.ask(request("a"));
+  const taken = pending.take("r1");
+  pending.ask(request("a", { scopes: ["operator.admin"] }));
+  taken.restore();
+  expect(pending.list()).toEqual([expect.objectContaining({ requestId: "r2" })]);
+  expect(events).toEqual(["requested a r1", "requested a r2", "expired a r1"]);
+});
+
 test("of more than 256 the one that waits longest goes", () => {
   const { pending, events } = setup();
   for (let i = 0; i <= MAX_PENDING_DEVICES; i++) pending.ask(request(`d${i}`));

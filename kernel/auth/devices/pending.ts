@@ -1,6 +1,7 @@
 import { plainName } from "../../../sdk/protocol/device.ts";
 import { protocolErrors } from "../../../sdk/protocol/errors.ts";
-import type { PendingDevice } from "./record.ts";
+import { pairingRequestOf, upgradeReason } from "./pairing-request.ts";
+import type { DeviceRecord, PendingDevice } from "./record.ts";
 
 /** Time a request waits for an answer. */
 export const PENDING_TTL_MS = 300_000;
@@ -26,6 +27,8 @@ export interface PendingDevices {
   get(requestId: string): PendingDevice;
   /** Takes a request out, so that nobody else decides about it meanwhile. @throws {SvcError} `unknown-request` */
   take(requestId: string): { settle(decision: PairingDecision): void; restore(): void };
+  /** Ends what a device waits for as approved when it has all of it by now: it asked again while somebody approved it. */
+  settleCovered(record: DeviceRecord): void;
   /** Drops whatever a device waits for. */
   forget(deviceId: string): void;
   /** Drops those that waited too long. */
@@ -75,8 +78,16 @@ export function createPendingDevices(options: PendingOptions): PendingDevices {
       waiting.delete(device.deviceId);
       return {
         settle: (decision) => options.resolved(device, decision),
-        restore: () => void (waiting.has(device.deviceId) || waiting.set(device.deviceId, found)),
+        restore() {
+          // The device has asked for something else meanwhile; one request of it waits.
+          if (waiting.has(device.deviceId)) options.resolved(device, "expired");
+          else waiting.set(device.deviceId, found);
+        },
       };
+    },
+    settleCovered(record) {
+      const found = waiting.get(record.deviceId);
+      if (found && upgradeReason(record, pairingRequestOf(found.device)) === undefined) end(record.deviceId, "approved");
     },
     forget: (deviceId) => end(deviceId, "rejected"),
     sweep,
