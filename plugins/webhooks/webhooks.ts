@@ -28,6 +28,7 @@ export function createWebhooks(ctx: PluginContext): Webhooks {
   let deliveries: Promise<Deliveries> | undefined;
   let loaded: Deliveries | undefined;
   let isCarrying = false;
+  let isStopped = false;
 
   const loadDeliveries = () =>
     (deliveries ??= (async () => {
@@ -48,6 +49,8 @@ export function createWebhooks(ctx: PluginContext): Webhooks {
     isCarrying = true;
     // A request may load them while the rows are counted; whoever comes first starts them.
     if (!deliveries && !(await hasWork(ctx)) && !deliveries) return;
+    // A stop came while they were counted; nothing is loaded after it.
+    if (isStopped) return;
     await (await loadDeliveries()).start();
   };
 
@@ -76,6 +79,7 @@ export function createWebhooks(ctx: PluginContext): Webhooks {
     },
     carryOn,
     async stop() {
+      isStopped = true;
       const made = await deliveries?.catch(() => undefined);
       await made?.stop().catch((error: unknown) => ctx.logger.warn("hook deliveries did not stop well", { error: messageOf(error) }));
     },

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type DeliveryRow, type DeliveryState, NotDispatchedError, SendRefusedError, type Store, type SyncStore } from "svc/sdk";
 import { createTestGateway, eventually, type FakeClock, fakeClock, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { heldStore } from "../../../test/fixtures/held-store.ts";
+import { holdNext } from "../../../test/fixtures/held-read.ts";
 import type { Carrier, Failure, QueueKit } from "./kit.ts";
 import { laneOf, type Outgoing, toStored } from "./message.ts";
 import { createQueue, type Queue } from "./queue.ts";
@@ -373,9 +373,9 @@ describe("the queue", () => {
 
 describe("while rows are read", () => {
   test("a stop lets nothing begin", async () => {
-    const held = heldStore(() => remote);
-    const queue = await opened({ store: () => held.store });
-    const due = held.hold("deliveries.due");
+    const queue = await opened();
+    await queue.settled();
+    const due = holdNext(remote, "deliveries.due");
     const uid = await add(id());
     queue.nudge();
     await due.asked;
@@ -387,10 +387,33 @@ describe("while rows are read", () => {
     expect(row(uid)).toMatchObject({ state: "accepted", attempt: 0 });
   });
 
+  test("a stop is the last word, also when they cannot be read", async () => {
+    let isAsked = false;
+    let refuse: (error: Error) => void = nothing;
+    const due: Store["deliveries"]["due"] = (query) => {
+      if (!isAsked) return remote.deliveries.due(query);
+      return new Promise((_, reject) => {
+        refuse = reject;
+      });
+    };
+    const queue = await opened({ store: () => ({ ...remote, deliveries: { ...remote.deliveries, due } }) });
+    await queue.settled();
+    isAsked = true;
+    queue.nudge();
+    await eventually(() => refuse !== nothing);
+    await queue.stop();
+    const timers = clock.waiting.length;
+
+    refuse(full(nothing));
+    await queue.settled();
+
+    expect([clock.waiting.length, queue.problem()]).toEqual([timers, undefined]);
+  });
+
   test("a message that is accepted then is sent without another nudge, and each once", async () => {
-    const held = heldStore(() => remote);
-    const queue = await opened({ store: () => held.store });
-    const due = held.hold("deliveries.due");
+    const queue = await opened();
+    await queue.settled();
+    const due = holdNext(remote, "deliveries.due");
     const first = await add(id());
     queue.nudge();
     await due.asked;
@@ -406,10 +429,10 @@ describe("while rows are read", () => {
   });
 
   test("a message that was tried by then is not tried before its time", async () => {
-    const held = heldStore(() => remote);
-    const queue = await opened({ store: () => held.store });
+    const queue = await opened();
+    await queue.settled();
     const again = await add(id());
-    const due = held.hold("deliveries.due");
+    const due = holdNext(remote, "deliveries.due");
     queue.nudge();
     await due.asked;
     // Another instance tries it, fails, and puts it back.

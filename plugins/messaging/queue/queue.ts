@@ -126,6 +126,8 @@ export function createQueue(kit: QueueKit): Queue {
     if (isNudged) return;
     looking = startDue()
       .catch((error: unknown) => {
+        // A stop came while the rows were read; no timer may be set after it.
+        if (state !== "open") return;
         pauseFor(error);
         sleep(PAUSE_MS);
       })

@@ -238,6 +238,20 @@ describe("while rows are read", () => {
     expect([first, second].map((uid) => gateway.row(uid)?.attempt)).toEqual([1, 1]);
   });
 
+  test("a stop is the last word, also when they cannot be read", async () => {
+    const gateway = await deliveriesGateway({ models: [fakeModel([])] });
+    const refusals: Array<(error: Error) => void> = [];
+    gateway.service("store@2").deliveries.due = () => new Promise((_, reject) => refusals.push(reject));
+    await accepted(gateway, { message: "first" });
+    const refuse = await eventually(() => refusals[0]);
+
+    await gateway.replace();
+    refuse(new Error("the connection is closed"));
+    await new Promise((resolve) => setImmediate(resolve));
+
+    expect(gateway.logs.map(({ message }) => message)).not.toContain("hook deliveries cannot be read; trying again");
+  });
+
   test("an end that is stored then is told to whoever waits for it", async () => {
     const model = gatedModel();
     const gateway = await deliveriesGateway({ models: [model] });

@@ -68,6 +68,8 @@ export function createRunner(deps: DeliveryDeps, onEnd: (uid: string) => void): 
     }
     reading = beginNext(now)
       .catch((error: unknown) => {
+        // A stop came while they were read; no timer may be set after it.
+        if (!isOpen) return;
         logger.warn("hook deliveries cannot be read; trying again", { error: messageOf(error) });
         pauses.add("", READ_AGAIN_MS);
       })
