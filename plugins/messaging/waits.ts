@@ -11,7 +11,7 @@ export interface Waits {
   wait(uid: string, options?: { signal?: AbortSignal; timeoutMs?: number }): Promise<OutboundEnd>;
 }
 
-/** Whoever waits subscribes first and reads then: an end that is stored between the two would be missed the other way round. */
+/** Creates waits. Each subscribes first and reads then: the other way round an end that is stored between the two would be missed. */
 export function createWaits(kit: { store(): Store; timers: Pick<Timers, "setTimeout"> }): Waits {
   const waiting = new Map<string, Set<() => void>>();
   let subscription: Disposable | undefined;
