@@ -2,7 +2,7 @@
  * Exports that only plugins of this repository share. Not promised: they change without notice, and the loader refuses a plugin from elsewhere that imports
  * them. Whoever writes a plugin uses `svc/sdk`.
  */
-export { type ConfigIssue, formatIssue, type IssueCode } from "../config/config-issue.ts";
+export { formatIssue } from "../config/config-issue.ts";
 export { configErrors } from "../config/errors.ts";
 export { agentIdPattern, REDACTED_VALUE } from "../config/fields.ts";
 export { hookMappingSchema } from "../config/hooks.ts";
@@ -13,7 +13,7 @@ export { idsOf, ownValue, sameValue, type Tree } from "../config/tree.ts";
 export { createExpiryClock, type ExpiryClock } from "../expiry-clock.ts";
 export { reached } from "../failpoint.ts";
 export { addressBucket } from "../gateway/addresses.ts";
-export { createFailureLimiter, type FailureLimiter, type RateLimitConfig } from "../gateway/failure-limiter.ts";
+export { createFailureLimiter } from "../gateway/failure-limiter.ts";
 export { shownName } from "../gateway/shown-name.ts";
 export {
   type InstallIndex,
@@ -24,25 +24,24 @@ export {
   writeInstallRecord,
 } from "../host/install-record.ts";
 export { dropNotice, type Notice, noticePath, readNotices, writeNotice } from "../host/notices.ts";
-export { exceedsJsonShape, type JsonLimits, jsonTextFault, parseJson, strictJsonLimits } from "../json-shape.ts";
+export { exceedsJsonShape, jsonTextFault, parseJson, strictJsonLimits } from "../json-shape.ts";
 export { loaderErrors } from "../loader/errors.ts";
 export { isLogged, type LogLevel, logLevels } from "../log-levels.ts";
 export { perSnapshot } from "../per-snapshot.ts";
 export { isAlive, type LockOwner, processStartTime } from "../process-owner.ts";
 export { protocolErrors } from "../protocol/errors.ts";
-export { type EventSpec, type ProtocolEvent, protocolEvents } from "../protocol/events.ts";
 export { idText } from "../protocol/methods/fields.ts";
 export { isAdminPatch } from "../protocol/methods/sessions.ts";
-export { type CoreMethod, type ProtocolMethod, protocolMethod, protocolMethods } from "../protocol/methods.ts";
+export { protocolMethod } from "../protocol/methods.ts";
 export { RawJson } from "../protocol/raw-json.ts";
-export { createReplays, type ReplayBounds, type Replays } from "../replays.ts";
+export { createReplays } from "../replays.ts";
 export { hasScope } from "../scopes.ts";
 export { toStrictJson } from "../strict-json.ts";
-export { isBareToken, judgeReply, MAX_WRAP_CHARS, mayBecomeToken, type Reply, stripAck, stripLeadingAck } from "../text/acknowledgement.ts";
+export { isBareToken, judgeReply, MAX_WRAP_CHARS, mayBecomeToken, type Reply, stripLeadingAck } from "../text/acknowledgement.ts";
 export { opening } from "../text/external-markers.ts";
 export { foldLookAlikes } from "../text/fold.ts";
 export { idFault, isWellFormed, toIdText, toWellFormed } from "../text/id-text.ts";
 export { isInside } from "../trust/inside.ts";
 export { makePrivate } from "../trust/make-private.ts";
-export { type OpenRegularOptions, openRegular } from "../trust/open-regular.ts";
+export { openRegular } from "../trust/open-regular.ts";
 export { treeIntegrity } from "../trust/tree-integrity.ts";

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { ProtocolMethod } from "svc/sdk/internal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import type { ProtocolMethod } from "../../sdk/protocol/methods.ts";
 import { BareSocket, connectParams, type Frame } from "../kernel/_ws.ts";
 import { allMethods } from "../tools/protocol-tables.ts";
 import { createHome, type Home, type Running, startGateway, svcCommand } from "./_process.ts";

@@ -22,6 +22,13 @@ function sourceOf(path: string): string {
   return path.replace(/^\.\/(?:dist\/)?/, "").replace(/\.js$/, ".ts");
 }
 
+/** Names in the braces of statements. */
+function namesIn(text: string, statement: RegExp): string[] {
+  return [...text.matchAll(statement)]
+    .flatMap(([, names = ""]) => names.split(",").map((name) => name.replace(/\btype\b/, "").trim()))
+    .filter(Boolean);
+}
+
 describe("the sdk", () => {
   test("has the entries that this suite believes to be reading", () => {
     expect(entries).toEqual([
@@ -36,6 +43,16 @@ describe("the sdk", () => {
 
   test("holds nothing that no published entry needs", () => {
     expect(unreached(sdk, entries)).toEqual(Object.keys(seams).sort());
+  });
+
+  test("offers nothing to the plugins here that none of them imports", () => {
+    const offered = namesIn(sdk.get("sdk/internal/index.ts") ?? "", /^export \{([^}]*)\} from/gm);
+    const plugins = readRepositoryFiles((path) => /^plugins\/.*\.ts$/.test(path));
+    const taken = new Set(
+      [...plugins.values()].flatMap((text) => namesIn(text, /^import (?:type )?\{([^}]*)\} from "svc\/sdk\/internal";/gm)),
+    );
+    expect(taken.size).toBeGreaterThan(40);
+    expect(offered.filter((name) => !taken.has(name))).toEqual([]);
   });
 });
 

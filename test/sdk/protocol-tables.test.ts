@@ -1,8 +1,8 @@
-import type { ProtocolMethod } from "svc/sdk/internal";
 import { describe, expect, test } from "vitest";
 import { budgetedMethods } from "../../kernel/port/write-budget.ts";
 import { protocolEvents } from "../../sdk/protocol/events.ts";
 import { connectParams, helloNumbers, limits, requestFrame } from "../../sdk/protocol/frames.ts";
+import type { ProtocolMethod } from "../../sdk/protocol/methods.ts";
 import { allMethods } from "../tools/protocol-tables.ts";
 
 /** The tables of the protocol, written out a second time: a change of the code's tables changes the contract with clients and must be meant. */
