@@ -6,8 +6,9 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "svc/sdk/client";
-import { eventually, watchClient } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../../sdk/testing/eventually.ts";
+import { watchClient } from "../../sdk/testing/wire-check.ts";
 import { type ScriptedGateway, startScriptedGateway } from "../fakes/scripted-gateway.ts";
 import { configured, freePort, freshHome, gatewayIn, json, root, stopAll, token } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
@@ -41,7 +42,7 @@ describe("with a running gateway", () => {
   });
 
   test("gateway status --json says the same as data", async () => {
-    const { code, value } = await json(home, ["gateway", "status", "--require-rpc"]);
+    const { code, value } = await commandJson(home, ["gateway", "status", "--require-rpc"]);
     expect(code).toBe(0);
     expect(value).toMatchObject({
       ok: true,
@@ -56,21 +57,21 @@ describe("with a running gateway", () => {
   });
 
   test("gateway status with a wrong token fails with the machine reason; --no-probe does not look", async () => {
-    const wrong = await svcCommand(home, ["gateway", "status", "--token", "wrong"]);
+    const wrong = await command(home, ["gateway", "status", "--token", "wrong"]);
     expect(wrong.stdout).toMatch(/^Connectivity probe: failed \(auth: token_mismatch\)$/m);
     expect(wrong.stdout).toMatch(/^Capability: unknown$/m);
     expect(wrong.code).toBe(1);
-    const blind = await svcCommand(home, ["gateway", "status", "--no-probe", "--token", "wrong"]);
+    const blind = await command(home, ["gateway", "status", "--no-probe", "--token", "wrong"]);
     expect(blind.stdout).toMatch(/^Connectivity probe: skipped$/m);
     expect(blind.code).toBe(0);
-    expect(await svcCommand(home, ["gateway", "status", "--deep"])).toMatchObject({ code: 2 });
+    expect(await command(home, ["gateway", "status", "--deep"])).toMatchObject({ code: 2 });
   });
 
   test("health and gateway health print the state; --json the whole snapshot", async () => {
-    const { code, stdout } = await svcCommand(home, ["health"]);
+    const { code, stdout } = await command(home, ["health"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Gateway: ok \(.*, ready, up \d+s, \d+ MB/);
-    const { value } = await json(home, ["gateway", "health", "--verbose"]);
+    const { value } = await commandJson(home, ["gateway", "health", "--verbose"]);
     expect(value).toMatchObject({ ok: true, phase: "ready", plugins: { loaded: expect.arrayContaining(["agents", "store"]), errors: [] } });
   });
 
@@ -79,47 +80,47 @@ describe("with a running gateway", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Item +Value\nSystem /);
     expect(stdout).toMatch(new RegExp(`^Gateway +ws://127\\.0\\.0\\.1:${gateway.port}, .*, ready, pid ${gateway.child.pid}`, "m"));
-    expect((await json(home, ["status"])).value).toMatchObject({ ok: true, phase: "ready", pid: gateway.child.pid });
+    expect((await commandJson(home, ["status"])).value).toMatchObject({ ok: true, phase: "ready", pid: gateway.child.pid });
   });
 
   test("gateway call prints the payload, and a failed one the wire's error", async () => {
-    const health = await svcCommand(home, ["gateway", "call", "health", "--params", '{"probe":true}']);
+    const health = await command(home, ["gateway", "call", "health", "--params", '{"probe":true}']);
     expect(JSON.parse(health.stdout)).toMatchObject({ ok: true });
-    expect(await svcCommand(home, ["gateway", "call", "foo.bar"])).toEqual({
+    expect(await command(home, ["gateway", "call", "foo.bar"])).toEqual({
       code: 1,
       stdout: "",
       stderr: "svc: unknown method: foo.bar\n",
     });
-    const { code, value } = await json(home, ["gateway", "call", "agent"]);
+    const { code, value } = await commandJson(home, ["gateway", "call", "agent"]);
     expect(code).toBe(1);
     expect(value).toMatchObject({
       ok: false,
       error: { type: "rpc", code: "INVALID_REQUEST", message: expect.stringMatching(/^invalid agent params/) },
     });
-    expect(await svcCommand(home, ["gateway", "call", "health", "--params", "[1]"])).toMatchObject({ code: 2 });
+    expect(await command(home, ["gateway", "call", "health", "--params", "[1]"])).toMatchObject({ code: 2 });
   });
 
   test("gateway call --expect-final waits for the end of a run; without it `accepted` is the answer", async () => {
     const params = (key: string) => ["--params", JSON.stringify({ message: "hello", idempotencyKey: key })];
-    const first = await svcCommand(home, ["gateway", "call", "agent", ...params("cli-1")]);
+    const first = await command(home, ["gateway", "call", "agent", ...params("cli-1")]);
     expect(JSON.parse(first.stdout)).toMatchObject({ runId: "cli-1", status: "accepted" });
-    const final = await svcCommand(home, ["gateway", "call", "agent", "--expect-final", ...params("cli-2")]);
+    const final = await command(home, ["gateway", "call", "agent", "--expect-final", ...params("cli-2")]);
     expect(JSON.parse(final.stdout)).toMatchObject({ runId: "cli-2", status: "ok" });
   });
 
   test("plugins list names every plugin with its state in the gateway", async () => {
-    const { code, value } = await json(home, ["plugins", "list"]);
+    const { code, value } = await commandJson(home, ["plugins", "list"]);
     expect(code).toBe(0);
     expect(value).toMatchObject({ ok: true, source: "gateway" });
     const plugins = value.plugins as Array<{ id: string; state: string }>;
     expect(plugins.find((p) => p.id === "operator")?.state).toBe("active");
-    expect((await svcCommand(home, ["plugins", "list"])).stdout).toMatch(/^operator +\S+ +bundled +active /m);
+    expect((await command(home, ["plugins", "list"])).stdout).toMatch(/^operator +\S+ +bundled +active /m);
   });
 
   test("dashboard prints the address with the token in its fragment, --secret the secret alone", async () => {
-    const { code, stdout } = await svcCommand(home, ["dashboard", "--no-open"]);
+    const { code, stdout } = await command(home, ["dashboard", "--no-open"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `http://127.0.0.1:${gateway.port}/#token=${token}\n` });
-    expect((await svcCommand(home, ["dashboard", "--secret"])).stdout).toBe(`${token}\n`);
+    expect((await command(home, ["dashboard", "--secret"])).stdout).toBe(`${token}\n`);
   });
 
   test("gateway hints tells how to ask, without the token where no terminal is", async () => {
@@ -152,7 +153,7 @@ describe("with a running gateway", () => {
     const good = await readFile(path, "utf8");
     await writeFile(path, good.replace('"mode"', '"prot":1,"mode"'));
     try {
-      const { code, stdout } = await svcCommand(home, ["gateway", "status"]);
+      const { code, stdout } = await command(home, ["gateway", "status"]);
       expect(stdout).toContain("(invalid; source: state dir)");
       expect(stdout).toContain('svc.json:1:13  gateway.prot: unknown key "prot"');
       expect(stdout).toContain('hint: did you mean "port"?');
@@ -170,9 +171,9 @@ describe("with a running gateway", () => {
     expect(second.code).toBe(78);
     expect(second.stderr).toContain(`another gateway instance is already listening on ws://127.0.0.1:${gateway.port}`);
     expect(second.stderr).toContain(`pid ${gateway.child.pid}`);
-    const { value } = await json(other, ["gateway", "status"]);
+    const { value } = await commandJson(other, ["gateway", "status"]);
     expect(value).toMatchObject({ lastRefusal: { code: "already-listening" } });
-    expect((await svcCommand(other, ["gateway", "status"])).stdout).toMatch(/^Last refusal: .*already listening/m);
+    expect((await command(other, ["gateway", "status"])).stdout).toMatch(/^Last refusal: .*already listening/m);
   });
 
   test("the client of svc/sdk/client connects, sees agent events in order, and comes back after the gateway's restart", async () => {

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { eventually } from "../../sdk/testing/eventually.ts";
 import { command } from "./_command.ts";
 import { createHome, type Home, type Running, startGateway, svcCommand } from "./_process.ts";
 
@@ -13,7 +13,7 @@ let home: Home;
 let gateway: Running | undefined;
 beforeEach(async () => {
   home = await createHome();
-  const setup = await svcCommand(home, ["setup", "--non-interactive"]);
+  const setup = await command(home, ["setup", "--non-interactive"]);
   expect(setup, setup.stderr).toMatchObject({ code: 0 });
 });
 afterEach(async () => {
@@ -48,7 +48,7 @@ test("a bind beyond loopback without auth refuses with the specified text and ex
   await writeFile(join(home.stateDir, "svc.json"), JSON.stringify({ gateway: { mode: "local" } }));
 
   const refused = await svcCommand(home, ["gateway", "--bind", "lan", "--port", "18799"]);
-  const status = await svcCommand(home, ["gateway", "status", "--no-probe"]);
+  const status = await command(home, ["gateway", "status", "--no-probe"]);
 
   expect(refused.code).toBe(78);
   expect(refused.stderr).toContain("refusing to bind gateway to 0.0.0.0:18799 without auth");

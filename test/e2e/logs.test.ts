@@ -2,15 +2,16 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { eventually } from "svc/sdk/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../../sdk/testing/eventually.ts";
 import { configured, freePort, freshHome, gatewayIn, root, stopAll, token } from "./_cli.ts";
+import { command } from "./_command.ts";
 import { type Home, type Running, svcCommand } from "./_process.ts";
 
 const lines = (text: string) => text.split("\n").filter((line) => line !== "");
 const documents = (text: string) => lines(text).map((line) => JSON.parse(line) as Record<string, unknown>);
 const call = (home: Home, method: string, params: object) =>
-  svcCommand(home, ["gateway", "call", method, "--params", JSON.stringify(params), "--json"]);
+  command(home, ["gateway", "call", method, "--params", JSON.stringify(params), "--json"]);
 
 /** `svc logs --follow` as its own process. */
 function follow(home: Home, args: string[]) {
@@ -42,7 +43,7 @@ describe("with a running gateway", () => {
   beforeAll(async () => {
     home = await configured(await freshHome());
     gateway = await gatewayIn(home);
-    await eventually(async () => (await svcCommand(home, ["logs"])).stdout.includes("[gateway] ready"), 20_000);
+    await eventually(async () => (await command(home, ["logs"])).stdout.includes("[gateway] ready"), 20_000);
   });
   afterAll(stopAll);
 
@@ -55,17 +56,17 @@ describe("with a running gateway", () => {
   });
 
   test("logs --utc, --limit, --level and --subsystem show what is asked for", async () => {
-    const newest = lines((await svcCommand(home, ["logs", "--utc", "--limit", "1", "--plain"])).stdout);
+    const newest = lines((await command(home, ["logs", "--utc", "--limit", "1", "--plain"])).stdout);
     expect(newest).toHaveLength(1);
     expect(newest[0]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z info {2}\[gateway/);
-    expect((await svcCommand(home, ["logs", "--level", "fatal"])).stdout).toBe("");
-    const { stdout } = await svcCommand(home, ["logs", "--subsystem", "plugin/agents"]);
+    expect((await command(home, ["logs", "--level", "fatal"])).stdout).toBe("");
+    const { stdout } = await command(home, ["logs", "--subsystem", "plugin/agents"]);
     for (const line of lines(stdout)) expect(line).toContain("[gateway/plugin/agents");
     expect(stdout).not.toBe("");
   });
 
   test("logs --json is a document a line: where, then the records", async () => {
-    const { stdout, code } = await svcCommand(home, ["logs", "--json"]);
+    const { stdout, code } = await command(home, ["logs", "--json"]);
     const [meta, ...records] = documents(stdout);
     expect(code).toBe(0);
     expect(meta).toEqual({ type: "meta", file: expect.stringMatching(/gateway-[\d-]+\.jsonl$/), cursor: expect.any(Number) });
@@ -95,12 +96,12 @@ describe("with a running gateway", () => {
       ["--level", "loud"],
       ["--interval", "5"],
     ]) {
-      expect(await svcCommand(home, ["logs", ...args]), args.join(" ")).toMatchObject({ code: 2 });
+      expect(await command(home, ["logs", ...args]), args.join(" ")).toMatchObject({ code: 2 });
     }
   });
 
   test("logs with a wrong token says so and reads nothing around the gateway", async () => {
-    expect(await svcCommand(home, ["logs", "--token", "wrong-token"])).toMatchObject({ code: 1, stdout: "" });
+    expect(await command(home, ["logs", "--token", "wrong-token"])).toMatchObject({ code: 1, stdout: "" });
   });
 
   test("logs --follow shows what comes, outlives a restart of the gateway, and ends with Ctrl-C", async () => {
@@ -142,7 +143,7 @@ describe("without a gateway", () => {
     expect(stdout).toBe("2026-03-01T12:03:44.120Z warn  [gateway/hooks] slow ms=7\nnot ours\n");
     expect(stderr).toContain("reading the log file");
     expect(code).toBe(0);
-    const told = documents((await svcCommand(home, ["logs", "--json"])).stdout);
+    const told = documents((await command(home, ["logs", "--json"])).stdout);
     expect(told.map(({ type }) => type)).toEqual(["notice", "meta", "log", "raw"]);
     expect(told[3]).toEqual({ type: "raw", line: "not ours" });
     expect(await readdir(home.stateDir)).not.toContain("state.lock");

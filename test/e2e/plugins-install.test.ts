@@ -3,7 +3,8 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type PublishedPackage, startFakeRegistry } from "../fakes/npm-registry.ts";
 import { type TarEntry, tarball } from "../fakes/tarball.ts";
-import { configured, freshHome, gatewayIn, json, stopAll } from "./_cli.ts";
+import { configured, freshHome, gatewayIn, json as programJson, stopAll } from "./_cli.ts";
+import { command, commandJson } from "./_command.ts";
 import { type Home, svcCommand } from "./_process.ts";
 
 let home: Home;
@@ -57,11 +58,14 @@ const exists = (path: string) =>
   );
 const hasRun = () => exists(join(home.stateDir, "..", "ran"));
 const installed = () => readdir(join(home.stateDir, "plugins"));
-const svc = (...args: string[]) => svcCommand(home, args);
+const svc = (...args: string[]) => command(home, args);
+const json = (args: string[], env?: Record<string, string>) => commandJson(home, args, env);
+/** The program itself, in a process of its own; whatever runs code of a plugin. */
+const program = (...args: string[]) => svcCommand(home, args);
 
 /** What the running gateway says of a plugin. */
 async function stateOf(id: string, origin = "global"): Promise<Record<string, unknown> | undefined> {
-  const { value } = await json(home, ["plugins", "list"]);
+  const { value } = await json(["plugins", "list"]);
   return (value.plugins as Array<Record<string, unknown>>).find((p) => p.id === id && p.origin === origin);
 }
 
@@ -74,30 +78,30 @@ describe("with a running gateway", () => {
   test("a plugin is installed, granted, called, replaced and removed without a restart", async () => {
     const gateway = await gatewayIn(home);
 
-    const first = await json(home, ["plugins", "install", await folderOf("1.0.0"), "--grant", "net"]);
+    const first = await programJson(home, ["plugins", "install", await folderOf("1.0.0"), "--grant", "net"]);
     expect(first).toMatchObject({ code: 0, value: { ok: true, plugin: { id: "demo", version: "1.0.0" }, state: "active" } });
     expect(await entryOf("demo")).toEqual({ enabled: true, grants: ["net"] });
-    expect(JSON.parse((await svc("gateway", "call", "demo.version", "--json")).stdout)).toMatchObject({ version: "1.0.0" });
+    expect(JSON.parse((await program("gateway", "call", "demo.version", "--json")).stdout)).toMatchObject({ version: "1.0.0" });
 
-    const second = await json(home, ["plugins", "install", await folderOf("1.1.0")]);
+    const second = await programJson(home, ["plugins", "install", await folderOf("1.1.0")]);
     expect(second.value).toMatchObject({
       replaced: "1.0.0",
       state: "active",
       plugin: { permissions: [{ permission: "net", granted: true }] },
     });
-    expect(JSON.parse((await svc("gateway", "call", "demo.version", "--json")).stdout)).toMatchObject({ version: "1.1.0" });
-    expect((await svc("demo", "say")).stdout).toBe("demo 1.1.0\n");
+    expect(JSON.parse((await program("gateway", "call", "demo.version", "--json")).stdout)).toMatchObject({ version: "1.1.0" });
+    expect((await program("demo", "say")).stdout).toBe("demo 1.1.0\n");
 
-    expect((await svc("--help")).stdout).toMatch(/demo say +Say which version this is/);
+    expect((await program("--help")).stdout).toMatch(/demo say +Say which version this is/);
 
-    expect(await json(home, ["plugins", "uninstall", "demo"])).toMatchObject({
+    expect(await programJson(home, ["plugins", "uninstall", "demo"])).toMatchObject({
       code: 0,
       value: { plugin: { id: "demo", version: "1.1.0" } },
     });
-    expect((await svc("gateway", "call", "demo.version", "--json")).code).toBe(1);
+    expect((await program("gateway", "call", "demo.version", "--json")).code).toBe(1);
     expect(await entryOf("demo")).toBeUndefined();
     expect(await installed()).toEqual(["index.json"]);
-    expect((await svc("demo", "say")).code).toBe(2);
+    expect((await program("demo", "say")).code).toBe(2);
     expect(gateway.child.exitCode).toBeNull();
   });
 });
@@ -124,7 +128,7 @@ describe("without a gateway", () => {
     const registry = await startFakeRegistry(published);
     try {
       await writeFile(join(home.stateDir, "..", ".npmrc"), `registry=${registry.url}\n`);
-      const done = await json(home, ["plugins", "install", "npm:svc-plugin-demo@^1.0.0", "--yes"]);
+      const done = await json(["plugins", "install", "npm:svc-plugin-demo@^1.0.0", "--yes"]);
       expect(done).toMatchObject({ code: 0, value: { source: { kind: "npm", spec: "svc-plugin-demo@1.1.0" } } });
       const index = JSON.parse(await readFile(join(home.stateDir, "plugins/index.json"), "utf8")) as { plugins: Record<string, unknown> };
       expect(index.plugins.demo).toMatchObject({
@@ -142,8 +146,8 @@ test("one changed byte keeps an installed plugin, and its commands, from running
   await svc("plugins", "install", await folderOf("1.0.0"));
   await writeFile(join(home.stateDir, "plugins/demo/cli/say.ts"), `${filesOf("1.0.0")["cli/say.ts"]} `);
 
-  expect(await svc("demo", "say")).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("integrity") });
-  const doctor = await json(home, ["plugins", "doctor"]);
+  expect(await program("demo", "say")).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("integrity") });
+  const doctor = await json(["plugins", "doctor"]);
   expect(doctor.code).toBe(1);
   expect(doctor.value.findings).toEqual([
     expect.objectContaining({ plugin: "demo", severity: "error", fix: expect.stringContaining("svc plugins install --confirm demo") }),
@@ -152,11 +156,11 @@ test("one changed byte keeps an installed plugin, and its commands, from running
   expect(await stateOf("demo")).toMatchObject({ state: "blocked", reason: expect.stringContaining("integrity") });
   expect(await hasRun()).toBe(false);
 
-  expect(await json(home, ["plugins", "install", "--confirm", "demo"])).toMatchObject({
+  expect(await json(["plugins", "install", "--confirm", "demo"])).toMatchObject({
     code: 0,
     value: { changed: true, state: "active" },
   });
-  expect((await svc("demo", "say")).stdout).toBe("demo 1.0.0\n");
+  expect((await program("demo", "say")).stdout).toBe("demo 1.0.0\n");
   expect(gateway.child.exitCode).toBeNull();
 });
 
@@ -164,13 +168,13 @@ test("a plugin dropped into the workspace does not load by itself, and its comma
   await write(join(home.stateDir, "workspace/.svc/plugins/demo"), filesOf("1.0.0"));
   await gatewayIn(home);
   expect(await stateOf("demo", "workspace")).toMatchObject({ state: "disabled", reason: expect.stringContaining("not-enabled") });
-  expect((await svc("demo", "say")).code).toBe(2);
+  expect((await program("demo", "say")).code).toBe(2);
   expect(await hasRun()).toBe(false);
 });
 
 test("a plugin of somebody else takes the place of a bundled one only when the operator says so", async () => {
   const source = await folderOf("1.0.0", { id: "operator", contributes: { rpc: ["demo.version"] }, cli: [] });
-  const refused = await json(home, ["plugins", "install", source]);
+  const refused = await json(["plugins", "install", source]);
   expect(refused).toMatchObject({ code: 1, value: { ok: false, error: { code: "plugin-shadows-bundled" } } });
   expect(await installed()).toEqual([]);
 
@@ -189,7 +193,7 @@ describe("nothing is left behind when", () => {
     ["its dependencies have no lockfile", () => archiveOf({ "package.json": '{"dependencies":{"x":"*"}}' }), "plugin-lockfile-missing"],
     ["there is no such folder", async () => "/nowhere/at/all", "plugin-source-invalid"],
   ])("%s", async (_, source, code) => {
-    const done = await json(home, ["plugins", "install", await source()]);
+    const done = await json(["plugins", "install", await source()]);
     expect(done.value).toMatchObject({ ok: false, error: { code } });
     expect(done.code).toBeGreaterThan(0);
     expect(await installed().catch(() => [])).toEqual([]);
@@ -206,7 +210,7 @@ describe("nothing is left behind when", () => {
 });
 
 test("a plugin that could not be written into the config is not put in place", async () => {
-  const done = await json(home, ["plugins", "install", await folderOf("1.0.0")], { SVC_CONFIG_READONLY: "1" });
+  const done = await json(["plugins", "install", await folderOf("1.0.0")], { SVC_CONFIG_READONLY: "1" });
   expect(done.value).toMatchObject({ ok: false, error: { code: "config-readonly" } });
   expect(done.code).toBeGreaterThan(0);
   expect(await installed()).toEqual([]);
@@ -219,7 +223,7 @@ test("what was granted to one package is not granted to another of the same id, 
   expect(await entryOf("demo")).toEqual({ enabled: true, grants: ["net"] });
 
   const other = await write(join(home.stateDir, "..", "somebody-elses"), filesOf("2.0.0"));
-  expect((await json(home, ["plugins", "install", other])).value).toMatchObject({
+  expect((await json(["plugins", "install", other])).value).toMatchObject({
     plugin: { permissions: [{ permission: "net", granted: false }] },
   });
   expect(await entryOf("demo")).toEqual({ enabled: true, grants: [] });
@@ -259,7 +263,7 @@ test("without a gateway, doctor imports plugins in a process of its own: what th
   const paths = Object.keys(broken).map((id) => join("mine", id));
   await configured(home, { gateway: { mode: "local" }, plugins: { load: { paths } } });
 
-  const { code, value } = await json(home, ["plugins", "doctor"]);
+  const { code, value } = await programJson(home, ["plugins", "doctor"]);
   expect(code).toBe(1);
   const told = (value.findings as Array<{ plugin: string; message: string }>).map((f) => [f.plugin, f.message]);
   expect(told).toEqual([
@@ -270,16 +274,16 @@ test("without a gateway, doctor imports plugins in a process of its own: what th
 });
 
 test("doctor has nothing to say about a fresh installation, and tells a record without files and a name that leads nowhere", async () => {
-  expect(await json(home, ["plugins", "doctor"])).toMatchObject({ code: 0, value: { ok: true, findings: [] } });
+  expect(await json(["plugins", "doctor"])).toMatchObject({ code: 0, value: { ok: true, findings: [] } });
 
   await svc("plugins", "install", await folderOf("1.0.0"), "--yes");
   await rm(join(home.stateDir, "plugins/demo"), { recursive: true });
-  const { code, value } = await json(home, ["plugins", "doctor"]);
+  const { code, value } = await json(["plugins", "doctor"]);
   expect(code).toBe(1);
   expect(value.findings).toEqual([
     expect.objectContaining({ id: "plugins/missing", plugin: "demo", severity: "warning" }),
     expect.objectContaining({ id: "plugins/missing", path: "plugins.entries.demo" }),
   ]);
   await writeFile(join(home.stateDir, "plugins/index.json"), "{");
-  expect((await json(home, ["plugins", "doctor"])).code).toBe(2);
+  expect((await json(["plugins", "doctor"])).code).toBe(2);
 });
