@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { eventually } from "svc/sdk/testing";
+import { eventually } from "../../sdk/testing/eventually.ts";
 
 const svc = fileURLToPath(new URL("../../bin/svc.mjs", import.meta.url));
 

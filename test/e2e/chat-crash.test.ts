@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { JsonObject } from "svc/sdk";
 import { createClient, type SvcClient } from "svc/sdk/client";
-import { watchClient } from "svc/sdk/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { watchClient } from "../../sdk/testing/wire-check.ts";
 import { createHome, type Home, type Running, startGateway, svcCommand } from "./_process.ts";
 
 const ROUNDS = 5;

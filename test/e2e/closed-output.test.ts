@@ -4,8 +4,8 @@ import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { eventually } from "../../sdk/testing/eventually.ts";
 import { createHome, type Home, svcCommand } from "./_process.ts";
 
 const program = fileURLToPath(new URL("../../bin/svc.mjs", import.meta.url));

@@ -7,8 +7,8 @@ import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
-import { eventually } from "svc/sdk/testing";
 import { afterEach, describe, expect, test } from "vitest";
+import { eventually } from "../../sdk/testing/eventually.ts";
 import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import { type Home, svcCommand } from "./_process.ts";
 

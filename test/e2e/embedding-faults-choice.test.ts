@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { eventually } from "svc/sdk/testing";
 import { afterEach, describe, expect, test } from "vitest";
+import { eventually } from "../../sdk/testing/eventually.ts";
 import { type Stage, type StageOptions, startStage } from "./_embedding-stage.ts";
 import { type Vendor, type VendorId, vendors } from "./_embedding-vendors.ts";
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { eventually } from "../../sdk/testing/eventually.ts";
 import { type Vendor, type VendorId, vendors } from "./_embedding-vendors.ts";
 import { createHome, type Home, type Running, startGateway, svcCommand } from "./_process.ts";
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { eventually } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../../sdk/testing/eventually.ts";
 import { type Stage, startStage } from "./_embedding-stage.ts";
 import { type MemorySearchConfig, type Trouble, type Vendor, type VendorId, vendors } from "./_embedding-vendors.ts";
 

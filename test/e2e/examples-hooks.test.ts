@@ -3,8 +3,9 @@ import { dirname, join } from "node:path";
 import { sign } from "@octokit/webhooks-methods";
 import Stripe from "stripe";
 import { createClient, type SvcClient } from "svc/sdk/client";
-import { eventually, watchClient } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../../sdk/testing/eventually.ts";
+import { watchClient } from "../../sdk/testing/wire-check.ts";
 import { freshHome, gatewayIn, root, stopAll } from "./_cli.ts";
 import type { Running } from "./_process.ts";
 

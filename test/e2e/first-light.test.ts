@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { appendFile, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { eventually } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../../sdk/testing/eventually.ts";
 import { CheckedSocket } from "./_frames.ts";
 import { createHome, type Home, type Running, startGateway, svcCommand } from "./_process.ts";
 

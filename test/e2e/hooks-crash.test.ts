@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { eventually } from "svc/sdk/testing";
 import { afterEach, expect, test } from "vitest";
+import { eventually } from "../../sdk/testing/eventually.ts";
 import type { FakeOpenAi } from "../fakes/openai-server.ts";
 import { gatewayIn, stopAll } from "./_cli.ts";
 import { brokenFiles, hooksHome, markCounts, postHook, readState, startModel } from "./_hooks.ts";

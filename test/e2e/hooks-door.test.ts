@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
 import { join } from "node:path";
-import { eventually } from "svc/sdk/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../../sdk/testing/eventually.ts";
 import { bodyOf, closeRawSockets, dial, headerOf, statusOf } from "../kernel/_raw.ts";
 import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import type { Home, Running } from "./_process.ts";

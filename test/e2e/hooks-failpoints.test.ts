@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually } from "svc/sdk/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { eventually } from "../../sdk/testing/eventually.ts";
 import { okText } from "../fakes/openai-scripts.ts";
 import type { FakeOpenAi } from "../fakes/openai-server.ts";
 import { gatewayIn, root, stopAll } from "./_cli.ts";

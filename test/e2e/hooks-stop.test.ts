@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
-import { eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { eventually } from "../../sdk/testing/eventually.ts";
 import type { FakeOpenAi } from "../fakes/openai-server.ts";
 import { gatewayIn, stopAll } from "./_cli.ts";
 import { buildFailing, failingAt } from "./_failpoints.ts";

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { eventually } from "svc/sdk/testing";
 import { afterEach, expect, test } from "vitest";
+import { eventually } from "../../sdk/testing/eventually.ts";
 import { hasModelRuntime, tellModelRuntimeIsMissing } from "../tools/local-model-runtime.ts";
 import { buildEmbedModel } from "../tools/make-tiny-gguf.mjs";
 import { configured, freshHome, gatewayIn, json, stopAll, token } from "./_cli.ts";

@@ -1,8 +1,8 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { eventually } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../../sdk/testing/eventually.ts";
 import { method } from "../kernel/_plugin-gateway.ts";
 import { writePlugin } from "../kernel/_plugins.ts";
 import { configured, freshHome, gatewayIn, json, stopAll, token } from "./_cli.ts";

@@ -1,8 +1,8 @@
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createClient } from "svc/sdk/client";
-import { watchClient } from "svc/sdk/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { watchClient } from "../../sdk/testing/wire-check.ts";
 import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import type { Home, Running } from "./_process.ts";
 

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { eventually } from "svc/sdk/testing";
 import { afterEach, describe, expect, test } from "vitest";
+import { eventually } from "../../sdk/testing/eventually.ts";
 import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import { type Home, type Running, svcCommand } from "./_process.ts";
 

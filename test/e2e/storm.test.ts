@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { createClient } from "svc/sdk/client";
-import { eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { eventually } from "../../sdk/testing/eventually.ts";
 import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import type { Running } from "./_process.ts";
 import { loopbackAddresses, runSeed, type Storm, startStorm, writeLoudPlugin } from "./_storm.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { eventually } from "svc/sdk/testing";
+import { eventually } from "../../sdk/testing/eventually.ts";
 
 /** What the vendor does with one embedding request. */
 export type FakeAnswer =

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { eventually } from "svc/sdk/testing";
+import { eventually } from "../../sdk/testing/eventually.ts";
 
 /** A real nginx in front of a gateway. */
 export interface Nginx {
