@@ -216,7 +216,7 @@ function contributing(registrar: Registrar): Pick<PluginContext, Contributing> {
       registrar.contribute(point, name, value, () => {
         const way = Object.hasOwn(closedPoints, point) ? closedPoints[point] : undefined;
         if (way) throw kernelErrors.reservedName({ plugin: id, name: point, owner: way });
-        if (point === "kv") registrar.assertDeclared("services", "store@1"); // every plugin's rows are with the plugin that keeps the state
+        if (point === "kv") registrar.assertDeclared("services", "store@2"); // every plugin's rows are with the plugin that keeps the state
         registrar.assertValid(point, shapeProblem(point, value));
         const given = declaredPoints[point] && ownName(value);
         if (given !== undefined && given !== name && point !== "service") registrar.assertValid(point, `"${name}" calls itself "${given}"`);

@@ -30,7 +30,7 @@ const reservedIds = new Set(["kernel"]);
 
 const range = z.string().refine(isVersionRange, 'expected a version range such as "^1.0.0"');
 const ids = z.array(z.string().min(1)).optional();
-const service = z.string().regex(/^[a-z][a-z0-9.-]*@[1-9]\d*$/, 'expected a service with its major version such as "store@1"');
+const service = z.string().regex(/^[a-z][a-z0-9.-]*@[1-9]\d*$/, 'expected a service with its major version such as "store@2"');
 const prefixes = z.array(z.string().min(1)).optional();
 const jsonSchema = z.record(z.string(), z.unknown());
 const insidePath = z
@@ -80,7 +80,7 @@ const manifestSchema = z.strictObject({
   after: z.array(z.string().regex(pluginIdPattern, "expected the id of a plugin")).optional(),
   provides: z.array(service).optional(),
   requires: z
-    .array(z.string().regex(/^[a-z][a-z0-9.-]*@[1-9]\d*\??$/, 'expected a service such as "store@1", or "store@1?" when it is optional'))
+    .array(z.string().regex(/^[a-z][a-z0-9.-]*@[1-9]\d*\??$/, 'expected a service such as "store@2", or "store@2?" when it is optional'))
     .optional(),
   slot: z.literal("memory").optional(),
   activation: z

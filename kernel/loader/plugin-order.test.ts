@@ -38,8 +38,8 @@ describe("plugins load", () => {
 test("a choice of plugins takes along who provides what they require, but not what is optional", () => {
   const base = { version: "1.0.0", svc: { api: "^1.0.0" } };
   const found = [
-    { id: "memory", manifest: { ...base, id: "memory", requires: ["store@1", "agents@1?"], dependencies: { helper: "^1.0.0" } } },
-    { id: "store", manifest: { ...base, id: "store", provides: ["store@1"], requires: ["disk@1"] } },
+    { id: "memory", manifest: { ...base, id: "memory", requires: ["store@2", "agents@1?"], dependencies: { helper: "^1.0.0" } } },
+    { id: "store", manifest: { ...base, id: "store", provides: ["store@2"], requires: ["disk@1"] } },
     { id: "disk", manifest: { ...base, id: "disk", provides: ["disk@1"] } },
     { id: "agents", manifest: { ...base, id: "agents", provides: ["agents@1"] } },
     { id: "helper", manifest: undefined },

@@ -118,10 +118,10 @@ describe("a message to webchat", () => {
     const framed = `Quoted:\n<<<EXTERNAL_UNTRUSTED_CONTENT id="${id}">>>\nSource: Webhook\n---\nbuild 7\n<<<END_EXTERNAL_UNTRUSTED_CONTENT id="${id}">>>`;
     const request = message({ text: framed });
     await ended(request);
-    const { payload } = gw.service("store@1").deliveries.get(request.uid) ?? {};
+    const { payload } = (await gw.service("store@2").deliveries.get(request.uid)) ?? {};
     expect(payload).toBeUndefined();
     expect(await ofMain(request.uid)).toEqual([{ id: request.uid, text: "Quoted:\nbuild 7" }]);
-    const [row] = gw.service("store@1").messages.page(gw.service("store@1").sessions.get("agent:main:main")?.sessionId ?? "", { limit: 1 });
+    const [row] = await gw.service("store@2").messages.page((await gw.service("store@2").sessions.get("agent:main:main"))?.sessionId ?? "", { limit: 1 });
     expect(JSON.stringify(row)).not.toContain("UNTRUSTED");
   });
 
@@ -134,7 +134,7 @@ describe("a message to webchat", () => {
     ] as const) {
       const request = message({ origin });
       await messaging.deliver(request);
-      const row = gw.service("store@1").deliveries.get(request.uid);
+      const row = await gw.service("store@2").deliveries.get(request.uid);
       expect(row).toMatchObject({ dir: "out", lane: "webchat::agent:main:main" });
       expect((row?.expiresAt ?? 0) - (row?.createdAt ?? 0), origin).toBe(hours * 3_600_000);
       await messaging.waitDelivered(request.uid);
@@ -283,7 +283,7 @@ describe("who waits for a message", () => {
     const uid = randomUUID();
     const at = Date.now();
     const delivery = { uid, dir: "out" as const, lane: uid, payload: {}, expiresAt: at + 3_600_000 };
-    await gw.service("store@1").commit([
+    await gw.service("store@2").commit([
       { op: "delivery.accept", delivery, at },
       { op: "delivery.claim", uid, to: "sending", leaseBoot: "elsewhere", at },
     ]);
@@ -295,7 +295,7 @@ describe("who waits for a message", () => {
 
     const notBefore = at + 3_600_000;
     await gw
-      .service("store@1")
+      .service("store@2")
       .commit([{ op: "delivery.requeue", uid, from: ["sending"], to: "uncertain", notBefore, result: { reason: "cut off" }, at }]);
     expect(await messaging.waitDelivered(uid, { timeoutMs: 1 })).toEqual({ state: "uncertain", error: "cut off" });
   });
@@ -307,7 +307,7 @@ describe("an operator", () => {
     await ended(request);
     return request.uid;
   };
-  const state = (uid: string) => gw.service("store@1").deliveries.get(uid)?.state;
+  const state = async (uid: string) => (await gw.service("store@2").deliveries.get(uid))?.state;
 
   test("sees what was not delivered, and everything else when asked for", async () => {
     const uid = await failed();
@@ -329,7 +329,7 @@ describe("an operator", () => {
     const notes = async () => (await history("agent:main:hook:a")).filter(({ id }) => id.startsWith(`${uid}:`));
     expect(await notes()).toHaveLength(1);
     expect(await gw.rpc("messaging.queue.retry", { uid })).toEqual({ ok: true, uid });
-    await eventually(() => expect(gw.service("store@1").deliveries.get(uid)).toMatchObject({ state: "failed", attempt: 1 }) ?? true);
+    await eventually(async () => expect(await gw.service("store@2").deliveries.get(uid)).toMatchObject({ state: "failed", attempt: 1 }) ?? true);
     expect(await notes()).toHaveLength(2);
     await expect(gw.rpc("messaging.queue.retry", { uid: "nobody" })).rejects.toMatchObject({ code: "INVALID_REQUEST" });
   });
@@ -346,13 +346,13 @@ describe("an operator", () => {
       agentId: "main",
     };
     const delivery = { uid, dir: "out" as const, lane: uid, payload, expiresAt: at + 3_600_000 };
-    await gw.service("store@1").commit([
+    await gw.service("store@2").commit([
       { op: "delivery.accept", delivery, at },
       { op: "delivery.claim", uid, to: "sending", leaseBoot: "elsewhere", at },
       { op: "delivery.requeue", uid, from: ["sending"], notBefore: at + 3_000_000, at },
     ]);
     expect(await gw.rpc("messaging.queue.drop", { uid })).toEqual({ ok: true, uid });
-    expect(state(uid)).toBe("failed");
+    expect(await state(uid)).toBe("failed");
     expect((await history("agent:main:hook:dropped")).map(({ text }) => text)).toEqual([
       "[delivery]\n\nMessage to lines (#x) not delivered: an operator has dropped it",
     ]);

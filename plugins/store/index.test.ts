@@ -30,20 +30,20 @@ async function boot(stateDir: string): Promise<TestGateway> {
 test("the service is there after boot, writes into the state directory, and the next boot reads it", async () => {
   const stateDir = stateFolder();
   const first = await boot(stateDir);
-  await first.service("store@1").commit([put(session("agent:main:main")), append("m1")]);
+  await first.service("store@2").commit([put(session("agent:main:main")), append("m1")]);
   await first.close();
 
-  const store = (await boot(stateDir)).service("store@1");
+  const store = (await boot(stateDir)).service("store@2");
 
   expect(store.status()).toEqual({ ok: true, queued: 0, path: join(stateDir, "state.sqlite") });
-  expect(store.sessions.get("agent:main:main")).toEqual(session("agent:main:main"));
-  expect(store.messages.count("s")).toBe(1);
+  expect(await store.sessions.get("agent:main:main")).toEqual(session("agent:main:main"));
+  expect(await store.messages.count("s")).toBe(1);
 });
 
 test("a stop closes the database: no log is left beside it", async () => {
   const stateDir = stateFolder();
   const gateway = await boot(stateDir);
-  await gateway.service("store@1").commit([append("m1")]);
+  await gateway.service("store@2").commit([append("m1")]);
   expect(existsSync(join(stateDir, "state.sqlite-wal"))).toBe(true);
 
   await gateway.close();
@@ -64,7 +64,7 @@ test("with a damaged database the gateway comes up, and health says where the da
   const gateway = await boot(stateDir);
 
   expect(await gateway.rpc("health")).toMatchObject({ ok: true, store: { ok: true, damaged: expect.stringContaining(".corrupt.") } });
-  await gateway.service("store@1").commit([append("m1")]);
+  await gateway.service("store@2").commit([append("m1")]);
 });
 
 test("with the database of a newer program the gateway does not start: exit code 78, the version that is needed, the file as it was", async () => {
@@ -122,5 +122,5 @@ test("while another file is in the place of the database the gateway is not read
   await expect
     .poll(() => readNotices(stateDir, Date.now()))
     .toMatchObject([{ id: "state/detached", message: expect.stringContaining("to use the other file") }]);
-  await gateway.service("store@1").commit([append("m1")]);
+  await gateway.service("store@2").commit([append("m1")]);
 });

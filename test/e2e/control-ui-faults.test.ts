@@ -80,7 +80,7 @@ async function writeHistory(gateway: TestGateway, key: string, count: number): P
       runId: `${sessionId}-run-${Math.floor(i / 2)}`,
     },
   }));
-  await gateway.service("store@1").commit([{ op: "session.put", session }, ...messages]);
+  await gateway.service("store@2").commit([{ op: "session.put", session }, ...messages]);
 }
 
 const answerText = (page: Page) => page.locator(".answer .md").allTextContents();

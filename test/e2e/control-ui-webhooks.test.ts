@@ -77,7 +77,7 @@ async function stored(
     ...{ kind: "agent", path: "agent", agentId: "main", isFallbackAgent: false, message: `the text of ${uid}`, name },
     ...{ sessionKey: `agent:main:hook:${uid}`, sessionMode: "isolated", wakeMode: "next-heartbeat", deliver: false, channel: "last" },
   };
-  const store = gateway.service("store@1");
+  const store = gateway.service("store@2");
   const base = { uid, dir: "hook-agent" as const, lane: `agent:main:hook:${uid}`, expiresAt: at + 86_400_000, payload: { v: 1, action } };
   const result = { status: "error", reason: `the model is gone ${hostile}`, about: { path: "agent", name, agentId: "main" } };
   const later = { notBefore: at + 3_600_000, result: { reason: "the provider was away" } };
@@ -149,11 +149,11 @@ describe("while hooks are on", () => {
 
     await row.getByRole("button", { name: "Retry" }).click();
     await page.getByRole("button", { name: "Cancel" }).click();
-    expect(gateway.service("store@1").deliveries.get("failed-1")?.state).toBe("failed");
+    expect((await gateway.service("store@2").deliveries.get("failed-1"))?.state).toBe("failed");
     await row.getByRole("button", { name: "Retry" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Retry" }).click();
 
-    await eventually(() => gateway.service("store@1").deliveries.get("failed-1")?.state === "done");
+    await eventually(async () => (await gateway.service("store@2").deliveries.get("failed-1"))?.state === "done");
     await eventually(async () => (await row.count()) === 0);
   });
 
@@ -166,7 +166,7 @@ describe("while hooks are on", () => {
     await row.getByRole("button", { name: "Drop" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Drop" }).click();
 
-    await eventually(() => gateway.service("store@1").deliveries.get("waits-1")?.state === "failed");
+    await eventually(async () => (await gateway.service("store@2").deliveries.get("waits-1"))?.state === "failed");
     await page.getByRole("button", { name: "Failed", exact: true }).click();
     await deliveries(page).filter({ hasText: "Slow sender" }).waitFor();
     expect(page.url()).toMatch(/#\/webhooks\?f=failed$/);

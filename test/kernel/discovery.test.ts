@@ -86,7 +86,7 @@ describe("a bundled plugin keeps its place", () => {
       ["bundled", "active"],
       ["global", "blocked"],
     ]);
-    expect(gateway?.service("store@1").status().ok).toBe(true);
+    expect(gateway?.service("store@2").status().ok).toBe(true);
   });
 
   test("unless the operator names another one, and then both say so", async () => {

@@ -60,8 +60,8 @@ describe("a plugin of the product that was refused", () => {
     expect(error.message).toMatch(/^\/v1\/models: plugin "openai-http" is not running: dependency-failed: .*it takes no config/);
     const proxied = await fetch(`${gateway.url}/v1/models`, { headers: { "x-forwarded-for": "192.0.2.1" } });
     expect(await proxied.text()).not.toMatch(/openai-http|takes no config/);
-    expect(() => gateway?.service("store@1")).toThrow(
-      /^service "store@1" is not available: plugin "store" is not running: config-invalid: /,
+    expect(() => gateway?.service("store@2")).toThrow(
+      /^service "store@2" is not available: plugin "store" is not running: config-invalid: /,
     );
   });
 
@@ -73,7 +73,7 @@ describe("a plugin of the product that was refused", () => {
     await gateway.reload({ plugins: { entries: { store: { config: {} } } } });
 
     await expect.poll(async () => (await readyz(gateway as TestGateway)).status).toBe(200);
-    expect(gateway.service("store@1").status().ok).toBe(true);
+    expect(gateway.service("store@2").status().ok).toBe(true);
   });
 });
 

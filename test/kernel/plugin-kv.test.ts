@@ -27,7 +27,7 @@ test("what a plugin keeps is durable and comes back in the order of its keys", a
       { key: "b", value: "again" },
     ],
   ]);
-  expect(own.gateway.service("store@1").kv.get("plugin/keeper", "b")).toBe("again");
+  expect(await own.gateway.service("store@2").kv.get("plugin/keeper", "b")).toBe("again");
 });
 
 test("5,000 keys are taken at the same time, the next one is refused, changing one is not", async () => {

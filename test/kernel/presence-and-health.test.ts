@@ -27,13 +27,13 @@ describe("system-event", () => {
     const first = frames.find((frame) => frame.event === "presence")?.stateVersion?.presence ?? 0;
     await gateway.rpc("system-event", { text: "Node: Attic" });
     await eventually(() => frames.some((frame) => frame.event === "presence" && (frame.stateVersion?.presence ?? 0) === first + 1));
-    expect(gateway.service("store@1").systemEvents.pending("agent:main:main", 10)).toEqual([]);
+    expect(await gateway.service("store@2").systemEvents.pending("agent:main:main", 10)).toEqual([]);
   });
 
   test("with any other text is a beacon, and an event for the main session", async () => {
     await gateway.rpc("system-event", { text: "The kettle boils", deviceId: "kettle" });
     expect(await presence()).toContainEqual(expect.objectContaining({ deviceId: "kettle", text: "The kettle boils" }));
-    const waiting = gateway.service("store@1").systemEvents.pending("agent:main:main", 10);
+    const waiting = await gateway.service("store@2").systemEvents.pending("agent:main:main", 10);
     expect(waiting).toMatchObject([{ text: "The kettle boils", source: "rpc", wake: false }]);
   });
 

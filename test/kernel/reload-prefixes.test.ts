@@ -72,7 +72,7 @@ const parts = () => ({
   search: ctx.contributions<Tool>("tool").get("memory_search")?.value,
   agents: gateway.service("agents@1"),
   memory: gateway.service("memory@1"),
-  store: gateway.service("store@1"),
+  store: gateway.service("store@2"),
 });
 
 let before: { instances: Record<string, number>; parts: ReturnType<typeof parts> };

@@ -40,7 +40,7 @@ const hops = async (count: number) => {
   for (let i = 0; i < count; i++) await new Promise<void>((resolve) => setImmediate(resolve));
 };
 
-const rowsOf = (sessionId: string): MessageRow[] => gw.service("store@1").messages.page(sessionId, { limit: 1_000 });
+const rowsOf = (sessionId: string): Promise<MessageRow[]> => gw.service("store@2").messages.page(sessionId, { limit: 1_000 });
 const textOf = (row: MessageRow): string => (row.content[0]?.type === "text" ? row.content[0].text : "");
 
 test("the order of acknowledgements is the order of the transcript, whoever writes at the same time", async () => {
@@ -60,7 +60,7 @@ test("the order of acknowledgements is the order of the transcript, whoever writ
       await settle(sent);
 
       const { sessionId } = await gw.rpc<{ sessionId: string }>("chat.history", { sessionKey });
-      const stored = rowsOf(sessionId)
+      const stored = (await rowsOf(sessionId))
         .filter((r) => r.role === "user")
         .map(textOf);
       expect([...stored].sort()).toEqual([...sent].sort());
@@ -94,10 +94,10 @@ test("a stop during a tool call ends the run once, at whatever moment it comes",
       expect(outcome).toMatchObject(aborted ? { status: "error", stopReason: "rpc" } : { status: "ok" });
       expectOneEnd(frames, sessionKey);
       const { sessionId } = await gw.rpc<{ sessionId: string }>("chat.history", { sessionKey });
-      const before = rowsOf(sessionId).length;
+      const before = (await rowsOf(sessionId)).length;
       await gw.release();
       await hops(5);
-      expect(rowsOf(sessionId)).toHaveLength(before);
+      expect(await rowsOf(sessionId)).toHaveLength(before);
       expect(await gw.rpc("sessions.describe", { key: sessionKey })).toMatchObject({ session: { hasActiveRun: false } });
     }),
     { numRuns: 15 },
@@ -148,7 +148,7 @@ test("whatever is sent, stopped and reset meanwhile: each message is kept once, 
         expectOneEnd(frames, runId);
       }
       expect(await gw.rpc("sessions.describe", { key: sessionKey })).toMatchObject({ session: { hasActiveRun: false } });
-      expect(gw.service("store@1").runs.unfinished()).toEqual([]);
+      expect(await gw.service("store@2").runs.unfinished()).toEqual([]);
     }),
     { numRuns: 20 },
   );

@@ -29,9 +29,9 @@ beforeEach(async () => {
   await gateway.reload({ hooks });
 });
 
-const store = () => gateway.service("store@1");
+const store = () => gateway.service("store@2");
 const tried = (params: Record<string, unknown>) => gateway.rpc<ResultOf<"webhooks.test">>("webhooks.test", params);
-const rows = () => store().deliveries.list({ dirs: ["hook-agent", "hook-wake"], limit: 1_000 }).length;
+const rows = async () => (await store().deliveries.list({ dirs: ["hook-agent", "hook-wake"], limit: 1_000 })).length;
 
 async function accept(
   uid: string,
@@ -56,14 +56,14 @@ async function accept(
 
 describe("webhooks.test", () => {
   test("shows what a request would come to, by path or by the id of a mapping; nothing is stored and nobody is woken", async () => {
-    const before = rows();
+    const before = await rows();
     const expected = { path: "orders", outcome: "actions", mapping: "orders", items: [{ action: { kind: "wake", agentId: "main" } }] };
     expect(await tried({ name: "/hooks/orders", payload: { source: "shop", id: 7 } })).toMatchObject(expected);
     expect(await tried({ name: "orders", payload: { source: "shop" } })).toMatchObject(expected);
     expect(await tried({ name: "orders", payload: { source: "other" } })).toMatchObject({ outcome: "unmapped", items: [] });
     expect(await tried({ name: "agent" })).toMatchObject({ items: [{ refusal: { status: 400, message: "message required" } }] });
-    expect(rows()).toBe(before);
-    expect(store().systemEvents.pending("agent:main:main", 10)).toEqual([]);
+    expect(await rows()).toBe(before);
+    expect(await store().systemEvents.pending("agent:main:main", 10)).toEqual([]);
   });
 
   test("gives the operator the reason that a sender is not told", async () => {
@@ -116,7 +116,7 @@ describe("one delivery", () => {
   test("that waits is given up: it ends as failed, and cannot be given up twice", async () => {
     await accept("over");
     expect(await gateway.rpc("webhooks.drop", { uid: "over" })).toEqual({ ok: true, uid: "over" });
-    expect(store().deliveries.get("over")).toMatchObject({ state: "failed" });
+    expect(await store().deliveries.get("over")).toMatchObject({ state: "failed" });
     await expect(gateway.rpc("webhooks.drop", { uid: "over" })).rejects.toMatchObject({ details: { code: "CONFLICT" } });
   });
 

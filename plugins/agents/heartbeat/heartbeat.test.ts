@@ -186,12 +186,12 @@ describe("a tick is skipped", () => {
     const { clock, gateway, report, model } = await setup([{ text: "long", hang: true }], {
       config: { agents: { defaults: { timeoutSeconds: 86_400 } } },
     });
-    const anchor = () => (gateway.service("store@1").kv.get("plugin/agents", "heartbeat/main") as { anchor: number }).anchor;
-    const before = anchor();
+    const anchor = async () => ((await gateway.service("store@2").kv.get("plugin/agents", "heartbeat/main")) as { anchor: number }).anchor;
+    const before = await anchor();
     await tick(clock);
     await eventually(() => model.requests.length === 1);
     // A crash from now on must not bring the same heartbeat again.
-    expect(anchor()).toBeGreaterThan(before + 20 * MINUTE);
+    expect(await anchor()).toBeGreaterThan(before + 20 * MINUTE);
     await clock.advance(30 * MINUTE);
     expect(await report("skipped")).toMatchObject({ reason: "still-running" });
     await gateway.rpc("chat.abort", { sessionKey: "main" });

@@ -19,11 +19,10 @@ async function setup(script: Parameters<typeof fakeModel>[0], options: Omit<Test
       return last?.role === "user" ? last.content.map((c) => (c.type === "text" ? c.text : "")) : [];
     });
   const reports = () => socket.events.filter((e) => e.event === "heartbeat").map((e) => e.payload);
-  const waiting = (key = main) =>
-    gateway
-      .service("store@1")
-      .systemEvents.pending(key, 100)
-      .map((event) => event.text);
+  const waiting = async (key = main) => {
+    const events = await gateway.service("store@2").systemEvents.pending(key, 100);
+    return events.map((event) => event.text);
+  };
   const wake = (text: string, mode: WakeMode = "now", more: JsonObject = {}) => gateway.rpc("wake", { mode, text, ...more });
   const ask = async (message: string, runId: string, sessionKey = "main") => {
     const run = await gateway
@@ -39,12 +38,12 @@ describe("a system event", () => {
     const { gateway, prompts, waiting, wake, ask } = await setup(["one", "two"]);
     expect(await wake("The parcel has come.\nIt is in the hall.", "next-heartbeat")).toMatchObject({ ok: true, eventOutcome: "queued" });
     await gateway.rpc("system-event", { text: "Elsewhere", sessionKey: "other" });
-    expect(waiting()).toEqual(["The parcel has come.\nIt is in the hall."]);
+    expect(await waiting()).toEqual(["The parcel has come.\nIt is in the hall."]);
 
     await ask("What is new?", "a");
     await ask("And now?", "b");
     expect(prompts()).toEqual([["System: The parcel has come.\nSystem: It is in the hall.", "What is new?"], ["And now?"]]);
-    expect([waiting(), waiting("agent:main:other")]).toEqual([[], ["Elsewhere"]]);
+    expect([await waiting(), await waiting("agent:main:other")]).toEqual([[], ["Elsewhere"]]);
     const { messages } = await gateway.rpc<{ messages: Array<{ role: string; __svc: JsonObject }> }>("chat.history", {
       sessionKey: "main",
     });
@@ -57,7 +56,7 @@ describe("a system event", () => {
     for (let i = 1; i <= 21; i++) await agents.systemEvent({ text: `event ${i}`, source: "cron" });
     await ask("first", "a");
     expect(prompts()[0]?.[0]?.split("\n")).toEqual(Array.from({ length: 20 }, (_, i) => `System: event ${i + 1}`));
-    expect(waiting()).toEqual(["event 21"]);
+    expect(await waiting()).toEqual(["event 21"]);
     await ask("second", "b");
     expect(prompts()[1]).toEqual(["System: event 21", "second"]);
   });
@@ -69,7 +68,7 @@ describe("a system event", () => {
     expect(await wake(" door ", "next-heartbeat")).toMatchObject({ eventOutcome: "coalesced" });
     expect(await agents.systemEvent({ text: "[frame] door", same: "door", source: "hook" })).toBe("coalesced");
     expect(await agents.systemEvent({ text: "window", source: "hook" })).toBe("queued");
-    expect(waiting()).toEqual(["door", "window"]);
+    expect(await waiting()).toEqual(["door", "window"]);
   });
 
   test("outlives a restart, and the heartbeat that it asked for comes after it", async () => {
@@ -99,7 +98,7 @@ describe("a system event", () => {
       const refused = { code: "INVALID_REQUEST", message: expect.stringMatching(message) };
       await expect(gateway.rpc(method, params)).rejects.toMatchObject(refused);
     }
-    expect([waiting(), waiting("agent:main:other")]).toEqual([[], []]);
+    expect([await waiting(), await waiting("agent:main:other")]).toEqual([[], []]);
     expect(await gateway.rpc("wake", { mode: "next-heartbeat", text: "x".repeat(32_768) })).toMatchObject({ ok: true });
   });
 });
@@ -162,7 +161,7 @@ describe("a wake", () => {
     await wake("again");
     await clock.advance(250);
     await eventually(() => reports()[1]?.reason === "disabled");
-    expect(waiting()).toEqual(["again"]);
+    expect(await waiting()).toEqual(["again"]);
   });
 
   test("of the gateway itself keeps 30 s apart, and to five in ten minutes", async () => {
@@ -193,7 +192,7 @@ describe("a wake", () => {
   test("by the service takes an event that another commit has stored", async () => {
     const { clock, gateway, prompts, reports } = await setup(["HEARTBEAT_OK"]);
     const event = { sessionKey: main, text: "from a hook", source: "hook", ts: 1, wake: true };
-    await gateway.service("store@1").commit([{ op: "systemEvent.add", event }]);
+    await gateway.service("store@2").commit([{ op: "systemEvent.add", event }]);
     gateway.service("agents@1").wake({ reason: "hook", mode: "next-heartbeat" });
     await clock.advance(1_000);
     expect(reports()).toEqual([]);

@@ -152,7 +152,7 @@ describe("sessions", () => {
 
     expect(await gw.rpc("agent.wait", { runId: "gone-1" })).toMatchObject({ status: "error", stopReason: "rpc" });
     expect(await gw.rpc("sessions.describe", { key: "agent:hang:gone" })).toEqual({ session: null });
-    expect(gw.service("store@1").messages.count(sessionId)).toBe(0);
+    expect(await gw.service("store@2").messages.count(sessionId)).toBe(0);
   });
 });
 

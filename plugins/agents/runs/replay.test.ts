@@ -119,7 +119,7 @@ describe("the same key", () => {
 describe("a process that ends in the middle of a run", () => {
   /** What a kill leaves: rows of another boot that say queued and running. */
   async function leaveBehind(): Promise<void> {
-    const store = gw.service("store@1");
+    const store = gw.service("store@2");
     const now = Date.now();
     const session = {
       key: "agent:main:cut",
@@ -179,7 +179,7 @@ describe("a process that ends in the middle of a run", () => {
       expect(await gw.rpc("agent.wait", { runId })).toMatchObject({ runId, status: "error", code: "INTERRUPTED" });
     }
     expect(await gw.history("agent:main:cut")).toHaveLength(2);
-    expect(gw.service("store@1").runs.unfinished()).toEqual([]);
+    expect(await gw.service("store@2").runs.unfinished()).toEqual([]);
   });
 
   test("does not stop the session: the next message is answered", async () => {

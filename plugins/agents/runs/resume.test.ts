@@ -48,8 +48,8 @@ describe("a run that the end of the gateway cut off", () => {
     expect(again).toMatchObject({ runId: "cut", sessionId: first.sessionId, sessionKey, state: "started", acceptedAt: first.acceptedAt });
     expect(await again.done).toMatchObject({ status: "ok", text: "one two" });
     expect(await texts(sessionKey)).toEqual(["user: from outside", "assistant: one two"]);
-    expect(gw.service("store@1").sessions.get(sessionKey)).toMatchObject({ status: "done", sessionId: first.sessionId });
-    expect(gw.service("store@1").runs.get("cut")).toMatchObject({ state: "ok" });
+    expect(await gw.service("store@2").sessions.get(sessionKey)).toMatchObject({ status: "done", sessionId: first.sessionId });
+    expect(await gw.service("store@2").runs.get("cut")).toMatchObject({ state: "ok" });
   });
 
   test("goes on behind the tools that have run already", async () => {
@@ -116,7 +116,7 @@ describe("a run that the end of the gateway cut off", () => {
     await gw.release();
     expect(await again.done).toMatchObject({ status: "ok" });
     expect(await texts(sessionKey)).toEqual([]);
-    const kept = gw.service("store@1").messages.page(first.sessionId, { limit: 10 });
+    const kept = await gw.service("store@2").messages.page(first.sessionId, { limit: 10 });
     expect(kept.map(({ role }) => role)).toEqual(["user", "assistant"]);
   });
 
@@ -161,7 +161,7 @@ describe("a run with a fresh transcript", () => {
     expect(second.sessionId).not.toBe(first.sessionId);
     expect(third.sessionId).toBe(second.sessionId);
     expect(await texts("agent:main:hook:fresh")).toHaveLength(4);
-    expect(gw.service("store@1").messages.count(first.sessionId)).toBe(2);
+    expect(await gw.service("store@2").messages.count(first.sessionId)).toBe(2);
   });
 });
 
@@ -171,7 +171,7 @@ describe("the lane of webhooks", () => {
     await gw.waiting(2);
     await gw.ask({ agentId: "main", message: "hi" });
 
-    expect(gw.service("store@1").runs.get("lane-3")).toMatchObject({ state: "queued" });
+    expect(await gw.service("store@2").runs.get("lane-3")).toMatchObject({ state: "queued" });
     await gw.release();
     await gw.waiting(1);
     await gw.release();
@@ -179,7 +179,7 @@ describe("the lane of webhooks", () => {
 
   test("is no sign of a person: the session's last interaction stays", async () => {
     await (await run({ sessionKey: "agent:main:hook:quiet" })).done;
-    expect(gw.service("store@1").sessions.get("agent:main:hook:quiet")?.lastInteractionAt).toBeUndefined();
+    expect((await gw.service("store@2").sessions.get("agent:main:hook:quiet"))?.lastInteractionAt).toBeUndefined();
   });
 });
 
@@ -191,8 +191,8 @@ describe("the frame around external text", () => {
     const sessionKey = "agent:echo:hook:frame";
     const outcome = await (await run({ runId: "framed", agentId: "echo", sessionKey, message: framed })).done;
 
-    const { messages, sessions } = gw.service("store@1");
-    const rows = messages.page(sessions.get(sessionKey)?.sessionId ?? "", { limit: 10 });
+    const { messages, sessions } = gw.service("store@2");
+    const rows = await messages.page((await sessions.get(sessionKey))?.sessionId ?? "", { limit: 10 });
     // The model repeats what it got, and the transcript keeps that.
     expect(JSON.stringify(rows.at(-1))).toContain("EXTERNAL_UNTRUSTED_CONTENT");
     expect(outcome.text).toContain("build 7 failed");

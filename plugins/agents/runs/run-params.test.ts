@@ -48,12 +48,12 @@ describe("delivery, where messages are carried", () => {
     expect(final).toMatchObject({ status: "ok", result: { deliveryStatus: "sent" } });
     expect((await carrying.ask(asked)).final).toEqual(final);
     expect(await said()).toEqual(["Hello from the script."]);
-    expect(carrying.service("store@1").deliveries.get("sent-1:out")).toMatchObject({ state: "done", lane: "webchat::agent:main:main" });
+    expect(await carrying.service("store@2").deliveries.get("sent-1:out")).toMatchObject({ state: "done", lane: "webchat::agent:main:main" });
   });
 
   test("of a chat message comes by itself", async () => {
     await carrying.rpc("chat.send", { sessionKey: "agent:echo:deliver", message: "hi", idempotencyKey: "sent-2", deliver: true });
-    await eventually(() => carrying.service("store@1").deliveries.get("sent-2:out")?.state === "done");
+    await eventually(async () => (await carrying.service("store@2").deliveries.get("sent-2:out"))?.state === "done");
   });
 
   test.each([
@@ -72,7 +72,7 @@ describe("delivery, where messages are carried", () => {
   test("of an answer that says nothing is none", async () => {
     const { final } = await carrying.ask({ sessionKey: "quiet", idempotencyKey: "quiet-1", deliver: true, model: "script/silent" });
     expect(final).toMatchObject({ result: { deliveryStatus: "suppressed" } });
-    expect(carrying.service("store@1").deliveries.get("quiet-1:out")).toBeUndefined();
+    expect(await carrying.service("store@2").deliveries.get("quiet-1:out")).toBeUndefined();
   });
 });
 
@@ -168,7 +168,7 @@ describe("history", () => {
       op: "message.append" as const,
       message: { id: `m${i}`, sessionId, ts: i, role: "user" as const, content: [{ type: "text" as const, text }] },
     });
-    await gw.service("store@1").commit(Array.from({ length: 60 }, (_, i) => message(i)));
+    await gw.service("store@2").commit(Array.from({ length: 60 }, (_, i) => message(i)));
 
     const page = (offset: number) =>
       gw.rpc<{ messages: Array<{ __svc: { seq: number } }>; nextOffset?: number; hasMore: boolean }>("chat.history", {

@@ -219,7 +219,7 @@ describe("a new transcript", () => {
 
     expect(await gw.rpc("agent.wait", { runId })).toMatchObject({ status: "ok" });
     expect(await gw.history(sessionKey)).toEqual([]);
-    expect(gw.service("store@1").messages.page(old, { limit: 10 })).toMatchObject([{ role: "user" }, { role: "assistant" }]);
+    expect(await gw.service("store@2").messages.page(old, { limit: 10 })).toMatchObject([{ role: "user" }, { role: "assistant" }]);
     expect((await gw.rpc<{ session: JsonObject }>("sessions.describe", { key: sessionKey })).session).toMatchObject({ totalTokens: 0 });
   });
 });

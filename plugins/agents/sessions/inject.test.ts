@@ -13,14 +13,14 @@ const inject = (note: { agentId?: string; sessionKey?: string; text: string; id:
 
 describe("a note of another plugin", () => {
   test("goes to the main session, which is made for it", async () => {
-    expect(gw.service("store@1").sessions.get("agent:echo:main")).toBeUndefined();
+    expect(await gw.service("store@2").sessions.get("agent:echo:main")).toBeUndefined();
     expect(await inject({ agentId: "echo", text: "The build is green.", id: "n1" })).toEqual({ messageId: "n1", isKnown: false });
 
     expect(await gw.history("agent:echo:main")).toMatchObject([
       { role: "assistant", text: "The build is green.", __svc: { id: "n1", kind: "inject" } },
     ]);
-    expect(gw.service("store@1").sessions.get("agent:echo:main")).toMatchObject({ lastMessagePreview: "The build is green." });
-    expect(gw.service("store@1").sessions.get("agent:echo:main")?.lastInteractionAt).toBeUndefined();
+    expect(await gw.service("store@2").sessions.get("agent:echo:main")).toMatchObject({ lastMessagePreview: "The build is green." });
+    expect((await gw.service("store@2").sessions.get("agent:echo:main"))?.lastInteractionAt).toBeUndefined();
   });
 
   test("is there once for each id, however often and at whatever time it comes", async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { JsonObject, StoreOp, SvcConfigInput, SyncStore } from "svc/sdk";
+import type { JsonObject, Store, StoreOp, SvcConfigInput } from "svc/sdk";
 import { createTestGateway, eventually, type FakeClock, fakeClock, fakeModel, type TestGateway } from "svc/sdk/testing";
 import { afterEach, describe, expect, test } from "vitest";
 import { record } from "../../../test/fixtures/agents-gateway.ts";
@@ -17,7 +17,7 @@ let passAt: number;
 
 afterEach(() => gw.close());
 
-async function start(maintenance: NonNullable<NonNullable<SvcConfigInput["session"]>["maintenance"]>): Promise<SyncStore> {
+async function start(maintenance: NonNullable<NonNullable<SvcConfigInput["session"]>["maintenance"]>): Promise<Store> {
   clock = fakeClock();
   passAt = clock.now() + MINUTE_MS;
   gw = await createTestGateway({
@@ -26,7 +26,7 @@ async function start(maintenance: NonNullable<NonNullable<SvcConfigInput["sessio
     clock,
     models: [fakeModel(["hello"])],
   });
-  return gw.service("store@1");
+  return gw.service("store@2");
 }
 
 /** A session with one record, unused for this long at the first pass. */
@@ -55,12 +55,11 @@ async function pass(afterMs = MINUTE_MS): Promise<JsonObject> {
   });
 }
 
-const keys = (store: SyncStore) =>
-  store.sessions
-    .list({ limit: 1_000 })
-    .rows.map((row) => row.key.replace("agent:main:", ""))
-    .sort();
-const transcripts = (store: SyncStore) => store.transcripts.page({ limit: 1_000 });
+const keys = async (store: Store) => {
+  const { rows } = await store.sessions.list({ limit: 1_000 });
+  return rows.map((row) => row.key.replace("agent:main:", "")).sort();
+};
+const transcripts = (store: Store) => store.transcripts.page({ limit: 1_000 });
 
 describe("by age", () => {
   test("a session goes with its transcript after more than pruneAfter, and stays at it", async () => {
@@ -72,8 +71,8 @@ describe("by age", () => {
 
     expect(await pass()).toMatchObject({ mode: "enforce", expired: 1, surplus: 0, archives: 0 });
 
-    expect(keys(store)).toEqual(["at", "new"]);
-    expect(transcripts(store)).toHaveLength(2);
+    expect(await keys(store)).toEqual(["at", "new"]);
+    expect(await transcripts(store)).toHaveLength(2);
     await eventually(() => frames.some(({ event, payload }) => event === "sessions.changed" && payload.reason === "delete"));
     expect(frames.find(({ event }) => event === "sessions.changed")?.payload).toMatchObject({ sessionKey: "agent:main:past" });
   });
@@ -89,7 +88,7 @@ describe("by age", () => {
       { op: "systemEvent.add", event },
     ]);
     expect(await pass()).toMatchObject({ expired: 1 });
-    expect(keys(store)).toEqual(["main", "pinned", "waits"]);
+    expect(await keys(store)).toEqual(["main", "pinned", "waits"]);
   });
 
   test("a session that gets an event right before it would be deleted stays, and so does the event", async () => {
@@ -108,8 +107,8 @@ describe("by age", () => {
 
     expect(await pass(0)).toMatchObject({ expired: 0 });
 
-    expect(keys(store)).toEqual(["old"]);
-    expect(store.systemEvents.pending("agent:main:old", 10)).toMatchObject([{ text: "look" }]);
+    expect(await keys(store)).toEqual(["old"]);
+    expect(await store.systemEvents.pending("agent:main:old", 10)).toMatchObject([{ text: "look" }]);
   });
 
   test("a request without a session of its own goes after a day, whatever pruneAfter says", async () => {
@@ -117,16 +116,16 @@ describe("by age", () => {
     const [one, two] = [randomUUID(), randomUUID()];
     await store.commit([...used(`openai:${one}`, DAY_MS), ...used(`openai:${two}`, DAY_MS + 1), ...used("openai-user:ada", 2 * DAY_MS)]);
     await pass();
-    expect(keys(store)).toEqual([`openai:${one}`, "openai-user:ada"].sort());
+    expect(await keys(store)).toEqual([`openai:${one}`, "openai-user:ada"].sort());
   });
 
   test("it is looked at again every hour", async () => {
     const store = await start({ pruneAfter: "1h" });
     await store.commit(used("young", MINUTE_MS));
     await pass();
-    expect(keys(store)).toEqual(["young"]);
+    expect(await keys(store)).toEqual(["young"]);
     expect(await pass(HOUR_MS)).toMatchObject({ expired: 1 });
-    expect(keys(store)).toEqual([]);
+    expect(await keys(store)).toEqual([]);
   });
 });
 
@@ -138,15 +137,15 @@ describe("by number", () => {
     const store = await start({ maxEntries });
     await store.commit([...used("c", 3 * HOUR_MS), ...used("a", HOUR_MS), ...used("b", 2 * HOUR_MS)]);
     expect(await pass()).toMatchObject({ surplus: 3 - maxEntries });
-    expect(keys(store)).toEqual(expected);
+    expect(await keys(store)).toEqual(expected);
   });
 
   test("more sessions than one page are within the limit after one pass", async () => {
     const store = await start({ maxEntries: 10 });
     await store.commit(Array.from({ length: 450 }, (_, i) => used(`n${String(i).padStart(3, "0")}`, i * MINUTE_MS)).flat());
     await pass();
-    expect(keys(store)).toEqual(Array.from({ length: 10 }, (_, i) => `n00${i}`));
-    expect(transcripts(store)).toHaveLength(10);
+    expect(await keys(store)).toEqual(Array.from({ length: 10 }, (_, i) => `n00${i}`));
+    expect(await transcripts(store)).toHaveLength(10);
   });
 });
 
@@ -154,18 +153,18 @@ describe("archives", () => {
   test("a transcript of before a reset is kept for resetArchiveRetention, counted from the reset", async () => {
     const store = await start({ resetArchiveRetention: "1h" });
     await store.commit(used("main", 40 * DAY_MS));
-    const { rows } = store.sessions.list({ limit: 1 });
+    const { rows } = await store.sessions.list({ limit: 1 });
     const old = rows[0]?.sessionId ?? "";
     await pass();
     await gw.rpc("sessions.reset", { key: "main" });
 
     await pass(HOUR_MS);
-    expect(store.messages.count(old)).toBe(1);
+    expect(await store.messages.count(old)).toBe(1);
     expect(await pass(HOUR_MS)).toMatchObject({ archives: 1 });
 
-    expect(store.messages.count(old)).toBe(0);
-    expect(store.kv.list("session-archive", "")).toEqual([]);
-    expect(keys(store)).toEqual(["main"]);
+    expect(await store.messages.count(old)).toBe(0);
+    expect(await store.kv.list("session-archive", "")).toEqual([]);
+    expect(await keys(store)).toEqual(["main"]);
   });
 });
 
@@ -176,17 +175,17 @@ describe("by space", () => {
     const store = await start({ maxDiskBytes: 1_500_000, highWaterBytes: "60%" });
     const talks = Array.from({ length: 12 }, (_, i) => used(`s${String(i).padStart(2, "0")}`, i * MINUTE_MS, { text: big }));
     await store.commit([...talks.flat(), ...used("gone", HOUR_MS, { text: big })]);
-    const archived = store.sessions.get("agent:main:gone")?.sessionId ?? "";
+    const archived = (await store.sessions.get("agent:main:gone"))?.sessionId ?? "";
     await gw.rpc("sessions.delete", { key: "gone", deleteTranscript: false });
     await store.commit([...used("one-more", 0, { text: big }), ...used("and-another", 0, { text: big })]);
-    expect(store.transcripts.usedBytes()).toBeGreaterThan(1_500_000);
+    expect(await store.transcripts.usedBytes()).toBeGreaterThan(1_500_000);
 
     const { forSpace, usedBytes } = await pass();
 
     expect(usedBytes).toBeLessThanOrEqual(900_000);
-    expect(store.messages.count(archived)).toBe(0);
+    expect(await store.messages.count(archived)).toBe(0);
     expect(forSpace).toBeGreaterThan(1);
-    const left = keys(store).filter((key) => key.startsWith("s"));
+    const left = (await keys(store)).filter((key) => key.startsWith("s"));
     expect(left).toEqual(Array.from({ length: left.length }, (_, i) => `s${String(i).padStart(2, "0")}`));
     expect(left.length).toBeGreaterThan(0);
   });
@@ -195,7 +194,7 @@ describe("by space", () => {
     const store = await start({ maxDiskBytes: 1_000_000 });
     await store.commit(Array.from({ length: 15 }, (_, i) => used(`p${i}`, 0, { text: big, pinned: true })).flat());
     await pass();
-    expect(keys(store)).toHaveLength(15);
+    expect(await keys(store)).toHaveLength(15);
     const { problems } = await gw.rpc<{ problems: JsonObject }>("health", { probe: true });
     expect(problems.sessionMaintenance).toMatch(/more than session\.maintenance\.maxDiskBytes \(1000000\)/);
   });
@@ -210,8 +209,8 @@ describe("the mode", () => {
 
     expect(await pass()).toMatchObject({ mode: "warn", expired: 1, surplus: 1, archives: 1 });
 
-    expect(keys(store)).toEqual(["a", "c", "old"]);
-    expect(transcripts(store)).toHaveLength(4);
+    expect(await keys(store)).toEqual(["a", "c", "old"]);
+    expect(await transcripts(store)).toHaveLength(4);
     expect(gw.logs.filter(({ level }) => level === "warn").map(({ message }) => message)).toContain(
       "sessions exceed the limits of session.maintenance; mode enforce would delete them",
     );
@@ -221,6 +220,6 @@ describe("the mode", () => {
     const store = await start({ mode: "off", pruneAfter: "1h" });
     await store.commit(used("old", DAY_MS));
     expect(await pass()).toEqual({ mode: "off", lastRunAt: passAt });
-    expect(keys(store)).toEqual(["old"]);
+    expect(await keys(store)).toEqual(["old"]);
   });
 });

@@ -34,7 +34,7 @@ const ask = (client: SvcClient, message: string, more: object = {}) =>
     { message, idempotencyKey: randomUUID(), ...more },
     { onAccepted: () => undefined },
   );
-const row = (key = "agent:main:main") => gw.service("store@1").sessions.get(key);
+const row = (key = "agent:main:main") => gw.service("store@2").sessions.get(key);
 const texts = async (sessionKey = "main") => {
   const { messages } = await gw.rpc<{ messages: Array<{ role: string; content: Array<{ text: string }> }> }>("chat.history", {
     sessionKey,
@@ -46,7 +46,7 @@ test("the first message of a new day begins a new transcript; the old one stays,
   const client = await start({});
   await ask(client, "on the first day");
   await ask(client, "and still");
-  const before = row();
+  const before = await row();
   const frames = record(client);
   await client.request("sessions.subscribe", {});
   await clock.advance(DAY_MS);
@@ -54,15 +54,15 @@ test("the first message of a new day begins a new transcript; the old one stays,
   await ask(client, "good morning");
 
   expect(await texts()).toEqual(["good morning"]);
-  expect(row()?.sessionId).not.toBe(before?.sessionId);
-  expect(row()?.createdAt).toBe(before?.createdAt);
-  const { messages } = gw.service("store@1");
-  expect(messages.page(before?.sessionId ?? "", { limit: 10 })).toHaveLength(4);
+  expect((await row())?.sessionId).not.toBe(before?.sessionId);
+  expect((await row())?.createdAt).toBe(before?.createdAt);
+  const { messages } = gw.service("store@2");
+  expect(await messages.page(before?.sessionId ?? "", { limit: 10 })).toHaveLength(4);
   const changes = frames.filter(({ event, payload }) => event === "sessions.changed" && payload.reason !== undefined);
-  expect(changes[0]?.payload).toMatchObject({ sessionKey: "agent:main:main", reason: "reset", session: { sessionId: row()?.sessionId } });
+  expect(changes[0]?.payload).toMatchObject({ sessionKey: "agent:main:main", reason: "reset", session: { sessionId: (await row())?.sessionId } });
   const { seen } = await gw.rpc<{ seen: Array<{ hook: string; event: object }> }>("hook-probe.seen");
   expect(seen.filter(({ hook }) => hook === "session.reset").map(({ event }) => event)).toEqual([
-    { sessionKey: "agent:main:main", agentId: "main", sessionId: row()?.sessionId, reason: "daily" },
+    { sessionKey: "agent:main:main", agentId: "main", sessionId: (await row())?.sessionId, reason: "daily" },
   ]);
 });
 
@@ -99,13 +99,13 @@ test("a type of chat has a rule of its own", async () => {
 test("what an agent does by itself begins no transcript, and does not keep one alive", async () => {
   const client = await start({ reset: { mode: "idle", idleMinutes: 30 } });
   await ask(client, "one");
-  const before = row()?.sessionId;
+  const before = (await row())?.sessionId;
   await clock.advance(20 * MINUTE_MS);
   const actor = { kind: "internal" as const, scopes: ["operator.write" as const] };
   await (await gw.service("agents@1").run({ message: "by itself", trigger: "cron", sessionKey: "main", actor })).done;
   await clock.advance(20 * MINUTE_MS);
   await (await gw.service("agents@1").run({ message: "again", trigger: "cron", sessionKey: "main", actor })).done;
-  expect(row()?.sessionId).toBe(before);
+  expect((await row())?.sessionId).toBe(before);
 
   await ask(client, "two");
 
@@ -115,10 +115,10 @@ test("what an agent does by itself begins no transcript, and does not keep one a
 test("a message that names its transcript, and the answer to a tool call, stay in it", async () => {
   const client = await start({});
   await ask(client, "one");
-  const sessionId = row()?.sessionId;
+  const sessionId = (await row())?.sessionId;
   await clock.advance(DAY_MS);
   await ask(client, "two", { sessionId });
-  expect(row()?.sessionId).toBe(sessionId);
+  expect((await row())?.sessionId).toBe(sessionId);
 });
 
 test("the messages that reset a session are those of the config", async () => {

@@ -46,7 +46,7 @@ const hears = (query: string) =>
   });
 const sync = (options: { force?: boolean } = {}) => (gateway as TestGateway).service("memory@1").sync("main", options);
 const status = () => (gateway as TestGateway).rpc<MemoryStatus & Record<string, unknown>>("memory.status");
-const idOf = (sessionKey = "agent:main:main") => (gateway as TestGateway).service("store@1").sessions.get(sessionKey)?.sessionId ?? "";
+const idOf = async (sessionKey = "agent:main:main") => (await (gateway as TestGateway).service("store@2").sessions.get(sessionKey))?.sessionId ?? "";
 
 describe("what was said is found", () => {
   test("a conversation is found by its words, with the numbers of its messages, and only in its own corpus", async () => {
@@ -55,9 +55,9 @@ describe("what was said is found", () => {
 
     const [hit] = await hears("Philomena barometers");
 
-    expect(hit).toMatchObject({ path: `sessions/${idOf()}`, source: "sessions", startLine: 1 });
+    expect(hit).toMatchObject({ path: `sessions/${await idOf()}`, source: "sessions", startLine: 1 });
     expect(hit?.snippet).toContain("User: My aunt Philomena collects barometers.");
-    expect(hit?.endLine).toBeLessThanOrEqual((gateway as TestGateway).service("store@1").messages.count(idOf()));
+    expect(hit?.endLine).toBeLessThanOrEqual(await (gateway as TestGateway).service("store@2").messages.count(await idOf()));
     expect(sessions(await find("Philomena", { corpus: "memory" }))).toEqual([]);
     expect((await find("router", { corpus: "sessions" })).results.every(({ source }) => source === "sessions")).toBe(true);
     expect((await find("router", { corpus: "all" })).results.some(({ path }) => path === "MEMORY.md")).toBe(true);
@@ -68,7 +68,7 @@ describe("what was said is found", () => {
     await boot(eager);
     await say("The cellar key is under the mat.");
     await hears("cellar mat");
-    const read = await (gateway as TestGateway).rpc("memory.get", { path: `sessions/${idOf()}` });
+    const read = await (gateway as TestGateway).rpc("memory.get", { path: `sessions/${await idOf()}` });
     expect(read).toMatchObject({ text: "", disabled: true });
   });
 
@@ -124,7 +124,7 @@ describe("sessions that change", () => {
     await (gateway as TestGateway).rpc("sessions.reset", { key: "main" });
     await eventually(async () => expect(sessions(await find("Philomena"))).toEqual([]));
     await say("The cat is called Wilhelmina.");
-    expect((await hears("Wilhelmina"))[0]?.path).toBe(`sessions/${idOf()}`);
+    expect((await hears("Wilhelmina"))[0]?.path).toBe(`sessions/${await idOf()}`);
   });
 
   test("a deleted session leaves the index", async () => {

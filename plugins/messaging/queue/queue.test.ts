@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type DeliveryRow, type DeliveryState, NotDispatchedError, SendRefusedError, type Store, type SyncStore } from "svc/sdk";
+import { type DeliveryRow, type DeliveryState, NotDispatchedError, SendRefusedError, type Store } from "svc/sdk";
 import { createTestGateway, eventually, type FakeClock, fakeClock, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { holdNext } from "../../../test/fixtures/held-read.ts";
@@ -13,8 +13,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 let gw: TestGateway;
-let store: SyncStore;
-let remote: Store;
+let store: Store;
 let clock: FakeClock;
 let sends: string[];
 let notes: string[];
@@ -27,8 +26,7 @@ const queues = new Set<Queue>();
 
 beforeAll(async () => {
   gw = await createTestGateway({ plugins: ["store"] });
-  store = gw.service("store@1");
-  remote = gw.service("store@2");
+  store = gw.service("store@2");
 });
 afterAll(() => gw.close());
 beforeEach(() => {
@@ -38,7 +36,7 @@ beforeEach(() => {
   return async () => {
     await Promise.all([...queues].map((queue) => queue.stop()));
     queues.clear();
-    const left = store.deliveries.list({ states: ["accepted", "sending", "uncertain"], limit: 1_000 });
+    const left = await store.deliveries.list({ states: ["accepted", "sending", "uncertain"], limit: 1_000 });
     for (const { uid, state } of left)
       await store.commit([{ op: "delivery.finish", uid, from: [state], state: "failed", result: {}, at: clock.now() }]);
   };
@@ -63,7 +61,7 @@ function start(changes: Partial<QueueKit> = {}): Queue {
   boot += 1;
   const lease = `boot-${boot}`;
   const kit: QueueKit = {
-    store: () => remote,
+    store: () => store,
     clock,
     timers: clock,
     logger: silent,
@@ -108,8 +106,8 @@ async function add(
 }
 
 const id = () => randomUUID();
-const row = (uid: string) => store.deliveries.get(uid) as DeliveryRow;
-const becomes = (uid: string, state: DeliveryState) => eventually(() => expect(row(uid)).toMatchObject({ state }) ?? true);
+const row = (uid: string) => store.deliveries.get(uid) as Promise<DeliveryRow>;
+const becomes = (uid: string, state: DeliveryState) => eventually(async () => expect(await row(uid)).toMatchObject({ state }) ?? true);
 
 async function opened(changes?: Partial<QueueKit>): Promise<Queue> {
   const queue = start(changes);
@@ -124,8 +122,8 @@ describe("a message", () => {
     await opened();
 
     await becomes(uid, "done");
-    expect(row(uid)).toMatchObject({ attempt: 1, result: { status: "sent", messageId: `id of ${uid}` } });
-    expect(row(uid).payload).toBeUndefined();
+    expect(await row(uid)).toMatchObject({ attempt: 1, result: { status: "sent", messageId: `id of ${uid}` } });
+    expect((await row(uid)).payload).toBeUndefined();
     expect(sends).toEqual([uid]);
   });
 
@@ -135,8 +133,8 @@ describe("a message", () => {
     await opened();
 
     await becomes(other, "done");
-    await eventually(() => expect(row(first)).toMatchObject({ state: "accepted", attempt: 1 }) ?? true);
-    expect(row(second)).toMatchObject({ state: "accepted", attempt: 0 });
+    await eventually(async () => expect(await row(first)).toMatchObject({ state: "accepted", attempt: 1 }) ?? true);
+    expect(await row(second)).toMatchObject({ state: "accepted", attempt: 0 });
     await clock.advance(600);
     await becomes(second, "done");
     expect(sends).toEqual([first, other, first, second]);
@@ -149,8 +147,9 @@ describe("a message", () => {
     await opened();
 
     await eventually(() => expect(gates.length).toBe(8) ?? true);
-    expect(uids.filter((uid) => row(uid).state === "sending")).toHaveLength(8);
-    while (uids.some((uid) => row(uid).state !== "done")) {
+    const states = async () => (await Promise.all(uids.map(row))).map(({ state }) => state);
+    expect((await states()).filter((state) => state === "sending")).toHaveLength(8);
+    while ((await states()).some((state) => state !== "done")) {
       for (const go of gates.splice(0)) go();
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -165,7 +164,7 @@ describe("a channel that", () => {
     await opened();
 
     await becomes(uid, "failed");
-    expect(row(uid)).toMatchObject({ attempt: 1, result: { status: "failed", reason: "blocked by the user" } });
+    expect(await row(uid)).toMatchObject({ attempt: 1, result: { status: "failed", reason: "blocked by the user" } });
     expect(notes).toEqual([`${uid}: Message to fake (${uid}) not delivered: blocked by the user`]);
     // Told after it was stored.
     await eventually(() => failures.length > 0);
@@ -177,8 +176,8 @@ describe("a channel that", () => {
     const uid = await add(id());
     await opened();
 
-    await eventually(() => expect(row(uid).notBefore).toBe(clock.now() + 20_000) ?? true);
-    expect(row(uid)).toMatchObject({ state: "accepted", attempt: 1 });
+    await eventually(async () => expect((await row(uid)).notBefore).toBe(clock.now() + 20_000) ?? true);
+    expect(await row(uid)).toMatchObject({ state: "accepted", attempt: 1 });
     await clock.advance(19_000);
     expect(sends).toHaveLength(1);
     await clock.advance(1_250);
@@ -194,11 +193,11 @@ describe("a channel that", () => {
 
     await eventually(async () => {
       await clock.advance(200_000);
-      expect(row(uid).state).toBe("failed");
+      expect((await row(uid)).state).toBe("failed");
       return true;
     });
     expect(sends).toHaveLength(12);
-    expect(row(uid).result).toMatchObject({ reason: "gave up after 12 tries: no link" });
+    expect((await row(uid)).result).toMatchObject({ reason: "gave up after 12 tries: no link" });
   });
 
   test("does not say whether it has it is asked once more, and then the message ends with a note", async () => {
@@ -222,7 +221,7 @@ describe("a channel that", () => {
 
     await eventually(async () => {
       await clock.advance(60_000);
-      expect(row(uid).state).toBe("done");
+      expect((await row(uid)).state).toBe("done");
       return true;
     });
     expect(sends).toEqual(Array(6).fill(uid));
@@ -234,7 +233,7 @@ describe("a channel that", () => {
     await opened();
 
     await becomes(uid, "failed");
-    expect(row(uid).result).toMatchObject({ reason: 'there is no channel "fake"; its plugin is off or was removed' });
+    expect((await row(uid)).result).toMatchObject({ reason: 'there is no channel "fake"; its plugin is off or was removed' });
   });
 });
 
@@ -245,7 +244,7 @@ describe("the queue", () => {
     await opened();
 
     await becomes(sound, "done");
-    expect(row(poisoned)).toMatchObject({ state: "failed", result: { reason: "unreadable" } });
+    expect(await row(poisoned)).toMatchObject({ state: "failed", result: { reason: "unreadable" } });
   });
 
   test("ends what waited too long, with a note, and never sends it", async () => {
@@ -266,13 +265,13 @@ describe("the queue", () => {
     const jumping = { ...clock, now: () => clock.now() + offset, monotonic: clock.monotonic };
     script = [fails(new SendRefusedError("slow down", { isPermanent: false, retryAfterMs: 1_800_000 }))];
     const queue = await opened({ clock: jumping });
-    await eventually(() => expect(row(uid)).toMatchObject({ state: "accepted", attempt: 1 }) ?? true);
+    await eventually(async () => expect(await row(uid)).toMatchObject({ state: "accepted", attempt: 1 }) ?? true);
 
     offset = 2 * DAY_MS;
     const fresh = await add(id(), { at: jumping.now() });
     queue.nudge();
     await becomes(fresh, "done");
-    expect(row(uid)).toMatchObject({ state: "accepted", attempt: 1 });
+    expect(await row(uid)).toMatchObject({ state: "accepted", attempt: 1 });
 
     offset = 0;
     await clock.advance(1_800_000);
@@ -286,7 +285,7 @@ describe("the queue", () => {
     const fresh = await add(id());
     queue.nudge();
     await becomes(fresh, "done");
-    expect(row(uid)).toMatchObject({ state: "accepted", attempt: 0 });
+    expect(await row(uid)).toMatchObject({ state: "accepted", attempt: 0 });
 
     await clock.advance(60_000);
     queue.nudge();
@@ -299,7 +298,7 @@ describe("the queue", () => {
     await store.commit([{ op: "delivery.claim", uid, to: "sending", leaseBoot: "earlier", at: clock.now() }]);
     const queue = start();
     await queue.recover();
-    expect(row(uid)).toMatchObject({ state: "uncertain", result: { unknown: 1 } });
+    expect(await row(uid)).toMatchObject({ state: "uncertain", result: { unknown: 1 } });
 
     queue.open();
     await becomes(uid, "done");
@@ -334,16 +333,16 @@ describe("the queue", () => {
 
     await queue.stop();
 
-    expect(row(stuck)).toMatchObject({ state: "uncertain", result: { reason: "the gateway stopped during the call", unknown: 1 } });
-    expect(row(waiting)).toMatchObject({ state: "accepted", attempt: 0 });
+    expect(await row(stuck)).toMatchObject({ state: "uncertain", result: { reason: "the gateway stopped during the call", unknown: 1 } });
+    expect(await row(waiting)).toMatchObject({ state: "accepted", attempt: 0 });
   });
 
   test("does not forget that a message was sent while the storage is away", async () => {
     let down = 0;
     const away: Store = {
-      ...remote,
+      ...store,
       commit: (ops, options) =>
-        down > 0 && ops[0]?.op === "delivery.finish" ? Promise.reject(full(() => down--)) : remote.commit(ops, options),
+        down > 0 && ops[0]?.op === "delivery.finish" ? Promise.reject(full(() => down--)) : store.commit(ops, options),
     };
     down = 3;
     const uid = await add(id());
@@ -351,7 +350,7 @@ describe("the queue", () => {
 
     await eventually(async () => {
       await clock.advance(1_000);
-      expect(row(uid).state).toBe("done");
+      expect((await row(uid)).state).toBe("done");
       return true;
     });
     expect(sends).toEqual([uid]);
@@ -359,7 +358,7 @@ describe("the queue", () => {
 
   test("pauses when nothing can be claimed, and comes back by itself", async () => {
     let down = true;
-    const away: Store = { ...remote, commit: (ops, options) => (down ? Promise.reject(full(nothing)) : remote.commit(ops, options)) };
+    const away: Store = { ...store, commit: (ops, options) => (down ? Promise.reject(full(nothing)) : store.commit(ops, options)) };
     const uid = await add(id());
     const queue = await opened({ store: () => away });
     await eventually(() => expect(queue.problem()).toContain("the disk is full") ?? true);
@@ -375,7 +374,7 @@ describe("while rows are read", () => {
   test("a stop lets nothing begin", async () => {
     const queue = await opened();
     await queue.settled();
-    const due = holdNext(remote, "deliveries.due");
+    const due = holdNext(store, "deliveries.due");
     const uid = await add(id());
     queue.nudge();
     await due.asked;
@@ -384,19 +383,19 @@ describe("while rows are read", () => {
     due.release();
 
     await expect(queue.settled()).resolves.toBeUndefined();
-    expect(row(uid)).toMatchObject({ state: "accepted", attempt: 0 });
+    expect(await row(uid)).toMatchObject({ state: "accepted", attempt: 0 });
   });
 
   test("a stop is the last word, also when they cannot be read", async () => {
     let isAsked = false;
     let refuse: (error: Error) => void = nothing;
     const due: Store["deliveries"]["due"] = (query) => {
-      if (!isAsked) return remote.deliveries.due(query);
+      if (!isAsked) return store.deliveries.due(query);
       return new Promise((_, reject) => {
         refuse = reject;
       });
     };
-    const queue = await opened({ store: () => ({ ...remote, deliveries: { ...remote.deliveries, due } }) });
+    const queue = await opened({ store: () => ({ ...store, deliveries: { ...store.deliveries, due } }) });
     await queue.settled();
     isAsked = true;
     queue.nudge();
@@ -413,7 +412,7 @@ describe("while rows are read", () => {
   test("a message that is accepted then is sent without another nudge, and each once", async () => {
     const queue = await opened();
     await queue.settled();
-    const due = holdNext(remote, "deliveries.due");
+    const due = holdNext(store, "deliveries.due");
     const first = await add(id());
     queue.nudge();
     await due.asked;
@@ -432,7 +431,7 @@ describe("while rows are read", () => {
     const queue = await opened();
     await queue.settled();
     const again = await add(id());
-    const due = holdNext(remote, "deliveries.due");
+    const due = holdNext(store, "deliveries.due");
     queue.nudge();
     await due.asked;
     // Another instance tries it, fails, and puts it back.
@@ -447,7 +446,7 @@ describe("while rows are read", () => {
     await queue.settled();
 
     expect(sends).toHaveLength(before);
-    expect(row(again)).toMatchObject({ state: "accepted", attempt: 1 });
+    expect(await row(again)).toMatchObject({ state: "accepted", attempt: 1 });
   });
 });
 
@@ -457,7 +456,7 @@ test("an end that comes after another instance has taken the message over is not
   const uid = await add(id());
   const queue = await opened();
   await becomes(uid, "sending");
-  const owner = { leaseBoot: row(uid).leaseBoot ?? "", attempt: 1 };
+  const owner = { leaseBoot: (await row(uid)).leaseBoot ?? "", attempt: 1 };
   await store.commit([
     { op: "delivery.requeue", uid, from: ["sending"], owner, to: "uncertain", at: clock.now() },
     { op: "delivery.claim", uid, to: "sending", leaseBoot: "other", at: clock.now() },
@@ -466,7 +465,7 @@ test("an end that comes after another instance has taken the message over is not
   answer({ messageId: "late" });
   await queue.settled();
 
-  expect(row(uid)).toMatchObject({ state: "sending", leaseBoot: "other", attempt: 2 });
+  expect(await row(uid)).toMatchObject({ state: "sending", leaseBoot: "other", attempt: 2 });
 });
 
 function full(count: () => void): Error {

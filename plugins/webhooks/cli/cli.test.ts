@@ -213,10 +213,10 @@ test("with a gateway: deliveries with their states, one with its text, retry, dr
       headers: { authorization: `Bearer ${token}` },
       body: JSON.stringify({ message: "the build is red", name: "Build", deliver: false, wakeMode: "next-heartbeat" }),
     });
-  const stateOf = (uid: string) => gateway.service("store@1").deliveries.get(uid)?.state;
+  const stateOf = async (uid: string) => (await gateway.service("store@2").deliveries.get(uid))?.state;
   try {
     const { runId } = (await (await post(TOKEN)).json()) as { runId: string };
-    await eventually(() => stateOf(runId) === "done");
+    await eventually(async () => (await stateOf(runId)) === "done");
     await store("failed-1");
     await store("waits-1");
 
@@ -233,15 +233,15 @@ test("with a gateway: deliveries with their states, one with its text, retry, dr
     expect(await svc(["hooks", "show", "nobody"])).toMatchObject({ code: 1, stderr: expect.stringContaining('no delivery "nobody"') });
 
     expect((await svc(["hooks", "retry", "failed-1"])).stdout).toContain("failed-1 is in the queue again");
-    await eventually(() => stateOf("failed-1") === "done");
+    await eventually(async () => (await stateOf("failed-1")) === "done");
     expect(await svc(["hooks", "retry", "failed-1"])).toMatchObject({ code: 1, stderr: expect.stringContaining("failed-1") });
     expect(json(await svc(["hooks", "drop", "waits-1", "--json"]))).toEqual({ ok: true, uid: "waits-1" });
-    expect(stateOf("waits-1")).toBe("failed");
+    expect(await stateOf("waits-1")).toBe("failed");
 
-    const before = gateway.service("store@1").deliveries.list({ dirs: ["hook-agent", "hook-wake"], limit: 100 }).length;
+    const before = (await gateway.service("store@2").deliveries.list({ dirs: ["hook-agent", "hook-wake"], limit: 100 })).length;
     const tried = json(await svc(["hooks", "test", "agent", "--payload", "-", "--json"], '{"message":"hello","model":"none/such"}'));
     expect(tried).toMatchObject({ ok: false, items: [{ refusal: { status: 400, message: "model not allowed: none/such" } }] });
-    expect(gateway.service("store@1").deliveries.list({ dirs: ["hook-agent", "hook-wake"], limit: 100 })).toHaveLength(before);
+    expect(await gateway.service("store@2").deliveries.list({ dirs: ["hook-agent", "hook-wake"], limit: 100 })).toHaveLength(before);
 
     expect((await svc(["hooks", "token", "--rotate"])).code).toBe(0);
     const token = JSON.parse(readFileSync(join(stateDir, "svc.json"), "utf8")).hooks.token as string;
@@ -260,7 +260,7 @@ test("with a gateway: deliveries with their states, one with its text, retry, dr
     const result = { status: "error", reason: "the model is gone", about: { path: "agent", name: uid, agentId: "main" } };
     // One commit: nobody takes it up in between.
     await gateway
-      .service("store@1")
+      .service("store@2")
       .commit([
         { op: "delivery.accept", delivery: row, at },
         uid === "failed-1"

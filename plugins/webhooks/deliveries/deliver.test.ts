@@ -19,20 +19,20 @@ test("an answer is delivered when there is one: to the main session, once, witho
   expect(await run({ channel: "pigeon", name: "Lost" })).toEqual({ ...visible, delivered: false, deliveryError: "delivery-failed" });
   expect(await run({ channel: "webchat" })).toEqual(visible);
 
-  expect(gateway.said()).toEqual(["The parcel has come.", `${"long ".repeat(70)}`.trim()]);
-  expect(gateway.events()).toHaveLength(5);
+  expect(await gateway.said()).toEqual(["The parcel has come.", `${"long ".repeat(70)}`.trim()]);
+  expect(await gateway.events()).toHaveLength(5);
   expect(gateway.logs.filter((l) => l.level === "warn" && l.message.startsWith("hook agent run completed"))).toHaveLength(1);
 });
 
 test("where nobody carries messages the answer stays in its session, with a warning; a full queue of events gets the summary as a note", async () => {
   const gateway = await deliveriesGateway({ models: [fakeModel(["one"])] });
   const event = (n: number) => ({ sessionKey: mainKey, text: `event ${n}`, source: "rpc", ts: n, wake: false });
-  await gateway.service("store@1").commit(Array.from({ length: 1_000 }, (_, n) => ({ op: "systemEvent.add" as const, event: event(n) })));
+  await gateway.service("store@2").commit(Array.from({ length: 1_000 }, (_, n) => ({ op: "systemEvent.add" as const, event: event(n) })));
 
   const runId = await accepted(gateway, { deliver: true, name: "Full" });
   expect(await ended(gateway, runId)).toEqual({ status: "ok", replyDisposition: "visible", delivered: false, deliveryAttempted: false });
-  expect(gateway.said()).toEqual(["Hook Full: one"]);
-  expect(gateway.row(runId)).toMatchObject({ state: "done", steps: { deliver: { because: "unavailable" }, summary: { as: "note" } } });
+  expect(await gateway.said()).toEqual(["Hook Full: one"]);
+  expect(await gateway.row(runId)).toMatchObject({ state: "done", steps: { deliver: { because: "unavailable" }, summary: { as: "note" } } });
   expect(gateway.logs.map((l) => l.message)).toContain("no messaging service: the answer of a hook stays in its session");
 });
 
@@ -49,16 +49,16 @@ test("what the storage does not take waits for it, and goes on by itself", async
 
     await writeFile(fault, "readonly");
     model.release();
-    await eventually(() => expect(gateway.service("store@1").status().ok).toBe(false));
+    await eventually(() => expect(gateway.service("store@2").status().ok).toBe(false));
     await expect(accepted(gateway)).rejects.toMatchObject({ code: "storage-unavailable" });
-    expect(gateway.row(runId)).toMatchObject({ state: "running" });
+    expect(await gateway.row(runId)).toMatchObject({ state: "running" });
 
     await rm(fault);
     await eventually(() => expect(model.waiting()).toEqual(["slow"]), 30_000);
     model.release();
     expect(await ended(gateway, runId)).toMatchObject({ status: "ok" });
-    expect(gateway.events()).toEqual(["Hook Hook: answer to slow"]);
-    expect(gateway.service("store@1").deliveries.list({ limit: 10 })).toHaveLength(1);
+    expect(await gateway.events()).toEqual(["Hook Hook: answer to slow"]);
+    expect(await gateway.service("store@2").deliveries.list({ limit: 10 })).toHaveLength(1);
   } finally {
     for (const name of ["SVC_TEST", "SVC_STORAGE_FAULT_FILE"]) {
       if (before[name] === undefined) delete process.env[name];

@@ -8,11 +8,11 @@ describe("an accepted agent action", () => {
     const gateway = await deliveriesGateway({ models: [model] });
 
     const runId = await accepted(gateway, { name: "GitHub", message: "<frame> push", mapping: "gh", path: "github" });
-    expect(gateway.row(runId)).toMatchObject({ dir: "hook-agent", uid: runId, payload: { v: 1, action: { message: "<frame> push" } } });
+    expect(await gateway.row(runId)).toMatchObject({ dir: "hook-agent", uid: runId, payload: { v: 1, action: { message: "<frame> push" } } });
 
     expect(await ended(gateway, runId)).toEqual({ status: "ok", replyDisposition: "visible" });
-    expect(gateway.service("store@1").runs.get(runId)).toMatchObject({ state: "ok", trigger: "hook" });
-    const row = gateway.row(runId);
+    expect(await gateway.service("store@2").runs.get(runId)).toMatchObject({ state: "ok", trigger: "hook" });
+    const row = await gateway.row(runId);
     expect(row).toMatchObject({
       state: "done",
       attempt: 1,
@@ -20,7 +20,7 @@ describe("an accepted agent action", () => {
     });
     expect(Object.keys(row?.steps ?? {})).toEqual(["run", "summary", "heartbeat"]);
     expect(row?.payload).toBeUndefined();
-    expect(gateway.events()).toEqual(["Hook GitHub: The build is green."]);
+    expect(await gateway.events()).toEqual(["Hook GitHub: The build is green."]);
     expect(gateway.logs.map((l) => l.message)).toContain(`hook agent run completed runId=${runId} status=ok`);
   });
 });
@@ -36,8 +36,8 @@ describe("a wake", () => {
       { eventOutcome: "coalesced" },
     ]);
 
-    expect(gateway.events()).toEqual(["[frame] the door is open"]);
-    const rows = gateway.service("store@1").deliveries.list({ limit: 10 });
+    expect(await gateway.events()).toEqual(["[frame] the door is open"]);
+    const rows = await gateway.service("store@2").deliveries.list({ limit: 10 });
     expect(rows).toMatchObject([
       { dir: "hook-wake", state: "done", lane: mainKey },
       { dir: "hook-wake", state: "done", lane: mainKey },

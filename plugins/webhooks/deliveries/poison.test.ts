@@ -46,14 +46,14 @@ test("an action that ends the process each time is found and fails alone; those 
   // Two were under way: nobody is charged, and they go one after the other before anything else.
   life = await live(start + 1_000, killed(life));
   await atWork(life, ["poison"]);
-  expect(life.gateway.row(poison)).toMatchObject({ state: "running", attempt: 1 });
-  expect(life.gateway.row(beside)).toMatchObject({ state: "accepted", attempt: 0, result: { suspect: 1 } });
-  expect(life.gateway.row(later)).toMatchObject({ state: "accepted", attempt: 0 });
+  expect(await life.gateway.row(poison)).toMatchObject({ state: "running", attempt: 1 });
+  expect(await life.gateway.row(beside)).toMatchObject({ state: "accepted", attempt: 0, result: { suspect: 1 } });
+  expect(await life.gateway.row(later)).toMatchObject({ state: "accepted", attempt: 0 });
 
   // It was alone: charged once, and it waits while the others run.
   life = await live(start + 2_000, killed(life));
   await atWork(life, ["beside"]);
-  expect(life.gateway.row(poison)).toMatchObject({ state: "accepted", attempt: 1, result: { suspect: 2, crashes: 1 } });
+  expect(await life.gateway.row(poison)).toMatchObject({ state: "accepted", attempt: 1, result: { suspect: 2, crashes: 1 } });
   life.model.release();
   expect(await ended(life.gateway, beside)).toMatchObject({ status: "ok" });
   await atWork(life, ["later"]);
@@ -69,15 +69,15 @@ test("an action that ends the process each time is found and fails alone; those 
   expect(await ended(life.gateway, neighbour)).toMatchObject({ status: "ok" });
   await life.clock.advance(60_000);
   await atWork(life, ["poison"]);
-  expect(life.gateway.row(poison)).toMatchObject({ attempt: 3 });
+  expect(await life.gateway.row(poison)).toMatchObject({ attempt: 3 });
 
   life = await live(start + 80_000, killed(life));
   expect(await ended(life.gateway, poison)).toMatchObject({ status: "error" });
-  expect(life.gateway.row(poison)).toMatchObject({ state: "failed", attempt: 3 });
-  expect(life.gateway.said()).toEqual([
+  expect(await life.gateway.row(poison)).toMatchObject({ state: "failed", attempt: 3 });
+  expect(await life.gateway.said()).toEqual([
     expect.stringMatching(/^Hook Poison failed: the gateway ended each time while it ran, and nothing else did/),
   ]);
-  for (const uid of [beside, later, neighbour]) expect(life.gateway.row(uid)).toMatchObject({ state: "done", attempt: 1 });
+  for (const uid of [beside, later, neighbour]) expect(await life.gateway.row(uid)).toMatchObject({ state: "done", attempt: 1 });
 }, 60_000);
 
 test("an action that was claimed at each of four kills, and never begun, is not given up", async () => {
@@ -85,7 +85,7 @@ test("an action that was claimed at each of four kills, and never begun, is not 
   let life = await live(1_000);
   const uid = await accepted(life.gateway, { message: "never begun" });
   for (let kill = 0; kill < 4; kill += 1) {
-    await eventually(() => expect(life.gateway.row(uid)).toMatchObject({ state: "running", attempt: 1 }), 10_000);
+    await eventually(async () => expect(await life.gateway.row(uid)).toMatchObject({ state: "running", attempt: 1 }), 10_000);
     const stateDir = killed(life);
     if (kill === 3) pass();
     life = await live(2_000 + kill, stateDir);
@@ -106,13 +106,13 @@ test("kills before the run has begun cost nothing, however many there are", asyn
     await life.gateway.service("agents@1").run(person);
     if (kill === 0)
       uid = await accepted(life.gateway, { sessionKey: "agent:main:busy", sessionMode: "persistent", message: "from a hook" });
-    await eventually(() => expect(life.gateway.row(uid)?.state).toBe("running"), 10_000);
-    await eventually(() => expect(life.gateway.service("store@1").runs.get(uid)).toMatchObject({ state: "queued" }), 10_000);
+    await eventually(async () => expect((await life.gateway.row(uid))?.state).toBe("running"), 10_000);
+    await eventually(async () => expect(await life.gateway.service("store@2").runs.get(uid)).toMatchObject({ state: "queued" }), 10_000);
     life = await live(2_000 + kill, killed(life));
   }
 
   await atWork(life, ["from a hook"]);
-  expect(life.gateway.row(uid)).toMatchObject({ state: "running", attempt: 1 });
+  expect(await life.gateway.row(uid)).toMatchObject({ state: "running", attempt: 1 });
   life.model.release();
   expect(await ended(life.gateway, uid)).toMatchObject({ status: "ok" });
 }, 60_000);
@@ -123,7 +123,7 @@ test("the model is not called before it is on disk that the run has begun", asyn
 
   await atWork(life, ["first"]);
 
-  expect(life.gateway.service("store@1").runs.get(uid)).toMatchObject({ state: "running", startedAt: expect.any(Number) });
+  expect(await life.gateway.service("store@2").runs.get(uid)).toMatchObject({ state: "running", startedAt: expect.any(Number) });
   life.model.release();
   await ended(life.gateway, uid);
 });

@@ -18,7 +18,7 @@ describe("order", () => {
     await eventually(() => expect(model.waiting()).toEqual(["a1", "b"]));
     model.release("b");
     await eventually(() => expect(model.waiting()).toEqual(["a1", "c"]));
-    expect(gateway.row(ids[1] ?? "")).toMatchObject({ state: "accepted", attempt: 0 });
+    expect(await gateway.row(ids[1] ?? "")).toMatchObject({ state: "accepted", attempt: 0 });
     model.release();
     await eventually(() => expect(model.waiting()).toEqual(["a2"]));
     model.release();
@@ -26,7 +26,7 @@ describe("order", () => {
     model.release();
 
     for (const id of ids) expect(await ended(gateway, id)).toMatchObject({ status: "ok" });
-    expect(gateway.said("agent:main:hook:one")).toEqual(["answer to a1", "answer to a2", "answer to a3"]);
+    expect(await gateway.said("agent:main:hook:one")).toEqual(["answer to a1", "answer to a2", "answer to a3"]);
   });
 
   test("a session at work makes the action wait, and nothing is refused", async () => {
@@ -36,13 +36,13 @@ describe("order", () => {
     await gateway.service("agents@1").run(person);
     const runId = await accepted(gateway, { sessionKey: "agent:main:busy", sessionMode: "persistent", message: "from a hook" });
 
-    await eventually(() => expect(gateway.row(runId)?.state).toBe("running"));
+    await eventually(async () => expect((await gateway.row(runId))?.state).toBe("running"));
     await eventually(() => expect(model.waiting()).toEqual(["hello"]) ?? true);
     model.release();
     await eventually(() => expect(model.waiting()).toEqual(["from a hook"]));
     model.release();
     expect(await ended(gateway, runId)).toMatchObject({ status: "ok" });
-    expect(gateway.row(runId)?.attempt).toBe(1);
+    expect((await gateway.row(runId))?.attempt).toBe(1);
   });
 });
 
@@ -66,7 +66,7 @@ describe("the same key", () => {
     expect(await ended(later, runId)).toEqual(completion);
     const other = { action: { ...action, message: "else", fingerprint: "other" }, idempotency: submission.idempotency };
     expect(await later.deliveries().accept([other])).toMatchObject([{ isReplay: false }]);
-    expect(later.service("store@1").deliveries.list({ limit: 10 })).toHaveLength(2);
+    expect(await later.service("store@2").deliveries.list({ limit: 10 })).toHaveLength(2);
   });
 });
 
@@ -78,7 +78,7 @@ describe("an action that cannot be done now", () => {
     const gateway = await deliveriesGateway({ models: [model], clock });
     const runId = await accepted(gateway, { name: "CI", message: "push", sessionKey: "agent:main:hook:ci" });
 
-    const requeued = (attempt: number) => eventually(() => expect(gateway.row(runId)).toMatchObject({ state: "accepted", attempt }));
+    const requeued = (attempt: number) => eventually(async () => expect(await gateway.row(runId)).toMatchObject({ state: "accepted", attempt }));
     /** Another action goes all the way: whatever was due has begun by then. */
     const stillAsked = async (times: number) => {
       await ended(gateway, await accepted(gateway));
@@ -94,18 +94,18 @@ describe("an action that cannot be done now", () => {
     await clock.advance(1);
     expect(await ended(gateway, runId)).toEqual({ status: "error", replyDisposition: "empty" });
 
-    expect(gateway.row(runId)).toMatchObject({ state: "failed", attempt: 3, payload: { v: 1 } });
-    expect(gateway.said()).toEqual([
+    expect(await gateway.row(runId)).toMatchObject({ state: "failed", attempt: 3, payload: { v: 1 } });
+    expect(await gateway.said()).toEqual([
       expect.stringMatching(`^Hook CI failed: .+\\(svc hooks retry ${runId} runs it again within 7 days\\)$`),
     ]);
-    expect(gateway.events().at(-1)).toMatch(/^Hook CI \(error\): the script fails turn 5/);
+    expect((await gateway.events()).at(-1)).toMatch(/^Hook CI \(error\): the script fails turn 5/);
     expect(model.requests.map(lastUserText).filter((text) => text === "push")).toHaveLength(3);
     await expect(gateway.deliveries().drop(runId)).rejects.toMatchObject({ code: "delivery-state" });
 
     await gateway.deliveries().retry(runId);
     expect(await ended(gateway, runId)).toEqual({ status: "ok", replyDisposition: "visible" });
-    expect(gateway.said("agent:main:hook:ci")).toEqual(["at last"]);
-    expect(gateway.row(runId)).toMatchObject({ state: "done", steps: { run: { runId: `${runId}:4` } } });
+    expect(await gateway.said("agent:main:hook:ci")).toEqual(["at last"]);
+    expect(await gateway.row(runId)).toMatchObject({ state: "done", steps: { run: { runId: `${runId}:4` } } });
     await expect(gateway.deliveries().retry(runId)).rejects.toMatchObject({ code: "delivery-state" });
     await expect(gateway.deliveries().retry("nobody")).rejects.toMatchObject({ code: "unknown-delivery" });
   });
@@ -118,20 +118,20 @@ describe("an action that cannot be done now", () => {
     expect(await ended(gateway, acted)).toMatchObject({ status: "error" });
     const gone = await accepted(gateway, { name: "Gone", model: "fake/other-than-any" });
     expect(await ended(gateway, gone)).toMatchObject({ status: "error" });
-    expect([gateway.row(acted), gateway.row(gone)]).toMatchObject([
+    expect([await gateway.row(acted), await gateway.row(gone)]).toMatchObject([
       { state: "failed", attempt: 1 },
       { state: "failed", attempt: 1 },
     ]);
 
-    const store = gateway.service("store@1");
+    const store = gateway.service("store@2");
     const delivery = { uid: "odd", dir: "hook-agent" as const, lane: "agent:main:odd", payload: { v: 7 }, expiresAt: Date.now() + HOUR };
     await store.commit([{ op: "delivery.accept", delivery, at: Date.now() }]);
     const after = await accepted(gateway, { name: "After", model: "fake/other-than-any" });
     await ended(gateway, after);
-    await eventually(() =>
-      expect(gateway.row("odd")).toMatchObject({ state: "failed", result: { reason: "what is stored of it cannot be read" } }),
+    await eventually(async () =>
+      expect(await gateway.row("odd")).toMatchObject({ state: "failed", result: { reason: "what is stored of it cannot be read" } }),
     );
-    expect(gateway.said().map((text) => text.split(":")[0])).toEqual(
+    expect((await gateway.said()).map((text) => text.split(":")[0])).toEqual(
       expect.arrayContaining(["Hook Acted failed", "Hook Gone failed", "Hook without a readable payload failed", "Hook After failed"]),
     );
   });
@@ -141,9 +141,9 @@ describe("an action that cannot be done now", () => {
     const runId = await accepted(gateway, { name: "Mute", deliver: true });
 
     expect(await ended(gateway, runId)).toEqual({ status: "error", replyDisposition: "empty" });
-    expect(gateway.row(runId)).toMatchObject({ state: "done", result: { status: "error", code: "EMPTY_RESPONSE" } });
-    expect(gateway.events()).toEqual(["Hook Mute (error): the model answered with nothing; try again or choose another model"]);
-    expect(gateway.said()).toEqual([]);
+    expect(await gateway.row(runId)).toMatchObject({ state: "done", result: { status: "error", code: "EMPTY_RESPONSE" } });
+    expect(await gateway.events()).toEqual(["Hook Mute (error): the model answered with nothing; try again or choose another model"]);
+    expect(await gateway.said()).toEqual([]);
     expect(gateway.logs.find((l) => l.message === `hook agent run completed runId=${runId} status=error`)).toMatchObject({ level: "warn" });
   });
 });
@@ -161,13 +161,13 @@ describe("an action that waits", () => {
 
     await gateway.deliveries().drop(dropped);
     expect(await ended(gateway, dropped)).toEqual({ status: "skipped", replyDisposition: "empty" });
-    expect(gateway.said()).toEqual(["Hook Dropped was dropped: an operator gave it up"]);
+    expect(await gateway.said()).toEqual(["Hook Dropped was dropped: an operator gave it up"]);
 
     await clock.advance(24 * HOUR - 60_000);
-    expect(gateway.row(waiting)?.state).toBe("accepted");
+    expect((await gateway.row(waiting))?.state).toBe("accepted");
     await clock.advance(120_000);
-    await eventually(() => expect(gateway.row(waiting)?.state).toBe("expired"));
-    expect(gateway.said()[1]).toContain("Hook Waiting expired: it waited for more than 24 h without a turn (svc hooks retry");
+    await eventually(async () => expect((await gateway.row(waiting))?.state).toBe("expired"));
+    expect((await gateway.said())[1]).toContain("Hook Waiting expired: it waited for more than 24 h without a turn (svc hooks retry");
     expect(await ended(gateway, waiting)).toEqual({ status: "skipped", replyDisposition: "empty" });
   });
 });
@@ -199,7 +199,7 @@ describe("another instance", () => {
 
     const [, refused] = await Promise.all([gateway.replace(), waits.catch((error: unknown) => error)]);
     expect(refused).toMatchObject({ code: "draining" });
-    await eventually(() => expect(gateway.row(runId)).toMatchObject({ state: "running", attempt: 1 }));
+    await eventually(async () => expect(await gateway.row(runId)).toMatchObject({ state: "running", attempt: 1 }));
     model.release();
     expect(await ended(gateway, runId)).toMatchObject({ status: "ok" });
     expect(model.requests).toHaveLength(1);
@@ -215,12 +215,12 @@ describe("another instance", () => {
 
     const later = await deliveriesGateway({ models: [model], config, stateDir: gateway.stateDir });
     await eventually(() => expect(model.waiting()).toEqual(["cut off"]));
-    expect(later.row(runId)).toMatchObject({ state: "running", attempt: 1 });
+    expect(await later.row(runId)).toMatchObject({ state: "running", attempt: 1 });
     model.release();
     expect(await ended(later, runId)).toMatchObject({ status: "ok" });
-    expect(later.said("agent:main:hook:cut")).toEqual(["answer to cut off"]);
-    expect(later.events()).toEqual(["Hook Hook: answer to cut off"]);
-    expect(later.service("store@1").systemEvents.pending(mainKey, 10)).toHaveLength(1);
+    expect(await later.said("agent:main:hook:cut")).toEqual(["answer to cut off"]);
+    expect(await later.events()).toEqual(["Hook Hook: answer to cut off"]);
+    expect(await later.service("store@2").systemEvents.pending(mainKey, 10)).toHaveLength(1);
   });
 });
 
@@ -235,7 +235,7 @@ describe("while rows are read", () => {
 
     expect(await ended(gateway, first)).toMatchObject({ status: "ok" });
     expect(await ended(gateway, second)).toMatchObject({ status: "ok" });
-    expect([first, second].map((uid) => gateway.row(uid)?.attempt)).toEqual([1, 1]);
+    for (const uid of [first, second]) expect(await gateway.row(uid)).toMatchObject({ attempt: 1 });
   });
 
   test("a stop is the last word, also when they cannot be read", async () => {
@@ -261,7 +261,7 @@ describe("while rows are read", () => {
     const completion = gateway.deliveries().completion(runId, AbortSignal.timeout(20_000));
     await row.asked;
     model.release();
-    await eventually(() => gateway.row(runId)?.state === "done");
+    await eventually(async () => (await gateway.row(runId))?.state === "done");
     // Those who were told of the end have been.
     await new Promise((resolve) => setImmediate(resolve));
     row.release();

@@ -33,14 +33,14 @@ test("in safe mode an accepted action waits without being tried; it runs when th
   const { runId } = (await answer.json()) as { runId: string };
 
   expect(answer.status).toBe(200);
-  const { deliveries, systemEvents } = gateway.service("store@1");
+  const { deliveries, systemEvents } = gateway.service("store@2");
   // What would have begun at once has had its turn by the time another request is answered.
   expect(await gateway.rpc("health")).toMatchObject({ phase: "safe-mode" });
-  expect(deliveries.get(runId)).toMatchObject({ state: "accepted", attempt: 0 });
-  expect(systemEvents.waking()).toEqual(["agent:main:main"]);
+  expect(await deliveries.get(runId)).toMatchObject({ state: "accepted", attempt: 0 });
+  expect(await systemEvents.waking()).toEqual(["agent:main:main"]);
   expect(await gateway.rpc("health", { probe: true })).toMatchObject({ problems: { safeMode: expect.any(String) } });
 
   await gateway.rpc("gateway.exitSafeMode");
 
-  await expect.poll(() => deliveries.get(runId)?.state, { timeout: 15_000 }).toBe("done");
+  await expect.poll(async () => (await deliveries.get(runId))?.state, { timeout: 15_000 }).toBe("done");
 });
