@@ -1,9 +1,10 @@
-import type { DeliveryCounts, DeliveryDir, DeliveryQuery, DeliveryRow, SyncStore } from "svc/sdk";
+import type { DeliveryCounts, DeliveryDir, DeliveryQuery, DeliveryRow } from "svc/sdk";
 import { decodeDelivery, deliveryDirs, deliveryStates, shownColumns } from "./delivery-rows.ts";
 import type { Sqlite } from "./native.ts";
 import type { ReaderNotices, RowReader } from "./row-reader.ts";
 import type { Columns } from "./rows.ts";
 import { boundLimit } from "./session-list.ts";
+import type { SyncStore } from "./sync-store.ts";
 
 const withPayload = `${shownColumns}, payload`;
 const isOneOf = "dir IN (SELECT value FROM json_each(@dirs))";

@@ -6,7 +6,7 @@ import { historyPart, toHealthPart } from "./health.ts";
 import { openStore } from "./open-store.ts";
 import { createPluginRows } from "./plugin-rows.ts";
 
-/** Services `store@2`, the one writer of state, and `leases@1`; `store@1` for callers that have not moved yet. */
+/** Services `store@2`, the one writer of state, and `leases@1`. */
 export default definePlugin({
   id: "store",
   version: "0.1.0",
@@ -49,7 +49,6 @@ export default definePlugin({
       await keeping;
     });
     ctx.onDispose(() => gateway.setReadiness("store", undefined));
-    ctx.registerService("store@1", store);
     ctx.registerService("store@2", store.service);
     ctx.registerService("leases@1", store.leases);
     ctx.contribute("kv", "store", createPluginRows(store));

@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
-import { type Clock, createError, type Leases, type Logger, messageOf, type Store, type StoreStatus, type SyncStore } from "svc/sdk";
+import { type Clock, createError, type Leases, type Logger, messageOf, type Store, type StoreStatus } from "svc/sdk";
 import type { Notice } from "svc/sdk/internal";
 import { type ChangeFeed, createChangeFeed } from "./change-feed.ts";
 import { type QueueLimits, queueLimits } from "./commit-queue.ts";
@@ -17,6 +17,7 @@ import { storageAdvice, storageUnavailable } from "./storage-unavailable.ts";
 import { StoreWriter } from "./store-writer.ts";
 import { createSuspects, readCrashScene, type Suspects } from "./suspects.ts";
 import { createSwitchedReader, type SwitchedReader } from "./switched-reader.ts";
+import type { SyncStore } from "./sync-store.ts";
 import type { Opened, StorageFaults } from "./writer-messages.ts";
 
 /** A read waits this long for a lock of another process; it holds up the main thread, so not longer. */

@@ -1,9 +1,10 @@
-import type { RunRow, SyncStore, TranscriptInfo } from "svc/sdk";
+import type { RunRow, TranscriptInfo } from "svc/sdk";
 import { createDeliveryReads, type DeliveryReads } from "./delivery-reads.ts";
 import type { Sqlite, Statement } from "./native.ts";
 import { createRowReader, mostSkipped, type ReaderNotices, type RowReader } from "./row-reader.ts";
 import { type Columns, decodeIdempotency, decodeMessage, decodeRun, decodeSession, decodeSystemEvent } from "./rows.ts";
 import { boundLimit, createSessionList } from "./session-list.ts";
+import type { SyncStore } from "./sync-store.ts";
 
 const lastSeq = Number.MAX_SAFE_INTEGER;
 

@@ -6,14 +6,13 @@ import type { Leases } from "./leases.ts";
 import type { Memory } from "./memory.ts";
 import type { Messaging } from "./messaging.ts";
 import type { SandboxService } from "./sandbox.ts";
-import type { Store, SyncStore } from "./store.ts";
+import type { Store } from "./store.ts";
 
 /** Names of versioned services and their types; third parties add theirs by declaration merging. */
 export interface Services {
   "config@1": ConfigService;
   "gateway@1": GatewayService;
   "sandbox@1": SandboxService;
-  "store@1": SyncStore;
   "store@2": Store;
   "leases@1": Leases;
   "agents@1": Agents;

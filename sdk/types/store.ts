@@ -436,20 +436,6 @@ export interface Store {
   status(): StoreStatus;
 }
 
-type Settled<Part> = {
-  [Name in keyof Part]: Part[Name] extends (...args: infer Args) => Promise<infer Result> ? (...args: Args) => Result : Part[Name];
-};
-
-/** Service `store@1`: the same with synchronous reads, until its last caller has moved to `store@2`. */
-export type SyncStore = Pick<Store, "commit" | "status"> & {
-  [Part in "sessions" | "messages" | "transcripts" | "idempotency" | "systemEvents" | "kv" | "runs"]: Settled<Store[Part]>;
-} & {
-  deliveries: Omit<Settled<Store["deliveries"]>, "abandoned"> & {
-    /** `running` and `sending` rows of other boots, oldest first, at most `limit`. */
-    abandoned(options: { dirs: readonly DeliveryDir[]; boot: string; limit: number }): DeliveryRow[];
-  };
-};
-
 /** Whether the store takes commits, and what waits. */
 export interface StoreStatus {
   /** Commits are taken. */
