@@ -294,9 +294,10 @@ describe("who waits for a message", () => {
     await expect(messaging.waitDelivered(uid, { timeoutMs: 1 })).rejects.toMatchObject({ code: "wait-timeout" });
 
     const notBefore = at + 3_600_000;
+    const owner = { leaseBoot: "elsewhere", attempt: 1 };
     await gw
       .service("store@2")
-      .commit([{ op: "delivery.requeue", uid, from: ["sending"], to: "uncertain", notBefore, result: { reason: "cut off" }, at }]);
+      .commit([{ op: "delivery.requeue", uid, from: ["sending"], owner, to: "uncertain", notBefore, result: { reason: "cut off" }, at }]);
     expect(await messaging.waitDelivered(uid, { timeoutMs: 1 })).toEqual({ state: "uncertain", error: "cut off" });
   });
 });
@@ -349,7 +350,7 @@ describe("an operator", () => {
     await gw.service("store@2").commit([
       { op: "delivery.accept", delivery, at },
       { op: "delivery.claim", uid, to: "sending", leaseBoot: "elsewhere", at },
-      { op: "delivery.requeue", uid, from: ["sending"], notBefore: at + 3_000_000, at },
+      { op: "delivery.requeue", uid, from: ["sending"], owner: { leaseBoot: "elsewhere", attempt: 1 }, notBefore: at + 3_000_000, at },
     ]);
     expect(await gw.rpc("messaging.queue.drop", { uid })).toEqual({ ok: true, uid });
     expect(await state(uid)).toBe("failed");

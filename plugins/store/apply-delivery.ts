@@ -1,4 +1,4 @@
-import type { DeliveryOwner, DeliveryRow, OpResult } from "svc/sdk";
+import type { DeliveryOwner, DeliveryRow, DeliveryState, OpResult } from "svc/sdk";
 import { type DoneValues, decodeDelivery, encodeSteps } from "./delivery-rows.ts";
 import type { DeliveryLoad, DeliveryStatements } from "./delivery-statements.ts";
 import type { DeliveryWriteOp } from "./operations.ts";
@@ -10,6 +10,8 @@ import { sqliteCode } from "./sqlite-fault.ts";
 const most: DeliveryLoad = { rows: 2_000, bytes: 256 * 1024 * 1024 };
 /** When a sender may find room again. */
 const fullRetryMs = 5_000;
+/** States in which a delivery has an owner. */
+const owned: readonly DeliveryState[] = ["running", "sending"];
 /** A key means the same delivery for so long after its end. */
 const keyKeptMs = 86_400_000;
 
@@ -79,8 +81,8 @@ function claim(sql: DeliveryStatements, op: Op<"delivery.claim">): OpResult {
 }
 
 function step(sql: DeliveryStatements, op: Op<"delivery.step">): OpResult {
-  const { row } = expectState(op.uid, find(sql, op.uid), ["running", "sending"]);
-  if (row.leaseBoot !== op.leaseBoot || (op.attempt !== null && row.attempt !== op.attempt)) throw fencedBy(row);
+  const { row } = expectState(op.uid, find(sql, op.uid), owned);
+  if (row.leaseBoot !== op.leaseBoot || row.attempt !== op.attempt) throw fencedBy(row);
   const steps = encodeSteps({ ...row.steps, [op.step]: JSON.parse(op.value) });
   sql.setSteps.run({ uid: op.uid, steps, at: op.at });
   return {};
@@ -106,10 +108,13 @@ function finish(sql: DeliveryStatements, load: DeliveryLoad, op: Op<"delivery.fi
   return {};
 }
 
-/** Refuses a write that names another owner than the row has: a row that was put back meanwhile is nobody's, and one that was claimed again is in another try. */
+/**
+ * Refuses a write that names another owner than the row has, or none although it has one: a row that was put back meanwhile is nobody's, and one that was claimed
+ * again is in another try.
+ */
 function expectOwner(row: DeliveryRow, owner: DeliveryOwner | null): void {
-  if (owner === null) return;
-  if (row.leaseBoot !== owner.leaseBoot || row.attempt !== owner.attempt) throw fencedBy(row);
+  if (owner === null && !owned.includes(row.state)) return;
+  if (!owner || row.leaseBoot !== owner.leaseBoot || row.attempt !== owner.attempt) throw fencedBy(row);
 }
 
 function fencedBy(row: DeliveryRow): Refusal {

@@ -42,8 +42,8 @@ const defects: Defect[] = [
     plant: (store) => async (ops, options) => {
       const owned = ops.map(async (op) => {
         if (op.op !== "delivery.step") return op;
-        const { leaseBoot = op.leaseBoot, attempt } = (await store.deliveries.get(op.uid)) ?? {};
-        return { ...op, leaseBoot, ...(attempt === undefined ? {} : { attempt }) };
+        const { leaseBoot = op.leaseBoot, attempt = op.attempt } = (await store.deliveries.get(op.uid)) ?? {};
+        return { ...op, leaseBoot, attempt };
       });
       return store.commit(await Promise.all(owned), options);
     },
@@ -51,7 +51,27 @@ const defects: Defect[] = [
   {
     name: "an end names its owner in vain",
     found: "a claim that was taken over cannot be written to by its first owner",
-    plant: without("owner"),
+    plant: (store) => async (ops, options) => {
+      const owned = ops.map(async (op) => {
+        if ((op.op !== "delivery.finish" && op.op !== "delivery.requeue") || !op.owner) return op;
+        const { owner: _, ...rest } = op;
+        const { leaseBoot, attempt = 0 } = (await store.deliveries.get(op.uid)) ?? {};
+        return leaseBoot === undefined ? rest : { ...rest, owner: { leaseBoot, attempt } };
+      });
+      return store.commit(await Promise.all(owned), options);
+    },
+  },
+  {
+    name: "an end need not name its owner",
+    found: table,
+    plant: (store) => async (ops, options) => {
+      const owned = ops.map(async (op) => {
+        if ((op.op !== "delivery.finish" && op.op !== "delivery.requeue") || op.owner) return op;
+        const { leaseBoot, attempt = 0 } = (await store.deliveries.get(op.uid)) ?? {};
+        return leaseBoot === undefined ? op : { ...op, owner: { leaseBoot, attempt } };
+      });
+      return store.commit(await Promise.all(owned), options);
+    },
   },
   { name: "a value is overwritten blindly", found: "a value is written only over the version that was read", plant: without("ifVersion") },
   { name: "the second first writer wins", found: "of two first writers of a value one is refused", plant: without("ifAbsent") },

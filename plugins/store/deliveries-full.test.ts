@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { openConnection } from "./native.ts";
 import type { OpenStore } from "./open-store.ts";
-import { accept, append, claim, finish, put, session, type TempStore, tempStore, until } from "./testing/temp-store.ts";
+import { accept, append, claim, finish, firstOwner, put, session, type TempStore, tempStore, until } from "./testing/temp-store.ts";
 import { faultAt } from "./writer-messages.ts";
 
 const most = 2_000;
@@ -24,7 +24,7 @@ test("2,000 unfinished deliveries of all kinds are taken on; the next is refused
   expect(store.deliveries.get("one more")).toBeUndefined();
 
   await store.commit([accept("a wake", { dir: "hook-wake", done: {} })]);
-  await store.commit([claim("waits 0"), finish("waits 0", "failed")]);
+  await store.commit([claim("waits 0"), finish("waits 0", "failed", { owner: firstOwner })]);
   await store.commit([accept("one more")]);
   await expect(store.commit([accept("two more")])).rejects.toMatchObject({ code: "deliveries-full" });
   const retry = { op: "delivery.requeue", uid: "waits 0", from: ["failed"], at: 1 } as const;

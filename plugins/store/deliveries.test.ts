@@ -1,7 +1,7 @@
 import type { DeliveryState, StoreOp } from "svc/sdk";
 import { expect, onTestFinished, test } from "vitest";
 import type { OpenStore } from "./open-store.ts";
-import { accept, append, claim, delivery, finish, put, session, tempStore } from "./testing/temp-store.ts";
+import { accept, append, claim, delivery, finish, firstOwner, put, session, tempStore } from "./testing/temp-store.ts";
 
 const dayMs = 86_400_000;
 const openedStore = () => tempStore(onTestFinished).open();
@@ -57,10 +57,10 @@ test("a try is begun, its steps are recorded, and the end drops the payload and 
 
   await store.commit([claim("u1")]);
   expect(store.deliveries.get("u1")).toMatchObject({ state: "running", attempt: 1, leaseBoot: "b1", updatedAt: 2_000 });
-  await store.commit([{ op: "delivery.step", uid: "u1", leaseBoot: "b1", step: "run", value: { status: "ok" }, at: 2_100 }]);
-  await store.commit([{ op: "delivery.step", uid: "u1", leaseBoot: "b1", step: "summary", value: {}, at: 2_200 }]);
+  await store.commit([{ op: "delivery.step", uid: "u1", ...firstOwner, step: "run", value: { status: "ok" }, at: 2_100 }]);
+  await store.commit([{ op: "delivery.step", uid: "u1", ...firstOwner, step: "summary", value: {}, at: 2_200 }]);
   expect(store.deliveries.get("u1")).toMatchObject({ steps: { run: { status: "ok" }, summary: {} }, updatedAt: 2_200 });
-  await store.commit([finish("u1")]);
+  await store.commit([finish("u1", "done", { owner: firstOwner })]);
 
   const row = store.deliveries.get("u1");
   expect(row).toMatchObject({ state: "done", attempt: 1, steps: { run: { status: "ok" }, summary: {} }, result: { status: "done" } });
@@ -71,7 +71,7 @@ test("a try is begun, its steps are recorded, and the end drops the payload and 
 
 test.each(["failed", "expired"] as const)("what ends as %s keeps its payload, and an operator's retry begins anew", async (state) => {
   const store = await openedStore();
-  await store.commit([accept("u1"), claim("u1"), finish("u1", state)]);
+  await store.commit([accept("u1"), claim("u1"), finish("u1", state, { owner: firstOwner })]);
   expect(store.deliveries.get("u1")).toMatchObject({ state, payload: { text: "payload of u1" } });
   expect(dueUids(store)).toEqual([]);
 
@@ -86,8 +86,8 @@ test("a try that did not work waits for its time, with the reason, and keeps the
   await store.commit([
     accept("u1"),
     claim("u1"),
-    { op: "delivery.step", uid: "u1", leaseBoot: "b1", step: "run", value: { n: 1 }, at: 2_000 },
-    { op: "delivery.requeue", uid: "u1", from: ["running"], notBefore: 7_000, result: { reason: "busy" }, at: 3_000 },
+    { op: "delivery.step", uid: "u1", ...firstOwner, step: "run", value: { n: 1 }, at: 2_000 },
+    { op: "delivery.requeue", uid: "u1", from: ["running"], owner: firstOwner, notBefore: 7_000, result: { reason: "busy" }, at: 3_000 },
   ]);
 
   expect(store.deliveries.get("u1")).toMatchObject({
@@ -133,7 +133,7 @@ test.each(["done", "failed", "expired"] as const)(
   "a key is known until 24 h after its delivery was %s; then it is free, and the old row stays without it",
   async (state) => {
     const store = await openedStore();
-    await store.commit([accept("u1", keyed), claim("u1"), finish("u1", state, 3_000)]);
+    await store.commit([accept("u1", keyed), claim("u1"), finish("u1", state, { owner: firstOwner })]);
 
     const [within] = await store.commit([accept("u2", keyed, 3_000 + dayMs)]);
     expect(within?.known).toMatchObject({ uid: "u1", state, result: { status: state } });
@@ -203,20 +203,27 @@ const waysTo = (uid: string): Record<DeliveryState, StoreOp[]> => ({
   accepted: [],
   running: [claim(uid)],
   sending: [claim(uid, { to: "sending" })],
-  uncertain: [claim(uid), { op: "delivery.requeue", uid, from: ["running"], to: "uncertain", at: 1 }],
+  uncertain: [claim(uid), { op: "delivery.requeue", uid, from: ["running"], owner: firstOwner, to: "uncertain", at: 1 }],
   done: [finish(uid)],
   failed: [finish(uid, "failed")],
   expired: [finish(uid, "expired")],
 });
-const step = (uid: string): StoreOp => ({ op: "delivery.step", uid, leaseBoot: "b1", step: "run", value: {}, at: 1 });
-const requeue = (uid: string, from: DeliveryState[] = ["running", "sending"]): StoreOp => ({ op: "delivery.requeue", uid, from, at: 1 });
+const step = (uid: string): StoreOp => ({ op: "delivery.step", uid, ...firstOwner, step: "run", value: {}, at: 1 });
+const requeue = (uid: string, from: DeliveryState[] = ["running", "sending"]): StoreOp => ({
+  op: "delivery.requeue",
+  uid,
+  from,
+  ...(from.includes("running") ? { owner: firstOwner } : {}),
+  at: 1,
+});
 
 test.each<[string, (uid: string) => StoreOp, DeliveryState[]]>([
   ["claim", (uid) => claim(uid), ["accepted", "uncertain"]],
   ["step", step, ["running", "sending"]],
   ["requeue", (uid) => requeue(uid), ["running", "sending"]],
   ["requeue of what has failed", (uid) => requeue(uid, ["done", "failed"]), ["failed"]],
-  ["finish", (uid) => ({ ...finish(uid), from: ["running", "failed"] }) as StoreOp, ["running", "failed"]],
+  ["finish", (uid) => ({ ...finish(uid, "done", { owner: firstOwner }), from: ["running", "sending"] }) as StoreOp, ["running", "sending"]],
+  ["finish of what has failed", (uid) => ({ ...finish(uid), from: ["failed"] }) as StoreOp, ["failed"]],
 ])("%s works in its states only; in others it is refused with the row, and nothing changes", async (_, opOn, allowed) => {
   const store = await openedStore();
   for (const state of Object.keys(waysTo("")) as DeliveryState[]) {
@@ -257,6 +264,16 @@ test("only the boot that has claimed a delivery records its steps", async () => 
   expect(store.deliveries.get("u1")?.steps).toEqual({});
 });
 
+test.each(["running", "sending"] as const)("a write that ends or requeues what is %s names its owner", async (state) => {
+  const store = await openedStore();
+  await store.commit([accept("u1"), claim("u1", { to: state })]);
+
+  for (const op of [finish("u1"), { op: "delivery.requeue", uid: "u1", from: [state], at: 1 } as const])
+    await expect(store.commit([op])).rejects.toMatchObject({ code: "fenced" });
+
+  expect(store.deliveries.get("u1")).toMatchObject({ state, leaseBoot: "b1" });
+});
+
 test("of each lane only the oldest unfinished delivery may be tried", async () => {
   const store = await openedStore();
   await store.commit([
@@ -274,7 +291,7 @@ test("of each lane only the oldest unfinished delivery may be tried", async () =
   await store.commit([claim("a1")]);
   expect(dueUids(store)).toEqual(["b1"]);
 
-  await store.commit([{ op: "delivery.requeue", uid: "a1", from: ["running"], notBefore: 20_000, at: 1 }]);
+  await store.commit([{ op: "delivery.requeue", uid: "a1", from: ["running"], owner: firstOwner, notBefore: 20_000, at: 1 }]);
   expect(dueUids(store, 19_999)).toEqual(["b1"]);
   expect(dueUids(store, 20_000)).toEqual(["a1", "b1"]);
 
@@ -287,7 +304,7 @@ test("an uncertain delivery may be tried like one that waits", async () => {
   await store.commit([
     accept("u1", { dir: "out" }),
     claim("u1", { to: "sending" }),
-    { op: "delivery.requeue", uid: "u1", from: ["sending"], to: "uncertain", at: 1 },
+    { op: "delivery.requeue", uid: "u1", from: ["sending"], owner: firstOwner, to: "uncertain", at: 1 },
   ]);
   expect(store.deliveries.due({ dirs: ["out"], now: 10_000, limit: 10 })).toMatchObject([{ uid: "u1", state: "uncertain" }]);
 });
@@ -302,7 +319,7 @@ test("the next time is that of the first lane that may go on, or of the first ex
   await store.commit([claim("a1")]);
   expect(deliveries.nextAt(dirs)).toBe(8_000);
 
-  await store.commit([{ op: "delivery.requeue", uid: "a1", from: ["running"], notBefore: 7_000, at: 1 }]);
+  await store.commit([{ op: "delivery.requeue", uid: "a1", from: ["running"], owner: firstOwner, notBefore: 7_000, at: 1 }]);
   expect(deliveries.nextAt(dirs)).toBe(7_000);
 
   await store.commit([claim("a1"), finish("a2")]);
@@ -325,7 +342,7 @@ test("deliveries of other boots are abandoned; those of this one are not", async
   expect(abandoned(1)).toEqual(["older"]);
   expect(store.deliveries.abandoned({ dirs, boot: "now", limit: 10 })).toMatchObject([{ payload: { text: "payload of older" } }]);
 
-  await store.commit([finish("older")]);
+  await store.commit([finish("older", "done", { owner: firstOwner })]);
   expect(abandoned()).toEqual(["sent"]);
 });
 

@@ -47,7 +47,7 @@ export type DeliveryWriteOp =
   /** One that was over with its accept, and has no key. */
   | { op: "delivery.accept"; done: DoneValues }
   | { op: "delivery.claim"; uid: string; to: string; leaseBoot: string; attempt: number | null; at: number }
-  | { op: "delivery.step"; uid: string; leaseBoot: string; attempt: number | null; step: string; value: string; at: number }
+  | { op: "delivery.step"; uid: string; leaseBoot: string; attempt: number; step: string; value: string; at: number }
   | {
       op: "delivery.requeue";
       uid: string;
@@ -123,7 +123,7 @@ function encode(op: StoreOp): WriteOp {
         op: op.op,
         uid: op.uid,
         leaseBoot: op.leaseBoot,
-        attempt: op.attempt ?? null,
+        attempt: op.attempt,
         step: checkStepName(op.step),
         value: encodeNote(op.value),
         at: timeOf(op.at),

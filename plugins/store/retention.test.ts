@@ -97,7 +97,7 @@ test("deliveries go 24 h after they were done and 7 days after they failed or ex
     [1, 7].flatMap((days) =>
       [0, 1].flatMap((older) => {
         const uid = `${state} ${days} d${older ? " and more" : ""}`;
-        return [accept(uid), finish(uid, state, now - days * dayMs - older)];
+        return [accept(uid), finish(uid, state, { at: now - days * dayMs - older })];
       }),
     ),
   );
@@ -115,7 +115,7 @@ test("deliveries go 24 h after they were done and 7 days after they failed or ex
 test("of each kind and end the newest 10,000 stay: many wakes do not push out the runs of agents", async () => {
   const wakes = Array.from({ length: 10_700 }, (_, n) => accept(`w${n}`, { dir: "hook-wake", done: {} }, now));
 
-  const store = await afterRetention([accept("run"), finish("run", "done", now), ...wakes]);
+  const store = await afterRetention([accept("run"), finish("run", "done", { at: now }), ...wakes]);
 
   expect(store.deliveries.counts().byDir).toEqual({ "hook-agent": { done: 1 }, "hook-wake": { done: 10_000 } });
   expect(store.deliveries.get("w699")).toBeUndefined();
@@ -128,7 +128,7 @@ test("a busy door does not wait for the hour: old deliveries go after each 1,000
   await store.commit(old);
   expect(store.deliveries.counts().byDir["hook-wake"]).toEqual({ done: 999 });
 
-  await store.commit([accept("last", {}, 1), finish("last", "done", 1)]);
+  await store.commit([accept("last", {}, 1), finish("last", "done", { at: 1 })]);
 
   await until(() => store.deliveries.list({ limit: 1 }).length === 0, "the old ones are dropped");
 });

@@ -1,7 +1,7 @@
 import { copyFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { createSuspects } from "./suspects.ts";
-import { accept, claim, run, type TempStore, tempStore } from "./testing/temp-store.ts";
+import { accept, claim, firstOwner, run, type TempStore, tempStore } from "./testing/temp-store.ts";
 
 /** Files of a process that is killed now. */
 function killed(temp: TempStore): TempStore {
@@ -53,7 +53,7 @@ test("an end that nobody can have caused takes charges back from those that were
   const store = await temp.open();
   await store.commit([accept("charged"), claim("charged")]);
   const result = { reason: "r", suspect: 2, crashes: 2 };
-  await store.commit([{ op: "delivery.requeue", uid: "charged", from: ["running"], attempt: 2, notBefore: 9_000, result, at: 3_000 }]);
+  await store.commit([{ op: "delivery.requeue", uid: "charged", from: ["running"], owner: firstOwner, attempt: 2, notBefore: 9_000, result, at: 3_000 }]);
   const idle = killed(temp);
   await store.commit([accept("other"), claimed("other"), started("other")]);
 

@@ -162,9 +162,7 @@ function operationsOn(uid: string): StoreOp[] {
     ...(["running", "sending"] as const).map((to): StoreOp => ({ op: "delivery.claim", uid, to, leaseBoot: "b2", at })),
     ...[0, 1].map((attempt): StoreOp => ({ op: "delivery.claim", uid, to: "running", leaseBoot: "b2", attempt, at })),
     ...["b1", "b2"].flatMap((leaseBoot) =>
-      [{}, { attempt: 1 }, { attempt: 2 }].map(
-        (fields): StoreOp => ({ op: "delivery.step", uid, leaseBoot, step: "run", value: { at }, at, ...fields }),
-      ),
+      [1, 2].map((attempt): StoreOp => ({ op: "delivery.step", uid, leaseBoot, attempt, step: "run", value: { at }, at })),
     ),
     ...owners.flatMap((owner): StoreOp[] => [
       { op: "delivery.requeue", uid, from: deliveryStates, at, ...owner },

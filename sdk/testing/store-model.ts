@@ -140,7 +140,7 @@ export class StoreModel {
         return {};
       case "delivery.step":
         if (!row || !owned.includes(row.state)) return "delivery-state";
-        if (row.leaseBoot !== op.leaseBoot || (op.attempt !== undefined && row.attempt !== op.attempt)) return "fenced";
+        if (row.leaseBoot !== op.leaseBoot || row.attempt !== op.attempt) return "fenced";
         Object.assign(row, { steps: { ...row.steps, [op.step]: op.value }, updatedAt: op.at });
         return {};
       case "delivery.requeue": {
@@ -180,6 +180,7 @@ function refusalOf(
   { from, owner }: Extract<StoreOp, { op: "delivery.requeue" | "delivery.finish" }>,
 ): string | undefined {
   if (!row || !from.includes(row.state)) return "delivery-state";
-  if (owner && (row.leaseBoot !== owner.leaseBoot || row.attempt !== owner.attempt)) return "fenced";
+  if (!owner) return owned.includes(row.state) ? "fenced" : undefined;
+  if (row.leaseBoot !== owner.leaseBoot || row.attempt !== owner.attempt) return "fenced";
   return undefined;
 }

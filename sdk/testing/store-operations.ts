@@ -179,10 +179,10 @@ function anyDeliveryOp(choices: Choices, world: string): StoreOp {
       op: "delivery.step",
       uid,
       leaseBoot: boot(),
+      attempt: choices.number(3),
       step: choices.of(["run", "summary"]),
       value: small(),
       at,
-      ...maybe({ attempt: choices.number(3) }),
     }),
     () => ({
       op: "delivery.requeue",

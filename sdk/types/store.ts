@@ -236,8 +236,8 @@ export type StoreOp =
    * `fenced`: another one has tried it meanwhile, and it may have to wait longer.
    */
   | { op: "delivery.claim"; uid: string; to: "running" | "sending"; leaseBoot: string; attempt?: number; at: number }
-  /** Records a step of a row that is being executed by this owner, else `delivery-state`; `attempt`: in this try of it, else `fenced`. */
-  | { op: "delivery.step"; uid: string; leaseBoot: string; attempt?: number; step: string; value: JsonObject; at: number }
+  /** Records a step of a row that is being executed, else `delivery-state`; by this owner and in this try of it, else `fenced`. */
+  | { op: "delivery.step"; uid: string; leaseBoot: string; attempt: number; step: string; value: JsonObject; at: number }
   /**
    * Back into the queue. `from`: the states it may be in, else `delivery-state`. `owner`: see `DeliveryOwner`. `result`: why. `attempt` sets the count anew (an
    * operator's retry begins at 0); `expiresAt` gives it more time. The payload must still be there, else `delivery-state`.
@@ -271,8 +271,8 @@ export type StoreOp =
 export type SessionCounters = Partial<Record<"inputTokens" | "outputTokens" | "totalTokens", number>>;
 
 /**
- * Owner of a delivery that is `running` or `sending`, as it was read or claimed. A write that ends or requeues such a row names it; when another one has claimed
- * the row since, or the same one again, the write is refused with `fenced`.
+ * Owner of a delivery that is `running` or `sending`, as it was read or claimed. A write that ends or requeues such a row names it, and one that does not is refused with
+ * `fenced`; so is one that names it after another one has claimed the row, or the same one again.
  */
 export type DeliveryOwner = Pick<DeliveryRow, "attempt"> & { leaseBoot: string };
 

@@ -3,6 +3,7 @@ import { type DeliveryRow, type DeliveryState, NotDispatchedError, SendRefusedEr
 import { createTestGateway, eventually, type FakeClock, fakeClock, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { holdNext } from "../../../test/fixtures/held-read.ts";
+import { ownerOf } from "./ends.ts";
 import type { Carrier, Failure, QueueKit } from "./kit.ts";
 import { laneOf, type Outgoing, toStored } from "./message.ts";
 import { createQueue, type Queue } from "./queue.ts";
@@ -37,8 +38,10 @@ beforeEach(() => {
     await Promise.all([...queues].map((queue) => queue.stop()));
     queues.clear();
     const left = await store.deliveries.list({ states: ["accepted", "sending", "uncertain"], limit: 1_000 });
-    for (const { uid, state } of left)
-      await store.commit([{ op: "delivery.finish", uid, from: [state], state: "failed", result: {}, at: clock.now() }]);
+    for (const row of left)
+      await store.commit([
+        { op: "delivery.finish", uid: row.uid, from: [row.state], ...ownerOf(row), state: "failed", result: {}, at: clock.now() },
+      ]);
   };
 });
 

@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import type { StoreOp } from "svc/sdk";
 import { type OpenStoreOptions, openStore } from "../open-store.ts";
-import { accept, append, claim, finish, run } from "./temp-store.ts";
+import { accept, append, claim, finish, firstOwner, run } from "./temp-store.ts";
 
 /** Opens the store and commits for ever from several callers; prints the id of each resolved commit, until something kills the process. */
 export async function commitForEver(options: Pick<OpenStoreOptions, "path" | "failpoint">): Promise<void> {
@@ -32,10 +32,10 @@ export async function deliverForEver(options: Pick<OpenStoreOptions, "path" | "f
       const ways: Array<[string, StoreOp]> = [
         ["accepted", accept(uid, { lane: `lane ${name}`, idemScope: "crash", idemKey: uid, fingerprint: "f" }, Date.now())],
         ["claimed", claim(uid)],
-        ["stepped", { op: "delivery.step", uid, leaseBoot: "b1", step: "run", value: { n }, at: 2_500 }],
-        ["requeued", { op: "delivery.requeue", uid, from: ["running"], at: 2_600 }],
+        ["stepped", { op: "delivery.step", uid, leaseBoot: "b1", attempt: 1, step: "run", value: { n }, at: 2_500 }],
+        ["requeued", { op: "delivery.requeue", uid, from: ["running"], owner: firstOwner, at: 2_600 }],
         ["claimed again", claim(uid)],
-        ["ended", finish(uid, n % 3 === 0 ? "failed" : "done", Date.now())],
+        ["ended", finish(uid, n % 3 === 0 ? "failed" : "done", { at: Date.now(), owner: { leaseBoot: "b1", attempt: 2 } })],
       ];
       for (const [what, op] of ways) {
         await store.commit([op]);

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { LogFields, Logger, MessageRow, NewDelivery, RunRow, SessionRow, StoreOp } from "svc/sdk";
+import type { DeliveryOwner, LogFields, Logger, MessageRow, NewDelivery, RunRow, SessionRow, StoreOp } from "svc/sdk";
 import type { Notice } from "svc/sdk/internal";
 import { type OpenStore, type OpenStoreOptions, openStore } from "../open-store.ts";
 
@@ -122,14 +122,22 @@ export const claim = (uid: string, fields: { to?: "running" | "sending"; leaseBo
   at: 2_000,
   ...fields,
 });
-export const finish = (uid: string, state: "done" | "failed" | "expired" = "done", at = 3_000): StoreOp => ({
+/** Owner of a delivery after its first `claim`. */
+export const firstOwner: DeliveryOwner = { leaseBoot: "b1", attempt: 1 };
+/** Ends a delivery that waits; with `owner` one that was claimed. */
+export const finish = (uid: string, state: "done" | "failed" | "expired" = "done", { at = 3_000, owner }: Finish = {}): StoreOp => ({
   op: "delivery.finish",
   uid,
   from: ["accepted", "running", "sending", "uncertain"],
+  ...(owner ? { owner } : {}),
   state,
   result: { status: state },
   at,
 });
+interface Finish {
+  at?: number;
+  owner?: DeliveryOwner;
+}
 
 /** Polls until it holds; throws after 15 s. */
 export async function until(holds: () => boolean, what: string): Promise<void> {
