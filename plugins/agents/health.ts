@@ -112,5 +112,5 @@ async function sessionsOf(kit: Kit, agentId?: string): Promise<JsonObject> {
   const { rows, total } = await kit.store().sessions.list({ ...(agentId === undefined ? {} : { agentId }), limit: RECENT });
   const now = kit.ctx.clock.now();
   const recent = rows.map((r) => ({ key: r.key, updatedAt: r.updatedAt, age: Math.max(0, now - r.updatedAt) }));
-  return { path: kit.store().status().path, count: total, recent };
+  return { path: kit.store().status().endpoint, count: total, recent };
 }

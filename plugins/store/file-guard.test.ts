@@ -34,7 +34,7 @@ test.each([
   expect(store.messages.page("s", { limit: 9 }).map(({ id }) => id)).toEqual(["m1", "m2"]);
   await store.commit([append("m3")]);
   expect(store.messages.count("s")).toBe(3);
-  expect(store.status()).toMatchObject({ ok: true, path: temp.path });
+  expect(store.status()).toMatchObject({ ok: true, endpoint: temp.path });
   expect(store.status()).not.toHaveProperty("notReady");
   expect(statSync(temp.path).mode & 0o777).toBe(0o600);
   expect(await messagesIn(temp.path)).toEqual(["m1", "m2", "m3"]);
@@ -80,7 +80,7 @@ test("another file in its place is not touched; what the store knows goes on bes
   expect(temp.notices[0]?.message).toContain(`mv state.sqlite state.sqlite.other; mv ${name} state.sqlite`);
   expect(store.status()).toMatchObject({
     ok: true,
-    path: `${temp.dir}/${name}`,
+    endpoint: `${temp.dir}/${name}`,
     notReady: expect.stringContaining("in the place of state.sqlite while"),
   });
   expect(store.messages.page("s", { limit: 9 }).map(({ id }) => id)).toEqual(["m1", "m2", "m3"]);

@@ -35,7 +35,7 @@ test("the service is there after boot, writes into the state directory, and the 
 
   const store = (await boot(stateDir)).service("store@2");
 
-  expect(store.status()).toEqual({ ok: true, queued: 0, path: join(stateDir, "state.sqlite") });
+  expect(store.status()).toEqual({ ok: true, queued: 0, backend: "sqlite", endpoint: join(stateDir, "state.sqlite") });
   expect(await store.sessions.get("agent:main:main")).toEqual(session("agent:main:main"));
   expect(await store.messages.count("s")).toBe(1);
 });

@@ -166,7 +166,7 @@ interface Parts {
 function joinStore({ writer, opened, reader, suspects, guard, snapshots, unreadable, sessions, feed, leases }: Parts): OpenStore {
   const { restored } = opened;
   const status = (): StoreStatus => {
-    const { reason, queuedOps: queued, path } = writer;
+    const { reason, queuedOps: queued, path: endpoint } = writer;
     const notReady = reason === undefined ? guard.trouble() : storageAdvice[reason];
     const snapshotAt = snapshots.newestAt();
     return {
@@ -174,7 +174,8 @@ function joinStore({ writer, opened, reader, suspects, guard, snapshots, unreada
       ...(reason === undefined ? {} : { reason }),
       ...(notReady === undefined ? {} : { notReady }),
       queued,
-      path,
+      backend: "sqlite",
+      endpoint,
       ...(restored?.damaged === undefined ? {} : { damaged: restored.damaged }),
       ...(restored === undefined ? {} : { restored: restoredFigures(restored) }),
       ...(unreadable.count() === 0 ? {} : { unreadableRows: unreadable.count() }),

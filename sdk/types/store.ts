@@ -446,8 +446,10 @@ export interface StoreStatus {
   notReady?: string;
   /** Operations not yet on disk. */
   queued: number;
-  /** Absolute path of the database; of the file it went on in, after another one took its place. */
-  path: string;
+  /** Kind of the database: `sqlite` is the embedded one. */
+  backend: string;
+  /** Location of the rows, without secrets. Embedded: absolute path of the database, of the file it went on in after another one took its place. */
+  endpoint: string;
   /** At this start the database was damaged: where it was kept. */
   damaged?: string;
   /** At this start the database was damaged or missing: what took its place. */

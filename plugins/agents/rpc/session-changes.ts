@@ -16,7 +16,7 @@ import { sendChat } from "./send.ts";
 /** The `sessions.*` methods that change a session or begin and stop its runs. */
 export function registerSessionChanges(ctx: PluginContext, kit: Kit, runner: Runner): void {
   const full = (key: string) => kit.directory.resolve({ sessionKey: key }).sessionKey;
-  const path = () => kit.store().status().path;
+  const path = () => kit.store().status().endpoint;
   const created = createReplays({ monotonic: () => ctx.clock.monotonic() });
   const scopeOf = (message = "") => (isResetMessage(kit.config.session.resetTriggers, message) ? "admin" : "write");
 

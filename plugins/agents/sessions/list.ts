@@ -78,7 +78,7 @@ export async function listSessions(kit: ListKit, params: ListParams): Promise<Js
   const hasMore = offset + limit < total;
   return {
     ts,
-    path: kit.store().status().path,
+    path: kit.store().status().endpoint,
     count: rows.length,
     totalCount: total,
     limitApplied: limit,
