@@ -121,7 +121,9 @@ describe("a message to webchat", () => {
     const { payload } = (await gw.service("store@2").deliveries.get(request.uid)) ?? {};
     expect(payload).toBeUndefined();
     expect(await ofMain(request.uid)).toEqual([{ id: request.uid, text: "Quoted:\nbuild 7" }]);
-    const [row] = await gw.service("store@2").messages.page((await gw.service("store@2").sessions.get("agent:main:main"))?.sessionId ?? "", { limit: 1 });
+    const [row] = await gw
+      .service("store@2")
+      .messages.page((await gw.service("store@2").sessions.get("agent:main:main"))?.sessionId ?? "", { limit: 1 });
     expect(JSON.stringify(row)).not.toContain("UNTRUSTED");
   });
 
@@ -330,7 +332,9 @@ describe("an operator", () => {
     const notes = async () => (await history("agent:main:hook:a")).filter(({ id }) => id.startsWith(`${uid}:`));
     expect(await notes()).toHaveLength(1);
     expect(await gw.rpc("messaging.queue.retry", { uid })).toEqual({ ok: true, uid });
-    await eventually(async () => expect(await gw.service("store@2").deliveries.get(uid)).toMatchObject({ state: "failed", attempt: 1 }) ?? true);
+    await eventually(
+      async () => expect(await gw.service("store@2").deliveries.get(uid)).toMatchObject({ state: "failed", attempt: 1 }) ?? true,
+    );
     expect(await notes()).toHaveLength(2);
     await expect(gw.rpc("messaging.queue.retry", { uid: "nobody" })).rejects.toMatchObject({ code: "INVALID_REQUEST" });
   });

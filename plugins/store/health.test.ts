@@ -5,7 +5,12 @@ const path = "/state/state.sqlite";
 const place = { backend: "sqlite", endpoint: path };
 
 test("a store that takes commits is a healthy critical part", () => {
-  expect(toHealthPart({ ok: true, queued: 3, ...place })).toEqual({ part: "store", ok: true, critical: true, value: { ok: true, queued: 3 } });
+  expect(toHealthPart({ ok: true, queued: 3, ...place })).toEqual({
+    part: "store",
+    ok: true,
+    critical: true,
+    value: { ok: true, queued: 3 },
+  });
 });
 
 test("a full disk makes it unhealthy, with the reason and what to do", () => {

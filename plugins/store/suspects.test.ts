@@ -53,7 +53,9 @@ test("an end that nobody can have caused takes charges back from those that were
   const store = await temp.open();
   await store.commit([accept("charged"), claim("charged")]);
   const result = { reason: "r", suspect: 2, crashes: 2 };
-  await store.commit([{ op: "delivery.requeue", uid: "charged", from: ["running"], owner: firstOwner, attempt: 2, notBefore: 9_000, result, at: 3_000 }]);
+  await store.commit([
+    { op: "delivery.requeue", uid: "charged", from: ["running"], owner: firstOwner, attempt: 2, notBefore: 9_000, result, at: 3_000 },
+  ]);
   const idle = killed(temp);
   await store.commit([accept("other"), claimed("other"), started("other")]);
 

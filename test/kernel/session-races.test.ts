@@ -60,9 +60,7 @@ test("the order of acknowledgements is the order of the transcript, whoever writ
       await settle(sent);
 
       const { sessionId } = await gw.rpc<{ sessionId: string }>("chat.history", { sessionKey });
-      const stored = (await rowsOf(sessionId))
-        .filter((r) => r.role === "user")
-        .map(textOf);
+      const stored = (await rowsOf(sessionId)).filter((r) => r.role === "user").map(textOf);
       expect([...stored].sort()).toEqual([...sent].sort());
       for (const { frames } of sockets) {
         const acknowledged = frames
@@ -138,7 +136,7 @@ test("whatever is sent, stopped and reset meanwhile: each message is kept once, 
       await settle(order);
       await client.request("health", {});
 
-      const all = [...transcripts].map(rowsOf);
+      const all = await Promise.all([...transcripts].map(rowsOf));
       const stored = all.map((rows) => rows.filter((r) => r.role === "user").map(textOf));
       expect(stored.flat().sort()).toEqual([...order].sort());
       for (const messages of stored) expect(messages).toEqual(order.filter((message) => messages.includes(message)));

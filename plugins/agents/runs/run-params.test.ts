@@ -48,7 +48,10 @@ describe("delivery, where messages are carried", () => {
     expect(final).toMatchObject({ status: "ok", result: { deliveryStatus: "sent" } });
     expect((await carrying.ask(asked)).final).toEqual(final);
     expect(await said()).toEqual(["Hello from the script."]);
-    expect(await carrying.service("store@2").deliveries.get("sent-1:out")).toMatchObject({ state: "done", lane: "webchat::agent:main:main" });
+    expect(await carrying.service("store@2").deliveries.get("sent-1:out")).toMatchObject({
+      state: "done",
+      lane: "webchat::agent:main:main",
+    });
   });
 
   test("of a chat message comes by itself", async () => {

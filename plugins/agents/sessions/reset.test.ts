@@ -59,7 +59,11 @@ test("the first message of a new day begins a new transcript; the old one stays,
   const { messages } = gw.service("store@2");
   expect(await messages.page(before?.sessionId ?? "", { limit: 10 })).toHaveLength(4);
   const changes = frames.filter(({ event, payload }) => event === "sessions.changed" && payload.reason !== undefined);
-  expect(changes[0]?.payload).toMatchObject({ sessionKey: "agent:main:main", reason: "reset", session: { sessionId: (await row())?.sessionId } });
+  expect(changes[0]?.payload).toMatchObject({
+    sessionKey: "agent:main:main",
+    reason: "reset",
+    session: { sessionId: (await row())?.sessionId },
+  });
   const { seen } = await gw.rpc<{ seen: Array<{ hook: string; event: object }> }>("hook-probe.seen");
   expect(seen.filter(({ hook }) => hook === "session.reset").map(({ event }) => event)).toEqual([
     { sessionKey: "agent:main:main", agentId: "main", sessionId: (await row())?.sessionId, reason: "daily" },

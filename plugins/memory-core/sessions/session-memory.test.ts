@@ -46,7 +46,8 @@ const hears = (query: string) =>
   });
 const sync = (options: { force?: boolean } = {}) => (gateway as TestGateway).service("memory@1").sync("main", options);
 const status = () => (gateway as TestGateway).rpc<MemoryStatus & Record<string, unknown>>("memory.status");
-const idOf = async (sessionKey = "agent:main:main") => (await (gateway as TestGateway).service("store@2").sessions.get(sessionKey))?.sessionId ?? "";
+const idOf = async (sessionKey = "agent:main:main") =>
+  (await (gateway as TestGateway).service("store@2").sessions.get(sessionKey))?.sessionId ?? "";
 
 describe("what was said is found", () => {
   test("a conversation is found by its words, with the numbers of its messages, and only in its own corpus", async () => {

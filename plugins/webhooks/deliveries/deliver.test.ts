@@ -32,7 +32,10 @@ test("where nobody carries messages the answer stays in its session, with a warn
   const runId = await accepted(gateway, { deliver: true, name: "Full" });
   expect(await ended(gateway, runId)).toEqual({ status: "ok", replyDisposition: "visible", delivered: false, deliveryAttempted: false });
   expect(await gateway.said()).toEqual(["Hook Full: one"]);
-  expect(await gateway.row(runId)).toMatchObject({ state: "done", steps: { deliver: { because: "unavailable" }, summary: { as: "note" } } });
+  expect(await gateway.row(runId)).toMatchObject({
+    state: "done",
+    steps: { deliver: { because: "unavailable" }, summary: { as: "note" } },
+  });
   expect(gateway.logs.map((l) => l.message)).toContain("no messaging service: the answer of a hook stays in its session");
 });
 

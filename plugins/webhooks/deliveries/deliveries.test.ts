@@ -8,7 +8,11 @@ describe("an accepted agent action", () => {
     const gateway = await deliveriesGateway({ models: [model] });
 
     const runId = await accepted(gateway, { name: "GitHub", message: "<frame> push", mapping: "gh", path: "github" });
-    expect(await gateway.row(runId)).toMatchObject({ dir: "hook-agent", uid: runId, payload: { v: 1, action: { message: "<frame> push" } } });
+    expect(await gateway.row(runId)).toMatchObject({
+      dir: "hook-agent",
+      uid: runId,
+      payload: { v: 1, action: { message: "<frame> push" } },
+    });
 
     expect(await ended(gateway, runId)).toEqual({ status: "ok", replyDisposition: "visible" });
     expect(await gateway.service("store@2").runs.get(runId)).toMatchObject({ state: "ok", trigger: "hook" });

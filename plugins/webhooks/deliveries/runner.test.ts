@@ -78,7 +78,8 @@ describe("an action that cannot be done now", () => {
     const gateway = await deliveriesGateway({ models: [model], clock });
     const runId = await accepted(gateway, { name: "CI", message: "push", sessionKey: "agent:main:hook:ci" });
 
-    const requeued = (attempt: number) => eventually(async () => expect(await gateway.row(runId)).toMatchObject({ state: "accepted", attempt }));
+    const requeued = (attempt: number) =>
+      eventually(async () => expect(await gateway.row(runId)).toMatchObject({ state: "accepted", attempt }));
     /** Another action goes all the way: whatever was due has begun by then. */
     const stillAsked = async (times: number) => {
       await ended(gateway, await accepted(gateway));
