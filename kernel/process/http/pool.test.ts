@@ -3,6 +3,7 @@ import { createServer, type RequestListener, type ServerResponse } from "node:ht
 import { createRequire } from "node:module";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { text } from "node:stream/consumers";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { eventually } from "../../../sdk/testing/eventually.ts";
 import { undiciFiles } from "./load-undici.ts";
@@ -108,6 +109,19 @@ test("a request beyond the queue is refused, and one that is aborted leaves it",
   await eventually(() => held.every((res) => res.destroyed));
   served.server.removeAllListeners("request").on("request", (_req, res) => res.end("again"));
   expect(await bodyOf(request(served.url))).toBe("again");
+});
+
+test("one signal may end any number of requests, and nobody is warned of a leak", async () => {
+  const warnings: string[] = [];
+  const onWarning = ({ name }: Error) => void warnings.push(name);
+  process.on("warning", onWarning);
+  opened.push(() => void process.off("warning", onWarning));
+  const served = await serve((_req, res) => res.end("ok"));
+  const { request } = pool();
+  const { signal } = new AbortController();
+  expect(await Promise.all(Array.from({ length: 40 }, () => bodyOf(request(served.url, { signal }))))).toEqual(Array(40).fill("ok"));
+  await nextTurn();
+  expect(warnings).not.toContain("MaxListenersExceededWarning");
 });
 
 test("connections to one server more than 32 take the place of idle ones, and wait for none that is in use", async () => {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Readable } from "node:stream";
 import type { Pool } from "undici";
 import { isSvcError } from "../../../sdk/errors.ts";
@@ -113,15 +114,13 @@ export function createHttpPool(options: HttpPoolOptions): HttpPool {
         const via = origins.get(url.origin)?.proxy;
         return (stop.isStopped ? stop.reason : explained(error, { url, timeoutMs, via })) as Error;
       };
-      const onAbort = () => stop.stop(signal?.reason);
       const timer = setTimeout(() => stop.stop(explain({ code: HEADERS_TIMEOUT })), timeoutMs);
+      const unfollow = signal && follow(signal, stop);
       const end = () => {
         underWay.delete(stop);
-        signal?.removeEventListener("abort", onAbort);
+        unfollow?.();
       };
       underWay.add(stop);
-      signal?.addEventListener("abort", onAbort, { once: true });
-      if (signal?.aborted) onAbort();
       try {
         const { status, headers, body } = await exchange(url, given, { timeoutMs, stop, end });
         return { status, headers, body: failingWith(body, explain) };
@@ -134,6 +133,15 @@ export function createHttpPool(options: HttpPoolOptions): HttpPool {
     },
     close,
   };
+}
+
+/** Stops a request with the signal of its owner. @returns stops following the signal */
+function follow(signal: AbortSignal, stop: Stop): () => void {
+  const onAbort = () => stop.stop(signal.reason);
+  setMaxListeners(0, signal); // one listener for each request, and their number has a bound here
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  return () => signal.removeEventListener("abort", onAbort);
 }
 
 /** Reads addresses. Most requests of an owner go to one, so the last is remembered. @throws {SvcError} `invalid-request` */
