@@ -93,8 +93,12 @@ function createContext(registrar: Registrar, host: Host, signal: AbortSignal): P
       registrar.assertAlive();
       return pluginFetch(input, init);
     },
-    async request(url, options) {
-      registrar.assertAlive();
+    request(url, options) {
+      try {
+        registrar.assertAlive();
+      } catch (error) {
+        return Promise.reject(error);
+      }
       return (host.request ?? http.request)(url, options);
     },
     runHook: (hook, event, meta) => host.hooks.run(hook, event, meta),

@@ -56,7 +56,7 @@ export async function openExchange(options: ExchangeOptions): Promise<Exchange> 
   const explain = (error: unknown) => (stop.signal.aborted ? stop.signal.reason : connectionError(error, { adapter, timeoutMs }));
   try {
     const response = await request(url, { method, headers, body, timeoutMs, signal: stop.signal, idempotent: !options.isOnce });
-    response.body.once("close", end);
+    response.body.on("close", end);
     const { status } = response;
     return {
       status,
@@ -96,7 +96,7 @@ function readWhole(body: Body, take: Parameters<Exchange["read"]>[0], explain: (
         fail(error);
       }
     });
-    body.once("end", resolve);
-    body.once("error", (error) => reject(explain(error)));
+    body.on("end", resolve);
+    body.on("error", (error) => reject(explain(error)));
   });
 }

@@ -74,7 +74,7 @@ export function createTextEmbedder(options: TextEmbedderOptions): Pick<Embedding
 
 /** The same as `checkedVectors`, for answers of any size. */
 async function checkedInTurns(found: EmbedAnswer["vectors"], expected: ExpectedVectors): Promise<Float32Array[]> {
-  if (found.length !== expected.count) return checkedVectors(found, expected);
+  if (found.length === 1 || found.length !== expected.count) return checkedVectors(found, expected);
   const dims = expected.dims ?? found[0]?.length;
   return (await mapInTurns(found, (vector) => checkedVectors([vector], { ...expected, count: 1, dims }))).flat();
 }

@@ -72,8 +72,9 @@ class VectorJsonParser implements VectorJson {
   }
 
   #readOutside(chunk: Buffer, from: number): number {
-    let at = from;
-    while (at < chunk.length && chunk[at] !== QUOTE && chunk[at] !== OPEN) at++;
+    let at = nextValue(chunk, from);
+    // Names of members and the like are no reason to cut the answer: only a value that may be kept out of the parse is.
+    for (let end = shortTextEnd(chunk, at); end !== -1; end = shortTextEnd(chunk, at)) at = nextValue(chunk, end);
     this.#put(chunk.subarray(from, at));
     if (at === chunk.length) return at;
     const isText = chunk[at] === QUOTE;
@@ -158,6 +159,24 @@ function withValues(value: unknown, pool: readonly unknown[], depth: number): un
   const members = value as Record<string, unknown>;
   for (const key in members) members[key] = withValues(members[key], pool, depth + 1);
   return value;
+}
+
+/** Finds the next quote or opening bracket, or the end of the piece. */
+function nextValue(chunk: Buffer, from: number): number {
+  let at = from;
+  while (at < chunk.length && chunk[at] !== QUOTE && chunk[at] !== OPEN) at++;
+  return at;
+}
+
+/** Finds the end of a short text without escapes that begins and ends in this piece; -1 for anything else. */
+function shortTextEnd(chunk: Buffer, from: number): number {
+  if (chunk[from] !== QUOTE) return -1;
+  const limit = Math.min(chunk.length, from + LONG_TEXT);
+  for (let at = from + 1; at < limit; at++) {
+    if (chunk[at] === QUOTE) return at + 1;
+    if (chunk[at] === BACKSLASH) return -1;
+  }
+  return -1;
 }
 
 /** Finds the end of a string of the answer, or its first escape, without looking at each byte: a vector in base64 has thousands. */

@@ -37,16 +37,12 @@ export type ResponseHead = Pick<HttpResponse, "status" | "headers" | "body">;
 
 /** Sends a request and resolves when its response begins; the stop ends both. */
 export function send(undici: Undici, pool: Pool, { url, request, timeoutMs, stop, userAgent }: Sending): Promise<ResponseHead> {
-  const { method = "GET", headers = {}, body } = request;
+  const { method = "GET", body } = request;
   return new Promise((resolve, reject) => {
     const options: Dispatcher.DispatchOptions = {
       method,
       path: url.pathname + url.search,
-      headers: {
-        ...headers,
-        ...(hasUserAgent(headers) ? {} : { "user-agent": userAgent }),
-        ...(isInPieces(body) ? { "content-length": String(body.bytes) } : {}),
-      },
+      headers: sentHeaders(request, userAgent),
       body: isInPieces(body) ? (body.chunks as unknown as Readable) : (body ?? null),
       bodyTimeout: timeoutMs,
     };
@@ -108,6 +104,16 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
 /** Is this a body in pieces? */
 export function isInPieces(body: HttpRequestBody | undefined): body is Exclude<HttpRequestBody, string | Uint8Array> {
   return typeof body === "object" && !(body instanceof Uint8Array);
+}
+
+function sentHeaders({ headers = {}, body }: HttpRequestOptions, userAgent: string): Readonly<Record<string, string>> {
+  const hasAgent = hasUserAgent(headers);
+  if (hasAgent && !isInPieces(body)) return headers;
+  return {
+    ...headers,
+    ...(hasAgent ? {} : { "user-agent": userAgent }),
+    ...(isInPieces(body) ? { "content-length": String(body.bytes) } : {}),
+  };
 }
 
 function hasUserAgent(headers: Readonly<Record<string, string>>): boolean {

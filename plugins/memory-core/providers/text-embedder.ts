@@ -38,7 +38,9 @@ type Override = { model?: string; outputDimensionality?: number };
 const written = new WeakMap<ProviderSettings, string>();
 
 function writtenOut(settings: ProviderSettings): string {
-  const text = written.get(settings) ?? JSON.stringify(settings);
+  const known = written.get(settings);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(settings);
   written.set(settings, text);
   return text;
 }
