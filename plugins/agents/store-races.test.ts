@@ -1,8 +1,8 @@
-import type { JsonObject } from "svc/sdk";
+import type { JsonObject, RunRequest } from "svc/sdk";
 import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type GatedModel, gatedModel } from "../../test/fixtures/gated-model.ts";
-import { holdNext } from "../../test/fixtures/held-read.ts";
+import { failNext, holdNext } from "../../test/fixtures/held-read.ts";
 
 /** Each test lets something happen between a read of the store and the act that follows it. */
 
@@ -53,6 +53,47 @@ describe("while the row of a run is read", () => {
     model.release();
 
     expect(await waiting).toMatchObject({ runId: "one", status: "ok" });
+  });
+});
+
+describe("when the session cannot be read for the events of an acceptance", () => {
+  /** The first read is that of the acceptance, the second that for its events. */
+  async function acceptUnread<T>(accept: () => Promise<T>): Promise<T> {
+    const before = holdNext(store(), "sessions.get");
+    const accepted = accept();
+    await before.asked;
+    failNext(store(), "sessions.get", new Error("no read"));
+    before.release();
+    return accepted;
+  }
+
+  test("a new run is at work all the same, and ends", async () => {
+    const { done } = await acceptUnread(() => run("one", "hello"));
+    await isWaiting("hello");
+    model.release();
+
+    expect(await done).toMatchObject({ status: "ok" });
+    expect(gw.logs).toContainEqual(expect.objectContaining({ message: "run one: its acceptance could not be announced" }));
+  });
+
+  test("so is one that is taken on once more", async () => {
+    const request = {
+      ...{ runId: "one", message: "hello", sessionKey: mainKey, trigger: "hook", resume: true },
+      actor: { kind: "hook", scopes: [] },
+    } satisfies RunRequest;
+    const first = await gw.service("agents@1").run(request);
+    await isWaiting("hello");
+    model.release();
+    await first.done;
+    const row = await store().runs.get("one");
+    if (!row) throw new Error("the run has no row");
+    await store().commit([{ op: "run.put", run: { ...row, state: "interrupted" } }]);
+
+    const { done } = await acceptUnread(() => gw.service("agents@1").run(request));
+    await isWaiting("hello");
+    model.release();
+
+    expect(await done).toMatchObject({ status: "ok" });
   });
 });
 

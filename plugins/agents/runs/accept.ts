@@ -4,6 +4,7 @@ import {
   commonErrors,
   isSvcError,
   type MessageRow,
+  messageOf,
   type QueueMode,
   type RunRequest,
   type RunRow,
@@ -226,13 +227,24 @@ function requestTitle(request: RunRequest): string | undefined {
   return titleOf(requestBlocks(request)) ?? (asked && titleOf(asked.content));
 }
 
-/** From here on the run is known, and whoever follows its session hears of it. */
-export async function tellAccepted(
-  run: Run,
-  kit: Kit,
-  what: { before: SessionRow | undefined; fresh: ResetReason | undefined; stored: MessageRow[] },
-): Promise<void> {
+/** Rows from before and after the commit of an acceptance. */
+interface Acceptance {
+  before: SessionRow | undefined;
+  fresh: ResetReason | undefined;
+  stored: MessageRow[];
+}
+
+/** From here on the run is known, and whoever follows its session hears of it. Never rejects: the run is stored, and goes on untold. */
+export async function tellAccepted(run: Run, kit: Kit, what: Acceptance): Promise<void> {
   kit.runs.set(run.id, run);
+  try {
+    await announce(run, kit, what);
+  } catch (error) {
+    kit.ctx.logger.error(`run ${run.id}: its acceptance could not be announced`, { error: messageOf(error) });
+  }
+}
+
+async function announce(run: Run, kit: Kit, what: Acceptance): Promise<void> {
   const row = await present(kit, run.sessionKey);
   if (!row) return;
   const reason = !what.before ? "create" : what.fresh ? "reset" : "send";
