@@ -2,7 +2,7 @@ import type { JsonObject, RunRequest } from "svc/sdk";
 import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type GatedModel, gatedModel } from "../../test/fixtures/gated-model.ts";
-import { failNext, holdNext } from "../../test/fixtures/held-read.ts";
+import { countTogether, failNext, holdNext } from "../../test/fixtures/held-read.ts";
 
 /** Each test lets something happen between a read of the store and the act that follows it. */
 
@@ -95,6 +95,17 @@ describe("when the session cannot be read for the events of an acceptance", () =
 
     expect(await done).toMatchObject({ status: "ok" });
   });
+});
+
+test("previews of sessions are read one after the other", async () => {
+  const keys = ["a", "b", "c"].map((key) => `agent:main:${key}`);
+  for (const key of keys) await gw.rpc("sessions.create", { key });
+  const pages = countTogether(store(), "messages.page");
+
+  const { previews } = await gw.rpc<{ previews: JsonObject[] }>("sessions.preview", { keys });
+
+  expect(previews.map(({ key, status }) => [key, status])).toEqual(keys.map((key) => [key, "empty"]));
+  expect(pages.most).toBe(1);
 });
 
 test("a run that another owner has ended is not ended again", async () => {

@@ -32,10 +32,10 @@ export function registerWebhookRpc(ctx: TrialContext, webhooks: Webhooks): void 
   ctx.registerRpc({
     ...methodOf(webhooksMethods, "webhooks.recent"),
     async handler({ limit = RECENT, states }) {
-      const { summariseDelivery } = await import("./deliveries/delivery-summary.ts");
+      const { summariseDeliveries } = await import("./deliveries/delivery-summary.ts");
       const rows = await store().deliveries.list({ dirs, limit, ...(states ? { states } : {}) });
       return {
-        deliveries: await Promise.all(rows.map((row) => summariseDelivery(row, store()))),
+        deliveries: await summariseDeliveries(rows, store()),
         counts: figuresOf(await store().deliveries.counts()),
       };
     },

@@ -38,7 +38,9 @@ export function registerSessionsMethods(ctx: PluginContext, kit: Kit): void {
   ctx.registerRpc({
     ...protocolMethod("sessions.preview"),
     handler: async (params) => {
-      const previews = await Promise.all(params.keys.slice(0, PREVIEW_KEYS).map((key) => preview(kit, key, params)));
+      const previews: JsonObject[] = [];
+      // One after the other: the rows of one page at a time are in memory.
+      for (const key of params.keys.slice(0, PREVIEW_KEYS)) previews.push(await preview(kit, key, params));
       return { ts: ctx.clock.now(), previews };
     },
   });

@@ -1,7 +1,7 @@
 import type { DeliveryRow } from "svc/sdk";
 import { expect, test } from "vitest";
 import { agentAction } from "../../../test/fixtures/hook-deliveries.ts";
-import { summariseDelivery } from "./delivery-summary.ts";
+import { summariseDeliveries, summariseDelivery } from "./delivery-summary.ts";
 import { encodeAction } from "./stored-action.ts";
 
 const row: DeliveryRow = {
@@ -23,4 +23,20 @@ test("one whose payload is gone is described from its result, one that cannot be
   const wake = { ...row, dir: "hook-wake" as const, state: "done" as const, result: { status: "ok", about } };
   expect(await summariseDelivery(wake, storeWith(undefined))).toMatchObject({ kind: "wake", path: "wake", agentId: "main" });
   expect(await summariseDelivery(row, storeWith({ ...row, payload: { v: 9 } }))).toMatchObject({ path: "", agentId: "ops" });
+});
+
+test("of several rows the payloads are read one after the other", async () => {
+  let now = 0;
+  let most = 0;
+  const get = async () => {
+    most = Math.max(most, ++now);
+    await Promise.resolve();
+    now -= 1;
+    return { ...row, payload };
+  };
+  const store = { deliveries: { get } } as unknown as Parameters<typeof summariseDeliveries>[1];
+  const rows = ["a", "b", "c"].map((uid) => ({ ...row, uid }));
+
+  expect((await summariseDeliveries(rows, store)).map(({ uid, path }) => [uid, path])).toEqual(rows.map(({ uid }) => [uid, "github"]));
+  expect(most).toBe(1);
 });

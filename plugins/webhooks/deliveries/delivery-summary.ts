@@ -40,6 +40,13 @@ export async function summariseDelivery(row: DeliveryRow, store: Pick<Store, "de
   };
 }
 
+/** Summarises rows one after the other: one payload at a time is in memory. */
+export async function summariseDeliveries(rows: readonly DeliveryRow[], store: Pick<Store, "deliveries">): Promise<DeliverySummary[]> {
+  const summaries: DeliverySummary[] = [];
+  for (const row of rows) summaries.push(await summariseDelivery(row, store));
+  return summaries;
+}
+
 /** A row that cannot be read has no path any more; its lane still names the agent. */
 async function aboutOfPayload(row: DeliveryRow, store: Pick<Store, "deliveries">): Promise<About> {
   const whole = row.payload ? row : await store.deliveries.get(row.uid);
