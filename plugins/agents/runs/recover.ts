@@ -1,18 +1,34 @@
-import { isSvcError, type Lease, type RunRow, type StoreOp } from "svc/sdk";
+import { backoffDelayMs, isSvcError, type Lease, type RunRow, type StoreOp, sleep } from "svc/sdk";
 import type { Kit } from "../kit.ts";
 import { INTERRUPTED } from "./outcome.ts";
 
 /** Bound of one round; a round that finds less is the last. */
 const MAX_ROUNDS = 1_000;
 
-/** Becomes the owner of the runs of this boot. Undefined while nothing can be stored: then nothing can be marked either. */
-export async function becomeOwner({ ctx, bootId }: Pick<Kit, "ctx" | "bootId">): Promise<Lease | undefined> {
-  try {
-    return await ctx.service("leases@1").acquire("runs", { owner: bootId });
-  } catch (error) {
-    if (!isSvcError(error, "storage-unavailable") && !isSvcError(error, "storage-busy")) throw error;
-    ctx.logger.warn("runs of an earlier process are marked as interrupted at the next start", { error: error.message });
-    return undefined;
+/** Most times that the lease is asked for while the store is busy: 3 s in all. */
+const MAX_TRIES = 5;
+const PAUSES = { firstMs: 200, maxMs: 1_600 };
+
+type OwnerKit = Pick<Kit, "bootId"> & { ctx: Pick<Kit["ctx"], "service" | "logger" | "signal" | "timers"> };
+
+/**
+ * Becomes the owner of the runs of this boot. Undefined while nothing can be stored: then nothing can be marked either.
+ * @throws the reason of the plugin's signal, when it aborts between two tries
+ */
+export async function becomeOwner({ ctx, bootId }: OwnerKit): Promise<Lease | undefined> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await ctx.service("leases@1").acquire("runs", { owner: bootId });
+    } catch (error) {
+      const isBusy = isSvcError(error, "storage-busy");
+      if (!isBusy && !isSvcError(error, "storage-unavailable")) throw error;
+      if (!isBusy || tries >= MAX_TRIES) {
+        ctx.logger.warn("runs of an earlier process are marked as interrupted at the next start", { error: error.message });
+        return undefined;
+      }
+      if (tries === 1) ctx.logger.warn("the store is busy; runs of an earlier process are marked when it is not", { error: error.message });
+      await sleep(backoffDelayMs(tries, PAUSES), ctx.signal, ctx.timers);
+    }
   }
 }
 
@@ -31,15 +47,17 @@ export async function markInterrupted(kit: Pick<Kit, "store" | "ctx">): Promise<
 /** False for a run that somebody has ended, or taken on again, since it was read. */
 async function markOne(row: RunRow, kit: Pick<Kit, "store" | "ctx">): Promise<boolean> {
   const ops = await interrupt(row, kit);
+  const commit = (some: StoreOp[]) => kit.store().commit(some);
   try {
-    await kit.store().commit(ops);
+    // Where its session is about another transcript by now, its run is marked all the same.
+    await commit(ops).catch((error: unknown) => {
+      if (isSvcError(error, "session-changed") || isSvcError(error, "session-missing")) return commit(ops.slice(0, 1));
+      throw error;
+    });
     return true;
   } catch (error) {
     if (isSvcError(error, "run-state") || isSvcError(error, "fenced")) return false;
-    // Its session is about another transcript by now; its run is marked all the same.
-    if (!isSvcError(error, "session-changed") && !isSvcError(error, "session-missing")) throw error;
-    await kit.store().commit(ops.slice(0, 1));
-    return true;
+    throw error;
   }
 }
 
