@@ -110,10 +110,10 @@ function finish(sql: DeliveryStatements, load: DeliveryLoad, op: Op<"delivery.fi
 
 /**
  * Refuses a write that names another owner than the row has, or none although it has one: a row that was put back meanwhile is nobody's, and one that was claimed
- * again is in another try.
+ * again is in another try. A damaged row that should have an owner and has none can be ended and put back by whoever finds it.
  */
 function expectOwner(row: DeliveryRow, owner: DeliveryOwner | null): void {
-  if (owner === null && !owned.includes(row.state)) return;
+  if (owner === null && (!owned.includes(row.state) || row.leaseBoot === undefined)) return;
   if (!owner || row.leaseBoot !== owner.leaseBoot || row.attempt !== owner.attempt) throw fencedBy(row);
 }
 

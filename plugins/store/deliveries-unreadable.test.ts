@@ -70,6 +70,25 @@ test("a claimed one is met by the scans of abandoned and overdue deliveries", as
   expect(deliveries.overdue({ dirs, now: 10, limit: 10 })).toMatchObject(unreadable);
 });
 
+test.each(["running", "sending"] as const)("one that is %s without an owner is abandoned, and can be put back and ended", async (to) => {
+  const temp = tempStore(onTestFinished);
+  const first = await temp.open();
+  await first.commit([accept("back"), accept("over"), claim("back", { to }), claim("over", { to })]);
+  await first.close();
+  const db = await openConnection(temp.path, {});
+  db.exec("UPDATE deliveries SET lease_boot = NULL");
+  db.close();
+  const store = await temp.open();
+  expect(store.deliveries.abandoned({ dirs, boot: "now", limit: 10 }).map(({ uid }) => uid)).toEqual(["back", "over"]);
+
+  await store.commit([{ op: "delivery.requeue", uid: "back", from: [to], at: 3_000 }]);
+  await store.commit([finish("over", "failed")]);
+
+  expect(store.deliveries.get("back")).toMatchObject({ state: "accepted" });
+  expect(store.deliveries.get("over")).toMatchObject({ state: "failed" });
+  expect(store.deliveries.abandoned({ dirs, boot: "now", limit: 10 })).toEqual([]);
+});
+
 test("the database itself refuses a kind that is none, and a uid or lane that is no text: nobody would find such a row", async () => {
   const temp = tempStore(onTestFinished);
   await (await temp.open()).commit([accept("u1")]);

@@ -180,7 +180,7 @@ function refusalOf(
   { from, owner }: Extract<StoreOp, { op: "delivery.requeue" | "delivery.finish" }>,
 ): string | undefined {
   if (!row || !from.includes(row.state)) return "delivery-state";
-  if (!owner) return owned.includes(row.state) ? "fenced" : undefined;
+  if (!owner) return owned.includes(row.state) && row.leaseBoot !== undefined ? "fenced" : undefined;
   if (row.leaseBoot !== owner.leaseBoot || row.attempt !== owner.attempt) return "fenced";
   return undefined;
 }

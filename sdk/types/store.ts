@@ -272,7 +272,7 @@ export type SessionCounters = Partial<Record<"inputTokens" | "outputTokens" | "t
 
 /**
  * Owner of a delivery that is `running` or `sending`, as it was read or claimed. A write that ends or requeues such a row names it, and one that does not is refused with
- * `fenced`; so is one that names it after another one has claimed the row, or the same one again.
+ * `fenced`; so is one that names it after another one has claimed the row, or the same one again. A row that has lost its owner, by damage, needs none.
  */
 export type DeliveryOwner = Pick<DeliveryRow, "attempt"> & { leaseBoot: string };
 
