@@ -1,6 +1,6 @@
 import { type DeliveryRow, type JsonObject, messageOf } from "svc/sdk";
 import { reached } from "svc/sdk/internal";
-import { fail, isElsewhere, putBack, succeed } from "./ends.ts";
+import { fail, isElsewhere, isPassing, putBack, succeed, untilStored } from "./ends.ts";
 import type { Carrier, QueueKit } from "./kit.ts";
 import { type Outgoing, readOutgoing } from "./message.ts";
 import { isSpent, judge, spentReason, toFault } from "./verdict.ts";
@@ -28,20 +28,25 @@ export async function attempt(row: DeliveryRow, kit: QueueKit, signal: AbortSign
   if (isSpent(unknownTries(row), carrier.isIdempotent)) {
     return fail(kit, { row, message, ...end, reason: spentReason(String(row.result?.reason ?? "the gateway stopped meanwhile")) });
   }
-  const claimed = await claim(row, kit);
+  const claimed = await claim(row, kit, signal);
   if (claimed) await send(claimed, { message, carrier, signal }, kit);
 }
 
 /**
  * Undefined when it is not what it was when it was read: somebody has dropped it, or tried it meanwhile; then it may have to wait longer than was read.
  */
-async function claim(row: DeliveryRow, kit: QueueKit): Promise<DeliveryRow | undefined> {
+async function claim(row: DeliveryRow, kit: QueueKit, signal: AbortSignal): Promise<DeliveryRow | undefined> {
   const { uid, attempt } = row;
+  const isStored = async () => {
+    const now = await kit.store().deliveries.get(uid);
+    return now?.state === "sending" && now.leaseBoot === kit.lease && now.attempt === attempt + 1;
+  };
   try {
     await kit.store().commit([{ op: "delivery.claim", uid, to: "sending", attempt, leaseBoot: kit.lease, at: kit.clock.now() }]);
   } catch (error) {
     if (isElsewhere(error)) return undefined;
-    throw error;
+    // A commit that failed with the writer may have been stored all the same: it would stay claimed, and be sent by nobody.
+    if (!isPassing(error) || !(await untilStored(kit, isStored, signal))) throw error;
   }
   await reached("messaging.after-claim");
   return { ...row, state: "sending", attempt: attempt + 1, leaseBoot: kit.lease };

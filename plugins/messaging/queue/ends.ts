@@ -1,4 +1,4 @@
-import { type DeliveryOwner, type DeliveryRow, isSvcError, type JsonObject, messageOf, type StoreOp } from "svc/sdk";
+import { type DeliveryOwner, type DeliveryRow, isSvcError, type JsonObject, messageOf, type StoreOp, sleep } from "svc/sdk";
 import type { QueueKit } from "./kit.ts";
 import type { Outgoing } from "./message.ts";
 
@@ -90,20 +90,27 @@ export function isElsewhere(error: unknown): boolean {
   return isSvcError(error, "delivery-state") || isSvcError(error, "fenced");
 }
 
-/** The end of a try is stored, however long the storage is away: forgetting that a message was sent would send it twice. */
-export async function untilStored(kit: Pick<QueueKit, "timers">, work: () => Promise<unknown>, signal?: AbortSignal): Promise<void> {
+/**
+ * The end of a try is stored, however long the storage is away: forgetting that a message was sent would send it twice.
+ * @throws what does not pass by itself, and the signal's reason: no round begins after it was aborted
+ */
+export async function untilStored<T>(
+  kit: Pick<QueueKit, "timers">,
+  work: () => Promise<T>,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<T> {
   for (;;) {
+    signal.throwIfAborted();
     try {
-      await work();
-      return;
+      return await work();
     } catch (error) {
-      if (!isPassing(error) || signal?.aborted) throw error;
-      await new Promise<void>((resolve) => void kit.timers.setTimeout(resolve, RETRY_MS));
+      if (!isPassing(error)) throw error;
+      await sleep(RETRY_MS, signal, kit.timers);
     }
   }
 }
 
 /** A storage that was closed does not come back for this instance. */
-function isPassing(error: unknown): boolean {
+export function isPassing(error: unknown): boolean {
   return isSvcError(error, "storage-busy") || (isSvcError(error, "storage-unavailable") && error.fields.reason !== "closed");
 }

@@ -1,7 +1,7 @@
 import { type DeliveryDir, type DeliveryRow, type DeliveryState, type Lease, messageOf, type StoreOp, settledWithin } from "svc/sdk";
 import { createExpiryClock, type ExpiryClock } from "svc/sdk/internal";
 import { attempt, unknownTries } from "./attempt.ts";
-import { fail, isElsewhere, ownerOf, untilStored } from "./ends.ts";
+import { fail, isElsewhere, isPassing, ownerOf, untilStored } from "./ends.ts";
 import type { QueueKit } from "./kit.ts";
 import { readOutgoing } from "./message.ts";
 import { judgeLeftBehind } from "./verdict.ts";
@@ -140,14 +140,19 @@ export function createQueue(kit: QueueKit): Queue {
 
   return {
     async recover() {
-      await untilStored(
-        kit,
-        async () => {
-          role ??= await kit.acquire();
-          await recover(kit);
-        },
-        cut.signal,
-      );
+      let hasFailed = false;
+      const takeOverAll = async () => {
+        // While the storage was away the role may have been lost; without it, what this queue sends itself would be found as left behind.
+        if (!role || role.lost.aborted) role = await kit.acquire();
+        await recover(kit, cut.signal);
+      };
+      const reported = (error: unknown) => {
+        if (!hasFailed && isPassing(error))
+          kit.logger.warn("messages of an earlier process cannot be taken over yet; trying again", { error: messageOf(error) });
+        hasFailed = true;
+        throw error;
+      };
+      await untilStored(kit, () => takeOverAll().catch(reported), cut.signal);
     },
     open() {
       if (state === "closed") {
@@ -178,10 +183,16 @@ export function createQueue(kit: QueueKit): Queue {
 }
 
 /** Recovers messages that were being sent when the process ended: the platform may have them. */
-async function recover(kit: QueueKit): Promise<void> {
+async function recover(kit: QueueKit, signal: AbortSignal): Promise<void> {
+  const met = new Set<string>();
   for (let round = 0; round < ROUND; round++) {
-    const rows = await kit.store().deliveries.abandoned({ dirs: OUT, limit: ROUND });
+    const found = await kit.store().deliveries.abandoned({ dirs: OUT, limit: ROUND });
+    // A stop came while they were read: they are another queue's by now.
+    signal.throwIfAborted();
+    // What could not be moved is found again, and again.
+    const rows = found.filter(({ uid }) => !met.has(uid));
     if (rows.length === 0) return;
+    for (const { uid } of rows) met.add(uid);
     await Promise.all(rows.map((row) => takeOver(row, kit)));
     kit.logger.warn(`${rows.length} messages were being sent when the gateway stopped; whether they arrived is unknown`);
   }
