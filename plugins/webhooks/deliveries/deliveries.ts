@@ -85,14 +85,16 @@ export function createDeliveries(ctx: PluginContext): Deliveries {
   let starting: Promise<void> | undefined;
   const start = async () => {
     const takeUp = async () => {
-      role ??= await deps.acquire();
+      // While the storage was away the role may have been lost; without it, what this instance runs itself would be found as left behind.
+      if (!role || role.lost.aborted) role = await deps.acquire();
       return recover(deps, leaving.signal);
     };
     const recovering = untilAvailable(takeUp, leaving.signal, deps).then((count) => {
       if (count > 0) ctx.logger.warn(`${count} hook deliveries were in progress when an earlier process ended; they resume`);
-      return runner.begin();
+      return untilAvailable(() => runner.begin(), leaving.signal, deps);
     });
     recovering.catch((error: unknown) => {
+      starting = undefined;
       if (!leaving.signal.aborted) ctx.logger.error("hook deliveries of an earlier process cannot be resumed", { error: String(error) });
     });
     await settledWithin(recovering, RECOVER_MS);

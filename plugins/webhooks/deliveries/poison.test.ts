@@ -1,6 +1,7 @@
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SvcError } from "svc/sdk";
 import { eventually, fakeClock } from "svc/sdk/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { type GatedModel, gatedModel } from "../../../test/fixtures/gated-model.ts";
@@ -78,6 +79,35 @@ test("an action that ends the process each time is found and fails alone; those 
     expect.stringMatching(/^Hook Poison failed: the gateway ended each time while it ran, and nothing else did/),
   ]);
   for (const uid of [beside, later, neighbour]) expect(await life.gateway.row(uid)).toMatchObject({ state: "done", attempt: 1 });
+}, 60_000);
+
+test("a suspect that cannot be read keeps no other action waiting, and has its turn later", async () => {
+  const start = 1_767_225_600_000;
+  const first = await live(start);
+  const suspect = await accepted(first.gateway, { message: "suspect" });
+  await atWork(first, ["suspect"]);
+  const life = await live(start + 1_000, killed(first));
+  await eventually(async () => expect(await life.gateway.row(suspect)).toMatchObject({ state: "accepted", result: { crashes: 1 } }));
+  const { deliveries } = life.gateway.service("store@2");
+  const { get } = deliveries;
+  let isRefused = false;
+  deliveries.get = () => {
+    deliveries.get = get;
+    isRefused = true;
+    return Promise.reject(new SvcError("storage-busy", { message: "too much is waiting", http: 503, rpc: "UNAVAILABLE" }));
+  };
+
+  await life.gateway.replace();
+  const other = await accepted(life.gateway, { message: "other" });
+  await atWork(life, ["other"]);
+  life.model.release();
+  expect(await ended(life.gateway, other)).toMatchObject({ status: "ok" });
+
+  expect(isRefused).toBe(true);
+  await life.clock.advance(60_000);
+  await atWork(life, ["suspect"]);
+  life.model.release();
+  expect(await ended(life.gateway, suspect)).toMatchObject({ status: "ok" });
 }, 60_000);
 
 test("an action that was claimed at each of four kills, and never begun, is not given up", async () => {

@@ -14,6 +14,8 @@ export async function recover(deps: DeliveryDeps, signal: AbortSignal): Promise<
   let count = 0;
   for (let page = 0; page < MAX_PAGES; page++) {
     const rows = await deps.store().deliveries.abandoned({ dirs: PROCESSED_DIRS, limit: PAGE });
+    // A stop came while they were read: they are another instance's by now.
+    signal.throwIfAborted();
     if (rows.length === 0) break;
     await reached("hooks.before-recover");
     const done = await Promise.all(rows.map((row) => recoverOne(row, deps, signal)));

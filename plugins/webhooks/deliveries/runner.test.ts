@@ -1,3 +1,4 @@
+import { SvcError } from "svc/sdk";
 import { eventually, fakeClock, fakeModel } from "svc/sdk/testing";
 import { describe, expect, test } from "vitest";
 import { gatedModel, lastUserText } from "../../../test/fixtures/gated-model.ts";
@@ -222,6 +223,43 @@ describe("another instance", () => {
     expect(await later.said("agent:main:hook:cut")).toEqual(["answer to cut off"]);
     expect(await later.events()).toEqual(["Hook Hook: answer to cut off"]);
     expect(await later.service("store@2").systemEvents.pending(mainKey, 10)).toHaveLength(1);
+  });
+});
+
+describe("a start", () => {
+  test("that finds the storage away, and its role lost meanwhile, takes the role again", async () => {
+    const model = gatedModel();
+    const gateway = await deliveriesGateway({ models: [model] });
+    const { deliveries } = gateway.service("store@2");
+    const { abandoned } = deliveries;
+    deliveries.abandoned = async () => {
+      deliveries.abandoned = abandoned;
+      await (await gateway.service("leases@1").acquire("deliveries:hooks", { owner: "nobody" })).release();
+      throw new SvcError("storage-unavailable", { message: "the disk is full", http: 503, rpc: "UNAVAILABLE" }, { reason: "full" });
+    };
+    await gateway.replace();
+    const runId = await accepted(gateway, { message: "first" });
+    await eventually(() => expect(model.waiting()).toEqual(["first"]));
+
+    expect(await deliveries.abandoned({ dirs: ["hook-agent"], limit: 10 })).toEqual([]);
+    model.release();
+    expect(await ended(gateway, runId)).toMatchObject({ status: "ok" });
+  });
+
+  test("that failed can be tried again", async () => {
+    const gateway = await deliveriesGateway({ models: [fakeModel(["answer"])] });
+    const { gate } = gateway.service("store@2").deliveries;
+    const { suspects } = gate;
+    gate.suspects = () => {
+      gate.suspects = suspects;
+      throw new Error("the connection is closed");
+    };
+    await gateway.replace();
+    const runId = await accepted(gateway);
+    expect(gateway.logs.map(({ message }) => message)).toContain("hook deliveries of an earlier process cannot be resumed");
+
+    await gateway.deliveries().start();
+    expect(await ended(gateway, runId)).toMatchObject({ status: "ok" });
   });
 });
 

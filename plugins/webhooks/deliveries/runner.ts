@@ -18,6 +18,8 @@ const STOP_MS = 4_000;
 const ASK_AGAIN_MS = 1_000;
 /** Name of this queue at the gate of the store. */
 const OWNER = "hooks";
+/** Longest wait of a row that was charged for a crash. */
+const LONGEST_CHARGED_MS = backoffAfter(MAX_ATTEMPTS);
 
 /** Processes accepted rows: lanes side by side, one after the other inside a lane. */
 export interface Runner {
@@ -101,9 +103,19 @@ export function createRunner(deps: DeliveryDeps, onEnd: (uid: string) => void): 
   };
   /** Rows that were charged for a crash wait, in later processes too: otherwise they would be the first at work in each of them, and in the way of each kill. */
   const pauseCharged = async (uid: string): Promise<void> => {
+    const pauseMs = await chargedMs(uid).catch((error: unknown) => {
+      logger.warn("a delivery that may have ended the process cannot be read; it waits as long as one that has", {
+        uid,
+        error: messageOf(error),
+      });
+      return LONGEST_CHARGED_MS;
+    });
+    // No timer may be set after a stop.
+    if (pauseMs > 0 && !isClosed) pauses.add(uid, Math.min(pauseMs, LONGEST_CHARGED_MS));
+  };
+  const chargedMs = async (uid: string): Promise<number> => {
     const row = await deps.store().deliveries.get(uid);
-    const leftMs = row?.state === "accepted" ? (row.notBefore ?? 0) - clock.now() : 0;
-    if (row && PROCESSED_DIRS.includes(row.dir) && leftMs > 0) pauses.add(uid, Math.min(leftMs, backoffAfter(MAX_ATTEMPTS)));
+    return row?.state === "accepted" && PROCESSED_DIRS.includes(row.dir) ? (row.notBefore ?? 0) - clock.now() : 0;
   };
   const begin = (row: DeliveryRow): void => {
     const turn = deps.store().deliveries.gate.enter(row.uid);
@@ -142,9 +154,10 @@ export function createRunner(deps: DeliveryDeps, onEnd: (uid: string) => void): 
     nudge: () => nudge(),
     async begin() {
       if (isBegun || signal.aborted) return;
-      isBegun = true;
       const { gate } = deps.store().deliveries;
-      await Promise.all(gate.suspects().map(pauseCharged));
+      const suspects = gate.suspects();
+      isBegun = true;
+      await Promise.all(suspects.map(pauseCharged));
       // It may have been closed while the pauses were read.
       if (isClosed) return;
       isOpen = true;
