@@ -116,9 +116,34 @@ test("a run that another owner has ended is not ended again", async () => {
   await store().commit([{ op: "run.put", run: { ...row, bootId: "another", state: "interrupted", endedAt: 1 } }]);
 
   model.release();
-  await done;
 
+  expect(await done).toMatchObject({ status: "error", code: "INTERRUPTED" });
   expect(await store().runs.get("one")).toMatchObject({ state: "interrupted", bootId: "another" });
+});
+
+test("a run whose end is stored, though the store could not say so, ends as it is stored", async () => {
+  const { done } = await run("one", "hello");
+  await isWaiting("hello");
+  const service = store();
+  const { commit } = service;
+  service.commit = async (ops, options) => {
+    const results = await commit(ops, options);
+    if (!ops.some((op) => op.op === "run.put" && op.run.state === "ok")) return results;
+    service.commit = commit;
+    throw new Error("the writer is gone");
+  };
+  const client = await gw.client();
+  const chats: unknown[] = [];
+  client.on("chat", (payload) => void chats.push((payload as { state?: string }).state));
+  await client.request("sessions.messages.subscribe", { key: mainKey });
+
+  model.release();
+
+  expect(await done).toMatchObject({ status: "ok", text: "answer to hello" });
+  expect(await store().runs.get("one")).toMatchObject({ state: "ok" });
+  expect(await store().sessions.get(mainKey)).toMatchObject({ status: "done" });
+  await eventually(() => chats.includes("final"));
+  expect(chats).not.toContain("error");
 });
 
 test("a history that is read while a run ends holds its answer", async () => {

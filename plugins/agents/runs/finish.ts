@@ -1,4 +1,4 @@
-import { type JsonObject, type MessageRow, messageOf, type SessionCounters, type SessionRow } from "svc/sdk";
+import { isSvcError, type JsonObject, type MessageRow, messageOf, type SessionCounters, type SessionRow } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import { noUsage } from "../models/turn.ts";
 import { visibleText } from "../sessions/display.ts";
@@ -8,7 +8,7 @@ import { isRevivable } from "./cut-off.ts";
 import { handOver } from "./deliver.ts";
 import { type AbortReason, abortSentences, RunFailure, toRunFailure } from "./failure.ts";
 import { blankRow, type LoopResult } from "./loop.ts";
-import { MERGED, type StoredOutcome, statesOf } from "./outcome.ts";
+import { INTERRUPTED, MERGED, outcomeOf, type StoredOutcome, statesOf } from "./outcome.ts";
 import type { Run } from "./run.ts";
 import { chatError } from "./run-events.ts";
 import { thinkingNote } from "./thinking-note.ts";
@@ -50,12 +50,16 @@ export async function fail(run: Run, kit: Kit, error: unknown): Promise<void> {
     toolCalls: [],
   });
   if (!reason) kit.ctx.logger.warn(`run ${run.id} failed`, { code: failure.code, error: failure.message });
-  const saved = await store(run, kit, outcome, partial).catch((storeError) => {
+  let saved: MessageRow[] = [];
+  try {
+    saved = await store(run, kit, outcome, partial);
+  } catch (storeError) {
+    const stored = isSvcError(storeError, "run-state") ? await storedEnd(run, kit) : undefined;
+    if (stored) return concludeAsStored(run, kit, stored);
     kit.ctx.logger.error(`run ${run.id}: its end could not be stored; after a restart it counts as interrupted`, {
       error: messageOf(storeError),
     });
-    return [];
-  });
+  }
   const isQuiet = reason !== undefined && reason !== "timeout";
   const message = partial && reason ? shownMessage(run, partial.ts) : {};
   await concludeTurn(run, kit, outcome, {
@@ -64,6 +68,37 @@ export async function fail(run: Run, kit: Kit, error: unknown): Promise<void> {
     lifecycle: isQuiet
       ? { phase: "end", aborted: true, stopReason: reason }
       : { phase: "error", error: failure.message, ...(reason ? { aborted: true } : {}) },
+  });
+}
+
+/** The end that is stored already: by a commit whose answer was lost, or by another owner. */
+async function storedEnd(run: Run, kit: Kit): Promise<StoredOutcome | undefined> {
+  try {
+    const row = await kit.store().runs.get(run.id);
+    return row && row.state !== "queued" && row.state !== "running" ? outcomeOf(row) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A run ends once, and as its row says. */
+async function concludeAsStored(run: Run, kit: Kit, outcome: StoredOutcome): Promise<void> {
+  kit.ctx.logger.warn(`run ${run.id}: its end was stored before, and stays`, { status: outcome.status, stopReason: outcome.stopReason });
+  const { stopReason } = outcome;
+  if (outcome.status === "ok") {
+    await handOver(run, kit);
+    const message = shownMessage(run, outcome.endedAt ?? kit.ctx.clock.now());
+    return concludeTurn(run, kit, outcome, {
+      last: undefined,
+      chat: { state: "final", ...message, stopReason, usage: outcome.usage },
+      lifecycle: { phase: "end", aborted: false, stopReason },
+    });
+  }
+  const failure = new RunFailure(outcome.code ?? "INTERRUPTED", outcome.error ?? INTERRUPTED);
+  return concludeTurn(run, kit, outcome, {
+    last: undefined,
+    chat: chatError(failure),
+    lifecycle: { phase: "error", error: failure.message },
   });
 }
 
@@ -150,7 +185,12 @@ async function store(run: Run, kit: Kit, outcome: StoredOutcome, last: NewMessag
   const ends = [[run, outcome] as const, ...run.followers.map((f) => [f, followerOutcome(f, run, outcome)] as const)];
   return commitRun(run, kit, {
     messages: last ? [last] : [],
-    more: ends.map(([r, o]) => ({ op: "run.put", run: runRow(r, kit, states.run, { endedAt, outcome: { ...o } }), ifOwner: kit.bootId })),
+    more: ends.map(([r, o]) => ({
+      op: "run.put",
+      run: runRow(r, kit, states.run, { endedAt, outcome: { ...o } }),
+      ifState: ["queued", "running"],
+      ifOwner: kit.bootId,
+    })),
     ...(hadNoTurn(run, kit) ? { session: { updatedAt: endedAt } } : sessionEnd(run, { status: states.session, endedAt })),
   });
 }
