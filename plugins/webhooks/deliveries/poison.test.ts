@@ -40,6 +40,7 @@ test("an action that ends the process each time is found and fails alone; those 
   const start = 1_767_225_600_000;
   let life = await live(start);
   const poison = await accepted(life.gateway, { message: "poison", name: "Poison" });
+  await atWork(life, ["poison"]);
   const beside = await accepted(life.gateway, { message: "beside" });
   const later = await accepted(life.gateway, { message: "later" });
   await atWork(life, ["poison", "beside"]);
