@@ -20,7 +20,13 @@ process.exitCode = await main(process.argv.slice(2));
 
 async function main(args) {
   const folder = args.find((arg) => arg.startsWith("--failpoints="))?.slice("--failpoints=".length);
-  if (folder) return joinCode({ dist: folder, clean: true, failpoints: true });
+  if (folder) {
+    // The folder is cleared of every other file of code.
+    if (isWithin(root, resolve(folder)) || isWithin(resolve(folder), dist)) {
+      throw new Error(`--failpoints: expected a folder of its own, got ${folder}`);
+    }
+    return joinCode({ dist: folder, clean: true, failpoints: true });
+  }
   const tsc = compilerPath();
   if (!tsc) {
     if (!existsSync(join(dist, "kernel/bin.js"))) console.log("svc: no TypeScript compiler installed, running from sources");
@@ -42,6 +48,10 @@ async function main(args) {
   } finally {
     release();
   }
+}
+
+function isWithin(path, folder) {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 /** npm runs `prepare` of a linked folder with each install of the package that links it: a plugin's, whose author did not mean to build its host. */

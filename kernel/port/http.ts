@@ -106,6 +106,11 @@ async function serve(exchange: Exchange, match: RouteMatch | undefined, deps: Ht
 /** The last resort, which asks nobody: a request without an answer would keep its connection for ever. */
 function failed({ req, res, path }: Exchange, error: HTTPError, { logger }: HttpDeps): Response {
   logger.error("an answer could not be sent", { method: req.method, path, error: error.cause ?? error });
+  // Its head has gone: anything more would be taken for the next answer.
+  if (res.headersSent) {
+    res.destroy();
+    return new Response(null);
+  }
   for (const name of ["Content-Type", "Content-Length", "Transfer-Encoding", "Content-Encoding"]) res.removeHeader(name);
   return plain(500, STATUS_CODES[500] as string, { "Cache-Control": "no-store", Connection: "close" });
 }

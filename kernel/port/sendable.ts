@@ -27,12 +27,15 @@ export function toSendable(answer: Response | HttpReply, sides: Sides): Response
   const statusText = STATUS_CODES[status] ?? "";
   if (req.method === "HEAD" || bodiless.has(status)) return new HTTPResponse(null, { status, statusText });
   if (typeof body === "string" && !res.hasHeader("content-type")) res.setHeader("content-type", "text/plain; charset=UTF-8");
-  const bytes = Buffer.byteLength(body);
+  // Made before the head is sent: bytes whose memory is gone throw here, and are still answered with 500.
+  const isText = typeof body === "string";
+  const bytes = isText ? Buffer.byteLength(body) : body.byteLength;
+  const isAscii = isText && bytes === body.length;
+  const content = isAscii ? body : isText ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, bytes);
   res.setHeader("content-length", bytes);
   res.writeHead(status, statusText);
   // Text of as many bytes as characters is the same in both encodings, and leaves in one piece with the head, which is Latin-1.
-  if (typeof body === "string" && bytes === body.length) res.write(body, "latin1");
-  else res.write(typeof body === "string" ? Buffer.from(body) : body);
+  res.write(content, "latin1");
   return written;
 }
 

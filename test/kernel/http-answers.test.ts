@@ -114,6 +114,18 @@ describe("a mistake of a handler is a failure in JSON, and the log names plugin,
   });
 });
 
+test("bytes whose memory is gone when they are sent are a failure, and nothing follows them on the connection", async () => {
+  returned.make = () => {
+    const body = new Uint8Array(64);
+    queueMicrotask(() => structuredClone(body.buffer, { transfer: [body.buffer] }));
+    return { body };
+  };
+  const answer = await gateway.fetch("/clerk");
+  expect([answer.status, await answer.text()]).toEqual([500, "Internal Server Error"]);
+  expect(errors()).toEqual(["an answer could not be sent"]);
+  expect((await answerTo(() => "next")).body).toBe("next");
+});
+
 test("a stream that fails half-way ends its connection and nothing else", async () => {
   async function* broken() {
     yield "half";

@@ -215,6 +215,32 @@ test("a header that cannot be sent is refused without its value", async () => {
   expect((error as Error).message).not.toContain("key");
 });
 
+test.each(["CONNECT", "connect"])("%s, which types do not allow, is refused and takes no connection", async (method) => {
+  const served = await serve((_req, res) => res.end());
+  const asked = pool().request(served.url, { method: method as "GET" });
+  await expect(asked).rejects.toMatchObject({
+    code: "invalid-request",
+    message: "request: expected a method other than CONNECT; it opens a tunnel",
+  });
+  expect(served.connections).toBe(0);
+});
+
+test("a signal of another library ends a request, too", async () => {
+  const served = await serve(() => undefined);
+  const listeners = new Set<() => void>();
+  const signal = {
+    aborted: false,
+    reason: new Error("enough"),
+    addEventListener: (_: string, listener: () => void) => listeners.add(listener),
+    removeEventListener: (_: string, listener: () => void) => listeners.delete(listener),
+  };
+  const asked = pool().request(served.url, { signal: signal as unknown as AbortSignal });
+  await eventually(() => served.open === 1);
+  for (const listener of listeners) listener();
+  await expect(asked).rejects.toBe(signal.reason);
+  expect(listeners.size).toBe(0);
+});
+
 test("a redirect is an answer and is not followed", async () => {
   const served = await serve((_req, res) => void res.writeHead(302, { location: "https://elsewhere.example/" }).end());
   const { status, headers, body } = await pool().request(served.url);

@@ -106,6 +106,7 @@ export function createHttpPool(options: HttpPoolOptions): HttpPool {
   return {
     async request(address, given = {}) {
       const url = addressOf(address);
+      checkMethod(given.method);
       options.signal.throwIfAborted();
       if (closing) throw new Error("the connections were closed");
       const { signal, timeoutMs = DEFAULT_TIMEOUT_MS } = given;
@@ -115,13 +116,14 @@ export function createHttpPool(options: HttpPoolOptions): HttpPool {
         return (stop.isStopped ? stop.reason : explained(error, { url, timeoutMs, via })) as Error;
       };
       const timer = setTimeout(() => stop.stop(explain({ code: HEADERS_TIMEOUT })), timeoutMs);
-      const unfollow = signal && follow(signal, stop);
+      let unfollow: (() => void) | undefined;
       const end = () => {
         underWay.delete(stop);
         unfollow?.();
       };
       underWay.add(stop);
       try {
+        unfollow = signal && follow(signal, stop);
         const { status, headers, body } = await exchange(url, given, { timeoutMs, stop, end });
         return { status, headers, body: failingWith(body, explain) };
       } catch (error) {
@@ -138,7 +140,8 @@ export function createHttpPool(options: HttpPoolOptions): HttpPool {
 /** Stops a request with the signal of its owner. @returns stops following the signal */
 function follow(signal: AbortSignal, stop: Stop): () => void {
   const onAbort = () => stop.stop(signal.reason);
-  setMaxListeners(0, signal); // one listener for each request, and their number has a bound here
+  // One listener for each request, and their number has a bound here. A signal of another library knows no limit.
+  if (signal instanceof EventTarget) setMaxListeners(0, signal);
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort();
   return () => signal.removeEventListener("abort", onAbort);
@@ -152,6 +155,12 @@ function createAddressReader(): (address: string | URL) => URL {
     if (last?.text !== text) last = { text, url: checkedUrl(text) };
     return last.url;
   };
+}
+
+/** Types do not hold a plugin in JavaScript: a connection that a CONNECT has made its own would never come back. @throws {SvcError} `invalid-request` */
+function checkMethod(method: string | undefined): void {
+  if (method?.toUpperCase() === "CONNECT")
+    throw kernelErrors.invalidRequest({ problem: "expected a method other than CONNECT; it opens a tunnel" });
 }
 
 /** @throws {SvcError} `invalid-request` */
