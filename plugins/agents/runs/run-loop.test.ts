@@ -199,7 +199,7 @@ describe("failures", () => {
   test("a run out of time ends with TIMEOUT and keeps what was shown", async () => {
     const handle = await gw
       .service("agents@1")
-      .run({ message: "hi", sessionKey: "agent:hang:late", trigger: "user", timeoutMs: 50, actor: internal });
+      .run({ message: "hi", sessionKey: "agent:hang:late", trigger: "user", timeoutMs: 2_000, actor: internal });
 
     expect(await handle.done).toMatchObject({ status: "error", code: "TIMEOUT", stopReason: "timeout" });
     expect(await gw.history("agent:hang:late")).toMatchObject([
