@@ -27,11 +27,11 @@ const stored = (name: string) => [
 ];
 
 interface Damage {
-  /** What the store does after its snapshot, beside writing the rows `new1` to `new3`. */
+  /** Writes of the store after its snapshot, beside the rows `new1` to `new3`. */
   later?: (store: OpenStore) => Promise<unknown>;
-  /** What happens to rows behind the store's back. */
+  /** Damage to rows behind the store's back. */
   rows?: (raw: Sqlite) => void;
-  /** What happens to the file then. */
+  /** Damage to the file after that. */
   pages?: (path: string, raw: Sqlite) => void;
   /** Default: when the test is over. */
   cleanup?: (fn: () => Promise<void>) => void;

@@ -95,7 +95,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   onResponseError(_: unknown, error: Error): void {
     const { sent, reject } = this.#options;
     const body = this.#body;
-    // What is under way of the response comes first.
+    // Parts of the response that are under way come first.
     queueMicrotask(() => (body ? body.on("error", () => undefined).destroy(error) : reject(error)));
     if (isInPieces(sent) && sent.chunks instanceof Readable) sent.chunks.on("error", () => undefined).destroy(error);
   }

@@ -32,7 +32,7 @@ import { type NewMessage, patchOp, runRow } from "./writes.ts";
 
 /** Runs of all sessions, at work and waiting. */
 const MAX_RUNS = 1_000;
-/** Times that a commit is made anew because another one was faster. */
+/** Maximum number of retries of a commit that another one has overtaken. */
 const MOST_TRIES = 5;
 /** Rows compared with a history that a caller sent. */
 const COMPARED_ROWS = 1_000;

@@ -25,7 +25,7 @@ export async function succeed(run: Run, kit: Kit, result: LoopResult): Promise<v
   };
   const [last] = await store(run, kit, outcome, result.last);
   await handOver(run, kit);
-  await concludeTurn(run, kit, outcome, {
+  await settleTurn(run, kit, outcome, {
     last,
     chat: { state: "final", ...(last ? shownMessage(run, last.ts) : {}), stopReason: outcome.stopReason, usage: run.usage },
     lifecycle: { phase: "end", aborted: false, stopReason: outcome.stopReason },
@@ -55,14 +55,14 @@ export async function fail(run: Run, kit: Kit, error: unknown): Promise<void> {
     saved = await store(run, kit, outcome, partial);
   } catch (storeError) {
     const stored = isSvcError(storeError, "run-state") ? await storedEnd(run, kit) : undefined;
-    if (stored) return concludeAsStored(run, kit, stored);
+    if (stored) return settleAsStored(run, kit, stored);
     kit.ctx.logger.error(`run ${run.id}: its end could not be stored; after a restart it counts as interrupted`, {
       error: messageOf(storeError),
     });
   }
   const isQuiet = reason !== undefined && reason !== "timeout";
   const message = partial && reason ? shownMessage(run, partial.ts) : {};
-  await concludeTurn(run, kit, outcome, {
+  await settleTurn(run, kit, outcome, {
     last: saved[0],
     chat: isQuiet ? { state: "aborted", ...message, stopReason: reason } : { ...chatError(failure), ...message },
     lifecycle: isQuiet
@@ -82,20 +82,20 @@ async function storedEnd(run: Run, kit: Kit): Promise<StoredOutcome | undefined>
 }
 
 /** A run ends once, and as its row says. */
-async function concludeAsStored(run: Run, kit: Kit, outcome: StoredOutcome): Promise<void> {
+async function settleAsStored(run: Run, kit: Kit, outcome: StoredOutcome): Promise<void> {
   kit.ctx.logger.warn(`run ${run.id}: its end was stored before, and stays`, { status: outcome.status, stopReason: outcome.stopReason });
   const { stopReason } = outcome;
   if (outcome.status === "ok") {
     await handOver(run, kit);
     const message = shownMessage(run, outcome.endedAt ?? kit.ctx.clock.now());
-    return concludeTurn(run, kit, outcome, {
+    return settleTurn(run, kit, outcome, {
       last: undefined,
       chat: { state: "final", ...message, stopReason, usage: outcome.usage },
       lifecycle: { phase: "end", aborted: false, stopReason },
     });
   }
   const failure = new RunFailure(outcome.code ?? "INTERRUPTED", outcome.error ?? INTERRUPTED);
-  return concludeTurn(run, kit, outcome, {
+  return settleTurn(run, kit, outcome, {
     last: undefined,
     chat: chatError(failure),
     lifecycle: { phase: "error", error: failure.message },
@@ -117,28 +117,28 @@ function beginEnd(run: Run): void {
 }
 
 /** Final events of a run on the wire. */
-interface LastWords {
+interface FinalEvents {
   last: MessageRow | undefined;
   chat: Parameters<Kit["events"]["chatEnd"]>[1];
   lifecycle: { phase: "end" | "error"; [key: string]: unknown };
 }
 
-/** The run ends, and with it those that joined it; their answer is the one that was just told. */
-async function concludeTurn(run: Run, kit: Kit, outcome: StoredOutcome, say: LastWords): Promise<void> {
+/** The run ends, and with it those that joined it; their answer is that of the run. */
+async function settleTurn(run: Run, kit: Kit, outcome: StoredOutcome, final: FinalEvents): Promise<void> {
   // Read before: from here on nothing waits, so that nothing of the run follows its last event.
   const session = await present(kit, run.sessionKey).catch((error: unknown) => {
     kit.ctx.logger.error(`run ${run.id}: its session could not be read for the events of its end`, { error: messageOf(error) });
     return undefined;
   });
-  conclude(run, { kit, session }, outcome, say);
-  const { message: _, usage: __, ...chat } = say.chat;
+  settleRun(run, { kit, session }, outcome, final);
+  const { message: _, usage: __, ...chat } = final.chat;
   for (const follower of run.followers) {
     const own = followerOutcome(follower, run, outcome);
-    const stopReason = say.lifecycle.stopReason === undefined ? {} : { stopReason: own.stopReason };
-    conclude(follower, { kit, session }, own, {
+    const stopReason = final.lifecycle.stopReason === undefined ? {} : { stopReason: own.stopReason };
+    settleRun(follower, { kit, session }, own, {
       last: undefined,
-      chat: { ...chat, state: say.chat.state, ...stopReason },
-      lifecycle: { ...say.lifecycle, ...stopReason },
+      chat: { ...chat, state: final.chat.state, ...stopReason },
+      lifecycle: { ...final.lifecycle, ...stopReason },
     });
   }
 }
@@ -159,13 +159,18 @@ function followerOutcome(follower: Run, lead: Run, outcome: StoredOutcome): Stor
 }
 
 /** Nothing of the run follows the terminal lifecycle event. */
-function conclude(run: Run, { kit, session }: { kit: Kit; session: SessionRow | undefined }, outcome: StoredOutcome, say: LastWords): void {
+function settleRun(
+  run: Run,
+  { kit, session }: { kit: Kit; session: SessionRow | undefined },
+  outcome: StoredOutcome,
+  final: FinalEvents,
+): void {
   kit.runs.delete(run.id);
   try {
-    if (session && say.last) kit.events.message(session, say.last);
-    kit.events.chatEnd(run, say.chat);
-    if (session?.sessionId === run.sessionId) kit.events.sessionChanged(session, { phase: say.lifecycle.phase, runId: run.id });
-    const { phase, ...rest } = say.lifecycle;
+    if (session && final.last) kit.events.message(session, final.last);
+    kit.events.chatEnd(run, final.chat);
+    if (session?.sessionId === run.sessionId) kit.events.sessionChanged(session, { phase: final.lifecycle.phase, runId: run.id });
+    const { phase, ...rest } = final.lifecycle;
     kit.events.lifecycle(run, { phase, startedAt: run.startedAt, endedAt: outcome.endedAt, ...rest });
   } catch (error) {
     kit.ctx.logger.error(`run ${run.id}: the events of its end could not be sent`, { error: messageOf(error) });

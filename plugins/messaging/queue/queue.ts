@@ -133,7 +133,7 @@ export function createQueue(kit: QueueKit): Queue {
       })
       .finally(() => {
         looking = undefined;
-        // What came while the rows were read may not be among them.
+        // Messages that came while the rows were read may be missing among them.
         if (isNudged) look();
       });
   };
@@ -170,7 +170,7 @@ export function createQueue(kit: QueueKit): Queue {
       await settledWithin(settled(), STOP_MS.sending);
       cut.abort(new Error("the gateway stops"));
       await settledWithin(settled(), STOP_MS.noting);
-      // What could not be noted is found by the next queue.
+      // The next queue finds the rows that could not be noted.
       await role
         ?.release()
         .catch((error: unknown) => kit.logger.debug("the role of the queue was not given back", { error: messageOf(error) }));
@@ -189,7 +189,7 @@ async function recover(kit: QueueKit, signal: AbortSignal): Promise<void> {
     const found = await kit.store().deliveries.abandoned({ dirs: OUT, limit: ROUND });
     // A stop came while they were read: they are another queue's by now.
     signal.throwIfAborted();
-    // What could not be moved is found again, and again.
+    // Rows that could not be moved are found again, and again.
     const rows = found.filter(({ uid }) => !met.has(uid));
     if (rows.length === 0) return;
     for (const { uid } of rows) met.add(uid);

@@ -8,7 +8,7 @@ import type { QueueKit } from "./kit.ts";
 import { laneOf, toStored } from "./message.ts";
 import { createQueue, type Queue } from "./queue.ts";
 
-/** What the queue does with claimed messages while its storage, its role or its writer goes away. */
+/** Claimed messages while the storage, the role or the writer of the queue goes away. */
 
 let gw: TestGateway;
 let store: Store;

@@ -139,7 +139,7 @@ export function createDeliveries(ctx: PluginContext): Deliveries {
       leaving.abort(protocolErrors.draining({}, { retryAfterMs: 2_000 }));
       completions.close();
       await runner.stop();
-      // What could not be given back is found by the next instance.
+      // The next instance finds the rows that could not be given back.
       await role
         ?.release()
         .catch((error: unknown) => ctx.logger.debug("the role of the hook runner was not given back", { error: messageOf(error) }));

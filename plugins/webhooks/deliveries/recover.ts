@@ -21,7 +21,7 @@ export async function recover(deps: DeliveryDeps, signal: AbortSignal): Promise<
     const done = await Promise.all(rows.map((row) => recoverOne(row, deps, signal)));
     await reached("hooks.after-recover");
     count += rows.length;
-    // What could not be moved would be found again, and again.
+    // Rows that could not be moved would be found again, and again.
     if (!done.includes(true)) break;
   }
   return count;

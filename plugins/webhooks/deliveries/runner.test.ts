@@ -301,7 +301,7 @@ describe("while rows are read", () => {
     await row.asked;
     model.release();
     await eventually(async () => (await gateway.row(runId))?.state === "done");
-    // Those who were told of the end have been.
+    // The listeners have heard of the end by now.
     await new Promise((resolve) => setImmediate(resolve));
     row.release();
 

@@ -64,7 +64,7 @@ export function createRunner(deps: DeliveryDeps, onEnd: (uid: string) => void): 
   const nudge = (now = pauses.now()): void => {
     if (!isOpen) return;
     if (reading) {
-      // What was accepted while the rows were read may not be among them.
+      // Deliveries accepted while the rows were read may be missing among them.
       again = Math.max(again ?? 0, now);
       return;
     }

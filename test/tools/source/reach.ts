@@ -14,7 +14,7 @@ const declared =
   /^export\s+(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:function\*?|class|const|let|interface|type)\s+([A-Za-z_$][\w$]*)/gm;
 
 /**
- * What of a tree no entry needs: files that none of them imports, types and threads included, and exported names that no entry publishes, no file
+ * Parts of a tree that no entry needs: files that none of them imports, types and threads included, and exported names that no entry publishes, no file
  * they need takes, and their own file does not use.
  * @param files path → text of every file of the tree
  */
