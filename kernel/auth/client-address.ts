@@ -27,15 +27,24 @@ export function hasForwardingHeader(headers: RequestHead["headers"]): boolean {
   return false;
 }
 
+/** The other end of a socket. */
+export interface Peer {
+  address: string;
+  loopback: boolean;
+  /** The peer as a caller that speaks for itself. */
+  direct: Caller;
+}
+
 /** A socket's peer never changes, and keep-alive connections ask often. */
-const peers = new WeakMap<object, { address: string; loopback: boolean }>();
+const peers = new WeakMap<object, Peer>();
 
 /** Address at the other end of the socket; `""` when it is gone already. */
-export function peerOf(req: RequestHead): { address: string; loopback: boolean } {
+export function peerOf(req: RequestHead): Peer {
   let peer = peers.get(req.socket);
   if (!peer) {
     const address = plainAddress(req.socket.remoteAddress) ?? "";
-    peer = { address, loopback: isLoopback(address) };
+    const loopback = isLoopback(address);
+    peer = { address, loopback, direct: { address, directLoopback: loopback, unattributed: false } };
     peers.set(req.socket, peer);
   }
   return peer;
@@ -49,7 +58,7 @@ export function isDirectLoopback(req: RequestHead): boolean {
 /** Finds the client behind a request, through the proxies that are trusted. */
 export function readCaller(req: RequestHead, rules: ForwardingRules): Caller {
   const peer = peerOf(req);
-  if (!hasForwardingHeader(req.headers)) return { address: peer.address, directLoopback: peer.loopback, unattributed: false };
+  if (!hasForwardingHeader(req.headers)) return peer.direct;
   if (!rules.isTrusted(peer.address)) return { address: peer.address, directLoopback: false, unattributed: true };
   return { address: clientAddress(req.headers, peer.address, rules), directLoopback: false, unattributed: false };
 }

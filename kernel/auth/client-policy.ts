@@ -5,7 +5,7 @@ import { createFailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
 import { perSnapshot } from "../../sdk/per-snapshot.ts";
 import { protocolErrors } from "../../sdk/protocol/errors.ts";
 import { addressRanges } from "./address-ranges.ts";
-import { hasForwardingHeader, readCaller } from "./client-address.ts";
+import { hasForwardingHeader, peerOf, readCaller } from "./client-address.ts";
 import type { Caller, ProxyVerdict, RequestHead } from "./client-types.ts";
 import { effectiveOrigins, hostNames, isHost, isKnownHost, isOriginAllowed, isServedHost } from "./origins.ts";
 import type { AuthMode } from "./resolve-auth.ts";
@@ -73,8 +73,10 @@ export function createClientPolicy(options: ClientPolicyOptions): ClientPolicy {
   const rules = perSnapshot(options.config, (config) => rulesOf(config, options));
   const isOwn = ownAddresses(options);
   const limiter = createFailureLimiter(() => ({ ...options.config().gateway.auth.rateLimit, exemptLoopback: false }), options.now);
+  /** Only those that proxies speak for: everybody else is the peer of the socket. */
   const callers = new WeakMap<RequestHead, Caller>();
   const callerOf = (req: RequestHead) => {
+    if (!hasForwardingHeader(req.headers)) return peerOf(req).direct;
     const known = callers.get(req);
     if (known) return known;
     const caller = readCaller(req, rules());

@@ -48,5 +48,12 @@ describe("the mode is", () => {
 test("a secret matches itself only, at whatever length", () => {
   const matches = createSecretCheck("the secret");
   expect(matches("the secret")).toBe(true);
-  for (const wrong of ["", "the secre", "the secret ", "The secret", "x".repeat(1_000_000)]) expect(matches(wrong)).toBe(false);
+  for (const wrong of ["", "the secre", "the secret ", "the secret\0", "The secret", "x".repeat(1_000_000)])
+    expect(matches(wrong)).toBe(false);
+  expect(matches("the secret")).toBe(true);
+
+  const long = "ü".repeat(200);
+  const matchesLong = createSecretCheck(long);
+  expect(matchesLong(long)).toBe(true);
+  for (const wrong of [`${long}x`, `${long}\0`, long.slice(1), `${long.slice(1)}u`]) expect(matchesLong(wrong)).toBe(false);
 });

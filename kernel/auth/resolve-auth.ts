@@ -1,4 +1,4 @@
-import { hash, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import type { Env } from "../../sdk/types/common.ts";
 import { envValue } from "../process/paths.ts";
@@ -39,12 +39,18 @@ function pick(
   return env ? { value: env, source: "env" } : { value: undefined, source: "none" };
 }
 
-/** Compares digests in constant time; the secret's own digest is made once. */
-export function createSecretCheck(secret: string): (candidate: string) => boolean {
-  const digest = sha256(secret);
-  return (candidate) => timingSafeEqual(sha256(candidate), digest);
-}
+/** Bytes that each comparison covers: more than a common secret has, so that its length does not show in the time. */
+const COMPARED_BYTES = 256;
 
-function sha256(text: string): Buffer {
-  return hash("sha256", text, "buffer");
+/** Compares in constant time: each candidate is copied into a block of one size. A digest of every candidate would cost as much as the rest of a small request. */
+export function createSecretCheck(secret: string): (candidate: string) => boolean {
+  const bytes = Buffer.byteLength(secret);
+  const expected = Buffer.alloc(Math.max(COMPARED_BYTES, bytes));
+  const given = Buffer.alloc(expected.length);
+  expected.write(secret);
+  return (candidate) => {
+    given.fill(0, given.write(candidate));
+    // What follows the block, or zeros at the end, is in the number of bytes.
+    return timingSafeEqual(given, expected) && Buffer.byteLength(candidate) === bytes;
+  };
 }
