@@ -1,7 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** Folder of this run of the tests, for what several test files use and one of them makes (`test/e2e/_made-once.ts`). */
+    madeOnce: string;
+  }
+}
 
 const root = join(import.meta.dirname, "..");
 
@@ -12,11 +20,18 @@ const needsDist = new Set(["unit", "gateway", "e2e", "storms"]);
  * Builds once before the tests. A type error does not stop them (`npm run types` and the install report those, and the compiler emits all
  * the same); a build that leaves no program does.
  */
-export function setup(project: TestProject): void {
-  if (!project.vitest.projects.some((p) => needsDist.has(p.name))) return;
+export function setup(project: TestProject): (() => void) | undefined {
+  if (!project.vitest.projects.some((p) => needsDist.has(p.name))) return undefined;
   build();
+  const madeOnce = mkdtempSync(join(tmpdir(), "svc-made-once-"));
+  project.provide("madeOnce", madeOnce);
+  const forget = () => rmSync(madeOnce, { recursive: true, force: true });
   // Threads and child processes of the tests run compiled (test/setup.ts), so a watching run builds again, too.
-  project.onTestsRerun(build);
+  project.onTestsRerun(() => {
+    forget();
+    build();
+  });
+  return forget;
 }
 
 function build(): void {

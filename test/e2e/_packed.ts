@@ -1,27 +1,38 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readFile, rename, rm, symlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, rename, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { x as extract } from "tar";
 import { root } from "./_cli.ts";
+import { madeOnce } from "./_made-once.ts";
 import { createHome, type Home } from "./_process.ts";
 
 const run = promisify(execFile);
 
 /** The product as its users get it: packed, extracted into `node_modules` of a folder outside the checkout, with its dependencies beside it. */
 export interface PackedProduct {
-  /** Folder with `node_modules/svc`. */
+  /** Folder with `node_modules/svc`; several test files read it, so what one adds has a name of its own. */
   consumer: string;
   /** Root of the extracted package. */
   packageRoot: string;
   /** A home whose commands are those of the packed product. */
   home(): Promise<Home>;
-  remove(): Promise<void>;
 }
 
 export async function packProduct(): Promise<PackedProduct> {
-  const folder = await mkdtemp(join(tmpdir(), "svc-packed-"));
+  const folder = await madeOnce("packed", pack);
+  const consumer = join(folder, "consumer");
+  const packageRoot = join(consumer, "node_modules/svc");
+  return {
+    consumer,
+    packageRoot,
+    async home() {
+      return { ...(await createHome()), program: join(packageRoot, "bin/svc.mjs") };
+    },
+  };
+}
+
+async function pack(folder: string): Promise<void> {
   const env = { ...process.env, npm_config_cache: join(folder, "npm-cache"), npm_config_offline: "true" };
   const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], {
     cwd: root,
@@ -37,15 +48,7 @@ export async function packProduct(): Promise<PackedProduct> {
   const { dependencies } = JSON.parse(await readFile(join(packages, "svc/package.json"), "utf8")) as {
     dependencies: Record<string, string>;
   };
-  for (const name of Object.keys(dependencies)) await linkPackage(consumer, name);
-  return {
-    consumer,
-    packageRoot: join(packages, "svc"),
-    async home() {
-      return { ...(await createHome()), program: join(packages, "svc/bin/svc.mjs") };
-    },
-    remove: () => rm(folder, { recursive: true, force: true }),
-  };
+  for (const name of [...Object.keys(dependencies), "@types/node", "@types/ws"]) await linkPackage(consumer, name);
 }
 
 /** Makes a package of the checkout available in a folder, as an installation would. */

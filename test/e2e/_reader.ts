@@ -7,12 +7,15 @@ import { expect, onTestFinished } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { freePort, token } from "./_cli.ts";
 import { type GuideBlock, shellLines } from "./_guide.ts";
+import type { InstalledPackages } from "./_installed.ts";
 import type { Home } from "./_process.ts";
 
 /** Port of the gateway, and of the page's own server, as the pages print them. */
 const PRINTED = { gateway: "127.0.0.1:18789", server: "8080" };
 /** Lines that go on until somebody ends them. */
 const serving = /^(svc plugins dev|node serve\.mjs)\b/;
+/** A line that installs what the package.json of a new folder asks for. */
+const installing = /^npm install\b(?! \w)/;
 const LINE_MS = 300_000;
 
 /** What npm needs to reach the registry of this machine; a reader's home is empty. */
@@ -35,10 +38,12 @@ export interface ReaderOptions {
   seePage?(expected: string, serverPort: number): Promise<void>;
   /** Lines that are left out, each with the reason. */
   leftOut?: Readonly<Record<string, string>>;
+  /** Packages of the readers before, for the next who installs. */
+  packages?: InstalledPackages;
 }
 
 /** Somebody for one test: what runs is ended, and the folder removed, when the test is over, however it ends. */
-export async function createReader({ home, port: gatewayPort, seePage, leftOut = {} }: ReaderOptions): Promise<Reader> {
+export async function createReader({ home, port: gatewayPort, seePage, leftOut = {}, packages }: ReaderOptions): Promise<Reader> {
   const folder = await mkdtemp(join(tmpdir(), "svc-reader-"));
   const [work, bin, state] = [join(folder, "work"), join(folder, "bin"), join(folder, "state")];
   for (const path of [work, bin, state]) await mkdir(path);
@@ -74,11 +79,14 @@ export async function createReader({ home, port: gatewayPort, seePage, leftOut =
   const type = async (line: string): Promise<void> => {
     const restore = `set -e; . "${state}/env"; cd "$(cat "${state}/cwd")"`;
     const keep = `export -p | grep -v -E '^export (PATH|PWD|OLDPWD|GATEWAY_URL)=' > "${state}/env"; printf %s "$PWD" > "${state}/cwd"`;
+    const installs = installing.test(line) ? await cwd() : undefined;
+    if (installs !== undefined) await packages?.lendTo(installs);
     const { child, out } = await start(`${restore}\n${await local(line)}\n${keep}`);
     const [code] = (await once(child, "close")) as [number | null];
     // A finding of doctor is no failure of the page.
     const isFine = code === 0 || (code === 1 && line.startsWith("svc doctor"));
     expect(`${line}: ${isFine ? "" : `${code} ${out.stdout}${out.stderr}`}`).toBe(`${line}: `);
+    if (installs !== undefined) await packages?.keepOf(installs);
     said = out.stdout;
   };
   const serve = async (line: string): Promise<void> => {

@@ -10,6 +10,7 @@ import { needs, skippedFor } from "../servers/needs.ts";
 import { launchChromium, openTab } from "./_browser.ts";
 import { configured, gatewayIn, root, stopAll, token } from "./_cli.ts";
 import { type GuideBlock, guideBlocks, shellLines } from "./_guide.ts";
+import { type InstalledPackages, installedPackages } from "./_installed.ts";
 import { type PackedProduct, packProduct } from "./_packed.ts";
 import type { Home } from "./_process.ts";
 import { createReader, type ReaderOptions } from "./_reader.ts";
@@ -48,16 +49,18 @@ function needsOf(blocks: readonly GuideBlock[]): { test: typeof test } {
 }
 
 let product: PackedProduct;
+let packages: InstalledPackages;
 const homes: Home[] = [];
 
 beforeAll(async () => {
   product = await packProduct();
+  packages = await installedPackages();
 });
 
 afterAll(async () => {
   await stopAll();
   for (const home of homes) await home.remove();
-  await product?.remove();
+  await packages?.remove();
 });
 
 /** A gateway of the packed product, and where it listens, also after it has restarted itself. */
@@ -111,6 +114,7 @@ describe("a reader who types what the page prints gets there", () => {
       const { port } = gateway;
       const reader = await createReader({
         ...gateway,
+        packages,
         seePage: async (expected, server) => seePage(expected, server, await port()),
       });
       expect(blocks.length).toBeGreaterThan(2);

@@ -1,13 +1,15 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { createClient, type SvcClient } from "svc/sdk/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { watchClient } from "../../sdk/testing/wire-check.ts";
 import type { ChildOptions } from "../fixtures/messaging-child.ts";
 import { configured, freshHome, gatewayIn, json, root, stopAll, token } from "./_cli.ts";
-import { buildFailing, type FailingProduct, failingAt } from "./_failpoints.ts";
+import { buildFailing, failingAt } from "./_failpoints.ts";
 import { type Home, type Running, svcCommand } from "./_process.ts";
 
 /** Hands messages over to channels, as any plugin may. */
@@ -19,19 +21,18 @@ export default definePlugin({ id: "sender", version: "1.0.0", svc: { api: "*" },
 } });`;
 
 let home: Home;
-let failing: FailingProduct;
+/** `bin/svc.mjs` of the product with failpoints. */
+let failing: string;
 
 beforeAll(async () => {
   failing = await buildFailing();
+  await promisify(execFile)(process.execPath, ["--input-type=module", "-e", compile, compiled], { cwd: root });
   home = await freshHome();
   home.env.SVC_SAFE_MODE = "off"; // its gateways are killed on purpose
   await configured(home, { gateway: { mode: "local", auth: { token } }, plugins: { load: { paths: ["./sender.ts"] } } });
   await writeFile(join(home.stateDir, "sender.ts"), sender);
 });
-afterAll(async () => {
-  await stopAll();
-  await failing.remove();
-});
+afterAll(stopAll);
 
 async function connect({ url }: Running): Promise<SvcClient> {
   const client = watchClient(
@@ -66,7 +67,7 @@ async function shown(client: SvcClient, uid: string): Promise<string[]> {
 test.each(["messaging.after-claim", "messaging.after-send"])(
   "kill -9 at %s: the message arrives once, with the next start",
   async (point) => {
-    const dying = await gatewayIn({ ...home, program: failing.program }, [], failingAt(`${point}=kill`));
+    const dying = await gatewayIn({ ...home, program: failing }, [], failingAt(`${point}=kill`));
     const before = await connect(dying);
     const gone = once(dying.child, "close");
     const answer = await before.request("sender.deliver" as string, message(point)).catch(() => "unknown");
@@ -103,11 +104,13 @@ test("svc channels queue shows what became of messages, and refuses to change on
   }
 });
 
-const script = `
-  const { createJiti } = require("jiti");
-  const jiti = createJiti(process.cwd() + "/", { alias: { "svc/sdk/internal": process.cwd() + "/sdk/internal/index.ts", "svc/sdk": process.cwd() + "/sdk/index.ts" } });
-  jiti.import("./test/fixtures/messaging-child.ts").then((child) => child.runQueue(JSON.parse(process.argv[1])));
+/** The child and the threads of its store, compiled as the product is. */
+const compiled = join(root, "test/.tmp/messaging-child");
+const compile = `
+  import { joinPart } from "./bin/join.mjs";
+  for (const entry of ["plugins/store/open-store.ts", "test/fixtures/messaging-child.ts"]) await joinPart(entry, process.argv[1]);
 `;
+const script = `import("${pathToFileURL(join(compiled, "test/fixtures/messaging-child.js"))}").then((child) => child.runQueue(JSON.parse(process.argv[1])));`;
 
 /** A process of its own that sends until it has said `until`; then it is killed. @returns what it said */
 async function queueUntil(until: string, options: ChildOptions): Promise<string[]> {
