@@ -23,7 +23,13 @@ export default defineConfig({
     // Projects of one group share the workers.
     sequence: { sequencer: SpreadSequencer },
     projects: [
-      project("e2e", ["test/e2e/**/*.test.ts"], { exclude: storms, testTimeout: 90_000, hookTimeout: 90_000 }),
+      project("e2e", ["test/e2e/**/*.test.ts"], {
+        exclude: storms,
+        testTimeout: 90_000,
+        hookTimeout: 90_000,
+        // A browser beside other test files may need longer than the second that is the default.
+        expect: { poll: { timeout: 15_000 } },
+      }),
       project("gateway", gateway, { testTimeout: 20_000, hookTimeout: 30_000 }),
       project("meta", ["test/meta/**/*.test.ts"], { testTimeout: 60_000 }),
       // Files that cannot start a gateway: one process runs many of them, and imports the SDK once.

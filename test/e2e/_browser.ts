@@ -14,6 +14,8 @@ const args = [
   "--disable-sync",
 ];
 const screens = join(import.meta.dirname, "../.tmp/screens");
+/** Pictures are for people who look at the pages; no test reads them. */
+const takesPictures = process.env.SVC_TEST_SCREENS === "1";
 
 export const desktop = { width: 1440, height: 900 } as const;
 export const phone = { width: 390, height: 844, touch: true } as const;
@@ -31,7 +33,7 @@ export interface Tab {
   context: BrowserContext;
   /** Console errors and warnings, uncaught errors and policy violations so far. */
   problems: string[];
-  /** Leaves a picture in `test/.tmp/screens`. */
+  /** Leaves a picture in `test/.tmp/screens` where `SVC_TEST_SCREENS=1` asks for them. */
   picture(name: string): Promise<void>;
 }
 
@@ -72,6 +74,7 @@ export async function openTab(
     context,
     problems,
     async picture(name) {
+      if (!takesPictures) return;
       await mkdir(screens, { recursive: true });
       await page.screenshot({ path: join(screens, `${name}.png`), animations: "disabled" });
     },
@@ -82,10 +85,30 @@ interface AxeResult {
   violations: Array<{ id: string; help: string; nodes: Array<{ target: string[]; failureSummary?: string }> }>;
 }
 
-/** What axe finds, one line per element. */
-export async function axeViolations(page: Page): Promise<string[]> {
-  const source = await readFile(join(import.meta.dirname, "../../node_modules/axe-core/axe.min.js"), "utf8");
-  await page.evaluate(source);
-  const result = (await page.evaluate("axe.run(document)")) as AxeResult;
+/** Lists what axe finds, one line per element, once everything that fades or slides in is in its place. */
+export async function axeViolations(page: Page, rules?: readonly string[]): Promise<string[]> {
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(await axeSource());
+  await page.evaluate(finishAnimations);
+  // Elements that pass are not described.
+  const options = { resultTypes: ["violations"], ...(rules ? { runOnly: { type: "rule", values: rules } } : {}) };
+  const result = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as AxeResult;
   return result.violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.target.join(" ")}: ${n.failureSummary ?? v.help}`));
 }
+
+/** The same for a page in light colours, and after it what axe finds of its dark ones. */
+export async function axeViolationsInBothSchemes(page: Page): Promise<string[]> {
+  const found = await axeViolations(page);
+  await page.emulateMedia({ colorScheme: "dark" });
+  const dark = await axeViolations(page, colourRules);
+  await page.emulateMedia({ colorScheme: "light" });
+  return [...found, ...dark.map((line) => `dark, ${line}`)];
+}
+
+/** All that another colour can break. */
+const colourRules = ["color-contrast", "link-in-text-block"];
+
+const axeSource = () => readFile(join(import.meta.dirname, "../../node_modules/axe-core/axe.min.js"), "utf8");
+
+/** Endless ones cannot be finished. */
+const finishAnimations =
+  "for (const one of document.getAnimations()) if (Number.isFinite(one.effect?.getComputedTiming().endTime)) one.finish()";

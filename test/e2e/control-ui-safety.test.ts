@@ -140,7 +140,7 @@ test(`${corpus.length} hostile texts stay texts in messages, titles, lists, erro
   await page.getByText("Connected", { exact: true }).waitFor();
 
   await visit(page, "#/chat/agent%3Amain%3Ahostile");
-  await expect.poll(() => page.locator(".turn").count()).toBeGreaterThan(0);
+  await page.locator(".turn").first().waitFor();
   for (let i = 0; i < 20; i++) await page.locator(".transcript").press("PageUp");
   await expectUnharmed(page);
   await page.locator(".transcript").press("End");
