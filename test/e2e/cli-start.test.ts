@@ -6,11 +6,11 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { configured, freePort, freshHome, gatewayIn, json, removeLater, root, stopAll, token } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
-import { type Home, svcCommand } from "./_process.ts";
+import { type Home, type Running, svcCommand } from "./_process.ts";
 
 describe("svc setup", () => {
   afterEach(stopAll);
@@ -68,7 +68,7 @@ describe("svc setup", () => {
 describe("svc gateway", () => {
   afterEach(stopAll);
 
-  test("without a config refuses with 78 and the reason, which status remembers", async () => {
+  test("without a config refuses with 78 and the reason, which status remembers until it runs; SIGTERM stops it gracefully with 0", async () => {
     const home = await freshHome();
     const refused = await svcCommand(home, ["gateway"]);
     expect(refused.code).toBe(78);
@@ -78,17 +78,9 @@ describe("svc gateway", () => {
     const gateway = await gatewayIn(await configured(home));
     await eventually(async () => (await command(home, ["health"])).code === 0);
     expect(await gateway.kill("SIGTERM")).toBe(0);
+    expect(gateway.out.stderr).toContain("stopped");
     // What refused it once was overcome, also for somebody who asks when it is stopped again.
     expect((await commandJson(home, ["gateway", "status"])).value).toMatchObject({ lastRefusal: null });
-  });
-
-  test("with --allow-unconfigured starts with a secret of its own, which the local CLI finds", async () => {
-    const home = await freshHome();
-    const gateway = await gatewayIn(home, ["--allow-unconfigured"]);
-    expect((await commandJson(home, ["gateway", "status"])).value).toMatchObject({ ok: true, gateway: { secretSource: "runtime" } });
-    expect(await gateway.kill("SIGTERM")).toBe(0);
-    await expect(stat(join(home.stateDir, "gateway", "runtime-token"))).rejects.toMatchObject({ code: "ENOENT" });
-    await expect(stat(join(home.stateDir, "svc.json"))).rejects.toMatchObject({ code: "ENOENT" });
   });
 
   test("an invalid config is refused with every issue", async () => {
@@ -97,12 +89,6 @@ describe("svc gateway", () => {
     expect(code).toBe(78);
     expect(stderr).toContain("gateway.bind");
     expect(stderr).toContain('hint: did you mean "port"?');
-  });
-
-  test.each(["SIGTERM", "SIGINT"] as const)("%s stops it gracefully with 0", async (signal) => {
-    const gateway = await gatewayIn(await configured(await freshHome()));
-    expect(await gateway.kill(signal)).toBe(0);
-    expect(gateway.out.stderr).toContain("stopped");
   });
 
   test.each([
@@ -119,23 +105,35 @@ describe("svc gateway", () => {
     expect(await gateway.kill(signal)).toBe(code);
   });
 
-  test("SIGHUP reads the config again and opens no debugger", async () => {
-    const home = await configured(await freshHome());
+  test("SIGHUP reads the config again, secrets reload the .env file; SIGUSR1 is refused where commands.restart is false; SIGINT stops it gracefully with 0", async () => {
+    const key = { source: "env", provider: "default", id: "ACME_KEY" };
+    const acme = { baseUrl: "http://127.0.0.1:9/v1", apiKey: key, models: [{ id: "m" }] };
+    const home = await configured(await freshHome(), {
+      gateway: { mode: "local", auth: { token } },
+      commands: { restart: false },
+      models: { providers: { acme } },
+    });
     const gateway = await gatewayIn(home);
     gateway.child.kill("SIGHUP");
     await eventually(() => gateway.out.stderr.includes("SIGHUP: config unchanged"));
     expect(await svcCommand(home, ["health"])).toMatchObject({ code: 0 });
+
+    expect((await commandJson(home, ["secrets", "reload"])).value).toMatchObject({ unavailable: ["models.providers.acme"] });
+    await writeFile(join(home.stateDir, ".env"), "ACME_KEY=the-key-of-acme\n", { mode: 0o600 });
+    expect((await commandJson(home, ["secrets", "reload"])).value).toMatchObject({ resolved: 1, unavailable: [] });
+
+    gateway.child.kill("SIGUSR1");
+    await eventually(() => gateway.out.stderr.includes("SIGUSR1: refused, commands.restart is false"));
+    expect(gateway.out.stderr).not.toContain("Debugger listening");
+    expect(await gateway.kill("SIGINT")).toBe(0);
+    expect(gateway.out.stderr).toContain("stopped");
   });
 
-  test.each(["SIGUSR1", "SIGUSR2"] as const)("%s restarts it in the same process and opens no debugger", async (signal) => {
+  test("SIGUSR2 restarts it in the same process and opens no debugger", async () => {
     const home = await configured(await freshHome());
     const gateway = await gatewayIn(home);
-    gateway.child.kill(signal);
-    await eventually(() => gateway.out.stderr.split("listening on").length === 3);
-    expect(gateway.out.stderr).not.toContain("Debugger listening");
-    await eventually(async () => (await command(home, ["health"])).code === 0);
-    expect(gateway.child.exitCode).toBeNull();
-    expect(await gateway.kill("SIGTERM")).toBe(0);
+    gateway.child.kill("SIGUSR2");
+    await expectRestarted(home, gateway);
   });
 
   test("svc gateway restart returns when the gateway answers again", async () => {
@@ -146,21 +144,7 @@ describe("svc gateway", () => {
     expect(await command(home, ["health"])).toMatchObject({ code: 0 });
   });
 
-  test("secrets reload sees what the .env file says now", async () => {
-    const key = { source: "env", provider: "default", id: "ACME_KEY" };
-    const acme = { baseUrl: "http://127.0.0.1:9/v1", apiKey: key, models: [{ id: "m" }] };
-    const home = await configured(await freshHome(), {
-      gateway: { mode: "local", auth: { token } },
-      models: { providers: { acme } },
-    });
-    await gatewayIn(home);
-    await eventually(async () => (await command(home, ["health"])).code === 0);
-    expect((await commandJson(home, ["secrets", "reload"])).value).toMatchObject({ unavailable: ["models.providers.acme"] });
-    await writeFile(join(home.stateDir, ".env"), "ACME_KEY=the-key-of-acme\n", { mode: 0o600 });
-    expect((await commandJson(home, ["secrets", "reload"])).value).toMatchObject({ resolved: 1, unavailable: [] });
-  });
-
-  test("a restart goes by the .env file as it is then", async () => {
+  test("SIGUSR1 restarts it in the same process, by the .env file as it is then, and opens no debugger", async () => {
     const home = await configured(await freshHome(), { gateway: { mode: "local", auth: { token } }, env: { vars: { OTHER: "config" } } });
     const envFile = join(home.stateDir, ".env");
     await writeFile(envFile, "FIRST=1\nGONE=1\n", { mode: 0o600 });
@@ -170,8 +154,7 @@ describe("svc gateway", () => {
     const config = { gateway: { mode: "local", auth: { token: "${LATER_TOKEN}" } } };
     await writeFile(join(home.stateDir, "svc.json"), JSON.stringify(config));
     gateway.child.kill("SIGUSR1");
-    await eventually(() => gateway.out.stderr.split("listening on").length === 3);
-    await eventually(async () => (await command(home, ["health"])).code === 0);
+    await expectRestarted(home, gateway);
   });
 
   test("a restart that would end in a refusal is not begun; the gateway stays, and status says why", async () => {
@@ -189,16 +172,6 @@ describe("svc gateway", () => {
     const issue = 'gateway.prot: unknown key "prot"; see svc config validate';
     expect((await command(home, ["status"])).stdout).toContain(issue);
     expect(gateway.out.stderr.split("listening on")).toHaveLength(2);
-  });
-
-  test("SIGUSR1 is refused where commands.restart is false", async () => {
-    const home = await configured(await freshHome(), {
-      gateway: { mode: "local", auth: { token: "e2e-token-1234" } },
-      commands: { restart: false },
-    });
-    const gateway = await gatewayIn(home);
-    gateway.child.kill("SIGUSR1");
-    await eventually(() => gateway.out.stderr.includes("SIGUSR1: refused, commands.restart is false"));
   });
 
   test("under a supervisor a restart ends the process with 75", async () => {
@@ -253,18 +226,31 @@ describe("svc gateway", () => {
     expect((await command(home, ["health"], other)).stderr).toContain(`ws://127.0.0.1:1: connection refused; ${elsewhere}`);
   });
 
-  test("--dev --reset begins with empty state and keeps the old one aside", async () => {
+  test("--dev --reset begins with empty state and keeps the old one aside; --allow-unconfigured with a secret of its own, which the local CLI finds", async () => {
     const home = await freshHome();
     const base = home.env.HOME as string;
     await mkdir(join(base, ".svc-dev"), { recursive: true });
     await writeFile(join(base, ".svc-dev", "mark"), "old");
     const dev: Home = { ...home, stateDir: join(base, ".svc-dev") };
-    const child = await gatewayIn(dev, ["--dev", "--reset", "--allow-unconfigured"]);
+    const gateway = await gatewayIn(dev, ["--dev", "--reset", "--allow-unconfigured"]);
     expect(await readdir(dev.stateDir)).not.toContain("mark");
     expect(await readFile(join(base, ".svc-dev.old", "mark"), "utf8")).toBe("old");
-    await child.kill("SIGTERM");
+
+    const status = await commandJson(dev, ["--dev", "gateway", "status"]);
+    expect(status.value).toMatchObject({ ok: true, gateway: { secretSource: "runtime" } });
+    expect(await gateway.kill("SIGTERM")).toBe(0);
+    await expect(stat(join(dev.stateDir, "gateway", "runtime-token"))).rejects.toMatchObject({ code: "ENOENT" });
+    await expect(stat(join(dev.stateDir, "svc.json"))).rejects.toMatchObject({ code: "ENOENT" });
     expect(await svcCommand(home, ["gateway", "--reset"])).toMatchObject({ code: 2 });
   });
+
+  async function expectRestarted(home: Home, gateway: Running): Promise<void> {
+    await eventually(() => gateway.out.stderr.split("listening on").length === 3);
+    expect(gateway.out.stderr).not.toContain("Debugger listening");
+    await eventually(async () => (await command(home, ["health"])).code === 0);
+    expect(gateway.child.exitCode).toBeNull();
+    expect(await gateway.kill("SIGTERM")).toBe(0);
+  }
 
   /** A plugin whose end takes as long as it may. */
   async function slowToStop(): Promise<string> {
@@ -314,23 +300,27 @@ describe("other ways to start", () => {
     expect((await closed)[0]).toBe(0);
   });
 
-  test("without a build everything runs from the sources", async () => {
+  // Every module is translated first, unless an earlier run has left it in the cache.
+  test("without a build everything runs from the sources", { timeout: 240_000 }, async () => {
     const copy = await mkdtemp(join(tmpdir(), "svc-sources-"));
     removeLater({ remove: () => rm(copy, { recursive: true, force: true }) });
+    // The runtime of local models is large, and nothing of this story.
+    const filter = (path: string) => !path.endsWith("node_modules");
     for (const part of ["bin", "kernel", "sdk", "plugins", "package.json"])
-      await cp(join(root, part), join(copy, part), { recursive: true });
+      await cp(join(root, part), join(copy, part), { recursive: true, filter });
     await symlink(join(root, "node_modules"), join(copy, "node_modules"));
     const home = await configured(await freshHome());
     const run = (...args: string[]) =>
       spawn(process.execPath, [join(copy, "bin/svc.mjs"), ...args], { env: home.env, stdio: ["ignore", "pipe", "inherit"] });
 
     const gateway = run("--log-level", "error", "gateway");
+    onTestFinished(() => void gateway.kill("SIGKILL"));
     const closed = once(gateway, "close");
     let out = "";
     gateway.stdout.on("data", (chunk: Buffer) => {
       out += chunk.toString();
     });
-    await eventually(() => out.includes("svc is ready on"), 60_000);
+    await eventually(() => out.includes("svc is ready on"), 180_000);
     const list = run("plugins", "list", "--json");
     const document = await text(list.stdout);
     const { source, plugins } = JSON.parse(document) as { source: string; plugins: Array<{ id: string; state: string }> };

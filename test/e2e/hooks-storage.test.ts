@@ -4,22 +4,19 @@ import { appendFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient, type SvcClient } from "svc/sdk/client";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { watchClient } from "../../sdk/testing/wire-check.ts";
 import type { FakeOpenAi } from "../fakes/openai-server.ts";
 import { configured, gatewayIn, removeLater, stopAll, token } from "./_cli.ts";
 import { hookToken, type Posted, postHook, readState, startModel } from "./_hooks.ts";
-import { createHome, type Home } from "./_process.ts";
+import { createHome, type Home, type Running } from "./_process.ts";
 
 let model: FakeOpenAi;
-beforeEach(async () => {
+beforeAll(async () => {
   model = await startModel();
 });
-afterEach(async () => {
-  await stopAll();
-  await model.close();
-});
+afterAll(() => model.close());
 
 /** A way in which the disk under the state folder stops taking writes. */
 interface Disk {
@@ -68,14 +65,14 @@ function canMount(): boolean {
   return can;
 }
 
-const disks: Disk[] = [
+/** Faults that come and go in one gateway. */
+const faults: Disk[] = [
   injected("full", "a disk that has no page left"),
   injected("readonly", "a database that turned read-only"),
   injected("io", "a disk that fails every write"),
-  ...(canMount() ? [fullFileSystem] : []),
 ];
 
-async function homeOn({ sizeMiB }: Disk): Promise<Home> {
+async function homeOn({ sizeMiB }: Pick<Disk, "sizeMiB">): Promise<Home> {
   const home = await createHome();
   mkdirSync(home.stateDir);
   if (sizeMiB !== undefined) expect(mount(home.stateDir, sizeMiB)).toBe(true);
@@ -133,61 +130,92 @@ function expectRefused(answer: Posted): void {
   expect(answer !== "unknown" && answer.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
 }
 
-for (const disk of disks) {
-  test(`with ${disk.what} hooks are answered 503 and nothing of them is stored, everything else goes on, and after it they are taken`, async () => {
-    const home = await homeOn(disk);
-    const gateway = await gatewayIn(home, [], { SVC_TEST: "1", SVC_STORAGE_FAULT_FILE: faultFile(home) });
-    const client = await connect(gateway.url);
-    await eventually(() => isKeyFound(client), 30_000);
-    expect(await agentHook(gateway.url, "before")).toMatchObject({ status: 200 });
-    await eventually(() => readState(home).deliveries[0]?.state === "done", 30_000);
-
-    await disk.spoil(home);
-    const { taken, refused } = await untilRefused(gateway.url);
-
-    expectRefused(refused);
-    expectRefused(await agentHook(gateway.url, "meanwhile"));
-    expectRefused(await agentHook(gateway.url, "before"));
-    await expect(client.request("chat.send", { sessionKey: "main", message: "hello", idempotencyKey: "c1" })).rejects.toMatchObject({
-      code: "UNAVAILABLE",
-      details: { reason: disk.reason },
-    });
-    expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
-    // Health is collected anew when the store says so, which is a moment after the refusal.
-    await eventually(async () => {
-      expect(await client.request("health", {})).toMatchObject({ ok: false, store: { ok: false, reason: disk.reason } });
-      return true;
-    });
-    const probe = await fetch(`${gateway.url}/readyz`);
-    expect({ status: probe.status, body: await probe.json() }).toMatchObject({
-      status: 503,
-      body: {
-        ready: false,
-        failing: expect.arrayContaining(["store"]),
-        problems: { store: expect.stringContaining("nothing can be stored") },
-      },
-    });
-    expect(await isKeyFound(client)).toBe(true);
-    expect(await client.request("chat.history", { sessionKey: "main" })).toMatchObject({ messages: expect.any(Array) });
-    expect(readState(home).deliveries).toHaveLength(1 + taken);
-
-    await disk.mend(home);
-    const after = await eventually(async () => {
-      const answer = await agentHook(gateway.url, "meanwhile");
-      return answer !== "unknown" && answer.status === 200 && answer;
-    }, 20_000);
-
-    expect(after.headers.get("idempotent-replay")).toBeNull();
-    expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
-    const replay = await agentHook(gateway.url, "meanwhile");
-    expect(replay).toMatchObject({ status: 200, body: { runId: after.body.runId } });
-    expect(await agentHook(gateway.url, "before")).toMatchObject({ status: 200 });
-    await eventually(() => readState(home).deliveries.every(({ state }) => state === "done"), 30_000);
-    const { deliveries, integrity } = readState(home);
-    expect(deliveries.filter(({ dir }) => dir === "hook-agent").map(({ key }) => key)).toHaveLength(2);
-    expect(integrity).toBe("ok");
-    expect(gateway.child.exitCode).toBeNull();
-    expect(await client.request("health", {})).toMatchObject({ store: { ok: true } });
-    await client.close();
-  });
+/** A gateway on that disk, with its notes indexed. */
+interface Stage {
+  home: Home;
+  gateway: Running;
+  client: SvcClient;
 }
+
+async function startOn(disk: Pick<Disk, "sizeMiB">): Promise<Stage> {
+  const home = await homeOn(disk);
+  const gateway = await gatewayIn(home, [], { SVC_TEST: "1", SVC_STORAGE_FAULT_FILE: faultFile(home) });
+  const client = await connect(gateway.url);
+  await eventually(() => isKeyFound(client), 30_000);
+  return { home, gateway, client };
+}
+
+const isDone = (home: Home) => readState(home).deliveries.every(({ state }) => state === "done");
+
+async function expectRefusedAndTakenAgain(disk: Disk, { home, gateway, client }: Stage): Promise<void> {
+  const [before, meanwhile] = [`before ${disk.reason}`, `while ${disk.reason}`];
+  expect(await agentHook(gateway.url, before)).toMatchObject({ status: 200 });
+  await eventually(() => isDone(home), 30_000);
+  const stored = readState(home).deliveries.length;
+
+  await disk.spoil(home);
+  const { taken, refused } = await untilRefused(gateway.url);
+
+  expectRefused(refused);
+  expectRefused(await agentHook(gateway.url, meanwhile));
+  expectRefused(await agentHook(gateway.url, before));
+  await expect(
+    client.request("chat.send", { sessionKey: "main", message: "hello", idempotencyKey: `c ${disk.reason}` }),
+  ).rejects.toMatchObject({ code: "UNAVAILABLE", details: { reason: disk.reason } });
+  expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+  // Health is collected anew when the store says so, which is a moment after the refusal.
+  await eventually(async () => {
+    expect(await client.request("health", {})).toMatchObject({ ok: false, store: { ok: false, reason: disk.reason } });
+    return true;
+  });
+  const probe = await fetch(`${gateway.url}/readyz`);
+  expect({ status: probe.status, body: await probe.json() }).toMatchObject({
+    status: 503,
+    body: {
+      ready: false,
+      failing: expect.arrayContaining(["store"]),
+      problems: { store: expect.stringContaining("nothing can be stored") },
+    },
+  });
+  expect(await isKeyFound(client)).toBe(true);
+  expect(await client.request("chat.history", { sessionKey: "main" })).toMatchObject({ messages: expect.any(Array) });
+  expect(readState(home).deliveries).toHaveLength(stored + taken);
+
+  await disk.mend(home);
+  const after = await eventually(async () => {
+    const answer = await agentHook(gateway.url, meanwhile);
+    return answer !== "unknown" && answer.status === 200 && answer;
+  }, 20_000);
+
+  expect(after.headers.get("idempotent-replay")).toBeNull();
+  expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
+  const replay = await agentHook(gateway.url, meanwhile);
+  expect(replay).toMatchObject({ status: 200, body: { runId: after.body.runId } });
+  expect(await agentHook(gateway.url, before)).toMatchObject({ status: 200 });
+  await eventually(() => isDone(home), 30_000);
+  const { deliveries, integrity } = readState(home);
+  const keys = deliveries.filter(({ dir }) => dir === "hook-agent").map(({ key }) => key);
+  expect(keys.filter((key) => key === before || key === meanwhile).toSorted()).toEqual([before, meanwhile]);
+  expect(integrity).toBe("ok");
+  expect(gateway.child.exitCode).toBeNull();
+  expect(await client.request("health", {})).toMatchObject({ store: { ok: true } });
+}
+
+describe("hooks are answered 503 and nothing of them is stored, everything else goes on, and after it they are taken", () => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await startOn({});
+  });
+  afterAll(async () => {
+    await stage?.client.close();
+    await stopAll();
+  });
+
+  test.each(faults)("with $what", (disk) => expectRefusedAndTakenAgain(disk, stage));
+
+  test.each(canMount() ? [fullFileSystem] : [])("with $what", async (disk) => {
+    const own = await startOn(disk);
+    await expectRefusedAndTakenAgain(disk, own);
+    await own.client.close();
+  });
+});

@@ -141,8 +141,10 @@ describe("a hostile transform", () => {
         isAnswered = true;
       });
       const health: number[] = [];
-      do health.push((await fetch(`${gateway.url}/healthz`)).status);
-      while (!isAnswered);
+      do {
+        health.push((await fetch(`${gateway.url}/healthz`)).status);
+        await Promise.race([answer, new Promise((resolve) => setTimeout(resolve, 50))]);
+      } while (!isAnswered);
       expect(await answer).toEqual(failed);
       expect(new Set(health)).toEqual(new Set([200]));
       await eventually(() => reasons[id].test(said()));

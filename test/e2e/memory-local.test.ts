@@ -5,6 +5,7 @@ import { eventually } from "../../sdk/testing/eventually.ts";
 import { hasModelRuntime, tellModelRuntimeIsMissing } from "../tools/local-model-runtime.ts";
 import { buildEmbedModel } from "../tools/make-tiny-gguf.mjs";
 import { configured, freshHome, gatewayIn, json, stopAll, token } from "./_cli.ts";
+import { commandJson } from "./_command.ts";
 import { type Home, svcCommand } from "./_process.ts";
 
 afterEach(stopAll);
@@ -44,13 +45,14 @@ async function homeWith(memorySearch: object, model = buildEmbedModel()): Promis
 
 const modelOf = (home: Home) => join(home.stateDir, "tiny.gguf");
 
+/** What the gateway of this home says. */
 async function isIndexed(home: Home): Promise<boolean> {
-  const { agents } = (await json(home, ["memory", "status"])).value as { agents: Array<{ chunks: number; dirty: boolean }> };
+  const { agents } = (await commandJson(home, ["memory", "status"])).value as { agents: Array<{ chunks: number; dirty: boolean }> };
   return agents.every(({ chunks, dirty }) => chunks === Object.keys(notes).length && !dirty);
 }
 
-async function search(home: Home): Promise<Found> {
-  return (await json(home, ["memory", "search", QUESTION])).value as unknown as Found;
+async function search(home: Home, run = commandJson): Promise<Found> {
+  return (await run(home, ["memory", "search", QUESTION])).value as unknown as Found;
 }
 
 /** Processes that run a model for this home. */
@@ -96,7 +98,7 @@ function runWithModel(): void {
   test("without a gateway the commands run the model themselves, and leave no process", async () => {
     const home = await homeWith({ provider: "local", local: { modelPath: "tiny.gguf" } });
     expect((await svcCommand(home, ["memory", "index"])).stdout).toMatch(/^main: 3 files, 3 chunks, /);
-    expect((await search(home)).results[0]).toMatchObject({ path: "memory/garage.md" });
+    expect((await search(home, json)).results[0]).toMatchObject({ path: "memory/garage.md" });
     const shown = await svcCommand(home, ["memory", "search", QUESTION]);
     expect(shown.stdout).toMatch(/^memory\/garage\.md:1 {2}score 0\.\d\d {2}vector 0\.\d\d {2}words –\n {4}my car is fast\n/);
     const status = await svcCommand(home, ["memory", "status", "--deep"]);
@@ -112,7 +114,7 @@ function runWithModel(): void {
     await svcCommand(home, ["memory", "index"]);
     await writeFile(modelOf(home), buildEmbedModel({ dim: 32 }));
     await svcCommand(home, ["memory", "index"]);
-    expect((await search(home)).results[0]).toMatchObject({ path: "memory/garage.md" });
+    expect((await search(home, json)).results[0]).toMatchObject({ path: "memory/garage.md" });
     expect((await json(home, ["memory", "status", "--index"])).value.agents).toMatchObject([{ vector: { dims: 32 }, dirty: false }]);
   });
 
@@ -120,14 +122,14 @@ function runWithModel(): void {
     const home = await homeWith({ provider: "local", local: { modelPath: "tiny.gguf" } }, Buffer.from("no model"));
     await gatewayIn(home);
     const found = await eventually(async () => {
-      const { value } = await json(home, ["memory", "search", "kitten"]);
+      const { value } = await commandJson(home, ["memory", "search", "kitten"]);
       const answer = value as unknown as Found;
       return answer.results.length > 0 && answer.warning?.includes("tiny.gguf") && answer;
     }, 30_000);
     expect(found.results[0]).toMatchObject({ path: "memory/pets.md" });
-    const { value } = await json(home, ["memory", "status", "--deep"]);
+    const { value } = await commandJson(home, ["memory", "status", "--deep"]);
     expect(value).toMatchObject({ ok: false, agents: [{ probe: { ok: false, error: expect.stringContaining("tiny.gguf") } }] });
-    const doctor = await json(home, ["doctor", "--only", "memory/embeddings"]);
+    const doctor = await commandJson(home, ["doctor", "--only", "memory/embeddings"]);
     expect(doctor.value).toMatchObject({ findings: [{ id: "memory/embeddings", severity: "warning" }] });
   });
 
@@ -142,7 +144,7 @@ function runWithModel(): void {
     await gatewayIn(home);
     const only = ["doctor", "--only", "memory/index-identity"];
     const found = await eventually(async () => {
-      const { value } = await json(home, only);
+      const { value } = await commandJson(home, only);
       return (value.findings as unknown[]).length > 0 && value;
     }, 30_000);
     const message =
@@ -150,8 +152,8 @@ function runWithModel(): void {
     expect(found).toMatchObject({ findings: [{ id: "memory/index-identity", severity: "warning", message, fixable: true }] });
 
     await writeFile(join(home.stateDir, "other.gguf"), buildEmbedModel());
-    expect((await json(home, [...only, "--fix"])).value).toMatchObject({ fixes: [{ id: "memory/index-identity", done: true }] });
+    expect((await commandJson(home, [...only, "--fix"])).value).toMatchObject({ fixes: [{ id: "memory/index-identity", done: true }] });
     await eventually(async () => (await search(home)).results[0]?.path === "memory/garage.md", 30_000);
-    expect((await json(home, only)).value).toEqual({ ok: true, findings: [] });
+    expect((await commandJson(home, only)).value).toEqual({ ok: true, findings: [] });
   });
 }
