@@ -1,17 +1,17 @@
 import { readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { configured, freePort, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
-import { buildFailing, type FailingProduct, failingAt } from "./_failpoints.ts";
+import { buildFailing, failingAt } from "./_failpoints.ts";
 import { createHome, type Home, svcCommand } from "./_process.ts";
 
-let failing: FailingProduct;
+/** `bin/svc.mjs` of the product with failpoints. */
+let failing: string;
 beforeAll(async () => {
   failing = await buildFailing();
 });
-afterAll(() => failing.remove());
 afterEach(stopAll);
 
 const rich = `// The house on the hill. Do not move this line.
@@ -275,9 +275,9 @@ describe("a config with a syntax error", () => {
 });
 
 /** The long form has fifty rounds. */
-const rounds = process.env.SVC_TEST_LONG === "1" ? 50 : 3;
+const rounds = process.env.SVC_TEST_LONG === "1" ? 50 : 1;
 
-test(`a config that is started, reloaded and stopped ${rounds} times keeps every byte, and nobody wrote to it`, async () => {
+test(`a config that is started, reloaded and stopped (${rounds} times) keeps every byte, and nobody wrote to it`, async () => {
   const home = await richHome();
   for (let i = 0; i < rounds; i++) {
     const gateway = await gatewayIn(home, [], env);
@@ -304,7 +304,7 @@ test("a writer killed at any step leaves the old bytes or the new ones, and the 
     "before-reply",
   ]) {
     await writeFile(join(home.stateDir, "svc.json"), rich);
-    const killed = await svcCommand({ ...home, program: failing.program }, ["config", "set", "gateway.mode", "remote"], {
+    const killed = await svcCommand({ ...home, program: failing }, ["config", "set", "gateway.mode", "remote"], {
       ...env,
       ...failingAt(`config.${point}=kill`),
     });
@@ -324,7 +324,7 @@ test("a writer killed at any step leaves the old bytes or the new ones, and the 
 });
 
 test.each([
-  ["without SVC_TEST", () => failing.program, {}],
+  ["without SVC_TEST", () => failing, {}],
   ["in a release", () => undefined, { SVC_TEST: "1" }],
 ])("%s no failpoint is armed", async (_, programOf, env) => {
   const program = programOf();

@@ -11,10 +11,10 @@ import { allMethods } from "../tools/protocol-tables.ts";
 import { createHome, type Home, type Running, startGateway, svcCommand } from "./_process.ts";
 
 /**
- * Seeded fuzz of the whole port of a real process: three properties share `SVC_FUZZ_SECONDS` (default 20; the long form has 600). A failure names its seed and
+ * Seeded fuzz of the whole port of a real process: three properties share `SVC_FUZZ_SECONDS` (default 6; the long form has 600). A failure names its seed and
  * shrinks; `SVC_FUZZ_SEED` plays it again.
  */
-const seconds = Number(process.env.SVC_FUZZ_SECONDS ?? "20");
+const seconds = Number(process.env.SVC_FUZZ_SECONDS ?? "6");
 const seed = Number(process.env.SVC_FUZZ_SEED ?? Date.now() % 2 ** 31);
 const budget = {
   seed,

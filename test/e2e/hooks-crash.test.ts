@@ -9,7 +9,7 @@ import { runSeed, seeded } from "./_storm.ts";
 
 /** `SVC_TEST_LONG=1`: all of the fifty. */
 const isLong = process.env.SVC_TEST_LONG === "1";
-const ROUNDS = isLong ? 50 : 4;
+const ROUNDS = isLong ? 50 : 2;
 const SENDERS = 4;
 /** New actions of each sender; as many as a process can carry out before it is killed. */
 const PER_ROUND = 4;

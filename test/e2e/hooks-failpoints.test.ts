@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { okText } from "../fakes/openai-scripts.ts";
 import type { FakeOpenAi } from "../fakes/openai-server.ts";
 import { gatewayIn, root, stopAll } from "./_cli.ts";
-import { buildFailing, type FailingProduct, failingAt } from "./_failpoints.ts";
+import { buildFailing, failingAt } from "./_failpoints.ts";
 import { brokenFiles, hooksHome, killed, markCounts, postHook, readState, startModel } from "./_hooks.ts";
 import type { Home } from "./_process.ts";
 
@@ -22,6 +22,17 @@ const points = [
   ),
 ].toSorted();
 
+/** Points between which and the one before them nothing is written: a kill there leaves the same files, and is swept by `SVC_TEST_LONG=1` only. */
+const sameAs: Record<string, string> = {
+  "hooks.before-claim": "hooks.after-accept",
+  "hooks.before-run": "hooks.after-claim",
+  "hooks.before-deliver": "hooks.after-run-step",
+  "hooks.before-summary": "hooks.after-deliver-step",
+  "hooks.before-heartbeat": "hooks.after-summary",
+  "hooks.before-give-up": "hooks.after-note",
+};
+const swept = process.env.SVC_TEST_LONG === "1" ? points : points.filter((point) => sameAs[point] === undefined);
+
 /** What brings the work to a point: another model, or a first kill at another point. */
 const wayTo: Record<string, { model?: string; firstKill?: string }> = {
   "hooks.before-requeue": { model: "401-once" },
@@ -34,11 +45,11 @@ const wayTo: Record<string, { model?: string; firstKill?: string }> = {
   "hooks.after-recover": { firstKill: "hooks.after-claim" },
 };
 
-let failing: FailingProduct;
+/** `bin/svc.mjs` of the product with failpoints. */
+let failing: string;
 beforeAll(async () => {
   failing = await buildFailing();
 });
-afterAll(() => failing.remove());
 
 let model: FakeOpenAi;
 let home: Home;
@@ -54,17 +65,19 @@ const hook = { key: "k", body: { message: "mark:k: what is new?", name: "Sweep",
 
 test("the sweep knows points around accept, claim, each step and the end", () => {
   for (const step of ["accept", "claim", "run", "deliver", "summary", "heartbeat", "finish"]) expect(points.join(" ")).toContain(step);
-  expect(Object.keys(wayTo).filter((point) => !points.includes(point))).toEqual([]);
+  const named = [...Object.keys(wayTo), ...Object.entries(sameAs).flat()];
+  expect(named.filter((point) => !points.includes(point))).toEqual([]);
+  expect(Object.values(sameAs).filter((point) => !swept.includes(point))).toEqual([]);
 });
 
 async function killAt(point: string, post: boolean): Promise<string | undefined> {
-  const gateway = await gatewayIn({ ...home, program: failing.program }, [], failingAt(`${point}=kill`));
+  const gateway = await gatewayIn({ ...home, program: failing }, [], failingAt(`${point}=kill`));
   const answer = post ? await postHook(gateway.url, hook) : "unknown";
   expect(await killed(gateway), gateway.out.stderr.slice(-2_000)).toBe("SIGKILL");
   return answer === "unknown" ? undefined : String(answer.body.runId);
 }
 
-test.each(points)("kill -9 at %s: the action is carried out once, or says that it was not", async (point) => {
+test.each(swept)("kill -9 at %s: the action is carried out once, or says that it was not", async (point) => {
   const { model: chosen, firstKill } = wayTo[point] ?? {};
   home = await hooksHome(model, chosen === undefined ? {} : { model: chosen });
   const told = firstKill === undefined ? undefined : await killAt(firstKill, true);

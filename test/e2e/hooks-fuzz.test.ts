@@ -4,7 +4,7 @@ import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import type { Running } from "./_process.ts";
 
 /** Seeded fuzz of the webhook door of a real process; `SVC_FUZZ_SEED` plays a failure again. */
-const seconds = Number(process.env.SVC_FUZZ_SECONDS ?? "20") / 4;
+const seconds = Number(process.env.SVC_FUZZ_SECONDS ?? "8") / 4;
 const seed = Number(process.env.SVC_FUZZ_SEED ?? Date.now() % 2 ** 31);
 const HOOK_TOKEN = "hook-token-of-the-fuzz-suite-0123456789";
 

@@ -5,7 +5,7 @@ import type { Running } from "./_process.ts";
 import { runSeed, type Storm, seeded, startStorm } from "./_storm.ts";
 
 /** `SVC_TEST_LONG=1`: all twenty moments. */
-const moments = process.env.SVC_TEST_LONG === "1" ? 20 : 6;
+const moments = process.env.SVC_TEST_LONG === "1" ? 20 : 3;
 const CLIENTS = 20;
 
 let storm: Storm;
