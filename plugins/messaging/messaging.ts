@@ -3,7 +3,7 @@ import { type Channels, createChannels } from "./channels.ts";
 import { reportHealth } from "./health.ts";
 import type { Failure, QueueKit } from "./queue/kit.ts";
 import type { Outgoing } from "./queue/message.ts";
-import { createQueue, type Queue } from "./queue/queue.ts";
+import { Queue } from "./queue/queue.ts";
 import { createMessagingService } from "./service.ts";
 import { createWaits } from "./waits.ts";
 
@@ -21,7 +21,7 @@ export function createMessaging(ctx: PluginContext): MessagingParts {
   const channels = createChannels(ctx);
   const store = () => ctx.service("store@2");
   const waits = createWaits({ store, timers: ctx.timers });
-  const queue = createQueue(queueKit(ctx, channels));
+  const queue = new Queue(queueKit(ctx, channels));
   ctx.on("health.collect", (_event, meta) => reportHealth({ store, queue }, meta));
   // Channels of other plugins are there by now, and whoever owns the rows of webhooks has settled what was interrupted.
   ctx.on("gateway.ready", () => queue.open());

@@ -2,8 +2,9 @@ import { commonErrors, type DeliveryRow, messageOf, methodOf, type PluginContext
 import { outboundCounts } from "./health.ts";
 import { messagingMethods } from "./protocol-methods.ts";
 import { undeliveredNote } from "./queue/ends.ts";
+import { OUT } from "./queue/kit.ts";
 import { lifetimeMs, readOutgoing } from "./queue/message.ts";
-import { OUT, type Queue } from "./queue/queue.ts";
+import type { Queue } from "./queue/queue.ts";
 
 const DEFAULT_LIMIT = 100;
 const waitingStates = ["accepted", "sending", "uncertain"] as const;

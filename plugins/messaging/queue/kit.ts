@@ -1,5 +1,8 @@
-import type { Clock, Disposable, Lease, Logger, Store, Timers } from "svc/sdk";
+import type { Clock, DeliveryDir, Disposable, Lease, Logger, Store, Timers } from "svc/sdk";
 import type { Outgoing } from "./message.ts";
+
+/** The rows of this plugin. */
+export const OUT: readonly DeliveryDir[] = ["out"];
 
 /** Hands messages to one channel. */
 export interface Carrier {

@@ -6,7 +6,7 @@ import { holdNext } from "../../../test/fixtures/held-read.ts";
 import { ownerOf } from "./ends.ts";
 import type { Carrier, Failure, QueueKit } from "./kit.ts";
 import { laneOf, type Outgoing, toStored } from "./message.ts";
-import { createQueue, type Queue } from "./queue.ts";
+import { Queue } from "./queue.ts";
 
 /** The queue on a real store, with a channel that does as it is told. */
 
@@ -78,7 +78,7 @@ function start(changes: Partial<QueueKit> = {}): Queue {
     random: () => 0.5,
     ...changes,
   };
-  const queue = createQueue(kit);
+  const queue = new Queue(kit);
   queues.add(queue);
   return queue;
 }

@@ -6,7 +6,7 @@ import { holdNext } from "../../../test/fixtures/held-read.ts";
 import { ownerOf } from "./ends.ts";
 import type { QueueKit } from "./kit.ts";
 import { laneOf, toStored } from "./message.ts";
-import { createQueue, type Queue } from "./queue.ts";
+import { Queue } from "./queue.ts";
 
 /** Claimed messages while the storage, the role or the writer of the queue goes away. */
 
@@ -65,7 +65,7 @@ function queueOn({
     hold: () => ({ dispose: nothing }),
     random: () => 0.5,
   };
-  const queue = createQueue(kit);
+  const queue = new Queue(kit);
   onTestFinished(async () => {
     await queue.stop();
     for (const left of await store.deliveries.list({ states: ["accepted", "sending", "uncertain"], limit: 1_000 }))
