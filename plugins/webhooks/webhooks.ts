@@ -32,8 +32,8 @@ export function createWebhooks(ctx: PluginContext): Webhooks {
 
   const loadDeliveries = () =>
     (deliveries ??= (async () => {
-      const { createDeliveries } = await import("./deliveries/deliveries.ts");
-      const made = createDeliveries(ctx);
+      const { Deliveries } = await import("./deliveries/deliveries.ts");
+      const made = new Deliveries(ctx);
       loaded = made;
       if (isCarrying) await made.start();
       return made;

@@ -1,4 +1,13 @@
-import { commonErrors, isSvcError, type Lease, messageOf, type PluginContext, settledWithin } from "svc/sdk";
+import {
+  commonErrors,
+  type DeliveryRow,
+  type GatewayService,
+  isSvcError,
+  type Lease,
+  messageOf,
+  type PluginContext,
+  settledWithin,
+} from "svc/sdk";
 import { protocolErrors } from "svc/sdk/internal";
 import { type Accepted, acceptAll, EXPIRY_MS, type Submission } from "./accept.ts";
 import { createCompletionWaiters } from "./completion-waiters.ts";
@@ -6,37 +15,149 @@ import { type DeliveryDeps, PROCESSED_DIRS, untilAvailable } from "./delivery-de
 import { type Completion, completionOf } from "./delivery-state.ts";
 import { failDelivery } from "./fail-delivery.ts";
 import { recover } from "./recover.ts";
-import { createRunner, type TickFacts } from "./runner.ts";
-
-/** Accepted hook actions: stored first, processed after, each step once as far as that can be known. */
-export interface Deliveries {
-  /**
-   * Makes all of them durable in one transaction, then they go their way. Resolves after fsync.
-   * @throws {SvcError} `deliveries-full`, `system-events-full`, `storage-*`, `draining`: nothing is stored then
-   */
-  accept(submissions: readonly Submission[]): Promise<Accepted[]>;
-  /** Resolves when the action has ended. Rejects with the signal's reason; that ends the wait, not the action. */
-  completion(runId: string, signal: AbortSignal): Promise<Completion>;
-  /** @throws {SvcError} `unknown-delivery`, `delivery-state` unless it has failed or expired and its payload is still there */
-  retry(uid: string): Promise<void>;
-  /** Gives up one that waits: it ends as failed, with a note. @throws {SvcError} `unknown-delivery`, `delivery-state` */
-  drop(uid: string): Promise<void>;
-  /** Begins to process what is there: first what an earlier boot left behind. */
-  start(): Promise<void>;
-  /** Takes nothing on any more, waits for the steps under way, 4 s at most. Rows stay. */
-  stop(): Promise<void>;
-  /** Timer over waiting actions; restarted if it has died. Undefined while nothing is processed. */
-  tick(): TickFacts | undefined;
-}
+import { DeliveryRunner, type TickFacts } from "./runner.ts";
 
 /** A start waits no longer for rows of an earlier process; they are taken up when the storage lets it. */
 const RECOVER_MS = 5_000;
 
-/** Accepted hook actions of one instance of the plugin. Nothing is processed before `start`. */
-export function createDeliveries(ctx: PluginContext): Deliveries {
-  const gateway = ctx.service("gateway@1");
-  const lease = `${gateway.info().bootId}/${ctx.instance}`;
-  const deps: DeliveryDeps = {
+/**
+ * Accepted hook actions of one instance of the plugin: stored first, processed after, each step once as far as that can be known.
+ * Nothing is processed before `start`.
+ */
+export class Deliveries {
+  readonly #ctx: PluginContext;
+  readonly #gateway: GatewayService;
+  readonly #deps: DeliveryDeps;
+  readonly #runner: DeliveryRunner;
+  readonly #completions = createCompletionWaiters();
+  /** Aborted at a stop. */
+  readonly #leaving = new AbortController();
+  #role: Lease | undefined;
+  #starting: Promise<void> | undefined;
+
+  constructor(ctx: PluginContext) {
+    this.#ctx = ctx;
+    this.#gateway = ctx.service("gateway@1");
+    this.#deps = depsOf(ctx, `${this.#gateway.info().bootId}/${ctx.instance}`);
+    this.#runner = new DeliveryRunner(this.#deps, (uid) => void this.#onEnd(uid));
+    ctx.on("gateway.stopping", () => this.#runner.close());
+    ctx.on("gateway.resumed", () => this.#runner.nudge());
+  }
+
+  /**
+   * Makes all of them durable in one transaction, then they go their way. Resolves after fsync.
+   * @throws {SvcError} `deliveries-full`, `system-events-full`, `storage-*`, `draining`: nothing is stored then
+   */
+  async accept(submissions: readonly Submission[]): Promise<Accepted[]> {
+    if (this.#leaving.signal.aborted) throw protocolErrors.draining({}, { retryAfterMs: 2_000 });
+    return acceptAll(submissions, { deps: this.#deps, onAccepted: (accepted) => this.#onAccepted(accepted) });
+  }
+
+  /** Resolves when the action has ended. Rejects with the signal's reason; that ends the wait, not the action. */
+  async completion(runId: string, signal: AbortSignal): Promise<Completion> {
+    // An end that is stored while the row is read would be missed by a caller that waits only after it.
+    const over = new AbortController();
+    const waiting = this.#completions.wait(runId, AbortSignal.any([signal, over.signal]));
+    waiting.catch(() => undefined);
+    try {
+      return completionOf(await this.#known(runId)) ?? (await waiting);
+    } finally {
+      over.abort();
+    }
+  }
+
+  /** @throws {SvcError} `unknown-delivery`, `delivery-state` unless it has failed or expired and its payload is still there */
+  async retry(uid: string): Promise<void> {
+    await this.#known(uid);
+    const at = this.#ctx.clock.now();
+    const from = ["failed", "expired"] as const;
+    await this.#deps.store().commit([{ op: "delivery.requeue", uid, from, attempt: 0, expiresAt: at + EXPIRY_MS, at }]);
+    this.#runner.nudge();
+  }
+
+  /** Gives up one that waits: it ends as failed, with a note. @throws {SvcError} `unknown-delivery`, `delivery-state` */
+  async drop(uid: string): Promise<void> {
+    const row = await this.#known(uid);
+    const reason = "an operator gave it up";
+    const options = { deps: this.#deps, signal: this.#leaving.signal };
+    await failDelivery(row, { state: "failed", from: ["accepted"], isOwn: false, isAsked: true, reason }, options);
+    await this.#onEnd(uid);
+  }
+
+  /** Begins to process what is there: first what an earlier boot left behind. */
+  start(): Promise<void> {
+    this.#starting ??= this.#start();
+    return this.#starting;
+  }
+
+  /** Timer over waiting actions; restarted if it has died. Undefined while nothing is processed. */
+  tick(): TickFacts | undefined {
+    return this.#runner.tick();
+  }
+
+  /** Takes nothing on any more, waits for the steps under way, 4 s at most. Rows stay. */
+  async stop(): Promise<void> {
+    this.#leaving.abort(protocolErrors.draining({}, { retryAfterMs: 2_000 }));
+    this.#completions.close();
+    await this.#runner.stop();
+    // The next instance finds the rows that could not be given back.
+    await this.#role
+      ?.release()
+      .catch((error: unknown) => this.#ctx.logger.debug("the role of the hook runner was not given back", { error: messageOf(error) }));
+  }
+
+  async #start(): Promise<void> {
+    const resuming = this.#resume();
+    resuming.catch((error: unknown) => {
+      // The next call tries again.
+      this.#starting = undefined;
+      if (this.#leaving.signal.aborted) return;
+      this.#ctx.logger.error("hook deliveries of an earlier process cannot be resumed", { error: String(error) });
+    });
+    await settledWithin(resuming, RECOVER_MS);
+  }
+
+  /** Becomes the one instance that processes, takes up what another has left, then begins; each as soon as the storage lets it. */
+  async #resume(): Promise<void> {
+    const { signal } = this.#leaving;
+    const takeUp = async () => {
+      // While the storage was away the role may have been lost; without it, what this instance runs itself would be found as left behind.
+      if (!this.#role || this.#role.lost.aborted) this.#role = await this.#deps.acquire();
+      return recover(this.#deps, signal);
+    };
+    const count = await untilAvailable(takeUp, signal, this.#deps);
+    if (count > 0) this.#ctx.logger.warn(`${count} hook deliveries were in progress when an earlier process ended; they resume`);
+    await untilAvailable(() => this.#runner.begin(), signal, this.#deps);
+  }
+
+  async #known(uid: string): Promise<DeliveryRow> {
+    const row = await this.#deps.store().deliveries.get(uid);
+    if (!row || !PROCESSED_DIRS.includes(row.dir)) throw commonErrors.unknownDelivery({ uid });
+    return row;
+  }
+
+  #onAccepted(accepted: readonly Accepted[]): void {
+    if (accepted.some((one) => one.kind === "agent" && !one.isReplay)) this.#runner.nudge();
+    this.#gateway.invalidateHealth();
+  }
+
+  async #onEnd(uid: string): Promise<void> {
+    this.#gateway.invalidateHealth();
+    try {
+      const row = await this.#deps.store().deliveries.get(uid);
+      const completion = row && completionOf(row);
+      if (completion) this.#completions.tell(uid, completion);
+    } catch (error) {
+      this.#ctx.logger.warn("the result of a hook delivery could not be read; its sender keeps waiting until its time limit", {
+        uid,
+        error: messageOf(error),
+      });
+    }
+  }
+}
+
+function depsOf(ctx: PluginContext, lease: string): DeliveryDeps {
+  return {
     ctx,
     lease,
     acquire: () => ctx.service("leases@1").acquire("deliveries:hooks", { owner: lease }),
@@ -49,100 +170,6 @@ export function createDeliveries(ctx: PluginContext): Deliveries {
         if (isSvcError(error, "service-unavailable")) return undefined;
         throw error;
       }
-    },
-  };
-  const completions = createCompletionWaiters();
-  const leaving = new AbortController();
-  const onEnd = async (uid: string) => {
-    gateway.invalidateHealth();
-    try {
-      const row = await deps.store().deliveries.get(uid);
-      const completion = row && completionOf(row);
-      if (completion) completions.tell(uid, completion);
-    } catch (error) {
-      ctx.logger.warn("the result of a hook delivery could not be read; its sender keeps waiting until its time limit", {
-        uid,
-        error: messageOf(error),
-      });
-    }
-  };
-  const runner = createRunner(deps, (uid) => void onEnd(uid));
-  ctx.on("gateway.stopping", () => runner.close());
-  ctx.on("gateway.resumed", () => runner.nudge());
-
-  const known = async (uid: string) => {
-    const row = await deps.store().deliveries.get(uid);
-    if (!row || !PROCESSED_DIRS.includes(row.dir)) throw commonErrors.unknownDelivery({ uid });
-    return row;
-  };
-
-  const onAccepted = (accepted: readonly Accepted[]) => {
-    if (accepted.some((one) => one.kind === "agent" && !one.isReplay)) runner.nudge();
-    gateway.invalidateHealth();
-  };
-
-  let role: Lease | undefined;
-  let starting: Promise<void> | undefined;
-  const start = async () => {
-    const takeUp = async () => {
-      // While the storage was away the role may have been lost; without it, what this instance runs itself would be found as left behind.
-      if (!role || role.lost.aborted) role = await deps.acquire();
-      return recover(deps, leaving.signal);
-    };
-    const recovering = untilAvailable(takeUp, leaving.signal, deps).then((count) => {
-      if (count > 0) ctx.logger.warn(`${count} hook deliveries were in progress when an earlier process ended; they resume`);
-      return untilAvailable(() => runner.begin(), leaving.signal, deps);
-    });
-    recovering.catch((error: unknown) => {
-      starting = undefined;
-      if (!leaving.signal.aborted) ctx.logger.error("hook deliveries of an earlier process cannot be resumed", { error: String(error) });
-    });
-    await settledWithin(recovering, RECOVER_MS);
-  };
-
-  return {
-    accept(submissions) {
-      if (leaving.signal.aborted) return Promise.reject(protocolErrors.draining({}, { retryAfterMs: 2_000 }));
-      return acceptAll(submissions, { deps, onAccepted });
-    },
-    async completion(runId, signal) {
-      // An end that is stored while the row is read would be missed by a caller that waits only after it.
-      const over = new AbortController();
-      const waiting = completions.wait(runId, AbortSignal.any([signal, over.signal]));
-      waiting.catch(() => undefined);
-      try {
-        return completionOf(await known(runId)) ?? (await waiting);
-      } finally {
-        over.abort();
-      }
-    },
-    async retry(uid) {
-      await known(uid);
-      const at = ctx.clock.now();
-      const from = ["failed", "expired"] as const;
-      await deps.store().commit([{ op: "delivery.requeue", uid, from, attempt: 0, expiresAt: at + EXPIRY_MS, at }]);
-      runner.nudge();
-    },
-    async drop(uid) {
-      const row = await known(uid);
-      const reason = "an operator gave it up";
-      const options = { deps, signal: leaving.signal };
-      await failDelivery(row, { state: "failed", from: ["accepted"], isOwn: false, isAsked: true, reason }, options);
-      await onEnd(uid);
-    },
-    start() {
-      starting ??= start();
-      return starting;
-    },
-    tick: () => runner.tick(),
-    async stop() {
-      leaving.abort(protocolErrors.draining({}, { retryAfterMs: 2_000 }));
-      completions.close();
-      await runner.stop();
-      // The next instance finds the rows that could not be given back.
-      await role
-        ?.release()
-        .catch((error: unknown) => ctx.logger.debug("the role of the hook runner was not given back", { error: messageOf(error) }));
     },
   };
 }
