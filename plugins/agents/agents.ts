@@ -1,18 +1,9 @@
-import {
-  type AgentInfo,
-  type Agents,
-  agentSetting,
-  type DoctorFinding,
-  type Lease,
-  messageOf,
-  type PluginContext,
-  type PluginLife,
-} from "svc/sdk";
+import { type Agents, type Lease, messageOf, type PluginContext, type PluginLife } from "svc/sdk";
 import { perSnapshot } from "svc/sdk/internal";
 import { KeyedMutex } from "./common/mutex.ts";
 import { createDirectory } from "./directory.ts";
 import { healthParts, sessionDefaults } from "./health.ts";
-import { createHeartbeats, type Heartbeats } from "./heartbeat/heartbeats.ts";
+import { Heartbeats } from "./heartbeat/heartbeats.ts";
 import { enqueueSystemEvent } from "./heartbeat/system-events.ts";
 import type { Kit } from "./kit.ts";
 import { createCatalog } from "./models/catalog.ts";
@@ -27,16 +18,16 @@ import { LeftOut } from "./runs/left-out.ts";
 import { LiveRuns } from "./runs/live-runs.ts";
 import { placesOf } from "./runs/places.ts";
 import { becomeOwner, markInterrupted } from "./runs/recover.ts";
-import { createRunEvents } from "./runs/run-events.ts";
-import { createRunner, type Runner, toHandle } from "./runs/runner.ts";
+import { RunEvents } from "./runs/run-events.ts";
+import { Runner, toHandle } from "./runs/runner.ts";
 import { createSessionEnds } from "./sessions/ends.ts";
 import { injectNote } from "./sessions/inject.ts";
-import { createMaintenanceJob } from "./sessions/maintenance-job.ts";
+import { createMaintenanceJob, type MaintenanceJob } from "./sessions/maintenance-job.ts";
 import { Subscriptions } from "./sessions/subscriptions.ts";
 import { wireSession } from "./sessions/wire.ts";
 import { createToolBox } from "./tools/toolbox.ts";
-import { WorkspaceClaims } from "./workspace/claims.ts";
-import { createWorkspacePrompt, ensureWorkspace } from "./workspace/files.ts";
+import { AgentWorkspaces } from "./workspace/agent-workspaces.ts";
+import { createWorkspacePrompt } from "./workspace/files.ts";
 
 export interface AgentsPlugin {
   kit: Kit;
@@ -53,11 +44,7 @@ export function createAgents(ctx: PluginContext): AgentsPlugin {
   const store = () => ctx.service("store@2");
   const subscriptions = new Subscriptions();
   const catalog = createCatalog(ctx);
-  const events = createRunEvents({
-    ctx,
-    subscriptions,
-    wire: (row) => wireSession(kit, row),
-  });
+  const events = new RunEvents({ ctx, subscriptions, wire: (row) => wireSession(kit, row) });
   const parts = perSnapshot(ctx.snapshot, (config) => ({
     config,
     directory: createDirectory(config, stateDir),
@@ -101,8 +88,8 @@ export function createAgents(ctx: PluginContext): AgentsPlugin {
     leftOut: new LeftOut(),
     runs: new LiveRuns(),
   };
-  const runner = createRunner(kit, gateway);
-  const heartbeats = createHeartbeats(kit, runner);
+  const runner = new Runner(kit, gateway);
+  const heartbeats = new Heartbeats(kit, runner);
   return { kit, runner, heartbeats, service: createService(kit, runner, heartbeats), life: createLife(kit, runner, heartbeats) };
 }
 
@@ -133,22 +120,13 @@ function createService(kit: Kit, runner: Runner, heartbeats: Heartbeats): Agents
 
 function createLife(kit: Kit, runner: Runner, heartbeats: Heartbeats): PluginLife {
   const { ctx } = kit;
-  const problems = new Map<string, string>();
+  const gateway = ctx.service("gateway@1");
   const maintenance = createMaintenanceJob(kit);
-  const claims = new WorkspaceClaims(ctx.service("gateway@1").info().stateDir);
+  const workspaces = new AgentWorkspaces(kit, gateway.info().stateDir);
   let role: Lease | undefined;
-  ctx.on("health.collect", async (_event, meta) => {
-    const shared = (await sharedWorkspaces(kit, claims)).map(({ message }) => message);
-    for (const part of await healthParts(kit, heartbeats, [...problems.values(), ...shared])) meta.report(part);
-    const maintained = maintenance.health();
-    if (maintained) meta.report(maintained);
-  });
-  ctx.on("doctor.collect", async (_event, meta) => {
-    for (const finding of await sharedWorkspaces(kit, claims)) meta.report(finding);
-  });
-  registerModelDoctor(kit);
+  registerReports(kit, { heartbeats, maintenance, workspaces });
   followServers(kit);
-  ctx.on("hello.snapshot", (event) => ({ ...event, sessionDefaults: sessionDefaults(kit) }));
+  followConfig(kit, { heartbeats, workspaces });
   ctx.on("gateway.ready", () => heartbeats.wakeWaiting());
   ctx.on("gateway.resumed", () => heartbeats.resumed());
   ctx.on("gateway.stopping", ({ deadlineMs }) => {
@@ -156,61 +134,26 @@ function createLife(kit: Kit, runner: Runner, heartbeats: Heartbeats): PluginLif
     void maintenance.stop();
     runner.close();
     const unsettled = [...kit.runs.values()].map((run) => run.done);
-    kit.ends.shutdown(unsettled, { deadlineMs, gateway: ctx.service("gateway@1") });
+    kit.ends.shutdown(unsettled, { deadlineMs, gateway });
   });
   ctx.on("ws.disconnect", (event) => kit.subscriptions.drop(event.client.connId));
-
-  const prepareWorkspace = async (agent: AgentInfo) => {
-    problems.delete(agent.id);
-    try {
-      const skipBootstrap = agentSetting(kit.config, agent.id, "skipBootstrap") ?? false;
-      const { isMade, written } = await ensureWorkspace(agent, { skipBootstrap });
-      if (isMade) await kit.workspaces.add(agent.workspace);
-      if (written.length > 0) ctx.logger.info(`workspace of agent "${agent.id}" got its first files`, { files: written });
-    } catch (error) {
-      problems.set(agent.id, `workspace of agent "${agent.id}": ${messageOf(error)}`);
-      ctx.logger.error(`workspace of agent "${agent.id}" cannot be prepared`, { path: agent.workspace, error: messageOf(error) });
-    }
-  };
-
-  const claimWorkspaces = () => claims.hold([...new Set(kit.directory.list().map(({ workspace }) => workspace))]);
-
-  /** Gives a workspace to each agent that came or moved; what else depends on the config reads it when it is used. */
-  ctx.onReload({
-    prefixes: ["agents"],
-    async prepare() {
-      const before = new Map(kit.directory.list().map((agent) => [agent.id, agent.workspace]));
-      return {
-        async apply() {
-          const agents = kit.directory.list();
-          for (const id of problems.keys()) if (!agents.some((agent) => agent.id === id)) problems.delete(id);
-          for (const agent of agents) if (before.get(agent.id) !== agent.workspace) await prepareWorkspace(agent);
-          await claimWorkspaces();
-          kit.lanes.refill();
-          heartbeats.update();
-        },
-        discard: () => undefined,
-      };
-    },
-  });
 
   return {
     async start() {
       role = await becomeOwner(kit);
       const count = role ? await markInterrupted(kit) : 0;
       if (count > 0) ctx.logger.warn(`${count} runs of an earlier process did not end; they are marked as interrupted`);
-      for (const agent of kit.directory.list()) await prepareWorkspace(agent);
-      await claimWorkspaces();
-      for (const { message } of await sharedWorkspaces(kit, claims)) ctx.logger.warn(message);
+      await workspaces.prepare(kit.directory.list());
+      for (const { message } of await workspaces.shared()) ctx.logger.warn(message);
       await heartbeats.start();
       maintenance.start();
       // A later instance of this plugin misses the moment at which the gateway became ready.
-      if (ctx.service("gateway@1").info().phase === "ready") await heartbeats.wakeWaiting();
+      if (gateway.info().phase === "ready") await heartbeats.wakeWaiting();
     },
     async stop() {
       heartbeats.stop();
       await Promise.all([maintenance.stop(), runner.drain()]);
-      await claims.hold([]);
+      await workspaces.release();
       // Runs whose end could not be stored are marked by the next start.
       await role
         ?.release()
@@ -219,15 +162,42 @@ function createLife(kit: Kit, runner: Runner, heartbeats: Heartbeats): PluginLif
   };
 }
 
-/** Workspaces in which another gateway of this machine works too: both index and write the same notes without knowing of each other. */
-async function sharedWorkspaces(kit: Kit, claims: WorkspaceClaims): Promise<DoctorFinding[]> {
-  const findings: DoctorFinding[] = [];
-  for (const { id, workspace } of kit.directory.list()) {
-    for (const { pid, stateDir } of await claims.others(workspace)) {
-      const message = `workspace of agent "${id}" is shared with another gateway (pid ${pid}, state directory ${stateDir}): ${workspace}`;
-      const fix = "give each gateway workspaces of its own: agents.defaults.workspace, agents.list[].workspace";
-      findings.push({ id: "workspace/shared", severity: "warning", path: `agents.list[id=${id}].workspace`, message, fix });
-    }
-  }
-  return findings;
+interface Reporters {
+  heartbeats: Heartbeats;
+  maintenance: MaintenanceJob;
+  workspaces: AgentWorkspaces;
+}
+
+/** Tells `health`, `doctor` and new connections how things stand. */
+function registerReports(kit: Kit, { heartbeats, maintenance, workspaces }: Reporters): void {
+  const { ctx } = kit;
+  ctx.on("health.collect", async (_event, meta) => {
+    const shared = (await workspaces.shared()).map(({ message }) => message);
+    for (const part of await healthParts(kit, heartbeats, [...workspaces.problems(), ...shared])) meta.report(part);
+    const maintained = maintenance.health();
+    if (maintained) meta.report(maintained);
+  });
+  ctx.on("doctor.collect", async (_event, meta) => {
+    for (const finding of await workspaces.shared()) meta.report(finding);
+  });
+  registerModelDoctor(kit);
+  ctx.on("hello.snapshot", (event) => ({ ...event, sessionDefaults: sessionDefaults(kit) }));
+}
+
+/** Gives a workspace to each agent that came or moved; what else depends on the config reads it when it is used. */
+function followConfig(kit: Kit, { heartbeats, workspaces }: Pick<Reporters, "heartbeats" | "workspaces">): void {
+  kit.ctx.onReload({
+    prefixes: ["agents"],
+    async prepare() {
+      const before = new Map(kit.directory.list().map((agent) => [agent.id, agent.workspace]));
+      return {
+        async apply() {
+          await workspaces.prepare(kit.directory.list().filter((agent) => before.get(agent.id) !== agent.workspace));
+          kit.lanes.refill();
+          heartbeats.update();
+        },
+        discard: () => undefined,
+      };
+    },
+  });
 }

@@ -1,7 +1,7 @@
 import { commonErrors } from "svc/sdk";
 import { fakeClock } from "svc/sdk/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { createHeartbeats } from "./heartbeat/heartbeats.ts";
+import { Heartbeats } from "./heartbeat/heartbeats.ts";
 import type { Kit } from "./kit.ts";
 import { fail } from "./runs/finish.ts";
 import { Run } from "./runs/run.ts";
@@ -43,7 +43,7 @@ function unhandledRejections(): unknown[] {
 test.each(["wake", "tick"])("a heartbeat that ends after its plugin (%s) rejects nothing that nobody waits for", async (occasion) => {
   const { clock, kit } = stoppedKit();
   const rejected = unhandledRejections();
-  const heartbeats = createHeartbeats(kit, { start: () => Promise.reject(new Error("no run")) }, () => 0.5);
+  const heartbeats = new Heartbeats(kit, { start: () => Promise.reject(new Error("no run")) }, () => 0.5);
   if (occasion === "tick") heartbeats.update();
   else heartbeats.wake({ agentId: "main", sessionKey: undefined, reason: "test", isOwn: false });
   await clock.advance(30 * 60_000);

@@ -38,7 +38,7 @@ export const readElsewhere: Readonly<Record<string, Place>> = {
   "gateway.tls.keyPath": tlsFiles("absolute(keyPath)"),
   "gateway.tls.caPath": tlsFiles("absolute(caPath)"),
   "hooks.token": { file: "plugins/webhooks/door/entrance.ts", code: 'secretAt("hooks.token")' },
-  ...twice("skipBootstrap", { file: "plugins/agents/agents.ts", code: '"skipBootstrap")' }),
+  ...twice("skipBootstrap", { file: "plugins/agents/workspace/agent-workspaces.ts", code: '"skipBootstrap")' }),
   ...setting("bootstrapMaxChars", "plugins/agents/workspace/files.ts", "config"),
   ...setting("bootstrapTotalMaxChars", "plugins/agents/workspace/files.ts", "config"),
   ...setting("thinkingDefault", "plugins/agents/runs/prompt.ts"),

@@ -1,12 +1,12 @@
 import { type ClientInfo, isSvcError, messageOf, type OperatorScope } from "svc/sdk";
 import type { Kit } from "../kit.ts";
 import type { Runner } from "../runs/runner.ts";
-import { type BeatResult, createBeat, type Occasion } from "./beat.ts";
-import { createHeartbeatMemory } from "./memory.ts";
-import { type HeartbeatReport, skipped } from "./report.ts";
-import { createSchedule, type TickResult } from "./schedule.ts";
+import { type BeatResult, createBeat } from "./beat.ts";
+import { createHeartbeatMemory, type HeartbeatMemory } from "./memory.ts";
+import { type HeartbeatReport, type SkipReason, skipped } from "./report.ts";
+import { createSchedule, type Schedule, type TickResult } from "./schedule.ts";
 import { type HeartbeatPlan, resolveHeartbeat, resolveHeartbeats, toPlan } from "./settings.ts";
-import { createWakes, type WakeRequest } from "./wakes.ts";
+import { createWakes, type WakeRequest, type Wakes } from "./wakes.ts";
 
 const readers: ReadonlySet<OperatorScope> = new Set(["operator.read", "operator.write", "operator.admin"]);
 
@@ -17,126 +17,147 @@ export interface HeartbeatFigures extends HeartbeatPlan {
 }
 
 /** Agents that look around by themselves. */
-export interface Heartbeats {
+export class Heartbeats {
+  readonly #kit: Kit;
+  readonly #memory: HeartbeatMemory;
+  readonly #beat: ReturnType<typeof createBeat>;
+  readonly #schedule: Schedule;
+  readonly #wakes: Wakes;
+  /** Agents whose tick is under way. */
+  readonly #ticking = new Set<string>();
+  #isOn = true;
+
+  /** @param random [0, 1); for the spread of first ticks */
+  constructor(kit: Kit, runner: Pick<Runner, "start">, random: () => number = Math.random) {
+    const { clock, timers } = kit.ctx;
+    const memory = createHeartbeatMemory(kit.ctx);
+    this.#kit = kit;
+    this.#memory = memory;
+    this.#beat = createBeat({
+      kit,
+      runner,
+      settings: (agentId) => resolveHeartbeat(kit.config, agentId),
+      isOn: () => this.#isOn && !this.#isSafeMode(),
+      onRun: memory.setAnchor,
+    });
+    this.#schedule = createSchedule({
+      clock,
+      timers,
+      random,
+      tick: (agentId, isRetry) => this.#tick(agentId, isRetry),
+      anchor: { get: memory.anchor, set: memory.setAnchor },
+    });
+    this.#wakes = createWakes({ clock, timers, attempt: (request) => this.#attemptWake(request) });
+  }
+
   /** Reads what is remembered, then arms the timers. */
-  start(): Promise<void>;
+  async start(): Promise<void> {
+    const { ctx, directory } = this.#kit;
+    await this.#memory
+      .load(directory.list().map((agent) => agent.id))
+      .catch((error: unknown) => ctx.logger.warn("stored heartbeats could not be read", { error: messageOf(error) }));
+    this.update();
+  }
+
   /** No more ticks and wakes; a heartbeat under way goes on. */
-  stop(): void;
+  stop(): void {
+    this.#schedule.stop();
+    this.#wakes.stop();
+  }
+
   /** After a change of the config. */
-  update(): void;
+  update(): void {
+    const { config, directory } = this.#kit;
+    this.#schedule.update(this.#isOn ? resolveHeartbeats(config, directory.list()) : new Map());
+  }
+
   /** The process stood still. */
-  resumed(): void;
+  resumed(): void {
+    this.#schedule.resumed();
+  }
+
   /** Events of an earlier process that asked for a heartbeat at once get it now. */
-  wakeWaiting(): Promise<void>;
-  wake(request: WakeRequest): void;
+  async wakeWaiting(): Promise<void> {
+    for (const sessionKey of await this.#kit.store().systemEvents.waking()) {
+      const agentId = /^agent:([^:]+):/.exec(sessionKey)?.[1];
+      if (this.#kit.directory.list().some((agent) => agent.id === agentId))
+        this.wake({ agentId: agentId ?? "", sessionKey, reason: "event of an earlier run", isOwn: false });
+    }
+  }
+
+  wake(request: WakeRequest): void {
+    if (this.#wakes.request(request)) return;
+    this.#kit.ctx.logger.warn("too many sessions are waiting to be woken; the next prompt will include the event", { ...request });
+  }
+
   /** Switches all of them on or off until the gateway ends; those under way go on. */
-  setEnabled(enabled: boolean): void;
+  setEnabled(enabled: boolean): void {
+    this.#isOn = enabled;
+    this.update();
+  }
+
   /** The latest report of any agent. */
-  last(): HeartbeatReport | null;
-  figures(agentId: string): HeartbeatFigures;
-}
+  last(): HeartbeatReport | null {
+    return this.#memory.last();
+  }
 
-/** @param random [0, 1); for the spread of first ticks */
-export function createHeartbeats(kit: Kit, runner: Pick<Runner, "start">, random: () => number = Math.random): Heartbeats {
-  const { ctx } = kit;
-  const memory = createHeartbeatMemory(ctx);
-  let isOn = true;
+  figures(agentId: string): HeartbeatFigures {
+    const [lastRunAt, nextRunAt] = [this.#memory.lastRunAt(agentId), this.#schedule.nextAt(agentId)];
+    return {
+      ...toPlan(resolveHeartbeat(this.#kit.config, agentId), this.#isOn),
+      ...(lastRunAt === undefined ? {} : { lastRunAt }),
+      ...(nextRunAt === undefined ? {} : { nextRunAt: Math.round(nextRunAt) }),
+    };
+  }
+
   /** Nothing is done that nobody asked for; events that asked for a heartbeat wait, and are read when it is over. */
-  const isSafeMode = () => ctx.service("gateway@1").info().phase === "safe-mode";
-  const settings = (agentId: string) => resolveHeartbeat(kit.config, agentId);
-  const beat = createBeat({ kit, runner, settings, isOn: () => isOn && !isSafeMode(), onRun: memory.setAnchor });
-  const ticking = new Set<string>();
+  #isSafeMode(): boolean {
+    return this.#kit.ctx.service("gateway@1").info().phase === "safe-mode";
+  }
 
-  const say = (report: HeartbeatReport) => {
-    memory.setLast(report);
+  async #tick(agentId: string, isRetry: boolean): Promise<TickResult> {
+    if (this.#ticking.has(agentId)) {
+      this.#skip(agentId, "still-running");
+      return "done";
+    }
+    this.#ticking.add(agentId);
+    try {
+      const result = await this.#beat({ agentId, kind: "tick", reason: "interval" });
+      if (result.state === "done") this.#publish(result.report);
+      else if (!isRetry) this.#skip(agentId, "lane-busy");
+      return result.state;
+    } finally {
+      this.#ticking.delete(agentId);
+    }
+  }
+
+  async #attemptWake({ agentId, sessionKey, reason, isOwn }: WakeRequest): Promise<BeatResult> {
+    const result = await this.#beat({ agentId, sessionKey, reason, kind: isOwn ? "own-wake" : "wake" });
+    if (result.state === "done") this.#publish(result.report);
+    return result;
+  }
+
+  #skip(agentId: string, reason: SkipReason): void {
+    this.#publish(skipped({ ts: this.#kit.ctx.clock.now(), agentId }, reason));
+  }
+
+  /** One that is under way when the plugin stops may end after it; nobody waits for its promise, and nobody can be told any more. */
+  #publish(report: HeartbeatReport): void {
+    try {
+      this.#emit(report);
+    } catch (error) {
+      if (!isSvcError(error, "plugin-disposed")) throw error;
+    }
+  }
+
+  #emit(report: HeartbeatReport): void {
+    const { ctx } = this.#kit;
+    this.#memory.setLast(report);
     ctx.service("gateway@1").invalidateHealth();
     const { preview: _, ...rest } = report;
     const reads = (client: ClientInfo) => client.scopes.some((scope) => readers.has(scope));
     // Every connection hears of a heartbeat; what was said is for those who may read sessions.
     ctx.emit("heartbeat", report, { only: reads });
     ctx.emit("heartbeat", rest, { only: (client) => !reads(client) });
-  };
-  /** One that is under way when the plugin stops may end after it; nobody waits for its promise, and nobody can be told any more. */
-  const tell = (report: HeartbeatReport) => {
-    try {
-      say(report);
-    } catch (error) {
-      if (!isSvcError(error, "plugin-disposed")) throw error;
-    }
-  };
-  const tick = async (agentId: string, isRetry: boolean): Promise<TickResult> => {
-    if (ticking.has(agentId)) {
-      tell(skipped({ ts: ctx.clock.now(), agentId }, "still-running"));
-      return "done";
-    }
-    ticking.add(agentId);
-    try {
-      return concludeTick(agentId, await beat({ agentId, kind: "tick", reason: "interval" }), isRetry);
-    } finally {
-      ticking.delete(agentId);
-    }
-  };
-  const concludeTick = (agentId: string, result: BeatResult, isRetry: boolean): TickResult => {
-    if (result.state === "done") tell(result.report);
-    else if (!isRetry) tell(skipped({ ts: ctx.clock.now(), agentId }, "lane-busy"));
-    return result.state;
-  };
-  const schedule = createSchedule({
-    clock: ctx.clock,
-    timers: ctx.timers,
-    random,
-    tick,
-    anchor: { get: memory.anchor, set: memory.setAnchor },
-  });
-  const wakes = createWakes({
-    clock: ctx.clock,
-    timers: ctx.timers,
-    async attempt({ agentId, sessionKey, reason, isOwn }) {
-      const occasion: Occasion = { agentId, sessionKey, reason, kind: isOwn ? "own-wake" : "wake" };
-      const result = await beat(occasion);
-      if (result.state === "done") tell(result.report);
-      return result;
-    },
-  });
-  const update = () => schedule.update(isOn ? resolveHeartbeats(kit.config, kit.directory.list()) : new Map());
-  const wake = (request: WakeRequest) => {
-    if (!wakes.request(request))
-      ctx.logger.warn("too many sessions are waiting to be woken; the next prompt will include the event", { ...request });
-  };
-
-  return {
-    async start() {
-      await memory
-        .load(kit.directory.list().map((agent) => agent.id))
-        .catch((error: unknown) => ctx.logger.warn("stored heartbeats could not be read", { error: messageOf(error) }));
-      update();
-    },
-    stop() {
-      schedule.stop();
-      wakes.stop();
-    },
-    update,
-    resumed: schedule.resumed,
-    wake,
-    async wakeWaiting() {
-      for (const sessionKey of await kit.store().systemEvents.waking()) {
-        const agentId = /^agent:([^:]+):/.exec(sessionKey)?.[1];
-        if (kit.directory.list().some((agent) => agent.id === agentId))
-          wake({ agentId: agentId ?? "", sessionKey, reason: "event of an earlier run", isOwn: false });
-      }
-    },
-    setEnabled(enabled) {
-      isOn = enabled;
-      update();
-    },
-    last: memory.last,
-    figures(agentId) {
-      const [lastRunAt, nextRunAt] = [memory.lastRunAt(agentId), schedule.nextAt(agentId)];
-      return {
-        ...toPlan(settings(agentId), isOn),
-        ...(lastRunAt === undefined ? {} : { lastRunAt }),
-        ...(nextRunAt === undefined ? {} : { nextRunAt: Math.round(nextRunAt) }),
-      };
-    },
-  };
+  }
 }

@@ -23,30 +23,6 @@ const nobody: ReadonlySet<string> = new Set();
 
 type AgentPayload = Omit<RunEvent, "stream"> & { stream: RunEvent["stream"] | "item" };
 
-/** Everything this plugin says over the wire while it works. Each run event also enters the run's own log. */
-export interface RunEvents {
-  lifecycle(run: Run, data: JsonObject): void;
-  text(run: Run, delta: string): void;
-  /** The present message is whole: what was held back of it is told. */
-  textEnd(run: Run): void;
-  toolStart(run: Run, call: { id: string; name: string; args: unknown }, session: SessionRow | undefined): void;
-  toolEnd(
-    run: Run,
-    call: { id: string; name: string; startedAt: number },
-    end: { result: ToolResult; session: SessionRow | undefined },
-  ): void;
-  usage(run: Run, usage: Usage): void;
-  /** Reports progress before there is anything to show. */
-  status(run: Run, phase: "preparing_context" | "starting_model"): void;
-  compaction(run: Run, data: { phase: "start" } | { phase: "end"; willRetry: boolean }): void;
-  chatEnd(run: Run, data: { state: "final" | "aborted" | "error" } & JsonObject): void;
-  message(session: SessionRow, row: MessageRow): void;
-  /** A note that no run wrote, as a chat view shows it. */
-  note(session: SessionRow, row: MessageRow): void;
-  sessionChanged(session: SessionRow, data: { reason?: string; phase?: string; runId?: string }): void;
-  sessionGone(session: SessionRow): void;
-}
-
 export interface RunEventsOptions {
   ctx: PluginContext;
   subscriptions: Subscriptions;
@@ -54,11 +30,130 @@ export interface RunEventsOptions {
   wire(session: SessionRow): JsonObject;
 }
 
-export function createRunEvents({ ctx, subscriptions, wire }: RunEventsOptions): RunEvents {
-  const follows = (run: Run) => (client: ClientInfo) => subscriptions.wants(client, run.sessionKey, run.participants);
-  const seesTools = (run: Run) => (client: ClientInfo) => client.caps.includes("tool-events") && run.participants.has(client.connId);
+/** Everything this plugin says over the wire while it works. Each run event also enters the run's own log. */
+export class RunEvents {
+  readonly #ctx: PluginContext;
+  readonly #subscriptions: Subscriptions;
+  readonly #wire: RunEventsOptions["wire"];
 
-  const record = (run: Run, stream: RunEvent["stream"], data: JsonObject): RunEvent => {
+  constructor({ ctx, subscriptions, wire }: RunEventsOptions) {
+    this.#ctx = ctx;
+    this.#subscriptions = subscriptions;
+    this.#wire = wire;
+  }
+
+  lifecycle(run: Run, data: JsonObject): void {
+    this.#emitAgent(run, this.#record(run, "lifecycle", data));
+  }
+
+  text(run: Run, delta: string): void {
+    this.#emitText(run, run.write(delta));
+  }
+
+  /** The present message is whole: what was held back of it is told. */
+  textEnd(run: Run): void {
+    this.#emitText(run, run.completeText());
+  }
+
+  toolStart(run: Run, { id, name, args }: { id: string; name: string; args: unknown }, session: SessionRow | undefined): void {
+    const item = stepOf(id, name, { phase: "start", status: "running", startedAt: this.#ctx.clock.now() });
+    this.#emitTool(run, session, { data: { phase: "start", name, toolCallId: id, args }, item });
+  }
+
+  toolEnd(
+    run: Run,
+    { id, name, startedAt }: { id: string; name: string; startedAt: number },
+    { result, session }: { result: ToolResult; session: SessionRow | undefined },
+  ): void {
+    const isError = result.isError === true;
+    const status = isError ? "failed" : "completed";
+    const item = stepOf(id, name, { phase: "end", status, startedAt, endedAt: this.#ctx.clock.now() });
+    this.#emitTool(run, session, { data: { phase: "result", name, toolCallId: id, isError, ...shownResult(result) }, item });
+  }
+
+  usage(run: Run, usage: Usage): void {
+    if (usage.output > 0) this.#emitAgent(run, this.#record(run, "usage", { outputTokens: usage.output }));
+  }
+
+  /** Reports progress before there is anything to show. */
+  status(run: Run, phase: "preparing_context" | "starting_model"): void {
+    this.#ctx.emit("chat", chatOf(run, { state: "status", phase }), { only: this.#follows(run), droppable: true });
+  }
+
+  compaction(run: Run, data: { phase: "start" } | { phase: "end"; willRetry: boolean }): void {
+    this.#emitAgent(run, this.#record(run, "compaction", data));
+  }
+
+  chatEnd(run: Run, data: { state: "final" | "aborted" | "error" } & JsonObject): void {
+    this.#ctx.emit("chat", chatOf(run, data), { only: this.#follows(run) });
+  }
+
+  message(session: SessionRow, row: MessageRow): void {
+    const payload = {
+      sessionKey: session.key,
+      agentId: session.agentId,
+      message: toWireMessage(row),
+      messageId: row.id,
+      messageSeq: row.seq,
+      session: this.#wire(session),
+    };
+    this.#ctx.emit("session.message", payload, { topic: messagesTopic(session.key) });
+  }
+
+  /** A note that no run wrote, as a chat view shows it. */
+  note(session: SessionRow, { id, content, ts }: MessageRow): void {
+    const message = {
+      role: "assistant",
+      content: content.map((b) => (b.type === "text" ? { ...b, text: visibleText(b.text) } : b)),
+      timestamp: ts,
+    };
+    const ids = { runId: `inject-${id}`, sessionKey: session.key, agentId: session.agentId, seq: 0 };
+    const only = (client: ClientInfo) => this.#subscriptions.wants(client, session.key, nobody);
+    this.#ctx.emit("chat", { ...ids, state: "final", message }, { only });
+  }
+
+  sessionChanged(session: SessionRow, data: { reason?: string; phase?: string; runId?: string }): void {
+    const ids = { sessionKey: session.key, agentId: session.agentId };
+    const payload = { ...ids, ...data, ts: this.#ctx.clock.now(), session: this.#wire(session) };
+    this.#ctx.emit("sessions.changed", payload, { topic: SESSIONS_TOPIC });
+  }
+
+  sessionGone({ key: sessionKey, agentId, sessionId }: SessionRow): void {
+    const payload = { sessionKey, agentId, sessionId, reason: "delete", ts: this.#ctx.clock.now() };
+    this.#ctx.emit("sessions.changed", payload, { topic: SESSIONS_TOPIC });
+  }
+
+  #emitText(run: Run, delta: string): void {
+    if (delta === "") return;
+    const { itemId, shownText: text } = run;
+    const event = this.#record(run, "assistant", { text, delta, itemId });
+    const only = this.#follows(run);
+    this.#ctx.emit("agent", event, { only, merge: { key: `agent:${run.id}:${itemId}`, join: joinAgentText } });
+    const message = { role: "assistant", content: [{ type: "text", text }], timestamp: event.ts };
+    this.#ctx.emit("chat", chatOf(run, { state: "delta", deltaText: delta, message }), {
+      only,
+      merge: { key: `chat:${run.id}:${itemId}`, join: joinChatText },
+    });
+  }
+
+  /** Connections that cannot see tool calls get a plain step instead, under the same number. */
+  #emitTool(run: Run, session: SessionRow | undefined, { data, item }: { data: JsonObject; item: JsonObject }): void {
+    const event = this.#record(run, "tool", data);
+    const step: AgentPayload = { ...event, stream: "item", data: item };
+    const [follows, sees] = [this.#follows(run), seesTools(run)];
+    this.#ctx.emit("agent", event, { only: sees });
+    this.#ctx.emit("agent", step, { only: (client) => !client.caps.includes("tool-events") && follows(client) });
+    this.#ctx.emit("session.tool", session ? { ...event, session: this.#wire(session) } : event, {
+      topic: messagesTopic(run.sessionKey),
+      only: (client) => !sees(client),
+    });
+  }
+
+  #emitAgent(run: Run, event: RunEvent): void {
+    this.#ctx.emit("agent", event, { only: this.#follows(run) });
+  }
+
+  #record(run: Run, stream: RunEvent["stream"], data: JsonObject): RunEvent {
     run.seq += 1;
     const { id: runId, sessionKey, sessionId, agent } = run;
     const ids = {
@@ -68,109 +163,22 @@ export function createRunEvents({ ctx, subscriptions, wire }: RunEventsOptions):
       ...(run.heartbeat ? { isHeartbeat: true } : {}),
       ...(run.spawnedBy === undefined ? {} : { spawnedBy: run.spawnedBy }),
     };
-    const event: RunEvent = { runId, seq: run.seq, stream, ts: ctx.clock.now(), ...ids, data };
+    const event: RunEvent = { runId, seq: run.seq, stream, ts: this.#ctx.clock.now(), ...ids, data };
     run.log.push(event);
     return event;
-  };
-  const chat = (run: Run, data: JsonObject): JsonObject => ({
-    runId: run.id,
-    sessionKey: run.sessionKey,
-    agentId: run.agent.id,
-    seq: run.seq,
-    ...data,
-  });
+  }
 
-  /** Connections that cannot see tool calls get a plain step instead, under the same number. */
-  const tool = (run: Run, row: SessionRow | undefined, { data, item }: { data: JsonObject; item: JsonObject }): void => {
-    const event = record(run, "tool", data);
-    ctx.emit("agent", event, { only: seesTools(run) });
-    const step: AgentPayload = { ...event, stream: "item", data: item };
-    const watches = follows(run);
-    ctx.emit("agent", step, { only: (client) => !client.caps.includes("tool-events") && watches(client) });
-    const sees = seesTools(run);
-    ctx.emit("session.tool", row ? { ...event, session: wire(row) } : event, {
-      topic: messagesTopic(run.sessionKey),
-      only: (client) => !sees(client),
-    });
-  };
+  #follows(run: Run): (client: ClientInfo) => boolean {
+    return (client) => this.#subscriptions.wants(client, run.sessionKey, run.participants);
+  }
+}
 
-  const said = (run: Run, delta: string): void => {
-    if (delta === "") return;
-    const { itemId, shownText: text } = run;
-    const event = record(run, "assistant", { text, delta, itemId });
-    const only = follows(run);
-    ctx.emit("agent", event, { only, merge: { key: `agent:${run.id}:${itemId}`, join: joinAgentText } });
-    const message = { role: "assistant", content: [{ type: "text", text }], timestamp: event.ts };
-    ctx.emit("chat", chat(run, { state: "delta", deltaText: delta, message }), {
-      only,
-      merge: { key: `chat:${run.id}:${itemId}`, join: joinChatText },
-    });
-  };
+function seesTools(run: Run): (client: ClientInfo) => boolean {
+  return (client) => client.caps.includes("tool-events") && run.participants.has(client.connId);
+}
 
-  return {
-    lifecycle(run, data) {
-      ctx.emit("agent", record(run, "lifecycle", data), { only: follows(run) });
-    },
-    text: (run, delta) => said(run, run.write(delta)),
-    textEnd: (run) => said(run, run.completeText()),
-    toolStart(run, { id, name, args }, session) {
-      tool(run, session, {
-        data: { phase: "start", name, toolCallId: id, args },
-        item: stepOf(id, name, { phase: "start", status: "running", startedAt: ctx.clock.now() }),
-      });
-    },
-    toolEnd(run, { id, name, startedAt }, { result, session }) {
-      const isError = result.isError === true;
-      const status = isError ? "failed" : "completed";
-      tool(run, session, {
-        data: { phase: "result", name, toolCallId: id, isError, ...shownResult(result) },
-        item: stepOf(id, name, { phase: "end", status, startedAt, endedAt: ctx.clock.now() }),
-      });
-    },
-    usage(run, usage) {
-      if (usage.output > 0) ctx.emit("agent", record(run, "usage", { outputTokens: usage.output }), { only: follows(run) });
-    },
-    status(run, phase) {
-      ctx.emit("chat", chat(run, { state: "status", phase }), { only: follows(run), droppable: true });
-    },
-    compaction(run, data) {
-      ctx.emit("agent", record(run, "compaction", data), { only: follows(run) });
-    },
-    chatEnd(run, data) {
-      ctx.emit("chat", chat(run, data), { only: follows(run) });
-    },
-    message(row, message) {
-      const payload = {
-        sessionKey: row.key,
-        agentId: row.agentId,
-        message: toWireMessage(message),
-        messageId: message.id,
-        messageSeq: message.seq,
-        session: wire(row),
-      };
-      ctx.emit("session.message", payload, { topic: messagesTopic(row.key) });
-    },
-    note(row, { id, content, ts }) {
-      const message = {
-        role: "assistant",
-        content: content.map((b) => (b.type === "text" ? { ...b, text: visibleText(b.text) } : b)),
-        timestamp: ts,
-      };
-      const ids = { runId: `inject-${id}`, sessionKey: row.key, agentId: row.agentId, seq: 0 };
-      ctx.emit("chat", { ...ids, state: "final", message }, { only: (client) => subscriptions.wants(client, row.key, nobody) });
-    },
-    sessionChanged(row, data) {
-      ctx.emit(
-        "sessions.changed",
-        { sessionKey: row.key, agentId: row.agentId, ...data, ts: ctx.clock.now(), session: wire(row) },
-        { topic: SESSIONS_TOPIC },
-      );
-    },
-    sessionGone(row) {
-      const { key: sessionKey, agentId, sessionId } = row;
-      ctx.emit("sessions.changed", { sessionKey, agentId, sessionId, reason: "delete", ts: ctx.clock.now() }, { topic: SESSIONS_TOPIC });
-    },
-  };
+function chatOf(run: Run, data: JsonObject): JsonObject {
+  return { runId: run.id, sessionKey: run.sessionKey, agentId: run.agent.id, seq: run.seq, ...data };
 }
 
 /** The `error` form of a chat event's last state. */

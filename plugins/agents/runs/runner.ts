@@ -19,119 +19,120 @@ const DRAIN_MS = 4_000;
 /** Result of a request to run: a new run, one that is running under the same id, or one that has ended. */
 export type Started = { state: "started" | "queued" | "in_flight"; run: Run } | { state: "finished"; row: RunRow };
 
-export interface Runner {
+/** Takes requests to run, and carries them to their end: accepted once per id, then one after the other in each session. */
+export class Runner {
+  readonly #kit: Kit;
+  readonly #gateway: GatewayService;
+  /** Acceptances under way, by run id. */
+  readonly #accepting = new Map<string, Promise<Accepted>>();
+  #isClosed = false;
+
+  constructor(kit: Kit, gateway: GatewayService) {
+    this.#kit = kit;
+    this.#gateway = gateway;
+  }
+
   /** @throws {SvcError} see `Agents.run` */
-  start(request: RunRequest, options?: AcceptOptions): Promise<Started>;
+  async start(request: RunRequest, options: AcceptOptions = {}): Promise<Started> {
+    const runId = request.runId ?? randomUUID();
+    // No wait between this look and the acceptance: two requests under one id must not both find nothing.
+    const live = this.#kit.runs.get(runId);
+    if (live) return { state: "in_flight", run: live };
+    const others = this.#accepting.get(runId);
+    if (others) return toStarted(await others);
+    const fresh = options.fresh ?? (request.transcript === "fresh" ? "new" : undefined);
+    const accepted = await this.#accept({ ...request, runId }, { ...options, ...(fresh ? { fresh } : {}) });
+    if ("row" in accepted) return toStarted(accepted);
+    const { run } = accepted;
+    options.accepted?.(run);
+    if (run.mode === "interrupt") this.abortSession(run.sessionKey, "superseded", { except: run.id });
+    const state = this.#enqueue(run);
+    this.#kit.ctx.logger.debug("run accepted", () => {
+      const { id: runId, agent, sessionKey, mode } = run;
+      return { runId, agentId: agent.id, sessionKey, trigger: request.trigger, mode, state };
+    });
+    return { state, run };
+  }
+
   /** Finds the run of a request under this id, if there was one; waits for one that is being accepted. */
-  known(runId: string): Promise<Started | undefined>;
+  async known(runId: string): Promise<Started | undefined> {
+    const before = await this.#current(runId);
+    if (before) return toStarted(before);
+    const row = await this.#kit.store().runs.get(runId);
+    // It may have been accepted while its row was read, and is not over because it has one.
+    const after = await this.#current(runId);
+    return after ? toStarted(after) : row && { state: "finished", row };
+  }
+
   /** A run that is not settled; waits for one that is being accepted. */
-  live(runId: string): Promise<Run | undefined>;
-  abort(run: Run, reason: AbortReason): boolean;
+  async live(runId: string): Promise<Run | undefined> {
+    const found = await this.#current(runId);
+    return found && "run" in found ? found.run : undefined;
+  }
+
+  abort(run: Run, reason: AbortReason): boolean {
+    if (!run.abort(reason)) return false;
+    if (run.lead) {
+      // Its message is part of a turn that goes on without it.
+      run.lead.followers = run.lead.followers.filter((follower) => follower !== run);
+      void fail(run, this.#kit, undefined);
+    } else if (run.job && this.#kit.lanes.remove(run.job)) void fail(run, this.#kit, undefined);
+    return true;
+  }
+
   /** Waiting runs first, then the active one. @returns ids of what was stopped */
-  abortSession(sessionKey: string, reason: AbortReason, options?: { runId?: string; except?: string }): string[];
+  abortSession(sessionKey: string, reason: AbortReason, { runId, except }: { runId?: string; except?: string } = {}): string[] {
+    const chosen = runsOf(this.#kit, sessionKey).filter((r) => (runId === undefined || r.id === runId) && r.id !== except);
+    return chosen
+      .reverse()
+      .filter((run) => this.abort(run, reason))
+      .map((run) => run.id);
+  }
+
   /** Takes no more runs. */
-  close(): void;
+  close(): void {
+    this.#isClosed = true;
+  }
+
   /** Stops what is left and waits for its end. */
-  drain(): Promise<void>;
-}
+  async drain(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.allSettled([...this.#accepting.values()]);
+    const left = [...this.#kit.runs.values()];
+    for (const run of left) this.abort(run, "shutdown");
+    await settledWithin(Promise.all(left.map((run) => run.done)), DRAIN_MS);
+  }
 
-export function createRunner(kit: Kit, gateway: GatewayService): Runner {
-  const accepting = new Map<string, Promise<Accepted>>();
-  let isClosed = false;
-
-  /** Accepts under a key, which is taken before the first wait: a second call with it that comes meanwhile must not find nothing either, and gets the same run. */
-  const accept = (request: RunRequest & { runId: string }, options: AcceptOptions): Promise<Accepted> => {
-    const work = acceptOnce(request, options).finally(() => accepting.delete(request.runId));
-    accepting.set(request.runId, work);
+  /** Accepts under an id, which is taken before the first wait: a second call with it that comes meanwhile must not find nothing either, and gets the same run. */
+  #accept(request: RunRequest & { runId: string }, options: AcceptOptions): Promise<Accepted> {
+    const work = this.#acceptOnce(request, options).finally(() => this.#accepting.delete(request.runId));
+    this.#accepting.set(request.runId, work);
     return work;
-  };
-  const acceptOnce = async (request: RunRequest & { runId: string }, options: AcceptOptions): Promise<Accepted> => {
+  }
+
+  async #acceptOnce(request: RunRequest & { runId: string }, options: AcceptOptions): Promise<Accepted> {
+    const kit = this.#kit;
     const row = await kit.store().runs.get(request.runId);
     if (row && !(request.resume && isCutOff(row))) return { row };
-    if (isClosed) throw protocolErrors.draining({}, { retryAfterMs: 2_000 });
+    if (this.#isClosed) throw protocolErrors.draining({}, { retryAfterMs: 2_000 });
     return { run: await (row ? reviveRun(row, { request, options }, kit) : acceptRun(request, options, kit)) };
-  };
-  /** A run that is at work, or is being accepted; its row when that is all there is of it. */
-  const current = async (runId: string): Promise<Accepted | undefined> => {
-    const run = kit.runs.get(runId);
-    return run ? { run } : accepting.get(runId)?.catch(() => undefined);
-  };
+  }
 
-  const enqueue = (run: Run): "started" | "queued" => {
-    run.hold = gateway.hold(`run ${run.id}`);
+  /** A run that is at work, or is being accepted; its row when that is all there is of it. */
+  async #current(runId: string): Promise<Accepted | undefined> {
+    const run = this.#kit.runs.get(runId);
+    return run ? { run } : this.#accepting.get(runId)?.catch(() => undefined);
+  }
+
+  #enqueue(run: Run): "started" | "queued" {
+    const kit = this.#kit;
+    run.hold = this.#gateway.hold(`run ${run.id}`);
     run.waited = runsOf(kit, run.sessionKey).some((other) => other !== run);
     run.job = { key: run.sessionKey, lane: run.request.lane ?? "main", start: () => takeTurn(run, kit) };
     const isStarted = kit.lanes.enqueue(run.job);
     makeRoom(kit, run.sessionKey);
     return isStarted ? "started" : "queued";
-  };
-
-  const abort = (run: Run, reason: AbortReason): boolean => {
-    if (!run.abort(reason)) return false;
-    if (run.lead) {
-      // Its message is part of a turn that goes on without it.
-      run.lead.followers = run.lead.followers.filter((follower) => follower !== run);
-      void fail(run, kit, undefined);
-    } else if (run.job && kit.lanes.remove(run.job)) void fail(run, kit, undefined);
-    return true;
-  };
-
-  const abortSession: Runner["abortSession"] = (sessionKey, reason, { runId, except } = {}) => {
-    const chosen = runsOf(kit, sessionKey).filter((r) => (runId === undefined || r.id === runId) && r.id !== except);
-    return chosen
-      .reverse()
-      .filter((run) => abort(run, reason))
-      .map((run) => run.id);
-  };
-
-  const known: Runner["known"] = async (runId) => {
-    const before = await current(runId);
-    if (before) return toStarted(before);
-    const row = await kit.store().runs.get(runId);
-    // It may have been accepted while its row was read, and is not over because it has one.
-    const after = await current(runId);
-    return after ? toStarted(after) : row && { state: "finished", row };
-  };
-
-  return {
-    abort,
-    abortSession,
-    async live(runId) {
-      const found = await current(runId);
-      return found && "run" in found ? found.run : undefined;
-    },
-    known,
-    async start(request, options = {}) {
-      const runId = request.runId ?? randomUUID();
-      // No wait between this look and the acceptance: two requests under one id must not both find nothing.
-      const live = kit.runs.get(runId);
-      if (live) return { state: "in_flight", run: live };
-      const others = accepting.get(runId);
-      if (others) return toStarted(await others);
-      const fresh = options.fresh ?? (request.transcript === "fresh" ? "new" : undefined);
-      const accepted = await accept({ ...request, runId }, { ...options, ...(fresh ? { fresh } : {}) });
-      if ("row" in accepted) return toStarted(accepted);
-      const { run } = accepted;
-      options.accepted?.(run);
-      if (run.mode === "interrupt") abortSession(run.sessionKey, "superseded", { except: run.id });
-      const state = enqueue(run);
-      kit.ctx.logger.debug("run accepted", () => {
-        const { id: runId, agent, sessionKey, mode } = run;
-        return { runId, agentId: agent.id, sessionKey, trigger: request.trigger, mode, state };
-      });
-      return { state, run };
-    },
-    close() {
-      isClosed = true;
-    },
-    async drain() {
-      isClosed = true;
-      await Promise.allSettled([...accepting.values()]);
-      const left = [...kit.runs.values()];
-      for (const run of left) abort(run, "shutdown");
-      await settledWithin(Promise.all(left.map((run) => run.done)), DRAIN_MS);
-    },
-  };
+  }
 }
 
 /** Result of an acceptance: the run, or the row of one that is over. */
