@@ -1,6 +1,6 @@
 import { type DeliveryRow, type JsonObject, messageOf } from "svc/sdk";
-import { reached } from "svc/sdk/internal";
-import { fail, isElsewhere, isPassing, putBack, succeed, untilStored } from "./ends.ts";
+import { isStaleWrite, reached } from "svc/sdk/internal";
+import { fail, isPassing, putBack, succeed, untilStored } from "./ends.ts";
 import type { Carrier, QueueKit } from "./kit.ts";
 import { type Outgoing, readOutgoing } from "./message.ts";
 import { isSpent, judge, spentReason, toFault } from "./verdict.ts";
@@ -44,7 +44,7 @@ async function claim(row: DeliveryRow, kit: QueueKit, signal: AbortSignal): Prom
   try {
     await kit.store().commit([{ op: "delivery.claim", uid, to: "sending", attempt, leaseBoot: kit.lease, at: kit.clock.now() }]);
   } catch (error) {
-    if (isElsewhere(error)) return undefined;
+    if (isStaleWrite(error)) return undefined;
     // A commit that failed with the writer may have been stored all the same: it would stay claimed, and be sent by nobody.
     if (!isPassing(error) || !(await untilStored(kit, isStored, signal))) throw error;
   }
@@ -86,7 +86,7 @@ async function setAside({ uid, lane }: DeliveryRow, kit: QueueKit): Promise<void
     .store()
     .commit([{ op: "delivery.finish", uid, from: ["accepted", "uncertain"], state: "failed", result, at: kit.clock.now() }])
     .catch((error) => {
-      if (!isElsewhere(error)) throw error;
+      if (!isStaleWrite(error)) throw error;
     });
 }
 

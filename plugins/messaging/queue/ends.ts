@@ -1,4 +1,5 @@
-import { type DeliveryOwner, type DeliveryRow, isSvcError, type JsonObject, messageOf, type StoreOp, sleep } from "svc/sdk";
+import { type DeliveryRow, isSvcError, type JsonObject, messageOf, type StoreOp, sleep } from "svc/sdk";
+import { deliveryOwner, isStaleWrite } from "svc/sdk/internal";
 import type { QueueKit } from "./kit.ts";
 import type { Outgoing } from "./message.ts";
 
@@ -14,7 +15,7 @@ interface Ended {
 export async function succeed(kit: QueueKit, { row, message, messageId }: Ended & { messageId: string }): Promise<void> {
   const at = kit.clock.now();
   const result: JsonObject = { status: "sent", messageId };
-  await settle(kit, { op: "delivery.finish", uid: row.uid, from: ["sending"], ...ownerOf(row), state: "done", result, at });
+  await settle(kit, { op: "delivery.finish", uid: row.uid, from: ["sending"], ...deliveryOwner(row), state: "done", result, at });
   kit.sent(message, { messageId, attempt: row.attempt, at });
 }
 
@@ -26,7 +27,7 @@ export async function putBack(
   const { uid, attempt } = row;
   const at = kit.clock.now();
   const result: JsonObject = { reason, ...(unknown > 0 ? { unknown } : {}) };
-  await settle(kit, { op: "delivery.requeue", uid, from: ["sending"], ...ownerOf(row), to, notBefore: at + waitMs, result, at });
+  await settle(kit, { op: "delivery.requeue", uid, from: ["sending"], ...deliveryOwner(row), to, notBefore: at + waitMs, result, at });
   kit.logger.warn(`message ${uid} to ${message.route.channel} was not sent; retrying`, {
     attempt,
     waitMs,
@@ -48,7 +49,7 @@ export async function fail(
     op: "delivery.finish",
     uid,
     from: ["accepted", "uncertain", "sending", "running"],
-    ...ownerOf(row),
+    ...deliveryOwner(row),
     state: outcome,
     result,
     at: kit.clock.now(),
@@ -76,18 +77,8 @@ async function settle(kit: QueueKit, op: StoreOp): Promise<void> {
   try {
     await untilStored(kit, () => kit.store().commit([op]));
   } catch (error) {
-    if (!isElsewhere(error)) throw error;
+    if (!isStaleWrite(error)) throw error;
   }
-}
-
-/** Owner of a row as it was read or claimed; none for one that waits. */
-export function ownerOf({ leaseBoot, attempt }: DeliveryRow): { owner?: DeliveryOwner } {
-  return leaseBoot === undefined ? {} : { owner: { leaseBoot, attempt } };
-}
-
-/** True for a write that was refused because another one has ended the row, put it back, or claimed it. */
-export function isElsewhere(error: unknown): boolean {
-  return isSvcError(error, "delivery-state") || isSvcError(error, "fenced");
 }
 
 /**

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { type DeliveryRow, type DeliveryState, NotDispatchedError, SendRefusedError, type Store } from "svc/sdk";
+import { deliveryOwner } from "svc/sdk/internal";
 import { createTestGateway, eventually, type FakeClock, fakeClock, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { holdNext } from "../../../test/fixtures/held-read.ts";
-import { ownerOf } from "./ends.ts";
 import type { Carrier, Failure, QueueKit } from "./kit.ts";
 import { laneOf, type Outgoing, toStored } from "./message.ts";
 import { Queue } from "./queue.ts";
@@ -40,7 +40,7 @@ beforeEach(() => {
     const left = await store.deliveries.list({ states: ["accepted", "sending", "uncertain"], limit: 1_000 });
     for (const row of left)
       await store.commit([
-        { op: "delivery.finish", uid: row.uid, from: [row.state], ...ownerOf(row), state: "failed", result: {}, at: clock.now() },
+        { op: "delivery.finish", uid: row.uid, from: [row.state], ...deliveryOwner(row), state: "failed", result: {}, at: clock.now() },
       ]);
   };
 });

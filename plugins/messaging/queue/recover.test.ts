@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { type Lease, type Store, type StoreOp, SvcError } from "svc/sdk";
+import { deliveryOwner } from "svc/sdk/internal";
 import { createTestGateway, eventually, type FakeClock, fakeClock, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { holdNext } from "../../../test/fixtures/held-read.ts";
-import { ownerOf } from "./ends.ts";
 import type { QueueKit } from "./kit.ts";
 import { laneOf, toStored } from "./message.ts";
 import { Queue } from "./queue.ts";
@@ -70,7 +70,7 @@ function queueOn({
     await queue.stop();
     for (const left of await store.deliveries.list({ states: ["accepted", "sending", "uncertain"], limit: 1_000 }))
       await store.commit([
-        { op: "delivery.finish", uid: left.uid, from: [left.state], ...ownerOf(left), state: "failed", result: {}, at: clock.now() },
+        { op: "delivery.finish", uid: left.uid, from: [left.state], ...deliveryOwner(left), state: "failed", result: {}, at: clock.now() },
       ]);
   });
   return queue;

@@ -1,6 +1,7 @@
 import type { DeliveryRow, DeliveryState, StoreOp } from "svc/sdk";
+import { deliveryOwner, isStaleWrite } from "svc/sdk/internal";
 import { unknownTries } from "./attempt.ts";
-import { fail, isElsewhere, ownerOf } from "./ends.ts";
+import { fail } from "./ends.ts";
 import { OUT, type QueueKit } from "./kit.ts";
 import { readOutgoing } from "./message.ts";
 import { judgeLeftBehind } from "./verdict.ts";
@@ -45,7 +46,7 @@ async function takeOver(row: DeliveryRow, kit: QueueKit): Promise<void> {
         op: "delivery.requeue",
         uid,
         from,
-        ...ownerOf(row),
+        ...deliveryOwner(row),
         to: "uncertain",
         attempt: left.attempt,
         notBefore: at + left.waitMs,
@@ -54,13 +55,13 @@ async function takeOver(row: DeliveryRow, kit: QueueKit): Promise<void> {
       },
     ]);
   } catch (error) {
-    if (!isElsewhere(error)) throw error;
-    const end: StoreOp = { op: "delivery.finish", uid, from, ...ownerOf(row), state: "failed", result: { reason: "unreadable" }, at };
+    if (!isStaleWrite(error)) throw error;
+    const end: StoreOp = { op: "delivery.finish", uid, from, ...deliveryOwner(row), state: "failed", result: { reason: "unreadable" }, at };
     await kit
       .store()
       .commit([end])
       .catch((again: unknown) => {
-        if (!isElsewhere(again)) throw again;
+        if (!isStaleWrite(again)) throw again;
       });
   }
 }

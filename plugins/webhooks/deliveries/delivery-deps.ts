@@ -1,8 +1,6 @@
 import {
   type Agents,
   type DeliveryDir,
-  type DeliveryOwner,
-  type DeliveryRow,
   isSvcError,
   type Lease,
   type Messaging,
@@ -38,16 +36,6 @@ const MAX_PAUSE_MS = 2_000;
 /** True for an error that passes by itself. */
 export function isTransient(error: unknown): boolean {
   return isSvcError(error) && (transient.includes(error.code) || error.code.startsWith("storage-"));
-}
-
-/** True for a write that was refused because another one has ended the row, put it back, or claimed it. */
-export function isElsewhere(error: unknown): boolean {
-  return isSvcError(error, "delivery-state") || isSvcError(error, "fenced");
-}
-
-/** Owner of a row as it was read or claimed; none for one that waits. */
-export function ownerOf({ leaseBoot, attempt }: DeliveryRow): { owner?: DeliveryOwner } {
-  return leaseBoot === undefined ? {} : { owner: { leaseBoot, attempt } };
 }
 
 /**

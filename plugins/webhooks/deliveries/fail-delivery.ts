@@ -1,6 +1,6 @@
 import { type DeliveryRow, type DeliveryState, isSvcError, type JsonObject, messageOf, type StoreOp } from "svc/sdk";
-import { reached } from "svc/sdk/internal";
-import { commitWhenAvailable, type DeliveryDeps, isTransient, ownerOf, untilAvailable } from "./delivery-deps.ts";
+import { deliveryOwner, reached } from "svc/sdk/internal";
+import { commitWhenAvailable, type DeliveryDeps, isTransient, untilAvailable } from "./delivery-deps.ts";
 import { mainSessionOf, stepOp, summaryEvent, wakeMainSession } from "./steps.ts";
 import { aboutOf, decodeAction, type StoredAction } from "./stored-action.ts";
 import { hookLabel, summaryLine, summaryText } from "./texts.ts";
@@ -57,7 +57,7 @@ async function commitEnd(
   };
   const finish: StoreOp[] = [
     ...(end.isOwn ? [stepOp({ row, deps }, "retry", { next: end.next ?? 1, reason: summaryLine(end.reason) })] : []),
-    { op: "delivery.finish", uid: row.uid, from: end.from, ...ownerOf(row), state: end.state, result, at: deps.ctx.clock.now() },
+    { op: "delivery.finish", uid: row.uid, from: end.from, ...deliveryOwner(row), state: end.state, result, at: deps.ctx.clock.now() },
   ];
   const isTold = action === undefined || row.steps.summary !== undefined;
   const event = isTold ? [] : [summaryEvent({ row, action, deps }, summaryText(action.name, { error: end.reason }))];

@@ -1,6 +1,6 @@
 import { type DeliveryRow, messageOf } from "svc/sdk";
-import { reached } from "svc/sdk/internal";
-import { commitWhenAvailable, isElsewhere, ownerOf } from "./delivery-deps.ts";
+import { deliveryOwner, isStaleWrite, reached } from "svc/sdk/internal";
+import { commitWhenAvailable } from "./delivery-deps.ts";
 import {
   type AfterAttempt,
   type DeliverResult,
@@ -36,7 +36,7 @@ export async function processDelivery(row: DeliveryRow, context: ProcessContext)
     logger.debug("hook delivery started", () => ({ uid, attempt, lane }));
     return await executeSteps(claimed, context);
   } catch (error) {
-    if (isElsewhere(error)) logger.debug("a hook delivery was taken over by another worker", { uid: row.uid });
+    if (isStaleWrite(error)) logger.debug("a hook delivery was taken over by another worker", { uid: row.uid });
     else if (claimed) return onUnexpectedError(claimed, { ...context, error });
     return undefined;
   }
@@ -137,7 +137,7 @@ async function requeue(
         op: "delivery.requeue",
         uid: row.uid,
         from: ["running"],
-        ...ownerOf(row),
+        ...deliveryOwner(row),
         attempt: to.attempt,
         result: { reason },
         ...notBefore,
@@ -169,7 +169,7 @@ async function finish(context: StepContext, results: Results): Promise<void> {
   await commitWhenAvailable(
     [
       stepOp(context, "heartbeat", { woken }),
-      { op: "delivery.finish", uid: row.uid, from: ["running"], ...ownerOf(row), state: "done", result, at },
+      { op: "delivery.finish", uid: row.uid, from: ["running"], ...deliveryOwner(row), state: "done", result, at },
     ],
     { deps, signal, isStored: async () => (await deps.store().deliveries.get(row.uid))?.state === "done" },
   );

@@ -1,6 +1,6 @@
 import { type DeliveryRow, messageOf } from "svc/sdk";
-import { createExpiryClock, type ExpiryClock, reached } from "svc/sdk/internal";
-import { commitWhenAvailable, type DeliveryDeps, isElsewhere, ownerOf, PROCESSED_DIRS } from "./delivery-deps.ts";
+import { createExpiryClock, deliveryOwner, type ExpiryClock, isStaleWrite, reached } from "svc/sdk/internal";
+import { commitWhenAvailable, type DeliveryDeps, PROCESSED_DIRS } from "./delivery-deps.ts";
 import { judgeLeftBehind } from "./delivery-state.ts";
 import { failDelivery, UNREADABLE } from "./fail-delivery.ts";
 import { decodeAction } from "./stored-action.ts";
@@ -39,13 +39,13 @@ async function recoverOne(row: DeliveryRow, deps: DeliveryDeps, signal: AbortSig
       const { attempt, result, waitMs } = judged;
       const at = deps.ctx.clock.now();
       const isStored = async () => (await deps.store().deliveries.get(row.uid))?.state !== "running";
-      const op = { op: "delivery.requeue", uid: row.uid, from: ["running"], ...ownerOf(row), attempt, result, at } as const;
+      const op = { op: "delivery.requeue", uid: row.uid, from: ["running"], ...deliveryOwner(row), attempt, result, at } as const;
       await commitWhenAvailable([waitMs === undefined ? op : { ...op, notBefore: at + waitMs }], { deps, signal, isStored });
     }
     return true;
   } catch (error) {
     signal.throwIfAborted();
-    if (isElsewhere(error)) return true;
+    if (isStaleWrite(error)) return true;
     deps.ctx.logger.error(`hook agent run runId=${row.uid}: it was left behind and could not be resumed`, { error: messageOf(error) });
     return false;
   }

@@ -1,0 +1,12 @@
+import { isSvcError } from "./errors.ts";
+import type { DeliveryOwner, DeliveryRow } from "./types/store.ts";
+
+/** Owner of a delivery as it was read or claimed, for the write that ends it or puts it back; none for one that waits. */
+export function deliveryOwner({ leaseBoot, attempt }: Pick<DeliveryRow, "leaseBoot" | "attempt">): { owner?: DeliveryOwner } {
+  return leaseBoot === undefined ? {} : { owner: { leaseBoot, attempt } };
+}
+
+/** True for a write that was refused because another one has ended the delivery, put it back, or claimed it. */
+export function isStaleWrite(error: unknown): boolean {
+  return isSvcError(error, "delivery-state") || isSvcError(error, "fenced");
+}
