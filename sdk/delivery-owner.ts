@@ -10,3 +10,8 @@ export function deliveryOwner({ leaseBoot, attempt }: Pick<DeliveryRow, "leaseBo
 export function isStaleWrite(error: unknown): boolean {
   return isSvcError(error, "delivery-state") || isSvcError(error, "fenced");
 }
+
+/** True while nobody has claimed, ended or put back a delivery since it was read or claimed, nor given it more time. @param now the row as it is stored */
+export function isUnchanged(row: DeliveryRow, now: DeliveryRow | undefined): boolean {
+  return now?.state === row.state && now.attempt === row.attempt && now.leaseBoot === row.leaseBoot && now.expiresAt === row.expiresAt;
+}

@@ -10,7 +10,7 @@ export { applyMergePatch } from "../config/merge-patch.ts";
 export { formatConfigPath, parseConfigPath, resolveConfigPath, valueAt, withValueAt } from "../config/paths.ts";
 export { rootSchema } from "../config/root.ts";
 export { idsOf, ownValue, sameValue, type Tree } from "../config/tree.ts";
-export { deliveryOwner, isStaleWrite } from "../delivery-owner.ts";
+export { deliveryOwner, isStaleWrite, isUnchanged } from "../delivery-owner.ts";
 export { createExpiryClock, type ExpiryClock } from "../expiry-clock.ts";
 export { reached } from "../failpoint.ts";
 export { addressBucket } from "../gateway/addresses.ts";

@@ -1,5 +1,5 @@
 import { type DeliveryRow, isSvcError, type JsonObject, messageOf, type StoreOp, sleep } from "svc/sdk";
-import { deliveryOwner, isStaleWrite } from "svc/sdk/internal";
+import { deliveryOwner, isStaleWrite, isUnchanged } from "svc/sdk/internal";
 import type { QueueKit } from "./kit.ts";
 import type { Outgoing } from "./message.ts";
 
@@ -37,25 +37,35 @@ export async function putBack(
   kit.failed(message, { error: reason, attempt, permanent: false, outcome: to === "uncertain" ? "uncertain" : "retry" });
 }
 
-/** Gives the message up: a note in its session, the end, and only then the event to plugins. */
+/**
+ * Gives the message up: a note in its session, the end, and only then the event to plugins. The note comes first, so that no kill leaves an end without it
+ * and whoever waits for the end finds it; but not for a message that somebody else has by now.
+ */
 export async function fail(
   kit: QueueKit,
   { row, message, attempt, outcome, reason }: Ended & { attempt: number; outcome: "failed" | "expired"; reason: string },
 ): Promise<void> {
   const { uid } = row;
+  const stored = () => untilStored(kit, () => kit.store().deliveries.get(uid));
+  if (!isUnchanged(row, await stored())) return logLost(kit, uid);
   await note(kit, { row, message, text: outcome === "expired" ? `it waited too long: ${reason}` : reason });
-  const result: JsonObject = { status: outcome, reason };
-  await settle(kit, {
+  const isEnded = await settle(kit, {
     op: "delivery.finish",
     uid,
     from: ["accepted", "uncertain", "sending", "running"],
     ...deliveryOwner(row),
     state: outcome,
-    result,
+    result: { status: outcome, reason },
     at: kit.clock.now(),
   });
+  // The answer to a commit that was stored may be lost with the writer; the next one is refused then.
+  if (!isEnded && (await stored())?.state !== outcome) return logLost(kit, uid);
   kit.logger.warn(`message ${uid} to ${message.route.channel} failed and will not be retried`, { outcome, attempt, reason });
   kit.failed(message, { error: reason, attempt, permanent: true, outcome });
+}
+
+function logLost({ logger }: QueueKit, uid: string): void {
+  logger.debug("a message was taken over by another queue, or changed by an operator", { uid });
 }
 
 /** The message itself stays in its session; what is added is that nobody got it. An operator's retry gives it more time, and another note. */
@@ -73,11 +83,14 @@ async function note(kit: QueueKit, { row, message, text }: Ended & { text: strin
   }
 }
 
-async function settle(kit: QueueKit, op: StoreOp): Promise<void> {
+/** @returns false when it was refused because somebody else has the message */
+async function settle(kit: QueueKit, op: StoreOp): Promise<boolean> {
   try {
     await untilStored(kit, () => kit.store().commit([op]));
+    return true;
   } catch (error) {
     if (!isStaleWrite(error)) throw error;
+    return false;
   }
 }
 

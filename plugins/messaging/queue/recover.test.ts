@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Lease, type Store, type StoreOp, SvcError } from "svc/sdk";
+import { type DeliveryRow, type Lease, SendRefusedError, type Store, type StoreOp, SvcError } from "svc/sdk";
 import { deliveryOwner } from "svc/sdk/internal";
 import { createTestGateway, eventually, type FakeClock, fakeClock, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
@@ -8,13 +8,15 @@ import type { QueueKit } from "./kit.ts";
 import { laneOf, toStored } from "./message.ts";
 import { Queue } from "./queue.ts";
 
-/** Claimed messages while the storage, the role or the writer of the queue goes away. */
+/** Messages that somebody else changes meanwhile, and those that are claimed while the storage, the role or the writer of the queue goes away. */
 
 let gw: TestGateway;
 let store: Store;
 let clock: FakeClock;
 let sends: string[];
 let warnings: string[];
+/** Notes and events by which somebody hears that a message failed. */
+let heard: string[];
 /** Answers of the channel to what it is sent. */
 let answer: () => Promise<{ messageId: string }>;
 
@@ -25,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => gw.close());
 beforeEach(() => {
   clock = fakeClock();
-  [sends, warnings] = [[], []];
+  [sends, warnings, heard] = [[], [], []];
   answer = async () => ({ messageId: "m" });
 });
 
@@ -59,9 +61,9 @@ function queueOn({
         return answer();
       },
     }),
-    leaveNote: async () => undefined,
+    leaveNote: async (_, { text }) => void heard.push(text),
     sent: nothing,
-    failed: nothing,
+    failed: (_, { error }) => void heard.push(error),
     hold: () => ({ dispose: nothing }),
     random: () => 0.5,
   };
@@ -208,4 +210,38 @@ test("a message whose claim was stored although the writer died before its answe
 
   await becomes(uid, "done");
   expect([sends, (await row(uid))?.attempt]).toEqual([[uid], 1]);
+});
+
+test("a message that another queue has put back during its call is neither ended nor said to have failed", async () => {
+  const uid = await added();
+  const notBefore = clock.now() + 60_000;
+  answer = async () => {
+    const owner = deliveryOwner((await row(uid)) as DeliveryRow);
+    await store.commit([{ op: "delivery.requeue", uid, from: ["sending"], ...owner, notBefore, at: clock.now() }]);
+    throw new SendRefusedError("blocked by the user", { isPermanent: true });
+  };
+  const queue = queueOn({});
+  await queue.recover();
+  queue.open();
+  await eventually(() => sends.length > 0);
+  await queue.settled();
+
+  expect(await row(uid)).toMatchObject({ state: "accepted", attempt: 1, notBefore });
+  expect(heard).toEqual([]);
+});
+
+test("a message that an operator gave more time while it was found to be late is sent", async () => {
+  const uid = await added();
+  await clock.advance(3_600_000);
+  const late = holdNext(store, "deliveries.overdue");
+  const queue = queueOn({});
+  await queue.recover();
+  queue.open();
+  await late.asked;
+  const [at, more] = [clock.now(), { to: "accepted", attempt: 0, expiresAt: clock.now() + 3_600_000 } as const];
+  await store.commit([{ op: "delivery.requeue", uid, from: ["accepted"], ...more, at }]);
+  late.release();
+
+  await becomes(uid, "done");
+  expect([sends, heard]).toEqual([[uid], []]);
 });

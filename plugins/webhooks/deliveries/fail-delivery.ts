@@ -1,5 +1,5 @@
 import { type DeliveryRow, type DeliveryState, isSvcError, type JsonObject, messageOf, type StoreOp } from "svc/sdk";
-import { deliveryOwner, reached } from "svc/sdk/internal";
+import { deliveryOwner, isUnchanged, reached } from "svc/sdk/internal";
 import { commitWhenAvailable, type DeliveryDeps, isTransient, untilAvailable } from "./delivery-deps.ts";
 import { mainSessionOf, stepOp, summaryEvent, wakeMainSession } from "./steps.ts";
 import { aboutOf, decodeAction, type StoredAction } from "./stored-action.ts";
@@ -16,7 +16,7 @@ export interface Failure {
   isOwn: boolean;
   /** Plain sentence, safe to show. */
   reason: string;
-  /** An operator has just asked for it: first the end, which may be refused, then the note. */
+  /** An operator has just asked for it. */
   isAsked?: boolean;
   /** Number of the run that an operator's retry begins. */
   next?: number;
@@ -30,11 +30,14 @@ export async function failDelivery(
 ): Promise<void> {
   const action = decodeAction(row);
   const at = { deps, signal };
-  if (!end.isAsked) await note(row, { action, end }, at);
+  // The note comes first, so that no kill leaves an end without it; but not for an end that may be refused: one that an operator asks for, and that of a row which
+  // somebody else has by now.
+  const isNotedFirst = !end.isAsked && isUnchanged(row, await untilAvailable(() => deps.store().deliveries.get(row.uid), signal, deps));
+  if (isNotedFirst) await note(row, { action, end }, at);
   await reached("hooks.before-give-up");
   await commitEnd(row, { action, end }, at);
   await reached("hooks.after-give-up");
-  if (end.isAsked) await note(row, { action, end }, at);
+  if (!isNotedFirst) await note(row, { action, end }, at);
   if (action) wakeMainSession(action, deps);
   deps.ctx.logger.warn(`hook agent run failed runId=${row.uid} state=${end.state}`, { reason: end.reason, attempt: row.attempt });
 }

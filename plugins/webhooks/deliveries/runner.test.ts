@@ -1,9 +1,10 @@
 import { SvcError } from "svc/sdk";
+import { deliveryOwner } from "svc/sdk/internal";
 import { eventually, fakeClock, fakeModel } from "svc/sdk/testing";
 import { describe, expect, test } from "vitest";
 import { gatedModel, lastUserText } from "../../../test/fixtures/gated-model.ts";
 import { holdNext } from "../../../test/fixtures/held-read.ts";
-import { accepted, agentAction, deliveriesGateway, ended, mainKey } from "../../../test/fixtures/hook-deliveries.ts";
+import { accepted, agentAction, deliveriesGateway, ended, holdAt, mainKey } from "../../../test/fixtures/hook-deliveries.ts";
 
 const HOUR = 3_600_000;
 
@@ -136,6 +137,23 @@ describe("an action that cannot be done now", () => {
     expect((await gateway.said()).map((text) => text.split(":")[0])).toEqual(
       expect.arrayContaining(["Hook Acted failed", "Hook Gone failed", "Hook without a readable payload failed", "Hook After failed"]),
     );
+  });
+
+  test("is left to the instance that has put it back meanwhile, and no note says that it failed", async () => {
+    const pass = holdAt("hooks.before-run");
+    const gateway = await deliveriesGateway({ models: [fakeModel([])], logLevel: "debug" });
+    const uid = await accepted(gateway, { name: "Gone", model: "fake/other-than-any" });
+    const claimed = await eventually(async () => {
+      const row = await gateway.row(uid);
+      return row?.state === "running" ? row : undefined;
+    });
+    const put = { from: ["running"], ...deliveryOwner(claimed), notBefore: Date.now() + HOUR, at: Date.now() } as const;
+    await gateway.service("store@2").commit([{ op: "delivery.requeue", uid, ...put }]);
+    pass();
+
+    await eventually(() => gateway.logs.some(({ message }) => message === "a hook delivery was taken over by another worker"));
+    expect(await gateway.row(uid)).toMatchObject({ state: "accepted", attempt: 1 });
+    expect(await gateway.said()).toEqual([]);
   });
 
   test("ends with the run when that is the run's own end: done, and the summary says that it went wrong", async () => {
