@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type GatewayService, type RunHandle, type RunRequest, type RunRow, settledWithin, sleep } from "svc/sdk";
+import { type GatewayService, messageOf, type RunHandle, type RunRequest, type RunRow, settledWithin, sleep } from "svc/sdk";
 import { protocolErrors } from "svc/sdk/internal";
 import { type Kit, runsOf } from "../kit.ts";
 import { type AcceptOptions, acceptRun } from "./accept.ts";
@@ -44,7 +44,7 @@ export class Runner {
     const accepted = await this.#accept({ ...request, runId }, { ...options, ...(fresh ? { fresh } : {}) });
     if ("row" in accepted) return toStarted(accepted);
     const { run } = accepted;
-    options.accepted?.(run);
+    this.#tolerate(run, "its caller could not be told that it is accepted", () => options.accepted?.(run));
     if (run.mode === "interrupt") this.abortSession(run.sessionKey, "superseded", { except: run.id });
     const state = this.#enqueue(run);
     this.#kit.ctx.logger.debug("run accepted", () => {
@@ -126,12 +126,23 @@ export class Runner {
 
   #enqueue(run: Run): "started" | "queued" {
     const kit = this.#kit;
-    run.hold = this.#gateway.hold(`run ${run.id}`);
+    this.#tolerate(run, "a stop of the gateway will not wait for it", () => {
+      run.hold = this.#gateway.hold(`run ${run.id}`);
+    });
     run.waited = runsOf(kit, run.sessionKey).some((other) => other !== run);
     run.job = { key: run.sessionKey, lane: run.request.lane ?? "main", start: () => takeTurn(run, kit) };
     const isStarted = kit.lanes.enqueue(run.job);
     makeRoom(kit, run.sessionKey);
     return isStarted ? "started" : "queued";
+  }
+
+  /** The run is stored as accepted: what fails before it is in its lane must not leave it waiting for ever. */
+  #tolerate(run: Run, consequence: string, step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.#kit.ctx.logger.error(`run ${run.id}: ${consequence}`, { error: messageOf(error) });
+    }
   }
 }
 
