@@ -203,8 +203,20 @@ interface Admitted {
   scopes: readonly OperatorScope[];
 }
 
-/** One request as the handler of its route gets it. A class, because an object with accessors of its own costs more to make than a small answer. */
+/** One request as the handler of its route gets it. A class, because an object literal with accessors costs more to make than a small answer. */
 class Call implements HttpCall {
+  /**
+   * Getter of `signal`, which is made on demand: most answers are given at once, and joining signals costs more than all of their work. It becomes a member of
+   * each object, so that a copy (`{ ...call }`) has the signal; one getter for all, so that all objects keep one shape.
+   */
+  static readonly #signalOfCall: PropertyDescriptor & ThisType<Call> = {
+    enumerable: true,
+    get() {
+      this.#joined ??= AbortSignal.any([this.req.signal, this.#stopSignal]);
+      return this.#joined;
+    },
+  };
+  declare readonly signal: AbortSignal;
   readonly req: Request;
   readonly url: URL;
   readonly rest: string;
@@ -215,7 +227,7 @@ class Call implements HttpCall {
   readonly #stopSignal: AbortSignal;
   readonly #ceiling: number;
   readonly #revoked: AbortSignal | undefined;
-  #signal: AbortSignal | undefined;
+  #joined: AbortSignal | undefined;
   #body: Promise<Buffer> | undefined;
 
   constructor(exchange: Exchange, { route, rest, remote, revoked, scopes }: Admitted, stopSignal: AbortSignal) {
@@ -230,12 +242,7 @@ class Call implements HttpCall {
     this.#stopSignal = stopSignal;
     this.#ceiling = route.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
     this.#revoked = revoked;
-  }
-
-  /** Made on demand: most answers are given at once, and joining signals costs more than all of their work. */
-  get signal(): AbortSignal {
-    this.#signal ??= AbortSignal.any([this.req.signal, this.#stopSignal]);
-    return this.#signal;
+    Object.defineProperty(this, "signal", Call.#signalOfCall);
   }
 
   // Members of the object, so that a handler may take them off it.

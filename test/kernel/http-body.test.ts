@@ -1,10 +1,11 @@
-import { definePlugin, isSvcError } from "svc/sdk";
+import { definePlugin, type HttpCall, isSvcError } from "svc/sdk";
 import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { closeRawSockets, dial, headerOf, statusesOf, statusOf } from "./_raw.ts";
 
 const faults: string[] = [];
 const begun: string[] = [];
+const copies: HttpCall[] = [];
 
 /** A route that reads its body as the address says. */
 const reader = definePlugin<unknown>({
@@ -21,6 +22,7 @@ const reader = definePlugin<unknown>({
       async handler(call) {
         begun.push(call.rest);
         try {
+          if (call.rest === "copied") return await untilGone({ ...call });
           if (call.rest === "unread") return { status: 403, body: "no" };
           if (call.rest === "short") return { body: await call.bytes({ maxBytes: 10, timeoutMs: 50 }) };
           if (call.rest === "more") return { body: await call.bytes({ maxBytes: 1e9, timeoutMs: 1e9 }) };
@@ -35,6 +37,11 @@ const reader = definePlugin<unknown>({
     });
   },
 });
+
+function untilGone(copy: HttpCall): Promise<string> {
+  copies.push(copy);
+  return new Promise((resolve) => copy.signal?.addEventListener("abort", () => resolve("gone")));
+}
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -51,6 +58,17 @@ const send = async (path: string, body?: string | Uint8Array<ArrayBuffer>) => {
 test("bytes come as they were sent, and a request without a body has none", async () => {
   expect(await send("bytes", new Uint8Array([0, 255, 13, 10, 195, 40]))).toEqual([200, "[0,255,13,10,195,40]"]);
   expect(await send("bytes")).toEqual([200, "[]"]);
+});
+
+test("a copy of the call has all of its members, and its signal aborts when the client goes away", async () => {
+  const { socket, write } = await dial(gateway.gateway.port);
+  write("POST /read/copied HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}");
+  const copy = await eventually(() => copies[0]);
+  expect(copy.signal).toBeInstanceOf(AbortSignal);
+  expect(await copy.json()).toEqual({});
+
+  socket.destroy();
+  await eventually(() => copy.signal.aborted);
 });
 
 test("the same body is read once, in whatever form it is asked for", async () => {
