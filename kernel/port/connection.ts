@@ -4,10 +4,8 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 import { commonErrors, isSvcError, SvcError } from "../../sdk/errors.ts";
-import { formatIssues } from "../../sdk/json-schema.ts";
-import { jsonTextFault, strictJsonLimits } from "../../sdk/json-shape.ts";
 import { protocolErrors } from "../../sdk/protocol/errors.ts";
-import { limits, type RequestFrame, requestFrame, type WireError } from "../../sdk/protocol/frames.ts";
+import { limits, type RequestFrame } from "../../sdk/protocol/frames.ts";
 import { RawJson } from "../../sdk/protocol/raw-json.ts";
 import type { Disposable, LogFields, Logger } from "../../sdk/types/common.ts";
 import type { ClientInfo, RpcCall } from "../../sdk/types/rpc.ts";
@@ -19,6 +17,7 @@ import { createLiveness, type Liveness } from "./fanout/liveness.ts";
 import { createRequestLane, type RequestLane } from "./fanout/request-lane.ts";
 import { sentBytes } from "./fanout/sent-bytes.ts";
 import type { WriteBatcher } from "./fanout/write-batcher.ts";
+import { closeReason, formatAnswer, formatRefusal, parseRequest, tracedFrame } from "./frame-text.ts";
 import { type MethodRegistry, toWireError } from "./methods/registry.ts";
 import { isServing, type Phase } from "./probes.ts";
 import { refusalClose } from "./refusal-close.ts";
@@ -118,7 +117,7 @@ export class Connection implements Subscriber {
     const { ws, socket, turn } = this.#site;
     if (ws.readyState !== ws.OPEN) return;
     turn.write(socket, frame.length);
-    this.#deps.logger.trace("frame out", () => traced(frame, this.#info));
+    this.#deps.logger.trace("frame out", () => tracedFrame(frame, this.#info));
     ws.send(frame);
   }
 
@@ -129,7 +128,7 @@ export class Connection implements Subscriber {
     this.#subscription?.remove();
     if (ws.readyState >= ws.CLOSING) return;
     ws.resume();
-    ws.close(code, truncate(reason));
+    ws.close(code, closeReason(reason));
   }
 
   terminate(): void {
@@ -144,8 +143,8 @@ export class Connection implements Subscriber {
     if (this.#held) return this.#hold(data, isBinary);
     if (isBinary) return this.cut(1003, "");
     const text = data.toString();
-    const frame = parseFrame(text);
-    this.#deps.logger.trace("frame in", () => traced(text, this.#info));
+    const frame = parseRequest(text);
+    this.#deps.logger.trace("frame in", () => tracedFrame(text, this.#info));
     if (!this.#info) return this.#beforeHello(frame);
     if (frame instanceof SvcError) return this.#badFrame(frame);
     if (frame.method === "connect") return this.#respond(frame.id, protocolErrors.alreadyConnected());
@@ -308,14 +307,7 @@ export class Connection implements Subscriber {
   }
 
   #respond(id: string, error?: unknown, payload?: unknown): void {
-    const head = `{"type":"res","id":${JSON.stringify(id)}`;
-    if (error !== undefined) {
-      const wire: WireError = toWireError(error);
-      const extra = isSvcError(error) && error.payload !== undefined ? `,"payload":${JSON.stringify(error.payload)}` : "";
-      return this.#subscription?.answer(`${head},"ok":false${extra},"error":${JSON.stringify(wire)}}`);
-    }
-    const body = payload instanceof RawJson ? payload.text : JSON.stringify(payload === undefined ? {} : payload);
-    this.#subscription?.answer(`${head},"ok":true,"payload":${body}}`);
+    this.#subscription?.answer(error === undefined ? formatAnswer(id, payload) : formatRefusal(id, error));
   }
 
   #beat(): void {
@@ -340,47 +332,8 @@ export class Connection implements Subscriber {
   }
 }
 
-/** Longer frames are named in a trace line, not shown. */
-const MAX_TRACED_CHARS = 2_000;
-
-/** A frame as the log may show it: values of sensitive keys are masked there, so it is passed as an object. */
-function traced(text: string, info: ClientInfo | undefined): LogFields {
-  const at = { connId: info?.connId ?? "not greeted", chars: text.length };
-  if (text.length <= MAX_TRACED_CHARS) {
-    try {
-      return { ...at, frame: JSON.parse(text) };
-    } catch {
-      return { ...at, frame: "not JSON" };
-    }
-  }
-  const [, name] = /"(?:event|method)":"([\w.-]{1,64})"/.exec(text.slice(0, 200)) ?? [];
-  return { ...at, ...(name === undefined ? {} : { name }) };
-}
-
 function described({ connId, clientId, mode, remote, scopes }: ClientInfo): LogFields {
   return { connId, clientId, mode, remote, scopes: scopes.join(" ") };
-}
-
-function parseFrame(text: string): RequestFrame | SvcError {
-  // Not parsed at all: 25 MB of brackets would take more than a gigabyte.
-  const fault = jsonTextFault(text, strictJsonLimits);
-  if (fault !== undefined) return protocolErrors.invalidFrame({ reason: `the frame is ${fault}`, ...leadingId(text) });
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return protocolErrors.invalidFrame({ reason: "not JSON" });
-  }
-  const id = (value as { id?: unknown } | null)?.id;
-  const invalid = (reason: string) => protocolErrors.invalidFrame({ reason, ...(typeof id === "string" && id ? { id } : {}) });
-  const parsed = requestFrame.safeParse(value);
-  return parsed.success ? parsed.data : invalid(formatIssues(parsed.error.issues));
-}
-
-/** The id of a frame that begins as clients write it, so that a refusal reaches its request; without it the refusal is that of an unknown frame. */
-function leadingId(text: string): { id?: string } {
-  const id = /^\{"type":"req","id":"([^"\\]{1,128})"/.exec(text)?.[1];
-  return id === undefined ? {} : { id };
 }
 
 /**
@@ -403,14 +356,6 @@ function answerPings(ws: WebSocket): (data: Buffer) => void {
     if (isSending) next = data;
     else if (ws.readyState === ws.OPEN) send(data);
   };
-}
-
-/** A close reason is at most 123 bytes. */
-function truncate(reason: string): string {
-  return Buffer.from(reason)
-    .subarray(0, 123)
-    .toString("utf8")
-    .replace(/(?<!\uFFFD)\uFFFD+$/, "");
 }
 
 /** Pieces of one message after the handshake, the defaults of ws. */
