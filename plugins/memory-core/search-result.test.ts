@@ -1,6 +1,6 @@
 import { rootSchema } from "svc/sdk/internal";
 import { describe, expect, test } from "vitest";
-import type { ProviderView } from "./providers/agent-provider.ts";
+import type { ProviderView } from "./providers/provider-choice.ts";
 import { searchResult, unavailableResult, withNotes } from "./search-result.ts";
 import type { AgentMemorySettings } from "./settings.ts";
 import { resolveMemorySettings } from "./settings.ts";

@@ -1,6 +1,6 @@
 import type { MemoryHit, MemorySearchResult } from "svc/sdk";
 import type { IndexHit } from "./engine/search-types.ts";
-import type { ProviderView } from "./providers/agent-provider.ts";
+import type { ProviderView } from "./providers/provider-choice.ts";
 import type { AgentMemorySettings } from "./settings.ts";
 import type { SearchReply } from "./worker-protocol.ts";
 

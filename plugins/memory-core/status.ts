@@ -1,7 +1,8 @@
 import { type MemoryStatus, messageOf, type SvcError } from "svc/sdk";
 import type { AgentMemory } from "./agent-memory.ts";
 import { explainSkip } from "./engine/skip-reasons.ts";
-import type { AgentProvider, ProviderView } from "./providers/agent-provider.ts";
+import type { AgentProvider } from "./providers/agent-provider.ts";
+import type { ProviderView } from "./providers/provider-choice.ts";
 import type { AgentMemorySettings } from "./settings.ts";
 import type { StatusReply } from "./worker-protocol.ts";
 

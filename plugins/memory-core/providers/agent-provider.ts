@@ -1,6 +1,5 @@
 import { type Disposable, type EmbeddingAdapter, EmbeddingError, messageOf } from "svc/sdk";
 import type { EmbeddingFailed, ProviderAssignment } from "../open-memory-index.ts";
-import { builtInOrder } from "./adapter-order.ts";
 import { PAUSE_MS } from "./circuit.ts";
 import { createEmbedCalls, type EmbedCalls } from "./embed-calls.ts";
 import { faultOf, type PlainEmbeddingFault } from "./embedding-fault.ts";
@@ -8,9 +7,10 @@ import { createGuardedCalls } from "./guarded-calls.ts";
 import { type HeldProvider, holdProvider } from "./held-provider.ts";
 import { limitedCall } from "./limited-call.ts";
 import type { OpenedProvider, ProviderHost } from "./open-provider.ts";
+import { type Choice, isOutdated, isSameProvider, type ProviderView, viewOf, wantsMore } from "./provider-choice.ts";
 import type { ProviderSettings } from "./provider-settings.ts";
 import { resolveRemote } from "./remote-secrets.ts";
-import { adaptersOf, openPrimary, openStandIn, type Selection, type SkippedAdapter, selectProvider } from "./select-provider.ts";
+import { adaptersOf, openPrimary, openStandIn, type Selection, selectProvider } from "./select-provider.ts";
 
 /** The embedding provider of one agent: chosen, held, watched, replaced. */
 export interface AgentProvider {
@@ -35,21 +35,6 @@ export interface AgentProvider {
   close(): Promise<void>;
 }
 
-/** Present state of the provider. */
-export interface ProviderView {
-  state: "choosing" | "provider" | "none" | "unavailable";
-  /** Adapter id; `none` without one. */
-  provider: string;
-  model: string;
-  fallback?: { from: string; reason: string };
-  /** Reason why there is no provider, or error of its last call. */
-  error?: string;
-  /** With detection that found none: what was looked at, and what each lacks. */
-  skipped?: SkippedAdapter[];
-  /** Calls are held back at the moment: why. */
-  outage?: string;
-}
-
 export interface AgentProviderOptions {
   agentId: string;
   settings: ProviderSettings;
@@ -57,16 +42,9 @@ export interface AgentProviderOptions {
   onAssignment(assignment: ProviderAssignment): void;
 }
 
-type Choice =
-  | { kind: "choosing" }
-  | { kind: "held"; held: HeldProvider }
-  | { kind: "none"; isChoice: boolean; skipped: SkippedAdapter[] }
-  | { kind: "unavailable"; error: string };
-
 /** Time a fallback stays before the primary is tried again, lest the index flaps between two vendors. */
 const FALLBACK_MS = 3_600_000;
 const PROBE_MS = 10_000;
-const NO_PROVIDER = "no embedding provider is set up";
 
 export function createAgentProvider(host: ProviderHost, options: AgentProviderOptions): AgentProvider {
   return new ProviderKeeper(host, options);
@@ -113,29 +91,7 @@ class ProviderKeeper implements AgentProvider {
   }
 
   view(): ProviderView {
-    const choice = this.#choice;
-    if (choice.kind === "choosing") return { state: "choosing", provider: "none", model: "fts-only" };
-    if (choice.kind === "unavailable") return { state: "unavailable", provider: "none", model: "fts-only", error: choice.error };
-    if (choice.kind === "none") {
-      const { isChoice, skipped } = choice;
-      return { state: "none", provider: "none", model: "fts-only", ...(isChoice ? {} : { error: NO_PROVIDER, skipped }) };
-    }
-    const { opened, fallback, circuit } = choice.held;
-    const { facts } = opened;
-    const outage = circuit.refusal()?.message;
-    const blind =
-      this.#settings.multimodal && !facts.multimodal
-        ? `${facts.id}: ${facts.model} embeds no images and sounds: they are left out`
-        : undefined;
-    const error = this.#lastError ?? blind;
-    return {
-      state: "provider",
-      provider: facts.id,
-      model: facts.model,
-      ...(fallback ? { fallback } : {}),
-      ...(error === undefined ? {} : { error }),
-      ...(outage === undefined ? {} : { outage }),
-    };
+    return viewOf(this.#choice, this.#settings, this.#lastError);
   }
 
   update(settings: ProviderSettings, { force = false } = {}): void {
@@ -149,8 +105,9 @@ class ProviderKeeper implements AgentProvider {
   adaptersChanged(waiting = false): void {
     if (!this.#chosen || this.#isClosed) return;
     this.#chosen = this.#enqueue(async () => {
-      if (this.#isAffected()) await this.#choose({ reopen: true });
-      else if (waiting && this.#wantsMore()) await this.#choose({ reopen: false });
+      const adapters = { adapters: adaptersOf(this.#host), tried: this.#tried };
+      if (isOutdated(this.#choice, this.#settings, adapters)) await this.#choose({ reopen: true });
+      else if (waiting && wantsMore(this.#choice, this.#settings)) await this.#choose({ reopen: false });
     });
   }
 
@@ -281,14 +238,8 @@ class ProviderKeeper implements AgentProvider {
     this.#madeFrom = this.#fingerprint();
     this.#tried.clear();
     const selection = await selectProvider(this.#host, this.#selecting());
-    if (reopen || !this.#isSame(selection)) this.#adopt(selection);
+    if (reopen || !isSameProvider(this.#choice, selection)) this.#adopt(selection);
     else if ("opened" in selection) await selection.opened.close();
-  }
-
-  #isSame(selection: Selection): boolean {
-    if (this.#choice.kind !== "held" || !("opened" in selection)) return false;
-    const { opened } = this.#choice.held;
-    return opened.adapter === selection.opened.adapter && JSON.stringify(opened.facts) === JSON.stringify(selection.opened.facts);
   }
 
   #adopt(selection: Selection): void {
@@ -358,34 +309,6 @@ class ProviderKeeper implements AgentProvider {
 
   #isHeld(held: HeldProvider): boolean {
     return this.#choice.kind === "held" && this.#choice.held === held;
-  }
-
-  /** Is another choice possible now than when this one was made? */
-  #isAffected(): boolean {
-    const adapters = adaptersOf(this.#host);
-    const { requested, fallback } = this.#settings;
-    const choice = this.#choice;
-    const isNew = (id: string) => {
-      const value = adapters.get(id)?.value;
-      return value !== undefined && !this.#tried.has(value);
-    };
-    if (choice.kind === "choosing") return false;
-    if (choice.kind === "held") {
-      const { opened } = choice.held;
-      if (adapters.get(opened.adapter.id)?.value !== opened.adapter) return true;
-      const before =
-        requested === "auto" ? builtInOrder.slice(0, Math.max(0, builtInOrder.indexOf(opened.facts.id as never))) : [requested];
-      return (choice.held.fallback ? [requested] : before).some(isNew);
-    }
-    const wanted = requested === "auto" ? [...adapters].map(({ id }) => id) : [requested, fallback ?? requested];
-    return wanted.some(isNew);
-  }
-
-  /** Would an adapter that nobody has asked for yet be taken? */
-  #wantsMore(): boolean {
-    const { requested } = this.#settings;
-    if (requested === "none") return false;
-    return requested === "auto" || this.#choice.kind !== "held" || this.#choice.held.fallback !== undefined;
   }
 
   #selecting() {
