@@ -48,8 +48,17 @@ function lossOf(salvaged: Salvaged | undefined, since: number | undefined, hadFi
     ...(lost === "" ? [] : [`at most ${lost}`]),
     ...(salvaged.notReached.length === 0 ? [] : [`what else there is in ${salvaged.notReached.join(", ")}`]),
   ];
-  if (losses.length === 0) return `${read}; nothing is known to be lost`;
-  return `${read}; could not be read there: ${losses.join(", and ")}${since === undefined ? "" : " (of these the snapshot's rows are in force)"}`;
+  const doubt = doubtOf(salvaged);
+  if (losses.length === 0) return `${read}; ${doubt ?? "nothing is known to be lost"}`;
+  const lostText = `could not be read there: ${losses.join(", and ")}${since === undefined ? "" : " (of these the snapshot's rows are in force)"}`;
+  return [read, lostText, ...(doubt === undefined ? [] : [doubt])].join("; ");
+}
+
+/** Reason why rows may be missing that nobody could count; undefined where none can be. A page that lost its rows reads as if it had never had any. */
+function doubtOf({ damaged, notReached, isChecked }: Salvaged): string | undefined {
+  const tables = damaged.filter((name) => !notReached.includes(name));
+  if (tables.length > 0) return `the structure of ${tables.join(", ")} is damaged there, so more rows may be missing than were counted`;
+  return isChecked ? undefined : "the file is too large to be checked at a start, so more rows may be missing than were counted";
 }
 
 function partsOf(rows: Record<string, number>): string {

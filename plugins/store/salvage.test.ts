@@ -63,6 +63,7 @@ async function restored({ later, rows, pages, cleanup = onTestFinished }: Damage
   cleanup(async () => void db.close());
   return {
     unreadable: figures?.unreadableRows,
+    notice: temp.notices[0]?.message,
     names: (table: Table) => db.prepare(`SELECT ${named[table]} FROM ${table} ORDER BY 1`).pluck().all(),
     row: (table: Table, name: string) => db.prepare(`SELECT * FROM ${table} WHERE ${named[table]} = ?`).get(name) as Columns | undefined,
   };
@@ -162,6 +163,18 @@ describe("rows that are missing behind the snapshot", () => {
       expect([table, names(table)]).toEqual([table, expect.arrayContaining(["old1", "old2", "old3"])]);
       expect(names(table), table).not.toEqual(all);
     }
+  });
+
+  test("are not called safe in the notice to operators when a damaged table could be read to its end", async () => {
+    const { notice, unreadable } = await restored({ pages: (path, raw) => loseCells(path, rootPage(raw, "runs")) });
+
+    expect(unreadable).toBe(0);
+    expect(notice).toContain("the structure of runs is damaged there, so more rows may be missing than were counted");
+    expect(notice).not.toContain("nothing is known to be lost");
+  });
+
+  test("are none where no table is damaged, and the notice says so", async () => {
+    expect((await restored({})).notice).toContain("nothing is known to be lost");
   });
 });
 

@@ -17,6 +17,10 @@ export interface Salvaged {
   unreadable: Record<string, number>;
   /** Tables that could not be reached at all, or not before the time was up. */
   notReached: string[];
+  /** Tables whose structure is damaged: rows may be missing there although every read succeeds. */
+  damaged: string[];
+  /** False: the file was too large to be checked table by table. */
+  isChecked: boolean;
 }
 
 interface SalvagedTable {
@@ -47,12 +51,18 @@ const tables: readonly SalvagedTable[] = [
  * @returns undefined when nothing of the file can be read
  */
 export async function salvage(db: Sqlite, path: string, isOver: () => boolean): Promise<Salvaged | undefined> {
-  const found: Salvaged = { rows: {}, unreadable: {}, notReached: [] };
   const damaged = await openDamaged(path);
   if (!damaged) return undefined;
+  const isChecked = statSync(path).size <= checkedBytes;
+  const found: Salvaged = { rows: {}, unreadable: {}, notReached: [], damaged: [], isChecked };
   try {
-    const isChecked = statSync(path).size <= checkedBytes;
-    const work: Work = { db, damaged, found, isOver, isSound: (name) => isChecked && isSoundTable(damaged, name) };
+    const isSound = (name: string) => {
+      if (!isChecked) return false;
+      const isFine = isSoundTable(damaged, name);
+      if (!isFine) found.damaged.push(name);
+      return isFine;
+    };
+    const work: Work = { db, damaged, found, isOver, isSound };
     for (const table of tables) if (!salvageTable(work, table)) found.notReached.push(table.name);
     if (isOver() || !salvageValues(work)) found.notReached.push("kv");
   } finally {
