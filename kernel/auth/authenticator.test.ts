@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { createFailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
+import type { ConnectParams } from "../../sdk/protocol/frames.ts";
 import { createAuthenticator } from "./authenticator.ts";
 import type { ProxyVerdict } from "./client-types.ts";
+import { createDeviceClaim, type DeviceClaim } from "./devices/claim.ts";
 import type { ResolvedAuth } from "./resolve-auth.ts";
 
 const time = { now: 0 };
@@ -92,6 +94,63 @@ test("many wrong secrets at the same moment are all counted before any is answer
   expect(codes).toEqual([...Array(5).fill("unauthorized"), ...Array(3).fill("rate-limited")]);
 });
 
+describe("a caller with a device", () => {
+  const lockedOut = { code: "rate-limited", retryAfterMs: 300_000 };
+
+  /** A device whose proof is wrong; counts how often its key and its record are looked at. */
+  function countedDevice(presented: object): { device: DeviceClaim; looks: { key: number; record: number } } {
+    const looks = { key: 0, record: 0 };
+    const device = {
+      id: "d",
+      get publicKey() {
+        looks.key += 1;
+        return "";
+      },
+      ...{ signature: "", signedAt: 1, nonce: "n" },
+    };
+    const connect = { auth: presented, device } as unknown as ConnectParams;
+    const find = async () => {
+      looks.record += 1;
+      return undefined;
+    };
+    return { device: createDeviceClaim(connect, { nonce: "n", now: 1, role: "operator", find }) as DeviceClaim, looks };
+  }
+
+  test.each([{ token: "wrong" }, { deviceToken: "wrong" }, { token: "wrong", deviceToken: "wrong" }])(
+    "whose address is locked out with %j costs no check of its key and no read of its record",
+    async (presented) => {
+      const auth = setup({}, 1);
+      const first = countedDevice(presented);
+      await expect(auth.check(presented, far, first)).rejects.toMatchObject({ code: "unauthorized" });
+      expect(first.looks.key).toBeGreaterThan(0);
+
+      const next = countedDevice(presented);
+      await expect(auth.check(presented, far, next)).rejects.toMatchObject(lockedOut);
+
+      expect(next.looks).toEqual({ key: 0, record: 0 });
+    },
+  );
+
+  test("is judged by its token when only the secret is locked out, and by its secret when only the token is", async () => {
+    const auth = setup({}, 1);
+    await expect(auth.check({ token: "wrong" }, far)).rejects.toMatchObject({ code: "unauthorized" });
+    const { device, looks } = countedDevice({});
+    await expect(auth.check({ token: "wrong", deviceToken: "wrong" }, far, { device })).rejects.toMatchObject(lockedOut);
+    expect(looks.key).toBeGreaterThan(0);
+
+    const other = setup({}, 1);
+    await expect(other.check({ deviceToken: "wrong" }, far, { device })).rejects.toMatchObject({ code: "unauthorized" });
+    await other.check({ token: "the secret", deviceToken: "wrong" }, far, { device });
+  });
+
+  test("cannot pass the limit by many wrong secrets at the same moment, although its record is read before they are checked", async () => {
+    const auth = setup({}, 5);
+    const tries = Array.from({ length: 8 }, () => auth.check({ token: "wrong" }, far, countedDevice({})));
+    const codes = (await Promise.allSettled(tries)).map((a) => (a.status === "rejected" ? (a.reason as { code: string }).code : "in"));
+    expect(codes).toEqual([...Array(5).fill("unauthorized"), ...Array(3).fill("rate-limited")]);
+  });
+});
+
 describe("on a loopback that is locked out", () => {
   const near = { address: "127.0.0.1", directLoopback: true };
   const locked = { code: "rate-limited", details: { code: "AUTH_RATE_LIMITED" } };
@@ -130,6 +189,13 @@ describe("on a loopback that is locked out", () => {
     time.now += 1_000;
     expect(await auth.check({ token: "a friend" }, near)).toMatchObject({ known: { identity: "ada" } });
     expect(asked).toEqual(["wrong", "a friend"]);
+  });
+
+  test("many wrong secrets at the same moment are counted although somebody is asked about each of them first", async () => {
+    const auth = setup({}, 5, async () => undefined);
+    const answers = await Promise.allSettled(Array.from({ length: 8 }, () => auth.check({ token: "wrong" }, far)));
+    const codes = answers.map((a) => (a.status === "rejected" ? (a.reason as { code: string }).code : "in"));
+    expect(codes).toEqual([...Array(5).fill("unauthorized"), ...Array(3).fill("rate-limited")]);
   });
 });
 

@@ -4,7 +4,7 @@ import type { CredentialClass, FailureLimiter } from "../../sdk/gateway/failure-
 import type { Remote } from "../../sdk/types/http.ts";
 import type { ProxyVerdict } from "./client-types.ts";
 import { authorityEnded, rateLimited } from "./credential-errors.ts";
-import { checkCredentials, type Presented } from "./credentials.ts";
+import { checkCredentials, lockoutRefusal, type Presented } from "./credentials.ts";
 import type { PassedBy } from "./devices/admission.ts";
 import type { DeviceClaim } from "./devices/claim.ts";
 import { proxyUnauthorized } from "./proxy-refusal.ts";
@@ -88,14 +88,13 @@ export function createAuthenticator(auth: ResolvedAuth, limiter: FailureLimiter,
       const asking = isLocked ? undefined : identify?.({ token, password }, transport, remote);
       const known = asking && (await asking);
       if (known) return { by: { via: "identity", ceiling: known.scopes }, revoked: signal, known };
-      const verdict = checkCredentials({
-        mode,
-        presented,
-        claim: device,
-        matches: valid.matches,
-        hasSecret: valid.secret !== undefined,
-        waitMs: attempt.waitMs,
-      });
+      const question = { mode, presented, claim: device, waitMs: attempt.waitMs };
+      // Whoever is locked out costs no signature check and no read of the store.
+      const lockout = lockoutRefusal(question);
+      if (lockout) throw lockout;
+      // Before the check, which is one synchronous step: simultaneous attempts cannot pass a limit together.
+      await device?.load();
+      const verdict = checkCredentials({ ...question, matches: valid.matches, hasSecret: valid.secret !== undefined });
       if (verdict.passed === "secret") {
         limiter.succeed(address);
         return { by: { via: "secret" }, revoked: valid.signal };
@@ -113,18 +112,19 @@ export function createAuthenticator(auth: ResolvedAuth, limiter: FailureLimiter,
   };
 }
 
-/** Asks the limiter once for each class of credentials, so that one caller uses up one attempt. */
+/** Asks the limiter for each class of credentials; of a lockout one caller uses up one attempt at most. */
 function createAttempt(limiter: FailureLimiter, { address, directLoopback }: Remote) {
-  const asked: Partial<Record<CredentialClass, number>> = {};
+  const used = new Set<CredentialClass>();
   let lockedMs = 0;
   return {
     waitMs(kind: CredentialClass, isSent: boolean): number {
       const locked = limiter.retryAfterMs(address, directLoopback, kind);
-      if (!isSent) return locked;
-      const wait = asked[kind] ?? limiter.attempt(address, directLoopback, kind);
-      asked[kind] = wait;
-      if (wait === 0) lockedMs = Math.max(lockedMs, locked);
-      return wait;
+      if (!isSent || locked === 0) return locked;
+      const wait = used.has(kind) ? 0 : limiter.attempt(address, directLoopback, kind);
+      if (wait > 0) return wait;
+      used.add(kind);
+      lockedMs = Math.max(lockedMs, locked);
+      return 0;
     },
     /** Time that is left of a lockout in which a credential was checked all the same. */
     lockedMs: () => lockedMs,

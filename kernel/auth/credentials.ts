@@ -37,20 +37,41 @@ export type CredentialVerdict =
  * attempts cannot pass a limit together.
  */
 export function checkCredentials(question: CredentialQuestion): CredentialVerdict {
-  const { mode, presented, matches, waitMs, hasSecret } = question;
-  // Where proxies name the callers, a device token would be a way around them.
-  const claim = mode === "trusted-proxy" ? undefined : question.claim;
-  const token = presented.deviceToken || (claim && presented.token) || undefined;
-  const [first, second] = mode === "token" ? [presented.token, presented.password] : [presented.password, presented.token];
-  const secret = (first ?? second) || undefined;
-  const locked = { secret: waitMs("shared-secret", secret !== undefined), token: waitMs("device-token", token !== undefined) };
-  if (locked.secret > 0 && (token === undefined || locked.token > 0)) return refused(rateLimited(Math.max(locked.secret, locked.token)));
+  const { mode, matches, hasSecret } = question;
+  const sent = sentOf(question);
+  const { claim, token, secret, locked } = sent;
+  const lockout = refusalOfLocked(question, sent);
+  if (lockout) return refused(lockout);
   if (mode === "trusted-proxy" && !hasSecret) return refused(proxyUnauthorized("proxy_user_missing"));
 
   if (secret !== undefined && locked.secret === 0 && matches(secret)) return { passed: "secret" };
   const judged = token !== undefined && locked.token === 0 ? claim?.judge(token) : undefined;
   if (token !== undefined && judged?.verdict === "valid") return { passed: "device-token", token, entry: judged.entry };
   return refusalOf({ ...question, claim, secret, locked, judged });
+}
+
+/** Credentials and lockouts that decide before anything is known about the device. */
+type LockoutQuestion = Pick<CredentialQuestion, "mode" | "presented" | "claim" | "waitMs">;
+
+/** Error for a caller of whose credentials none may be checked now; undefined when one may. Asks nothing about the device. */
+export function lockoutRefusal(question: LockoutQuestion): SvcError | undefined {
+  return refusalOfLocked(question, sentOf(question));
+}
+
+function sentOf({ mode, presented, claim: device, waitMs }: LockoutQuestion) {
+  // Where proxies name the callers, a device token would be a way around them.
+  const claim = mode === "trusted-proxy" ? undefined : device;
+  const token = presented.deviceToken || (claim && presented.token) || undefined;
+  const [first, second] = mode === "token" ? [presented.token, presented.password] : [presented.password, presented.token];
+  const secret = (first ?? second) || undefined;
+  const locked = { secret: waitMs("shared-secret", secret !== undefined), token: waitMs("device-token", token !== undefined) };
+  return { claim, token, secret, locked };
+}
+
+function refusalOfLocked({ presented }: LockoutQuestion, { token, secret, locked }: ReturnType<typeof sentOf>): SvcError | undefined {
+  const isSecretLeft = locked.secret === 0 && (secret !== undefined || !presented.deviceToken);
+  const isTokenLeft = locked.token === 0 && token !== undefined;
+  return isSecretLeft || isTokenLeft ? undefined : rateLimited(Math.max(locked.secret, locked.token));
 }
 
 interface Failed extends CredentialQuestion {

@@ -45,8 +45,6 @@ export async function admitClient(params: unknown, at: { req: IncomingMessage; n
   checkOrigin(connect, at.req, deps);
   const remote = clientPolicy.callerOf(at.req);
   const device = createDeviceClaim(connect, { nonce: at.nonce, now: Date.now(), role, find: devices.find });
-  // Before the credentials: these are checked in one synchronous step, so that simultaneous attempts cannot pass a limit together.
-  await device?.load();
   const how = { transport: "ws", proxy: clientPolicy.proxyVerdict(at.req), device } as const;
   const passed = await authenticator.check(connect.auth ?? {}, remote, how);
   const admission = await admitDevice({ connect, role, remote, passed: passed.by, deviceId: device?.prove() }, devices);

@@ -276,3 +276,40 @@ test("a device that is removed after its record was read is not let in", async (
 
   await expect(ask(registry, { device: true, from: away, passed: guest, scopes: read })).rejects.toMatchObject({ code: "unauthorized" });
 });
+
+describe("a device that is removed and paired again with less between two reads of its record", () => {
+  const repaired = async (scopes: OperatorScope[]) => {
+    const registry = bookOf();
+    await ask(registry, { device: true, scopes: all });
+    const { find } = registry;
+    registry.find = async (id) => {
+      registry.find = find;
+      const record = await find(id);
+      await registry.remove(id);
+      await ask(registry, { device: true, scopes });
+      return record;
+    };
+    return registry;
+  };
+
+  test("is let in with no more than it is approved for now, and waits for the rest", async () => {
+    const registry = await repaired(read);
+
+    const asked = ask(registry, { device: true, from: away, scopes: all });
+
+    await expect(asked).rejects.toMatchObject({ code: "pairing-required", details: { reason: "scope-upgrade", approvedScopes: read } });
+    expect(registry.pending.list()).toMatchObject([{ scopes: all, isRepair: true }]);
+    expect(await registry.find("d")).toMatchObject({ scopes: read });
+  });
+
+  test("goes on without the device where it needs none, and gets no token", async () => {
+    const registry = await repaired(read);
+    expect(await ask(registry, { device: true, client: "test/test", scopes: all })).toEqual({ scopes: [] });
+    expect(await registry.find("d")).toMatchObject({ scopes: read });
+  });
+
+  test("is let in as before when what it has now is enough", async () => {
+    const registry = await repaired(write);
+    expect(await ask(registry, { device: true, from: away, scopes: read })).toMatchObject({ scopes: read, deviceId: "d" });
+  });
+});

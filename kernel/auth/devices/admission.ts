@@ -100,6 +100,11 @@ async function byRecord(
   const standing = registry.standing(deviceId, role);
   const record = await registry.find(deviceId);
   if (!record) throw protocolErrors.unauthorized({ reason: "device removed" }, { details: "AUTH_CHANGED" });
+  if (upgradeReason(record, wishFrom(request))) {
+    // Removed and paired again with less between the two reads: somebody decided so, and nothing is approved silently against it.
+    if (!isNeeded) return { scopes: scopesWithoutDevice(question) };
+    requirePaired(request, { registry, record });
+  }
   if (!mayHoldToken(question, record)) {
     registry.seen(deviceId);
     return { scopes, deviceId, standing };
