@@ -88,6 +88,7 @@ export type * from "./types/common.ts";
 export type * from "./types/config.ts";
 export type * from "./types/config-file.ts";
 export type * from "./types/context.ts";
+export type * from "./types/devices.ts";
 export type * from "./types/embedding.ts";
 export type * from "./types/gateway.ts";
 export type * from "./types/hook-preset.ts";

@@ -101,7 +101,7 @@ export function createAuthenticator(auth: ResolvedAuth, limiter: FailureLimiter,
       }
       if (verdict.passed === "device-token") {
         limiter.succeed(address, "device-token");
-        return { by: { via: "device-token", token: verdict.token, entry: verdict.entry } };
+        return { by: { via: "device-token", token: verdict.token } };
       }
       // Counted before anybody is answered.
       const delays = verdict.wrong.map((kind) => limiter.fail(address, directLoopback, kind).delayMs);

@@ -1,9 +1,8 @@
-import { commonErrors, type SvcError } from "../../sdk/errors.ts";
+import { commonErrors, isSvcError, type SvcError } from "../../sdk/errors.ts";
 import type { CredentialClass } from "../../sdk/gateway/failure-limiter.ts";
 import type { ConnectParams } from "../../sdk/protocol/frames.ts";
 import { bootstrapRefusal, deviceTokenRefusal, rateLimited, secretRefusal } from "./credential-errors.ts";
 import type { DeviceClaim, TokenVerdict } from "./devices/claim.ts";
-import type { DeviceToken } from "./devices/record.ts";
 import { proxyUnauthorized } from "./proxy-refusal.ts";
 import type { AuthMode } from "./resolve-auth.ts";
 
@@ -29,7 +28,7 @@ export interface CredentialQuestion {
 /** Let in, or refused after the wrong ones were counted. */
 export type CredentialVerdict =
   | { passed: "secret" }
-  | { passed: "device-token"; token: string; entry: DeviceToken }
+  | { passed: "device-token"; token: string; entry: Extract<TokenVerdict, { verdict: "valid" }>["entry"] }
   | { passed?: undefined; wrong: CredentialClass[]; error: SvcError };
 
 /**
@@ -83,7 +82,7 @@ interface Failed extends CredentialQuestion {
 function refusalOf({ mode, presented, claim, secret, locked, judged, waitMs }: Failed): CredentialVerdict {
   const wrong: CredentialClass[] = secret !== undefined && locked.secret === 0 ? ["shared-secret"] : [];
   const isTokenSent = Boolean(presented.deviceToken);
-  if (isTokenSent && judged?.verdict === "unavailable") return refused(commonErrors.serviceUnavailable({ service: "store@2" }), wrong);
+  if (isTokenSent && judged?.verdict === "unavailable") return refused(unavailable(judged.reason), wrong);
   if (isTokenSent && locked.token === 0) wrong.push("device-token");
   if (locked.secret > 0 || (isTokenSent && locked.token > 0)) return refused(rateLimited(Math.max(locked.secret, locked.token)), wrong);
   const isPaired = claim?.isPaired() === true;
@@ -92,6 +91,11 @@ function refusalOf({ mode, presented, claim, secret, locked, judged, waitMs }: F
   if (!presented.bootstrapToken) return refused(secretRefusal(mode, "missing", isPaired), wrong);
   const lockedMs = waitMs("bootstrap", true);
   return lockedMs > 0 ? refused(rateLimited(lockedMs)) : refused(bootstrapRefusal(mode), ["bootstrap"]);
+}
+
+/** Error for a token that nobody can judge now; it names the service that is missing. */
+function unavailable(reason: unknown): SvcError {
+  return isSvcError(reason) && reason.spec.rpc === "UNAVAILABLE" ? reason : commonErrors.serviceUnavailable({ service: "devices@1" });
 }
 
 function refused(error: SvcError, wrong: CredentialClass[] = []): CredentialVerdict {

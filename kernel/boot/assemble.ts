@@ -115,6 +115,7 @@ function provideKernelServices(core: Core, listeners: Listeners | undefined): vo
       authMode: plan.auth.mode,
     }),
     clients: core.fanout.subscribers,
+    endDevice: core.deviceConnections.end,
     beacon: core.presence.beacon,
     invalidateHealth: health.invalidate,
     refuseStart(error) {

@@ -1,17 +1,16 @@
-import { randomUUID } from "node:crypto";
 import type { SvcConfig } from "../../sdk/config/root.ts";
-import { messageOf, type SvcError } from "../../sdk/errors.ts";
+import { commonErrors, messageOf, type SvcError } from "../../sdk/errors.ts";
 import { addressBucket } from "../../sdk/gateway/addresses.ts";
 import { createFailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
 import type { HealthPart } from "../../sdk/hooks.ts";
 import type { StateVersion } from "../../sdk/protocol/frames.ts";
 import { RawJson } from "../../sdk/protocol/raw-json.ts";
 import type { Clock } from "../../sdk/types/common.ts";
+import type { Devices } from "../../sdk/types/devices.ts";
 import type { Store } from "../../sdk/types/store.ts";
 import { isLoopback } from "../auth/address-ranges.ts";
 import { type Authenticator, createAuthenticator } from "../auth/authenticator.ts";
-import { createDeviceRegistry, type DeviceRegistry } from "../auth/devices/device-registry.ts";
-import { createDeviceRows } from "../auth/devices/rows.ts";
+import { createDeviceConnections, type DeviceConnections } from "../auth/devices/device-connections.ts";
 import type { Reloader } from "../config/reloader.ts";
 import { unservedSummary } from "../config/unserved.ts";
 import { createHookBus, type HookBus } from "../hooks/bus.ts";
@@ -20,7 +19,7 @@ import { type Activation, createActivation } from "../loader/activation.ts";
 import { type Contributions, createContributions } from "../loader/contributions.ts";
 import type { Loader } from "../loader/loader.ts";
 import { toPluginHealth } from "../loader/plugin-summary.ts";
-import { downParts, findDownOwner } from "../loader/plugins-down.ts";
+import { downParts, findDownOwner, whyUnserved } from "../loader/plugins-down.ts";
 import type { TimedClock } from "../loader/timers.ts";
 import type { Boots } from "../operations/boots.ts";
 import type { EventLoopMonitor } from "../operations/event-loop.ts";
@@ -83,7 +82,9 @@ export interface Core {
   /** Rejects with what the next start would be refused for. */
   checkRestart(): Promise<void>;
   readonly authenticator: Authenticator;
-  readonly devices: DeviceRegistry;
+  readonly deviceConnections: DeviceConnections;
+  /** The plugin that keeps paired devices. @throws {SvcError} `service-unavailable` while it is down; names it */
+  devices(): Devices;
   /** Undefined while the plugin that keeps the state is down. */
   store(): Store | undefined;
   /** The snapshot in force. */
@@ -147,8 +148,6 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
   const authenticator = authenticatorOf({ plan, config, monotonic, hooks });
   const contributions = createContributions(activation);
   const store = () => contributions.view<Store>("service").get("store@2")?.value;
-  const rows = createDeviceRows(store);
-  const devices = createDeviceRegistry({ rows, ...clock, randomId: randomUUID, emit: fanout.emit, logger });
   const core: Core = {
     options,
     plan,
@@ -169,7 +168,8 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
     authenticator,
     contributions,
     store,
-    devices,
+    devices: () => devicesOf(contributions, late().loader),
+    deviceConnections: createDeviceConnections(),
     safeMode,
     startedAt: clock.now(),
     phase: "starting",
@@ -186,6 +186,13 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
     },
   };
   return core;
+}
+
+/** @throws {SvcError} `service-unavailable` that names the plugin and its state */
+function devicesOf(contributions: Contributions, loader: Loader): Devices {
+  const found = contributions.view<Devices>("service").get("devices@1");
+  if (!found) throw commonErrors.serviceUnavailable({ service: "devices@1", why: whyUnserved(loader, "devices@1") });
+  return found.value;
 }
 
 /** Part of health that names config keys without effect. */

@@ -21,12 +21,9 @@ const RESTART_EXPECTED_MS = 1_500;
 
 const SLOW_CONSUMERS_MS = 5_000;
 
-/** Maximum delay of the announcement that a pairing request has ended. */
-const PAIRING_SWEEP_MS = 5_000;
-
 /** Starts the periodic jobs of a gateway. */
 export function startJobs(core: Core, transport: Transport, lock: HeldLock): void {
-  const { clock, jobs, logger, hooks, health, presence, fanout, devices, notReady } = core;
+  const { clock, jobs, logger, hooks, health, presence, fanout, notReady } = core;
   const gap = createGapDetector(clock, limits.tickIntervalMs);
   jobs.every("tick", limits.tickIntervalMs, () => {
     const gapMs = gap();
@@ -39,7 +36,6 @@ export function startJobs(core: Core, transport: Transport, lock: HeldLock): voi
     fanout.emit("tick", { ts: clock.now() });
     jobs.look();
   });
-  jobs.every("pairing", PAIRING_SWEEP_MS, devices.pending.sweep);
   jobs.every("health", limits.healthCacheMs, health.refresh);
   jobs.every("slowConsumers", SLOW_CONSUMERS_MS, fanout.cutStalled);
   const watch = createLockWatch({ lock, logger, notReady, keepTraces: () => keepTraces(core, transport), refresh: health.refresh });

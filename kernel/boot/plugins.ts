@@ -4,7 +4,7 @@ import type { SvcConfig } from "../../sdk/config/root.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import type { PluginRecord, PluginState } from "../../sdk/types/plugin-record.ts";
 import type { ReloadParticipant } from "../../sdk/types/reload.ts";
-import { createGatewayIdentity } from "../auth/devices/gateway-identity.ts";
+import { createGatewayIdentity } from "../auth/gateway-identity.ts";
 import { createConfigHost } from "../config/config-host.ts";
 import { knownIdsOf, requireKnownChannels, unknownIdWarnings } from "../config/known-ids.ts";
 import { openReloader } from "../config/open-reloader.ts";
@@ -21,7 +21,6 @@ import { reservedBy } from "../loader/reserved.ts";
 import { maskConfig, secretAt } from "../loader/secret-paths.ts";
 import { blameText, liftQuarantine, readQuarantine, settleOpenBlock } from "../operations/quarantine.ts";
 import { registerConfigMethods } from "../port/methods/config.ts";
-import { registerDeviceMethods } from "../port/methods/devices.ts";
 import { registerKernelMethods } from "../port/methods/gateway.ts";
 import { registerPluginMethods } from "../port/methods/plugins.ts";
 import { registerSecretsMethods } from "../port/methods/secrets.ts";
@@ -199,6 +198,7 @@ function registerMethods(core: Core, places: ReturnType<typeof createPlaces>): v
     requestRestart,
     checkRestart: core.checkRestart,
     safeMode: core.safeMode,
+    identity: createGatewayIdentity(core.store),
   });
   registerConfigMethods(methods, contributions, {
     host: createConfigHost({
@@ -216,11 +216,6 @@ function registerMethods(core: Core, places: ReturnType<typeof createPlaces>): v
     version: options.version,
     now: clock.now,
     logger: logger.child("config"),
-  });
-  registerDeviceMethods(methods, core.devices, {
-    clients: fanout.subscribers,
-    identity: createGatewayIdentity(core.store),
-    now: clock.now,
   });
   registerSecretsMethods(methods, reloader, manifests);
   registerPluginMethods(methods, {

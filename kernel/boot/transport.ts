@@ -2,6 +2,7 @@ import { networkInterfaces } from "node:os";
 import { protocolErrors } from "../../sdk/protocol/errors.ts";
 import { limits } from "../../sdk/protocol/frames.ts";
 import type { Env } from "../../sdk/types/common.ts";
+import type { Devices } from "../../sdk/types/devices.ts";
 import { type ClientPolicy, createClientPolicy } from "../auth/client-policy.ts";
 import { findDownOwner } from "../loader/plugins-down.ts";
 import { createThrottle } from "../port/fanout/throttle.ts";
@@ -88,7 +89,7 @@ export function startTransport(
 }
 
 function openSockets(core: Core, clientPolicy: ClientPolicy, hasRoom: (open: number) => boolean) {
-  const { options, plan, methods, fanout, logger, presence, hooks, health, stateVersion, authenticator, uptimeMs, config, devices } = core;
+  const { options, plan, methods, fanout, logger, presence, hooks, health, stateVersion, authenticator, uptimeMs, config } = core;
   const hello = createHello({
     version: options.version,
     paths: options.paths,
@@ -101,6 +102,7 @@ function openSockets(core: Core, clientPolicy: ClientPolicy, hasRoom: (open: num
     hooks,
     stateVersion,
   });
+  const keeper = { devices: core.devices, standing: core.deviceConnections.standing };
   const { basePath } = plan.config.gateway.controlUi;
   let announced = presence.version();
   const announcePresence = () => {
@@ -122,7 +124,7 @@ function openSockets(core: Core, clientPolicy: ClientPolicy, hasRoom: (open: num
     clientPolicy,
     hasRoom,
     async admit(params, req, nonce) {
-      const { info, connect, issued, rights } = await admitClient(params, { req, nonce }, { authenticator, clientPolicy, devices });
+      const { info, connect, issued, rights } = await admitClient(params, { req, nonce }, { authenticator, clientPolicy, keeper });
       const gate = await hooks.run("ws.connect", { client: info, scopes: info.scopes });
       if (gate.block) throw protocolErrors.blocked({ reason: gate.reason, plugin: gate.plugin });
       presence.joined(info, connect);
@@ -131,7 +133,7 @@ function openSockets(core: Core, clientPolicy: ClientPolicy, hasRoom: (open: num
     joined: presenceThrottle.request,
     left(info, code, reason) {
       if (presence.left(info)) presenceThrottle.request();
-      if (info.deviceId !== undefined) devices.seen(info.deviceId);
+      if (info.deviceId !== undefined) core.contributions.view<Devices>("service").get("devices@1")?.value.seen(info.deviceId);
       if (hooks.isUsed("ws.disconnect")) void hooks.run("ws.disconnect", { client: info, code, reason });
     },
   });

@@ -265,7 +265,9 @@ function communicating(registrar: Registrar, host: Host): Pick<PluginContext, Co
     },
     emit: (event, payload, options) => {
       registrar.assertAlive();
-      if (isKernelEvent(event)) throw kernelErrors.reservedName({ plugin: id, name: event, owner: "the kernel" });
+      const { origin, manifest } = registrar.identity;
+      const isOwn = origin === "bundled" && manifest?.contributes?.events?.includes(event);
+      if (isKernelEvent(event) && !isOwn) throw kernelErrors.reservedName({ plugin: id, name: event, owner: "the kernel" });
       if (Object.hasOwn(protocolEvents, event)) {
         registrar.assertDeclared("events", event);
         host.emit(event, payload, options);

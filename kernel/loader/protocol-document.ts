@@ -65,10 +65,13 @@ export function readProtocolDocument(text: string, owner: { plugin: string; isBu
 }
 
 /** Row of a method in the table of the plugin that serves it, whether it runs or not. */
-export function methodRowOf(candidates: readonly PluginCandidate[], name: string): (MethodDocument & { isBundled: boolean }) | undefined {
-  for (const { methods = {}, origin } of candidates) {
+export function methodRowOf(
+  candidates: readonly PluginCandidate[],
+  name: string,
+): (MethodDocument & { plugin: string; isBundled: boolean }) | undefined {
+  for (const { id, methods = {}, origin } of candidates) {
     const row = Object.hasOwn(methods, name) ? methods[name] : undefined;
-    if (row) return { ...row, isBundled: origin === "bundled" };
+    if (row) return { ...row, plugin: id, isBundled: origin === "bundled" };
   }
   return undefined;
 }

@@ -22,7 +22,7 @@ const kernelEvents: ReadonlySet<string> = new Set<ProtocolEvent>([
   "device.pair.resolved",
 ]);
 
-/** Events that only the gateway itself sends: clients act upon them. */
+/** Events that only the gateway itself and the bundled plugin that declares them send: clients act upon them. */
 export function isKernelEvent(event: string): boolean {
   return kernelEvents.has(event);
 }

@@ -7,9 +7,8 @@ import { hasScope } from "../../sdk/scopes.ts";
 import type { ClientInfo } from "../../sdk/types/rpc.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { ClientPolicy } from "../auth/client-policy.ts";
-import { type Admission, admitDevice } from "../auth/devices/admission.ts";
+import { type Admission, admitDevice, type DeviceKeeper } from "../auth/devices/admission.ts";
 import { createDeviceClaim } from "../auth/devices/claim.ts";
-import type { DeviceRegistry } from "../auth/devices/device-registry.ts";
 import type { Grant } from "../auth/grants.ts";
 
 const browserClients = new Set(["svc-control-ui", "webchat-ui", "webchat"]);
@@ -17,7 +16,7 @@ const browserClients = new Set(["svc-control-ui", "webchat-ui", "webchat"]);
 export interface HandshakeDeps {
   authenticator: Authenticator;
   clientPolicy: ClientPolicy;
-  devices: DeviceRegistry;
+  keeper: DeviceKeeper;
 }
 
 /** A client that was let in, and what let it in. */
@@ -34,7 +33,7 @@ export interface Admitted {
  * @throws {SvcError} of the first check that fails
  */
 export async function admitClient(params: unknown, at: { req: IncomingMessage; nonce: string }, deps: HandshakeDeps): Promise<Admitted> {
-  const { authenticator, clientPolicy, devices } = deps;
+  const { authenticator, clientPolicy, keeper } = deps;
   const connect = parseConnect(params);
   if (connect.minProtocol > PROTOCOL_VERSION || connect.maxProtocol < PROTOCOL_VERSION) {
     const fields = { clientMinProtocol: connect.minProtocol, clientMaxProtocol: connect.maxProtocol, expectedProtocol: PROTOCOL_VERSION };
@@ -44,10 +43,11 @@ export async function admitClient(params: unknown, at: { req: IncomingMessage; n
   if (role !== "operator" && role !== "node") throw protocolErrors.invalidRole();
   checkOrigin(connect, at.req, deps);
   const remote = clientPolicy.callerOf(at.req);
-  const device = createDeviceClaim(connect, { nonce: at.nonce, now: Date.now(), role, find: devices.find });
+  const find = async (deviceId: string) => keeper.devices().find(deviceId);
+  const device = createDeviceClaim(connect, { nonce: at.nonce, now: Date.now(), role, find });
   const how = { transport: "ws", proxy: clientPolicy.proxyVerdict(at.req), device } as const;
   const passed = await authenticator.check(connect.auth ?? {}, remote, how);
-  const admission = await admitDevice({ connect, role, remote, passed: passed.by, deviceId: device?.prove() }, devices);
+  const admission = await admitDevice({ connect, role, remote, passed: passed.by, deviceId: device?.prove() }, keeper);
   const { scopes, deviceId, issued, standing } = admission;
   const info: ClientInfo = {
     connId: randomUUID(),

@@ -3,7 +3,6 @@ import type { Scope } from "../types/rpc.ts";
 import { agentsMethods } from "./methods/agents.ts";
 import { approvalsMethods } from "./methods/approvals.ts";
 import { configMethods } from "./methods/config.ts";
-import { devicesMethods } from "./methods/devices.ts";
 import { gatewayMethods } from "./methods/gateway.ts";
 import { logsMethods } from "./methods/logs.ts";
 import { pluginsMethods } from "./methods/plugins.ts";
@@ -22,7 +21,6 @@ export const protocolMethods = {
   ...configMethods,
   ...logsMethods,
   ...pluginsMethods,
-  ...devicesMethods,
   ...agentsMethods,
   ...approvalsMethods,
   ...runsMethods,

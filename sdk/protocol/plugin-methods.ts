@@ -2,6 +2,34 @@
 
 /** Methods that bundled plugins serve, from the tables beside their manifests. */
 export interface PluginMethods {
+  "device.pair.list": {
+    params: Record<string, never>;
+    result: { pending: Array<{ requestId: string; deviceId: string; publicKey: string; displayName?: string; platform?: string; deviceFamily?: string; clientId: string; clientMode: string; role: "operator" | "node"; roles: Array<"operator" | "node">; scopes: Array<string>; remoteIp?: string; silent: boolean; isRepair: boolean; ts: number }>; paired: Array<{ deviceId: string; publicKey: string; displayName?: string; label?: string; platform?: string; deviceFamily?: string; clientId?: string; clientMode?: string; role?: "operator" | "node"; roles?: Array<"operator" | "node">; scopes?: Array<string>; approvedVia: "silent" | "owner"; createdAtMs: number; approvedAtMs: number; lastSeenAtMs?: number; connected: boolean; tokens: Array<{ role: "operator" | "node"; scopes: Array<string>; createdAtMs: number; revokedAtMs?: number }> }> };
+  };
+  "device.pair.approve": {
+    params: { requestId: string };
+    result: { requestId: string; device: { deviceId: string; publicKey: string; displayName?: string; label?: string; platform?: string; deviceFamily?: string; clientId?: string; clientMode?: string; role?: "operator" | "node"; roles?: Array<"operator" | "node">; scopes?: Array<string>; approvedVia: "silent" | "owner"; createdAtMs: number; approvedAtMs: number; lastSeenAtMs?: number; connected: boolean; tokens: Array<{ role: "operator" | "node"; scopes: Array<string>; createdAtMs: number; revokedAtMs?: number }> } };
+  };
+  "device.pair.reject": {
+    params: { requestId: string };
+    result: { requestId: string; deviceId: string };
+  };
+  "device.pair.remove": {
+    params: { deviceId: string };
+    result: { deviceId: string };
+  };
+  "device.pair.rename": {
+    params: { deviceId: string; label: string };
+    result: { deviceId: string; label: string };
+  };
+  "device.token.rotate": {
+    params: { deviceId: string; role: "operator" | "node"; scopes?: Array<"operator.admin" | "operator.approvals" | "operator.pairing" | "operator.read" | "operator.write"> | undefined };
+    result: { deviceId: string; role: "operator" | "node"; scopes: Array<string>; rotatedAtMs: number; token?: string; tokenDelivery?: "withheld-cross-device" };
+  };
+  "device.token.revoke": {
+    params: { deviceId: string; role: "operator" | "node" };
+    result: { deviceId: string; role: "operator" | "node"; revokedAtMs: number };
+  };
   "memory.search": {
     params: { query: string; agentId?: string | undefined; maxResults?: number | undefined; minScore?: number | undefined };
     result: { agentId: string; provider: string; searchMode: "hybrid" | "vector" | "fts-only"; results: Array<{ path: string; startLine: number; endLine: number; score: number; vectorScore?: number; textScore?: number; snippet: string; source: "memory" | "sessions" }>; partial?: boolean; degraded?: boolean; unavailable?: boolean; error?: string; warning?: string; action?: string };

@@ -4,7 +4,6 @@ import type { PluginMethods } from "./plugin-methods.ts";
 import { agentsResults } from "./results/agents.ts";
 import { approvalsResults } from "./results/approvals.ts";
 import { configResults } from "./results/config.ts";
-import { devicesResults } from "./results/devices.ts";
 import { gatewayResults } from "./results/gateway.ts";
 import { logsResults } from "./results/logs.ts";
 import { pluginsResults } from "./results/plugins.ts";
@@ -23,7 +22,6 @@ export const protocolResults = {
   ...configResults,
   ...logsResults,
   ...pluginsResults,
-  ...devicesResults,
   ...approvalsResults,
   ...agentsResults,
   ...toolsResults,

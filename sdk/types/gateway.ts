@@ -1,5 +1,6 @@
 import type { SvcError } from "../errors.ts";
 import type { Disposable } from "./common.ts";
+import type { DeviceEnd, DeviceRole } from "./devices.ts";
 import type { LogTail, LogTailQuestion } from "./log.ts";
 import type { ClientInfo } from "./rpc.ts";
 
@@ -38,6 +39,8 @@ export interface GatewayService {
   };
   /** Clients that are connected now, in order of arrival. */
   clients(): Iterable<ClientInfo>;
+  /** Ends the connections of a device, or those of one role of it, in a turn of its own: who ends its own connection still gets the answer. */
+  endDevice(deviceId: string, reason: DeviceEnd, role?: DeviceRole): void;
   /** Puts or renews a row of the presence list: by device, instance, host, address, else text. A text `Node: <host> (<ip>) · app …` is read. */
   beacon(beacon: PresenceBeacon): void;
   /** The cached health snapshot is rebuilt before its next use. */

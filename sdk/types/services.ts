@@ -1,6 +1,7 @@
 import type { Agents } from "./agents.ts";
 import type { Approvals } from "./approvals.ts";
 import type { ConfigService } from "./config.ts";
+import type { Devices } from "./devices.ts";
 import type { GatewayService } from "./gateway.ts";
 import type { Leases } from "./leases.ts";
 import type { Memory } from "./memory.ts";
@@ -19,4 +20,5 @@ export interface Services {
   "memory@1": Memory;
   "approvals@1": Approvals;
   "messaging@1": Messaging;
+  "devices@1": Devices;
 }

@@ -23,7 +23,7 @@ export function createDevice(privateKey: KeyObject = generateKeyPairSync("ed2551
 export function gatewayWithProxy(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const { gateway, ...config } = options.config ?? {};
   return createTestGateway({
-    plugins: ["store"],
+    plugins: ["store", "devices"],
     ...options,
     config: { ...config, gateway: { trustedProxies: ["127.0.0.1"], ...gateway } },
   });

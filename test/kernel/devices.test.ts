@@ -433,7 +433,7 @@ describe("the gateway itself", () => {
 
 describe("without the plugin that keeps the state", () => {
   test("shared secrets open, devices and their methods are unavailable", async () => {
-    const bare = await gatewayWithProxy({ plugins: [] });
+    const bare = await gatewayWithProxy({ plugins: ["devices"] });
     try {
       const operator = await connectDevice(bare, createDevice(), { scopes: ["operator.admin"] });
       expect(operator.hello.auth).toEqual({ role: "operator", scopes: ["operator.admin"] });
@@ -473,7 +473,7 @@ test("paired devices and their tokens survive a restart; what waited does not", 
 });
 
 test("no token is kept, logged or told to others in plain text", async () => {
-  const one = await createTestGateway({ plugins: ["store"] });
+  const one = await createTestGateway({ plugins: ["store", "devices"] });
   const socket = await connectDevice(one, createDevice(), { scopes: allScopes });
   const { deviceToken } = socket.hello.auth;
   const answers = [await one.rpc("device.pair.list"), await one.rpc("system-presence"), await one.rpc("health"), one.logs];

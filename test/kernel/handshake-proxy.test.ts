@@ -18,7 +18,7 @@ const proxied = (trustedProxy: object = {}, gatewayConfig: object = {}) => ({
   },
 });
 const start = async (...config: Parameters<typeof proxied>) => {
-  gateway = await createTestGateway({ plugins: ["store"], config: proxied(...config) });
+  gateway = await createTestGateway({ plugins: ["store", "devices"], config: proxied(...config) });
 };
 const by = (user: string) => ({ "x-user": user, "x-forwarded-for": "203.0.113.9", host: "127.0.0.1" });
 const ask = async (socket: BareSocket, change: Record<string, unknown> = {}) =>

@@ -168,6 +168,20 @@ test.each(["config.peek", "exec.run", "update.now", "secrets.read", "plugins.min
   },
 );
 
+test.each([["store", "devices"], ["store"]])(
+  "methods and events of device pairing are refused to plugins from elsewhere, beside %s %s",
+  async (...bundled) => {
+    const setup = `${method("device.pair.list", "[]").replace('"read"', '"pairing"')}
+    ctx.on("health.collect", () => ctx.emit("device.pair.requested", {}));`;
+    const manifest = { contributes: { rpc: ["device.pair.list"], events: ["device.pair.requested"] } };
+    await own.start({ plugins: [...bundled.filter(Boolean), await own.write("pairing", { setup, manifest })] });
+
+    expect(own.record("pairing").diagnostics).toMatchObject([{ code: "reserved-name" }]);
+    await own.gateway.rpc("health", { probe: true });
+    await eventually(() => own.gateway.logs.some((line) => JSON.stringify(line).includes("device.pair.requested")));
+  },
+);
+
 test("a method of the protocol cannot be had with a weaker scope than there", async () => {
   const weak = `ctx.registerRpc({ method: "agent", scope: "read", params: z.object({}), handler: () => ({}) });`;
   await own.start({ plugins: [await own.write("weak", { setup: weak })] });

@@ -3,12 +3,11 @@ import { shownName } from "../../../sdk/gateway/shown-name.ts";
 import { protocolErrors } from "../../../sdk/protocol/errors.ts";
 import type { ConnectParams } from "../../../sdk/protocol/frames.ts";
 import { allScopes, hasScope } from "../../../sdk/scopes.ts";
+import type { DeviceRole, Devices, KnownDevice, PairingRequest, UpgradeReason } from "../../../sdk/types/devices.ts";
 import type { Remote } from "../../../sdk/types/http.ts";
 import type { OperatorScope } from "../../../sdk/types/rpc.ts";
 import { deviceScopeRefusal, deviceTokenRefusal } from "../credential-errors.ts";
-import type { DeviceRegistry } from "./device-registry.ts";
-import { type PairingRequest, upgradeReason } from "./pairing-request.ts";
-import type { DeviceRecord, DeviceRole, DeviceToken } from "./record.ts";
+import type { DeviceConnections } from "./device-connections.ts";
 
 /** Credential that a caller passed with. */
 export type PassedBy =
@@ -16,7 +15,7 @@ export type PassedBy =
   | { via: "secret" }
   /** A plugin or a proxy said who it is, and what such a caller may have at most. */
   | { via: "identity" | "proxy"; ceiling: readonly string[] }
-  | { via: "device-token"; token: string; entry: DeviceToken };
+  | { via: "device-token"; token: string };
 
 export interface AdmissionQuestion {
   connect: ConnectParams;
@@ -36,20 +35,27 @@ export interface Admission {
   standing?: AbortSignal;
 }
 
+/** Keeper of paired devices, and the right of those that are connected to stay. */
+export interface DeviceKeeper {
+  /** The service of the plugin that keeps them. @throws {SvcError} `service-unavailable` while there is none */
+  devices(): Devices;
+  standing: DeviceConnections["standing"];
+}
+
 /**
  * Decides the last two steps of a handshake: pairing and scopes.
- * @throws {SvcError} `device-required`, `pairing-required`, `unauthorized` (too narrow a token), `service-unavailable` where a record is needed
+ * @throws {SvcError} `device-required`, `pairing-required`, `unauthorized` (too narrow a token), `service-unavailable` where a paired device is needed
  */
-export async function admitDevice(question: AdmissionQuestion, registry: DeviceRegistry): Promise<Admission> {
+export async function admitDevice(question: AdmissionQuestion, keeper: DeviceKeeper): Promise<Admission> {
   const { role, remote, passed, deviceId } = question;
   const isNeeded = role === "node" || (!remote.directLoopback && passed.via !== "proxy");
   if (deviceId === undefined) {
     if (isNeeded) throw protocolErrors.deviceRequired();
     return { scopes: scopesWithoutDevice(question) };
   }
-  if (passed.via === "device-token") return byToken({ ...question, deviceId, passed }, registry);
+  if (passed.via === "device-token") return byToken({ ...question, deviceId, passed }, keeper);
   try {
-    return await byRecord({ ...question, deviceId, isNeeded }, registry);
+    return await byPairing({ ...question, deviceId, isNeeded }, keeper);
   } catch (error) {
     // Nobody who needs no device is shut out because its record cannot be read or written just now, or because there are too many.
     const isOurs = isSvcError(error) && (error.spec.rpc === "UNAVAILABLE" || error.code === "device-limit");
@@ -60,101 +66,85 @@ export async function admitDevice(question: AdmissionQuestion, registry: DeviceR
 
 async function byToken(
   question: AdmissionQuestion & { deviceId: string; passed: PassedBy & { via: "device-token" } },
-  registry: DeviceRegistry,
+  keeper: DeviceKeeper,
 ): Promise<Admission> {
   const { connect, role, deviceId, passed } = question;
-  const { entry, token } = passed;
-  const standing = registry.standing(deviceId, role);
+  const { token } = passed;
+  const standing = keeper.standing(deviceId, role);
+  const devices = keeper.devices();
+  // Read once more: a revocation after this read ends `standing`, and one before it is seen here. Between the two none is missed.
+  const known = await devices.find(deviceId);
+  const judged = known?.judge(role, token);
+  if (judged?.verdict !== "valid") throw deviceTokenRefusal(known !== undefined);
+  const { entry } = judged;
   const asked = role === "node" ? [] : askedScopes(connect);
   const scopes = (connect.scopes ?? []).length === 0 ? entry.scopes : asked;
   if (!scopes.every((scope) => hasScope(entry.scopes, scope))) throw deviceScopeRefusal();
-  // Read once more: a revocation after this read ends `standing`, and one before it is seen here. Between the two none is missed.
-  const record = await registry.find(deviceId);
-  if (!isInForce(record, entry)) throw deviceTokenRefusal(record !== undefined);
-  requirePaired({ ...question, scopes: [...scopes] }, { registry, record });
-  registry.seen(deviceId);
+  requirePaired({ ...question, scopes: [...scopes] }, { devices, known });
+  devices.seen(deviceId);
   return { scopes: [...scopes], deviceId, issued: { deviceToken: token, issuedAtMs: entry.createdAtMs }, standing };
 }
 
-function isInForce(record: DeviceRecord | undefined, entry: DeviceToken): boolean {
-  return (
-    record?.tokens.some(({ role, hash, revokedAtMs }) => role === entry.role && hash === entry.hash && revokedAtMs === undefined) === true
-  );
-}
-
-async function byRecord(
-  question: AdmissionQuestion & { deviceId: string; isNeeded: boolean },
-  registry: DeviceRegistry,
-): Promise<Admission> {
+async function byPairing(question: AdmissionQuestion & { deviceId: string; isNeeded: boolean }, keeper: DeviceKeeper): Promise<Admission> {
   const { role, remote, passed, deviceId, isNeeded } = question;
   const scopes = role === "node" ? [] : withinCeiling(question);
   const request = { ...question, scopes };
-  const known = await registry.find(deviceId);
-  if (upgradeReason(known, wishFrom(request))) {
+  const devices = keeper.devices();
+  const before = await devices.find(deviceId);
+  if (missingFor(before, requestOf(request))) {
     const isSilent = remote.directLoopback && passed.via === "secret" && question.connect.client.mode !== "probe";
-    if (isSilent) await registry.pairSilently(wishFrom(request));
-    else if (isNeeded) requirePaired(request, { registry, record: known });
+    if (isSilent) await devices.pairSilently(requestOf(request));
+    else if (isNeeded) requirePaired(request, { devices, known: before });
     else return { scopes: scopesWithoutDevice(question) };
   }
-  // Only for a paired device, so that nobody else leaves a trace. Its record is read once more: a removal after this read ends `standing`, one before it is seen here.
-  const standing = registry.standing(deviceId, role);
-  const record = await registry.find(deviceId);
-  if (!record) throw protocolErrors.unauthorized({ reason: "device removed" }, { details: "AUTH_CHANGED" });
-  if (upgradeReason(record, wishFrom(request))) {
+  // Only for a paired device, so that nobody else leaves a trace. It is read once more: a removal after this read ends `standing`, one before it is seen here.
+  const standing = keeper.standing(deviceId, role);
+  const known = await devices.find(deviceId);
+  if (!known) throw protocolErrors.unauthorized({ reason: "device removed" }, { details: "AUTH_CHANGED" });
+  if (missingFor(known, requestOf(request))) {
     // Removed and paired again with less between the two reads: somebody decided so, and nothing is approved silently against it.
     if (!isNeeded) return { scopes: scopesWithoutDevice(question) };
-    requirePaired(request, { registry, record });
+    requirePaired(request, { devices, known });
   }
-  if (!mayHoldToken(question, record)) {
-    registry.seen(deviceId);
+  if (!mayHoldToken(question, known)) {
+    devices.seen(deviceId);
     return { scopes, deviceId, standing };
   }
-  return { scopes, deviceId, issued: await registry.issue(deviceId, role), standing };
+  return { scopes, deviceId, issued: await devices.issue(deviceId, role), standing };
+}
+
+/** Reason why a device has to be approved for what it asks for; undefined when it is. */
+function missingFor(known: KnownDevice | undefined, request: PairingRequest): UpgradeReason | "not-paired" | undefined {
+  return known ? known.upgradeReason(request) : "not-paired";
 }
 
 /** A token carries all that the device was approved for: whoever may have less than that gets none, and leaves the one there is alone. */
-function mayHoldToken({ passed, role }: AdmissionQuestion, record: DeviceRecord): boolean {
-  const approved = role === "operator" ? record.scopes : [];
+function mayHoldToken({ passed, role }: AdmissionQuestion, known: KnownDevice): boolean {
+  const approved = role === "operator" ? known.scopes : [];
   return !("ceiling" in passed) || approved.every((scope) => hasScope(passed.ceiling, scope));
 }
 
 /** @throws {SvcError} `pairing-required` after the request was put before somebody who may approve it */
 function requirePaired(
   question: AdmissionQuestion & { deviceId: string; scopes: OperatorScope[] },
-  { registry, record }: { registry: DeviceRegistry; record: DeviceRecord | undefined },
+  { devices, known }: { devices: Devices; known: KnownDevice | undefined },
 ): void {
-  const request = wishFrom(question);
-  const reason = upgradeReason(record, request);
+  const request = requestOf(question);
+  const reason = missingFor(known, request);
   if (!reason) return;
-  const { role, scopes, ...identity } = request;
-  const { address } = question.remote;
-  const asked = {
-    ...identity,
-    role,
-    roles: [role],
-    scopes,
-    remoteIp: address,
-    silent: false,
-    isRepair: record !== undefined,
-    ts: Date.now(),
-  };
-  const { requestId } = registry.pending.ask(asked);
+  const { requestId } = devices.ask(request, { remoteIp: question.remote.address, isRepair: known !== undefined });
   throw protocolErrors.pairingRequired({
     reason,
     requestId,
     remediationHint: "Approve this device from the pending pairing requests.",
     deviceId: question.deviceId,
-    requestedRole: role,
-    requestedScopes: scopes,
-    ...approvedSoFar(record),
+    requestedRole: request.role,
+    requestedScopes: request.scopes,
+    ...(known ? { approvedRoles: known.roles, approvedScopes: known.scopes } : {}),
   });
 }
 
-function approvedSoFar(record: DeviceRecord | undefined): object {
-  return record ? { approvedRoles: record.roles, approvedScopes: record.scopes } : {};
-}
-
-function wishFrom({ connect, deviceId, role, scopes }: AdmissionQuestion & { deviceId: string; scopes: OperatorScope[] }): PairingRequest {
+function requestOf({ connect, deviceId, role, scopes }: AdmissionQuestion & { deviceId: string; scopes: OperatorScope[] }): PairingRequest {
   const { client, device } = connect;
   const [displayName, deviceFamily] = [shownName(client.displayName ?? ""), shownName(client.deviceFamily ?? "")];
   return {

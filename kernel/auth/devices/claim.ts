@@ -1,8 +1,6 @@
 import type { ConnectParams } from "../../../sdk/protocol/frames.ts";
-import type { DeviceRegistry } from "./device-registry.ts";
+import type { DeviceRole, Devices, DeviceTokenVerdict, KnownDevice } from "../../../sdk/types/devices.ts";
 import { type ProofContext, verifyDeviceProof } from "./proof.ts";
-import type { DeviceRecord, DeviceRole, DeviceToken } from "./record.ts";
-import { checkDeviceToken } from "./tokens.ts";
 
 /** Questions about the device named in a `connect`, for the check of its credentials. Nothing is checked before somebody asks. */
 export interface DeviceClaim {
@@ -11,7 +9,7 @@ export interface DeviceClaim {
    * @throws {SvcError} `device-auth`
    */
   prove(): string;
-  /** Reads the record of a device that proved itself. What follows judges it in one synchronous step. Never rejects. */
+  /** Reads what is known of a device that proved itself. What follows judges it in one synchronous step. Never rejects. */
   load(): Promise<void>;
   /** Is it paired, and did it prove itself? Never throws. */
   isPaired(): boolean;
@@ -19,17 +17,18 @@ export interface DeviceClaim {
   judge(token: string): TokenVerdict;
 }
 
-export type TokenVerdict = { verdict: "valid"; entry: DeviceToken } | { verdict: "revoked" | "unknown" | "stranger" | "unavailable" };
+export type TokenVerdict = DeviceTokenVerdict | { verdict: "stranger" } | { verdict: "unavailable"; reason?: unknown };
 
 /** Undefined when a `connect` names no device. */
 export function createDeviceClaim(
   connect: ConnectParams,
-  context: ProofContext & { role: DeviceRole; find: DeviceRegistry["find"] },
+  context: ProofContext & { role: DeviceRole; find: Devices["find"] },
 ): DeviceClaim | undefined {
   const { device } = connect;
   if (!device) return undefined;
   let proved: string | undefined;
-  let found: { record: DeviceRecord | undefined } | undefined;
+  let found: { known: KnownDevice | undefined } | undefined;
+  let reason: unknown;
   const prove = () => (proved ??= verifyDeviceProof({ ...connect, device }, context));
   const attempt = <T>(fn: () => T): T | undefined => {
     try {
@@ -43,18 +42,19 @@ export function createDeviceClaim(
     async load() {
       const deviceId = attempt(prove);
       // Unavailable: whoever needs the record is refused, whoever does not goes on.
-      if (deviceId !== undefined)
-        found = await context.find(deviceId).then(
-          (record) => ({ record }),
-          () => undefined,
-        );
+      if (deviceId === undefined) return;
+      try {
+        found = { known: await context.find(deviceId) };
+      } catch (error) {
+        reason = error;
+      }
     },
-    isPaired: () => found?.record !== undefined,
+    isPaired: () => found?.known !== undefined,
     judge(token) {
       const deviceId = attempt(prove);
       if (deviceId === undefined) return { verdict: "stranger" };
-      if (!found) return { verdict: "unavailable" };
-      return found.record ? checkDeviceToken(found.record, context.role, token) : { verdict: "stranger" };
+      if (!found) return { verdict: "unavailable", reason };
+      return found.known ? found.known.judge(context.role, token) : { verdict: "stranger" };
     },
   };
 }

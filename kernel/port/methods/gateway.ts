@@ -3,6 +3,7 @@ import { protocolMethod } from "../../../sdk/protocol/methods.ts";
 import { RawJson } from "../../../sdk/protocol/raw-json.ts";
 import { hasScope } from "../../../sdk/scopes.ts";
 import type { RpcCall, RpcMethod } from "../../../sdk/types/rpc.ts";
+import type { GatewayIdentity } from "../../auth/gateway-identity.ts";
 import type { HookBus } from "../../hooks/bus.ts";
 import type { Health } from "../../operations/health.ts";
 import type { Presence } from "../../operations/presence.ts";
@@ -21,6 +22,8 @@ export interface KernelMethodDeps {
   /** Rejects with what the next start would be refused for. */
   checkRestart(): Promise<void>;
   safeMode: Pick<SafeMode, "leave">;
+  /** Rejects while there is no store. */
+  identity(): Promise<GatewayIdentity>;
   /** Variables of the gateway. */
   env(): ProxyEnv;
 }
@@ -42,6 +45,7 @@ export function registerKernelMethods(methods: MethodRegistry, deps: KernelMetho
   add(protocolMethod("gateway.doctor"), async ({ deep = false }: { deep?: boolean }) => ({
     findings: soundFindings([...(await deps.hooks.run("doctor.collect", { deep })), ...proxyFindings(deps.env())]),
   }));
+  add(protocolMethod("gateway.identity.get"), () => deps.identity());
   const restart = async ({ reason = "requested", delayMs = 0 }: { reason?: string; delayMs?: number }) => {
     await deps.checkRestart();
     deps.requestRestart(reason, delayMs);

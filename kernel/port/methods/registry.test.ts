@@ -221,7 +221,8 @@ describe("on the wire", () => {
 describe("a method in the table of a plugin", () => {
   const methodsWith = (isBundled: boolean) => {
     const logger = createLogger([]);
-    const row = (name: string) => (name === "notes.list" ? { scope: "write" as const, isBundled } : undefined);
+    const own = { plugin: "notes", scope: "write" as const, isBundled };
+    const row = (name: string) => (["notes.list", "device.list"].includes(name) ? own : undefined);
     const down = () => ({ plugin: "notes", reason: "setup-failed: no" });
     return createMethodRegistry({ hooks: createHookBus(logger), logger, row, down });
   };
@@ -236,6 +237,13 @@ describe("a method in the table of a plugin", () => {
   test("may be served by another plugin only when it belongs to one that comes with svc", () => {
     expect(() => methodsWith(true).add(method("notes.list", { scope: "write" }), "demo")).not.toThrow();
     expect(() => methodsWith(false).add(method("notes.list", { scope: "write" }), "demo")).toThrow("is reserved for the protocol");
+  });
+
+  test("is its own alone below a name of the gateway", () => {
+    expect(() => methodsWith(true).add(method("device.list", { scope: "write" }), "demo")).toThrow("is reserved for the protocol");
+    expect(() => methodsWith(true).add(method("device.list", { scope: "write" }), "notes")).not.toThrow();
+    expect(() => methodsWith(true).add(method("device.mine", { scope: "write" }), "notes")).toThrow("is reserved for the protocol");
+    expect(() => methodsWith(false).add(method("device.list", { scope: "write" }), "notes")).toThrow("is reserved for the protocol");
   });
 
   test("says why it is not there to those who may call it, and to nobody else", async () => {

@@ -41,14 +41,16 @@ export interface MethodRegistry {
   admit(name: string, signal?: AbortSignal): Promise<Disposable>;
 }
 
-/** The kernel answers these itself; `exec.` belongs to rows of the protocol that a plugin may answer. */
+/** The kernel answers these itself, or the one bundled plugin in whose table they stand; `exec.` belongs to rows of the protocol that any plugin may answer. */
 const kernelPrefixes = ["config.", "secrets.", "update.", "plugins.", "device.", "gateway."];
 const reservedPrefixes = [...kernelPrefixes, "exec."];
 const nameGrammar = /^[a-z][\w-]*(\.[a-z][\w-]*)*$/;
 
 /** Row of a method in the table of a plugin. */
 export interface PluginRow extends Pick<MethodSpec, "scope" | "waits"> {
-  /** The plugin comes with svc: its methods belong to the protocol, and another plugin may serve them in its place. */
+  /** Id of the plugin. */
+  plugin: string;
+  /** It comes with svc: its methods belong to the protocol, and another plugin may serve them in its place. */
   isBundled: boolean;
 }
 
@@ -207,7 +209,8 @@ function checkName(method: RpcMethod, owner: string, deps: Pick<MethodDeps, "row
   const isRow = Object.hasOwn(protocolMethods, name) && !kernelPrefixes.some(isBelow);
   const own = nameGrammar.test(name) && isBelow(`${owner}.`) && !reservedPrefixes.some(isBelow);
   const listed = nameGrammar.test(name) ? deps.row?.(name) : undefined;
-  const row = isRow ? protocolMethods[name as CoreMethod] : own || listed?.isBundled ? listed : undefined;
+  const mayServe = own || (listed?.isBundled && (listed.plugin === owner || !kernelPrefixes.some(isBelow)));
+  const row = isRow ? protocolMethods[name as CoreMethod] : mayServe ? listed : undefined;
   if (!row && !own) throw kernelErrors.reservedName({ plugin: owner, name, owner: `the protocol; use ${owner}.<verb>` });
   if (row && !hasScope([toOperatorScope(method.scope ?? "admin")], toOperatorScope(row.scope))) {
     throw kernelErrors.reservedName({ plugin: owner, name, owner: `scope ${row.scope} or stronger` });

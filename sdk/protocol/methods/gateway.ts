@@ -17,6 +17,7 @@ export const gatewayMethods = {
     "findings of the doctor checks of all plugins: id, severity, message, path, fix, fixable",
     z.strictObject({ deep: z.boolean().optional() }),
   ),
+  "gateway.identity.get": method("read", "device id and public key of the gateway itself", none),
   "gateway.restart.request": method("admin", "requests a graceful restart, once active runs have ended", restart),
   "gateway.restart": method("admin", "the same as `gateway.restart.request`", restart),
   "gateway.exitSafeMode": method("admin", "ends safe mode: everything that was kept off after a crash loop starts now", none),

@@ -1,20 +1,4 @@
-import type { OperatorScope } from "../../../sdk/types/rpc.ts";
-
-/** Roles a device can connect with. */
-export type DeviceRole = "operator" | "node";
-
-/** A device as it names itself. `platform` and `deviceFamily` as it spelled them. */
-export interface DeviceIdentity {
-  /** Lowercase hex SHA-256 of the raw public key. */
-  deviceId: string;
-  /** Raw 32 bytes, base64url. */
-  publicKey: string;
-  displayName?: string;
-  platform?: string;
-  deviceFamily?: string;
-  clientId: string;
-  clientMode: string;
-}
+import type { DeviceIdentity, DeviceRole, OperatorScope } from "svc/sdk";
 
 /** A device that waits for somebody to approve it; payload of `device.pair.requested`. */
 export interface PendingDevice extends DeviceIdentity {

@@ -1,70 +1,85 @@
-import { protocolErrors } from "../../../sdk/protocol/errors.ts";
-import type { ParamsOf, ProtocolMethod } from "../../../sdk/protocol/methods.ts";
-import { hasScope } from "../../../sdk/scopes.ts";
-import type { ClientInfo, RpcCall } from "../../../sdk/types/rpc.ts";
+import { type ClientInfo, methodOf, type PluginContext } from "svc/sdk";
+import { hasScope, protocolErrors } from "svc/sdk/internal";
 import type { DeviceRegistry } from "./device-registry.ts";
-import type { GatewayIdentity } from "./gateway-identity.ts";
+import { deviceErrors } from "./errors.ts";
+import { devicesMethods } from "./protocol-methods.ts";
 import { type DeviceRecord, toPairedDevice } from "./record.ts";
 
-export interface DeviceMethodDeps {
-  /** All connected clients. */
-  clients(): Iterable<ClientInfo>;
-  identity(): Promise<GatewayIdentity>;
-  /** Epoch ms. */
-  now(): number;
+/** `device.*`: who is paired and who waits for it, and their tokens. */
+export function registerDeviceMethods(ctx: PluginContext, registry: DeviceRegistry): void {
+  registerPairing(ctx, registry);
+  registerTokens(ctx, registry);
 }
 
-type DeviceMethod = Extract<ProtocolMethod, `device.${string}` | "gateway.identity.get">;
-type Handlers = { [M in DeviceMethod]: (params: ParamsOf<M>, call: RpcCall) => Promise<object> };
-
-/** Creates the handlers of the `device.*` methods and of `gateway.identity.get`. */
-export function createDeviceMethods(registry: DeviceRegistry, deps: DeviceMethodDeps): Handlers {
-  const shown = (record: DeviceRecord, connected = connectedDevices(deps.clients())) => {
+function registerPairing(ctx: PluginContext, registry: DeviceRegistry): void {
+  const gateway = ctx.service("gateway@1");
+  const shown = (record: DeviceRecord, connected = connectedDevices(gateway.clients())) => {
     const isHere = connected.has(record.deviceId);
-    return toPairedDevice(isHere ? { ...record, lastSeenAtMs: deps.now() } : record, isHere);
+    return toPairedDevice(isHere ? { ...record, lastSeenAtMs: ctx.clock.now() } : record, isHere);
   };
-  return {
-    async "device.pair.list"(_params, { client }) {
-      const connected = connectedDevices(deps.clients());
+  ctx.registerRpc({
+    ...methodOf(devicesMethods, "device.pair.list"),
+    handler: async (_params, { client }) => {
+      const connected = connectedDevices(gateway.clients());
       const paired = (await registry.list()).filter(({ deviceId }) => mayManage(client, deviceId));
       const pending = registry.pending.list().filter(({ deviceId }) => mayManage(client, deviceId));
       return { pending, paired: paired.map((record) => shown(record, connected)) };
     },
-    async "device.pair.approve"({ requestId }, { client }) {
+  });
+  ctx.registerRpc({
+    ...methodOf(devicesMethods, "device.pair.approve"),
+    handler: async ({ requestId }, { client }) => {
       const waiting = registry.pending.get(requestId);
       requireOwn(client, waiting.deviceId);
       const missing = waiting.scopes.find((scope) => !hasScope(client.scopes, scope));
       if (missing) throw protocolErrors.missingScope({ missingScope: missing, requiredScopes: waiting.scopes });
       return { requestId, device: shown(await registry.approve(requestId)) };
     },
-    async "device.pair.reject"({ requestId }, { client }) {
+  });
+  ctx.registerRpc({
+    ...methodOf(devicesMethods, "device.pair.reject"),
+    handler: ({ requestId }, { client }) => {
       const { deviceId } = registry.pending.get(requestId);
       requireOwn(client, deviceId);
       registry.reject(requestId);
       return { requestId, deviceId };
     },
-    async "device.pair.remove"({ deviceId }, { client }) {
+  });
+  ctx.registerRpc({
+    ...methodOf(devicesMethods, "device.pair.remove"),
+    handler: async ({ deviceId }, { client }) => {
       requireOwn(client, deviceId);
       await registry.remove(deviceId);
       return { deviceId };
     },
-    async "device.pair.rename"({ deviceId, label }, { client }) {
+  });
+  ctx.registerRpc({
+    ...methodOf(devicesMethods, "device.pair.rename"),
+    handler: async ({ deviceId, label }, { client }) => {
       requireOwn(client, deviceId);
       await registry.rename(deviceId, label);
       return { deviceId, label };
     },
-    async "device.token.rotate"({ deviceId, role, scopes }, { client }) {
+  });
+}
+
+function registerTokens(ctx: PluginContext, registry: DeviceRegistry): void {
+  ctx.registerRpc({
+    ...methodOf(devicesMethods, "device.token.rotate"),
+    handler: async ({ deviceId, role, scopes }, { client }) => {
       requireOwn(client, deviceId);
       const { token, ...rotated } = await registry.rotate(deviceId, role, scopes);
       const delivery = client.deviceId === deviceId ? { token } : { tokenDelivery: "withheld-cross-device" };
       return { deviceId, role, ...rotated, ...delivery };
     },
-    async "device.token.revoke"({ deviceId, role }, { client }) {
+  });
+  ctx.registerRpc({
+    ...methodOf(devicesMethods, "device.token.revoke"),
+    handler: async ({ deviceId, role }, { client }) => {
       requireOwn(client, deviceId);
       return { deviceId, role, ...(await registry.revoke(deviceId, role)) };
     },
-    "gateway.identity.get": () => deps.identity(),
-  };
+  });
 }
 
 function connectedDevices(clients: Iterable<ClientInfo>): Set<string> {
@@ -77,5 +92,5 @@ function mayManage({ deviceId: own, identity, scopes }: ClientInfo, deviceId: st
 }
 
 function requireOwn(client: ClientInfo, deviceId: string): void {
-  if (!mayManage(client, deviceId)) throw protocolErrors.deviceNotOwn();
+  if (!mayManage(client, deviceId)) throw deviceErrors.deviceNotOwn();
 }

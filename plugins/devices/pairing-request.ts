@@ -1,20 +1,9 @@
-import { plainName } from "../../../sdk/protocol/device.ts";
-import { hasScope } from "../../../sdk/scopes.ts";
-import type { OperatorScope } from "../../../sdk/types/rpc.ts";
-import type { ApprovedVia, DeviceIdentity, DeviceRecord, DeviceRole, PendingDevice } from "./record.ts";
-
-/** Identity and role that a device requests. */
-export interface PairingRequest extends DeviceIdentity {
-  role: DeviceRole;
-  scopes: OperatorScope[];
-}
-
-/** Reasons why a record does not cover a request. */
-export type UpgradeReason = "not-paired" | "role-upgrade" | "scope-upgrade" | "metadata-upgrade";
+import type { PairingRequest, UpgradeReason } from "svc/sdk";
+import { hasScope, plainName } from "svc/sdk/internal";
+import type { ApprovedVia, DeviceRecord, PendingDevice } from "./record.ts";
 
 /** Reason why a record does not cover what a device asks for; undefined when it does. */
-export function upgradeReason(record: DeviceRecord | undefined, request: PairingRequest): UpgradeReason | undefined {
-  if (!record) return "not-paired";
+export function upgradeReason(record: DeviceRecord, request: PairingRequest): UpgradeReason | undefined {
   if (!record.roles.includes(request.role)) return "role-upgrade";
   if (!request.scopes.every((scope) => hasScope(record.scopes, scope))) return "scope-upgrade";
   const isSame = (a: string | undefined, b: string | undefined) => plainName(a) === plainName(b);

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyObject } from "node:crypto";
-import { commonErrors, isSvcError } from "../../../sdk/errors.ts";
-import type { Store } from "../../../sdk/types/store.ts";
+import { commonErrors, isSvcError } from "../../sdk/errors.ts";
+import type { Store } from "../../sdk/types/store.ts";
 
 /** Identity of the gateway as others see it. */
 export interface GatewayIdentity {

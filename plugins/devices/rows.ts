@@ -1,5 +1,4 @@
-import { commonErrors } from "../../../sdk/errors.ts";
-import type { Store } from "../../../sdk/types/store.ts";
+import type { Store } from "svc/sdk";
 import type { DeviceRecord } from "./record.ts";
 
 /** One page of the store; so many devices may be paired at a time. */
@@ -27,15 +26,10 @@ export interface DeviceRows {
 }
 
 /**
- * Devices as rows of the state database; the store is asked for at each call, because it may come and go.
- * @throws {SvcError} each call: `service-unavailable` while there is no store
+ * Devices as rows of the state database.
+ * @param store asked for at each call, because it may come and go; each call throws `service-unavailable` while there is none
  */
-export function createDeviceRows(present: () => Store | undefined): DeviceRows {
-  const store = () => {
-    const found = present();
-    if (!found) throw commonErrors.serviceUnavailable({ service: "store@2" });
-    return found;
-  };
+export function createDeviceRows(store: () => Pick<Store, "kv" | "commit">): DeviceRows {
   return {
     async read(deviceId) {
       const found = await store().kv.read(SCOPE, deviceId);

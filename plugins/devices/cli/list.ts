@@ -1,5 +1,4 @@
 import { type CliContext, defineCommand, type ResultOf } from "svc/sdk";
-import { formatTime } from "./text.ts";
 
 type Devices = ResultOf<"device.pair.list">;
 
@@ -42,6 +41,13 @@ function rowOf(device: Devices["paired"][number]): string[] {
     device.connected ? "now" : device.lastSeenAtMs === undefined ? "" : formatTime(device.lastSeenAtMs),
     tokens.join(", ") || "none",
   ];
+}
+
+/** `2026-03-01 12:03` in local time. */
+function formatTime(ms: number): string {
+  const d = new Date(ms);
+  const two = (n: number) => String(n).padStart(2, "0");
+  return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())} ${two(d.getHours())}:${two(d.getMinutes())}`;
 }
 
 function scopesOf(scopes: readonly string[]): string {

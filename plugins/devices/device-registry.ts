@@ -1,11 +1,8 @@
-import { setMaxListeners } from "node:events";
-import { isSvcError } from "../../../sdk/errors.ts";
-import { protocolErrors } from "../../../sdk/protocol/errors.ts";
-import type { Logger } from "../../../sdk/types/common.ts";
-import type { OperatorScope } from "../../../sdk/types/rpc.ts";
-import { approvedRecord, type PairingRequest, pairingRequestOf } from "./pairing-request.ts";
+import { type DeviceEnd, type DeviceRole, isSvcError, type Logger, type OperatorScope, type PairingRequest } from "svc/sdk";
+import { deviceErrors } from "./errors.ts";
+import { approvedRecord, pairingRequestOf } from "./pairing-request.ts";
 import { createPendingDevices, type PairingDecision, type PendingDevices } from "./pending.ts";
-import type { ApprovedVia, DeviceRecord, DeviceRole } from "./record.ts";
+import type { ApprovedVia, DeviceRecord } from "./record.ts";
 import { type DeviceRows, MAX_PAIRED } from "./rows.ts";
 import { withFreshToken, withRevokedToken } from "./tokens.ts";
 
@@ -16,7 +13,9 @@ export interface DeviceRegistryOptions {
   monotonic(): number;
   randomId(): string;
   emit(event: "device.pair.requested" | "device.pair.resolved", payload: object): void;
-  logger: Logger;
+  /** Ends the connections of a device, or those of one role of it. */
+  end(deviceId: string, reason: DeviceEnd, role?: DeviceRole): void;
+  logger: Pick<Logger, "debug">;
 }
 
 /** Paired devices and those that wait for it. Every change is durable before its promise resolves; changes happen one after the other. */
@@ -45,7 +44,6 @@ export interface DeviceRegistry {
   rename(deviceId: string, label: string): Promise<void>;
   /** Notes that the device is here, at most once a minute and in its own time. */
   seen(deviceId: string): void;
-  readonly standing: RevocationSignals["of"];
 }
 
 export interface Rotated {
@@ -61,7 +59,6 @@ const SEEN_EVERY_MS = 60_000;
 
 export function createDeviceRegistry(options: DeviceRegistryOptions): DeviceRegistry {
   const { rows, now, emit } = options;
-  const revocations = createRevocationSignals();
   const { change, pair, remove, count } = createChanges(rows, now);
   const resolved = ({ requestId, deviceId }: { requestId: string; deviceId: string }, decision: PairingDecision) =>
     emit("device.pair.resolved", { requestId, deviceId, decision, ts: now() });
@@ -77,7 +74,6 @@ export function createDeviceRegistry(options: DeviceRegistryOptions): DeviceRegi
       }
     },
     list: rows.list,
-    standing: revocations.of,
     async approve(requestId) {
       const request = pairingRequestOf(pending.get(requestId));
       const taken = pending.take(requestId);
@@ -101,18 +97,18 @@ export function createDeviceRegistry(options: DeviceRegistryOptions): DeviceRegi
     },
     async rotate(deviceId, role, scopes) {
       const { token, entry } = await change(deviceId, (record) => withFreshToken(record, role, { now: now(), scopes }));
-      revocations.end(deviceId, "device token revoked", role);
+      options.end(deviceId, "device token revoked", role);
       return { token, scopes: entry.scopes, rotatedAtMs: entry.createdAtMs };
     },
     async revoke(deviceId, role) {
       const { revokedAtMs } = await change(deviceId, (record) => withRevokedToken(record, role, now()));
-      revocations.end(deviceId, "device token revoked", role);
+      options.end(deviceId, "device token revoked", role);
       return { revokedAtMs };
     },
     async remove(deviceId) {
       await remove(deviceId);
       pending.forget(deviceId);
-      revocations.end(deviceId, "device removed");
+      options.end(deviceId, "device removed");
     },
     async rename(deviceId, label) {
       await change(deviceId, (record) => ({ record: { ...record, label } }));
@@ -144,7 +140,7 @@ function createChanges(rows: DeviceRows, now: () => number) {
     change: <T extends { record: DeviceRecord }>(deviceId: string, edit: (record: DeviceRecord) => T) =>
       inTurn(async () => {
         const found = await rows.read(deviceId);
-        if (!found) throw protocolErrors.unknownDevice();
+        if (!found) throw deviceErrors.unknownDevice();
         const edited = edit(found.record);
         if (edited.record !== found.record) await rows.put(edited.record, found.version);
         return edited;
@@ -152,7 +148,7 @@ function createChanges(rows: DeviceRows, now: () => number) {
     pair: (request: PairingRequest, via: ApprovedVia) =>
       inTurn(async () => {
         const before = await rows.read(request.deviceId);
-        if (!before && (await rows.list()).length >= MAX_PAIRED) throw protocolErrors.deviceLimit({ limit: MAX_PAIRED });
+        if (!before && (await rows.list()).length >= MAX_PAIRED) throw deviceErrors.deviceLimit({ limit: MAX_PAIRED });
         const record = approvedRecord(before?.record, request, { via, now: now() });
         await rows.put(record, before?.version);
         return record;
@@ -160,7 +156,7 @@ function createChanges(rows: DeviceRows, now: () => number) {
     remove: (deviceId: string) =>
       inTurn(async () => {
         const found = await rows.read(deviceId);
-        if (!found) throw protocolErrors.unknownDevice();
+        if (!found) throw deviceErrors.unknownDevice();
         await rows.remove(deviceId, found.version);
       }),
   };
@@ -176,37 +172,4 @@ async function untilUndisturbed<T>(work: () => Promise<T>): Promise<T> {
       if (!isDisturbed || left <= 1) throw error;
     }
   }
-}
-
-/** Text of the close frame with which a device's connections end. */
-type RevocationReason = "device removed" | "device token revoked";
-
-/** The right of paired devices to be connected, one signal for each device and role; there are no more than paired devices. */
-interface RevocationSignals {
-  /** Aborts when the device may no longer be connected as this; the reason is an error whose field `reason` is the text of the close frame. */
-  of(deviceId: string, role: DeviceRole): AbortSignal;
-  /** Ends those of one role, or all of the device; in a turn of its own, so that who ended its own connection still gets the answer. */
-  end(deviceId: string, reason: RevocationReason, role?: DeviceRole): void;
-}
-
-function createRevocationSignals(): RevocationSignals {
-  const open = new Map<string, AbortController>();
-  const keyOf = (deviceId: string, role: DeviceRole) => `${role}|${deviceId}`;
-  return {
-    of(deviceId, role) {
-      const key = keyOf(deviceId, role);
-      const controller = open.get(key) ?? new AbortController();
-      setMaxListeners(0, controller.signal); // one listener for each socket that is open
-      open.set(key, controller);
-      return controller.signal;
-    },
-    end(deviceId, reason, role) {
-      const keys = role ? [keyOf(deviceId, role)] : [keyOf(deviceId, "operator"), keyOf(deviceId, "node")];
-      const ended = keys.flatMap((key) => open.get(key) ?? []);
-      for (const key of keys) open.delete(key);
-      setImmediate(() => {
-        for (const controller of ended) controller.abort(protocolErrors.unauthorized({ reason }, { details: "AUTH_CHANGED" }));
-      });
-    },
-  };
 }

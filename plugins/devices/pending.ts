@@ -1,5 +1,5 @@
-import { plainName } from "../../../sdk/protocol/device.ts";
-import { protocolErrors } from "../../../sdk/protocol/errors.ts";
+import { plainName } from "svc/sdk/internal";
+import { deviceErrors } from "./errors.ts";
 import { pairingRequestOf, upgradeReason } from "./pairing-request.ts";
 import type { DeviceRecord, PendingDevice } from "./record.ts";
 
@@ -33,6 +33,8 @@ export interface PendingDevices {
   forget(deviceId: string): void;
   /** Drops those that waited too long. */
   sweep(): void;
+  /** Drops all: nobody could answer them any more. */
+  clear(): void;
 }
 
 export function createPendingDevices(options: PendingOptions): PendingDevices {
@@ -50,7 +52,7 @@ export function createPendingDevices(options: PendingOptions): PendingDevices {
   const find = (requestId: string) => {
     sweep();
     const found = [...waiting.values()].find(({ device }) => device.requestId === requestId);
-    if (!found) throw protocolErrors.unknownRequest();
+    if (!found) throw deviceErrors.unknownRequest();
     return found;
   };
   return {
@@ -91,6 +93,9 @@ export function createPendingDevices(options: PendingOptions): PendingDevices {
     },
     forget: (deviceId) => end(deviceId, "rejected"),
     sweep,
+    clear() {
+      for (const deviceId of [...waiting.keys()]) end(deviceId, "expired");
+    },
   };
 }
 

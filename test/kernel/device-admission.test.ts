@@ -1,12 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { commonErrors } from "../../../sdk/errors.ts";
-import { MAX_SHOWN_CHARS } from "../../../sdk/gateway/shown-name.ts";
-import type { ConnectParams } from "../../../sdk/protocol/frames.ts";
-import type { OperatorScope } from "../../../sdk/types/rpc.ts";
-import { type Admission, type AdmissionQuestion, admitDevice, type PassedBy } from "./admission.ts";
-import { createDeviceRegistry, type DeviceRegistry } from "./device-registry.ts";
-import type { DeviceRecord, DeviceToken } from "./record.ts";
-import { type DeviceRows, MAX_PAIRED } from "./rows.ts";
+import { type Admission, type AdmissionQuestion, admitDevice, type PassedBy } from "../../kernel/auth/devices/admission.ts";
+import { createDeviceConnections } from "../../kernel/auth/devices/device-connections.ts";
+import { createDeviceRegistry, type DeviceRegistry } from "../../plugins/devices/device-registry.ts";
+import type { DeviceRecord } from "../../plugins/devices/record.ts";
+import { type DeviceRows, MAX_PAIRED } from "../../plugins/devices/rows.ts";
+import { createDevices } from "../../plugins/devices/service.ts";
+import { commonErrors } from "../../sdk/errors.ts";
+import { MAX_SHOWN_CHARS } from "../../sdk/gateway/shown-name.ts";
+import type { ConnectParams } from "../../sdk/protocol/frames.ts";
+import type { OperatorScope } from "../../sdk/types/rpc.ts";
 
 const read: OperatorScope[] = ["operator.read"];
 const write: OperatorScope[] = ["operator.read", "operator.write"];
@@ -16,11 +18,13 @@ const away = { address: "203.0.113.9", directLoopback: false };
 const secret: PassedBy = { via: "secret" };
 const none = { details: { code: "DEVICE_IDENTITY_REQUIRED" }, message: "device identity required" };
 
-function bookOf(change: Partial<DeviceRows> = {}): DeviceRegistry & { events: string[] } {
+type Registry = DeviceRegistry & { events: string[]; connections: ReturnType<typeof createDeviceConnections> };
+
+function openRegistry(change: Partial<DeviceRows> = {}): Registry {
   const kept = new Map<string, DeviceRecord>();
   const events: string[] = [];
-  const nothing = () => undefined;
-  const logger = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => logger };
+  const connections = createDeviceConnections();
+  const logger = { debug: () => undefined };
   const rows: DeviceRows = {
     read: async (id) => kept.get(id) && { record: kept.get(id) as DeviceRecord, version: 1 },
     list: async () => [...kept.values()],
@@ -31,8 +35,9 @@ function bookOf(change: Partial<DeviceRows> = {}): DeviceRegistry & { events: st
   const registry = createDeviceRegistry({
     ...{ rows, logger, now: () => 1, monotonic: () => 1, randomId: () => "request-1" },
     emit: (event, payload) => events.push(`${event} ${(payload as { decision?: string }).decision ?? ""}`.trim()),
+    end: connections.end,
   });
-  return Object.assign(registry, { events });
+  return Object.assign(registry, { events, connections });
 }
 
 interface Asked {
@@ -46,7 +51,7 @@ interface Asked {
   displayName?: string;
 }
 
-function ask(registry: DeviceRegistry, asked: Asked): Promise<Admission> {
+async function ask(registry: Registry, asked: Asked): Promise<Admission> {
   const [id, mode] = (asked.client ?? "gateway-client/backend").split("/");
   const device = { id: "d", publicKey: "k", signature: "s", signedAt: 1, nonce: "n" };
   const connect = {
@@ -62,7 +67,7 @@ function ask(registry: DeviceRegistry, asked: Asked): Promise<Admission> {
     ...{ connect, role: asked.role ?? "operator", remote: asked.from ?? here, passed: asked.passed ?? secret },
     deviceId: asked.device ? "d" : undefined,
   };
-  return admitDevice(question, registry);
+  return admitDevice(question, { devices: () => createDevices(registry, () => 1), standing: registry.connections.standing });
 }
 
 describe("without a device, direct loopback with the secret", () => {
@@ -80,28 +85,28 @@ describe("without a device, direct loopback with the secret", () => {
     ["gateway-client/backend", [], []],
     ["gateway-client/backend", ["operator.*", "OPERATOR.ADMIN", " operator.admin", "operator.read", "operator.read"], read],
   ])("%s that asks for %j is granted %j", async (client, scopes, granted) => {
-    expect(await ask(bookOf(), { client, scopes })).toEqual({ scopes: granted });
+    expect(await ask(openRegistry(), { client, scopes })).toEqual({ scopes: granted });
   });
 });
 
 describe("without a device", () => {
   test("a caller from elsewhere is refused, and a node from anywhere", async () => {
-    for (const from of [here, away]) await expect(ask(bookOf(), { role: "node", from })).rejects.toMatchObject(none);
-    await expect(ask(bookOf(), { from: away, scopes: read })).rejects.toMatchObject(none);
+    for (const from of [here, away]) await expect(ask(openRegistry(), { role: "node", from })).rejects.toMatchObject(none);
+    await expect(ask(openRegistry(), { from: away, scopes: read })).rejects.toMatchObject(none);
     const identity: PassedBy = { via: "identity", ceiling: all };
-    await expect(ask(bookOf(), { from: away, passed: identity, scopes: read })).rejects.toMatchObject(none);
+    await expect(ask(openRegistry(), { from: away, passed: identity, scopes: read })).rejects.toMatchObject(none);
   });
 
   test("whom a proxy vouches for has what it asks for up to the ceiling, whatever client it is", async () => {
     const passed: PassedBy = { via: "proxy", ceiling: write };
-    expect(await ask(bookOf(), { client: "test/test", from: away, passed, scopes: all })).toEqual({ scopes: write });
-    await expect(ask(bookOf(), { from: away, passed, role: "node" })).rejects.toMatchObject(none);
+    expect(await ask(openRegistry(), { client: "test/test", from: away, passed, scopes: all })).toEqual({ scopes: write });
+    await expect(ask(openRegistry(), { from: away, passed, role: "node" })).rejects.toMatchObject(none);
   });
 });
 
 describe("a device on direct loopback with the secret", () => {
   test("is paired silently with what it asks for, also as a client that would have nothing without it, also as a node", async () => {
-    const registry = bookOf();
+    const registry = openRegistry();
     const admission = await ask(registry, { device: true, client: "test/test", scopes: write });
     const issued = { deviceToken: expect.any(String), issuedAtMs: 1 };
     expect(admission).toMatchObject({ scopes: write, deviceId: "d", issued });
@@ -111,21 +116,21 @@ describe("a device on direct loopback with the secret", () => {
   });
 
   test("that asks for more, or came with another platform, is approved for it silently", async () => {
-    const registry = bookOf();
+    const registry = openRegistry();
     await ask(registry, { device: true, scopes: read });
     expect(await ask(registry, { device: true, scopes: all, platform: "windows" })).toMatchObject({ scopes: all });
     expect(await registry.find("d")).toMatchObject({ scopes: all, platform: "windows" });
   });
 
   test("that only probes leaves nothing behind and may read", async () => {
-    const registry = bookOf();
+    const registry = openRegistry();
     expect(await ask(registry, { device: true, client: "cli/probe", scopes: all })).toEqual({ scopes: read });
     expect(await registry.list()).toEqual([]);
   });
 
   test("gets in where it needs no device although as many are paired as there may be", async () => {
     const rows = Array.from({ length: MAX_PAIRED }, (_, i) => ({ deviceId: `other-${i}` }) as DeviceRecord);
-    const registry = bookOf({ list: async () => rows });
+    const registry = openRegistry({ list: async () => rows });
     expect(await ask(registry, { device: true, client: "svc-control-ui/ui", scopes: all })).toEqual({ scopes: all });
     await expect(ask(registry, { device: true, client: "test/test", scopes: read })).rejects.toMatchObject({ code: "device-limit" });
   });
@@ -134,7 +139,7 @@ describe("a device on direct loopback with the secret", () => {
     const down = async () => {
       throw commonErrors.serviceUnavailable({ service: "store@2" });
     };
-    const registry = bookOf({ read: down });
+    const registry = openRegistry({ read: down });
     expect(await ask(registry, { device: true, scopes: all })).toEqual({ scopes: all });
     const unavailable = { code: "service-unavailable", spec: { rpc: "UNAVAILABLE" } };
     await expect(ask(registry, { device: true, client: "test/test", scopes: read })).rejects.toMatchObject(unavailable);
@@ -151,7 +156,7 @@ describe("a device from elsewhere with the secret", () => {
   });
 
   test("that nobody knows waits for approval, and then has what it asked for", async () => {
-    const registry = bookOf();
+    const registry = openRegistry();
     const asked = { device: true, from: away, scopes: write };
     await expect(ask(registry, asked)).rejects.toMatchObject(
       refusal("not-paired", {
@@ -173,7 +178,7 @@ describe("a device from elsewhere with the secret", () => {
     ["role-upgrade", { role: "node" }],
     ["metadata-upgrade", { scopes: read, platform: "windows" }],
   ])("waits again for a %s, told what it has already", async (reason, change) => {
-    const registry = bookOf();
+    const registry = openRegistry();
     await ask(registry, { device: true, scopes: write });
     await expect(ask(registry, { device: true, from: away, ...change })).rejects.toMatchObject(
       refusal(reason, { approvedRoles: ["operator"], approvedScopes: write }),
@@ -184,7 +189,7 @@ describe("a device from elsewhere with the secret", () => {
 });
 
 test("a device gets no token by the word of a user who may have less than was approved for it, and keeps the one it has", async () => {
-  const registry = bookOf();
+  const registry = openRegistry();
   await ask(registry, { device: true, scopes: all });
   const before = (await registry.find("d"))?.tokens;
   const guest: PassedBy = { via: "identity", ceiling: read };
@@ -197,7 +202,7 @@ test("a device gets no token by the word of a user who may have less than was ap
 });
 
 test("what a device calls itself is one short line without marks that mislead whoever approves it", async () => {
-  const registry = bookOf();
+  const registry = openRegistry();
   const displayName = `Phone\u001b[2J\r\n\u202eadmin ${"x".repeat(60_000)}`;
   await expect(ask(registry, { device: true, from: away, scopes: read, displayName, platform: "linux\u0007" })).rejects.toThrow("pairing");
   const [pending] = registry.pending.list();
@@ -206,7 +211,7 @@ test("what a device calls itself is one short line without marks that mislead wh
 });
 
 test("a device whose user a plugin or a proxy named is not paired by that", async () => {
-  const registry = bookOf();
+  const registry = openRegistry();
   const proxy: PassedBy = { via: "proxy", ceiling: write };
   expect(await ask(registry, { device: true, from: away, passed: proxy, scopes: all })).toEqual({ scopes: write });
   expect(await ask(registry, { device: true, passed: { via: "identity", ceiling: read }, scopes: all })).toEqual({ scopes: read });
@@ -215,10 +220,9 @@ test("a device whose user a plugin or a proxy named is not paired by that", asyn
 
 describe("a device token", () => {
   const paired = async () => {
-    const registry = bookOf();
-    await ask(registry, { device: true, scopes: write });
-    const entry = (await registry.find("d"))?.tokens[0] as DeviceToken;
-    const passed: PassedBy = { via: "device-token", token: "t", entry };
+    const registry = openRegistry();
+    const { issued } = await ask(registry, { device: true, scopes: write });
+    const passed = { via: "device-token", token: issued?.deviceToken ?? "" } as const;
     return { registry, passed };
   };
 
@@ -230,7 +234,7 @@ describe("a device token", () => {
   ])("%s, and is told back with its age", async (_, scopes, granted) => {
     const { registry, passed } = await paired();
     const admission = await ask(registry, { device: true, from: away, passed, ...(scopes ? { scopes } : {}) });
-    expect(admission).toMatchObject({ scopes: granted, deviceId: "d", issued: { deviceToken: "t", issuedAtMs: 1 } });
+    expect(admission).toMatchObject({ scopes: granted, deviceId: "d", issued: { deviceToken: passed.token, issuedAtMs: 1 } });
   });
 
   test("is too narrow for more than its scopes, whatever the device was approved for", async () => {
@@ -252,10 +256,9 @@ describe("a device token", () => {
 });
 
 test("a token that is revoked between its check and the admission opens nothing", async () => {
-  const registry = bookOf();
+  const registry = openRegistry();
   const { issued } = await ask(registry, { device: true, scopes: read });
-  const entry = (await registry.find("d"))?.tokens[0] as DeviceToken;
-  const passed: PassedBy = { via: "device-token", token: issued?.deviceToken ?? "", entry };
+  const passed: PassedBy = { via: "device-token", token: issued?.deviceToken ?? "" };
 
   await registry.revoke("d", "operator");
 
@@ -263,7 +266,7 @@ test("a token that is revoked between its check and the admission opens nothing"
 });
 
 test("a device that is removed after its record was read is not let in", async () => {
-  const registry = bookOf();
+  const registry = openRegistry();
   await ask(registry, { device: true, scopes: all });
   const guest: PassedBy = { via: "identity", ceiling: read };
   const { find } = registry;
@@ -279,7 +282,7 @@ test("a device that is removed after its record was read is not let in", async (
 
 describe("a device that is removed and paired again with less between two reads of its record", () => {
   const repaired = async (scopes: OperatorScope[]) => {
-    const registry = bookOf();
+    const registry = openRegistry();
     await ask(registry, { device: true, scopes: all });
     const { find } = registry;
     registry.find = async (id) => {

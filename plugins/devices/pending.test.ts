@@ -93,3 +93,12 @@ test("what a device waits for can be dropped", () => {
   pending.forget("b");
   expect(events).toEqual(["requested a r1", "rejected a r1"]);
 });
+
+test("what nobody can answer any more has expired", () => {
+  const { pending, events } = setup();
+  pending.ask(request("a"));
+  pending.ask(request("b"));
+  pending.clear();
+  expect(pending.list()).toEqual([]);
+  expect(events.slice(2)).toEqual(["expired a r1", "expired b r2"]);
+});

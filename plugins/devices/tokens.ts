@@ -1,8 +1,8 @@
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
-import { protocolErrors } from "../../../sdk/protocol/errors.ts";
-import { hasScope } from "../../../sdk/scopes.ts";
-import type { OperatorScope } from "../../../sdk/types/rpc.ts";
-import type { DeviceRecord, DeviceRole, DeviceToken } from "./record.ts";
+import type { DeviceRole, OperatorScope } from "svc/sdk";
+import { hasScope } from "svc/sdk/internal";
+import { deviceErrors } from "./errors.ts";
+import type { DeviceRecord, DeviceToken } from "./record.ts";
 
 /** Checks a presented token: valid, revoked, or unknown. Work is the same for all. */
 export function checkDeviceToken(
@@ -35,7 +35,7 @@ export function withFreshToken(
 ): FreshToken {
   const held = tokenScopes(record, role);
   const wider = scopes?.filter((scope) => !hasScope(held, scope)) ?? [];
-  if (wider.length > 0) throw protocolErrors.deviceScopes({ wider: wider.join(", ") });
+  if (wider.length > 0) throw deviceErrors.deviceScopes({ wider: wider.join(", ") });
   const token = randomBytes(32).toString("base64url");
   const entry = { role, scopes: [...new Set(scopes ?? held)], hash: digest(token), createdAtMs: now };
   return { record: withToken(record, entry), token, entry };
@@ -50,7 +50,7 @@ export function withRevokedToken(record: DeviceRecord, role: DeviceRole, now: nu
 }
 
 function tokenScopes(record: DeviceRecord, role: DeviceRole): OperatorScope[] {
-  if (!record.roles.includes(role)) throw protocolErrors.unknownDeviceRole({ role });
+  if (!record.roles.includes(role)) throw deviceErrors.unknownDeviceRole({ role });
   return record.tokens.find((token) => token.role === role)?.scopes ?? (role === "operator" ? record.scopes : []);
 }
 
