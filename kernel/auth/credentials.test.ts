@@ -126,10 +126,14 @@ describe("an address that is locked out", () => {
       ["shared-secret"],
       [...limited, "device-token"],
     ],
+    ["for the secret has one that is no device token either counted", { token: "x" }, ["shared-secret"], [...limited, "device-token"]],
+    ["for the secret gets in by its device token sent as token", { token: "own" }, ["shared-secret"], "device-token"],
     ["for bootstrap tokens is refused with one", { bootstrapToken: "x" }, ["bootstrap"], limited],
     ["for bootstrap tokens gets in by the secret", { token: "secret" }, ["bootstrap"], "secret"],
   ])("%s", (_, presented, locked, expected) => {
-    expect(told(judge(presented, { locked, claim: presented.deviceToken ? deviceWith() : undefined }))).toEqual(expected);
+    expect(
+      told(judge(presented, { locked, claim: presented.deviceToken || /own|x/.test(presented.token ?? "") ? deviceWith() : undefined })),
+    ).toEqual(expected);
   });
 });
 

@@ -83,7 +83,9 @@ function refusalOf({ mode, presented, claim, secret, locked, judged, waitMs }: F
   const wrong: CredentialClass[] = secret !== undefined && locked.secret === 0 ? ["shared-secret"] : [];
   const isTokenSent = Boolean(presented.deviceToken);
   if (isTokenSent && judged?.verdict === "unavailable") return refused(unavailable(judged.reason), wrong);
-  if (isTokenSent && locked.token === 0) wrong.push("device-token");
+  // One that was not sent as a device token was checked as nothing else while the secret is locked out.
+  const isCheckedAsToken = isTokenSent || (locked.secret > 0 && judged !== undefined && judged.verdict !== "unavailable");
+  if (isCheckedAsToken && locked.token === 0) wrong.push("device-token");
   if (locked.secret > 0 || (isTokenSent && locked.token > 0)) return refused(rateLimited(Math.max(locked.secret, locked.token)), wrong);
   const isPaired = claim?.isPaired() === true;
   if (isTokenSent || judged?.verdict === "revoked") return refused(deviceTokenRefusal(isPaired), wrong);
