@@ -11,7 +11,7 @@ let browser: Browser;
 let tab: Tab;
 
 beforeAll(async () => {
-  gateway = await createTestGateway({ plugins: ["store", "agents", "model-recall", "memory-core", "control-ui", "approvals"] });
+  gateway = await createTestGateway({ plugins: ["store", "agents", "model-recall", "memory-core", "control-ui", "approvals", "devices"] });
   browser = await launchChromium();
 });
 afterAll(async () => {

@@ -239,7 +239,7 @@ test("while they are off the page says how to switch them on", async () => {
 });
 
 test("without the plugin one line says so, and how to start it", async () => {
-  const own = await createTestGateway({ plugins: ["store", "agents", "control-ui"] });
+  const own = await createTestGateway({ plugins: ["store", "agents", "control-ui", "devices"] });
   try {
     tab = await openTab(browser);
     await tab.page.goto(`${own.url}/#token=${own.token}`);
