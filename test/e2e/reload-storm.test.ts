@@ -7,7 +7,7 @@ import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import type { Home, Running } from "./_process.ts";
 
 /** Two of five change the plugin `small`, whose instance is then replaced. `SVC_TEST_LONG=1`: all of the five hundred. */
-const EDITS = process.env.SVC_TEST_LONG === "1" ? 500 : 200;
+const EDITS = process.env.SVC_TEST_LONG === "1" ? 500 : 300;
 /** Edits after which the heap is measured for the first time. */
 const WARM_UP = 100;
 /** Less than what a leaked instance, snapshot or listener would add with each edit. */
