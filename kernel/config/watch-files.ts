@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { type FSWatcher, watch } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../../sdk/errors.ts";
+import { createFolderWatches, type FolderWatches, type OpenWatch } from "../../sdk/folder-watches.ts";
 import type { Job } from "../operations/jobs.ts";
 
 /** Second source of changes, and the only one where watching is not possible. */
@@ -33,7 +33,7 @@ export interface FileWatchOptions {
   /** Tells two states of the files apart; for tests. */
   fingerprint?: (paths: readonly string[]) => Promise<string>;
   /** `fs.watch` of a folder; for tests. */
-  watchFolder?: (folder: string, onEvent: (name: string | null) => void) => Pick<FSWatcher, "close" | "on">;
+  watchFolder?: OpenWatch;
 }
 
 /** As a job: its poll. */
@@ -56,7 +56,7 @@ class FileFollower implements FileWatch {
   readonly #options: FileWatchOptions;
   readonly #timers: NonNullable<FileWatchOptions["timers"]>;
   readonly #now: () => number;
-  readonly #folders = new Map<string, { close(): void }>();
+  readonly #watches: FolderWatches;
   readonly #warned = new Set<string>();
   #files: readonly string[] = [];
   #stamps = "";
@@ -72,6 +72,13 @@ class FileFollower implements FileWatch {
     this.#timers = options.timers ?? { setInterval, clearInterval: (timer) => clearInterval(timer as NodeJS.Timeout) };
     this.#now = options.now ?? (() => performance.now());
     this.#ranAt = this.#now();
+    this.#watches = createFolderWatches({
+      onEvent: (folder, _event, name) => {
+        if (name === null || this.#files.some((path) => dirname(path) === folder && basename(path) === name)) this.#touched();
+      },
+      onLost: (folder, error) => this.#lost(folder, error),
+      open: options.watchFolder,
+    });
   }
 
   setFiles(paths: readonly string[]): void {
@@ -113,31 +120,19 @@ class FileFollower implements FileWatch {
     this.#timers.clearInterval(this.#poll);
     this.#poll = undefined;
     this.#reading?.abort();
-    for (const folder of this.#folders.values()) folder.close();
-    this.#folders.clear();
+    this.#watches.close();
   }
 
   #watchMissingFolders(): void {
-    for (const folder of new Set(this.#files.map((path) => dirname(path)))) if (!this.#folders.has(folder)) this.#watch(folder);
+    this.#watches.follow(this.#files.map((path) => ({ path: dirname(path) })));
   }
 
-  #watch(folder: string): void {
-    const { watchFolder: open = watchFolder, onWarning } = this.#options;
-    const names = new Set(this.#files.filter((path) => dirname(path) === folder).map((path) => basename(path)));
-    const failed = (error: unknown) => {
-      this.#folders.get(folder)?.close();
-      this.#folders.delete(folder);
-      if (this.#warned.has(folder)) return;
-      this.#warned.add(folder);
-      onWarning(`${folder} cannot be watched, so it is checked for changes every ${this.intervalMs / 1000} s: ${messageOf(error)}`);
-    };
-    try {
-      const watcher = open(folder, (name) => (name === null || names.has(name)) && this.#touched());
-      watcher.on("error", failed);
-      this.#folders.set(folder, watcher);
-    } catch (error) {
-      failed(error);
-    }
+  #lost(folder: string, error: unknown): void {
+    if (this.#warned.has(folder)) return;
+    this.#warned.add(folder);
+    this.#options.onWarning(
+      `${folder} cannot be watched, so it is checked for changes every ${this.intervalMs / 1000} s: ${messageOf(error)}`,
+    );
   }
 
   #touched(): void {
@@ -173,10 +168,6 @@ class FileFollower implements FileWatch {
     this.#stamps = found;
     this.#touched();
   }
-}
-
-function watchFolder(folder: string, onEvent: (name: string | null) => void): FSWatcher {
-  return watch(folder, { persistent: false }, (_event, name) => onEvent(name));
 }
 
 async function stampsOf(paths: readonly string[]): Promise<string> {

@@ -1,6 +1,6 @@
-import { type FSWatcher, watch } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { createFolderWatches } from "../../sdk/folder-watches.ts";
 import type { Disposable } from "../../sdk/types/common.ts";
 
 /** Folders watched below one root; deeper or wider trees are watched as far as that. */
@@ -11,29 +11,21 @@ const MAX_FOLDERS = 500;
  * New folders are found with the change that made them. A folder that cannot be watched is left out.
  */
 export function watchTree(root: string, debounceMs: number, onChange: () => void): Disposable {
-  const watchers = new Map<string, FSWatcher>();
   let timer: NodeJS.Timeout | undefined;
   let ended = false;
+  const watches = createFolderWatches({
+    onEvent: (_folder, _event, name) => {
+      if (name === null || !isIgnored(name)) changed();
+    },
+    onLost: () => undefined, // gone again, or no watch left in the system: the others still tell
+  });
 
+  /** Each is watched before it is read, so that nothing comes unseen in between. */
   const visit = async (folder: string): Promise<void> => {
-    if (ended || watchers.size >= MAX_FOLDERS) return;
-    if (!watchers.has(folder)) listen(folder);
+    if (ended || watches.size >= MAX_FOLDERS) return;
+    watches.add({ path: folder });
     for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
       if (entry.isDirectory() && !isIgnored(entry.name)) await visit(join(folder, entry.name));
-    }
-  };
-  const listen = (folder: string) => {
-    try {
-      const watcher = watch(folder, { persistent: false }, (_, name) => {
-        if (name === null || !isIgnored(String(name))) changed();
-      });
-      watcher.on("error", () => {
-        watcher.close();
-        watchers.delete(folder);
-      });
-      watchers.set(folder, watcher);
-    } catch {
-      // gone again, or no watch left in the system: the others still tell
     }
   };
   const changed = () => {
@@ -49,8 +41,7 @@ export function watchTree(root: string, debounceMs: number, onChange: () => void
     dispose() {
       ended = true;
       clearTimeout(timer);
-      for (const watcher of watchers.values()) watcher.close();
-      watchers.clear();
+      watches.close();
     },
   };
 }

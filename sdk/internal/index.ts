@@ -13,6 +13,7 @@ export { idsOf, ownValue, sameValue, type Tree } from "../config/tree.ts";
 export { deliveryOwner, isStaleWrite, isUnchanged } from "../delivery-owner.ts";
 export { createExpiryClock, type ExpiryClock } from "../expiry-clock.ts";
 export { reached } from "../failpoint.ts";
+export { createFolderWatches } from "../folder-watches.ts";
 export { addressBucket } from "../gateway/addresses.ts";
 export { createFailureLimiter } from "../gateway/failure-limiter.ts";
 export { shownName } from "../gateway/shown-name.ts";

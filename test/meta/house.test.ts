@@ -51,6 +51,11 @@ describe("product code", () => {
     expect(over(product, environmentReads)).toEqual([]);
   });
 
+  test("watches folders in one place, and in the thread of the notes, which loads no SDK", () => {
+    const watching = [...product].filter(([, source]) => /import \{[^}]*\bwatch(File)?\b[^}]*\} from "node:fs(\/promises)?"/.test(source));
+    expect(watching.map(([path]) => path)).toEqual(["plugins/memory-core/engine/watcher.ts", "sdk/folder-watches.ts"]);
+  });
+
   test("never writes to the console", () => {
     expect(over(product, consoleUses)).toEqual([]);
   });

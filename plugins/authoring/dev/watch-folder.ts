@@ -1,6 +1,6 @@
-import { type FSWatcher, watch } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
+import { createFolderWatches } from "svc/sdk/internal";
 
 /** One watch per folder; a larger tree is not a plugin's source. */
 const MAX_FOLDERS = 256;
@@ -22,30 +22,21 @@ export async function watchFolder(
   options: { debounceMs: number; onChange(paths: string[]): Promise<void>; onFault(error: unknown): void },
 ): Promise<FolderWatch> {
   let known = await readStamps(root);
-  const watches = new Map<string, FSWatcher>();
   let timer: NodeJS.Timeout | undefined;
   let busy = false;
   let again = false;
   let disposed = false;
 
-  const follow = () => {
-    for (const folder of new Set(["", ...known.folders])) {
-      if (watches.has(folder)) continue;
-      const own = watchOne(join(root, folder), () => schedule());
-      if (!own) continue;
-      own.on("error", () => {
-        own.close();
-        watches.delete(folder);
-        schedule();
-      });
-      watches.set(folder, own);
-    }
-    for (const [folder, own] of watches) {
-      if (folder === "" || known.folders.has(folder)) continue;
-      own.close();
-      watches.delete(folder);
-    }
-  };
+  const watches = createFolderWatches({
+    isPersistent: true,
+    onEvent: () => schedule(),
+    onLost(_folder, error, isOpen) {
+      if (isOpen) schedule();
+      // One that has gone again since it was listed is known to whoever watches its parent.
+      else if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    },
+  });
+  const follow = () => watches.follow(["", ...known.folders].map((folder) => ({ path: join(root, folder) })));
   const schedule = () => {
     clearTimeout(timer);
     if (!disposed) timer = setTimeout(() => void look().catch(fail), options.debounceMs);
@@ -72,7 +63,7 @@ export async function watchFolder(
   const dispose = () => {
     disposed = true;
     clearTimeout(timer);
-    for (const own of watches.values()) own.close();
+    watches.close();
   };
   const fail = (error: unknown) => {
     if (disposed) return;
@@ -82,16 +73,6 @@ export async function watchFolder(
   follow();
   schedule(); // what changed before the folders were watched
   return { dispose };
-}
-
-/** Undefined for a folder that has gone again since it was listed; whoever watches its parent hears of that. */
-function watchOne(folder: string, onEvent: () => void): FSWatcher | undefined {
-  try {
-    return watch(folder, onEvent);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
 }
 
 interface Stamps {
