@@ -1,3 +1,4 @@
+import { type Devices, definePlugin } from "svc/sdk";
 import type { TestGateway } from "svc/sdk/testing";
 import { describe, expect, test } from "vitest";
 import { askToPair, connectDevice, createDevice, dial, far, gatewayWithProxy, pairFar } from "./_devices.ts";
@@ -77,4 +78,41 @@ describe("a reload of the plugin that keeps the devices", () => {
     await (await pairFar(one, device, { scopes: read })).close();
     await one.close();
   });
+});
+
+test("an address that is locked out costs no look at its device", async () => {
+  const looked: string[] = [];
+  const devices: Devices = {
+    async find(deviceId) {
+      looked.push(deviceId);
+      return undefined;
+    },
+    pairSilently: async () => undefined,
+    ask: () => ({ requestId: "r" }),
+    issue: async () => ({ deviceToken: "t", issuedAtMs: 1 }),
+    seen: () => undefined,
+  };
+  const keeper = definePlugin({
+    id: "keeper",
+    version: "1.0.0",
+    svc: { api: "*" },
+    setup(ctx) {
+      ctx.registerService("devices@1", devices);
+    },
+  });
+  const one = await gatewayWithProxy({ plugins: [keeper] });
+  const device = createDevice();
+  const refusal = async () => {
+    const socket = await dial(one, far());
+    const { error } = await socket.connect(device, { auth: { deviceToken: "wrong" }, scopes: read });
+    await socket.end();
+    return error.details.code;
+  };
+
+  for (let i = 0; i < 10; i++) expect(await refusal()).toBe("AUTH_DEVICE_TOKEN_MISMATCH");
+  expect(looked).toEqual(Array(10).fill(device.id));
+  expect(await refusal()).toBe("AUTH_RATE_LIMITED");
+
+  expect(looked).toHaveLength(10);
+  await one.close();
 });

@@ -168,13 +168,13 @@ test.each(["config.peek", "exec.run", "update.now", "secrets.read", "plugins.min
   },
 );
 
-test.each([["store", "devices"], ["store"]])(
-  "methods and events of device pairing are refused to plugins from elsewhere, beside %s %s",
-  async (...bundled) => {
+test.each([{ bundled: ["store", "devices"] }, { bundled: ["store"] }])(
+  "methods and events of device pairing are refused to plugins from elsewhere, beside $bundled",
+  async ({ bundled }) => {
     const setup = `${method("device.pair.list", "[]").replace('"read"', '"pairing"')}
     ctx.on("health.collect", () => ctx.emit("device.pair.requested", {}));`;
     const manifest = { contributes: { rpc: ["device.pair.list"], events: ["device.pair.requested"] } };
-    await own.start({ plugins: [...bundled.filter(Boolean), await own.write("pairing", { setup, manifest })] });
+    await own.start({ plugins: [...bundled, await own.write("pairing", { setup, manifest })] });
 
     expect(own.record("pairing").diagnostics).toMatchObject([{ code: "reserved-name" }]);
     await own.gateway.rpc("health", { probe: true });
