@@ -6,12 +6,8 @@ import { watchClient } from "../../sdk/testing/wire-check.ts";
 import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import type { Home, Running } from "./_process.ts";
 
-/** Two of five change the plugin `small`, whose instance is then replaced. `SVC_TEST_LONG=1`: all of the five hundred. */
-const EDITS = process.env.SVC_TEST_LONG === "1" ? 500 : 300;
-/** Edits after which the heap is measured for the first time. */
-const WARM_UP = 100;
-/** Less than what a leaked instance, snapshot or listener would add with each edit. */
-const BYTES_PER_EDIT = 10_486;
+/** Of these every fifth pair changes the plugin `small`: 200 of its instances are replaced. */
+const EDITS = 500;
 const EDIT_LIMIT_MS = 20_000;
 
 /** Counts aloud for its subscribers, tells when a config is in force, and measures the heap. */
@@ -156,7 +152,7 @@ test(`${EDITS} config edits and ${(EDITS * 2) / 5} plugin reloads under load dro
       const done = inForce(edit);
       await write(edit);
       await done;
-      if (edit === WARM_UP || edit === EDITS) heap.push((await request<{ bytes: number }>("steady.heap")).bytes);
+      if (edit % 100 === 0) heap.push((await request<{ bytes: number }>("steady.heap")).bytes);
     }
   } finally {
     isOver = true;
@@ -172,7 +168,8 @@ test(`${EDITS} config edits and ${(EDITS * 2) / 5} plugin reloads under load dro
   for (const [id, instance] of after) if (instance === 1 && before.get(id) === 0) expected.set(id, 1);
   expect(after).toEqual(expected);
   expect(client.state).toMatchObject({ state: "connected" });
-  const [first, last] = heap as [number, number];
-  expect(last - first).toBeLessThan((EDITS - WARM_UP) * BYTES_PER_EDIT);
+  // The first hundred warm up; from then on 400 reloads may not cost what a leaked instance, snapshot or listener each would.
+  const [first, last] = [heap[0] as number, heap.at(-1) as number];
+  expect(last - first).toBeLessThan(4 * 1024 * 1024);
   await client.close();
 }, 600_000);
