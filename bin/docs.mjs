@@ -37,7 +37,7 @@ const { protocolDocument, protocolText, PROTOCOL_FILE } = await jiti.import(join
 const { byPlugin } = await collectProtocols(readManifests(), (path) => jiti.import(path));
 const documents = Object.entries(byPlugin).map(([id, part]) => [id, protocolDocument(part)]);
 for (const [id, document] of documents) wanted.set(`plugins/${id}/${PROTOCOL_FILE}`, protocolText(document));
-wanted.set("sdk/protocol/plugin-methods.ts", clientTypes(Object.assign({}, ...documents.map(([, { methods }]) => methods))));
+wanted.set("sdk/protocol/plugin-methods.ts", clientTypes(documents.map(([, document]) => document)));
 const { kernelPage } = await jiti.import(join(root, "test/tools/docs/rooms.ts"));
 const { readRepositoryFiles } = await jiti.import(join(root, "test/tools/source/tree.ts"));
 wanted.set("kernel/README.md", kernelPage(readRepositoryFiles((path) => path.startsWith("kernel/"))));

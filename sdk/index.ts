@@ -59,7 +59,13 @@ export { isRecord } from "./is-record.ts";
 export * from "./json-schema.ts";
 export type { EventPayloadOf } from "./protocol/event-payloads.ts";
 export * from "./protocol/frames.ts";
-export { type MethodSpec, method as methodSpec, methodOf, type PluginProtocol } from "./protocol/methods/spec.ts";
+export {
+  type MethodSpec,
+  method as methodSpec,
+  methodOf,
+  type PluginProtocol,
+  waitingMethod as waitingMethodSpec,
+} from "./protocol/methods/spec.ts";
 export type { ParamsOf } from "./protocol/methods.ts";
 export type { AcceptedResultOf, FinalResultOf, ResultOf } from "./protocol/results.ts";
 export type { TypedEvents, TypedRequest } from "./protocol/typed.ts";

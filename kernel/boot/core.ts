@@ -3,6 +3,7 @@ import { commonErrors, messageOf, type SvcError } from "../../sdk/errors.ts";
 import { addressBucket } from "../../sdk/gateway/addresses.ts";
 import { createFailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
 import type { HealthPart } from "../../sdk/hooks.ts";
+import type { EventSpec } from "../../sdk/protocol/events.ts";
 import type { StateVersion } from "../../sdk/protocol/frames.ts";
 import { RawJson } from "../../sdk/protocol/raw-json.ts";
 import type { Clock } from "../../sdk/types/common.ts";
@@ -46,6 +47,8 @@ export interface LazyParts {
   loader: Loader;
   /** Row of a method in the table of a plugin that was found, whether it runs or not. */
   methodRow(name: string): PluginRow | undefined;
+  /** Rows of the events that plugins of this release send, whether they run or not. */
+  eventRows: ReadonlyMap<string, EventSpec>;
   reloader: Reloader;
 }
 
@@ -130,7 +133,7 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
     onMoved: () => health.invalidate(),
   });
   const activation = createActivation();
-  const fanout = createFanout({ monotonic, outbound: listeners?.outbound });
+  const fanout = createFanout({ monotonic, outbound: listeners?.outbound, eventRow: (name) => attached?.eventRows.get(name) });
   const presence = createPresence({ version: options.version, bootId: plan.bootId, ...clock, isLoopback });
   const jobs = createJobs({ logger, now: clock.monotonic });
   const health: Health = healthOf(() => core, { clock, listeners });

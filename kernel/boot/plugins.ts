@@ -16,7 +16,7 @@ import type { Host } from "../loader/instance.ts";
 import { Loader } from "../loader/loader.ts";
 import { withRequirements } from "../loader/plugin-order.ts";
 import { updateReadiness, whyAbsent } from "../loader/plugins-down.ts";
-import { methodRowOf } from "../loader/protocol-document.ts";
+import { eventRowsOf, methodRowOf } from "../loader/protocol-document.ts";
 import { reservedBy } from "../loader/reserved.ts";
 import { maskConfig, secretAt } from "../loader/secret-paths.ts";
 import { blameText, liftQuarantine, readQuarantine, settleOpenBlock } from "../operations/quarantine.ts";
@@ -57,7 +57,7 @@ export async function openPlugins(core: Core): Promise<(plain: SvcConfig) => Svc
   // A gateway with some plugins only knows the methods of the others all the same.
   const candidates = () => (options.only ? found : loader.candidates());
   const methodRow = (name: string) => methodRowOf(candidates(), name);
-  core.bindLazy({ loader, methodRow, reloader: reloaderOf(core, { loader, mask, present }) });
+  core.bindLazy({ loader, methodRow, eventRows: eventRowsOf(found), reloader: reloaderOf(core, { loader, mask, present }) });
   registerMethods(core, places);
   return mask;
 }
@@ -113,6 +113,7 @@ function pluginHost(core: Core, mask: (plain: SvcConfig) => SvcConfig): Host {
     reservedBy: (kind, isSame) => reservedBy(foundBy(core.lazy().loader), kind, isSame),
     whyAbsent: (service) => whyAbsent(core.lazy().loader, service),
     emit: core.fanout.emit,
+    isProtocolEvent: (name) => core.lazy().eventRows.has(name),
     snapshot: () => mask(config()),
     secret: (path) => secretAt(core.lazy().reloader.current(), path),
     logger: logger.child("plugin"),

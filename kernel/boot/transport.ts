@@ -97,6 +97,7 @@ function openSockets(core: Core, clientPolicy: ClientPolicy, hasRoom: (open: num
     config,
     uptimeMs,
     methods,
+    pluginEvents: [...core.lazy().eventRows.keys()],
     presence,
     health,
     hooks,

@@ -50,6 +50,7 @@ function createHost(config: SvcConfigInput = {}) {
     routes: createRouteTable(),
     reservedBy: (): string | undefined => undefined,
     emit: (event: string) => void emitted.push(event),
+    isProtocolEvent: (event: string) => event === "agent",
     activation: createActivation(),
     config: () => parsed,
     snapshot: () => maskConfig(parsed, []),
@@ -455,15 +456,13 @@ describe("timers", () => {
   test("by the calendar run at their times and end with the plugin", async () => {
     vi.useFakeTimers({ now: new Date("2026-03-01T10:00:30") });
     const { ctx, dispose } = setup();
-    let ran = 0;
-    ctx.timers.cron("*/5 * * * *", () => {
-      ran += 1;
-    });
+    const run = vi.fn();
+    ctx.timers.cron("*/5 * * * *", run);
     await vi.advanceTimersByTimeAsync(10 * 60_000);
-    expect(ran).toBe(2);
+    expect(run).toHaveBeenCalledTimes(2);
     await dispose();
     await vi.advanceTimersByTimeAsync(60 * 60_000);
-    expect(ran).toBe(2);
+    expect(run).toHaveBeenCalledTimes(2);
     expect(() => setup().ctx.timers.cron("every now and then", () => undefined)).toThrow();
   });
 

@@ -3,7 +3,6 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Cron } from "croner";
 import { commonErrors } from "../../sdk/errors.ts";
-import { protocolEvents } from "../../sdk/protocol/events.ts";
 import type { Disposable, Timers } from "../../sdk/types/common.ts";
 import type { PluginContext } from "../../sdk/types/context.ts";
 import type { HttpCall } from "../../sdk/types/http.ts";
@@ -268,7 +267,7 @@ function communicating(registrar: Registrar, host: Host): Pick<PluginContext, Co
       const { origin, manifest } = registrar.identity;
       const isOwn = origin === "bundled" && manifest?.contributes?.events?.includes(event);
       if (isKernelEvent(event) && !isOwn) throw kernelErrors.reservedName({ plugin: id, name: event, owner: "the kernel" });
-      if (Object.hasOwn(protocolEvents, event)) {
+      if (host.isProtocolEvent(event)) {
         registrar.assertDeclared("events", event);
         host.emit(event, payload, options);
       } else host.emit(`plugin.${id}.${event}`, payload, options);

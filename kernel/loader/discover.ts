@@ -202,14 +202,15 @@ async function readManifest(root: string, host: DiscoveryHost): Promise<Manifest
   }
 }
 
-/** Methods that the plugin's built file lists. @throws {Error} when the manifest announces them and the file is missing or wrong */
-async function readMethods(root: string, manifest: Manifest, isBundled: boolean): Promise<Pick<PluginCandidate, "methods">> {
+/** Methods and events that the plugin's built file lists. @throws {Error} when the manifest announces them and the file is missing or wrong */
+async function readMethods(root: string, manifest: Manifest, isBundled: boolean): Promise<Pick<PluginCandidate, "methods" | "events">> {
   if (manifest.protocol === undefined) return {};
   const read = readRegularFile(join(root, PROTOCOL_FILE), { maxBytes: MANIFEST_MAX_BYTES, followLink: false });
   const bytes = await read.catch((error: NodeJS.ErrnoException) => {
     throw new Error(`${PROTOCOL_FILE} ${error.code === "ENOENT" ? "is missing" : messageOf(error)}`);
   });
-  return readProtocolDocument(bytes.toString("utf8"), { plugin: manifest.id, isBundled });
+  const { methods, events } = readProtocolDocument(bytes.toString("utf8"), { plugin: manifest.id, isBundled });
+  return { methods, ...(events ? { events } : {}) };
 }
 
 /** The entry file that is there. The manifest's checks keep its name inside the folder; where links lead is the gate's business. */

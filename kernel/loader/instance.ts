@@ -63,6 +63,8 @@ export interface Host {
   /** Reason why the provider of a service is not running, as the rest of a sentence; undefined when nothing is known. */
   whyAbsent?(service: string): string | undefined;
   emit(event: string, payload: unknown, options?: EmitOptions): void;
+  /** Is this one of the events that plugins of this release send? Any other goes out under its plugin's name. */
+  isProtocolEvent(event: string): boolean;
   config(): SvcConfig;
   /** The same with every secret masked. */
   snapshot(): SvcConfig;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { methodSpec, type PluginProtocol } from "../../sdk/index.ts";
-import { protocolDocument, protocolText, readProtocolDocument } from "./protocol-document.ts";
+import { methodSpec, type PluginProtocol, toSchema } from "../../sdk/index.ts";
+import { eventRowsOf, protocolDocument, protocolText, readProtocolDocument, standalone } from "./protocol-document.ts";
 
 const notes: PluginProtocol = {
   methods: { "notes.list": methodSpec("read", "the notes", z.strictObject({ limit: z.number().int().min(1).max(9).optional() })) },
@@ -20,6 +20,40 @@ test("a table that was written reads back as it was", () => {
   });
 });
 
+test("a shape with a name is written once, and what refers to it stands alone with it", () => {
+  const note = z.object({ text: z.string() }).meta({ id: "Note" });
+  const changed = { scope: "read", droppable: true, about: "a note changed", payload: note } as const;
+  const document = protocolDocument({ ...notes, results: { "notes.list": z.array(note) }, events: { "notes.changed": changed } });
+
+  const named = { $ref: "#/$defs/Note" };
+  expect(document.methods["notes.list"]?.result).toMatchObject({ type: "array", items: named });
+  expect(document.events).toEqual({ "notes.changed": { ...changed, payload: named } });
+  expect(document.$defs).toEqual({ Note: { type: "object", properties: { text: { type: "string" } }, required: ["text"] } });
+  expect(readProtocolDocument(protocolText(document), { plugin: "notes", isBundled: true })).toEqual(document);
+
+  const payload = toSchema(standalone(named, document))["~standard"];
+  expect(payload.validate({ text: "a" })).not.toHaveProperty("issues");
+  expect(payload.validate({ text: 1 })).toHaveProperty("issues");
+});
+
+test("two shapes with one name are refused", () => {
+  const shape = (schema: z.ZodType) => z.object({ it: schema.meta({ id: "Twice" }) });
+  const results = { "notes.list": shape(z.string()) };
+  const events = { "notes.changed": { scope: "read", droppable: true, about: "", payload: shape(z.number()) } } as const;
+  expect(() => protocolDocument({ ...notes, results, events })).toThrow("two shapes are called Twice");
+});
+
+test("events of the protocol are those that bundled plugins list, whether they run or not", () => {
+  const row = { scope: "read", droppable: false, about: "a", payload: {} } as const;
+  const candidate = (id: string, origin: string, events: object) => ({ id, origin, events, problem: { state: "disabled" } }) as never;
+  const rows = eventRowsOf([
+    candidate("agents", "bundled", { agent: row }),
+    candidate("theirs", "config", { chat: row }),
+    candidate("none", "bundled", {}),
+  ]);
+  expect([...rows]).toEqual([["agent", row]]);
+});
+
 test("a method without the schema of its answer is not written", () => {
   expect(() => protocolDocument({ ...notes, results: {} })).toThrow("no result for the method notes.list");
 });
@@ -36,6 +70,11 @@ test.each([
     "a method of somebody else",
     JSON.stringify({ methods: { "agents.list": { scope: "read", about: "", params: {}, result: {} } } }),
     "svc.protocol.json: the method agents.list is not the plugin's own; expected notes.<verb>",
+  ],
+  [
+    "an event of the protocol in a plugin from elsewhere",
+    JSON.stringify({ methods: {}, events: { agent: { scope: "read", droppable: true, about: "", payload: {} } } }),
+    "svc.protocol.json: the event agent is not the plugin's own; it sends plugin.notes.<name>, which needs no row",
   ],
 ])("a file with %s says so", (_, text, reason) => {
   expect(() => readProtocolDocument(text, owner)).toThrow(reason);

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { messageOf } from "../../sdk/errors.ts";
 import { toJsonSchema } from "../../sdk/json-schema.ts";
+import type { EventSpec } from "../../sdk/protocol/events.ts";
 import type { PluginProtocol } from "../../sdk/protocol/methods/spec.ts";
 import type { PluginCandidate } from "../../sdk/types/plugin-candidate.ts";
-import type { MethodDocument } from "../../sdk/types/protocol-document.ts";
+import type { EventDocument, MethodDocument } from "../../sdk/types/protocol-document.ts";
 import type { JsonSchema, Schema } from "../../sdk/types/schema.ts";
 
 /** Name of the file beside the manifest that holds a plugin's part of the protocol. */
@@ -12,12 +13,16 @@ export const PROTOCOL_FILE = "svc.protocol.json";
 /** Content of `svc.protocol.json`. */
 export interface ProtocolDocument {
   methods: Record<string, MethodDocument>;
+  events?: Record<string, EventDocument>;
+  /** Shapes with a name, which the schemas of methods and events refer to as `#/$defs/<Name>`. */
+  $defs?: Record<string, JsonSchema>;
 }
 
 const jsonSchema = z.record(z.string(), z.unknown());
+const nameOf = (example: string) => z.string().regex(/^[a-z][\w-]*(\.[a-z][\w-]*)*$/, `expected a name such as "${example}"`);
 const documentSchema = z.strictObject({
   methods: z.record(
-    z.string().regex(/^[a-z][\w-]*(\.[a-z][\w-]*)+$/, 'expected the name of a method such as "notes.list"'),
+    nameOf("notes.list"),
     z.strictObject({
       scope: z.enum(["read", "write", "approvals", "pairing", "admin"]),
       about: z.string(),
@@ -26,16 +31,37 @@ const documentSchema = z.strictObject({
       result: jsonSchema,
     }),
   ),
+  events: z
+    .record(
+      nameOf("notes.changed"),
+      z.strictObject({
+        scope: z.enum(["none", "read", "write", "approvals", "pairing", "admin"]),
+        droppable: z.boolean(),
+        nodes: z.literal("subscribed").optional(),
+        about: z.string(),
+        payload: jsonSchema,
+      }),
+    )
+    .optional(),
+  $defs: z.record(z.string(), jsonSchema).optional(),
 });
 
 /** Writes a plugin's part of the protocol as JSON Schema. What a schema cannot say (refinements) is checked by the running plugin alone. */
-export function protocolDocument({ methods, results }: PluginProtocol): ProtocolDocument {
-  const rows = Object.entries(methods).map(([name, { scope, about, waits, params }]) => {
+export function protocolDocument({ methods, results, events = {} }: PluginProtocol): ProtocolDocument {
+  const $defs: Record<string, JsonSchema> = {};
+  const methodRows = Object.entries(methods).map(([name, { scope, about, waits, params }]) => {
     const result = results[name];
     if (!result) throw new Error(`no result for the method ${name}`);
-    return [name, { scope, about, ...(waits ? { waits } : {}), params: plain(params), result: plain(result) }] as const;
+    return [name, { scope, about, ...(waits ? { waits } : {}), params: plain(params, $defs), result: plain(result, $defs) }] as const;
   });
-  return { methods: Object.fromEntries(rows) };
+  const eventRows = Object.entries(events).map(
+    ([name, { payload, ...row }]) => [name, { ...row, payload: plain(payload, $defs) }] as const,
+  );
+  return {
+    methods: Object.fromEntries(methodRows),
+    ...(eventRows.length > 0 ? { events: Object.fromEntries(eventRows) } : {}),
+    ...(Object.keys($defs).length > 0 ? { $defs } : {}),
+  };
 }
 
 /**
@@ -45,8 +71,13 @@ export function protocolDocument({ methods, results }: PluginProtocol): Protocol
 export function parseProtocolDocument(value: unknown, { plugin, isBundled }: { plugin: string; isBundled: boolean }): ProtocolDocument {
   const parsed = documentSchema.safeParse(value);
   if (!parsed.success) throw new Error(z.prettifyError(parsed.error).replaceAll("\n", " "));
-  const foreign = Object.keys(parsed.data.methods).find((name) => !isBundled && !name.startsWith(`${plugin}.`));
+  const { methods, events = {} } = parsed.data;
+  if (isBundled) return parsed.data as ProtocolDocument;
+  const foreign = Object.keys(methods).find((name) => !name.startsWith(`${plugin}.`));
   if (foreign !== undefined) throw new Error(`the method ${foreign} is not the plugin's own; expected ${plugin}.<verb>`);
+  const [event] = Object.keys(events);
+  if (event !== undefined)
+    throw new Error(`the event ${event} is not the plugin's own; it sends plugin.${plugin}.<name>, which needs no row`);
   return parsed.data as ProtocolDocument;
 }
 
@@ -64,6 +95,11 @@ export function readProtocolDocument(text: string, owner: { plugin: string; isBu
   }
 }
 
+/** A schema of the document that stands alone: with the named shapes it refers to. */
+export function standalone(schema: JsonSchema, { $defs }: ProtocolDocument): JsonSchema {
+  return $defs ? { ...schema, $defs } : schema;
+}
+
 /** Row of a method in the table of the plugin that serves it, whether it runs or not. */
 export function methodRowOf(
   candidates: readonly PluginCandidate[],
@@ -76,7 +112,22 @@ export function methodRowOf(
   return undefined;
 }
 
-function plain(schema: z.ZodType): JsonSchema {
-  const { $schema: _, "~standard": __, ...rest } = toJsonSchema(schema as unknown as Schema) as JsonSchema & Record<string, unknown>;
-  return rest;
+/** Rows of the events of the protocol that bundled plugins send, whether they run or not. */
+export function eventRowsOf(candidates: readonly PluginCandidate[]): ReadonlyMap<string, EventSpec> {
+  const bundled = candidates.filter(({ origin }) => origin === "bundled");
+  return new Map(bundled.flatMap(({ events = {} }) => Object.entries(events)));
+}
+
+/** JSON Schema of a part of the document. Shapes with a name go to `$defs`, so that each of them is written once. */
+function plain(schema: z.ZodType, $defs: Record<string, JsonSchema>): JsonSchema {
+  // As a member even a schema that has a name itself becomes a reference.
+  const whole = toJsonSchema(z.object({ it: schema }) as unknown as Schema) as JsonSchema & {
+    properties: { it: JsonSchema };
+    $defs?: Record<string, JsonSchema & { id?: string }>;
+  };
+  for (const [name, { id: _, ...shape }] of Object.entries(whole.$defs ?? {})) {
+    if ($defs[name] && JSON.stringify($defs[name]) !== JSON.stringify(shape)) throw new Error(`two shapes are called ${name}`);
+    $defs[name] = shape;
+  }
+  return whole.properties.it;
 }

@@ -22,6 +22,8 @@ export interface HelloDeps {
   config(): SvcConfig;
   uptimeMs(): number;
   methods: MethodRegistry;
+  /** Names of the events that plugins of this release send. */
+  pluginEvents: readonly string[];
   presence: Presence;
   health: Health;
   hooks: HookBus;
@@ -34,7 +36,7 @@ const PRESENCE_AGE_MS = 1_000;
 /** Builds `hello-ok`. The parts that are the same for everybody are serialised once. */
 export function createHello(deps: HelloDeps): (info: ClientInfo, issued: Admission["issued"]) => Promise<RawJson> {
   const { plan, paths, version } = deps;
-  const parts = createHelloParts();
+  const parts = createHelloParts(deps.pluginEvents);
   const { version: presenceVersion, list } = deps.presence;
   const presence = createVersionedText({
     version: presenceVersion,
@@ -75,7 +77,7 @@ export function createHello(deps: HelloDeps): (info: ClientInfo, issued: Admissi
 type HelloParts = HookEvent<"hello.snapshot">;
 
 /** The parts of hello-ok that are the same for everybody. Each is serialised once, unless a hook put another one in its place. */
-function createHelloParts(): {
+function createHelloParts(pluginEvents: readonly string[]): {
   /** @param methods names in order of registration */
   standard(methods: readonly string[]): HelloParts;
   /** JSON of features, and of the members `policy` and `limits` without a brace before them. */
@@ -87,7 +89,7 @@ function createHelloParts(): {
     serialised.set(value, known);
     return known;
   };
-  const events = Object.freeze(Object.keys(protocolEvents));
+  const events = Object.freeze([...Object.keys(protocolEvents), ...pluginEvents]);
   let features: HelloParts["features"] = { methods: [], events, capabilities: [] };
   return {
     standard(methods) {

@@ -6,11 +6,13 @@ import {
   type ClientInfo,
   commonErrors,
   formatIssues,
+  methodOf,
   type PluginContext,
 } from "svc/sdk";
-import { hasScope, protocolMethod } from "svc/sdk/internal";
+import { hasScope } from "svc/sdk/internal";
 import { type Board, createBoard, type Question } from "./board.ts";
 import { shownRequest } from "./display.ts";
+import { approvalsMethods } from "./protocol-methods.ts";
 
 const DEFAULT_TIMEOUT_MS: Record<ApprovalKind, number> = { exec: 1_800_000, plugin: 120_000 };
 
@@ -83,7 +85,7 @@ function mayDecide({ scopes, caps }: ClientInfo, kind: ApprovalKind): boolean {
 }
 
 function check({ kind, request, id, timeoutMs }: ApprovalQuestion): void {
-  const { method, params } = protocolMethod(kind === "exec" ? "exec.approval.request" : "plugin.approval.request");
+  const { method, params } = methodOf(approvalsMethods, kind === "exec" ? "exec.approval.request" : "plugin.approval.request");
   const asSent = { ...request, ...(id !== undefined && kind === "exec" ? { id } : {}), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
   const parsed = params.safeParse(asSent);
   if (!parsed.success) throw commonErrors.invalidParams({ method, issues: formatIssues(parsed.error.issues) });

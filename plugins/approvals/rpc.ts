@@ -1,39 +1,51 @@
-import type { ApprovalKind, ApprovalOutcome, ApprovalRecord, ClientInfo, JsonObject, PluginContext, RpcCall } from "svc/sdk";
-import { protocolMethod } from "svc/sdk/internal";
+import {
+  type ApprovalKind,
+  type ApprovalOutcome,
+  type ApprovalRecord,
+  type ClientInfo,
+  type JsonObject,
+  methodOf,
+  type PluginContext,
+  type RpcCall,
+} from "svc/sdk";
 import type { Question, Resolution } from "./board.ts";
 import type { Desk } from "./desk.ts";
+import { approvalsMethods } from "./protocol-methods.ts";
 
 /** Both families of approval methods. */
 export function registerApprovalMethods(ctx: PluginContext, desk: Desk): void {
   ctx.registerRpc({
-    ...protocolMethod("exec.approval.request"),
+    ...methodOf(approvalsMethods, "exec.approval.request"),
     handler: ({ twoPhase, timeoutMs, id, ...request }, call) => {
       const extras = { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(id === undefined ? {} : { id }) };
       return answer(desk.ask({ kind: "exec", request: present(request), ...extras }, askerOf(call.client)), twoPhase, call);
     },
   });
   ctx.registerRpc({
-    ...protocolMethod("plugin.approval.request"),
+    ...methodOf(approvalsMethods, "plugin.approval.request"),
     handler: ({ twoPhase, timeoutMs, ...request }, call) => {
       const extras = timeoutMs === undefined ? {} : { timeoutMs };
       return answer(desk.ask({ kind: "plugin", request: present(request), ...extras }, askerOf(call.client)), twoPhase, call);
     },
   });
-  ctx.registerRpc({ ...protocolMethod("exec.approval.get"), handler: ({ id }) => shown(desk.board.find("exec", id)) });
-  ctx.registerRpc({ ...protocolMethod("plugin.approval.get"), handler: ({ id }) => shown(desk.board.find("plugin", id)) });
-  ctx.registerRpc({ ...protocolMethod("exec.approval.list"), handler: ({ ended }) => listed(desk, "exec", ended) });
-  ctx.registerRpc({ ...protocolMethod("plugin.approval.list"), handler: ({ ended }) => listed(desk, "plugin", ended) });
-  ctx.registerRpc({ ...protocolMethod("exec.approval.waitDecision"), handler: ({ id }, call) => wait(desk.board.find("exec", id), call) });
+  ctx.registerRpc({ ...methodOf(approvalsMethods, "exec.approval.get"), handler: ({ id }) => shown(desk.board.find("exec", id)) });
+  ctx.registerRpc({ ...methodOf(approvalsMethods, "plugin.approval.get"), handler: ({ id }) => shown(desk.board.find("plugin", id)) });
+  ctx.registerRpc({ ...methodOf(approvalsMethods, "exec.approval.list"), handler: ({ ended }) => listed(desk, "exec", ended) });
+  ctx.registerRpc({ ...methodOf(approvalsMethods, "plugin.approval.list"), handler: ({ ended }) => listed(desk, "plugin", ended) });
   ctx.registerRpc({
-    ...protocolMethod("plugin.approval.waitDecision"),
+    ...methodOf(approvalsMethods, "exec.approval.waitDecision"),
+    handler: ({ id }, call) => wait(desk.board.find("exec", id), call),
+  });
+  ctx.registerRpc({
+    ...methodOf(approvalsMethods, "plugin.approval.waitDecision"),
     handler: ({ id }, call) => wait(desk.board.find("plugin", id), call),
   });
   const resolve = (kind: ApprovalKind, params: { id: string; decision: string }, { client }: RpcCall) => {
     desk.board.resolve(kind, { ...params, by: nameOf(client) });
     return { ok: true };
   };
-  ctx.registerRpc({ ...protocolMethod("exec.approval.resolve"), handler: (params, call) => resolve("exec", params, call) });
-  ctx.registerRpc({ ...protocolMethod("plugin.approval.resolve"), handler: (params, call) => resolve("plugin", params, call) });
+  ctx.registerRpc({ ...methodOf(approvalsMethods, "exec.approval.resolve"), handler: (params, call) => resolve("exec", params, call) });
+  ctx.registerRpc({ ...methodOf(approvalsMethods, "plugin.approval.resolve"), handler: (params, call) => resolve("plugin", params, call) });
 }
 
 /** Answers a requester. A request stays open when its requester's socket closes: others may decide, and `waitDecision` finds the answer. */

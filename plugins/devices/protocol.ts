@@ -1,6 +1,7 @@
 import type { PluginProtocol } from "svc/sdk";
+import { devicesEvents } from "./protocol-events.ts";
 import { devicesMethods } from "./protocol-methods.ts";
 import { devicesResults } from "./protocol-results.ts";
 
 /** Part of the protocol that this plugin serves. The manifest names this module; `svc.protocol.json` is written from it. */
-export default { methods: devicesMethods, results: devicesResults } satisfies PluginProtocol;
+export default { methods: devicesMethods, results: devicesResults, events: devicesEvents } satisfies PluginProtocol;

@@ -1,5 +1,5 @@
-import { definePlugin } from "svc/sdk";
-import { protocolMethod } from "svc/sdk/internal";
+import { definePlugin, methodOf } from "svc/sdk";
+import { logsMethods } from "./protocol-methods.ts";
 
 /** Commands for operators: they live in `cli/` and run in the process of `svc`. In the gateway the plugin answers `logs.tail`. */
 export default definePlugin({
@@ -8,6 +8,6 @@ export default definePlugin({
   svc: { api: "^1.0.0" },
   setup(ctx) {
     const gateway = ctx.service("gateway@1");
-    ctx.registerRpc({ ...protocolMethod("logs.tail"), handler: (question) => gateway.tailLog(question) });
+    ctx.registerRpc({ ...methodOf(logsMethods, "logs.tail"), handler: (question) => gateway.tailLog(question) });
   },
 });

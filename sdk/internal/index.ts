@@ -34,8 +34,6 @@ export { isAlive, type LockOwner, processStartTime } from "../process-owner.ts";
 export { plainName } from "../protocol/device.ts";
 export { protocolErrors } from "../protocol/errors.ts";
 export { idText } from "../protocol/methods/fields.ts";
-export { isAdminPatch } from "../protocol/methods/sessions.ts";
-export { protocolMethod } from "../protocol/methods.ts";
 export { RawJson } from "../protocol/raw-json.ts";
 export { createReplays } from "../replays.ts";
 export { allScopes, hasScope } from "../scopes.ts";

@@ -1,32 +1,18 @@
 import type { z } from "zod";
 import type { CoreMethod, ProtocolMethod } from "./methods.ts";
 import type { PluginMethods } from "./plugin-methods.ts";
-import { agentsResults } from "./results/agents.ts";
-import { approvalsResults } from "./results/approvals.ts";
 import { configResults } from "./results/config.ts";
 import { gatewayResults } from "./results/gateway.ts";
-import { logsResults } from "./results/logs.ts";
 import { pluginsResults } from "./results/plugins.ts";
-import { runsResults } from "./results/runs.ts";
-import { sessionsResults } from "./results/sessions.ts";
-import { systemResults } from "./results/system.ts";
-import { toolsResults } from "./results/tools.ts";
 
 /**
- * Payload of a successful answer of every method; of a method with two answers, either of them. Objects may gain fields.
+ * Payload of a successful answer of every method that the gateway itself serves; of a method with two answers, either of them. Objects may gain fields.
  * For documents, types and tests: the running gateway never loads these schemas (`import type` only).
  */
 export const protocolResults = {
   ...gatewayResults,
-  ...systemResults,
   ...configResults,
-  ...logsResults,
   ...pluginsResults,
-  ...approvalsResults,
-  ...agentsResults,
-  ...toolsResults,
-  ...runsResults,
-  ...sessionsResults,
 } as const satisfies Record<CoreMethod, z.ZodType>;
 
 /** Payload of the answer of a method. */

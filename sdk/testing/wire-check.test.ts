@@ -1,5 +1,4 @@
 import { type ClientInfo, definePlugin, methodOf, type RpcCall } from "svc/sdk";
-import { protocolMethod } from "svc/sdk/internal";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allMethods } from "../../test/tools/protocol-tables.ts";
@@ -21,7 +20,7 @@ const wrong = definePlugin<unknown>({
         return { agentId: "main", started: true, joined: false };
       },
     });
-    ctx.registerRpc({ method: "wrong-memory.anything", scope: "read", params: protocolMethod("health").params, handler: () => 7 });
+    ctx.registerRpc({ method: "wrong-memory.anything", scope: "read", params: allMethods.health.params, handler: () => 7 });
   },
 });
 

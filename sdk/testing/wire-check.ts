@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { PROTOCOL_FILE, readProtocolDocument } from "../../kernel/loader/protocol-document.ts";
+import { PROTOCOL_FILE, readProtocolDocument, standalone } from "../../kernel/loader/protocol-document.ts";
 import { packageRoot } from "../../kernel/process/paths.ts";
 import type { SvcClient } from "../client/types.ts";
 import { toSchema } from "../json-schema.ts";
@@ -9,14 +9,17 @@ import { protocolEventPayloads } from "../protocol/event-payloads.ts";
 import { helloOk } from "../protocol/results/connect.ts";
 import { protocolResults } from "../protocol/results.ts";
 import type { JsonObject } from "../types/common.ts";
+import type { JsonSchema } from "../types/schema.ts";
 import { runnerIfAny } from "./runner.ts";
+
+type Schemas = Readonly<Record<string, z.ZodType>>;
 
 const MAX_FAULTS = 50;
 const faults: string[] = [];
 
-const results: Readonly<Record<string, z.ZodType>> = { ...protocolResults, connect: helloOk };
-let ofPlugins: Record<string, z.ZodType> | undefined;
-const payloads: Readonly<Record<string, z.ZodType>> = protocolEventPayloads;
+const results: Schemas = { ...protocolResults, connect: helloOk };
+const payloads: Schemas = protocolEventPayloads;
+let ofPlugins: { results: Schemas; payloads: Schemas } | undefined;
 
 const wireError = z.object({
   code: z.enum(["INVALID_REQUEST", "FORBIDDEN", "NOT_PAIRED", "APPROVAL_NOT_FOUND", "UNAVAILABLE"]),
@@ -47,27 +50,36 @@ runnerIfAny()?.afterEach(throwWireFaults);
 
 /** Remembers what a successful answer of a protocol method breaks; other methods are left alone. */
 export function checkAnswer(method: string, payload: unknown): void {
-  check(`answer of ${method}`, Object.hasOwn(results, method) ? results[method] : pluginResult(method), payload);
-}
-
-/** Schema of the answer of a bundled plugin's method, from the table beside its manifest. */
-function pluginResult(method: string): z.ZodType | undefined {
-  if (!ofPlugins) {
-    ofPlugins = {};
-    const root = join(packageRoot(), "plugins");
-    for (const id of readdirSync(root)) {
-      const file = join(root, id, PROTOCOL_FILE);
-      if (!existsSync(file)) continue;
-      const { methods } = readProtocolDocument(readFileSync(file, "utf8"), { plugin: id, isBundled: true });
-      for (const [name, { result }] of Object.entries(methods)) ofPlugins[name] = toSchema(result) as unknown as z.ZodType;
-    }
-  }
-  return Object.hasOwn(ofPlugins, method) ? ofPlugins[method] : undefined;
+  check(`answer of ${method}`, Object.hasOwn(results, method) ? results[method] : own(schemasOfPlugins().results, method), payload);
 }
 
 /** Remembers what the payload of a protocol event breaks; plugins' own events are left alone. */
 export function checkEvent(event: string, payload: unknown): void {
-  check(`event ${event}`, Object.hasOwn(payloads, event) ? payloads[event] : undefined, payload);
+  check(`event ${event}`, Object.hasOwn(payloads, event) ? payloads[event] : own(schemasOfPlugins().payloads, event), payload);
+}
+
+function own(schemas: Schemas, name: string): z.ZodType | undefined {
+  return Object.hasOwn(schemas, name) ? schemas[name] : undefined;
+}
+
+/** Schemas of the answers and events of bundled plugins, from the tables beside their manifests. */
+function schemasOfPlugins(): { results: Schemas; payloads: Schemas } {
+  if (ofPlugins) return ofPlugins;
+  const root = join(packageRoot(), "plugins");
+  const documents = readdirSync(root)
+    .map((id) => ({ id, file: join(root, id, PROTOCOL_FILE) }))
+    .filter(({ file }) => existsSync(file))
+    .map(({ id, file }) => readProtocolDocument(readFileSync(file, "utf8"), { plugin: id, isBundled: true }));
+  const made = (schema: JsonSchema) => toSchema(schema) as unknown as z.ZodType;
+  const tables = documents.map((document) => ({
+    results: Object.entries(document.methods).map(([name, { result }]) => [name, made(standalone(result, document))] as const),
+    payloads: Object.entries(document.events ?? {}).map(([name, { payload }]) => [name, made(standalone(payload, document))] as const),
+  }));
+  ofPlugins = {
+    results: Object.fromEntries(tables.flatMap((table) => table.results)),
+    payloads: Object.fromEntries(tables.flatMap((table) => table.payloads)),
+  };
+  return ofPlugins;
 }
 
 /**

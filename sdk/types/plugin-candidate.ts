@@ -1,6 +1,6 @@
 import type { Manifest, PluginOrigin } from "./manifest.ts";
 import type { pluginCodes } from "./plugin-record.ts";
-import type { MethodDocument } from "./protocol-document.ts";
+import type { EventDocument, MethodDocument } from "./protocol-document.ts";
 
 /** Reason why a plugin that was found does not load, and what to do about it. */
 export interface PluginProblem {
@@ -23,6 +23,8 @@ export interface PluginCandidate {
   manifest: Manifest | undefined;
   /** Methods that it serves, from `svc.protocol.json`. */
   methods?: Readonly<Record<string, MethodDocument>>;
+  /** Events of the protocol that it sends, from the same file. */
+  events?: Readonly<Record<string, EventDocument>>;
   /** Put there by `svc plugins install`. */
   installed?: boolean;
   problem?: PluginProblem;

@@ -1,3 +1,4 @@
+import type { EventSpec } from "../protocol/events.ts";
 import type { Scope } from "./rpc.ts";
 import type { JsonSchema } from "./schema.ts";
 
@@ -9,4 +10,9 @@ export interface MethodDocument {
   waits?: true;
   params: JsonSchema;
   result: JsonSchema;
+}
+
+/** One event of a plugin as `svc.protocol.json` has it. */
+export interface EventDocument extends EventSpec {
+  payload: JsonSchema;
 }

@@ -113,8 +113,8 @@ describe("every protocol method", () => {
   test("is answered by the one that the page names", () => {
     const unanswered = without(names, (name) => {
       const owner = input.methodOwners[name];
-      // A plugin takes the row from its own table: `methodOf(table, "notes.list")`.
-      const isTaken = (source: string) => callsWith(source.replace(/\bmethodOf\(\w+,\s*/g, "protocolMethod("), ["protocolMethod"], name);
+      // The owner takes the row from its table: `methodOf(table, "notes.list")`.
+      const isTaken = (source: string) => callsWith(source.replace(/\bmethodOf\(\w+,\s*/g, "methodOf("), ["methodOf"], name);
       return inProduct(isTaken, owner ? `plugins/${owner}/` : "kernel/");
     });
     expect(unanswered).toEqual([]);
@@ -133,7 +133,7 @@ describe("every protocol event", () => {
   const names = Object.keys(input.events);
 
   test("is sent by somebody", () => {
-    const senders = product.filter(([path]) => path !== "sdk/protocol/events.ts" && !path.startsWith("sdk/client/"));
+    const senders = product.filter(([path]) => !/^sdk\/(protocol\/events\.ts|client\/)|^plugins\/[^/]+\/protocol[-./]/.test(path));
     expect(without(names, (name) => senders.some(([, source]) => mentions(source, name)))).toEqual([]);
   });
 

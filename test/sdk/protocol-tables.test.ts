@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { budgetedMethods } from "../../kernel/port/write-budget.ts";
-import { protocolEvents } from "../../sdk/protocol/events.ts";
 import { connectParams, helloNumbers, limits, requestFrame } from "../../sdk/protocol/frames.ts";
 import type { ProtocolMethod } from "../../sdk/protocol/methods.ts";
-import { allMethods } from "../tools/protocol-tables.ts";
+import { allEvents, allMethods } from "../tools/protocol-tables.ts";
 
 /** The tables of the protocol, written out a second time: a change of the code's tables changes the contract with clients and must be meant. */
 
@@ -66,22 +65,22 @@ describe("events", () => {
   ];
 
   test("reach those whom the contract names", () => {
-    const told = Object.entries(protocolEvents).map(([name, { scope }]) => `${name}: ${scope}`);
-    const due = Object.keys(protocolEvents).map((name) => `${name}: ${rules.find(([, is]) => is(name))?.[0] ?? "admin"}`);
+    const told = Object.entries(allEvents).map(([name, { scope }]) => `${name}: ${scope}`);
+    const due = Object.keys(allEvents).map((name) => `${name}: ${rules.find(([, is]) => is(name))?.[0] ?? "admin"}`);
     expect(told).toEqual(due);
   });
 
   test("reach nodes only after they subscribed, for health and heartbeat", () => {
-    const asked = Object.entries(protocolEvents).filter(([, spec]) => "nodes" in spec);
+    const asked = Object.entries(allEvents).filter(([, spec]) => "nodes" in spec);
     expect(asked.map(([name]) => name).sort()).toEqual(["health", "heartbeat"]);
   });
 
   test("are skipped for a slow client where the contract says so, and nowhere else", () => {
-    const skipped = Object.entries(protocolEvents).filter(([, { droppable }]) => droppable);
+    const skipped = Object.entries(allEvents).filter(([, { droppable }]) => droppable);
     const due = (name: string) =>
       words("tick presence health heartbeat cron sessions.changed config.changed plugins.changed memory.progress").includes(name) ||
       /\.(requested|resolved)$/.test(name);
-    expect(skipped.map(([name]) => name)).toEqual(Object.keys(protocolEvents).filter(due));
+    expect(skipped.map(([name]) => name)).toEqual(Object.keys(allEvents).filter(due));
   });
 });
 

@@ -1,11 +1,41 @@
+import agents from "../../plugins/agents/protocol.ts";
+import approvals from "../../plugins/approvals/protocol.ts";
 import devices from "../../plugins/devices/protocol.ts";
 import memory from "../../plugins/memory-core/protocol.ts";
 import messaging from "../../plugins/messaging/protocol.ts";
+import operator from "../../plugins/operator/protocol.ts";
 import webhooks from "../../plugins/webhooks/protocol.ts";
+import { type EventSpec, type ProtocolEvent, protocolEvents } from "../../sdk/protocol/events.ts";
 import { protocolMethods } from "../../sdk/protocol/methods.ts";
 import { protocolResults } from "../../sdk/protocol/results.ts";
 
-/** Methods of the protocol: the SDK's and those of bundled plugins. */
-export const allMethods = { ...protocolMethods, ...devices.methods, ...memory.methods, ...messaging.methods, ...webhooks.methods } as const;
+/** Methods of the protocol: the gateway's own and those of bundled plugins. */
+export const allMethods = {
+  ...protocolMethods,
+  ...agents.methods,
+  ...approvals.methods,
+  ...devices.methods,
+  ...memory.methods,
+  ...messaging.methods,
+  ...operator.methods,
+  ...webhooks.methods,
+} as const;
 /** Payloads of their answers. */
-export const allResults = { ...protocolResults, ...devices.results, ...memory.results, ...messaging.results, ...webhooks.results } as const;
+export const allResults = {
+  ...protocolResults,
+  ...agents.results,
+  ...approvals.results,
+  ...devices.results,
+  ...memory.results,
+  ...messaging.results,
+  ...operator.results,
+  ...webhooks.results,
+} as const;
+/** Events of the protocol: the gateway's own and those of bundled plugins. */
+export const allEvents: Readonly<Record<ProtocolEvent, EventSpec>> = {
+  ...protocolEvents,
+  ...agents.events,
+  ...approvals.events,
+  ...devices.events,
+  ...memory.events,
+};

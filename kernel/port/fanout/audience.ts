@@ -13,17 +13,22 @@ export interface Audience {
   readonly nodeTopic: string | undefined;
 }
 
-/** The row of an event, if the protocol has one; names of the language itself are none. */
-export function eventSpec(name: string): EventSpec | undefined {
+/** The row of an event that the gateway itself sends; names of the language itself are none. */
+export function coreEventSpec(name: string): EventSpec | undefined {
   return Object.hasOwn(protocolEvents, name) ? (protocolEvents as Record<string, EventSpec>)[name] : undefined;
 }
 
 /**
  * The audience of one event. A row of the table can be narrowed, never widened; an event of a plugin has the scope it declares, else `write`;
  * whatever is listed nowhere is for administrators.
+ *
+ * @param spec row of the event, if the protocol has one
  */
-export function audienceOf(name: string, { scope, topic }: { scope?: Scope | undefined; topic?: string | undefined }): Audience {
-  const spec = eventSpec(name);
+export function audienceOf(
+  name: string,
+  spec: EventSpec | undefined,
+  { scope, topic }: { scope?: Scope | undefined; topic?: string | undefined },
+): Audience {
   const own = spec ? spec.scope : name.startsWith("plugin.") ? (scope ?? "write") : "admin";
   const needs = [...new Set([own, scope ?? own])].filter((s) => s !== "none").map(toOperatorScope);
   return { needs, topic, nodeTopic: spec?.nodes === "subscribed" ? name : undefined };

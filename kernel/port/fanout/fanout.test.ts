@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { ProtocolEvent } from "../../../sdk/protocol/events.ts";
 import { limits } from "../../../sdk/protocol/frames.ts";
 import type { ClientInfo, OperatorScope } from "../../../sdk/types/rpc.ts";
+import { allEvents } from "../../../test/tools/protocol-tables.ts";
 import { createFanout, type Subscriber, type Subscription } from "./fanout.ts";
 
 class Peer implements Subscriber {
@@ -38,7 +40,7 @@ class Peer implements Subscriber {
 
 function fanoutWith(...peers: Peer[]) {
   const time = { now: 0 };
-  const fanout = createFanout({ monotonic: () => time.now });
+  const fanout = createFanout({ monotonic: () => time.now, eventRow: (name) => allEvents[name as ProtocolEvent] });
   for (const peer of peers) peer.line = fanout.add(peer);
   return { fanout, time };
 }

@@ -1,7 +1,8 @@
+import type { EventSpec } from "../../../sdk/protocol/events.ts";
 import { limits, type StateVersion } from "../../../sdk/protocol/frames.ts";
 import { RawJson } from "../../../sdk/protocol/raw-json.ts";
 import type { ClientInfo, EmitOptions } from "../../../sdk/types/rpc.ts";
-import { audienceOf, eventSpec } from "./audience.ts";
+import { audienceOf, coreEventSpec } from "./audience.ts";
 import { createGroups } from "./groups.ts";
 import { createMergeWindows } from "./merge-windows.ts";
 import {
@@ -104,10 +105,13 @@ class OpenSubscription implements Subscription {
 /** Serialises an event once, decides once per group of equal subscribers, and hands each one a numbered frame. */
 export function createFanout(options: {
   monotonic(): number;
+  /** Row of an event in the table of the plugin that sends it. */
+  eventRow?(name: string): EventSpec | undefined;
   bounds?: OutboundLimits;
   /** The account that further kinds of connections share; default: one of its own. */
   outbound?: SlowConsumers | undefined;
 }): Fanout {
+  const { eventRow } = options;
   const groups = createGroups<OpenSubscription>();
   const slow = options.outbound ?? createSlowConsumers(options.bounds ?? outboundLimits, options.monotonic);
   const windows = createMergeWindows<Outgoing, OpenSubscription>({ windowMs: MERGE_MS, send: deliverLate, join });
@@ -134,12 +138,15 @@ export function createFanout(options: {
       return subscription;
     },
     emit(name, payload, options = {}) {
+      const { merge, stateVersion } = options;
+      const spec = coreEventSpec(name) ?? eventRow?.(name);
+      const droppable = options.droppable ?? (spec?.droppable || merge !== undefined);
       let event: Outgoing | undefined;
-      for (const subscriptions of groups.select(audienceOf(name, options))) {
+      for (const subscriptions of groups.select(audienceOf(name, spec, options))) {
         for (const subscription of subscriptions) {
           if (options.only && !options.only(subscription.info)) continue;
-          event ??= toOutgoing(name, payload, options);
-          hand(event, subscription, options.merge);
+          event ??= { name, payload, droppable, join: merge?.join, stateVersion, text: undefined };
+          hand(event, subscription, merge);
         }
       }
     },
@@ -153,12 +160,6 @@ export function createFanout(options: {
       while (slow.total() > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, FLUSH_POLL_MS));
     },
   };
-}
-
-function toOutgoing(name: string, payload: unknown, options: EmitOptions & { stateVersion?: StateVersion }): Outgoing {
-  const { merge, stateVersion } = options;
-  const droppable = options.droppable ?? (eventSpec(name)?.droppable || merge !== undefined);
-  return { name, payload, droppable, join: merge?.join, stateVersion, text: undefined };
 }
 
 function join(earlier: Outgoing, later: Outgoing): Outgoing {

@@ -1,5 +1,6 @@
 import type { DoctorFinding } from "../../../sdk/hooks.ts";
-import { protocolMethod } from "../../../sdk/protocol/methods.ts";
+import { methodOf } from "../../../sdk/protocol/methods/spec.ts";
+import { protocolMethods } from "../../../sdk/protocol/methods.ts";
 import { RawJson } from "../../../sdk/protocol/raw-json.ts";
 import { hasScope } from "../../../sdk/scopes.ts";
 import type { RpcCall, RpcMethod } from "../../../sdk/types/rpc.ts";
@@ -35,25 +36,28 @@ export function registerKernelMethods(methods: MethodRegistry, deps: KernelMetho
 
   const isAdmin = (call: RpcCall) => hasScope(call.client.scopes, "operator.admin");
   add(
-    protocolMethod("health"),
+    methodOf(protocolMethods, "health"),
     async ({ probe = false }: { probe?: boolean }, call) => new RawJson(await deps.health.text({ probe, paths: isAdmin(call) })),
   );
-  add(protocolMethod("status"), async (_params, call) =>
+  add(methodOf(protocolMethods, "status"), async (_params, call) =>
     toStatus({ version: deps.version, snapshot: await deps.health.value(), isAdmin: isAdmin(call), pid: process.pid }),
   );
-  add(protocolMethod("system-presence"), () => deps.presence.list());
-  add(protocolMethod("gateway.doctor"), async ({ deep = false }: { deep?: boolean }) => ({
+  add(methodOf(protocolMethods, "system-presence"), () => deps.presence.list());
+  add(methodOf(protocolMethods, "gateway.doctor"), async ({ deep = false }: { deep?: boolean }) => ({
     findings: soundFindings([...(await deps.hooks.run("doctor.collect", { deep })), ...proxyFindings(deps.env())]),
   }));
-  add(protocolMethod("gateway.identity.get"), () => deps.identity());
+  add(methodOf(protocolMethods, "gateway.identity.get"), () => deps.identity());
   const restart = async ({ reason = "requested", delayMs = 0 }: { reason?: string; delayMs?: number }) => {
     await deps.checkRestart();
     deps.requestRestart(reason, delayMs);
     return { ok: true, status: "scheduled" };
   };
-  add(protocolMethod("gateway.restart.request"), restart);
-  add(protocolMethod("gateway.restart"), restart);
-  add(protocolMethod("gateway.exitSafeMode"), async () => ({ ok: true, left: await deps.safeMode.leave("an operator asked for it") }));
+  add(methodOf(protocolMethods, "gateway.restart.request"), restart);
+  add(methodOf(protocolMethods, "gateway.restart"), restart);
+  add(methodOf(protocolMethods, "gateway.exitSafeMode"), async () => ({
+    ok: true,
+    left: await deps.safeMode.leave("an operator asked for it"),
+  }));
 }
 
 function proxyFindings(env: ProxyEnv): DoctorFinding[] {

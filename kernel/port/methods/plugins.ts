@@ -1,7 +1,8 @@
 import { isAbsolute } from "node:path";
 import { commonErrors } from "../../../sdk/errors.ts";
 import { loaderErrors } from "../../../sdk/loader/errors.ts";
-import { protocolMethod } from "../../../sdk/protocol/methods.ts";
+import { methodOf } from "../../../sdk/protocol/methods/spec.ts";
+import { protocolMethods } from "../../../sdk/protocol/methods.ts";
 import { createReplays } from "../../../sdk/replays.ts";
 import type { PluginCandidate } from "../../../sdk/types/plugin-candidate.ts";
 import type { PluginReload } from "../../../sdk/types/plugin-record.ts";
@@ -61,7 +62,7 @@ export function registerPluginMethods(methods: MethodRegistry, deps: PluginMetho
 }
 
 function registerReading({ add, loader, hooks, contributions, config, known, row, mayWriteConfig }: PluginMethodParts): void {
-  add(protocolMethod("plugins.list"), () => ({
+  add(methodOf(protocolMethods, "plugins.list"), () => ({
     plugins: loader.records().map((record) => {
       const found = loader.find(record.id);
       return toPluginRow(
@@ -74,7 +75,7 @@ function registerReading({ add, loader, hooks, contributions, config, known, row
     mutationAllowed: mayWriteConfig && config() !== undefined,
     generation: loader.generation(),
   }));
-  add(protocolMethod("plugins.inspect"), ({ pluginId }: { pluginId: string }) => {
+  add(methodOf(protocolMethods, "plugins.inspect"), ({ pluginId }: { pluginId: string }) => {
     const { candidate } = known(pluginId);
     const { manifest, root, origin } = candidate;
     return {
@@ -87,7 +88,7 @@ function registerReading({ add, loader, hooks, contributions, config, known, row
       ...(manifest?.homepage ? { homepage: manifest.homepage } : {}),
     };
   });
-  add(protocolMethod("plugins.uiDescriptors"), () => ({
+  add(methodOf(protocolMethods, "plugins.uiDescriptors"), () => ({
     ok: true,
     descriptors: [...contributions.view<UiPanel>("uiPanel")].map(({ owner, value }) => toUiDescriptor(owner, value)),
   }));
@@ -96,10 +97,10 @@ function registerReading({ add, loader, hooks, contributions, config, known, row
 function registerChanging(parts: PluginMethodParts): void {
   const { add, loader, known, row } = parts;
   const replays = createReplays({ monotonic: () => performance.now() });
-  add(protocolMethod("plugins.setEnabled"), (p: { pluginId: string; enabled: boolean; idempotencyKey?: string }) =>
+  add(methodOf(protocolMethods, "plugins.setEnabled"), (p: { pluginId: string; enabled: boolean; idempotencyKey?: string }) =>
     replays.run(p.idempotencyKey, () => setEnabled(parts, p.pluginId, p.enabled)),
   );
-  add(protocolMethod("plugins.reload"), async ({ plugins }: { plugins: Array<{ pluginId: string; installed?: boolean }> }) => {
+  add(methodOf(protocolMethods, "plugins.reload"), async ({ plugins }: { plugins: Array<{ pluginId: string; installed?: boolean }> }) => {
     const results: PluginReload[] = [];
     for (const { pluginId, installed } of plugins) {
       if (installed) parts.dropPaths(pluginId);
@@ -107,7 +108,7 @@ function registerChanging(parts: PluginMethodParts): void {
     }
     return { pluginIds: results.filter((r) => r.status !== "failed").map((r) => r.id), restartRequired: needsRestart(results), results };
   });
-  add(protocolMethod("plugins.dev"), async ({ path }: { path: string }) => {
+  add(methodOf(protocolMethods, "plugins.dev"), async ({ path }: { path: string }) => {
     if (!isAbsolute(path)) throw loaderErrors.pluginNotLoadable({ path, reason: "expected an absolute path" });
     const { id, problem } = await parts.addPath(path);
     if (problem) throw loaderErrors.pluginNotLoadable({ path, reason: problem.reason });

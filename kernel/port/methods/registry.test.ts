@@ -2,16 +2,26 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { commonErrors } from "../../../sdk/errors.ts";
 import { protocolErrors } from "../../../sdk/protocol/errors.ts";
+import type { MethodSpec } from "../../../sdk/protocol/methods/spec.ts";
+import { protocolMethods } from "../../../sdk/protocol/methods.ts";
 import type { OperatorScope, RpcCall, RpcMethod, Scope } from "../../../sdk/types/rpc.ts";
+import { allMethods } from "../../../test/tools/protocol-tables.ts";
 import { createHookBus } from "../../hooks/bus.ts";
 import { createLogger, type LogRecord } from "../../process/logger.ts";
 import { createMethodRegistry, toWireError } from "./registry.ts";
+
+/** Rows of all plugins here; none of what every object has. */
+const bundled: Readonly<Record<string, MethodSpec>> = Object.assign(
+  Object.create(null),
+  Object.fromEntries(Object.entries(allMethods).filter(([name]) => !Object.hasOwn(protocolMethods, name))),
+);
 
 function setup() {
   const logs: LogRecord[] = [];
   const logger = createLogger([(record) => logs.push(record)], Date.now, () => "info");
   const hooks = createHookBus(logger);
-  return { logs, hooks, methods: createMethodRegistry({ hooks, logger }) };
+  const row = (name: string) => (name in bundled ? { scope: (bundled[name] as MethodSpec).scope, plugin: "some", isBundled: true } : undefined);
+  return { logs, hooks, methods: createMethodRegistry({ hooks, logger, row }) };
 }
 
 const method = (name: string, change: Partial<RpcMethod<{ n?: number }>> = {}) =>

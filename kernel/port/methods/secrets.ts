@@ -1,4 +1,5 @@
-import { protocolMethod } from "../../../sdk/protocol/methods.ts";
+import { methodOf } from "../../../sdk/protocol/methods/spec.ts";
+import { protocolMethods } from "../../../sdk/protocol/methods.ts";
 import type { Manifest } from "../../../sdk/types/manifest.ts";
 import type { RpcCall } from "../../../sdk/types/rpc.ts";
 import type { Reloader } from "../../config/reloader.ts";
@@ -13,7 +14,7 @@ export function registerSecretsMethods(methods: MethodRegistry, reloader: Reload
     if (!client.directLoopback) throw secretErrors.secretsNotLocal();
     return secretsForCommand(reloader.current(), question as SecretsQuestion, manifests());
   };
-  methods.add({ ...protocolMethod("secrets.resolve"), handler: resolve }, "kernel");
+  methods.add({ ...methodOf(protocolMethods, "secrets.resolve"), handler: resolve }, "kernel");
   const handler = async () => {
     const { status, issues } = await reloader.reload("secrets");
     if (status === "invalid" || status === "rejected") {
@@ -21,5 +22,5 @@ export function registerSecretsMethods(methods: MethodRegistry, reloader: Reload
     }
     return secretsReloadResult(reloader.current());
   };
-  methods.add({ ...protocolMethod("secrets.reload"), handler }, "kernel");
+  methods.add({ ...methodOf(protocolMethods, "secrets.reload"), handler }, "kernel");
 }

@@ -1,7 +1,7 @@
-import type { AgentInfo, PluginContext } from "svc/sdk";
-import { protocolMethod } from "svc/sdk/internal";
+import { type AgentInfo, methodOf, type PluginContext } from "svc/sdk";
 import { KeyedMutex } from "../common/mutex.ts";
 import type { Kit } from "../kit.ts";
+import { servedMethods } from "../protocol/methods.ts";
 import { type AgentFile, listAgentFiles, readAgentFile, writeAgentFile } from "../workspace/agent-files.ts";
 import { ensureWorkspace } from "../workspace/files.ts";
 
@@ -11,21 +11,21 @@ export function registerAgentFileMethods(ctx: PluginContext, kit: Kit): void {
   const answer = (agent: AgentInfo, file: AgentFile) => ({ agentId: agent.id, workspace: agent.workspace, file });
 
   ctx.registerRpc({
-    ...protocolMethod("agents.files.list"),
+    ...methodOf(servedMethods, "agents.files.list"),
     handler: async ({ agentId }) => {
       const agent = kit.directory.get(agentId);
       return { agentId: agent.id, workspace: agent.workspace, files: await listAgentFiles(agent) };
     },
   });
   ctx.registerRpc({
-    ...protocolMethod("agents.files.get"),
+    ...methodOf(servedMethods, "agents.files.get"),
     handler: async ({ agentId, name }) => {
       const agent = kit.directory.get(agentId);
       return answer(agent, await readAgentFile(agent, name));
     },
   });
   ctx.registerRpc({
-    ...protocolMethod("agents.files.set"),
+    ...methodOf(servedMethods, "agents.files.set"),
     handler: async ({ agentId, ...file }) => {
       const agent = kit.directory.get(agentId);
       const written = await locks.run(agent.workspace, async () => {

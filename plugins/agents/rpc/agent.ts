@@ -1,7 +1,7 @@
-import type { DeliverTo, JsonObject, ParamsOf, PluginContext, RpcCall, RunRequest } from "svc/sdk";
-import { protocolMethod } from "svc/sdk/internal";
+import { type DeliverTo, type JsonObject, methodOf, type ParamsOf, type PluginContext, type RpcCall, type RunRequest } from "svc/sdk";
 import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
+import { servedMethods } from "../protocol/methods.ts";
 import { toAttachments } from "../runs/attachments.ts";
 import { answeredCommand, isResetMessage, resetByMessage, splitReset } from "../runs/commands.ts";
 import { checkRoute, withDelivery } from "../runs/deliver.ts";
@@ -15,12 +15,12 @@ const DEFAULT_WAIT_MS = 30_000;
 /** `agent` (two answers), `agent.wait`, `agent.identity.get`. */
 export function registerAgentMethods(ctx: PluginContext, kit: Kit, runner: Runner): void {
   ctx.registerRpc({
-    ...protocolMethod("agent"),
+    ...methodOf(servedMethods, "agent"),
     scopeFor: (params) => (isResetMessage(kit.config.session.resetTriggers, params.message) ? "admin" : "write"),
     handler: (params, call) => runAgent(params, { call, kit, runner }),
   });
   ctx.registerRpc({
-    ...protocolMethod("agent.wait"),
+    ...methodOf(servedMethods, "agent.wait"),
     handler: async ({ runId, timeoutMs }, call) => {
       const found = await runner.known(runId);
       if (!found) return { runId, status: "timeout" };
@@ -29,7 +29,7 @@ export function registerAgentMethods(ctx: PluginContext, kit: Kit, runner: Runne
     },
   });
   ctx.registerRpc({
-    ...protocolMethod("agent.identity.get"),
+    ...methodOf(servedMethods, "agent.identity.get"),
     handler: (params) => {
       const { agentId } = kit.directory.resolve(target(params));
       const { identity, name } = kit.directory.get(agentId);

@@ -1,18 +1,18 @@
-import { type AgentInfo, type JsonObject, MAIN_KEY, type PluginContext } from "svc/sdk";
-import { protocolMethod } from "svc/sdk/internal";
+import { type AgentInfo, type JsonObject, MAIN_KEY, methodOf, type PluginContext } from "svc/sdk";
 import { KeyedMutex } from "../common/mutex.ts";
 import type { Kit } from "../kit.ts";
+import { servedMethods } from "../protocol/methods.ts";
 import { createAgentRegistry } from "../registry/changes.ts";
 import type { Runner } from "../runs/runner.ts";
 
 /** `agents.list`, `agents.create`, `agents.update`, `agents.delete`. */
 export function registerAgentsMethods(ctx: PluginContext, kit: Kit, runner: Runner): void {
   const registry = createAgentRegistry(kit, runner, new KeyedMutex());
-  ctx.registerRpc({ ...protocolMethod("agents.create"), handler: (params) => registry.create(params) });
-  ctx.registerRpc({ ...protocolMethod("agents.update"), handler: (params) => registry.update(params) });
-  ctx.registerRpc({ ...protocolMethod("agents.delete"), handler: (params) => registry.remove(params) });
+  ctx.registerRpc({ ...methodOf(servedMethods, "agents.create"), handler: (params) => registry.create(params) });
+  ctx.registerRpc({ ...methodOf(servedMethods, "agents.update"), handler: (params) => registry.update(params) });
+  ctx.registerRpc({ ...methodOf(servedMethods, "agents.delete"), handler: (params) => registry.remove(params) });
   ctx.registerRpc({
-    ...protocolMethod("agents.list"),
+    ...methodOf(servedMethods, "agents.list"),
     handler: () => ({
       defaultId: kit.directory.defaultId,
       mainKey: MAIN_KEY,

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { PluginContext } from "svc/sdk";
-import { protocolMethod } from "svc/sdk/internal";
+import { methodOf, type PluginContext } from "svc/sdk";
 import type { Kit } from "../kit.ts";
+import { servedMethods } from "../protocol/methods.ts";
 import { isResetMessage } from "../runs/commands.ts";
 import type { Runner } from "../runs/runner.ts";
 import { readHistory } from "../sessions/history.ts";
@@ -11,12 +11,12 @@ import { sendChat } from "./send.ts";
 /** `chat.send`, `chat.abort`, `chat.history`, `chat.inject`. */
 export function registerChatMethods(ctx: PluginContext, kit: Kit, runner: Runner): void {
   ctx.registerRpc({
-    ...protocolMethod("chat.send"),
+    ...methodOf(servedMethods, "chat.send"),
     scopeFor: (params) => (isResetMessage(kit.config.session.resetTriggers, params.message) ? "admin" : "write"),
     handler: (params, call) => sendChat({ ...params, ...kit.directory.resolve(targetOf(params)) }, { call, kit, runner }),
   });
   ctx.registerRpc({
-    ...protocolMethod("chat.abort"),
+    ...methodOf(servedMethods, "chat.abort"),
     handler: (params) => {
       const { sessionKey } = kit.directory.resolve(targetOf(params));
       const runIds = runner.abortSession(sessionKey, "rpc", params.runId === undefined ? {} : { runId: params.runId });
@@ -24,14 +24,14 @@ export function registerChatMethods(ctx: PluginContext, kit: Kit, runner: Runner
     },
   });
   ctx.registerRpc({
-    ...protocolMethod("chat.history"),
+    ...methodOf(servedMethods, "chat.history"),
     handler: (params) => {
       const { sessionKey } = kit.directory.resolve({ sessionKey: params.sessionKey });
       return readHistory(kit, sessionKey, params);
     },
   });
   ctx.registerRpc({
-    ...protocolMethod("chat.inject"),
+    ...methodOf(servedMethods, "chat.inject"),
     handler: async ({ sessionKey, message, label }) => {
       const key = kit.directory.resolve({ sessionKey }).sessionKey;
       const { messageId } = await injectNote(kit, key, { text: message, label, id: randomUUID() });

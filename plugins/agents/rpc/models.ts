@@ -1,12 +1,12 @@
-import type { AgentInfo, JsonObject, ModelInfo, ModelProvider, ParamsOf, PluginContext } from "svc/sdk";
-import { protocolMethod } from "svc/sdk/internal";
+import { type AgentInfo, type JsonObject, type ModelInfo, type ModelProvider, methodOf, type ParamsOf, type PluginContext } from "svc/sdk";
 import type { Kit } from "../kit.ts";
 import { splitRef } from "../models/choice.ts";
+import { servedMethods } from "../protocol/methods.ts";
 
 /** `models.list`. */
 export function registerModelsMethods(ctx: PluginContext, kit: Kit): void {
   ctx.registerRpc({
-    ...protocolMethod("models.list"),
+    ...methodOf(servedMethods, "models.list"),
     handler: async (params) => {
       const agent = kit.directory.get(params.agentId ?? kit.directory.defaultId);
       const models = await listModels(kit, agent, params);

@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { agentSetting, type JsonObject, type ParamsOf, type PluginContext, type RpcCall, type SessionRow } from "svc/sdk";
-import { createReplays, isAdminPatch, protocolMethod } from "svc/sdk/internal";
+import { agentSetting, type JsonObject, methodOf, type ParamsOf, type PluginContext, type RpcCall, type SessionRow } from "svc/sdk";
+import { createReplays } from "svc/sdk/internal";
 import { type Kit, runsOf } from "../kit.ts";
 import { splitRef } from "../models/choice.ts";
+import { isAdminPatch } from "../protocol/methods/sessions.ts";
+import { servedMethods } from "../protocol/methods.ts";
 import { isResetMessage } from "../runs/commands.ts";
 import type { Runner } from "../runs/runner.ts";
 import { deleteSession, resetSession } from "../sessions/changes.ts";
@@ -21,21 +23,21 @@ export function registerSessionChanges(ctx: PluginContext, kit: Kit, runner: Run
   const scopeOf = (message = "") => (isResetMessage(kit.config.session.resetTriggers, message) ? "admin" : "write");
 
   ctx.registerRpc({
-    ...protocolMethod("sessions.create"),
+    ...methodOf(servedMethods, "sessions.create"),
     scopeFor: ({ message }) => scopeOf(message),
     handler: (params, call) => created.run(params.idempotencyKey, () => create(params, { call, kit, runner })),
   });
   ctx.registerRpc({
-    ...protocolMethod("sessions.send"),
+    ...methodOf(servedMethods, "sessions.send"),
     scopeFor: ({ message }) => scopeOf(message),
     handler: async ({ key, idempotencyKey, ...message }, call) => {
       const { key: sessionKey, agentId } = await existing(kit, full(key));
       return sendChat({ ...message, sessionKey, agentId, idempotencyKey: idempotencyKey ?? randomUUID() }, { call, kit, runner });
     },
   });
-  ctx.registerRpc({ ...protocolMethod("sessions.abort"), handler: (params) => abort(params, { kit, runner }) });
+  ctx.registerRpc({ ...methodOf(servedMethods, "sessions.abort"), handler: (params) => abort(params, { kit, runner }) });
   ctx.registerRpc({
-    ...protocolMethod("sessions.patch"),
+    ...methodOf(servedMethods, "sessions.patch"),
     scopeFor: (params) => (isAdminPatch(params) ? "admin" : "write"),
     handler: async ({ key, ...patch }) => {
       const entry = await patchSession(kit, full(key), patch);
@@ -43,21 +45,21 @@ export function registerSessionChanges(ctx: PluginContext, kit: Kit, runner: Run
     },
   });
   ctx.registerRpc({
-    ...protocolMethod("sessions.reset"),
+    ...methodOf(servedMethods, "sessions.reset"),
     handler: async ({ key, reason, expectedSessionId }) => {
       const entry = await resetSession(kit, full(key), { reason: reason ?? "reset", expectedSessionId });
       return { ok: true, key: entry.key, entry: wireSession(kit, entry) };
     },
   });
   ctx.registerRpc({
-    ...protocolMethod("sessions.delete"),
+    ...methodOf(servedMethods, "sessions.delete"),
     handler: async ({ key, deleteTranscript, expectedSessionId }) => {
       const result = await deleteSession(kit, runner, { key: full(key), deleteTranscript: deleteTranscript ?? true, expectedSessionId });
       return { ok: true, key: full(key), ...result };
     },
   });
   ctx.registerRpc({
-    ...protocolMethod("sessions.compact"),
+    ...methodOf(servedMethods, "sessions.compact"),
     handler: async ({ key, maxLines }) => {
       const result = await compactSession(kit, full(key), { maxLines });
       return { ok: true, key: full(key), ...result };

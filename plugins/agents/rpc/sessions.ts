@@ -1,7 +1,8 @@
-import { cutEnd, type JsonObject, type PluginContext, type RpcCall } from "svc/sdk";
-import { protocolMethod, RawJson } from "svc/sdk/internal";
+import { cutEnd, type JsonObject, methodOf, type PluginContext, type RpcCall } from "svc/sdk";
+import { RawJson } from "svc/sdk/internal";
 import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
+import { servedMethods } from "../protocol/methods.ts";
 import { textOf } from "../runs/transcript.ts";
 import { visibleText } from "../sessions/display.ts";
 import { findSession } from "../sessions/find.ts";
@@ -18,16 +19,16 @@ const PREVIEW_SCAN = 200;
 /** The `sessions.*` methods that change nothing. */
 export function registerSessionsMethods(ctx: PluginContext, kit: Kit): void {
   const lister = createSessionLister(kit);
-  ctx.registerRpc({ ...protocolMethod("sessions.list"), handler: (params) => lister.list(params) });
+  ctx.registerRpc({ ...methodOf(servedMethods, "sessions.list"), handler: (params) => lister.list(params) });
   ctx.registerRpc({
-    ...protocolMethod("sessions.describe"),
+    ...methodOf(servedMethods, "sessions.describe"),
     handler: async ({ key }) => {
       const row = await kit.store().sessions.get(kit.directory.resolve({ sessionKey: key }).sessionKey);
       return { session: row ? wireSession(kit, row) : null };
     },
   });
   ctx.registerRpc({
-    ...protocolMethod("sessions.resolve"),
+    ...methodOf(servedMethods, "sessions.resolve"),
     handler: async (params) => {
       const row = await findSession(kit, params);
       if (row) return { ok: true, key: row.key, agentId: row.agentId };
@@ -36,7 +37,7 @@ export function registerSessionsMethods(ctx: PluginContext, kit: Kit): void {
     },
   });
   ctx.registerRpc({
-    ...protocolMethod("sessions.preview"),
+    ...methodOf(servedMethods, "sessions.preview"),
     handler: async (params) => {
       const previews: JsonObject[] = [];
       // One after the other: the rows of one page at a time are in memory.
@@ -49,7 +50,7 @@ export function registerSessionsMethods(ctx: PluginContext, kit: Kit): void {
 
 function registerSubscriptions(ctx: PluginContext, kit: Kit, lister: SessionLister): void {
   ctx.registerRpc({
-    ...protocolMethod("sessions.subscribe"),
+    ...methodOf(servedMethods, "sessions.subscribe"),
     handler: async (params, call) => {
       // First the subscription, then the list: a change in between is seen twice, never lost.
       call.subscribe(SESSIONS_TOPIC);
@@ -58,7 +59,7 @@ function registerSubscriptions(ctx: PluginContext, kit: Kit, lister: SessionList
     },
   });
   ctx.registerRpc({
-    ...protocolMethod("sessions.unsubscribe"),
+    ...methodOf(servedMethods, "sessions.unsubscribe"),
     handler: (_params, call) => {
       call.unsubscribe(SESSIONS_TOPIC);
       return { subscribed: false };
@@ -77,8 +78,8 @@ function registerSubscriptions(ctx: PluginContext, kit: Kit, lister: SessionList
     }
     return { subscribed: on, key: sessionKey };
   };
-  ctx.registerRpc({ ...protocolMethod("sessions.messages.subscribe"), handler: ({ key }, call) => follow(key, call, true) });
-  ctx.registerRpc({ ...protocolMethod("sessions.messages.unsubscribe"), handler: ({ key }, call) => follow(key, call, false) });
+  ctx.registerRpc({ ...methodOf(servedMethods, "sessions.messages.subscribe"), handler: ({ key }, call) => follow(key, call, true) });
+  ctx.registerRpc({ ...methodOf(servedMethods, "sessions.messages.unsubscribe"), handler: ({ key }, call) => follow(key, call, false) });
 }
 
 async function preview(kit: Kit, key: string, options: { limit?: number | undefined; maxChars?: number | undefined }): Promise<JsonObject> {

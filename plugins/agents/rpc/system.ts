@@ -1,6 +1,6 @@
-import type { Agents, ParamsOf, PluginContext, SystemEventRequest } from "svc/sdk";
-import { protocolMethod } from "svc/sdk/internal";
+import { type Agents, methodOf, type ParamsOf, type PluginContext, type SystemEventRequest } from "svc/sdk";
 import { agentErrors } from "../errors.ts";
+import { servedMethods } from "../protocol/methods.ts";
 
 /** A text that begins so says who is there, and nothing an agent should read. */
 const beaconPattern = /^Node:/;
@@ -8,14 +8,14 @@ const beaconPattern = /^Node:/;
 /** `wake`, `system-event`. */
 export function registerSystemMethods(ctx: PluginContext, agents: Pick<Agents, "systemEvent">): void {
   ctx.registerRpc({
-    ...protocolMethod("wake"),
+    ...methodOf(servedMethods, "wake"),
     handler: async ({ mode, text, ...target }) => {
       const eventOutcome = await agents.systemEvent({ ...defined(target), text, mode, source: "rpc" });
       return { ok: true, mode, eventOutcome };
     },
   });
   ctx.registerRpc({
-    ...protocolMethod("system-event"),
+    ...methodOf(servedMethods, "system-event"),
     handler: async (params) => {
       const text = params.text.trim();
       if (text === "") throw agentErrors.textRequired();

@@ -1,8 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { agentSetting, isSvcError, type JsonObject, type ParamsOf, type PluginContext, type RpcCall, type ToolResult } from "svc/sdk";
-import { createReplays, protocolMethod } from "svc/sdk/internal";
+import {
+  agentSetting,
+  isSvcError,
+  type JsonObject,
+  methodOf,
+  type ParamsOf,
+  type PluginContext,
+  type RpcCall,
+  type ToolResult,
+} from "svc/sdk";
+import { createReplays } from "svc/sdk/internal";
 import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
+import { servedMethods } from "../protocol/methods.ts";
 import { catalogProfiles, groupTools, toolSource } from "../tools/catalog.ts";
 import { isInvokable } from "../tools/outside-policy.ts";
 
@@ -11,7 +21,7 @@ export function registerToolMethods(ctx: PluginContext, kit: Kit): void {
   const replays = createReplays({ monotonic: () => ctx.clock.monotonic() });
 
   ctx.registerRpc({
-    ...protocolMethod("tools.catalog"),
+    ...methodOf(servedMethods, "tools.catalog"),
     handler: async ({ agentId, includePlugins }) => {
       const agent = kit.directory.get(agentId ?? kit.directory.defaultId);
       await kit.tools.ready();
@@ -19,7 +29,7 @@ export function registerToolMethods(ctx: PluginContext, kit: Kit): void {
     },
   });
   ctx.registerRpc({
-    ...protocolMethod("tools.effective"),
+    ...methodOf(servedMethods, "tools.effective"),
     handler: async ({ sessionKey }) => {
       const agent = kit.directory.get(kit.directory.resolve({ sessionKey }).agentId);
       await kit.tools.ready();
@@ -29,7 +39,7 @@ export function registerToolMethods(ctx: PluginContext, kit: Kit): void {
     },
   });
   ctx.registerRpc({
-    ...protocolMethod("tools.invoke"),
+    ...methodOf(servedMethods, "tools.invoke"),
     handler: (params, call) => {
       // An agent or session that is not there is a fault of the request, not of the tool.
       const target = kit.directory.resolve({

@@ -2,7 +2,6 @@ import { z } from "zod";
 import { count, durationMs, epochMs } from "../results/fields.ts";
 import { health } from "../results/health.ts";
 import { presenceEntry } from "../results/presence.ts";
-import { heartbeat } from "../results/system.ts";
 
 /** Events of the gateway itself. */
 export const gatewayPayloads = {
@@ -17,7 +16,6 @@ export const gatewayPayloads = {
   }),
   health,
   presence: z.object({ presence: z.array(presenceEntry) }),
-  heartbeat,
   "config.changed": z.object({ path: z.string(), hash: z.string(), ts: epochMs }),
   "plugins.changed": z.object({
     generation: count,

@@ -5,43 +5,12 @@ import { idExpectation, idPattern } from "../../text/id-text.ts";
 export const idText = (maxChars: number) => z.string().min(1).max(maxChars).regex(idPattern, idExpectation);
 /** No parameters. */
 export const none = z.strictObject({});
-/** A session key; a short one is resolved to `agent:<id>:<key>`. */
-export const sessionKey = idText(512);
 export const pluginId = idText(64);
-export const agentId = idText(64);
 /** Known for at least 5 min after the end. */
 export const idempotencyKey = idText(256);
-/** Id of a run: the idempotency key of the request that asked for it. */
-export const runId = idText(512);
-/** Content is base64. */
-export const attachments = z
-  .array(z.strictObject({ type: z.string(), mimeType: z.string().min(1), fileName: z.string().max(255).optional(), content: z.string() }))
-  .max(8);
-/** A person's name for a session; unique per agent. */
-export const label = z.string().trim().min(1).max(512).regex(idPattern, idExpectation);
-/** Amount of reasoning a model may do. */
-export const thinking = z.enum(["off", "minimal", "low", "medium", "high"]);
-/** Queue mode of a message that meets a running turn. */
-export const queueMode = z.enum(["steer", "followup", "collect", "interrupt"]);
 /** A whole config file, or a patch. */
 export const configText = z.string().max(8 * 1024 * 1024);
 /** Needed once a file exists. */
 export const baseHash = z.string().min(1).max(128).optional();
 /** Why, for the log. */
 export const note = z.string().max(1_000).optional();
-/** Filters of a list of sessions. */
-export const listFields = {
-  limit: z.number().int().min(1).max(1000).optional(),
-  offset: z.number().int().min(0).optional(),
-  agentId: agentId.optional(),
-  activeMinutes: z.number().int().min(1).max(525_600).optional(),
-  includeGlobal: z.boolean().optional(),
-  includeUnknown: z.boolean().optional(),
-  includeDerivedTitles: z.boolean().optional(),
-  includeLastMessage: z.boolean().optional(),
-  label: z.string().max(512).optional(),
-  spawnedBy: sessionKey.optional(),
-  search: z.string().max(512).optional(),
-  archived: z.boolean().optional(),
-  sortBy: z.enum(["updatedAt", "lastInteractionAt"]).optional(),
-};

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Scope } from "../../types/rpc.ts";
+import type { EventSpec } from "../events.ts";
 
 /** Parameters and scope of one method. Objects are closed; results may gain fields. */
 export interface MethodSpec<P extends z.ZodType = z.ZodType> {
@@ -20,11 +21,13 @@ export function method<P extends z.ZodType>(scope: Scope, about: string, params:
   return { scope, about, params };
 }
 
-/** Part of the protocol that one plugin serves, as the module that its manifest names exports it. Names begin with the plugin's id. */
+/** Part of the protocol that one plugin serves, as the module that its manifest names exports it. Names of methods begin with the plugin's id. */
 export interface PluginProtocol {
   methods: Readonly<Record<string, MethodSpec>>;
-  /** Payload of the answer of each method. */
+  /** Payload of the answer of each method. A schema with an `id` in its `meta` is a shape with a name, which others refer to. */
   results: Readonly<Record<string, z.ZodType>>;
+  /** Events of the protocol, from plugins that come with svc. Those of any other plugin are `plugin.<id>.<name>` and need no row. */
+  events?: Readonly<Record<string, EventSpec & { payload: z.ZodType }>>;
 }
 
 /** A row of a table of methods, ready to spread into `ctx.registerRpc({ ...methodOf(table, "notes.list"), handler })`. */

@@ -10,16 +10,7 @@ export const count = z.number().int().min(0);
 export const agentId = z.string().min(1);
 /** Always in full: `agent:<id>:<key>`. */
 export const sessionKey = z.string().min(1);
-/** Id of a run: the idempotency key of the request that asked for it. */
-export const runId = z.string().min(1);
 /** As on the wire: `operator.read`. */
 export const scopes = z.array(z.string().min(1));
-/** Nothing more to tell than that it was done. */
-export const done = z.object({ ok: z.literal(true) });
 /** One thing that is wrong with a config. `path` is dotted; empty for the whole file. */
 export const configIssue = z.object({ path: z.string(), message: z.string() });
-
-/** Tokens of one run or message. */
-export const usage = z
-  .object({ input: count, output: count, cacheRead: count, cacheWrite: count, reasoning: count.exactOptional(), total: count })
-  .meta({ id: "Usage" });

@@ -1,16 +1,23 @@
-import type { MethodDocument } from "../../../sdk/types/protocol-document.ts";
+import type { ProtocolDocument } from "../../../kernel/loader/protocol-document.ts";
 import type { JsonSchema } from "../../../sdk/types/schema.ts";
 
-/** Writes `sdk/protocol/plugin-methods.ts`: the types of the methods that bundled plugins serve, from their JSON Schemas. */
-export function clientTypes(methods: Readonly<Record<string, MethodDocument>>): string {
-  const rows = Object.entries(methods).map(
+/** Writes `sdk/protocol/plugin-methods.ts`: the types of the methods and events that bundled plugins serve, from their JSON Schemas. */
+export function clientTypes(documents: readonly ProtocolDocument[]): string {
+  const methods = documents.flatMap((document) => Object.entries(document.methods));
+  const events = documents.flatMap(({ events = {} }) => Object.entries(events));
+  const shapes = documents.flatMap(({ $defs = {} }) => Object.entries($defs));
+  const methodRows = methods.map(
     ([name, { params, result }]) =>
       `  ${JSON.stringify(name)}: {\n    params: ${typeOf(params, " | undefined")};\n    result: ${typeOf(result, "")};\n  };\n`,
   );
+  const eventRows = events.map(([name, { payload }]) => `  ${JSON.stringify(name)}: ${typeOf(payload, "")};\n`);
   return [
     "// Written by npm run docs; do not edit.\n\n",
+    ...shapes.map(([name, shape]) => `type ${name} = ${typeOf(shape, "")};\n\n`),
     "/** Methods that bundled plugins serve, from the tables beside their manifests. */\n",
-    `export interface PluginMethods {\n${rows.join("")}}\n`,
+    `export interface PluginMethods {\n${methodRows.join("")}}\n\n`,
+    "/** Payloads of the events that bundled plugins send, from the same tables. */\n",
+    `export interface PluginEvents {\n${eventRows.join("")}}\n`,
   ].join("");
 }
 
@@ -18,10 +25,12 @@ export function clientTypes(methods: Readonly<Record<string, MethodDocument>>): 
 function typeOf(schema: JsonSchema | true | undefined, absent: string): string {
   if (typeof schema !== "object") return "unknown";
   const node = schema as Node;
+  if (node.$ref !== undefined) return node.$ref.slice("#/$defs/".length);
   const options = node.anyOf ?? node.oneOf;
   if (options) return [...new Set(options.map((option) => typeOf(option, absent)))].join(" | ");
   if (node.const !== undefined) return JSON.stringify(node.const);
   if (node.enum) return node.enum.map((value) => JSON.stringify(value)).join(" | ");
+  if (Array.isArray(node.type)) return node.type.map((type) => typeOf({ ...node, type }, absent)).join(" | ");
   if (node.type === "string" || node.type === "boolean" || node.type === "null") return node.type;
   if (node.type === "integer" || node.type === "number") return "number";
   if (node.type === "array") return `Array<${typeOf(node.items, absent)}>`;
@@ -30,12 +39,15 @@ function typeOf(schema: JsonSchema | true | undefined, absent: string): string {
     const isRequired = node.required?.includes(key);
     return `${key}${isRequired ? "" : "?"}: ${typeOf(child, absent)}${isRequired ? "" : absent}`;
   });
-  if (members.length > 0) return `{ ${members.join("; ")} }`;
-  return node.additionalProperties === false ? "Record<string, never>" : `Record<string, ${typeOf(node.additionalProperties, absent)}>`;
+  const rest = node.additionalProperties;
+  if (members.length === 0) return rest === false ? "Record<string, never>" : `Record<string, ${typeOf(rest, absent)}>`;
+  // A loose object has an empty schema for the rest; one that says nothing of it is closed to whoever reads it.
+  return `{ ${[...members, ...(typeof rest === "object" ? ["[key: string]: unknown"] : [])].join("; ")} }`;
 }
 
 interface Node {
-  type?: string;
+  $ref?: string;
+  type?: string | string[];
   const?: unknown;
   enum?: unknown[];
   anyOf?: JsonSchema[];

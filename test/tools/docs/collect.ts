@@ -7,7 +7,7 @@ import { type UnservedKey, unservedKeys } from "../../../kernel/config/unserved-
 import { errorSpecsOf } from "../../../sdk/errors.ts";
 import { hooks } from "../../../sdk/hooks.ts";
 import { protocolEventPayloads } from "../../../sdk/protocol/event-payloads.ts";
-import { protocolEvents } from "../../../sdk/protocol/events.ts";
+import { type EventSpec, protocolEvents } from "../../../sdk/protocol/events.ts";
 import { connectParams } from "../../../sdk/protocol/frames.ts";
 import type { MethodSpec, PluginProtocol } from "../../../sdk/protocol/methods/spec.ts";
 import { protocolMethods } from "../../../sdk/protocol/methods.ts";
@@ -46,16 +46,19 @@ function shownKey(entry: UnservedKey): string {
 }
 
 /** Methods and events with their schemas, in one pass so that shapes they share are one. */
-function collectWire(plugins: PluginProtocol): Pick<ReferenceInput, "methods" | "events" | "connect" | "shapes"> {
+function collectWire(plugins: Required<PluginProtocol>): Pick<ReferenceInput, "methods" | "events" | "connect" | "shapes"> {
   const methods: Readonly<Record<string, MethodSpec>> = { ...protocolMethods, ...plugins.methods };
   const resultOf: Readonly<Record<string, z.ZodType>> = { ...protocolResults, ...plugins.results };
   const names = Object.keys(methods);
-  const events = Object.keys(protocolEvents) as Array<keyof typeof protocolEvents>;
+  const eventRows: Readonly<Record<string, EventSpec>> = { ...protocolEvents, ...plugins.events };
+  const events = Object.keys(eventRows);
+  const core: Readonly<Record<string, z.ZodType>> = protocolEventPayloads;
+  const payloadOf = (name: string) => core[name] ?? plugins.events[name]?.payload;
   const params = toWireSchemas({ connect: connectParams, ...mapped(names, (name) => (methods[name] as MethodSpec).params) });
-  const unshaped = [...names.filter((name) => !resultOf[name]), ...events.filter((name) => !protocolEventPayloads[name])];
-  if (unshaped.length > 0) throw new Error(`no schema in sdk/protocol/results or event-payloads for: ${unshaped.join(", ")}`);
+  const unshaped = [...names.filter((name) => !resultOf[name]), ...events.filter((name) => !payloadOf(name))];
+  if (unshaped.length > 0) throw new Error(`no schema of the result or payload for: ${unshaped.join(", ")}`);
   const results = mapped(names, (name) => resultOf[name] as z.ZodType);
-  const payloads = Object.fromEntries(events.map((name) => [`${name} event`, protocolEventPayloads[name]]));
+  const payloads = Object.fromEntries(events.map((name) => [`${name} event`, payloadOf(name) as z.ZodType]));
   const answers = toWireSchemas({ connect: helloOk, ...results, ...payloads });
   const of = (schemas: typeof params, name: string) => schemas.byName[name] as SchemaNode;
   return {
@@ -63,7 +66,7 @@ function collectWire(plugins: PluginProtocol): Pick<ReferenceInput, "methods" | 
       const { scope, about } = methods[name] as MethodSpec;
       return { scope, about, params: of(params, name), result: of(answers, name) };
     }),
-    events: mapped(events, (name) => ({ ...protocolEvents[name], payload: of(answers, `${name} event`) })),
+    events: mapped(events, (name) => ({ ...(eventRows[name] as EventSpec), payload: of(answers, `${name} event`) })),
     connect: { about: "says who is there; first request of every socket", params: of(params, "connect"), result: of(answers, "connect") },
     shapes: answers.named,
   };
@@ -73,7 +76,7 @@ function collectWire(plugins: PluginProtocol): Pick<ReferenceInput, "methods" | 
 export async function collectProtocols(
   manifests: readonly Manifest[],
   importModule: (path: string) => Promise<unknown>,
-): Promise<PluginProtocol & { byPlugin: Record<string, PluginProtocol> }> {
+): Promise<Required<PluginProtocol> & { byPlugin: Record<string, PluginProtocol> }> {
   const byPlugin: Record<string, PluginProtocol> = {};
   for (const { id, protocol } of manifests) {
     if (protocol === undefined) continue;
@@ -85,6 +88,7 @@ export async function collectProtocols(
     byPlugin,
     methods: Object.assign({}, ...parts.map((part) => part.methods)),
     results: Object.assign({}, ...parts.map((part) => part.results)),
+    events: Object.assign({}, ...parts.map((part) => part.events)),
   };
 }
 

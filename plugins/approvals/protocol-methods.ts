@@ -1,7 +1,9 @@
-import { z } from "zod";
-import { agentId, idText, pluginId, sessionKey } from "./fields.ts";
-import { method, waitingMethod } from "./spec.ts";
+import { methodSpec, waitingMethodSpec, z } from "svc/sdk";
+import { idText } from "svc/sdk/internal";
 
+const agentId = idText(64);
+const pluginId = idText(64);
+const sessionKey = idText(512);
 const id = idText(256);
 const ownId = z
   .string()
@@ -26,7 +28,7 @@ const commandArgv = z
 
 /** Questions to a person before something is done. */
 export const approvalsMethods = {
-  "exec.approval.request": method(
+  "exec.approval.request": methodSpec(
     "approvals",
     "requests approval of a command; with `twoPhase` first `accepted`, then the decision",
     z
@@ -48,15 +50,15 @@ export const approvalsMethods = {
         error: "command or commandArgv required",
       }),
   ),
-  "exec.approval.get": method("approvals", "one request to run a command", byId),
-  "exec.approval.list": method(
+  "exec.approval.get": methodSpec("approvals", "one request to run a command", byId),
+  "exec.approval.list": methodSpec(
     "approvals",
     "pending requests to run commands, oldest first; with `ended` also those that recently ended unanswered",
     listing,
   ),
-  "exec.approval.waitDecision": waitingMethod("approvals", "waits for the decision, which stays available for 15 s", byId),
-  "exec.approval.resolve": method("approvals", "decides; the first answer wins", z.strictObject({ id, decision })),
-  "plugin.approval.request": method(
+  "exec.approval.waitDecision": waitingMethodSpec("approvals", "waits for the decision, which stays available for 15 s", byId),
+  "exec.approval.resolve": methodSpec("approvals", "decides; the first answer wins", z.strictObject({ id, decision })),
+  "plugin.approval.request": methodSpec(
     "approvals",
     "requests approval of a plugin's action; with `twoPhase` first `accepted`, then the decision",
     z.strictObject({
@@ -73,12 +75,12 @@ export const approvalsMethods = {
       twoPhase: z.boolean().optional(),
     }),
   ),
-  "plugin.approval.get": method("approvals", "one request of a plugin", byId),
-  "plugin.approval.list": method(
+  "plugin.approval.get": methodSpec("approvals", "one request of a plugin", byId),
+  "plugin.approval.list": methodSpec(
     "approvals",
     "pending requests of plugins, oldest first; with `ended` also those that recently ended unanswered",
     listing,
   ),
-  "plugin.approval.waitDecision": waitingMethod("approvals", "waits for the decision, which stays available for 15 s", byId),
-  "plugin.approval.resolve": method("approvals", "decides; the first answer wins", z.strictObject({ id, decision })),
+  "plugin.approval.waitDecision": waitingMethodSpec("approvals", "waits for the decision, which stays available for 15 s", byId),
+  "plugin.approval.resolve": methodSpec("approvals", "decides; the first answer wins", z.strictObject({ id, decision })),
 } as const;

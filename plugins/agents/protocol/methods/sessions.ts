@@ -1,7 +1,6 @@
-import { z } from "zod";
-import { idExpectation, idPattern } from "../../text/id-text.ts";
-import { agentId, attachments, idempotencyKey, idText, label, listFields, none, runId, sessionKey, thinking } from "./fields.ts";
-import { method } from "./spec.ts";
+import { methodSpec, z } from "svc/sdk";
+import { idExpectation, idPattern, idText } from "svc/sdk/internal";
+import { agentId, attachments, idempotencyKey, label, listFields, none, runId, sessionKey, thinking } from "./fields.ts";
 
 /** The transcript a writer believes to be the present one; another one is refused with `details.reason: "session-changed"`. */
 const expectedSessionId = idText(512).optional();
@@ -43,9 +42,9 @@ export function isAdminPatch(patch: Readonly<Record<string, unknown>>): boolean 
 
 /** Sessions. */
 export const sessionsMethods = {
-  "sessions.list": method("read", "sessions, newest first", z.strictObject(listFields)),
-  "sessions.describe": method("read", "one session row or null", z.strictObject({ key: sessionKey })),
-  "sessions.resolve": method(
+  "sessions.list": methodSpec("read", "sessions, newest first", z.strictObject(listFields)),
+  "sessions.describe": methodSpec("read", "one session row or null", z.strictObject({ key: sessionKey })),
+  "sessions.resolve": methodSpec(
     "read",
     "full key and agent of the session with a key, a sessionId or a label",
     z
@@ -58,7 +57,7 @@ export const sessionsMethods = {
       })
       .refine((p) => [p.key, p.sessionId, p.label].filter((v) => v !== undefined).length === 1, "expected one of key, sessionId and label"),
   ),
-  "sessions.preview": method(
+  "sessions.preview": methodSpec(
     "read",
     "last texts of some sessions",
     z.strictObject({
@@ -67,7 +66,7 @@ export const sessionsMethods = {
       maxChars: z.number().int().min(20).max(10_000).optional(),
     }),
   ),
-  "sessions.create": method(
+  "sessions.create": methodSpec(
     "write",
     "creates a session, or returns the one with that key; with a message also starts a run",
     z.strictObject({
@@ -81,7 +80,7 @@ export const sessionsMethods = {
       idempotencyKey: idempotencyKey.optional(),
     }),
   ),
-  "sessions.send": method(
+  "sessions.send": methodSpec(
     "write",
     "`chat.send` to a session that exists",
     z.strictObject({
@@ -93,39 +92,39 @@ export const sessionsMethods = {
       timeoutMs: z.number().int().min(1).max(86_400_000).optional(),
     }),
   ),
-  "sessions.abort": method(
+  "sessions.abort": methodSpec(
     "write",
     "stops a run by its id, or the runs of a session",
     z
       .strictObject({ key: sessionKey.optional(), runId: runId.optional() })
       .refine((p) => p.key !== undefined || p.runId !== undefined, "expected key or runId"),
   ),
-  "sessions.reset": method(
+  "sessions.reset": methodSpec(
     "admin",
     "new transcript, overrides kept",
     z.strictObject({ key: sessionKey, reason: z.enum(["new", "reset"]).optional(), expectedSessionId }),
   ),
-  "sessions.delete": method(
+  "sessions.delete": methodSpec(
     "admin",
     "removes a session",
     z.strictObject({ key: sessionKey, deleteTranscript: z.boolean().optional(), expectedSessionId }),
   ),
-  "sessions.compact": method(
+  "sessions.compact": methodSpec(
     "admin",
     "shortens the part of a transcript that models read: to a summary, or with `maxLines` to the newest messages",
     z.strictObject({ key: sessionKey, maxLines: z.number().int().min(1).max(100_000).optional() }),
   ),
-  "sessions.patch": method(
+  "sessions.patch": methodSpec(
     "write",
     "changes overrides of a session; null clears; some fields need admin",
     z.strictObject({ key: sessionKey, expectedSessionId, ...ordinaryFields, ...adminFields }),
   ),
-  "sessions.subscribe": method("read", "receive `sessions.changed`; with list params also the list", z.strictObject(listFields)),
-  "sessions.unsubscribe": method("read", "ends `sessions.subscribe`", none),
-  "sessions.messages.subscribe": method(
+  "sessions.subscribe": methodSpec("read", "receive `sessions.changed`; with list params also the list", z.strictObject(listFields)),
+  "sessions.unsubscribe": methodSpec("read", "ends `sessions.subscribe`", none),
+  "sessions.messages.subscribe": methodSpec(
     "read",
     "receive `session.message` and `session.tool` of one session",
     z.strictObject({ key: sessionKey }),
   ),
-  "sessions.messages.unsubscribe": method("read", "ends `sessions.messages.subscribe`", z.strictObject({ key: sessionKey })),
+  "sessions.messages.unsubscribe": methodSpec("read", "ends `sessions.messages.subscribe`", z.strictObject({ key: sessionKey })),
 } as const;

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "svc/sdk";
 import { agentId, count, epochMs, runId, sessionKey } from "./fields.ts";
 import { chatStarted } from "./runs.ts";
 import { sessionRow } from "./session-row.ts";

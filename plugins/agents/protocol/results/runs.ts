@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "svc/sdk";
 import { agentId, count, durationMs, epochMs, runId, sessionKey, usage } from "./fields.ts";
 import { message } from "./message.ts";
 import { sessionRow } from "./session-row.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "svc/sdk";
 import { agentId, done, durationMs, epochMs, sessionKey } from "./fields.ts";
 
 /** Outcome of one heartbeat of an agent. */

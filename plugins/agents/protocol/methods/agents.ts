@@ -1,7 +1,6 @@
-import { z } from "zod";
-import { idExpectation, idPattern } from "../../text/id-text.ts";
-import { agentId, idempotencyKey, idText, none, sessionKey } from "./fields.ts";
-import { method } from "./spec.ts";
+import { methodSpec, z } from "svc/sdk";
+import { idExpectation, idPattern, idText } from "svc/sdk/internal";
+import { agentId, idempotencyKey, none, sessionKey } from "./fields.ts";
 
 const name = z.string().trim().min(1).max(64).regex(idPattern, idExpectation);
 const workspace = z.string().min(1).max(4_096);
@@ -15,13 +14,13 @@ const fileName = z.string().max(256);
 
 /** Agents, their models and tools. */
 export const agentsMethods = {
-  "agent.identity.get": method(
+  "agent.identity.get": methodSpec(
     "read",
     "name and avatar of an agent",
     z.strictObject({ agentId: agentId.optional(), sessionKey: sessionKey.optional() }),
   ),
-  "agents.list": method("read", "configured agents", none),
-  "agents.create": method(
+  "agents.list": methodSpec("read", "configured agents", none),
+  "agents.create": methodSpec(
     "admin",
     "adds an agent to the config; its id is derived from its name; a workspace that holds files already needs `adopt: true`",
     z.strictObject({
@@ -33,7 +32,7 @@ export const agentsMethods = {
       avatar: avatar.optional(),
     }),
   ),
-  "agents.update": method(
+  "agents.update": methodSpec(
     "admin",
     "changes an agent in the config; `model: null` gives it the default model",
     z.strictObject({
@@ -46,14 +45,14 @@ export const agentsMethods = {
       avatar: avatar.optional(),
     }),
   ),
-  "agents.delete": method(
+  "agents.delete": methodSpec(
     "admin",
     "removes an agent from the config; folders that svc made for it go to the trash of the state directory, others stay in place",
     z.strictObject({ agentId, deleteFiles: z.boolean().optional() }),
   ),
-  "agents.files.list": method("read", "the files that an agent's prompt is made of", z.strictObject({ agentId })),
-  "agents.files.get": method("read", "one of these files, with its hash", z.strictObject({ agentId, name: fileName })),
-  "agents.files.set": method(
+  "agents.files.list": methodSpec("read", "the files that an agent's prompt is made of", z.strictObject({ agentId })),
+  "agents.files.get": methodSpec("read", "one of these files, with its hash", z.strictObject({ agentId, name: fileName })),
+  "agents.files.set": methodSpec(
     "admin",
     "replaces one of these files; `expectedHash` of another state is refused",
     z.strictObject({
@@ -63,13 +62,13 @@ export const agentsMethods = {
       expectedHash: z.string().min(1).max(128).optional(),
     }),
   ),
-  "tools.catalog": method(
+  "tools.catalog": methodSpec(
     "read",
     "all tools, by group, with the profiles that contain them",
     z.strictObject({ agentId: agentId.optional(), includePlugins: z.boolean().optional() }),
   ),
-  "tools.effective": method("read", "the tools an agent may use in a session", z.strictObject({ sessionKey })),
-  "tools.invoke": method(
+  "tools.effective": methodSpec("read", "the tools an agent may use in a session", z.strictObject({ sessionKey })),
+  "tools.invoke": methodSpec(
     "write",
     "runs one tool under the policy of an agent; refusals are `ok: false` inside the answer",
     z.strictObject({
@@ -80,7 +79,7 @@ export const agentsMethods = {
       idempotencyKey: idempotencyKey.optional(),
     }),
   ),
-  "models.list": method(
+  "models.list": methodSpec(
     "read",
     "models of the available providers",
     z.strictObject({

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "svc/sdk";
 import { count, epochMs, runId, usage } from "./fields.ts";
 
 const block = z.discriminatedUnion("type", [

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "svc/sdk";
 import { agentId, count, durationMs, epochMs, sessionKey } from "./fields.ts";
 
 const text = z.string();

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "svc/sdk";
 import { agentId, count, epochMs, runId, sessionKey } from "../results/fields.ts";
 
 /** Fields of every event of a run. */

@@ -1,9 +1,8 @@
-import { z } from "zod";
-import { method } from "./spec.ts";
+import { methodSpec, z } from "svc/sdk";
 
 /** The gateway's log. */
 export const logsMethods = {
-  "logs.tail": method(
+  "logs.tail": methodSpec(
     "read",
     "lines of the log file: the newest, or those after the cursor of an earlier answer",
     z.strictObject({

@@ -1,6 +1,8 @@
-import { z } from "zod";
-import { done, epochMs } from "./fields.ts";
+import { z } from "svc/sdk";
 
+/** Milliseconds since the Unix epoch. */
+export const epochMs = z.number().int().min(0);
+const done = z.object({ ok: z.literal(true) });
 const text = z.string();
 const id = text.min(1);
 

@@ -1,6 +1,6 @@
-import { z } from "zod";
-import { agentId, idText, none, sessionKey } from "./fields.ts";
-import { method } from "./spec.ts";
+import { methodSpec, z } from "svc/sdk";
+import { idText } from "svc/sdk/internal";
+import { agentId, none, sessionKey } from "./fields.ts";
 
 /** Longest text of a system event, in UTF-16 units. */
 const eventText = z.string().max(32_768);
@@ -10,12 +10,12 @@ const words = z.array(word).max(32);
 
 /** Heartbeats and what agents are told between them. */
 export const systemMethods = {
-  wake: method(
+  wake: methodSpec(
     "write",
     "adds an event for an agent; with `now` it reacts at once, otherwise with its next prompt",
     z.strictObject({ mode, text: eventText, sessionKey: sessionKey.optional(), agentId: agentId.optional() }),
   ),
-  "system-event": method(
+  "system-event": methodSpec(
     "admin",
     "a presence beacon, and unless the text begins with `Node:` an event for an agent",
     z.strictObject({
@@ -36,6 +36,10 @@ export const systemMethods = {
       tags: words.optional(),
     }),
   ),
-  "last-heartbeat": method("read", "report of the latest heartbeat of any agent, or null", none),
-  "set-heartbeats": method("admin", "switches all heartbeats off or on until the gateway ends", z.strictObject({ enabled: z.boolean() })),
+  "last-heartbeat": methodSpec("read", "report of the latest heartbeat of any agent, or null", none),
+  "set-heartbeats": methodSpec(
+    "admin",
+    "switches all heartbeats off or on until the gateway ends",
+    z.strictObject({ enabled: z.boolean() }),
+  ),
 } as const;

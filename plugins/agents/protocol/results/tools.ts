@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "svc/sdk";
 import { agentId } from "./fields.ts";
 
 const text = z.string();

@@ -1,5 +1,6 @@
-import { z } from "zod";
-import { count } from "./fields.ts";
+import { z } from "svc/sdk";
+
+const count = z.number().int().min(0);
 
 /** Answers about logs. */
 export const logsResults = {

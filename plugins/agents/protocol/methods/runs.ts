@@ -1,14 +1,13 @@
-import { z } from "zod";
-import { idExpectation, idPattern } from "../../text/id-text.ts";
-import { agentId, attachments, idempotencyKey, idText, label, queueMode, runId, sessionKey, thinking } from "./fields.ts";
-import { method, waitingMethod } from "./spec.ts";
+import { methodSpec, waitingMethodSpec, z } from "svc/sdk";
+import { idExpectation, idPattern, idText } from "svc/sdk/internal";
+import { agentId, attachments, idempotencyKey, label, queueMode, runId, sessionKey, thinking } from "./fields.ts";
 
 /** Id of a place outside: channel, peer, account, thread, message. */
 const place = idText(512);
 
 /** Agent runs and chat. */
 export const runsMethods = {
-  agent: method(
+  agent: methodSpec(
     "write",
     "one agent run: `accepted`, events, final",
     z.strictObject({
@@ -35,12 +34,12 @@ export const runsMethods = {
       label: label.optional(),
     }),
   ),
-  "agent.wait": waitingMethod(
+  "agent.wait": waitingMethodSpec(
     "write",
     "waits for the end of a run; waiting never cancels",
     z.strictObject({ runId, timeoutMs: z.number().int().min(0).max(3_600_000).optional() }),
   ),
-  "chat.send": method(
+  "chat.send": methodSpec(
     "write",
     "a chat turn; progress only by events",
     z.strictObject({
@@ -55,12 +54,12 @@ export const runsMethods = {
       queueMode: queueMode.optional(),
     }),
   ),
-  "chat.abort": method(
+  "chat.abort": methodSpec(
     "write",
     "stops runs of one session",
     z.strictObject({ sessionKey, runId: runId.optional(), agentId: agentId.optional() }),
   ),
-  "chat.history": method(
+  "chat.history": methodSpec(
     "read",
     "messages of a session, oldest first, newest page by default",
     z.strictObject({
@@ -70,7 +69,7 @@ export const runsMethods = {
       maxChars: z.number().int().min(1).max(1_000_000).optional(),
     }),
   ),
-  "chat.inject": method(
+  "chat.inject": methodSpec(
     "admin",
     "appends a note in the assistant's name; no model is called",
     z.strictObject({

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "svc/sdk";
 import { agentId, count, runId, sessionKey, usage } from "../results/fields.ts";
 import { shownText } from "../results/message.ts";
 

@@ -1,0 +1,15 @@
+import type { PluginProtocol } from "svc/sdk";
+import { sessionsEvents } from "./protocol/events/sessions.ts";
+import { servedMethods } from "./protocol/methods.ts";
+import { agentsResults } from "./protocol/results/agents.ts";
+import { runsResults } from "./protocol/results/runs.ts";
+import { sessionsResults } from "./protocol/results/sessions.ts";
+import { systemResults } from "./protocol/results/system.ts";
+import { toolsResults } from "./protocol/results/tools.ts";
+
+/** Part of the protocol that this plugin serves. The manifest names this module; `svc.protocol.json` is written from it. */
+export default {
+  methods: servedMethods,
+  results: { ...agentsResults, ...toolsResults, ...runsResults, ...sessionsResults, ...systemResults },
+  events: sessionsEvents,
+} satisfies PluginProtocol;

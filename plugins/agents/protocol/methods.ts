@@ -1,0 +1,7 @@
+import { agentsMethods } from "./methods/agents.ts";
+import { runsMethods } from "./methods/runs.ts";
+import { sessionsMethods } from "./methods/sessions.ts";
+import { systemMethods } from "./methods/system.ts";
+
+/** Methods of the protocol that this plugin serves. */
+export const servedMethods = { ...agentsMethods, ...runsMethods, ...sessionsMethods, ...systemMethods } as const;
