@@ -31,7 +31,7 @@ const vendors = [
 const layers = [
   { name: "kernel/program", from: ["kernel/bin.ts"] },
   { name: "sdk/connection", from: ["kernel/cli/connect.ts"] },
-  { name: "sdk/config-schema", from: ["sdk/config/root.ts", "kernel/config/trees.ts"] },
+  { name: "sdk/config-schema", from: ["kernel/config/root-schema.ts", "kernel/config/trees.ts"] },
   { name: "sdk/authoring", from: ["sdk/index.ts"] },
   {
     name: "kernel/listening",

@@ -1,8 +1,9 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { rootSchema } from "../kernel/config/root-schema.ts";
 import { agentSetting, canonicalSessionKey, defaultAgentId, expandPath, normalizedSessionKey, resolveAgents } from "./agents.ts";
-import { rootSchema, type SvcConfigInput } from "./config/root.ts";
+import type { SvcConfigInput } from "./config/root.ts";
 
 const configOf = (agents: SvcConfigInput["agents"]) => rootSchema.parse({ agents });
 const resolved = (agents: SvcConfigInput["agents"]) => resolveAgents(configOf(agents), "/state");

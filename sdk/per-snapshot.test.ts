@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rootSchema } from "./config/root.ts";
+import { rootSchema } from "../kernel/config/root-schema.ts";
 import { perSnapshot } from "./per-snapshot.ts";
 
 test("what is made from a snapshot is made once, and again for the next one", () => {

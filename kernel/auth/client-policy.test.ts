@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { rootSchema, type SvcConfigInput } from "../../sdk/config/root.ts";
+import type { SvcConfigInput } from "../../sdk/config/root.ts";
+import { rootSchema } from "../config/root-schema.ts";
 import { type ClientPolicyOptions, createClientPolicy } from "./client-policy.ts";
 
 const interfaces = (...addresses: string[]) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { rootSchema } from "../../sdk/config/root.ts";
+import { rootSchema } from "../config/root-schema.ts";
 import { createSecretCheck, resolveAuth } from "./resolve-auth.ts";
 
 const config = (auth: Record<string, unknown>) => rootSchema.parse({ gateway: { auth } });

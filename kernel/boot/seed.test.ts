@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { rootSchema } from "../../sdk/config/root.ts";
+import { rootSchema } from "../config/root-schema.ts";
 import { type SeedQuestion, seedsOf, withSeeds } from "./seed.ts";
 
 type Gateway = NonNullable<Parameters<typeof rootSchema.parse>[0] & object> & { gateway?: object };

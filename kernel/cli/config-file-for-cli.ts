@@ -4,9 +4,9 @@ import type { Manifest } from "../../sdk/types/manifest.ts";
 import { knownIdsOf, unknownIdWarnings } from "../config/known-ids.ts";
 import { restoreLastGood } from "../config/last-good.ts";
 import { pluginConfigIssues } from "../config/plugin-config-issues.ts";
+import { redactConfig } from "../config/redact.ts";
 import { redactText } from "../config/redact-text.ts";
 import { type ConfigWriterHost, redactionOf, writeConfig } from "../config/write.ts";
-import { redactConfig } from "../secrets/redact.ts";
 
 /** A profile's config file, for a command: the same rules and the same writer as in a gateway. */
 export function createCliConfigFile(from: {

@@ -1,9 +1,9 @@
 import { dirname, join } from "node:path";
 import { resolveAgents } from "../../sdk/agents.ts";
-import { rootSchema } from "../../sdk/config/root.ts";
 import { loaderErrors } from "../../sdk/loader/errors.ts";
 import type { Env } from "../../sdk/types/common.ts";
 import type { LoadedConfig } from "../config/loaded.ts";
+import { rootSchema } from "../config/root-schema.ts";
 import { type Candidate, discoverPlugins } from "../loader/discovery.ts";
 import { checkPluginModule } from "../loader/plugin-module.ts";
 import type { ProfilePaths } from "../process/paths.ts";

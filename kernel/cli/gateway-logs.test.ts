@@ -2,8 +2,9 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { rootSchema, type SvcConfigInput } from "../../sdk/config/root.ts";
+import type { SvcConfigInput } from "../../sdk/config/root.ts";
 import type { CliContext } from "../../sdk/types/cli.ts";
+import { rootSchema } from "../config/root-schema.ts";
 import { type GatewayLogs, openLogs } from "./gateway-logs.ts";
 
 type Logging = NonNullable<SvcConfigInput["logging"]>;

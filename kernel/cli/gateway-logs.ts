@@ -1,9 +1,9 @@
-import { loggingSchema } from "../../sdk/config/logging.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { isLogged, type LogLevel, logLevels } from "../../sdk/log-levels.ts";
 import { perSnapshot } from "../../sdk/per-snapshot.ts";
 import type { CliContext } from "../../sdk/types/cli.ts";
 import type { RunningGateway } from "../boot/running-gateway.ts";
+import { loggingSchema } from "../config/sections/logging.ts";
 import { consoleSink } from "../process/console-log.ts";
 import { createLogFile } from "../process/log-file.ts";
 import { collapseRepeats } from "../process/log-repeats.ts";

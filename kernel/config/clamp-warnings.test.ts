@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { rootSchema } from "../../sdk/config/root.ts";
 import { clampWarnings } from "./clamp-warnings.ts";
+import { rootSchema } from "./root-schema.ts";
 
 const at = "agents.defaults.memorySearch";
 const nested = (path: string, value: unknown) => path.split(".").reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);

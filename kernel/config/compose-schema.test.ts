@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { rootSchema } from "../../sdk/config/root.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import { composeConfigSchema, coreConfigSchema, ownChannelConfig, warmConfigSchema } from "./compose-schema.ts";
 import { lookupSchema } from "./lookup-schema.ts";
+import { rootSchema } from "./root-schema.ts";
 
 const manifests: Manifest[] = [
   {

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { commonChannelKeys } from "../../sdk/config/channels.ts";
-import { rootSchema } from "../../sdk/config/root.ts";
 import type { Manifest, UiHint } from "../../sdk/types/manifest.ts";
 import type { JsonSchema } from "../../sdk/types/schema.ts";
+import { rootSchema } from "./root-schema.ts";
 import { isObjectSchema, type SchemaTree } from "./schema-tree.ts";
 import { uiHintsOf } from "./ui-hints.ts";
 import { isUnservedKey, unservedValues } from "./unserved.ts";

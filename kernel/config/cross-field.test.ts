@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { rootSchema, type SvcConfigInput } from "../../sdk/config/root.ts";
+import type { SvcConfigInput } from "../../sdk/config/root.ts";
 import { crossFieldIssues, crossFieldIssuesBeside } from "./cross-field.ts";
 import type { Locate } from "./place.ts";
+import { rootSchema } from "./root-schema.ts";
 
 const nowhere: Locate = () => ({ line: 1, column: 1 });
 type Env = Readonly<Record<string, string | undefined>>;

@@ -1,5 +1,5 @@
 import type { ConfigIssue } from "../../sdk/config/config-issue.ts";
-import { rootSchema, type SvcConfig } from "../../sdk/config/root.ts";
+import type { SvcConfig } from "../../sdk/config/root.ts";
 import type { Env } from "../../sdk/types/common.ts";
 import { envValue } from "../process/paths.ts";
 import type { Conflict, RuleContext } from "./conflict.ts";
@@ -9,6 +9,7 @@ import { hookConflicts, tokenReuseConflicts } from "./conflicts-hooks.ts";
 import { channelConflicts, sessionConflicts } from "./conflicts-messages.ts";
 import { inFileOrder } from "./issues.ts";
 import type { Locate } from "./place.ts";
+import { rootSchema } from "./root-schema.ts";
 
 /** Root section of the key tree. */
 export type ConfigSection = keyof SvcConfig & string;

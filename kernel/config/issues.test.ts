@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { formatIssue } from "../../sdk/config/config-issue.ts";
-import { rootSchema } from "../../sdk/config/root.ts";
 import { nearest, toConfigIssues } from "./issues.ts";
 import type { Locate } from "./place.ts";
+import { rootSchema } from "./root-schema.ts";
 
 const nowhere: Locate = () => ({ line: 1, column: 1 });
 

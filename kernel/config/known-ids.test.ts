@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { rootSchema, type SvcConfigInput } from "../../sdk/config/root.ts";
+import type { SvcConfigInput } from "../../sdk/config/root.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import { channelIssues, knownIdsOf, riskWarnings, unknownIdWarnings } from "./known-ids.ts";
+import { rootSchema } from "./root-schema.ts";
 
 const manifest = (id: string, more: Partial<Manifest> = {}): Manifest => ({ id, version: "1.0.0", svc: { api: "^1.0.0" }, ...more });
 

@@ -3,10 +3,10 @@ import { configErrors } from "../../sdk/config/errors.ts";
 import { writeFileAtomic } from "../../sdk/files.ts";
 import { readRegularFile } from "../../sdk/host/read-regular.ts";
 import type { Restore } from "../../sdk/types/config-file.ts";
-import { holdsPlaceholder } from "../secrets/redact.ts";
 import { keepRejected, lastGoodPath } from "./backups.ts";
 import { decodeConfig, MAX_CONFIG_BYTES } from "./config-file.ts";
 import type { LoadedConfig } from "./loaded.ts";
+import { holdsPlaceholder } from "./redact.ts";
 import { type ConfigWriterHost, locked, replaceFile } from "./write.ts";
 
 /** Keeps the main file as the last one a gateway became ready with. Nothing happens without a file, or when a placeholder is in it. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { rootSchema, type SvcConfigInput } from "../../sdk/config/root.ts";
+import type { SvcConfigInput } from "../../sdk/config/root.ts";
+import { rootSchema } from "./root-schema.ts";
 import { memoryWarnings } from "./trees.ts";
 
 type Search = NonNullable<NonNullable<NonNullable<SvcConfigInput["agents"]>["defaults"]>["memorySearch"]>;

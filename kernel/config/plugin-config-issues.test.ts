@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { rootSchema, type SvcConfigInput } from "../../sdk/config/root.ts";
+import type { SvcConfigInput } from "../../sdk/config/root.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import { pluginConfigIssues, secretPatterns } from "./plugin-config-issues.ts";
+import { rootSchema } from "./root-schema.ts";
 
 const demo: Manifest = {
   id: "demo",

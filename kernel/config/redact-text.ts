@@ -1,9 +1,9 @@
 import { REDACTED_VALUE } from "../../sdk/config/fields.ts";
 import { isSensitiveText } from "../../sdk/config/sensitive-name.ts";
-import { type RedactOptions, redactConfig, secretsIn, withoutSecrets } from "../secrets/redact.ts";
 import { redactUrl } from "../secrets/redact-url.ts";
 import { editText, freshText } from "./edit-text.ts";
 import { commentEnd, json5Spans, type Span } from "./json5-spans.ts";
+import { type RedactOptions, redactConfig, secretsIn, withoutSecrets } from "./redact.ts";
 import { maskComments } from "./redact-comments.ts";
 
 /**

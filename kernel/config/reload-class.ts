@@ -1,7 +1,7 @@
-import { rootSchema } from "../../sdk/config/root.ts";
 import type { ReloadClass } from "../../sdk/types/reload.ts";
 import { childSchema, schemaMeta } from "../secrets/schema-walk.ts";
 import { pathSteps } from "./diff.ts";
+import { rootSchema } from "./root-schema.ts";
 
 /** Rule that says how one changed path is applied. */
 export interface ReloadRule {

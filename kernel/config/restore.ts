@@ -4,7 +4,7 @@ import { formatConfigPath } from "../../sdk/config/paths.ts";
 import { idsOf, ownValue } from "../../sdk/config/tree.ts";
 import type { SvcError } from "../../sdk/errors.ts";
 import { isRecord } from "../../sdk/is-record.ts";
-import { type RedactOptions, redactConfig } from "../secrets/redact.ts";
+import { type RedactOptions, redactConfig } from "./redact.ts";
 
 /**
  * Puts stored values back where a tree that was shown redacted comes back with placeholders. Members of lists of `{id}` are found by id.

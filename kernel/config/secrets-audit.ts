@@ -6,11 +6,11 @@ import type { Env } from "../../sdk/types/common.ts";
 import type { SecretFinding, SecretsAudit } from "../../sdk/types/secrets.ts";
 import { secretFilePath } from "../secrets/file-provider.ts";
 import { isActiveSecret } from "../secrets/owner.ts";
-import type { RedactOptions } from "../secrets/redact.ts";
 import { secretSites } from "../secrets/ref.ts";
-import { sensitiveTexts } from "../secrets/sensitive-texts.ts";
 import { configFileName } from "./includes.ts";
 import type { LoadedConfig } from "./loaded.ts";
+import type { RedactOptions } from "./redact.ts";
+import { sensitiveTexts } from "./sensitive-texts.ts";
 import { namesVariable } from "./substitute.ts";
 import { loadSecrets } from "./trees.ts";
 

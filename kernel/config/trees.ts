@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
 import { basename, delimiter, dirname } from "node:path";
 import type { ConfigIssue } from "../../sdk/config/config-issue.ts";
-import { rootSchema, type SvcConfig } from "../../sdk/config/root.ts";
+import type { SvcConfig } from "../../sdk/config/root.ts";
 import type { Env } from "../../sdk/types/common.ts";
 import type { ConfigWarning } from "../../sdk/types/config-file.ts";
 import { envValue } from "../process/paths.ts";
-import { placed, secretValues, variableFaults } from "../secrets/placed.ts";
 import { malformedRefs } from "../secrets/ref.ts";
 import { resolveSecrets } from "../secrets/resolve.ts";
 import { startOwners } from "../secrets/start.ts";
@@ -21,6 +20,8 @@ import { riskWarnings } from "./known-ids.ts";
 import type { LoadedConfig } from "./loaded.ts";
 import { originAt } from "./origin.ts";
 import type { Locate } from "./place.ts";
+import { placed, secretValues, variableFaults } from "./placed.ts";
+import { rootSchema } from "./root-schema.ts";
 import { substitute } from "./substitute.ts";
 import { isUnservedKey, unservedIssues, withoutUnserved } from "./unserved.ts";
 

@@ -9,13 +9,13 @@ import { reached } from "../../sdk/failpoint.ts";
 import { writeFileAtomic } from "../../sdk/files.ts";
 import { isRecord } from "../../sdk/is-record.ts";
 import type { ConfigChange, ConfigWarning, ConfigWriteOptions, ConfigWriteOutcome } from "../../sdk/types/config-file.ts";
-import type { RedactOptions } from "../secrets/redact.ts";
 import { keepRejected, removeOrphans, rotateBackups } from "./backups.ts";
 import { type LockTimes, withConfigLock } from "./config-lock.ts";
 import { diffConfig } from "./diff.ts";
 import { editText, freshText } from "./edit-text.ts";
 import type { LoadedConfig } from "./loaded.ts";
 import { ownedEdit } from "./owned-edit.ts";
+import type { RedactOptions } from "./redact.ts";
 import { restoreRedacted } from "./restore.ts";
 import { newlyUnserved } from "./unserved.ts";
 

@@ -2,9 +2,10 @@ import { chmod, link, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { rootSchema, type SvcConfigInput } from "../../sdk/config/root.ts";
+import type { SvcConfigInput } from "../../sdk/config/root.ts";
 import { writeInstallRecord } from "../../sdk/host/install-record.ts";
 import { treeIntegrity } from "../../sdk/trust/tree-integrity.ts";
+import { rootSchema } from "../config/root-schema.ts";
 import { bundledRoot, discoverOne, discoverPlugins, inspectPluginFolder } from "./discovery.ts";
 
 let root: string;

@@ -1,8 +1,8 @@
 import { REDACTED_VALUE } from "../../sdk/config/fields.ts";
 import { pathSteps } from "../config/diff.ts";
 import type { LoadedConfig } from "../config/loaded.ts";
+import { redactConfig } from "../config/redact.ts";
 import { secretErrors } from "../secrets/errors.ts";
-import { redactConfig } from "../secrets/redact.ts";
 import { asSecretRef } from "../secrets/ref.ts";
 
 /** Does a dotted path fit a pattern? `*` stands for one segment. */

@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { rootSchema } from "../../sdk/config/root.ts";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import type { PluginCandidate } from "../../sdk/types/plugin-candidate.ts";
+import { rootSchema } from "../config/root-schema.ts";
 import { watchTree } from "../process/watch-tree.ts";
 import { createPluginWatch } from "./watch.ts";
 

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { rootSchema } from "../../sdk/config/root.ts";
+import { rootSchema } from "../config/root-schema.ts";
 import { malformedRefs, secretSites } from "./ref.ts";
 import { resolveSecrets, type SecretsQuestion } from "./resolve.ts";
 import { startOwners } from "./start.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rootSchema } from "../../sdk/config/root.ts";
+import { rootSchema } from "../config/root-schema.ts";
 import { missingStartSecret } from "./start.ts";
 
 const missing = (path: string, config: object = {}, flags = {}) =>

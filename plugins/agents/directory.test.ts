@@ -1,8 +1,8 @@
-import { rootSchema } from "svc/sdk/internal";
+import { parseSharedConfig } from "svc/sdk/internal";
 import { describe, expect, test } from "vitest";
 import { createDirectory } from "./directory.ts";
 
-const directory = createDirectory(rootSchema.parse({ agents: { list: [{ id: "main" }, { id: "ops", default: true }] } }), "/state");
+const directory = createDirectory(parseSharedConfig({ agents: { list: [{ id: "main" }, { id: "ops", default: true }] } }), "/state");
 
 describe("who is meant", () => {
   test.each([

@@ -1,4 +1,4 @@
-import { rootSchema } from "svc/sdk/internal";
+import { parseSharedConfig } from "svc/sdk/internal";
 import { expect, test } from "vitest";
 import { bootstrapConfig } from "./bootstrap.ts";
 
@@ -180,7 +180,7 @@ test.each([
 ])("the list of devices calls a browser by name: %s", (userAgent, name) => expect(browserName(userAgent)).toBe(name));
 
 test("the bootstrap config names the agent, the mode in force and no secret", () => {
-  const config = rootSchema.parse({
+  const config = parseSharedConfig({
     gateway: { auth: { token: "t0ken-value", password: "passw0rd-value" }, controlUi: { basePath: "/ui" } },
     agents: { list: [{ id: "helper", identity: { name: "Ida", emoji: "🦉" } }] },
   });

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EmbeddingContext } from "svc/sdk";
-import { rootSchema } from "svc/sdk/internal";
+import { parseSharedConfig } from "svc/sdk/internal";
 import { embeddingContext, eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type BedrockFault, type FakeBedrock, type FakeBedrockOptions, startFakeBedrock } from "../../test/fakes/embedding-bedrock.ts";
@@ -91,7 +91,7 @@ describe("a request", () => {
   test("goes to the address without a slash at its end, or that of the vendor's entry, and takes headers along", async () => {
     const { provider } = await open({ remote: { baseUrl: `${vendor.url}//`, headers: { "X-Team": "notes" } } });
     await provider.embedQuery("hi");
-    const config = rootSchema.parse({ models: { providers: { "amazon-bedrock": { baseUrl: vendor.url } } } });
+    const config = parseSharedConfig({ models: { providers: { "amazon-bedrock": { baseUrl: vendor.url } } } });
     const configured = await open({ remote: {}, config });
     await configured.provider.embedQuery("hi");
     expect(vendor.requests.map(({ path, headers }) => [path, headers["x-team"]])).toEqual([

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EmbeddingContext } from "svc/sdk";
-import { rootSchema } from "svc/sdk/internal";
+import { parseSharedConfig } from "svc/sdk/internal";
 import { embeddingContext, fakeClock } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type FakeBedrock, startFakeBedrock } from "../../test/fakes/embedding-bedrock.ts";
@@ -38,7 +38,7 @@ function machine(env: Env, { maker = "Laptops Inc." } = {}) {
   opened.push(close);
   const create = async (own: Partial<EmbeddingContext>) => {
     await writeFile(dmiVendorFile, `${maker}\n`);
-    const config = rootSchema.parse({ models: { providers: { "amazon-bedrock": { baseUrl: vendor.url } } } });
+    const config = parseSharedConfig({ models: { providers: { "amazon-bedrock": { baseUrl: vendor.url } } } });
     return adapter.create(embeddingContext({ auto: true, config, ...own }));
   };
   return { create };

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EmbeddingAdapter, EmbeddingContext, EmbeddingProvider, Logger } from "svc/sdk";
-import { rootSchema } from "svc/sdk/internal";
+import { parseSharedConfig } from "svc/sdk/internal";
 import { embeddingContract, eventually } from "svc/sdk/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { hasModelRuntime, tellModelRuntimeIsMissing } from "../../test/tools/local-model-runtime.ts";
@@ -45,7 +45,7 @@ function contextWith(context: Partial<EmbeddingContext> = {}): EmbeddingContext 
   return {
     agentId: "main",
     auto: false,
-    config: rootSchema.parse({}),
+    config: parseSharedConfig({}),
     logger,
     clock: { now: Date.now, monotonic: () => performance.now() },
     signal: new AbortController().signal,

@@ -1,5 +1,5 @@
 import type { EmbeddingContext, OpenedEmbedding } from "svc/sdk";
-import { rootSchema } from "svc/sdk/internal";
+import { parseSharedConfig } from "svc/sdk/internal";
 import { createTestRequests, embeddingContext } from "svc/sdk/testing";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { createFakeOllama, createFakeOtherServer, type FakeOllamaOptions } from "../../test/fakes/embedding-ollama.ts";
@@ -85,7 +85,7 @@ describe("the request", () => {
 
   test("has a key where one is set for this server, and never the vendor's for another", async () => {
     const server = await serve({ isLocked: true });
-    const config = rootSchema.parse({ models: { providers: { ollama: { baseUrl: server.url } } } });
+    const config = parseSharedConfig({ models: { providers: { ollama: { baseUrl: server.url } } } });
     const withEnv = createOllamaAdapter({ ...ctx, env: { OLLAMA_API_KEY: server.apiKey } });
 
     await (await open(server, { remote: { baseUrl: server.url, apiKey: server.apiKey } })).provider.embedQuery("a");

@@ -1,5 +1,5 @@
 import type { EmbeddingContext, OpenedEmbedding } from "svc/sdk";
-import { rootSchema } from "svc/sdk/internal";
+import { parseSharedConfig } from "svc/sdk/internal";
 import { createTestRequests, embeddingContext } from "svc/sdk/testing";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createFakeOpenAiEmbeddings, type FakeOpenAiEmbeddings } from "../../test/fakes/embedding-openai.ts";
@@ -86,7 +86,7 @@ describe("the request", () => {
   });
 
   test("goes to the same address with and without a slash at its end, with the headers of the operator", async () => {
-    const config = rootSchema.parse({ models: { providers: { openai: { headers: { "X-Team": "hidden" } } } } });
+    const config = parseSharedConfig({ models: { providers: { openai: { headers: { "X-Team": "hidden" } } } } });
     const remote = { baseUrl: `${server.url}/`, headers: { "X-TIER": "2" } };
     const source = { ...plugin, secret: (path: string) => (path.includes("X-Team") ? "a" : undefined) };
     const { provider } = await createOpenAiAdapter(source).create(

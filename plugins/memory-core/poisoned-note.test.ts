@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { type PluginKv, startWorker } from "svc/sdk";
-import { rootSchema } from "svc/sdk/internal";
+import { parseSharedConfig } from "svc/sdk/internal";
 import { eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { memoryHealth } from "./health.ts";
@@ -193,7 +193,7 @@ test("an index that does not work makes the gateway not ready until it does; wha
   ws.write("memory/poisoned.md", "POISON");
   const outages: Array<string | undefined> = [];
   const config = { agents: { list: [{ id: "main", workspace: ws.root, memorySearch: { store: { path: ws.settings.dbPath } } }] } };
-  const settings = resolveMemorySettings(rootSchema.parse(config), ws.folder);
+  const settings = resolveMemorySettings(parseSharedConfig(config), ws.folder);
   const onOutage = (problem: string | undefined) => void outages.push(problem);
   const memory = createMemoryService({ ...createMemoryHost(), kv: kv() }, settings, { onOutage, threads });
   try {
@@ -222,7 +222,7 @@ test("an index that is taken out of the config no longer makes the gateway not r
   ws.write("memory/poisoned.md", "POISON");
   const outages: Array<string | undefined> = [];
   const config = { agents: { list: [{ id: "main", workspace: ws.root, memorySearch: { store: { path: ws.settings.dbPath } } }] } };
-  const settings = resolveMemorySettings(rootSchema.parse(config), ws.folder);
+  const settings = resolveMemorySettings(parseSharedConfig(config), ws.folder);
   const onOutage = (problem: string | undefined) => void outages.push(problem);
   const memory = createMemoryService({ ...createMemoryHost(), kv: kv() }, settings, { onOutage, threads });
   try {

@@ -1,5 +1,5 @@
 import type { SvcConfigInput } from "svc/sdk";
-import { rootSchema } from "svc/sdk/internal";
+import { parseSharedConfig } from "svc/sdk/internal";
 import { eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createMemoryService, type MemoryHost, type MemoryService } from "./service.ts";
@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 const settings = (agents: SvcConfigInput["agents"], more: SvcConfigInput = {}) =>
-  resolveMemorySettings(rootSchema.parse({ ...more, agents }), "/nowhere");
+  resolveMemorySettings(parseSharedConfig({ ...more, agents }), "/nowhere");
 const list = [{ id: "main" }, { id: "ops" }];
 const agent = (id: string) => memory.agents.find((one) => one.settings.agentId === id);
 
@@ -64,7 +64,7 @@ test("agents come and go", async () => {
 /** One agent whose notes and index stand in the test workspace. */
 const inWorkspace = (tokens: number) =>
   resolveMemorySettings(
-    rootSchema.parse({
+    parseSharedConfig({
       agents: {
         defaults: {
           workspace: ws.root,

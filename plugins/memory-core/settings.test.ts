@@ -1,11 +1,11 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { SvcConfigInput } from "svc/sdk";
-import { rootSchema } from "svc/sdk/internal";
+import { parseSharedConfig } from "svc/sdk/internal";
 import { describe, expect, test } from "vitest";
 import { resolveMemorySettings, sharedStoreIssues } from "./settings.ts";
 
-const resolve = (config: SvcConfigInput = {}) => resolveMemorySettings(rootSchema.parse(config), "/state");
+const resolve = (config: SvcConfigInput = {}) => resolveMemorySettings(parseSharedConfig(config), "/state");
 type MemorySearch = NonNullable<NonNullable<SvcConfigInput["agents"]>["defaults"]>["memorySearch"];
 const one = (memorySearch: MemorySearch) => resolve({ agents: { defaults: { memorySearch } } })[0];
 

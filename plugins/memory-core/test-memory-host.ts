@@ -1,4 +1,4 @@
-import { rootSchema } from "svc/sdk/internal";
+import { parseSharedConfig } from "svc/sdk/internal";
 import type { MemoryHost } from "./service.ts";
 
 const logger = {
@@ -31,7 +31,7 @@ export function createMemoryHost(intervals: number[] = []): MemoryHost {
     }),
     secret: () => undefined,
     kv: { get: async () => undefined, set: async () => undefined, delete: async () => undefined, list: async () => [] },
-    snapshot: () => rootSchema.parse({}),
+    snapshot: () => parseSharedConfig({}),
     emit: () => undefined,
     isHookUsed: () => false,
     runHook: async (_hook, event) => event as never,

@@ -1,10 +1,10 @@
 import type { HttpCall, HttpReply, SvcConfig } from "svc/sdk";
-import { rootSchema } from "svc/sdk/internal";
+import { parseSharedConfig } from "svc/sdk/internal";
 import { describe, expect, test } from "vitest";
 import { createModels } from "./models.ts";
 
 function config(...ids: string[]): SvcConfig {
-  return rootSchema.parse({ agents: { list: ids.map((id) => ({ id })) } });
+  return parseSharedConfig({ agents: { list: ids.map((id) => ({ id })) } });
 }
 
 function get(rest: string, path = `/v1/models/${rest}`): HttpReply {

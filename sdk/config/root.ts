@@ -2,31 +2,18 @@ import { z } from "zod";
 import { agentsSchema } from "./agents.ts";
 import { bindingsSchema } from "./bindings.ts";
 import { channelsSchema } from "./channels.ts";
-import { commandsSchema } from "./commands.ts";
 import { cronSchema } from "./cron.ts";
-import { diagnosticsSchema } from "./diagnostics.ts";
-import { envSchema } from "./env.ts";
 import { gatewaySchema } from "./gateway.ts";
 import { hooksSchema } from "./hooks.ts";
-import { loggingSchema } from "./logging.ts";
 import { memorySchema } from "./memory.ts";
 import { messagesSchema } from "./messages.ts";
 import { modelsSchema } from "./models.ts";
 import { pluginsSchema } from "./plugins.ts";
-import { secretsSchema } from "./secrets.ts";
 import { sessionSchema } from "./session.ts";
 import { toolsSchema } from "./tools.ts";
 
-const metaSchema = z
-  .strictObject({
-    lastTouchedVersion: z.string().optional().describe("Version that wrote the file last; written by svc"),
-    lastTouchedAt: z.string().optional().describe("Time of that, ISO 8601; written by svc"),
-  })
-  .meta({ reload: "none" });
-
-/** The whole key tree; the only list of config keys. Unknown keys are errors. */
-export const rootSchema = z.strictObject({
-  $schema: z.string().optional().meta({ reload: "none" }).describe("Address of the JSON Schema, for editors"),
+/** Sections of the config that plugins read. The gateway's own, which none of them needs, stand beside its code. */
+export const sharedSections = {
   gateway: gatewaySchema.prefault({}),
   hooks: hooksSchema.prefault({}),
   agents: agentsSchema.prefault({}),
@@ -36,18 +23,20 @@ export const rootSchema = z.strictObject({
   session: sessionSchema.prefault({}),
   messages: messagesSchema.prefault({}),
   cron: cronSchema.prefault({}),
-  logging: loggingSchema.prefault({}),
-  diagnostics: diagnosticsSchema.prefault({}),
-  secrets: secretsSchema.prefault({}),
   plugins: pluginsSchema.prefault({}),
   channels: channelsSchema.prefault({}),
-  commands: commandsSchema.prefault({}),
   bindings: bindingsSchema.default([]),
-  env: envSchema.prefault({}),
-  meta: metaSchema.optional(),
-});
+};
 
-/** Effective config: parsed, defaults applied. */
-export type SvcConfig = z.output<typeof rootSchema>;
+/** Sections as parsed and as written; `undefined` counts as absent. */
+type Shared = z.ZodObject<typeof sharedSections, z.core.$strict>;
+
+/** Effective config: parsed, defaults applied. The gateway adds its own sections by declaration merging. */
+export interface SvcConfig extends z.output<Shared> {}
 /** Config as written. */
-export type SvcConfigInput = z.input<typeof rootSchema>;
+export interface SvcConfigInput extends z.input<Shared> {}
+
+/** Parses the sections that plugins read, for a command that finds no config and for tests. @throws {ZodError} */
+export function parseSharedConfig(input: z.input<Shared> = {}): SvcConfig {
+  return z.strictObject(sharedSections).parse(input) as SvcConfig;
+}

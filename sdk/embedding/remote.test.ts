@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { rootSchema } from "../../kernel/config/root-schema.ts";
 import { secretErrors } from "../../kernel/secrets/errors.ts";
-import { rootSchema } from "../config/root.ts";
 import { embeddingContext } from "../testing/embedding-context.ts";
 import type { EmbeddingContext } from "../types/embedding.ts";
 import { type RemoteVendor, resolveRemote } from "./remote.ts";

@@ -8,7 +8,7 @@ export { agentIdPattern, REDACTED_VALUE } from "../config/fields.ts";
 export { hookMappingSchema } from "../config/hooks.ts";
 export { applyMergePatch } from "../config/merge-patch.ts";
 export { formatConfigPath, parseConfigPath, resolveConfigPath, valueAt, withValueAt } from "../config/paths.ts";
-export { rootSchema } from "../config/root.ts";
+export { parseSharedConfig } from "../config/root.ts";
 export { idsOf, ownValue, sameValue, type Tree } from "../config/tree.ts";
 export { deliveryOwner, isStaleWrite, isUnchanged } from "../delivery-owner.ts";
 export { createExpiryClock, type ExpiryClock } from "../expiry-clock.ts";

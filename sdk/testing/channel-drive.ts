@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { rootSchema, type SvcConfig } from "../config/root.ts";
+import { rootSchema } from "../../kernel/config/root-schema.ts";
+import type { SvcConfig } from "../config/root.ts";
 import type { Channel, ChannelRun, ChannelState, InboundAck, InboundEvent, OutboundMessage, Receipt } from "../types/channel.ts";
 import type { Logger } from "../types/common.ts";
 import type { ChannelPeer, PeerAction } from "./channel-peer.ts";

@@ -1,4 +1,4 @@
-import { rootSchema } from "../config/root.ts";
+import { rootSchema } from "../../kernel/config/root-schema.ts";
 import { EmbeddingError } from "../define.ts";
 import type { EmbeddingContext } from "../types/embedding.ts";
 

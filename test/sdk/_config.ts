@@ -1,7 +1,8 @@
 import { toConfigIssues } from "../../kernel/config/issues.ts";
 import type { Locate } from "../../kernel/config/place.ts";
+import { rootSchema } from "../../kernel/config/root-schema.ts";
 import type { ConfigIssue } from "../../sdk/config/config-issue.ts";
-import { rootSchema, type SvcConfig } from "../../sdk/config/root.ts";
+import type { SvcConfig } from "../../sdk/config/root.ts";
 
 /** Place for tests that are not about places. */
 export const nowhere: Locate = () => ({ line: 1, column: 1 });

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import JSON5 from "json5";
 import { describe, expect, test } from "vitest";
+import { redactConfig, secretsIn } from "../../kernel/config/redact.ts";
 import { redactText } from "../../kernel/config/redact-text.ts";
 import { restoreRedacted } from "../../kernel/config/restore.ts";
-import { redactConfig, secretsIn } from "../../kernel/secrets/redact.ts";
-import { sensitiveTexts } from "../../kernel/secrets/sensitive-texts.ts";
+import { sensitiveTexts } from "../../kernel/config/sensitive-texts.ts";
 import { REDACTED_VALUE as R } from "../../sdk/config/fields.ts";
 
 const parse = (text: string): unknown => JSON5.parse(text);

@@ -20,7 +20,8 @@ function setup() {
   const logs: LogRecord[] = [];
   const logger = createLogger([(record) => logs.push(record)], Date.now, () => "info");
   const hooks = createHookBus(logger);
-  const row = (name: string) => (name in bundled ? { scope: (bundled[name] as MethodSpec).scope, plugin: "some", isBundled: true } : undefined);
+  const row = (name: string) =>
+    name in bundled ? { scope: (bundled[name] as MethodSpec).scope, plugin: "some", isBundled: true } : undefined;
   return { logs, hooks, methods: createMethodRegistry({ hooks, logger, row }) };
 }
 

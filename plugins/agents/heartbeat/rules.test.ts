@@ -1,5 +1,5 @@
 import type { SvcConfigInput } from "svc/sdk";
-import { rootSchema } from "svc/sdk/internal";
+import { parseSharedConfig } from "svc/sdk/internal";
 import { describe, expect, test } from "vitest";
 import { isActive } from "./active-hours.ts";
 import { asksForNothing } from "./checklist.ts";
@@ -58,7 +58,7 @@ describe("a checklist", () => {
 
 describe("the settings of an agent", () => {
   const settings = (agents: SvcConfigInput["agents"], id = "main") =>
-    resolveHeartbeat(rootSchema.parse({ gateway: { mode: "local" }, ...(agents ? { agents } : {}) }), id);
+    resolveHeartbeat(parseSharedConfig({ gateway: { mode: "local" }, ...(agents ? { agents } : {}) }), id);
 
   test("are the documented ones where none are written, and the same for an empty block", () => {
     const expected = {

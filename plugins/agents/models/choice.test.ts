@@ -1,5 +1,5 @@
 import type { AgentInfo, ModelProvider, SvcConfigInput } from "svc/sdk";
-import { rootSchema } from "svc/sdk/internal";
+import { parseSharedConfig } from "svc/sdk/internal";
 import { describe, expect, test } from "vitest";
 import type { Catalog } from "./catalog.ts";
 import { createModelChoice, splitRef } from "./choice.ts";
@@ -47,7 +47,7 @@ const offers: Record<string, Offer> = {
 
 function setUp(given: { offers?: Record<string, Offer>; models?: string[]; config?: SvcConfigInput } = {}) {
   const agent: AgentInfo = { id: "main", isDefault: true, workspace: "/w", models: given.models ?? [], identity: {} };
-  const choice = createModelChoice(rootSchema.parse(given.config ?? {}), catalogOf(given.offers ?? offers));
+  const choice = createModelChoice(parseSharedConfig(given.config ?? {}), catalogOf(given.offers ?? offers));
   return { agent, choice };
 }
 

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, utimes, writeFi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentInfo } from "svc/sdk";
-import { rootSchema } from "svc/sdk/internal";
+import { parseSharedConfig } from "svc/sdk/internal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createWorkspacePrompt, ensureWorkspace, renderFiles } from "./files.ts";
 import { templates } from "./templates.ts";
@@ -43,7 +43,7 @@ test("files that are there are never touched", async () => {
 test("the prompt holds the files in order; memory and heartbeat only where they belong", async () => {
   await ensureWorkspace(agent, { skipBootstrap: false });
   await writeFile(join(agent.workspace, "MEMORY.md"), "The router is in the hall.");
-  const prompt = createWorkspacePrompt(rootSchema.parse({}));
+  const prompt = createWorkspacePrompt(parseSharedConfig({}));
 
   const direct = await prompt.read(agent, all);
   const group = await prompt.read(agent, { memory: false, heartbeat: true, now });
@@ -63,7 +63,7 @@ test("the prompt holds the files in order; memory and heartbeat only where they 
 test("memory.md in lower case counts too", async () => {
   await ensureWorkspace(agent, { skipBootstrap: true });
   await writeFile(join(agent.workspace, "memory.md"), "lower case");
-  expect(await createWorkspacePrompt(rootSchema.parse({})).read(agent, all)).toContain("lower case");
+  expect(await createWorkspacePrompt(parseSharedConfig({})).read(agent, all)).toContain("lower case");
 });
 
 describe("daily notes", () => {
@@ -78,7 +78,7 @@ describe("daily notes", () => {
   });
 
   test("of yesterday and today come last where memory belongs, and nowhere else", async () => {
-    const prompt = createWorkspacePrompt(rootSchema.parse({}));
+    const prompt = createWorkspacePrompt(parseSharedConfig({}));
     expect(await prompt.read(agent, all)).toBe(
       "# Workspace files\n\n## MEMORY.md\n\nfor long\n\n## memory/2026-02-28.md\n\nof yesterday\n\n## memory/2026-03-01.md\n\nof today",
     );
@@ -86,7 +86,7 @@ describe("daily notes", () => {
   });
 
   test("are others on the next day, at midnight of the machine", async () => {
-    const prompt = createWorkspacePrompt(rootSchema.parse({}));
+    const prompt = createWorkspacePrompt(parseSharedConfig({}));
     const namesAt = async (at: Date) =>
       [...(await prompt.read(agent, { ...all, now: at.getTime() })).matchAll(/^## memory\/(.+)\.md$/gm)].map(([, day]) => day);
     expect(await namesAt(new Date(2026, 2, 1, 23, 59, 59))).toEqual(["2026-02-28", "2026-03-01"]);
@@ -96,12 +96,12 @@ describe("daily notes", () => {
 
   test("count to the limits, and a folder that is a link holds none", async () => {
     await note("2026-03-01", "t".repeat(900));
-    const short = createWorkspacePrompt(rootSchema.parse({ agents: { defaults: { bootstrapMaxChars: 300 } } }));
+    const short = createWorkspacePrompt(parseSharedConfig({ agents: { defaults: { bootstrapMaxChars: 300 } } }));
     expect((await short.read(agent, all)).match(/t/g)?.length).toBeLessThan(400);
 
     await rename(join(agent.workspace, "memory"), join(base, "elsewhere"));
     await symlink(join(base, "elsewhere"), join(agent.workspace, "memory"));
-    expect(await createWorkspacePrompt(rootSchema.parse({})).read(agent, all)).not.toContain("of yesterday");
+    expect(await createWorkspacePrompt(parseSharedConfig({})).read(agent, all)).not.toContain("of yesterday");
   });
 });
 
@@ -113,7 +113,7 @@ test("a changed file is read again, an unchanged one is not", async () => {
     await writeFile(path, text);
     await utimes(path, at, at);
   };
-  const prompt = createWorkspacePrompt(rootSchema.parse({}));
+  const prompt = createWorkspacePrompt(parseSharedConfig({}));
 
   await write("one", stamp);
   expect(await prompt.read(agent, all)).toContain("one");
@@ -130,7 +130,7 @@ test("each file and all of them together have a limit", async () => {
   await writeFile(join(agent.workspace, "AGENTS.md"), "a".repeat(900));
   await writeFile(join(agent.workspace, "SOUL.md"), "s".repeat(500));
   await writeFile(join(agent.workspace, "USER.md"), "u".repeat(300));
-  const config = rootSchema.parse({ agents: { defaults: { bootstrapMaxChars: 600, bootstrapTotalMaxChars: 1_000 } } });
+  const config = parseSharedConfig({ agents: { defaults: { bootstrapMaxChars: 600, bootstrapTotalMaxChars: 1_000 } } });
 
   const text = await createWorkspacePrompt(config).read(agent, all);
 
@@ -146,12 +146,12 @@ test("what a link leads to, a pipe or a folder is no part of the prompt", async 
   await symlink(join(base, "outside"), join(agent.workspace, "AGENTS.md"));
   execFileSync("mkfifo", [join(agent.workspace, "TOOLS.md")]);
   await writeFile(join(agent.workspace, "SOUL.md"), "calm");
-  const text = await createWorkspacePrompt(rootSchema.parse({})).read(agent, all);
+  const text = await createWorkspacePrompt(parseSharedConfig({})).read(agent, all);
   expect(text).toBe("# Workspace files\n\n## SOUL.md\n\ncalm");
 });
 
 test("no workspace, no prompt part", async () => {
-  expect(await createWorkspacePrompt(rootSchema.parse({})).read(agent, all)).toBe("");
+  expect(await createWorkspacePrompt(parseSharedConfig({})).read(agent, all)).toBe("");
   expect(renderFiles([{ name: "A.md", file: { text: "" } }], 100)).toBe("");
 });
 

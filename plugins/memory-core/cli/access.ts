@@ -10,7 +10,7 @@ import {
   resolveAgents,
   type SvcConfig,
 } from "svc/sdk";
-import { rootSchema } from "svc/sdk/internal";
+import { parseSharedConfig } from "svc/sdk/internal";
 
 /** Memory as the commands see it: through the running gateway, or in this process under the state lock. */
 export interface MemoryAccess {
@@ -33,7 +33,7 @@ const DEEP_MS = 20_000;
 /** Opens memory by the one rule: whoever holds the state lock does the work. */
 export async function openAccess(cli: CliContext): Promise<MemoryAccess> {
   const { config } = await cli.config();
-  const effective = (config as SvcConfig | undefined) ?? rootSchema.parse({});
+  const effective = (config as SvcConfig | undefined) ?? parseSharedConfig({});
   const agents = agentsOf(effective, cli.paths.stateDir);
   if (await cli.lockOwner()) return overGateway(await cli.connect(), agents);
   const local = await cli.local(await pluginsOf(cli, effective));

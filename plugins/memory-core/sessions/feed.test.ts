@@ -1,4 +1,4 @@
-import { rootSchema } from "svc/sdk/internal";
+import { parseSharedConfig } from "svc/sdk/internal";
 import { fakeClock } from "svc/sdk/testing";
 import { expect, test } from "vitest";
 import type { AgentMemory } from "../agent-memory.ts";
@@ -6,7 +6,7 @@ import { type AgentMemorySettings, resolveMemorySettings } from "../settings.ts"
 import { createSessionFeed } from "./feed.ts";
 
 const memorySearch = { sources: ["memory" as const, "sessions" as const], experimental: { sessionMemory: true } };
-const settings = resolveMemorySettings(rootSchema.parse({ agents: { defaults: { memorySearch } } }), "/nowhere")[0] as AgentMemorySettings;
+const settings = resolveMemorySettings(parseSharedConfig({ agents: { defaults: { memorySearch } } }), "/nowhere")[0] as AgentMemorySettings;
 
 test("sessions that end while one is read again are one more sync, however many they are", async () => {
   const syncs: string[][] = [];

@@ -15,7 +15,7 @@ import {
   resolveAgents,
   type SvcConfig,
 } from "svc/sdk";
-import { rootSchema } from "svc/sdk/internal";
+import { parseSharedConfig } from "svc/sdk/internal";
 import type { HooksConfig } from "../action.ts";
 import type { MappingView } from "../mapping-view.ts";
 import { openIngress } from "../open-ingress.ts";
@@ -44,7 +44,7 @@ type OfflineAgents = Pick<Agents, "list" | "resolve" | "checkModel">;
 export async function openOffline(cli: CliContext): Promise<Offline> {
   const { valid, issues, config } = await cli.config();
   if (!valid) throw commonErrors.invalidConfig({ message: issues[0]?.text ?? "the config is not valid; see svc config validate" });
-  const effective = (config as SvcConfig | undefined) ?? rootSchema.parse({});
+  const effective = (config as SvcConfig | undefined) ?? parseSharedConfig({});
   const { hooks } = effective;
   const bringers = hooks.presets.length > 0 ? await bringersOf(cli, hooks.presets) : [];
   const local = bringers.length > 0 ? await cli.local(bringers) : undefined;

@@ -33,7 +33,7 @@ export const kernelRooms: Record<string, readonly string[]> = {
   loader: ["process", "hooks", "sandbox", "secrets", "operations", "config"],
   port: ["process", "hooks", "secrets", "auth", "operations", "config", "loader"],
   boot: ["process", "hooks", "sandbox", "secrets", "auth", "operations", "config", "loader", "port"],
-  cli: ["process", "sandbox", "secrets", "auth", "operations", "config", "loader", "port", "boot"],
+  cli: ["process", "sandbox", "auth", "operations", "config", "loader", "port", "boot"],
 };
 
 /** Packages that only one room of the kernel may import. */

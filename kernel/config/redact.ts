@@ -1,10 +1,10 @@
 import { REDACTED_VALUE } from "../../sdk/config/fields.ts";
-import { rootSchema } from "../../sdk/config/root.ts";
 import { isSensitiveName, isSensitiveText } from "../../sdk/config/sensitive-name.ts";
 import { sameValue } from "../../sdk/config/tree.ts";
 import { isRecord } from "../../sdk/is-record.ts";
-import { redactUrl, urlSecrets } from "./redact-url.ts";
-import { schemaMeta, unwrapSchema } from "./schema-walk.ts";
+import { redactUrl, urlSecrets } from "../secrets/redact-url.ts";
+import { schemaMeta, unwrapSchema } from "../secrets/schema-walk.ts";
+import { rootSchema } from "./root-schema.ts";
 
 /** Shorter texts occur by chance; only a longer one is taken for the same secret where it stands a second time. */
 const MIN_RECOGNISED_CHARS = 8;

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { durationMs } from "./amounts.ts";
-import { defaulted } from "./fields.ts";
+import { durationMs } from "../../../sdk/config/amounts.ts";
+import { defaulted } from "../../../sdk/config/fields.ts";
 
 /** `env.*`: variables for those who do not have them from outside. */
 export const envSchema = z

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { logLevels } from "../log-levels.ts";
-import { duration, sizeBytes } from "./amounts.ts";
-import { defaulted, pathText, pattern } from "./fields.ts";
+import { duration, sizeBytes } from "../../../sdk/config/amounts.ts";
+import { defaulted, pathText, pattern } from "../../../sdk/config/fields.ts";
+import { logLevels } from "../../../sdk/log-levels.ts";
 
 const level = z.enum(logLevels);
 

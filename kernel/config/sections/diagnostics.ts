@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { durationMs } from "./amounts.ts";
-import { defaulted, httpUrl, secret } from "./fields.ts";
+import { durationMs } from "../../../sdk/config/amounts.ts";
+import { defaulted, httpUrl, secret } from "../../../sdk/config/fields.ts";
 
 /** `diagnostics.*`: figures for other systems. `otel` and `prometheus` are read by the plugins of those names. */
 export const diagnosticsSchema = z

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { durationMs, sizeBytes } from "./amounts.ts";
-import { defaulted, pathText, secretProviderAlias } from "./fields.ts";
+import { durationMs, sizeBytes } from "../../../sdk/config/amounts.ts";
+import { defaulted, pathText, secretProviderAlias } from "../../../sdk/config/fields.ts";
 
 /** Refuses NUL, which no system passes on to a program. */
 const withoutNul = <T extends z.ZodString>(text: T) =>

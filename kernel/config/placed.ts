@@ -1,7 +1,7 @@
-import { isActiveSecret, secretOwner } from "./owner.ts";
-import { asSecretRef } from "./ref.ts";
+import { isActiveSecret, secretOwner } from "../secrets/owner.ts";
+import { asSecretRef } from "../secrets/ref.ts";
+import type { ResolvedRef, SecretFault } from "../secrets/state.ts";
 import { sensitiveTexts } from "./sensitive-texts.ts";
-import type { ResolvedRef, SecretFault } from "./state.ts";
 
 /** A copy with every ref replaced by its value; one without a value is left out. */
 export function placed(tree: unknown, refs: ReadonlyMap<string, ResolvedRef>): unknown {
