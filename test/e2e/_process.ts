@@ -16,6 +16,8 @@ export interface Home {
   program?: string;
   /** Folder its commands run in; default: that of the test run. */
   cwd?: string;
+  /** Time that a gateway has to become ready; default 30 s. */
+  readyMs?: number;
   remove(): Promise<void>;
 }
 
@@ -53,31 +55,52 @@ export interface Running {
   kill(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts the built gateway as its own process and waits until it is ready. */
+/** Starts the built gateway as its own process and waits until it is ready. One that does not become ready is killed. */
 export async function startGateway(home: Home, args: string[] = [], env: Record<string, string> = {}): Promise<Running> {
   const child = spawn(process.execPath, [home.program ?? svc, "gateway", ...args], {
     env: { ...home.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const out = collect(child);
-  const port = await eventually(async () => {
-    if (child.exitCode !== null) throw new Error(`the gateway ended with ${child.exitCode}: ${out.stderr}${out.stdout}`);
-    const info = JSON.parse(await readFile(join(home.stateDir, "gateway", "runtime.json"), "utf8")) as { pid: number; port: number };
-    return info.pid === child.pid && info.port;
-  }, 30_000);
+  const closed = once(child, "close");
+  const port = await portOf(child, home).catch(async (error: unknown) => {
+    await ended(child, "SIGKILL");
+    throw error;
+  });
+  if (port === undefined) {
+    await closed;
+    throw new Error(`the gateway ended with ${child.exitCode ?? child.signalCode}: ${out.stderr}${out.stdout}`);
+  }
   return {
     child,
     port,
     url: `http://127.0.0.1:${port}`,
     out,
-    async kill(signal) {
-      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-      const closed = once(child, "close");
-      child.kill(signal);
-      const [code] = (await closed) as [number | null];
-      return code;
-    },
+    kill: (signal) => ended(child, signal),
   };
+}
+
+/** Port of a gateway once it is ready, or nothing when it ends before. @throws {Error} when it is not ready in time */
+async function portOf(child: ChildProcess, { stateDir, readyMs = 30_000 }: Home): Promise<number | undefined> {
+  const port = await eventually(async () => {
+    if (hasEnded(child)) return "none";
+    const info = JSON.parse(await readFile(join(stateDir, "gateway", "runtime.json"), "utf8")) as { pid: number; port: number };
+    return info.pid === child.pid && info.port;
+  }, readyMs);
+  return port === "none" ? undefined : port;
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
+/** Sends a signal and waits for the end. */
+async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (hasEnded(child)) return child.exitCode;
+  const closed = once(child, "close");
+  child.kill(signal);
+  const [code] = (await closed) as [number | null];
+  return code;
 }
 
 function collect(child: ChildProcess): { stdout: string; stderr: string } {
